@@ -7,6 +7,7 @@ import { answerAuthmon, isAuthmon } from '#lib/server/web/device-endpoints/authm
 import { fillRules } from '#lib/server/web/brand.ts';
 import { createApi, type Api } from '#lib/server/api/api.ts';
 import { readProxySettings } from '#lib/server/api/http/client-address.ts';
+import { createProxyWarning } from '#lib/server/web/proxy-warning.ts';
 import { compressPage } from '#lib/server/web/compress.ts';
 import {
 	isApiPath,
@@ -25,6 +26,7 @@ import { configureLocale } from '#lib/server/web/language.ts';
 
 let app: App;
 let api: Api;
+let warnOfProxy: ReturnType<typeof createProxyWarning>;
 
 /** A configuration error ends the process here. */
 export const init: ServerInit = async () => {
@@ -33,7 +35,9 @@ export const init: ServerInit = async () => {
 	await app.openPortal();
 	const demo = await loadDemo(app);
 	app.startJobs();
-	api = createApi(app, readProxySettings(env));
+	const proxy = readProxySettings(env);
+	api = createApi(app, proxy);
+	warnOfProxy = createProxyWarning(app, proxy);
 	Object.assign(globalThis, {
 		// For src/server.js, which imports nothing from lib/.
 		[Symbol.for('airtill.api')]: {
@@ -57,6 +61,7 @@ function logFatalErrors(): void {
 }
 
 export const handle: Handle = async ({ event, resolve }) => {
+	warnOfProxy(event.request);
 	event.locals.app = app;
 	event.locals.requestId = requestId();
 	event.locals.origin = publicOrigin(event, app.config);
@@ -78,7 +83,7 @@ export const handle: Handle = async ({ event, resolve }) => {
 	} else {
 		response = askedLanguage(event) ?? (await resolvePage(event, resolve));
 	}
-	setCommonHeaders(response, event.locals.requestId);
+	setCommonHeaders(response, event.locals);
 	return event.isSubRequest ? response : compressPage(event.request, response);
 };
 

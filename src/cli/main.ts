@@ -3,12 +3,15 @@ import { root } from './bootstrap.js';
 import { UsageError, type Command, type Context } from './support/command.ts';
 import { createAccount, inviteAccount } from './commands/accounts.ts';
 import { doctor } from './commands/doctor.ts';
-import { configureGateway } from './commands/gateway-config.ts';
-import { addGateway, rotateGateway } from './commands/gateway-register.ts';
-import { listGateways, removeGateway, showGateway, testGateway } from './commands/gateways.ts';
+import { configureGateway } from './commands/gateways/config.ts';
+import { addGateway, rotateGateway } from './commands/gateways/register.ts';
+import { setGateway } from './commands/gateways/set.ts';
+import { listGateways, removeGateway, showGateway, testGateway } from './commands/gateways/list.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
-import { confirmRouterAccess, routerAccess } from './commands/router-access.ts';
-import { importRoutersFile, listRouters } from './commands/routers.ts';
+import { confirmRouterAccess, routerAccess } from './commands/routers/access.ts';
+import { importRoutersFile } from './commands/routers/import.ts';
+import { addRouter, disableRouter, enableRouter, setRouter } from './commands/routers/edit.ts';
+import { listRouters } from './commands/routers/list.ts';
 import { listReviews, resolveReview, showReview } from './commands/review.ts';
 import { listSettings } from './commands/settings.ts';
 import { checkStatementFile } from './commands/statement.ts';
@@ -18,6 +21,10 @@ import { OutputClosed, plain, print } from './support/output.ts';
 const COMMANDS: readonly Command[] = [
 	importRoutersFile,
 	listRouters,
+	addRouter,
+	setRouter,
+	disableRouter,
+	enableRouter,
 	routerAccess,
 	confirmRouterAccess,
 	createAccount,
@@ -30,6 +37,7 @@ const COMMANDS: readonly Command[] = [
 	showGateway,
 	configureGateway,
 	testGateway,
+	setGateway,
 	rotateGateway,
 	removeGateway,
 	listReviews,

@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { freePort } from '../support/server/ports.ts';
 import { startPostgres } from '../support/server/postgres.ts';
-import { addRouters, makePayments, searches } from './data.ts';
+import { addRouters, crowdSearches, makePayments, searches } from './data.ts';
 import type { Seen, Task } from './load.ts';
 import { cpuMs, residentMb, startBenchServer, type BenchServer } from './server.ts';
 
@@ -87,6 +87,8 @@ try {
 		subject('empty route', null, ['/healthz'], null),
 		subject('GET /v1/routers', GOALS.routers, searches(SEARCHES), key),
 		subject('GET /v1/routers, full pages', null, searches(SEARCHES, '&radius=2000'), key),
+		...crowdSearches.map(({ size, paths }) => subject(`GET /v1/routers, ${size} in range`, null, paths, key)),
+		subject('place search without a result', null, ['/?place=zzzz'], null),
 		subject('GET /v1/payments/{id}/status', GOALS.status, payments, key)
 	].filter(({ name }) => name.includes(values.only));
 	const busy = await measure(server, subjects);

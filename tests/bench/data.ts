@@ -1,5 +1,5 @@
 /** Test data for benchmarks: routers at random locations and settled payments. */
-import { openSql } from '../support/server/sql.ts';
+import { openSql, type Sql } from '../support/server/sql.ts';
 
 const CENTRE = { lat: 0.3476, lon: 32.5825 };
 /** A square of about 200 km: 100,000 routers give about eight within a kilometre of any point. */
@@ -18,18 +18,50 @@ function createRandom(seed: number): () => number {
 	};
 }
 
-function createPlaces(seed: number): () => { lat: string; lon: string } {
+function createPlaces(
+	seed: number,
+	centre = CENTRE,
+	spread = SPREAD_DEGREES
+): () => { lat: string; lon: string } {
 	const random = createRandom(seed);
-	const near = (middle: number) => (middle + (random() * 2 - 1) * SPREAD_DEGREES).toFixed(6);
-	return () => ({ lat: near(CENTRE.lat), lon: near(CENTRE.lon) });
+	const near = (middle: number) => (middle + (random() * 2 - 1) * spread).toFixed(6);
+	return () => ({ lat: near(centre.lat), lon: near(centre.lon) });
 }
 
-/** Adds routers to a migrated database. */
+/** Routers within 20 km of a point, by its latitude on the meridian of the crowds. */
+const CROWDS: readonly (readonly [lat: number, count: number])[] = [
+	[20, 3],
+	[22, 3_300],
+	[24, 100_000]
+];
+const CROWD_LON = 20;
+const CROWD_DEGREES = 0.12;
+
+/** Adds routers to a migrated database: at random locations, and in crowds elsewhere. */
 export async function addRouters(databaseUrl: string, count: number): Promise<void> {
 	const sql = await openSql(databaseUrl);
 	const owner = await sql.count('select id from accounts where role = ?', 'owner');
-	const place = createPlaces(1);
 	await sql.run('begin');
+	await insertRouters(sql, owner, count, createPlaces(1));
+	for (const [lat, size] of CROWDS) {
+		await insertRouters(sql, owner, size, createPlaces(lat, { lat, lon: CROWD_LON }, CROWD_DEGREES));
+	}
+	await sql.run('commit');
+	await sql.run('analyze');
+	await sql.close();
+}
+
+/** Searches within 20 km of the centre of a crowd, with the crowd's size. */
+export const crowdSearches = CROWDS.map(([lat, size]) => {
+	const place = createPlaces(3, { lat, lon: CROWD_LON }, 0.02);
+	const paths = Array.from({ length: 500 }, () => {
+		const near = place();
+		return `/v1/routers?lat=${near.lat}&lon=${near.lon}&radius=20000`;
+	});
+	return { size, paths };
+});
+
+async function insertRouters(sql: Sql, owner: number, count: number, place: ReturnType<typeof createPlaces>) {
 	for (let done = 0; done < count; done += ROWS_AT_ONCE) {
 		const rows = Array.from({ length: Math.min(ROWS_AT_ONCE, count - done) }, (_, index) => {
 			const { lat, lon } = place();
@@ -42,9 +74,6 @@ export async function addRouters(databaseUrl: string, count: number): Promise<vo
 				payment_methods, min_duration, max_duration, created_at, updated_at) values ${rows.join(', ')}`
 		);
 	}
-	await sql.run('commit');
-	await sql.run('analyze');
-	await sql.close();
 }
 
 /** Router searches at random locations. `more` is added to the query; the default is 1 km and 20 per page. */

@@ -1,4 +1,4 @@
-/** The four simulated operators, with what a test must know to buy through each of them. */
+/** The simulated operators, with what a test must know to buy through each of them. */
 export interface OperatorFacts {
 	/** As `npm run simulator` calls it. */
 	name: string;

@@ -30,6 +30,8 @@ const TOKEN_MS = 3_599_000;
 const PROMPT_MS = 60_000;
 const REPEAT_MS = 120_000;
 const MAX_SHILLINGS = 250_000;
+/** Documented are 13, but Safaricom's own client sends 20; a prompt has 182. */
+const MAX_DESCRIPTION = 182;
 /** Daraja's rules for addresses in production. */
 const UNWANTED = /m-?pesa|safaricom|exec?|cmd|sql|query|ngrok/i;
 
@@ -100,7 +102,7 @@ export function mpesa(options: ProtocolOptions = {}): Protocol {
 			return invalid('CallBackURL');
 		}
 		if (!isShortText(body['AccountReference'], 12)) return invalid('AccountReference');
-		return isShortText(body['TransactionDesc'], 13) ? null : invalid('TransactionDesc');
+		return isShortText(body['TransactionDesc'], MAX_DESCRIPTION) ? null : invalid('TransactionDesc');
 	}
 
 	function push(

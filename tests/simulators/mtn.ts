@@ -8,7 +8,7 @@ import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from './frame.
 import { Access, CREDENTIALS, type Product } from './mtn/access.ts';
 import { failure, gateway, messageOf, ok, rejected } from './mtn/answers.ts';
 import { marketNamed, SANDBOX, type Market } from './mtn/markets.ts';
-import { activeCheck, paymentScenario, refundScenario } from './mtn/numbers.ts';
+import { activeCheck, DELAYED, paymentScenario, refundScenario } from './mtn/numbers.ts';
 import { readPaymentOrder, readRefundOrder, type PaymentOrder, type RefundOrder } from './mtn/requests.ts';
 import { checkOptions, type ProtocolOptions } from './options.ts';
 import { ORDINARY, type RefundScript } from './script.ts';
@@ -197,6 +197,8 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 			MTN_API_KEY: CREDENTIALS.api_key,
 			MTN_SUBSCRIPTION_KEY: CREDENTIALS.collection_subscription_key,
 			MTN_DISBURSEMENT_SUBSCRIPTION_KEY: CREDENTIALS.disbursement_subscription_key,
+			MTN_DISBURSEMENT_API_USER: CREDENTIALS.disbursement_api_user,
+			MTN_DISBURSEMENT_API_KEY: CREDENTIALS.disbursement_api_key,
 			...(market.country === null ? {} : { CURRENCY: market.currency, DEFAULT_REGION: market.country })
 		}),
 		handle,
@@ -255,12 +257,14 @@ function statusBody(
 	{ currency, externalId, payer, payee, payerMessage, payeeNote }: Told,
 	{ outcome, id, amount, otherForm }: { outcome: string; id: number; amount: string; otherForm: boolean }
 ): Record<string, unknown> {
-	const status = outcome === 'success' ? 'SUCCESSFUL' : outcome === 'pending' ? 'PENDING' : 'FAILED';
+	const open = payer?.partyId === DELAYED ? 'CREATED' : 'PENDING';
+	const status = outcome === 'success' ? 'SUCCESSFUL' : outcome === 'pending' ? open : 'FAILED';
 	const reason = otherForm ? { code: outcome, message: messageOf(outcome) } : outcome;
 	return {
 		...(status === 'SUCCESSFUL' ? { financialTransactionId: otherForm ? id : String(id) } : {}),
 		...(externalId === null ? {} : { externalId }),
-		amount: otherForm ? Number(amount) : amount,
+		// Without the zeros at the end: 12.50 comes back as 12.5.
+		amount: otherForm ? Number(amount) : String(Number(amount)),
 		currency,
 		...(payer ? { payer } : {}),
 		...(payee ? { payee } : {}),

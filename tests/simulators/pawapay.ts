@@ -35,8 +35,12 @@ import { isNumberOf, NETWORKS, testNumber } from './pawapay/market.ts';
 import { isClosed, PORTAL, SETTINGS } from './pawapay/portal.ts';
 import { createRefunds } from './pawapay/refunds.ts';
 import { createToolkit } from './pawapay/toolkit.ts';
-import { isSignedBy, makeKeys, signCallback } from './pawapay/signing.ts';
+import { isSignedBy, makeKeys, signCallback, signResponse } from './pawapay/signing.ts';
+import { walletBalances } from './pawapay/wallets.ts';
 import type { CallbackScript } from './script.ts';
+
+const isFinancial = ({ method, path }: SimulatorRequest) =>
+	method === 'POST' && /^\/v2\/(deposits|refunds)$/.test(path);
 
 const MINUTE = 60_000;
 /** Until 15 minutes have passed. */
@@ -66,11 +70,21 @@ export function pawapay(): Protocol {
 			'POST /v2/refunds/resend-callback/{id}': () => refunds.resendRefund(id, desk),
 			'POST /v2/predict-provider': () => toolkit.predictProvider(request),
 			'GET /v2/active-conf': () => ok(toolkit.activeConfiguration(request.query)),
-			'GET /v2/availability': () => ok(toolkit.availability(request.query))
+			'GET /v2/availability': () => ok(toolkit.availability(request.query)),
+			'GET /v2/wallet-balances': () => ok(walletBalances(request.query, desk.books))
 		};
 		const action = Object.hasOwn(actions, route) ? actions[route] : undefined;
 		if (!action) return null;
-		return refusal ? refuse(refusal.code, refusal.message) : action();
+		const answer = refusal ? refuse(refusal.code, refusal.message) : await action();
+		return isFinancial(request) ? signed(answer, desk.books.now()) : answer;
+	}
+
+	/** pawaPay signs its responses to financial requests. */
+	async function signed(answer: SimulatorAnswer, now: number): Promise<SimulatorAnswer> {
+		const { status } = answer;
+		if (status === 0 || typeof answer.body === 'string') return answer;
+		const body = JSON.stringify(answer.body);
+		return { status, body, headers: await signResponse({ status, body, id: keys.id, key: keys.key, now }) };
 	}
 
 	async function authRefusal(request: SimulatorRequest, books: Books): Promise<Refusal | null> {
@@ -81,8 +95,7 @@ export function pawapay(): Protocol {
 		if (authorization !== `Bearer ${portal.api_token}`) {
 			return { code: 'AUTHENTICATION_ERROR', message: 'The API token is not valid.' };
 		}
-		const isFinancial = request.method === 'POST' && /^\/v2\/(deposits|refunds)$/.test(request.path);
-		if (!isFinancial || portal.signed_requests !== 'on') return null;
+		if (!isFinancial(request) || portal.signed_requests !== 'on') return null;
 		const merchant = { id: portal.merchant_key_id, pem: portal.merchant_key };
 		const isSigned = merchant.pem !== '' && (await isSignedBy(request, merchant, books.now()));
 		return isSigned

@@ -1,16 +1,25 @@
 import { isIP } from 'node:net';
+import type { ProxySettings } from '#lib/server/api/http/client-address.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import { isPublicAddress } from '#lib/server/platform/public-addresses.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 /** Calls none of the addresses. */
-export function* checkAddresses({ mode, origin, callbackUrl, smtp }: Config): Generator<Finding> {
+export function* checkAddresses(
+	{ mode, origin, callbackUrl, smtp }: Config,
+	{ addressHeader }: ProxySettings
+): Generator<Finding> {
 	const isSandbox = mode === 'sandbox';
 	if (origin?.startsWith('https:')) yield ok('address', origin);
 	else if (isSandbox) yield ok('address', origin ?? 'links follow the Host header, over plain http');
 	else {
 		const what = origin ? `${origin} is plain http` : 'ORIGIN is not set, so links use plain http';
 		yield warn('address', what, 'set ORIGIN to the public https address');
+	}
+	// Only a proxy serves https.
+	if (origin?.startsWith('https:') && addressHeader === '') {
+		const what = 'ADDRESS_HEADER is not set, so all buyers behind the proxy count as one network';
+		yield warn('proxy', what, 'set ADDRESS_HEADER and XFF_DEPTH for your proxy');
 	}
 
 	if (isSandbox) yield ok('callbacks', `the sandbox operator calls ${callbackUrl}`);

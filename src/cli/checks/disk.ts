@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '#lib/server/config/config.ts';
+import { isOpenToAll } from '#lib/server/platform/private-files.ts';
 import { isExpected, messageOf } from '../support/errors.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
@@ -11,11 +12,18 @@ const FAIL_BYTES = GIB_BYTES / 10;
 
 export async function* checkDisk({ dataDir, databaseUrl }: Config): AsyncGenerator<Finding> {
 	const folders = new Map([[resolve(dataDir), 'files']]);
+	const data = [resolve(dataDir)];
 	if (databaseUrl.startsWith('file:')) {
-		const folder = dirname(resolve(databaseUrl.slice('file:'.length)));
+		const file = resolve(databaseUrl.slice('file:'.length));
+		const folder = dirname(file);
 		folders.set(folder, folders.has(folder) ? 'files and database' : 'database');
+		data.push(file);
 	}
 	for (const [folder, use] of folders) yield await diskFinding(folder, use);
+	// A server that owns them closes them at its start.
+	for (const path of data.filter(isOpenToAll)) {
+		yield warn('disk', `every user of this machine has access to ${path}`, `run chmod o= ${path}`);
+	}
 }
 
 async function diskFinding(folder: string, use: string): Promise<Finding> {

@@ -23,8 +23,8 @@ export function* storedFindings(app: App, gateway: RegisteredGateway): Generator
 
 /** By `status_reason` of a router. */
 const OFFLINE_ADVICE = {
-	disabled: 'no buyer sees it',
-	closed: 'import it with the status online',
+	disabled: 'no buyer sees it; "routers enable" puts it back on sale',
+	closed: 'open it with "routers set --status online"',
 	gateway_unresponsive: 'check the power, the internet connection and the configuration of its gateways',
 	access_unverified:
 		'it sells when this gateway has responded; or confirm its access with "routers confirm-access"',
@@ -70,10 +70,13 @@ function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Find
 	else yield warn('portal', `${config.origin} has no https`, advice);
 }
 
-async function* router(app: App, { kind, routerId }: RegisteredGateway): AsyncGenerator<Finding> {
+async function* router(
+	app: App,
+	{ kind, name: gatewayName, routerId }: RegisteredGateway
+): AsyncGenerator<Finding> {
 	const found = await findRouter(app, routerId);
 	if (!found) {
-		const advice = 'remove the gateway, and add it with a router of "routers list"';
+		const advice = `choose one of "routers list" with "gateways set ${gatewayName} --router ID"`;
 		yield fail('router', `there is no router ${routerId}`, advice);
 		return;
 	}
@@ -113,14 +116,14 @@ function* credentials(gateway: RegisteredGateway): Generator<Finding> {
 	}
 	if (mode !== 'radius') return;
 	if (settings.nas === undefined) {
-		const advice = 'remove it and add it again with --nas: without it devices cannot be disconnected early';
+		const advice = `give it with "gateways set ${name} --nas ADDRESS": without it devices cannot be disconnected early`;
 		yield warn('RADIUS client', 'its address is unknown', advice);
 	} else
 		yield ok('RADIUS client', `${settings.nas}, Disconnect-Requests to port ${settings.nasPort ?? 3799}`);
 }
 
 async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
-	const { id, kind, name } = gateway;
+	const { kind, name } = gateway;
 	const mode = adapterOf(kind).controlMode(gateway);
 	if (mode === 'radius') yield* radiusEndpoint(app, gateway);
 	if (mode !== 'push') return;
@@ -137,7 +140,7 @@ async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<
 			yield ok('gateway', `it answers, and accepts our key${online}`);
 		}
 		const { clockOffsetMs } = status;
-		if (clockOffsetMs !== null) await app.gateways.recordStatus(id, { clockOffsetMs });
+		if (clockOffsetMs !== null) await app.gateways.recordStatus(gateway, { clockOffsetMs });
 	} finally {
 		await reach.stop();
 	}

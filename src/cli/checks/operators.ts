@@ -20,6 +20,7 @@ export async function* checkOperators(app: App): AsyncGenerator<Finding> {
 			yield ok('operator', `${id}: the callback address for its portal is ${url}`);
 		}
 	}
+	yield* merchantFindings(await app.payments.merchantErrors());
 	const { count, oldest } = await app.reviews.countOpen();
 	if (count === 0) yield ok('reviews', 'no question about money is open');
 	else
@@ -31,6 +32,20 @@ export async function* checkOperators(app: App): AsyncGenerator<Finding> {
 	if (app.config.mode === 'live' && app.config.operators.length === 0) {
 		const what = 'no mobile-money operator is configured, so nobody can pay';
 		yield fail('operator', what, 'configure one (AIRTILL_MODE=sandbox needs none)');
+	}
+}
+
+const MAX_QUOTE_LENGTH = 200;
+
+function* merchantFindings(
+	errors: Awaited<ReturnType<App['payments']['merchantErrors']>>
+): Generator<Finding> {
+	const byOperator = Map.groupBy(errors, ({ operator }) => operator);
+	for (const [operator, [last, ...others]] of byOperator) {
+		const times = others.length === 0 ? 'a payment' : `${others.length + 1} payments`;
+		const quote = last?.raw?.slice(0, MAX_QUOTE_LENGTH) ?? '';
+		const what = `${operator}: refused ${times} in 24 hours because of our account or settings, last at ${isoTime(last?.received_at ?? null)}: ${quote}`;
+		yield warn('operator', what, "correct the operator's settings, then buy something as a test");
 	}
 }
 

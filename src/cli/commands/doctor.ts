@@ -1,3 +1,4 @@
+import { readProxySettings } from '#lib/server/api/http/client-address.ts';
 import { ConfigError, loadConfig, type Config } from '#lib/server/config/config.ts';
 import { checkAddresses } from '../checks/addresses.ts';
 import { checkBasemap } from '../checks/basemap.ts';
@@ -34,7 +35,7 @@ async function* examine(env: Context['env']): AsyncGenerator<Finding> {
 	yield* checkDisk(config);
 	if (isUsable) yield* checkServices(config);
 	else yield warn('operator', 'not checked', 'first correct what failed above');
-	yield* checkAddresses(config);
+	yield* checkAddresses(config, readProxySettings(env));
 	yield* checkBasemap(config);
 }
 

@@ -5,7 +5,7 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import { UsageError, defineCommand, oneOf, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { plain, print, tableLine } from '../support/output.ts';
-import { accountOf } from '../support/services.ts';
+import { accountOf, COMMAND_LINE } from '../support/services.ts';
 
 const DEFAULT_NAME = 'command line';
 const MAX_NAME_CHARACTERS = 100;
@@ -40,7 +40,7 @@ export const createKey = defineCommand({
 		if (keys.filter((key) => stateOf(key, clock.now()) === 'live').length >= MAX_LIVE_KEYS) {
 			throw new CommandError(`${account.email} has ${MAX_LIVE_KEYS} live keys; revoke one first.`);
 		}
-		await print(await apiKeys.create({ accountId: account.id, name, role }));
+		await print(await apiKeys.create({ accountId: account.id, name, role, actor: COMMAND_LINE }));
 		console.error(`Key "${plain(name)}" of ${account.email} (${role}). It is not shown again.`);
 	}
 });
@@ -79,7 +79,7 @@ export const revokeKey = defineCommand({
 		if (!keyMode(argument) && !/^\d+$/.test(argument)) {
 			throw new CommandError('This is neither a complete API key nor the id of one.');
 		}
-		const revoked = await (await open()).apiKeys.revoke(argument);
+		const revoked = await (await open()).apiKeys.revoke(argument, COMMAND_LINE);
 		if (!revoked) throw new CommandError('There is no live key with this text or id.');
 		console.error('The key is revoked.');
 	}

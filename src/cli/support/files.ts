@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
@@ -8,10 +9,23 @@ export async function readInput(folder: string, name: string): Promise<Buffer> {
 	try {
 		return await readFile(resolve(folder, name));
 	} catch (error) {
-		const { errno } = error as NodeJS.ErrnoException;
-		if (errno === undefined) throw error;
-		throw new CommandError(`${name} cannot be read: ${getSystemErrorMessage(errno)}.`, { cause: error });
+		throw unreadable(name, error);
 	}
+}
+
+/** Reads a file of any size in chunks. @throws CommandError */
+export async function* streamInput(folder: string, name: string): AsyncGenerator<Buffer> {
+	try {
+		for await (const chunk of createReadStream(resolve(folder, name))) yield chunk as Buffer;
+	} catch (error) {
+		throw unreadable(name, error);
+	}
+}
+
+function unreadable(name: string, error: unknown): unknown {
+	const { errno } = error as NodeJS.ErrnoException;
+	if (errno === undefined) return error;
+	return new CommandError(`${name} cannot be read: ${getSystemErrorMessage(errno)}.`, { cause: error });
 }
 
 /**

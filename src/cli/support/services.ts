@@ -4,7 +4,11 @@ import type { Account, Accounts } from '#lib/server/developer/accounts/accounts.
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { createLog } from '#lib/server/platform/log.ts';
 import { pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
+import { UsageError } from './command.ts';
 import { CommandError, isExpected, messageOf } from './errors.ts';
+
+/** Actor in the audit log. */
+export const COMMAND_LINE = 'command line';
 
 /** Starts no jobs. The caller stops the services. */
 export async function openApp(config: Config): Promise<App> {
@@ -29,6 +33,22 @@ export function databaseName({ databaseUrl }: Config): string {
 export async function findRouter(app: App, id: number): Promise<RouterRow | null> {
 	const [row] = await pageOfRouters(app.database.db, id - 1, 1);
 	return row?.id === id ? row : null;
+}
+
+/** @throws CommandError on a portal of a remote API, which has no routers of its own */
+export function localService(app: App): App {
+	const { remoteApi } = app.config;
+	if (remoteApi === null) return app;
+	throw new CommandError(`The routers are those of ${remoteApi.url}: set this where that service runs.`);
+}
+
+/** @throws UsageError, CommandError */
+export async function ownRouter(app: App, text: string): Promise<RouterRow> {
+	if (!/^\d{1,15}$/.test(text)) throw new UsageError('ID is the id of a router; see "routers list".');
+	localService(app);
+	const router = await findRouter(app, Number(text));
+	if (!router) throw new CommandError(`There is no router ${text}; see "routers list".`);
+	return router;
 }
 
 /** @throws CommandError */

@@ -1,6 +1,6 @@
 import * as m from '../i18n/messages.js';
 import { OWN_TIME, ownDuration, type PricedRouter } from './price.ts';
-import { boundsText, quote, type TimeChoice } from './quote.ts';
+import { quote, unquotedText, type TimeChoice } from './quote.ts';
 
 /** The fields of the pay form as text. They include the price: the buyer pays the amount that was shown. */
 export interface PayEntry {
@@ -64,7 +64,7 @@ export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 		if (entry.count === '') return { error: m.router_say_how_long() };
 		if (own === null) return { error: m.router_whole_number() };
 		const choice = quote(router, own);
-		if (!choice) return { error: m.router_choose_from({ bounds: boundsText(router) }) };
+		if (!choice) return { error: unquotedText(router, own) };
 		return {
 			choice,
 			own: true,
@@ -74,6 +74,6 @@ export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 	const [duration = '', price = ''] = entry.time.split(' ');
 	if (duration === '') return { error: m.router_choose_time() };
 	const choice = quote(router, duration);
-	if (!choice) return { error: m.router_choose_from({ bounds: boundsText(router) }) };
+	if (!choice) return { error: unquotedText(router, duration) };
 	return { choice, own: false, seen: price === String(choice.amount) && onButton(choice) };
 }

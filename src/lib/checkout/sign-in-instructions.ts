@@ -23,8 +23,9 @@ export interface SignInInstructions {
 	note: string | null;
 }
 
+/** Next step of a device that is not online yet. */
 export interface GoOnline {
-	tone: 'good' | 'plain' | 'bad';
+	tone: 'plain' | 'bad';
 	title: string | null;
 	texts: string[];
 	/** Target of the link and of the automatic navigation. */

@@ -10,6 +10,8 @@ const UNIT_SECONDS = { m: 60, h: 60 * 60, d: 24 * 60 * 60, w: 7 * 24 * 60 * 60 }
 const UNIT_WORDS = { m: 'minute', h: 'hour', d: 'day', w: 'week' } as const;
 
 export type DurationUnit = keyof typeof UNIT_SECONDS;
+/** Smallest first. */
+const DURATION_UNITS = ['m', 'h', 'd', 'w'] as const satisfies DurationUnit[];
 
 export interface Duration {
 	count: number;
@@ -35,6 +37,14 @@ export function durationSeconds(text: string): number {
 	const duration = parseDuration(text);
 	if (!duration) throw new Error(`Not a duration: ${text}`);
 	return duration.seconds;
+}
+
+/** Adds durations in the smallest of their units: "1h" and "30m" are "90m". @throws Error for an invalid one */
+export function sumOfDurations(texts: readonly string[]): string {
+	const seconds = texts.reduce((total, text) => total + durationSeconds(text), 0);
+	const units = DURATION_UNITS.filter((unit) => texts.some((text) => text.endsWith(unit)));
+	const unit = units[0] ?? 'm';
+	return `${seconds / UNIT_SECONDS[unit]}${unit}`;
 }
 
 /** Formats a duration: "2 hours", "1 day". Returns the text itself if it is not a duration. */

@@ -26,6 +26,12 @@ export function distanceMetres(a: Position, b: Position): number {
 	return 2 * EARTH_RADIUS_METRES * Math.asin(Math.sqrt(Math.min(1, h)));
 }
 
+/** Sorts by distance, then by id. */
+export const byDistance = (
+	a: { distance: number; id: number },
+	b: { distance: number; id: number }
+): number => a.distance - b.distance || a.id - b.id;
+
 /**
  * Returns boxes that contain every point within the radius: one, or two across the 180th meridian. A circle
  * around a pole covers all longitudes.

@@ -59,3 +59,9 @@ export function roughE164(typed: string, prefix: string): string {
 	if (digits.startsWith(prefix.slice(1))) return `+${digits}`;
 	return prefix + digits.replace(/^0/, '');
 }
+
+/** Lists the methods to offer. Omits the sandbox's own method if there is another. */
+export function offeredMethods(slugs: readonly string[]): string[] {
+	const offered = slugs.filter((slug) => slug !== 'sandbox');
+	return offered.length > 0 ? offered : [...slugs];
+}

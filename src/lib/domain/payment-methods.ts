@@ -1,6 +1,8 @@
 import * as m from '../i18n/messages.js';
 import { ANY_PAYMENT_METHOD } from './payment-method-guess.ts';
 
+export { offeredMethods } from './payment-method-guess.ts';
+
 /** Brand names, the same in every language. */
 const NAMES: Readonly<Record<string, string>> = {
 	airtel_money: 'Airtel Money',
@@ -25,10 +27,4 @@ export function methodName(slug: string): string {
 	return slug === ANY_PAYMENT_METHOD || slug === 'sandbox'
 		? m.common_mobile_money()
 		: (NAMES[slug] ?? words(slug));
-}
-
-/** Lists the methods to offer. Omits the sandbox's own method if there is another. */
-export function offeredMethods(slugs: readonly string[]): string[] {
-	const offered = slugs.filter((slug) => slug !== 'sandbox');
-	return offered.length > 0 ? offered : [...slugs];
 }

@@ -27,13 +27,13 @@ function ask(button: HTMLElement, { asking, refused, unknown, list }: LocateSett
 	const hint = document.getElementById('location-hint');
 	button.textContent = asking;
 	button.setAttribute('aria-disabled', 'true');
-	const done = (problem = '') => {
+	const done = (answer = '', isError = false) => {
 		button.textContent = label;
 		button.removeAttribute('aria-disabled');
-		if (!hint || problem === '') return;
-		hint.className = 'small error';
+		if (!hint || answer === '') return;
+		hint.className = isError ? 'small error' : 'small';
 		hint.setAttribute('role', 'alert');
-		hint.textContent = problem;
+		hint.textContent = answer;
 	};
 	navigator.geolocation.getCurrentPosition(
 		({ coords }) => {
@@ -41,7 +41,8 @@ function ask(button: HTMLElement, { asking, refused, unknown, list }: LocateSett
 			done();
 			if (position) location.assign(`${list}?lat=${position.lat}&lon=${position.lon}`);
 		},
-		({ code, PERMISSION_DENIED }) => done(code === PERMISSION_DENIED ? refused : unknown),
+		// A refused permission is the visitor's choice.
+		({ code, PERMISSION_DENIED }) => (code === PERMISSION_DENIED ? done(refused) : done(unknown, true)),
 		{ timeout: TIMEOUT_MS, maximumAge: MAX_AGE_MS }
 	);
 }

@@ -1,4 +1,4 @@
-import { OWN_TIME, ownDuration, priceOf, type PricedRouter } from '../checkout/price.ts';
+import { OWN_TIME, ownDuration, payablePrice, type PricedRouter } from '../checkout/price.ts';
 import { currencyExponent } from '../domain/money.ts';
 import { ANY_PAYMENT_METHOD, guessPaymentMethod, roughE164 } from '../domain/payment-method-guess.ts';
 import { all, fill, settingsOf } from './dom.ts';
@@ -43,7 +43,7 @@ function follow(form: HTMLFormElement, settings: PayFormSettings): void {
 
 function showTotal(form: HTMLFormElement, settings: PayFormSettings): void {
 	const duration = ownDuration(field(form, '[name=count]')?.value ?? '', unitOf(form));
-	const amount = duration === null ? null : priceOf(settings, duration);
+	const amount = duration === null ? null : payablePrice(settings, duration);
 	const ownMoney = amount === null ? '' : moneyText(amount, settings);
 	set(form, 'asked', amount === null ? '' : (duration ?? ''));
 	set(form, 'quoted', amount === null ? '' : String(amount));

@@ -7,16 +7,20 @@ export interface TimeLeftWords {
 	daysHours: string;
 }
 
-/** Formats a span for the server and the countdown: "6 d 4 h", "1 h 58 min", "42 min", "4:07". */
+/**
+ * Formats a span for the server and the countdown: "6 d 4 h", "1 h 58 min", "42 min", "4:07". Rounds up, as
+ * the API does: an hour that was just bought is "60 min".
+ */
 export function timeLeft(seconds: number, words: TimeLeftWords): string {
-	const left = Math.max(0, Math.floor(seconds));
-	const minutes = Math.floor(left / 60);
-	if (minutes < 5) return `${minutes}:${String(left % 60).padStart(2, '0')}`;
-	const hours = Math.floor(minutes / 60);
+	const left = Math.max(0, Math.ceil(seconds));
+	if (left < 5 * 60) return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
+	const minutes = Math.ceil(left / 60);
+	// Days have no minutes: round up to hours.
+	const hours = minutes < 24 * 60 ? Math.floor(minutes / 60) : Math.ceil(minutes / 60);
 	const days = Math.floor(hours / 24);
 	const fill = (text: string, numbers: Record<string, number>) =>
 		text.replace(/\{(\w+)\}/g, (_, name: string) => String(numbers[name]));
-	if (hours === 0) return fill(words.minutes, { minutes });
+	if (minutes <= 60) return fill(words.minutes, { minutes });
 	if (days === 0) {
 		return minutes % 60 === 0
 			? fill(words.hours, { hours })

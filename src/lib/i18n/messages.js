@@ -1,2 +1,2 @@
-// The portal's texts, one function each. Paraglide compiles them from messages/AREA/LOCALE.json.
+// The portal's texts, one function each. Paraglide compiles them from messages/<area>/<language>.json.
 export * from './generated/messages.js';

@@ -15,6 +15,7 @@ import {
 import { RouterWatch } from './router-watch.ts';
 import { ShownPurchase } from './shown-purchase.svelte.ts';
 import { offeredMethods } from '../domain/payment-methods.ts';
+import { chargingMethods } from '../checkout/price.ts';
 import { timeValue, type FormErrors } from '../checkout/pay-form.ts';
 import { quote } from '../checkout/quote.ts';
 
@@ -106,7 +107,9 @@ export class KioskFlow {
 	}
 
 	get methods(): string[] {
-		return offeredMethods(this.availability.router?.payment_methods ?? []);
+		const { router } = this.availability;
+		if (!router) return [];
+		return this.choice ? chargingMethods(router, this.choice.amount) : offeredMethods(router.payment_methods);
 	}
 
 	/** The price on the pay button; a purchase that is paid again keeps its own. */

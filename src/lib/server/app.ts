@@ -27,6 +27,7 @@ import { createEarnings } from './billing/earnings/earnings.ts';
 import { createCursors } from './api/http/cursor.ts';
 import { createJobs, type JobHandler } from './jobs/jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
+import { closeToOthers } from './platform/private-files.ts';
 import { createOperatorHttp } from './billing/operators/http.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
@@ -74,7 +75,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const { sandbox, http, operators } = await openOperators(base);
 	const sales = createSales(base, operators);
 	const network = createNetwork(base, sales);
-	const accounts = createAccounts(base.database, base.clock);
+	const accounts = createAccounts(base);
 	const developer = createDeveloper(base, accounts);
 	const portal = createPortal(base, { ...network, ...developer });
 	const { jobs, database } = base;
@@ -119,9 +120,11 @@ export async function createApp(config: Config, options: Options = {}) {
 async function openBase(config: Config, options: Options) {
 	const clock = options.clock ?? systemClock;
 	const log = options.log ?? createLog(config.logLevel);
+	closeToOthers(config.dataDir, 'folder');
 	const database = await openDatabase(config.databaseUrl, { poolSize: config.databasePool });
 	const secrets = createSecrets(config.secret);
-	return { config, clock, log, database, secrets, jobs: createJobs(database, clock, log) };
+	const audit = createAudit(clock);
+	return { config, clock, log, database, secrets, audit, jobs: createJobs(database, clock, log) };
 }
 
 async function openOperators({ config, clock, log, database }: Base) {
@@ -136,8 +139,7 @@ async function openOperators({ config, clock, log, database }: Base) {
 function createSales(base: Base, operators: Operators) {
 	const { config, clock, log, database, secrets, jobs } = base;
 	const branding = createBranding(database, clock);
-	const audit = createAudit(clock);
-	const routers = createRouters({ ...base, operators, branding, audit });
+	const routers = createRouters({ ...base, operators, branding });
 	const events = createEvents(clock, createFanOut(secrets, jobs));
 	const gateways = createGateways(database, clock, secrets);
 	const passes = createPasses({ ...base, routers });
@@ -145,9 +147,10 @@ function createSales(base: Base, operators: Operators) {
 	const sessions = createSessions({ ...base, events, routers, operators, passes, provisioning });
 	const changes = createChanges();
 	const reviews = createReviews(database, clock, log);
-	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, audit, reviews });
+	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
 	const earnings = createEarnings(database, clock, config);
-	return { branding, routers, gateways, passes, sessions, changes, reviews, payments, earnings };
+	const offers = createOffers({ ...base, operators, routers, gateways });
+	return { branding, routers, offers, gateways, passes, sessions, changes, reviews, payments, earnings };
 }
 
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
@@ -158,7 +161,8 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 		access: {
 			bound: (tokenHash, isOnline) => access.deviceCame(tokenHash, isOnline),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
-			move: (tokenHash) => access.move(tokenHash)
+			move: (tokenHash) => access.move(tokenHash),
+			isVerified: (gateway) => sales.routers.verifiedBy(gateway)
 		}
 	});
 	const access: Access = createAccess({ ...base, ...sales, captiveSessions, reach });
@@ -167,7 +171,6 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 		captiveSessions,
 		access,
 		accessKinds: createAccessKinds({ ...base, ...sales }),
-		offers: createOffers({ ...base, ...sales }),
 		apiBuyers: createApiBuyers({ ...base, passes }),
 		gatewayHealth: createGatewayHealth({ ...base, gateways, access, reach }),
 		usage: createUsage({ ...base, gateways })
@@ -184,7 +187,7 @@ function createDeveloper(base: Base, accounts: Accounts) {
 	const notify = mailNotices({ accounts, mailer, origin: config.origin });
 	return {
 		mailer,
-		apiKeys: createApiKeys(database, clock, secrets, config.mode),
+		apiKeys: createApiKeys(base),
 		signIn: createSignIn({ ...base, accounts, mailer, demoEmails: DEMO_EMAILS }),
 		webhooks: createWebhooks({ ...base, rules }),
 		jobHandlers: {

@@ -91,6 +91,9 @@ async function findNear(api: ApiClient, search: Search): Promise<RouterListBody 
 
 const onSale = (list: RouterListBody) => list.data.filter(({ status }) => status === 'online').length;
 
+/** Phones do not know their position better. */
+const HERE_METRES = 10;
+
 function cardOf({ id, name, address, ssid, lat, lon, distance, price, currency, status }: RouterBody) {
 	return {
 		id,
@@ -99,7 +102,7 @@ function cardOf({ id, name, address, ssid, lat, lon, distance, price, currency, 
 		ssid: m.list_network({ ssid: apart(ssid) }),
 		lat,
 		lon,
-		distance: distance === null ? '' : formatDistance(distance),
+		distance: distance === null ? '' : distance < HERE_METRES ? m.list_here() : formatDistance(distance),
 		price: formatMoney(price, currency),
 		online: status === 'online'
 	};

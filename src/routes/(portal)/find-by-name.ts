@@ -1,44 +1,34 @@
 import type { Position } from '#lib/domain/geo.ts';
+import { MAX_PLACE_LENGTH } from '#lib/map/location-query.ts';
 import type { ApiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
 /** Needs no geocoder: "Makerere" finds a router in Makerere Hill Road. */
 
 const RADIUS_METRES = 50_000;
-const PAGE_SIZE = 100;
-/** Pages to search, nearest routers first; farther ones in a large city need a position. */
-const MAX_PAGES = 5;
 
-/** Reduces a text to lower-case letters and digits without accents, with single spaces. */
-const fold = (text: string) =>
+/** Returns the words of a text in lower case without accents. */
+const wordsOf = (text: string): string[] =>
 	text
 		.normalize('NFKD')
 		.replace(/\p{M}/gu, '')
 		.toLowerCase()
-		.replace(/[^\p{L}\p{N}]+/gu, ' ')
-		.trim();
+		.match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** Finds the nearest router whose name, address or network contains every word, or null. */
-export async function findByName(api: ApiClient, around: Position, text: string): Promise<RouterBody | null> {
-	const words = fold(text).split(' ').filter(Boolean);
+/** Finds the nearest router whose name, address or network has words that begin with the typed ones, or null. */
+export async function findByName(
+	api: ApiClient,
+	{ lat, lon }: Position,
+	text: string
+): Promise<RouterBody | null> {
+	const name = text.slice(0, MAX_PLACE_LENGTH);
+	const words = wordsOf(name);
 	if (words.length === 0) return null;
-	const holdsAll = ({ name, address, ssid }: RouterBody) => {
-		const place = fold(`${name} ${address ?? ''} ${ssid}`);
-		return words.every((word) => place.includes(word));
-	};
-	let cursor: string | null = null;
-	for (let page = 0; page < MAX_PAGES; page += 1) {
-		const list = await api.listRouters({
-			lat: around.lat,
-			lon: around.lon,
-			radius: RADIUS_METRES,
-			limit: PAGE_SIZE,
-			...(cursor === null ? {} : { cursor })
-		});
-		const found = list.data.find(holdsAll);
-		if (found) return found;
-		cursor = list.next_cursor;
-		if (cursor === null) break;
-	}
-	return null;
+	const { data } = await api.listRouters({ lat, lon, radius: RADIUS_METRES, limit: 1, name });
+	// A remote API may ignore `name`.
+	const isMeant = (found: RouterBody) =>
+		wordsOf(`${found.name} ${found.address ?? ''} ${found.ssid}`).some((word) =>
+			words.some((start) => word.startsWith(start))
+		);
+	return data.find(isMeant) ?? null;
 }

@@ -3,7 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readPayEntry, wantedTime, type FormErrors, type PayEntry } from '#lib/checkout/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods.ts';
-import type { TimeChoice } from '#lib/checkout/quote.ts';
+import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
 import { takeVisitOrder } from '#lib/server/api/http/limits.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
@@ -55,11 +55,12 @@ export async function takeOrder(
 	}
 
 	const wanted = wantedTime(router, entry);
+	const refusal = offeredMethods(router.payment_methods).includes(entry.paymentMethod)
+		? 'choice' in wanted && chargeText(router, entry.paymentMethod, wanted.choice.amount)
+		: m.router_choose_network();
 	const errors: FormErrors = {
 		...('error' in wanted ? { time: wanted.error } : {}),
-		...(offeredMethods(router.payment_methods).includes(entry.paymentMethod)
-			? {}
-			: { paymentMethod: m.router_choose_network() }),
+		...(refusal ? { paymentMethod: refusal } : {}),
 		...(entry.phone === '' ? { phone: m.router_type_number() } : {})
 	};
 	if ('error' in wanted || Object.keys(errors).length > 0) return fail(400, { entry, errors });

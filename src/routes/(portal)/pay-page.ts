@@ -9,8 +9,11 @@ import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { orUnavailable } from './api-errors.ts';
 
-/** Returns the data of RouterOffer.svelte. `router` is null if only a posted form can be shown. */
-export async function payPage(event: RequestEvent, findRouter: () => Promise<RouterBody>) {
+/**
+ * Returns the data of RouterOffer.svelte. `router` is null if only a posted form can be shown.
+ * @param isJoined the device is connected to the Wi-Fi already, and needs no password for it
+ */
+export async function payPage(event: RequestEvent, findRouter: () => Promise<RouterBody>, isJoined = false) {
 	const router = await routerToShow(event, findRouter);
 	const { config, purchases } = event.locals.app;
 	return {
@@ -23,7 +26,7 @@ export async function payPage(event: RequestEvent, findRouter: () => Promise<Rou
 			lat: router.lat,
 			lon: router.lon,
 			/** A warning before the payment. */
-			note: endsByItself(router.access_kind) ? null : m.router_shared()
+			note: noteOf(router, isJoined)
 		},
 		brand: showBrand(event, router),
 		price: router ? m.router_per_hour({ money: formatMoney(router.price, router.currency) }) : '',
@@ -31,6 +34,11 @@ export async function payPage(event: RequestEvent, findRouter: () => Promise<Rou
 		hint: phoneHint(config.defaultRegion),
 		purchase: purchases.newToken()
 	};
+}
+
+function noteOf({ access_kind, network_password_provided }: RouterBody, isJoined: boolean): string | null {
+	if (!endsByItself(access_kind)) return m.router_shared();
+	return network_password_provided || isJoined ? null : m.router_ask_password();
 }
 
 /** Returns null if the service is unavailable and a form was posted, so that the page shows that form. */

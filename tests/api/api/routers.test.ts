@@ -16,10 +16,12 @@ const KISEMENTI = {
 	status: 'online',
 	status_reason: null,
 	payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money', 'sandbox'],
+	payment_limits: [],
 	min_duration: '15m',
 	max_duration: '30d',
 	security: 'wpa',
 	access_kind: 'wpa_personal_per_client',
+	network_password_provided: true,
 	brand: null,
 	hourly: true,
 	offers: []
@@ -56,6 +58,9 @@ const BAD_QUERIES = [
 	[`${near}&limit=101`, 'limit', 'out_of_range'],
 	[`${near}&limit=1.5`, 'limit', 'invalid_format'],
 	[`${near}&limit=-1`, 'limit', 'invalid_format'],
+	[`${near}&name=`, 'name', 'invalid_format'],
+	[`${near}&name=%20-`, 'name', 'invalid_format'],
+	[`${near}&name=${'a'.repeat(101)}`, 'name', 'invalid_format'],
 	[`${near}&lat=0`, 'lat', 'duplicate'],
 	[`${near}&radius=5&radius=5`, 'radius', 'duplicate'],
 	[`${near}&cursor=a&cursor=b`, 'cursor', 'duplicate']
@@ -100,6 +105,23 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('lists twenty when no limit is given', async () => {
 			const { data, has_more } = await fixture().api.listRouters(`${near}&radius=50000`);
 			expect({ count: data.length, has_more }).toEqual({ count: 20, has_more: true });
+		});
+
+		it('lists only routers of a name, page by page', async () => {
+			const { api } = fixture();
+			const query = `${near}&radius=50000&name=HILL%20ro&limit=1`;
+			const [first, all] = [await api.listRouters(query), await api.listRouters(`${query}00`)];
+			expect(all.data.length).toBeGreaterThan(1);
+			for (const { name, address, ssid } of all.data) {
+				for (const start of [/\bhill/i, /\bro/i]) expect(`${name} ${address} ${ssid}`).toMatch(start);
+			}
+			const second = await api.listRouters(`${query}&cursor=${first.next_cursor}`);
+			expect([...first.data, ...second.data]).toEqual(all.data.slice(0, 2));
+			await api.refused(
+				'400 invalid_cursor',
+				'GET',
+				`/v1/routers?${near}&radius=50000&cursor=${first.next_cursor}`
+			);
 		});
 
 		it('is empty where nothing is near', async () => {

@@ -27,7 +27,11 @@ describe.each(DATABASES)('on %s', (database) => {
 	beforeAll(async () => {
 		const [mtn] = OPERATORS.filter(({ name }) => name === 'mtn');
 		if (!mtn) throw new Error('There is no MTN');
-		operated = await startOperated(mtn, database, { MTN_DISBURSEMENT_SUBSCRIPTION_KEY: '' });
+		operated = await startOperated(mtn, database, {
+			MTN_DISBURSEMENT_SUBSCRIPTION_KEY: '',
+			MTN_DISBURSEMENT_API_USER: '',
+			MTN_DISBURSEMENT_API_KEY: ''
+		});
 		hotspot = await connectRouterOs(operated.fixture);
 	});
 	afterEach(() => hotspot.heal());

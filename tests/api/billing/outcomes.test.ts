@@ -155,6 +155,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const found = await api.getPayment(payment.id);
 			return found.status === 'refunded' && found;
 		});
+		expect(refunded).toMatchObject({ amount: 500, refund_amount: 1000, refund_currency: 'UGX' });
 		expect(refunded.refunded_at).not.toBeNull();
 		const refunds = await sql.all(
 			`select f.amount_minor, r.status from refunds r join sandbox_refunds f on f.reference = r.reference

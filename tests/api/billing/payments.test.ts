@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding, type Session } from '../../support/api/api.ts';
 import { INSTANT } from '../../support/api/wire.ts';
 import { BOTH_DATABASES, eventually, recorded, useFixture } from '../../support/server/fixture.ts';
+import type { Value } from '../../support/server/sql.ts';
 
 const path = '/v1/payments/mobile-money';
 
@@ -60,6 +61,8 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 				failure_message: null,
 				provider_reference: null,
 				refund_reason: null,
+				refund_amount: null,
+				refund_currency: null,
 				expires_at: expect.stringMatching(INSTANT),
 				paid_at: null,
 				refunded_at: null,
@@ -111,23 +114,33 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			expect(server.stderr()).toBe('');
 		});
 
+		/** Inserts a row once more, with another reference. */
+		async function copy(table: 'payments' | 'refunds', where: string, id: number) {
+			const { sql } = fixture();
+			const [row] = await sql.all(`select * from ${table} where ${where} = ?`, id);
+			const columns = Object.entries({ ...row, reference: `copy of ${id}` }).filter(
+				([name]) => name !== 'id'
+			);
+			const names = columns.map(([name]) => name).join(', ');
+			const values = columns.map(() => '?').join(', ');
+			return sql.run(
+				`insert into ${table} (${names}) values (${values})`,
+				...columns.map(([, value]) => value as Value)
+			);
+		}
+
 		it('the database itself holds one open payment, and one that counts, for a session', async () => {
-			const { api, sql, buy } = fixture();
+			const { api, buy } = fixture();
 			const { payment: applied } = await buy();
-			const copy = async (id: number) => {
-				const [row] = await sql.all('select * from payments where id = ?', id);
-				const columns = Object.entries({ ...row, reference: `copy of ${id}` }).filter(
-					([name]) => name !== 'id'
-				);
-				const names = columns.map(([name]) => name);
-				return sql.run(
-					`insert into payments (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
-					...columns.map(([, value]) => value)
-				);
-			};
 			for (const { id } of [await api.pay(session), applied]) {
-				await expect(copy(id)).rejects.toThrow(/unique/i);
+				await expect(copy('payments', 'id', id)).rejects.toThrow(/unique/i);
 			}
+		});
+
+		it('the database itself holds one refund for a payment', async () => {
+			const { api, decided } = fixture();
+			const { id } = await decided(await api.pay(session, numberEnding('009')));
+			await expect(copy('refunds', 'payment_id', id)).rejects.toThrow(/unique/i);
 		});
 
 		it('400 session_already_paid while it runs and after its end', async () => {

@@ -329,7 +329,7 @@ describe('in live mode', () => {
 			const link = new URL(stdout.trim());
 			expect(link.origin).toBe(`http://localhost:${server.port}`);
 			const page = await visitor.post(link.pathname + link.search, { password: PASSWORD });
-			expect(page.path).toBe('/developer/keys');
+			expect(page.path).toBe('/owner');
 			const key = keyIn(await make(visitor, { role: 'owner' }));
 			expect(key).toMatch(/^atl_live_/);
 			expect((await visitor.get('/developer/payments')).status).toBe(404);

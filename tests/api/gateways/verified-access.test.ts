@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loginUser } from '../../../src/lib/domain/pass-username.ts';
 import { PROTOCOLS } from '../../simulators/protocols.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { createAuthmon } from '../../simulators/gateway/authmon.ts';
@@ -16,8 +17,10 @@ import { startTlsFront, type TlsFront } from '../../support/gateways/tls-front.t
 import { BOTH_DATABASES, eventually, insertKey, SECRET } from '../../support/server/fixture.ts';
 import { cli, startServer, type TestServer } from '../../support/server/server.ts';
 import { openSql, type Sql } from '../../support/server/sql.ts';
+import { browse } from '../../support/pages/browsing.ts';
 
 const MINUTE = 60_000;
+const MAC = '02:00:00:00:00:01';
 const REASON = ['--by', 'Ada', '--note', 'the controller of the venue lets buyers in'];
 
 describe.each(BOTH_DATABASES)('on %s', (database) => {
@@ -140,12 +143,41 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		await refusesOrders(router);
 		expect((await run('gateways', 'list')).stdout).toMatch(new RegExp(`^${gateway.name} .* never +new`, 'm'));
 
-		expect((await calls.authorize('nobody', '02:00:00:00:00:01')).status).toBe(404);
+		expect((await calls.authorize('nobody', MAC)).status).toBe(404);
 		await sells(router);
 		expect((await run('doctor')).stdout).not.toMatch(/^\w+ access:/m);
 
 		expect((await run('gateways', 'remove', gateway.name)).code).toBe(0);
 		await refusesOrders(router);
+	});
+
+	it('sells again after a rotation once the gateway has the new secrets; running time goes on', async () => {
+		const router = await newRouter();
+		const gateway = await registerRadius(
+			{ server, sql },
+			{ kind: 'mikrotik', access: 'portal_login', router }
+		);
+		const old = radiusCalls(server.url, gateway);
+		await old.authorize('nobody', MAC);
+		const running = await startPayment(router, 0);
+		await until(running.payment, 'success');
+		const onItsWay = await startPayment(router, 2 * MINUTE);
+		const unpaid = await order(router);
+
+		const rotated = await run('gateways', 'rotate', gateway.name, '--token');
+		expect(rotated.stderr).toContain('Nothing is sold there until the gateway has responded');
+		await refusesOrders(router);
+		expect((await old.authorize('nobody', MAC)).status).toBe(403);
+		await refusesOrders(router);
+		const body = { session_id: unpaid.id, amount: unpaid.amount, phone: unpaid.phone };
+		await api.refused('400 router_unavailable', 'POST', '/v1/payments/mobile-money', { body });
+		expect(await until(onItsWay.payment, 'success')).toMatchObject({ applied: true });
+		expect(await api.getSession(running.session.id)).toMatchObject({ status: 'active' });
+
+		const token = /^Token of the RADIUS server, .*:\n(\S+)$/m.exec(rotated.stdout)?.[1] ?? '';
+		const calls = radiusCalls(server.url, { ...gateway, token });
+		expect((await calls.authorize(loginUser(running.session.id), MAC)).status).toBe(200);
+		await sells(router);
 	});
 
 	it('sells at openNDS level 4 after the first report of its script, which anybody’s polls are not', async () => {
@@ -214,5 +246,25 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(await api.getSession(session.id)).toMatchObject({ status: 'cancelled' });
 		expect(await until(payment, 'success')).toMatchObject({ applied: true });
 		expect(await api.getSession(session.id)).toMatchObject({ status: 'active' });
+	});
+
+	it('sells on the splash page of a gateway after that gateway has responded', async () => {
+		const router = await newRouter();
+		const at = { kind: 'mikrotik', access: 'portal_login', router } as const;
+		const first = await registerRadius({ server, sql }, at);
+		await radiusCalls(server.url, first).authorize('nobody', MAC);
+		const second = await registerRadius({ server, sql }, at);
+		await sells(router);
+		const offers = async ({ key }: { key: string }) => {
+			const fields = { mac: MAC, ip: '10.5.50.9', 'link-login-only': 'http://10.5.50.1/login' };
+			return (await browse(server.url).post(`/splash/${key}`, fields)).html.includes('name="phone"');
+		};
+		expect([await offers(first), await offers(second)]).toEqual([true, false]);
+		await radiusCalls(server.url, second).authorize('nobody', MAC);
+		expect(await offers(second)).toBe(true);
+		await run('gateways', 'rotate', first.name, '--token');
+		expect([await offers(first), await offers(second)]).toEqual([false, true]);
+		await confirm(router);
+		expect(await offers(first)).toBe(true);
 	});
 });

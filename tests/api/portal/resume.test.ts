@@ -1,6 +1,7 @@
 /** /resume over HTTP: what a browser without script sends and gets. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
+import { shownCode } from '../../support/pages/purchase.ts';
 import { eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
 const TRIES = 4;
@@ -43,8 +44,7 @@ describe('resuming by code', () => {
 		});
 		expect(bought.status).toBe(303);
 		const page = placeOf(bought);
-		const text = (await (await get(page)).text()).replaceAll('\u2060', '');
-		const code = /Your code is ([0-9A-Z]{4}-[0-9A-Z]{4})\./.exec(text)?.[1] ?? '';
+		const code = shownCode(await (await get(page)).text()) ?? '';
 		expect(code).not.toBe('');
 
 		const opened = await post('/resume', { code });
@@ -82,11 +82,8 @@ describe('codes that many networks try at once', () => {
 		const purchase = 'crowd-test-token-1234567';
 		const order = { time: '1h 500', paymentMethod: 'mobile_money', phone, purchase };
 		const page = placeOf(await post('/r/3', order));
-		const read = async () =>
-			(await (await fetch(fixture().server.url + page)).text()).replaceAll('\u2060', '');
-		const code = await eventually(
-			'the page has a code',
-			async () => (/Your code is ([0-9A-Z]{4}-[0-9A-Z]{4})\./.exec(await read()) ?? [])[1]
+		const code = await eventually('the page has a code', async () =>
+			shownCode(await (await fetch(fixture().server.url + page)).text())
 		);
 		for (const typed of ['ZZZZ-ZZZZ', 'YYYY-YYYY'])
 			expect((await post('/resume', { code: typed })).status).toBe(404);

@@ -40,6 +40,9 @@ const hotspot = (change: Record<string, string> = {}) => ({
 	...change
 });
 
+const headingOf = ({ html }: Page) =>
+	/<h1[^>]*>(.*?)<\/h1>/s.exec(html)?.[1]?.replace(/<[^>]+>|<!--.*?-->/g, '');
+
 async function active(person: Browsing, path: string): Promise<Page> {
 	return eventually(`${path} is active`, async () => {
 		const page = await person.get(path);
@@ -178,7 +181,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(user).toBe(`s${String(row?.['session_id'])}`);
 		expect(api).toBeDefined();
 		// Back again, nothing goes by itself any more.
-		expect((await person.get(`${path}?online`)).text).toContain('You are online.');
+		const back = await person.get(`${path}?online`);
+		expect(headingOf(back)).toBe('You are online.');
+		expect(back.text).toMatch(/Your Wi‑Fi is paid until .*? You can close this page\./);
 		expect((await person.get(path)).html).not.toContain('http-equiv="refresh"');
 	});
 
@@ -199,17 +204,21 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect((await person.raw(`${bought.path}/online`)).headers.get('location')).toBe(bought.path);
 	});
 
-	it('somebody else’s MAC brings no password and no purchase to light, only the question for the code', async () => {
+	it('somebody else’s MAC brings neither password nor purchase to light; only the device itself is asked for the code', async () => {
 		const mac = '02:00:00:00:00:42';
 		const path = await buyHourOn(person, await person.get(entry(fas({ clientmac: mac }))));
 		const paid = await active(person, path);
 		const password =
 			/class="password[^>]*>(.*?)<\/p>/s.exec(paid.html)?.[1]?.replace(/<[^>]+>|<!--.*?-->|\s/g, '') ?? '';
 		expect(password).toMatch(/^[a-z2-9-]{14}$/);
-		const claimed = await browse(fixture().server.url).get(entry(fas({ clientmac: mac })));
-		expect(claimed.text).toContain('Have you already paid?');
+		const elsewhere = browse(fixture().server.url);
+		const claimed = await elsewhere.get(entry(fas({ clientmac: mac, hid: sha256('a forged token') })));
+		const stranger = await elsewhere.get(entry(fas({ clientmac: '02:00:00:00:00:43' })));
+		expect(claimed.text).toBe(stranger.text);
 		expect(claimed.html).not.toContain(password);
 		expect(claimed.html).not.toContain(path.slice(3));
+		// The token that openNDS gave the device proves it.
+		expect((await elsewhere.get(entry(fas({ clientmac: mac })))).text).toContain('Have you already paid?');
 		// The same entry, replayed elsewhere, is a visit of its own, which lets nobody online.
 		const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(claimed.html)?.[1] ?? '';
 		expect((await person.raw(`/s/${visit}/online`)).headers.get('location')).toBe(`/s/${visit}`);
@@ -264,6 +273,17 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
 		expect(to.origin + to.pathname).toBe('http://10.5.50.1/login');
 		expect(to.searchParams.get('password')).toMatch(/^[0-9a-f]{32}$/);
+	});
+
+	it('a MikroTik redirect, which proves nothing, says nothing about a purchase of its MAC', async () => {
+		const mac = '02:00:00:00:00:44';
+		await active(
+			person,
+			await buyHourOn(person, await person.post(`/splash/${mikrotik.key}`, hotspot({ mac })))
+		);
+		const claimed = await person.post(`/splash/${mikrotik.key}`, hotspot({ mac }));
+		expect(claimed.text).toContain('Already paid? Enter your code');
+		expect(claimed.text).not.toContain('Have you already paid?');
 	});
 
 	it('CoovaChilli’s own language parameter does not break its signature', async () => {

@@ -15,6 +15,9 @@ const { Users, Collections, Disbursements } = momo.create({ callbackHost, baseUr
 const users = Users({ primaryKey });
 const userId = await users.create(callbackHost);
 const { apiKey: userSecret } = await users.login(userId);
+const payouts = Users({ primaryKey: disbursementKey });
+const payoutsUserId = await payouts.create(callbackHost);
+const { apiKey: payoutsUserSecret } = await payouts.login(payoutsUserId);
 const collections = Collections({ primaryKey, userId, userSecret });
 
 const order = (changes) => ({
@@ -65,8 +68,8 @@ console.log(
 		balance: await collections.getBalance(),
 		disbursementBalance: await Disbursements({
 			primaryKey: disbursementKey,
-			userId,
-			userSecret
+			userId: payoutsUserId,
+			userSecret: payoutsUserSecret
 		}).getBalance()
 	})
 );

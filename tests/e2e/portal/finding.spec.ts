@@ -63,8 +63,17 @@ test('the position of the phone is asked for only when the person asks', async (
 	await expect(page.getByRole('list', { name: 'Where to buy' }).getByRole('listitem').first()).toContainText(
 		'Port Bell Jetty Shop'
 	);
+	await expect(page.getByRole('listitem').filter({ hasText: 'Port Bell Jetty Shop' })).toContainText('Here');
 	expect(asked).toBe(1);
 	await context.close();
+});
+
+test('who keeps the position private reads another way, and no error', async ({ page, portal }) => {
+	await page.goto(portal.url);
+	await page.getByRole('button', { name: 'Use my position' }).click();
+	const answer = page.getByText('Your position stays private. Type a place, or tap the map.');
+	await expect(answer).toBeVisible();
+	await expect(answer).not.toHaveClass(/error/);
 });
 
 test('a click on the map looks for Wi-Fi there', async ({ page, portal }) => {

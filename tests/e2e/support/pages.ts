@@ -166,6 +166,7 @@ const askPrice = async (page: Page) => {
 /** An owner's phone, and what the owner prints. */
 export const OWNING: readonly Place[] = [
 	at('owner, sign in', '/owner/sign-in'),
+	at('owner, forgot', '/owner/forgot'),
 	owned('owner', '/owner'),
 	owned('owner: earnings', '/owner/earnings'),
 	owned('owner: payments', '/owner/payments'),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { redirect, type Answer, type Behaviour, type Gate } from './device.ts';
+import { redirect, type Answer, type Behaviour, type Device, type Gate } from './device.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -8,13 +8,20 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
  * the query, and a sign-in that is nothing but the right `tok`.
  */
 export function opennds(gate: Gate): Behaviour {
-	let hid = '';
+	let joined: Device | null = null;
+	let token = '';
+
+	/** A device keeps its token until it joins again. */
+	function hid(): string {
+		if (gate.device !== joined) token = gate.random(4).toString('hex');
+		joined = gate.device;
+		return sha256(token);
+	}
 
 	function toPortal(asked: string): Answer {
-		hid = sha256(gate.random(4).toString('hex'));
 		const { mac, ip } = gate.device;
 		const items = [
-			`hid=${hid}`,
+			`hid=${hid()}`,
 			`clientip=${ip}`,
 			`clientmac=${mac}`,
 			'client_type=cpd_can',
@@ -36,7 +43,7 @@ export function opennds(gate: Gate): Behaviour {
 		async own(path, query) {
 			if (path !== '/opennds_auth/') return null;
 			const landing = query.get('redir') ?? '';
-			const isRight = query.get('tok') === sha256(hid + gate.connection.secret);
+			const isRight = query.get('tok') === sha256(hid() + gate.connection.secret);
 			const user = Buffer.from(query.get('custom') ?? '', 'base64').toString();
 			gate.signIn({ user, isRight });
 			return isRight ? redirect(307, landing) : toPortal(`${gate.url}${path}?${query}`);

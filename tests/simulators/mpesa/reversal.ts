@@ -168,14 +168,14 @@ export function createReversals(
 		};
 	}
 
-	function statusOf(body: Body, books: Books): object {
+	/** @param found the ids of the acknowledgement, which the result repeats */
+	function statusOf(body: Body, books: Books, found: ReturnType<typeof ids>): object {
 		const conversation = field(body, 'OriginalConversationID') ?? field(body, 'OriginatorConversationID');
 		const id = field(body, 'TransactionID');
 		const reversal = reversals.find(
 			(one) => one.originator === conversation || one.conversation === conversation || one.receipt === id
 		);
 		const payment = books.payments.find(({ number }) => receipt('payment', number) === id);
-		const found = ids();
 		const common = (code: string) => ({
 			ResultType: 0,
 			ResultCode: resultNumber(code),
@@ -233,8 +233,9 @@ export function createReversals(
 			const named = ['TransactionID', 'OriginalConversationID', 'OriginatorConversationID'];
 			if (!named.some((name) => field(body, name)))
 				return error(400, '400.002.02', 'Bad Request - Invalid TransactionID');
-			desk.later(100, () => post(field(body, 'ResultURL'), statusOf(body, desk.books)));
-			return accepted(ids());
+			const found = ids();
+			desk.later(100, () => post(field(body, 'ResultURL'), statusOf(body, desk.books, found)));
+			return accepted(found);
 		}
 	};
 }

@@ -11,6 +11,8 @@ import type { Market } from './markets.ts';
 export type Product = 'collection' | 'disbursement';
 
 interface ApiUser {
+	/** The product with whose subscription key it was made. */
+	product: Product;
 	/** Names that X-Callback-Url may have. */
 	callbackHosts: readonly string[];
 	apiKey: string | null;
@@ -19,6 +21,8 @@ interface ApiUser {
 export const CREDENTIALS = {
 	api_user: '00000000-0000-4000-8000-00000000fa4e',
 	api_key: 'fake-api-key-of-the-simulator',
+	disbursement_api_user: '00000000-0000-4000-8000-00000000d15b',
+	disbursement_api_key: 'fake-disbursement-api-key-of-the-simulator',
 	collection_subscription_key: 'fake-collection-key',
 	collection_secondary_key: 'fake-collection-key-2',
 	disbursement_subscription_key: 'fake-disbursement-key',
@@ -40,9 +44,13 @@ export class Access {
 	/** @param callbackHost of the user made in advance; null: this machine, by name and by number */
 	constructor(market: Market, callbackHost: string | null) {
 		this.market = market;
-		this.users.set(CREDENTIALS.api_user, {
-			callbackHosts: callbackHost === null ? LOOPBACK : [callbackHost],
-			apiKey: CREDENTIALS.api_key
+		const callbackHosts = callbackHost === null ? LOOPBACK : [callbackHost];
+		const { api_user, api_key, disbursement_api_user, disbursement_api_key } = CREDENTIALS;
+		this.users.set(api_user, { product: 'collection', callbackHosts, apiKey: api_key });
+		this.users.set(disbursement_api_user, {
+			product: 'disbursement',
+			callbackHosts,
+			apiKey: disbursement_api_key
 		});
 	}
 
@@ -50,17 +58,16 @@ export class Access {
 		this.tokens.clear();
 	}
 
-	/** The gateway's check; null when the key opens the product (any product when null). */
-	keyProblem({ headers }: SimulatorRequest, product: Product | null): SimulatorAnswer | null {
+	/** The gateway's check: the product that the key opens, if it is one of these. */
+	private openedBy({ headers }: SimulatorRequest, products: readonly Product[]): Product | SimulatorAnswer {
 		const key = headers['ocp-apim-subscription-key'];
 		const missing =
 			'Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API.';
 		if (typeof key !== 'string' || key === '') return gateway(401, missing);
-		const products: readonly Product[] = product === null ? ['collection', 'disbursement'] : [product];
-		const isOpen = products.some(
+		const opened = products.find(
 			(one) => key === CREDENTIALS[`${one}_subscription_key`] || key === CREDENTIALS[`${one}_secondary_key`]
 		);
-		if (isOpen) return null;
+		if (opened) return opened;
 		const invalid =
 			'Access denied due to invalid subscription key. Make sure to provide a valid key for an active subscription.';
 		return gateway(401, invalid);
@@ -68,9 +75,11 @@ export class Access {
 
 	/** `POST /{product}/token/` */
 	giveToken(request: SimulatorRequest, product: Product, now: number): SimulatorAnswer {
-		const problem = this.keyProblem(request, product);
-		if (problem) return problem;
-		if (request.body !== '') return rejected('A token request has no body.');
+		const opened = this.openedBy(request, [product]);
+		if (typeof opened !== 'string') return opened;
+		// The documentation forbids every body; the platform lets a form pass.
+		const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
+		if (request.body !== '' && !isForm) return rejected('A token request has no body.');
 		const [, basic = ''] = /^Basic ([A-Za-z0-9+/]+={0,2})$/.exec(request.headers.authorization ?? '') ?? [];
 		const [, id = '', key = ''] = /^([^:]*):(.*)$/.exec(Buffer.from(basic, 'base64').toString('utf8')) ?? [];
 		const user = this.users.get(id.toLowerCase());
@@ -85,8 +94,8 @@ export class Access {
 
 	/** Subscription key, token and X-Target-Environment of a call. */
 	enter(request: SimulatorRequest, product: Product, now: number): { user: ApiUser } | SimulatorAnswer {
-		const problem = this.keyProblem(request, product);
-		if (problem) return problem;
+		const opened = this.openedBy(request, [product]);
+		if (typeof opened !== 'string') return opened;
 		const [, token = ''] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '') ?? [];
 		const known = this.tokens.get(token);
 		const user = known && this.users.get(known.user);
@@ -96,6 +105,8 @@ export class Access {
 		const environment = request.headers['x-target-environment'];
 		if (environment === undefined) return rejected('X-Target-Environment is required.');
 		if (environment !== this.market.environment) return failure('NOT_ALLOWED_TARGET_ENVIRONMENT');
+		// It got a token all the same.
+		if (user.product !== product) return failure('NOT_ALLOWED');
 		return { user };
 	}
 
@@ -106,9 +117,9 @@ export class Access {
 		const [, id, rest] = found;
 		const call = `${request.method} ${id === undefined ? '' : 'user'}${rest ?? ''}`;
 		if (!['POST ', 'GET user', 'POST user/apikey'].includes(call)) return null;
-		const problem = this.keyProblem(request, null);
-		if (problem) return problem;
-		if (id === undefined) return this.makeUser(request);
+		const product = this.openedBy(request, ['collection', 'disbursement']);
+		if (typeof product !== 'string') return product;
+		if (id === undefined) return this.makeUser(request, product);
 		const user = this.users.get(id.toLowerCase());
 		if (!user) return failure('RESOURCE_NOT_FOUND');
 		if (rest === undefined) {
@@ -119,20 +130,20 @@ export class Access {
 		return ok({ apiKey: user.apiKey }, 201);
 	}
 
-	private makeUser({ headers, body }: SimulatorRequest): SimulatorAnswer {
+	private makeUser({ headers, body }: SimulatorRequest, product: Product): SimulatorAnswer {
 		const id = String(headers['x-reference-id'] ?? '').toLowerCase();
 		if (!isUuidV4(id)) return rejected('X-Reference-Id must be a UUID of version 4.');
-		const host = objectOf(body)?.['providerCallbackHost'];
-		if (typeof host !== 'string' || !isHostName(host)) {
-			return rejected('providerCallbackHost must be a host name.');
-		}
+		const given = objectOf(body)?.['providerCallbackHost'];
+		// The documentation says without a scheme; the platform accepts one.
+		const host = typeof given === 'string' ? given.replace(/^https?:\/\/([^/]*)\/?$/i, '$1') : '';
+		if (!isHostName(host)) return rejected('providerCallbackHost must be a host name.');
 		if (this.users.has(id)) return failure('RESOURCE_ALREADY_EXIST');
-		this.users.set(id, { callbackHosts: [host.toLowerCase()], apiKey: null });
+		this.users.set(id, { product, callbackHosts: [host.toLowerCase()], apiKey: null });
 		return ok(null, 201);
 	}
 }
 
-/** No scheme, no port, no path and no IP address. */
+/** No port, no path and no IP address. */
 const isHostName = (text: string): boolean =>
 	text.length <= 253 &&
 	/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(text) &&

@@ -11,7 +11,6 @@ const PAYMENTS: Readonly<Record<string, string>> = {
 	'51': 'APPROVAL_REJECTED',
 	'52': 'EXPIRED',
 	'53': 'pending',
-	'54': 'pending',
 	'55': 'PAYER_NOT_FOUND',
 	'56': 'PAYEE_NOT_ALLOWED_TO_RECEIVE',
 	'57': 'NOT_ALLOWED',
@@ -24,12 +23,17 @@ const PAYMENTS: Readonly<Record<string, string>> = {
 	'64': 'TRANSFER_TYPE_UNKNOWN'
 };
 
+/** Is CREATED first, and paid in the end. */
+export const DELAYED = `${PREFIX}54`;
+const DELAYED_MS = 25_000;
+
 export function paymentScenario(phone: string): Partial<Script> {
+	if (phone === DELAYED) return { afterMs: DELAYED_MS };
 	const outcome = phone.startsWith(PREFIX) ? PAYMENTS[phone.slice(PREFIX.length)] : undefined;
 	return outcome === undefined ? {} : { outcome };
 }
 
-/** By `referenceIdToRefund`. From 7 on the order of the payments' scenarios is assumed. */
+/** By `referenceIdToRefund`. */
 const REFUNDS: Readonly<Record<string, string>> = {
 	'1': 'PAYER_NOT_FOUND',
 	'2': 'INTERNAL_PROCESSING_ERROR',
@@ -37,13 +41,13 @@ const REFUNDS: Readonly<Record<string, string>> = {
 	'4': 'EXPIRED',
 	'5': 'pending',
 	'6': 'pending',
-	'7': 'PAYEE_NOT_ALLOWED_TO_RECEIVE',
-	'8': 'NOT_ALLOWED',
-	'9': 'NOT_ALLOWED_TARGET_ENVIRONMENT',
-	'10': 'INVALID_CALLBACK_URL_HOST',
-	'11': 'INVALID_CURRENCY',
-	'12': 'INTERNAL_PROCESSING_ERROR',
-	'13': 'SERVICE_UNAVAILABLE'
+	'7': 'NOT_ALLOWED',
+	'8': 'NOT_ALLOWED_TARGET_ENVIRONMENT',
+	'9': 'INVALID_CALLBACK_URL_HOST',
+	'10': 'INVALID_CURRENCY',
+	'11': 'INTERNAL_PROCESSING_ERROR',
+	'12': 'SERVICE_UNAVAILABLE',
+	'13': 'COULD_NOT_PERFORM_TRANSACTION'
 };
 
 export const refundScenario = (referenceIdToRefund: string): string | null =>

@@ -6,7 +6,7 @@ import type { Market } from './markets.ts';
 
 export interface Order {
 	reference: string;
-	/** As it came; status and callback repeat it. */
+	/** As it came. */
 	amount: string;
 	currency: string;
 	externalId: string | null;

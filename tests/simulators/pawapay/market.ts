@@ -44,6 +44,7 @@ const CMR = country('CMR', 'Cameroon', '237', 9);
 const COD = country('COD', 'Democratic Republic of the Congo', '243', 9);
 const GHA = country('GHA', 'Ghana', '233', 9);
 const KEN = country('KEN', 'Kenya', '254', 9);
+const MWI = country('MWI', 'Malawi', '265', 9);
 const RWA = country('RWA', 'Rwanda', '250', 9);
 const TZA = country('TZA', 'Tanzania', '255', 9);
 const UGA = country('UGA', 'Uganda', '256', 9);
@@ -88,6 +89,8 @@ export const NETWORKS: readonly Network[] = [
 	network('MTN_MOMO_GHA', 'MTN', GHA, /^(24|25|5[3459])/, [withCents('GHS')]),
 	network('AIRTELTIGO_GHA', 'AT', GHA, /^(2[67]|5[67])/, [withCents('GHS')]),
 	network('MPESA_KEN', 'M-Pesa', KEN, /^(7|1)/, [whole('KES', 1, 250_000)]),
+	network('AIRTEL_MWI', 'Airtel', MWI, /^9/, [withCents('MWK', 1, 750_000)]),
+	network('TNM_MWI', 'TNM', MWI, /^8/, [withCents('MWK', 1, 750_000)]),
 	network('MTN_MOMO_RWA', 'MTN', RWA, /^7[89]/, [whole('RWF', 100)]),
 	network('AIRTEL_RWA', 'Airtel', RWA, /^7[23]/, [whole('RWF', 100)]),
 	network('VODACOM_TZA', 'Vodacom', TZA, /^7[456]/, [whole('TZS', 100)]),
@@ -142,6 +145,8 @@ const BASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 	'256783456': OUTCOMES,
 	'256753456': OUTCOMES,
 	'254703456': OUTCOMES,
+	'265993456': OUTCOMES,
+	'265883456': OUTCOMES,
 	'22602345': OUTCOMES_BFA
 };
 

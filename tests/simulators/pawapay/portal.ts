@@ -29,6 +29,7 @@ export const SETTINGS: Readonly<Record<string, { region: string; currency: strin
 	},
 	GHA: { region: 'GH', currency: 'GHS', providers: 'mtn_momo=MTN_MOMO_GHA,airtel_money=AIRTELTIGO_GHA' },
 	KEN: { region: 'KE', currency: 'KES', providers: 'mpesa=MPESA_KEN' },
+	MWI: { region: 'MW', currency: 'MWK', providers: 'airtel_money=AIRTEL_MWI' },
 	RWA: { region: 'RW', currency: 'RWF', providers: 'mtn_momo=MTN_MOMO_RWA,airtel_money=AIRTEL_RWA' },
 	TZA: { region: 'TZ', currency: 'TZS', providers: 'mpesa=VODACOM_TZA,airtel_money=AIRTEL_TZA' },
 	UGA: { region: 'UG', currency: 'UGX', providers: 'mtn_momo=MTN_MOMO_UGA,airtel_money=AIRTEL_OAPI_UGA' },

@@ -46,33 +46,50 @@ export async function signCallback(request: {
 	form: 'der' | 'raw';
 	now: number;
 }): Promise<Record<string, string>> {
-	const { url, body, key, form, now } = request;
-	const [name, algorithm] = form === 'der' ? ['sha-512', 'sha512'] : ['sha-256', 'sha256'];
-	const signed = await httpbis.signMessage(
-		{
-			name: 'sig-pp',
-			fields: COVERED,
-			params: ['alg', 'keyid', 'created', 'expires'],
-			paramValues: { created: new Date(now), expires: new Date(now + LIFE_MS) },
-			key: {
-				id: request.id,
-				alg: ALGORITHM,
-				sign: (data) =>
-					Promise.resolve(sign('sha256', data, { key, dsaEncoding: form === 'der' ? 'der' : 'ieee-p1363' }))
-			}
-		},
-		{
-			method: 'POST',
-			url,
-			headers: {
-				...request.headers,
-				'Content-Digest': `${name}=:${createHash(algorithm).update(body).digest('base64')}:`,
-				'Signature-Date': new Date(now).toISOString()
-			}
-		}
-	);
+	const { url, body, form, now } = request;
+	const headers = { ...request.headers, ...digestHeaders(body, form, now) };
+	const signed = await httpbis.signMessage(signer(request, COVERED), { method: 'POST', url, headers });
 	return signed.headers as Record<string, string>;
 }
+
+/** Signs the response to a financial request, as the operator's example verifies it. */
+export async function signResponse(response: {
+	status: number;
+	body: string;
+	id: string;
+	key: KeyObject;
+	now: number;
+}): Promise<Record<string, string>> {
+	const { status, body, now } = response;
+	const headers = { 'content-type': 'application/json', ...digestHeaders(body, 'der', now) };
+	const fields = ['@status', 'signature-date', 'content-digest', 'content-type'];
+	const signed = await httpbis.signMessage(signer({ ...response, form: 'der' }, fields), { status, headers });
+	return signed.headers as Record<string, string>;
+}
+
+function digestHeaders(body: string, form: 'der' | 'raw', now: number): Record<string, string> {
+	const [name, algorithm] = form === 'der' ? ['sha-512', 'sha512'] : ['sha-256', 'sha256'];
+	return {
+		'Content-Digest': `${name}=:${createHash(algorithm).update(body).digest('base64')}:`,
+		'Signature-Date': new Date(now).toISOString()
+	};
+}
+
+const signer = (
+	{ id, key, form, now }: { id: string; key: KeyObject; form: 'der' | 'raw'; now: number },
+	fields: string[]
+) => ({
+	name: 'sig-pp',
+	fields,
+	params: ['alg', 'keyid', 'created', 'expires'],
+	paramValues: { created: new Date(now), expires: new Date(now + LIFE_MS) },
+	key: {
+		id,
+		alg: ALGORITHM,
+		sign: (data: Buffer) =>
+			Promise.resolve(sign('sha256', data, { key, dsaEncoding: form === 'der' ? 'der' : 'ieee-p1363' }))
+	}
+});
 
 /** Whether the merchant's key signed a request, and its body. */
 export async function isSignedBy(

@@ -13,8 +13,12 @@ export const FIELDS = {
 		'security',
 		// additive: what the bought password is there
 		'access_kind',
+		// additive: whether buyers must ask for the Wi-Fi's own password
+		'network_password_provided',
 		// additive: how the owner looks to buyers
 		'brand',
+		// additive: what its payment methods cannot charge
+		'payment_limits',
 		// additive: packages that are sold besides the hourly price
 		...['hourly', 'offers']
 	],
@@ -46,8 +50,8 @@ export const FIELDS = {
 		...['id', 'session_id', 'status', 'amount', 'currency', 'phone', 'payment_method', 'applied'],
 		...['failure_code', 'failure_message', 'provider_reference', 'expires_at', 'paid_at', 'refunded_at'],
 		...['created_at', 'updated_at'],
-		// additive: why the money went back
-		'refund_reason'
+		// additive: why the money went back, and how much
+		...['refund_reason', 'refund_amount', 'refund_currency']
 	],
 	earnings: ['period', 'currency', 'timezone', 'from', 'to', 'total', 'data'],
 	earningsTotal: ['sessions', 'gross', 'refunds', 'fees', 'net'],

@@ -25,7 +25,7 @@ export async function hear(
 		for (const name of names) {
 			const gateway = await gateways.byName(name);
 			if (!gateway) throw new Error(`There is no gateway ${name}`);
-			await gateways.recordStatus(gateway.id, { seen: true, ...news });
+			await gateways.recordStatus(gateway, { seen: true, ...news });
 		}
 	} finally {
 		await database.close();

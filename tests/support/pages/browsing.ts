@@ -128,7 +128,10 @@ export async function signUp(server: TestServer, email: string): Promise<Browsin
 	const person = browse(server.url);
 	await person.post('/developer/sign-up', { email });
 	const page = await person.post(await mailedLink(server, email), { password: PASSWORD });
-	if (page.path !== '/developer/keys') throw new Error(`Not signed in: ${page.status} ${page.text}`);
+	// Owners get to their own pages.
+	if (!['/developer/keys', '/owner'].includes(page.path)) {
+		throw new Error(`Not signed in: ${page.status} ${page.text}`);
+	}
 	return person;
 }
 

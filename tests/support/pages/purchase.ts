@@ -51,6 +51,10 @@ export async function buyAt(url: string, path: string, phone: string): Promise<s
 	return place;
 }
 
+/** The code that a page shows in large type. */
+export const shownCode = (html: string): string | undefined =>
+	/class="large"[^>]*>.*?([0-9A-Z]{4}-[0-9A-Z]{4})/s.exec(html)?.[1];
+
 /** Waits until a page has the given title in it. */
 export async function untilTitled(url: string, path: string, title: RegExp): Promise<void> {
 	const deadline = performance.now() + limitMs;

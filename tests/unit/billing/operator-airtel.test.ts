@@ -773,17 +773,15 @@ describe('the settings', () => {
 		const adapter = adapterWith({ AIRTEL_MIN_AMOUNT: '500', AIRTEL_MAX_AMOUNT: '1000' });
 		const about = (changes: object) => adapter.validate(order(changes));
 		expect(about({})).toEqual([]);
-		expect(about({ amountMinor: 499 })).toEqual(['Airtel Money takes UGX 500 or more.']);
-		expect(about({ amountMinor: 1_001 })).toEqual(['Airtel Money takes UGX 1000 at most.']);
+		expect(adapter.amounts('airtel_money')).toEqual({ stepMinor: 1, minMinor: 500, maxMinor: 1_000 });
 		expect(about({ currency: 'EUR' })).toHaveLength(1);
 		expect(about({ payerPhone: '+254700000001' })).toHaveLength(1);
 		expect(adapter.takesNumber('+256700000001')).toBe(true);
 		expect(adapter.takesNumber('+254700000001')).toBe(false);
 		const zambian = { AIRTEL_COUNTRY: 'ZM', AIRTEL_CURRENCY: 'ZMW' };
-		const kwacha = { amountMinor: 1_050, currency: 'ZMW', payerPhone: '+260971234567' };
-		expect(adapterWith(zambian, 'ZMW').validate(order(kwacha))).toEqual([]);
-		const whole = adapterWith({ ...zambian, AIRTEL_DECIMALS: '0' }, 'ZMW');
-		expect(whole.validate(order(kwacha))).toEqual(['Airtel Money takes whole amounts only.']);
+		expect(adapterWith(zambian, 'ZMW').amounts('airtel_money')).toMatchObject({ stepMinor: 1, minMinor: 1 });
+		const whole = adapterWith({ ...zambian, AIRTEL_DECIMALS: '0', AIRTEL_MIN_AMOUNT: '2.5' }, 'ZMW');
+		expect(whole.amounts('airtel_money')).toMatchObject({ stepMinor: 100, minMinor: 250 });
 	});
 
 	it('are verified by a health check that moves no money and names the problem', async () => {

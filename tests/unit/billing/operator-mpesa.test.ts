@@ -4,6 +4,7 @@ import type { Script } from '../../simulators/script.ts';
 import {
 	adapter,
 	adapterWith,
+	attempt,
 	configure,
 	lastSent,
 	pushed,
@@ -180,6 +181,8 @@ describe('a push', () => {
 	it('with a token but a refused connection is refused, too', async () => {
 		await adapter.health();
 		await simulator.stop();
+		// Finds the kept connection closed.
+		await adapter.readStatus(attempt(request(), { operatorReference: 'ws_CO_1' }));
 		expect(await adapter.submit(request())).toMatchObject({
 			kind: 'refused',
 			reason: 'provider_busy',

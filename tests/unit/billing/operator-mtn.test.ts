@@ -68,6 +68,12 @@ async function pay(script: Partial<Script> = {}, changes: Partial<PaymentRequest
 	return { outcome: await adapter.submit(asked), reference: asked.reference };
 }
 
+const NO_DISBURSEMENT = {
+	MTN_DISBURSEMENT_SUBSCRIPTION_KEY: '',
+	MTN_DISBURSEMENT_API_USER: '',
+	MTN_DISBURSEMENT_API_KEY: ''
+};
+
 const sent = (path: string) => simulator.requests.filter((one) => one.path === path);
 const PAY = '/collection/v1_0/requesttopay';
 
@@ -515,7 +521,7 @@ describe('refunds', () => {
 
 	it('are possible only with the key of Disbursements', async () => {
 		expect(adapter.refund).toBeDefined();
-		const without = make({ MTN_DISBURSEMENT_SUBSCRIPTION_KEY: '' });
+		const without = make(NO_DISBURSEMENT);
 		expect(without.refund).toBeUndefined();
 		expect(without.readRefund).toBeUndefined();
 	});
@@ -571,7 +577,8 @@ describe('its health', () => {
 		expect(simulator.requests.map(({ path }) => path)).toEqual([
 			'/collection/token/',
 			'/disbursement/token/',
-			'/collection/v1_0/account/balance'
+			'/collection/v1_0/account/balance',
+			'/disbursement/v1_0/account/balance'
 		]);
 	});
 
@@ -581,6 +588,13 @@ describe('its health', () => {
 			/refuses MTN_API_USER, MTN_API_KEY and .*HTTP 401/
 		);
 		expect(await reasonWith({ MTN_DISBURSEMENT_SUBSCRIPTION_KEY: 'x' })).toMatch(/MTN_DISBURSEMENT_/);
+		// The user of Collections gets a token for Disbursements, and each refund is refused.
+		const { api_user = '', api_key = '' } = simulator.credentials;
+		for (const user of [api_user, '']) {
+			const key = user === '' ? '' : api_key;
+			const env = { MTN_DISBURSEMENT_API_USER: user, MTN_DISBURSEMENT_API_KEY: key };
+			expect(await reasonWith(env)).toMatch(/^MTN_DISBURSEMENT_API_USER: .*HTTP 500 NOT_ALLOWED/);
+		}
 		expect(await reasonWith({ MTN_BASE_URL: 'http://127.0.0.1:1' })).toMatch(/gives no token: network/);
 		await simulator.stop();
 		simulator = await startSimulator(mtn({ market: 'mtnuganda' }));
@@ -622,7 +636,10 @@ describe('its settings', () => {
 			expect.stringMatching(/^MTN_TARGET_ENVIRONMENT: mtnuganda takes UGX/)
 		]);
 		expect(problemsOf({ MTN_TARGET_ENVIRONMENT: 'mtnnewland' }, { currency: 'KES' })).toEqual([]);
-		expect(problemsOf({ MTN_DISBURSEMENT_API_KEY: 'x' })).toEqual([
+		expect(problemsOf({ ...NO_DISBURSEMENT, MTN_DISBURSEMENT_API_KEY: 'x' })).toEqual([
+			expect.stringMatching(/^MTN_DISBURSEMENT_API_USER and MTN_DISBURSEMENT_API_KEY: /)
+		]);
+		expect(problemsOf({ MTN_DISBURSEMENT_API_USER: '' })).toEqual([
 			expect.stringMatching(/^MTN_DISBURSEMENT_API_USER and MTN_DISBURSEMENT_API_KEY: /)
 		]);
 		expect(

@@ -315,26 +315,19 @@ describe('amounts', () => {
 			expect(await kenyan.submit(payment)).toMatchObject({ kind: 'refused', reason: 'merchant_error' });
 			expect(sent('/v2/deposits')).toEqual([]);
 			// Known from now on.
-			expect(kenyan.validate(payment)).toEqual(['The network takes whole amounts of KES only.']);
-			expect(kenyan.validate({ ...payment, amountMinor: 25_000_100 })).toEqual([
-				'The network takes KES\u00a0250,000 at most.'
-			]);
-			expect(kenyan.validate({ ...payment, amountMinor: 1_000 })).toEqual([]);
+			for (const method of ['mpesa', 'mobile_money']) {
+				expect(kenyan.amounts(method)).toMatchObject({ stepMinor: 100, maxMinor: 25_000_000 });
+			}
 			expect(await kenyan.submit({ ...payment, amountMinor: 1_000 })).toMatchObject({ kind: 'accepted' });
 			expect(sent('/v2/deposits')).toMatchObject([{ amount: '10' }]);
 		}
 	);
 
 	it('follow the currency as long as nothing is known', () => {
-		const problems = (currency: string, providers: string, amountMinor: number) =>
-			adapterFor({ PAWAPAY_PROVIDERS: providers }, { currency }).validate({
-				amountMinor,
-				currency,
-				payerPhone: '+255754123456'
-			});
-		expect(problems('TZS', 'mpesa=VODACOM_TZA', 100_050)).toHaveLength(1);
-		expect(problems('TZS', 'mpesa=VODACOM_TZA', 100_000)).toEqual([]);
-		expect(problems('KES', 'mpesa=MPESA_KEN', 1_050)).toEqual([]);
+		const amounts = (currency: string, providers: string) =>
+			adapterFor({ PAWAPAY_PROVIDERS: providers }, { currency }).amounts('mpesa');
+		expect(amounts('TZS', 'mpesa=VODACOM_TZA')).toMatchObject({ stepMinor: 100, minMinor: 1 });
+		expect(amounts('KES', 'mpesa=MPESA_KEN')).toMatchObject({ stepMinor: 1, minMinor: 1 });
 		expect(adapterFor().validate({ amountMinor: 1, currency: 'UGX', payerPhone: '+250783456789' })).toEqual([
 			'pawaPay is set up for RWF, not UGX.'
 		]);

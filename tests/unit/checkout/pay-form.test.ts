@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ownDuration } from '#lib/checkout/price.ts';
+import { chargingMethods, ownDuration, payablePrice } from '#lib/checkout/price.ts';
 import { readPayEntry, timeValue, wantedTime, type PayEntry } from '#lib/checkout/pay-form.ts';
 import { boundsText, quote, timeChoices, usualChoice } from '#lib/checkout/quote.ts';
 
@@ -49,6 +49,40 @@ describe('quotes', () => {
 		expect(usualChoice(timeChoices(ROUTER))?.duration).toBe('1h');
 		expect(usualChoice(timeChoices({ ...ROUTER, min_duration: '2h' }))?.duration).toBe('3h');
 		expect(usualChoice([])).toBeNull();
+	});
+});
+
+describe('amounts that a payment method cannot charge', () => {
+	const whole = { payment_method: 'mpesa', step: 1, min: 1, max: 250_000 };
+	const KENYAN = { ...ROUTER, price: 5, currency: 'KES', payment_limits: [whole] };
+	const mpesa = { ...KENYAN, payment_methods: ['mpesa', 'sandbox'] };
+	const mixed = { ...KENYAN, payment_methods: ['mpesa', 'airtel_money'] };
+	const marks = (router: typeof mpesa) =>
+		timeChoices(router).map(({ duration, partly }) => (partly ? `${duration}*` : duration));
+
+	test('are not offered, and are marked if another method can charge them', () => {
+		expect(marks(mpesa)).toEqual(['1h', '3h', '6h', '1d', '1w']);
+		expect(marks(mixed)).toEqual(['30m*', '1h', '3h', '6h', '1d', '1w']);
+		expect(payablePrice(mpesa, '90m')).toBeNull();
+		expect(payablePrice(mixed, '90m')).toBe(7.5);
+		expect(chargingMethods(mixed, 7.5)).toEqual(['airtel_money']);
+	});
+
+	test('typed times say why', () => {
+		const typed = (router: typeof mpesa) =>
+			wantedTime(router, entry({ time: 'own', count: '90', unit: 'm' }));
+		expect(typed(mpesa)).toEqual({
+			error: 'KES\u00a07.50 cannot be paid with M-Pesa: whole amounts only. Choose another time.'
+		});
+		expect(typed(mixed)).toMatchObject({ choice: { amount: 7.5 } });
+		const dear = { ...mpesa, price: 250_000 };
+		expect(wantedTime(dear, entry({ time: '1d 6000000' }))).toEqual({
+			error: 'M-Pesa: KES\u00a0250,000 at most. Choose a shorter time.'
+		});
+		const cheap = { ...mpesa, price: 50, payment_limits: [{ ...whole, min: 40 }] };
+		expect(wantedTime(cheap, entry({ time: '30m 25' }))).toEqual({
+			error: 'M-Pesa: KES\u00a040 or more. Choose a longer time.'
+		});
 	});
 });
 

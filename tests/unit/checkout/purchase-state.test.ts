@@ -10,6 +10,7 @@ import { failureCode, paymentStatus, sessionStatus } from '#lib/server/api/contr
 const NOW = new Date('2026-11-21T13:40:00Z');
 const WORDS: PurchaseWords = {
 	amount: 'UGX 1,000',
+	taken: 'UGX 1,000',
 	number: '0772 ••• 456',
 	network: 'MTN MoMo',
 	ssid: 'KISEMENTI-WIFI',
@@ -145,10 +146,14 @@ test('a late payment is told as it is: what comes back, and to which number', ()
 	expect(text).toBe('Your payment arrived too late. We are refunding UGX 1,000 to 0772 ••• 456.');
 });
 
-test('after a wrong amount no sum is promised', () => {
-	for (const status of ['success', 'refund_pending', 'refunded', 'refund_failed']) {
-		const { text } = told(session('pending_payment'), payment(status, { refund_reason: 'amount_mismatch' }));
-		expect(text).not.toContain('UGX');
+test('after a wrong amount the page names the sum that was taken and refunded, and the number', () => {
+	const words = { ...WORDS, amount: 'UGX 250', taken: 'UGX 500' };
+	const mismatch = (status: string) => payment(status, { refund_reason: 'amount_mismatch' });
+	const { text } = purchaseState(session('pending_payment'), mismatch('refunded'), words, NOW);
+	expect(text).toBe('Your operator took UGX 500 instead of UGX 250. We refunded UGX 500 to 0772 ••• 456.');
+	for (const status of ['success', 'refund_pending', 'refund_failed']) {
+		const refund = purchaseState(session('pending_payment'), mismatch(status), words, NOW);
+		expect(refund.text).toMatch(/(refunding|refund) UGX 500 to 0772 ••• 456/);
 	}
 });
 

@@ -46,6 +46,7 @@ test.each(written)('$area/$locale distinguishes what English distinguishes', (on
 const NOW = new Date('2026-11-21T13:40:00Z');
 const WORDS = {
 	amount: 'UGX 1,000',
+	taken: 'UGX 1,000',
 	number: '0772 ••• 456',
 	network: 'MTN MoMo',
 	ssid: 'KISEMENTI-WIFI',

@@ -16,13 +16,12 @@ test('a moment of another day carries the day', () => {
 });
 
 test('time left is coarse while it is long, and exact near its end', () => {
-	const texts = [7 * 86_400, 6 * 86_400 + 4 * 3600, 7133, 7200, 2520, 300, 299, 247, 5.9, 0, -3].map(
-		timeLeftText
-	);
+	const seconds = [7 * 86_400, 6 * 86_400 + 4 * 3600, 7133, 7200, 2520, 300, 299, 247, 5, 0, -3];
+	const texts = seconds.map(timeLeftText);
 	expect(texts).toEqual([
 		'7 d',
 		'6 d 4 h',
-		'1 h 58 min',
+		'1 h 59 min',
 		'2 h',
 		'42 min',
 		'5 min',
@@ -32,4 +31,11 @@ test('time left is coarse while it is long, and exact near its end', () => {
 		'0:00',
 		'0:00'
 	]);
+});
+
+test('time left rounds up, so that what was just bought is all there', () => {
+	const justBought = [30 * 86_400, 7 * 86_400, 86_400, 7200, 3600, 1800, 300].map((bought) => bought - 0.4);
+	expect(justBought.map(timeLeftText)).toEqual(['30 d', '7 d', '1 d', '2 h', '60 min', '30 min', '5 min']);
+	const aWhileAgo = [86_400 - 61, 3600 + 1, 3600 - 61, 299.2, 0.1];
+	expect(aWhileAgo.map(timeLeftText)).toEqual(['23 h 59 min', '1 h 1 min', '59 min', '5 min', '0:01']);
 });

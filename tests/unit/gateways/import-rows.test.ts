@@ -1,16 +1,27 @@
 import { expect, it } from 'vitest';
-import { IMPORT_FIELDS, readRouters } from '../../../src/lib/server/routers/import-rows.ts';
+import { IMPORT_FIELDS, readRouters } from '../../../src/lib/server/routers/import/import-rows.ts';
+import { openImportStaging } from '../../../src/lib/server/routers/import/import-staging.ts';
 
 const HEADER = 'id,name,address,ssid,lat,lon,price,security,status,access_kind\n';
 const GOOD = 'a1,Acacia,Main Street,Acacia-WiFi,0.31,32.58,500,wpa,online,\n';
 
-const read = (rows: string) =>
-	readRouters(Buffer.from(HEADER + rows), {
-		columns: new Map(IMPORT_FIELDS.map((field) => [field, field])),
-		currency: 'UGX',
-		maxPrice: 1_000_000,
-		priceMinor: null
-	});
+async function read(rows: string) {
+	const staging = openImportStaging();
+	const problems: { line: number; text: string }[] = [];
+	try {
+		const settings = {
+			columns: new Map(IMPORT_FIELDS.map((field) => [field, field])),
+			currency: 'UGX',
+			maxPrice: 1_000_000,
+			priceMinor: null
+		};
+		const onProblem = (problem: { line: number; text: string }) => void problems.push(problem);
+		const badRows = await readRouters([Buffer.from(HEADER + rows)], settings, { staging, onProblem });
+		return { problems, badRows, routers: [...staging.chunks(100)].flat() };
+	} finally {
+		staging.close();
+	}
+}
 
 /** [what is wrong, lines after the header and a good row, the only line of the report] */
 const BAD_ROWS: readonly (readonly [string, string, string])[] = [
@@ -71,14 +82,14 @@ const BAD_ROWS: readonly (readonly [string, string, string])[] = [
 	]
 ];
 
-it.each(BAD_ROWS)('refuses %s, with its line, and reads the good row', (_, rows, report) => {
-	const { problems, badRows, routers } = read(GOOD + rows);
+it.each(BAD_ROWS)('refuses %s, with its line, and reads the good row', async (_, rows, report) => {
+	const { problems, badRows, routers } = await read(GOOD + rows);
 	const [first] = problems;
 	expect(`line ${first?.line}: ${first?.text}`).toBe(report);
 	expect(badRows).toBe(1);
 	expect(routers[0]).toMatchObject({ externalId: 'a1', stated: { price_minor: 500 } });
 });
 
-it('reports everything against a row at once', () => {
-	expect(read(',B,,,91,x,-1,wep,up,\n').problems).toHaveLength(7);
+it('reports everything against a row at once', async () => {
+	expect((await read(',B,,,91,x,-1,wep,up,\n')).problems).toHaveLength(7);
 });

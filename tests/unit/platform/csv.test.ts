@@ -2,13 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { readCsv } from '../../../src/lib/server/platform/csv.ts';
 
 /** What the reader is told, as `line: cells` and `line! reason`. */
-function read(text: string | Buffer): string[] {
+async function read(...chunks: (string | Buffer)[]): Promise<string[]> {
 	const told: string[] = [];
-	readCsv(Buffer.from(text), {
-		header: (columns) => told.push(`header: ${columns.join('|')}`),
-		row: (cells, line) => told.push(`${line}: ${cells.join('|')}`),
-		problem: (line, reason) => told.push(`${line}! ${reason.split(':')[0] ?? ''}`)
-	});
+	await readCsv(
+		chunks.map((chunk) => Buffer.from(chunk)),
+		{
+			header: (columns) => told.push(`header: ${columns.join('|')}`),
+			row: (cells, line) => told.push(`${line}: ${cells.join('|')}`),
+			problem: (line, reason) => told.push(`${line}! ${reason.split(':')[0] ?? ''}`)
+		}
+	);
 	return told;
 }
 
@@ -21,18 +24,37 @@ describe('the CSV reader', () => {
 		['a byte order mark', '\ufeffa,b\n1,2\n3,4\n'],
 		['quoted cells', '"a","b"\n"1","2"\r\n"3","4"'],
 		['mixed breaks', 'a,b\r\n1,2\n3,4\r\n']
-	])('reads a file with %s', (_, text) => {
-		expect(read(text)).toEqual(['header: a|b', '2: 1|2', '3: 3|4']);
+	])('reads a file with %s', async (_, text) => {
+		expect(await read(text)).toEqual(['header: a|b', '2: 1|2', '3: 3|4']);
 	});
 
-	it('takes U+FFFD in a file that is UTF-8', () => {
-		expect(read('a,b\n\ufffd,2\n')).toEqual(['header: a|b', '2: \ufffd|2']);
+	it('takes U+FFFD in a file that is UTF-8, and names a row that is not', async () => {
+		const broken = Buffer.from([0xe9, 0x2c, 0x31, 0x0a]);
+		expect(await read('a,b\n\ufffd,2\n', broken, '3,é\n')).toEqual([
+			'header: a|b',
+			'2: \ufffd|2',
+			'3! has characters that are not UTF-8 (save the file as CSV in UTF-8)',
+			'4: 3|é'
+		]);
 	});
 
-	it('names the line on which a row starts, below line breaks in quotation marks and empty lines', () => {
+	it('reads the same rows from chunks that end anywhere', async () => {
+		const bytes = Buffer.from('\ufeffa,b\r\n"é\r\n",2\r\n3,€\r\n');
+		const inChunks = (size: number) =>
+			read(
+				...Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+					bytes.subarray(at * size, (at + 1) * size)
+				)
+			);
+		for (const size of [3, 4, 5, 7]) {
+			expect(await inChunks(size)).toEqual(['header: a|b', '2: é\n|2', '4: 3|€']);
+		}
+	});
+
+	it('names the line on which a row starts, below line breaks in quotation marks and empty lines', async () => {
 		for (const lineBreak of ['\n', '\r\n']) {
 			const text = ['', 'a,b', '"1', '', '1",2', '', '  ', '3,"4', '"', '5,6'].join(lineBreak);
-			expect(read(text)).toEqual(['header: a|b', '3: 1\n\n1|2', '8: 3|4\n', '10: 5|6']);
+			expect(await read(text)).toEqual(['header: a|b', '3: 1\n\n1|2', '8: 3|4\n', '10: 5|6']);
 		}
 	});
 
@@ -42,13 +64,13 @@ describe('the CSV reader', () => {
 		['a mark inside a cell', 'a,b\n1,2"\n', 'Line 2: a quotation mark is inside a cell'],
 		['a row that never ends', `a,b\n1,"${'x'.repeat(70_000)}\n3,4\n`, 'Line 2: the row is longer than 65536'],
 		['a broken header', '"a"x,b\n', 'Line 1: text follows a closing quotation mark']
-	])('refuses %s, with its line', (_, text, message) => {
-		expect(() => read(text)).toThrow(message);
+	])('refuses %s, with its line', async (_, text, message) => {
+		await expect(read(text)).rejects.toThrow(message);
 	});
 
-	it('says how far a row reaches that has too few cells because of a quotation mark', () => {
+	it('says how far a row reaches that has too few cells because of a quotation mark', async () => {
 		const reasons: string[] = [];
-		readCsv(Buffer.from('a,b\n"1,2\n3,4"\n5,6\n'), {
+		await readCsv([Buffer.from('a,b\n"1,2\n3,4"\n5,6\n')], {
 			header: () => {},
 			row: () => {},
 			problem: (line, reason) => reasons.push(`${line} ${reason}`)
@@ -58,7 +80,7 @@ describe('the CSV reader', () => {
 		]);
 	});
 
-	it('refuses a file without a header', () => {
-		for (const text of ['', '\n\n', '\ufeff']) expect(() => read(text)).toThrow('The file is empty');
+	it('refuses a file without a header', async () => {
+		for (const text of ['', '\n\n', '\ufeff']) await expect(read(text)).rejects.toThrow('The file is empty');
 	});
 });

@@ -137,6 +137,8 @@ describe('a push', () => {
 				CustomerMessage: 'Success. Request accepted for processing'
 			}
 		});
+		const long = { TransactionDesc: 'twenty characters in', PhoneNumber: '254711000001' };
+		expect(await authorised(PUSH, push(long))).toMatchObject({ status: 200 });
 		const numbers = { Amount: 7, PartyA: 254711000000, PartyB: 174379, PhoneNumber: 254711000000 };
 		expect(await authorised(PUSH, push(numbers))).toMatchObject({ status: 200 });
 	});
@@ -158,7 +160,7 @@ describe('a push', () => {
 		['CallBackURL', { CallBackURL: 'mydomain.com/path' }],
 		['AccountReference', { AccountReference: 'thirteen chars'.slice(0, 13) }],
 		['AccountReference', { AccountReference: '' }],
-		['TransactionDesc', { TransactionDesc: 'fourteen chars' }]
+		['TransactionDesc', { TransactionDesc: 'x'.repeat(183) }]
 	])('with a wrong %s is a bad request: %j', async (field, changes) => {
 		expect(await authorised(PUSH, push(changes))).toEqual({
 			status: 400,
@@ -511,8 +513,11 @@ describe('a reversal', () => {
 				...changes
 			});
 			expect(answer).toMatchObject({ status: 200, body: { ResponseCode: '0' } });
+			const { OriginatorConversationID, ConversationID } = answer.body;
 			simulator.advance(100);
-			return JSON.stringify(bodyOf((await came(new URL(url).pathname))[0]));
+			const result = bodyOf((await came(new URL(url).pathname))[0]);
+			expect(result).toMatchObject({ Result: { OriginatorConversationID, ConversationID } });
+			return JSON.stringify(result);
 		};
 		expect(await ask({ TransactionID: receipt })).toContain(
 			'{"Key":"TransactionStatus","Value":"Completed"}'

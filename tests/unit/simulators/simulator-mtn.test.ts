@@ -42,10 +42,16 @@ function keyOf(product: string): Headers {
 }
 
 async function tokenFor(product = 'collection'): Promise<string> {
-	const { api_user = '', api_key = '' } = simulator.credentials;
+	const {
+		api_user = '',
+		api_key = '',
+		disbursement_api_user = '',
+		disbursement_api_key = ''
+	} = simulator.credentials;
 	const answer = await call('POST', `/${product}/token/`, {
 		...keyOf(product),
-		Authorization: basic(api_user, api_key)
+		Authorization:
+			product === 'collection' ? basic(api_user, api_key) : basic(disbursement_api_user, disbursement_api_key)
 	});
 	return String(answer.body['access_token']);
 }
@@ -121,12 +127,21 @@ describe('users and keys', () => {
 		expect((await make(json, host)).status).toBe(400);
 		const v1 = 'c72025f5-5cd1-1630-99e4-8ba4722fad56';
 		expect((await make({ ...json, 'X-Reference-Id': v1 }, host)).status).toBe(400);
-		for (const wrong of ['https://shop.example', '192.0.2.1', 'shop.example:80', '', 7]) {
+		for (const wrong of [
+			'192.0.2.1',
+			'https://192.0.2.1',
+			'https://shop.example/path',
+			'shop.example:80',
+			'',
+			7
+		]) {
 			const refused = await make({ ...json, 'X-Reference-Id': id }, { providerCallbackHost: wrong });
 			expect(refused.status, String(wrong)).toBe(400);
 		}
 		expect((await make({ 'X-Reference-Id': id }, host)).status).toBe(401);
 		expect((await make({ ...json, 'X-Reference-Id': id }, host)).status).toBe(201);
+		const scheme = { providerCallbackHost: 'https://shop.example' };
+		expect((await make({ ...json, 'X-Reference-Id': randomUUID() }, scheme)).status).toBe(201);
 		expect(await make({ ...json, 'X-Reference-Id': id }, host)).toMatchObject({
 			status: 409,
 			body: { code: 'RESOURCE_ALREADY_EXIST' }
@@ -136,12 +151,15 @@ describe('users and keys', () => {
 });
 
 describe('tokens', () => {
-	it('need the slash, an empty body, the right key and the right user', async () => {
+	it('need the slash, no JSON, the right key and the right user', async () => {
 		const { api_user = '', api_key = '' } = simulator.credentials;
 		const right = { ...keyOf('collection'), Authorization: basic(api_user, api_key) };
 		expect((await call('POST', '/collection/token/', right)).status).toBe(200);
 		expect((await call('POST', '/collection/token', right)).status).toBe(404);
 		expect((await call('POST', '/collection/token/', right, '{}')).status).toBe(400);
+		const form = { ...right, 'Content-Type': 'application/x-www-form-urlencoded' };
+		const grant = 'grant_type=client_credentials';
+		expect((await call('POST', '/collection/token/', form, grant)).status).toBe(200);
 		const wrongUser = { ...right, Authorization: basic(api_user, 'x') };
 		expect((await call('POST', '/collection/token/', wrongUser)).status).toBe(401);
 		const { Authorization } = right;
@@ -171,6 +189,22 @@ describe('tokens', () => {
 		const fresh = await enter();
 		simulator.expireTokens();
 		expect((await call('GET', '/collection/v1_0/account/balance', fresh)).status).toBe(401);
+	});
+});
+
+it('a user is of the product that made it: another one gives it a token, and refuses its calls', async () => {
+	const { api_user = '', api_key = '' } = simulator.credentials;
+	const { body } = await call('POST', '/disbursement/token/', {
+		...keyOf('disbursement'),
+		Authorization: basic(api_user, api_key)
+	});
+	const headers = {
+		...(await enter('disbursement')),
+		Authorization: `Bearer ${String(body['access_token'])}`
+	};
+	expect(await call('GET', '/disbursement/v1_0/account/balance', headers)).toMatchObject({
+		status: 500,
+		body: { code: 'NOT_ALLOWED' }
 	});
 });
 
@@ -259,7 +293,7 @@ describe('a request to pay', () => {
 		['46733123451', 'FAILED', 'APPROVAL_REJECTED'],
 		['46733123452', 'FAILED', 'EXPIRED'],
 		['46733123453', 'PENDING', undefined],
-		['46733123454', 'PENDING', undefined],
+		['46733123454', 'SUCCESSFUL', undefined],
 		['46733123455', 'FAILED', 'PAYER_NOT_FOUND'],
 		['46733123456', 'FAILED', 'PAYEE_NOT_ALLOWED_TO_RECEIVE'],
 		['46733123457', 'FAILED', 'NOT_ALLOWED'],
@@ -280,6 +314,17 @@ describe('a request to pay', () => {
 		expect(answer.body['status']).toBe(status);
 		expect(answer.body['reason']).toBe(reason);
 		expect(simulator.ledger().debited).toBe(status === 'SUCCESSFUL' ? 5 : 0);
+	});
+
+	it('is created before it is paid late by one number, and repeats amounts without zeros', async () => {
+		const { reference } = await pay({
+			amount: '12.50',
+			payer: { partyIdType: 'MSISDN', partyId: '46733123454' }
+		});
+		simulator.advance(24_000);
+		expect((await statusOf(reference)).body).toMatchObject({ status: 'CREATED', amount: '12.5' });
+		simulator.advance(1_000);
+		expect((await statusOf(reference)).body).toMatchObject({ status: 'SUCCESSFUL', amount: '12.5' });
 	});
 
 	it('has its reason as an object and numbers as numbers in the other form', async () => {
@@ -490,11 +535,15 @@ describe('a refund', () => {
 	it('of nothing fails, and the sandbox has scenarios', async () => {
 		const unknown = await refund(randomUUID());
 		const rejected = await refund('3');
+		const last = await refund('13');
+		const notAllowed = await refund('7');
 		const ongoing = await refund('5');
 		simulator.advance(1_000);
 		expect((await refundStatus(unknown.reference)).body['reason']).toBe('RESOURCE_NOT_FOUND');
 		expect((await refundStatus(rejected.reference)).body['reason']).toBe('APPROVAL_REJECTED');
 		expect((await refundStatus(ongoing.reference)).body['status']).toBe('PENDING');
+		expect((await refundStatus(notAllowed.reference)).body['reason']).toBe('NOT_ALLOWED');
+		expect((await refundStatus(last.reference)).body['reason']).toBe('COULD_NOT_PERFORM_TRANSACTION');
 		expect(simulator.ledger().refunded).toBe(0);
 	});
 

@@ -123,7 +123,9 @@ describe('a deposit', () => {
 		['237653456', 'MTN_MOMO_CMR', 'XAF'],
 		['2250503456', 'MTN_MOMO_CIV', 'XOF'],
 		['22951345', 'MTN_MOMO_BEN', 'XOF'],
-		['243813456', 'VODACOM_MPESA_COD', 'CDF']
+		['243813456', 'VODACOM_MPESA_COD', 'CDF'],
+		['265993456', 'AIRTEL_MWI', 'MWK'],
+		['265883456', 'TNM_MWI', 'MWK']
 	];
 	const outcomes: [string, string][] = [
 		['789', 'COMPLETED'],
@@ -375,6 +377,46 @@ describe('a refund', () => {
 		expect((await call('GET', `/v2/refunds/${randomUUID()}`)).body).toEqual({ status: 'NOT_FOUND' });
 		expect(simulator.ledger()).toMatchObject({ refunds: 0 });
 	});
+});
+
+it('responses to financial requests are signed: digest, status, and a published key', async () => {
+	const response = await fetch(`${simulator.url}/v2/deposits`, {
+		method: 'POST',
+		headers: {
+			authorization: `Bearer ${simulator.credentials['api_token'] ?? ''}`,
+			'content-type': 'application/json'
+		},
+		body: JSON.stringify(deposit())
+	});
+	const body = await response.text();
+	const header = (name: string) => response.headers.get(name) ?? '';
+	expect(header('content-digest')).toBe(`sha-512=:${createHash('sha512').update(body).digest('base64')}:`);
+	const keys = (await (await fetch(`${simulator.url}/v2/public-key/http`)).json()) as {
+		id: string;
+		key: string;
+	}[];
+	const parameters = header('signature-input').replace(/^sig-pp=/, '');
+	const key = keys.find(({ id }) => parameters.includes(`keyid="${id}"`))?.key ?? '';
+	const base = [
+		'"@status": 200',
+		...['signature-date', 'content-digest', 'content-type'].map((name) => `"${name}": ${header(name)}`),
+		`"@signature-params": ${parameters}`
+	].join('\n');
+	const signature = Buffer.from(header('signature').slice('sig-pp=:'.length, -1), 'base64');
+	expect(verify('sha256', Buffer.from(base), createPublicKey(key), signature)).toBe(true);
+});
+
+it('wallets hold what deposits left of refunds, by country', async () => {
+	const body = await paid({ amount: '500' });
+	await call('POST', '/v2/refunds', {
+		...{ refundId: randomUUID(), depositId: body['depositId'] },
+		...{ amount: '200', currency: 'RWF' }
+	});
+	expect((await call('GET', '/v2/wallet-balances?country=RWA')).body).toEqual({
+		balances: [{ country: 'RWA', balance: '300.00', currency: 'RWF', provider: '' }]
+	});
+	const { balances } = (await call('GET', '/v2/wallet-balances')).body as { balances: Json[] };
+	expect(balances).toContainEqual({ country: 'MWI', balance: '0.00', currency: 'MWK', provider: '' });
 });
 
 describe('the toolkit', () => {

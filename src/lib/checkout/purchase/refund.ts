@@ -1,14 +1,14 @@
 import * as say from '#lib/i18n/messages.js';
 import type { PaymentState, PurchaseWords, StatusWords } from './state.ts';
 
-type MoneyWords = Pick<PurchaseWords, 'amount' | 'number'>;
+type MoneyWords = Pick<PurchaseWords, 'amount' | 'taken' | 'number'>;
 
-const WHY: Readonly<Record<string, () => string>> = {
+const WHY: Readonly<Record<string, (words: { taken: string; money: string }) => string>> = {
 	duplicate_payment: () => say.purchase_why_duplicate_payment(),
 	session_cancelled: () => say.purchase_why_session_cancelled(),
 	late_payment: () => say.purchase_why_late_payment(),
 	provisioning_failed: () => say.purchase_why_provisioning_failed(),
-	amount_mismatch: () => say.purchase_why_amount_mismatch(),
+	amount_mismatch: (words) => say.purchase_why_amount_mismatch(words),
 	admin: () => say.purchase_why_admin()
 };
 
@@ -17,20 +17,17 @@ export const sentences = (...texts: string[]): string => texts.join(' ');
 /** Explains the refund of a payment that bought nothing. Returns null if there is none. */
 export function refund(
 	payment: PaymentState | null,
-	{ amount: money, number }: MoneyWords
+	{ amount, taken, number }: MoneyWords
 ): StatusWords | null {
 	if (!payment || (payment.status === 'success' && payment.applied)) return null;
-	const why = (WHY[payment.refund_reason ?? ''] ?? say.purchase_why_other)();
-	// After a wrong amount the refund differs from the price.
-	const isSum = payment.refund_reason !== 'amount_mismatch';
-	const where = (sum: typeof say.purchase_refunded_sum, all: typeof say.purchase_refunded_all) =>
-		sentences(why, isSum ? sum({ money, number }) : all({ number }));
+	const why = (WHY[payment.refund_reason ?? ''] ?? say.purchase_why_other)({ taken, money: amount });
+	const where = (sum: typeof say.purchase_refunded_sum) => sentences(why, sum({ money: taken, number }));
 	switch (payment.status) {
 		case 'success':
 		case 'refund_pending':
 			return {
 				title: say.purchase_refund_pending_title(),
-				text: where(say.purchase_refund_pending_sum, say.purchase_refund_pending_all),
+				text: where(say.purchase_refund_pending_sum),
 				next:
 					payment.status === 'success'
 						? say.purchase_refund_begins_next()
@@ -39,13 +36,13 @@ export function refund(
 		case 'refunded':
 			return {
 				title: say.purchase_refunded_title(),
-				text: where(say.purchase_refunded_sum, say.purchase_refunded_all),
+				text: where(say.purchase_refunded_sum),
 				next: say.purchase_refunded_next()
 			};
 		case 'refund_failed':
 			return {
 				title: say.purchase_refund_failed_title(),
-				text: where(say.purchase_refund_failed_sum, say.purchase_refund_failed_all),
+				text: where(say.purchase_refund_failed_sum),
 				next: say.purchase_refund_failed_next()
 			};
 		default:

@@ -33,6 +33,8 @@ export interface PaymentState {
 export interface PurchaseWords {
 	/** "UGX 1,000": the requested amount. */
 	amount: string;
+	/** The amount that the operator took and that is refunded; usually the requested one. */
+	taken: string;
 	/** "0772 ••• 456": the payer's number. */
 	number: string;
 	/** "MTN MoMo", or "mobile-money" while the operator is unknown. */
@@ -92,7 +94,7 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 			tone: 'plain',
 			title: say.purchase_waiting_title(),
 			text: say.purchase_waiting_text({ network: words.network, money: words.amount }),
-			next: say.purchase_waiting_next({ code: words.code }),
+			next: say.purchase_may_close(),
 			note: null,
 			action: 'none',
 			polls: true,
@@ -139,7 +141,7 @@ export function gettingReady(words: PurchaseWords): PurchaseState {
 		tone: 'good',
 		title: say.purchase_ready_title(),
 		text: say.purchase_ready_text({ money: words.amount }),
-		next: say.purchase_ready_next({ code: words.code }),
+		next: say.purchase_ready_next(),
 		note: null,
 		action: 'none',
 		polls: true,

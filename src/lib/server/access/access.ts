@@ -23,6 +23,7 @@ import type { PassRow } from './passes/passes.ts';
 import type { AccessContext } from './provisioning/context.ts';
 import { deviceCame } from './provisioning/device-came.ts';
 import { passesOfPurchase } from './provisioning/devices.ts';
+import { changeGateway } from './provisioning/gateway-changes/change-gateway.ts';
 import { gatewayAdded } from './provisioning/gateway-changes/gateway-added.ts';
 import { applyGrant } from './provisioning/grants/apply-grant.ts';
 import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.ts';
@@ -60,6 +61,7 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		confirm: bind(confirmFetched),
 		deviceCame: bind(purchaseCame),
 		gatewayAdded: bind(planUsers),
+		changeGateway: bind(changeGateway),
 		move: bind(movePurchase),
 		stateOf: bind(deviceState),
 		radius: { authorize: bind(authorize), accepted: bind(accepted), account: bind(account) },

@@ -2,14 +2,17 @@ import type { Clock } from '../platform/clock.ts';
 import type { Queries, Tx } from '../db/database.ts';
 
 export interface AuditEntry {
-	/** `reconciler`, `refunds`, or the name that an administrator gave on the command line. */
+	/** `reconciler`, `refunds`, `account` with its id, or the name that an administrator gave on the command line. */
 	actor: string;
 	/** For example `payment.success`. */
 	action: string;
-	paymentId: number | null;
+	/** null by default. */
+	paymentId?: number | null;
 	refundId?: number;
-	reason: string;
-	before: Readonly<Record<string, unknown>>;
+	/** Empty by default. */
+	reason?: string;
+	/** Empty by default. */
+	before?: Readonly<Record<string, unknown>>;
 	after: Readonly<Record<string, unknown>>;
 }
 
@@ -24,10 +27,10 @@ export const createAudit = (clock: Clock) => ({
 				at: clock.now(),
 				actor: entry.actor,
 				action: entry.action,
-				payment_id: entry.paymentId,
+				payment_id: entry.paymentId ?? null,
 				refund_id: entry.refundId ?? null,
-				reason: entry.reason,
-				before: JSON.stringify(entry.before),
+				reason: entry.reason ?? '',
+				before: JSON.stringify(entry.before ?? {}),
 				after: JSON.stringify(entry.after)
 			})
 			.execute();

@@ -65,7 +65,8 @@ export const SETTINGS = {
 	DATA_DIR: {
 		schema: z.string().min(1),
 		default: './data',
-		description: 'Folder for files that Airtill creates, such as the secret of a sandbox.'
+		description:
+			'Folder for files that Airtill creates, such as the secret of a sandbox. Other users of the machine get no access.'
 	},
 	AIRTILL_MODE: {
 		schema: z.enum(['sandbox', 'live']),

@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder, Selectable, Transaction } from 'kysely';
+import type { Kysely, RawBuilder, Selectable, SqlBool, Transaction } from 'kysely';
 import type { Position } from '#lib/domain/geo.ts';
 import { migrate } from './migrate.ts';
 import type { RoutersTable, Schema } from './schema.ts';
@@ -22,6 +22,8 @@ export interface Database {
 	lockClaimed: RawBuilder<unknown>;
 	/** Routers that are not disabled, nearest first, then by id. */
 	nearestRouters(search: NearSearch): Promise<NearRouter[]>;
+	/** Condition on `routers`: its name, address or network has words that begin with these, which have no punctuation. */
+	hasWords(words: readonly string[]): RawBuilder<SqlBool>;
 	isUniqueViolation(error: unknown): boolean;
 	/** True if several processes may share this database. */
 	shared: boolean;

@@ -24,6 +24,8 @@ import { oneQueue } from './migrations/0022-one-queue.ts';
 import { gatewayHealth } from './migrations/0025-gateway-health.ts';
 import { verifiedAccess } from './migrations/0026-verified-access.ts';
 import { promptNetworks } from './migrations/0027-prompt-networks.ts';
+import { routerWords } from './migrations/0030-router-words.ts';
+import { failedSignIns } from './migrations/0031-failed-sign-ins.ts';
 import { offers } from './migrations/0032-offers.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
@@ -50,7 +52,7 @@ export const DIALECTS: Record<Database['kind'], Dialect> = {
 	}
 };
 
-/** In order; the position (from 1) is the version. */
+/** In order; the position (from 1) is the version. Numbers in file names only sort them and may have gaps. */
 const MIGRATIONS: readonly Migration[] = [
 	initial,
 	rateLimits,
@@ -76,6 +78,8 @@ const MIGRATIONS: readonly Migration[] = [
 	gatewayHealth,
 	verifiedAccess,
 	promptNetworks,
+	routerWords,
+	failedSignIns,
 	offers
 ];
 

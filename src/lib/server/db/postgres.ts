@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import { boxesAround, EARTH_RADIUS_METRES } from '#lib/domain/geo.ts';
-import type { Database, NearRouter, NearSearch } from './database.ts';
+import type { Database } from './database.ts';
+import { nearestRouters } from './postgres-nearest.ts';
 import type { Schema } from './schema.ts';
 import { createWriteHealth } from './write-health.ts';
 
@@ -63,6 +63,10 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 			}),
 		lockClaimed: sql`for update skip locked`,
 		nearestRouters: (search) => nearestRouters(db, search),
+		hasWords: (
+			words
+		) => sql`to_tsvector('simple', without_accents(name || ' ' || coalesce(address, '') || ' ' || ssid))
+			@@ to_tsquery('simple', without_accents(${words.map((word) => `${word}:*`).join(' & ')}))`,
 		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
 		shared: true,
 		async ping() {
@@ -71,28 +75,6 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 		},
 		close: () => db.destroy()
 	};
-}
-
-async function nearestRouters(
-	db: Kysely<Schema>,
-	{ centre, radiusMetres, after, limit }: NearSearch
-): Promise<NearRouter[]> {
-	const lat = sql`${centre.lat}::float8`;
-	const lon = sql`${centre.lon}::float8`;
-	const boxes = boxesAround(centre, radiusMetres).map(
-		(box) => sql`point(lon, lat) <@
-			box(point(${box.minLon}::float8, ${box.minLat}::float8), point(${box.maxLon}::float8, ${box.maxLat}::float8))`
-	);
-	const { rows } = await sql<NearRouter>`
-		select * from (
-			select routers.*, 2 * ${EARTH_RADIUS_METRES}::float8 * asin(sqrt(least(1, power(sin(radians(lat - ${lat}) / 2), 2)
-				+ cos(radians(${lat})) * cos(radians(lat)) * power(sin(radians(lon - ${lon}) / 2), 2)))) as distance
-			from routers where disabled_at is null and (${sql.join(boxes, sql` or `)})
-		) as found
-		where distance <= ${radiusMetres}::float8
-			${after ? sql`and (distance, id) > (${after.distance}::float8, ${after.id}::bigint)` : sql``}
-		order by distance, id limit ${limit}`.execute(db);
-	return rows;
 }
 
 async function retrying<T>(run: () => Promise<T>): Promise<T> {

@@ -28,6 +28,7 @@ export type * from './schema/webhooks.ts';
 export interface Schema {
 	accounts: accounts.AccountsTable;
 	api_keys: accounts.ApiKeysTable;
+	failed_sign_ins: accounts.FailedSignInsTable;
 	routers: routers.RoutersTable;
 	sessions: billing.SessionsTable;
 	payments: billing.PaymentsTable;

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
+import { closeToOthers, createPrivateFile, createPrivateFolder } from '../platform/private-files.ts';
 import type { Database } from './database.ts';
 import type { Schema } from './schema.ts';
 import { NodeSqliteDialect, resultCode } from './sqlite-driver.ts';
@@ -31,7 +31,8 @@ const isStorageFailure = (error: unknown): boolean => NOT_STORED.includes(result
  * @param path file to open; its folder is created
  */
 export function openSqlite(path: string): Database {
-	mkdirSync(dirname(path), { recursive: true });
+	createPrivateFolder(dirname(path));
+	createPrivateFile(path);
 	const health = createWriteHealth(isStorageFailure, async () => {
 		const { bavail, bsize } = await statfs(dirname(path));
 		return bavail * bsize;
@@ -40,6 +41,8 @@ export function openSqlite(path: string): Database {
 	const main = connect(path, `PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB}`);
 	const db = new Kysely<Schema>({ dialect: new NodeSqliteDialect(main, { waitMs: WRITE_WAIT_MS }), log });
 	const second = connect(path, 'PRAGMA synchronous = NORMAL');
+	// SQLite creates the other two with the mode of the first. Only now it is certain that this is a database.
+	for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file, 'file');
 	const behind = new Kysely<Schema>({
 		dialect: new NodeSqliteDialect(second, { waitMs: WRITE_BEHIND_WAIT_MS }),
 		log
@@ -51,6 +54,8 @@ export function openSqlite(path: string): Database {
 		writeBehind: (work) => behind.transaction().execute(work),
 		lockClaimed: sql``,
 		nearestRouters: (search) => nearestRouters(db, search),
+		hasWords: (words) => sql`id in (select rowid from router_words
+			where router_words match ${words.map((word) => `"${word}"*`).join(' ')})`,
 		isUniqueViolation: (error) => NOT_UNIQUE.includes(resultCode(error)),
 		shared: false,
 		async ping() {

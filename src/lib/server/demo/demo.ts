@@ -1,7 +1,8 @@
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox/scenarios.ts';
-import { IMPORT_FIELDS, readRouters } from '../routers/import-rows.ts';
-import { importRouters } from '../routers/import.ts';
+import { IMPORT_FIELDS, readRouters } from '../routers/import/import-rows.ts';
+import { openImportStaging, type ImportStaging } from '../routers/import/import-staging.ts';
+import { importRouters } from '../routers/import/import-routers.ts';
 import { countRouters, pageOfRouters } from '../routers/routers.ts';
 import { DEMO_OWNER_EMAIL, demoAccounts } from './accounts.ts';
 import demoRouters from './routers.csv?raw';
@@ -13,6 +14,8 @@ const NETWORK_PASSWORDS = new Map([
 	['demo-16', 'Tailors & Friends'],
 	['demo-17', 'rubaga-guests']
 ]);
+
+const MAX_DEMO_ROUTERS = 100;
 
 /** Only for a sandbox without routers. Returns an empty list without demo data. */
 export async function loadDemo(app: App): Promise<DemoSignIn[]> {
@@ -26,24 +29,42 @@ export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 }
 
 /** Two processes may run this at once. */
-async function addDemoRouters({ config, database, clock, accessKinds }: App, ownerAccountId: number) {
+async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
+	const staging = openImportStaging();
+	try {
+		await importDemoRouters(app, ownerAccountId, staging);
+	} finally {
+		staging.close();
+	}
+	const { accessKinds, database } = app;
+	for (const { id, external_id } of await pageOfRouters(database.db, 0, MAX_DEMO_ROUTERS)) {
+		const networkPassword = NETWORK_PASSWORDS.get(external_id ?? '');
+		if (networkPassword) await accessKinds.set(id, { networkPassword });
+	}
+}
+
+async function importDemoRouters(
+	{ config, database, clock }: App,
+	ownerAccountId: number,
+	staging: ImportStaging
+): Promise<void> {
 	const { currency, paymentMethods } = config;
-	const { routers } = readRouters(Buffer.from(demoRouters), {
+	const settings = {
 		columns: new Map(IMPORT_FIELDS.map((field) => [field, field])),
 		// UGX has no decimals: every currency takes these prices as its minor units.
 		currency: 'UGX',
 		maxPrice: Infinity,
 		priceMinor: null
-	});
-	await importRouters(database, clock, {
-		ownerAccountId,
-		routers: routers.map((router) => ({ ...router, stated: { ...router.stated, currency } })),
-		paymentMethods
-	});
-	for (const { id, external_id } of await pageOfRouters(database.db, 0, routers.length)) {
-		const networkPassword = NETWORK_PASSWORDS.get(external_id ?? '');
-		if (networkPassword) await accessKinds.set(id, { networkPassword });
-	}
+	};
+	await readRouters([Buffer.from(demoRouters)], settings, { staging, onProblem: () => {} });
+	const routers = {
+		*chunks(size: number) {
+			for (const chunk of staging.chunks(size)) {
+				yield chunk.map((router) => ({ ...router, stated: { ...router.stated, currency } }));
+			}
+		}
+	};
+	await importRouters(database, clock, { ownerAccountId, routers, paymentMethods });
 }
 
 export function printWelcome({ config }: App, signIns: readonly DemoSignIn[]): void {

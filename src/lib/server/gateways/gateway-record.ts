@@ -28,6 +28,8 @@ export interface RegisteredGateway extends GatewayFacts {
 	trouble: string | null;
 	onlineCount: number | null;
 	createdAt: number;
+	/** Last change of its settings or secrets. */
+	updatedAt: number;
 }
 
 const hostList = z.array(z.string());
@@ -78,6 +80,7 @@ export function openGateway(row: GatewayRow, secrets: Secrets): RegisteredGatewa
 		clockOffsetMs: row.clock_offset_ms,
 		trouble: row.trouble,
 		onlineCount: row.online_count,
-		createdAt: row.created_at
+		createdAt: row.created_at,
+		updatedAt: row.updated_at
 	};
 }

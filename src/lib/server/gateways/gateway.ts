@@ -230,6 +230,8 @@ export interface Gateway {
 	configFor(facts: GatewayFacts, site: ConfigSite): ConfigPart[];
 	/** Reads a redirect. @throws EntryRefused */
 	parseEntry(request: EntryRequest, facts: GatewayFacts): Entry;
+	/** Returns whether a redirect shows, by more than a MAC address, the device of an earlier one. */
+	provesDevice?(entry: Entry, earlier: Entry, facts: GatewayFacts): boolean;
 	/** Returns the browser's next step. @throws EntryRefused if the entry's host is not registered */
 	finish(entry: Entry, login: PassLogin, facts: GatewayFacts): Finish;
 	/** Returns a URL that triggers another redirect; null if only the operating system's probes do. */

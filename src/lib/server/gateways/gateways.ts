@@ -6,7 +6,14 @@ import { sha256, type Secrets } from '../platform/secrets.ts';
 import { settingsShape, type GatewaySettings } from './gateway.ts';
 import { openGateway, type RegisteredGateway } from './gateway-record.ts';
 import { recordStatus } from './health/record-status.ts';
-import { addGateway, gatewaysOfSite, MAX_LISTED, rotateGateway, type GatewaysContext } from './register.ts';
+import {
+	addGateway,
+	gatewaysOfSite,
+	MAX_LISTED,
+	rotateGateway,
+	setGateway,
+	type GatewaysContext
+} from './register.ts';
 import { adapterOf } from './registry.ts';
 import * as store from './store.ts';
 
@@ -38,6 +45,7 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		signInMethodAt: async (routerId: number) =>
 			signInMethodOf(openAll(await store.gatewaysOfRouters(db, [routerId], MAX_OF_ROUTER))),
 		recordStatus: bind(recordStatus),
+		set: bind(setGateway),
 		rotate: bind(rotateGateway),
 		/** Keeps what the BinAuth script of an openNDS has shown of itself. */
 		async learn(

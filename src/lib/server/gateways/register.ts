@@ -10,6 +10,8 @@ import {
 	sealSecret,
 	type RegisteredGateway
 } from './gateway-record.ts';
+import type { GatewayCredentials } from './gateway.ts';
+import { changedInput, type GatewayChange } from './settings/changed-input.ts';
 import { checkRotation, type Rotation } from './settings/rotation.ts';
 import {
 	checkGateway,
@@ -54,34 +56,83 @@ export async function addGateway(
 	}
 }
 
-function rowValues({ clock, secrets }: GatewaysContext, checked: CheckedGateway) {
-	const { name, kind, settings } = checked;
+function rowValues(context: GatewaysContext, checked: CheckedGateway) {
+	const { secrets } = context;
+	const { name, kind } = checked;
 	const secret = checked.secret ?? (hasSharedSecret(kind) ? gatewaySecret() : null);
-	const generated = generatedCredentials(kind, settings);
-	const now = clock.now();
+	const settings = settingValues(context, checked, {});
 	return {
-		router_id: checked.routerId,
-		kind,
-		name,
-		...newKey(secrets),
-		login_hosts: JSON.stringify(checked.loginHosts),
-		secret_sealed: secret === null ? null : sealSecret(secrets, name, secret),
-		settings: JSON.stringify(settings),
-		credentials_sealed: sealCredentials(secrets, name, {
-			...(generated.radiusSecret && { radiusSecret: gatewaySecret() }),
-			...(generated.token && { token: gatewaySecret() }),
-			...checked.credentials
-		}),
-		created_at: now,
-		updated_at: now
+		...{ kind, name, ...newKey(secrets), ...settings, created_at: settings.updated_at },
+		secret_sealed: secret === null ? null : sealSecret(secrets, name, secret)
 	};
 }
 
+/** @param known credentials of a registered gateway, which keeps those that it still needs */
+function settingValues(
+	{ clock, secrets }: GatewaysContext,
+	{ routerId, kind, name, loginHosts, settings, credentials }: CheckedGateway,
+	known: GatewayCredentials
+) {
+	const generated = generatedCredentials(kind, settings);
+	return {
+		router_id: routerId,
+		login_hosts: JSON.stringify(loginHosts),
+		settings: JSON.stringify(settings),
+		credentials_sealed: sealCredentials(secrets, name, {
+			...(generated.radiusSecret && { radiusSecret: known.radiusSecret ?? gatewaySecret() }),
+			...(generated.token && { token: known.token ?? gatewaySecret() }),
+			...credentials
+		}),
+		updated_at: clock.now()
+	};
+}
+
+/**
+ * Changes settings. A gateway that Airtill reaches in another way counts as new: in live mode nothing is sold
+ * there until it has responded.
+ * @param apply runs in the transaction, which it can refuse
+ * @throws InputError with every wrong field
+ */
+export async function setGateway(
+	context: GatewaysContext,
+	before: RegisteredGateway,
+	change: GatewayChange,
+	apply: (trx: Tx, after: RegisteredGateway, isReconnected: boolean) => Promise<void>
+): Promise<RegisteredGateway> {
+	const { database, secrets } = context;
+	const checked = checkGateway(changedInput(before, change));
+	if (before.settings.level === 4 && !before.settings.binauthConfirms)
+		delete checked.settings.binauthConfirms;
+	await checkUnique(context, checked, before.id);
+	const values = settingValues(context, checked, before.credentials);
+	return database.transact(async (trx) => {
+		const set = openGateway(await store.updateGateway(trx, before.id, values), secrets);
+		const isReconnected = connectionOf(before) !== connectionOf(set);
+		await apply(trx, set, isReconnected);
+		if (!isReconnected) return set;
+		const row = await store.updateGateway(trx, before.id, { seen_at: null });
+		await store.updateResponded(trx, before.routerId);
+		await store.updateResponded(trx, set.routerId);
+		return openGateway(row, secrets);
+	});
+}
+
+const connectionOf = ({ routerId, settings, credentials }: RegisteredGateway): string => {
+	const { level, site, control, api, ndsctl, external } = settings;
+	const { apiUser, apiKey } = credentials;
+	return JSON.stringify([routerId, level, site, control, api, ndsctl, external, apiUser, apiKey]);
+};
+
 /** @throws InputError if a redirect or a RADIUS request would match several gateways */
-async function checkUnique(context: GatewaysContext, { settings }: CheckedGateway): Promise<void> {
+async function checkUnique(
+	context: GatewaysContext,
+	{ settings }: CheckedGateway,
+	ownId: number | null = null
+): Promise<void> {
 	const { database, secrets } = context;
 	const { site, accessPoints = [], nas } = settings;
-	const atSite = site === undefined ? [] : await gatewaysOfSite(context, site);
+	const isOther = ({ id }: { id: number }) => id !== ownId;
+	const atSite = site === undefined ? [] : (await gatewaysOfSite(context, site)).filter(isOther);
 	// Access points distinguish the gateways of one UniFi site.
 	const sharesSite = atSite.find(({ settings: { accessPoints: own = [] } }) => {
 		return own.length === 0 || accessPoints.length === 0 || own.some((point) => accessPoints.includes(point));
@@ -91,7 +142,8 @@ async function checkUnique(context: GatewaysContext, { settings }: CheckedGatewa
 		throw new InputError([{ field: 'access-point', reason }]);
 	}
 	if (nas === undefined) return;
-	const all = (await store.listGateways(database.db, MAX_LISTED)).map((row) => openGateway(row, secrets));
+	const rows = (await store.listGateways(database.db, MAX_LISTED)).filter(isOther);
+	const all = rows.map((row) => openGateway(row, secrets));
 	// FreeRADIUS identifies clients by address, and does not start if two have the same.
 	const sharesNas = all.find((other) => other.settings.nas && isSameAddress(other.settings.nas, nas));
 	if (!sharesNas) return;
@@ -107,7 +159,11 @@ export const gatewaysOfSite = async (
 		.map((row) => openGateway(row, secrets))
 		.filter(({ settings }) => settings.site === site);
 
-/** Replaces the key or secrets. The old ones stop working at once. @throws InputError */
+/**
+ * Replaces the key or secrets. The old ones stop working at once, and the gateway counts as new: in live mode
+ * nothing is sold there until it has responded with the new ones.
+ * @throws InputError
+ */
 export async function rotateGateway(
 	{ database, clock, secrets }: GatewaysContext,
 	gateway: RegisteredGateway,
@@ -122,13 +178,17 @@ export async function rotateGateway(
 		...(rotation.apiKey !== null && { apiKey: rotation.apiKey }),
 		...(rotation.apiUser !== null && { apiUser: rotation.apiUser })
 	};
-	const row = await store.updateGateway(database.db, gateway.id, {
+	const change = {
 		...(rotation.key ? newKey(secrets) : {}),
 		...(secret ? { secret_sealed: sealSecret(secrets, gateway.name, secret) } : {}),
 		...(Object.keys(credentials).length > 0 && {
 			credentials_sealed: sealCredentials(secrets, gateway.name, { ...gateway.credentials, ...credentials })
 		}),
 		updated_at: clock.now()
+	};
+	return database.transact(async (trx) => {
+		const row = await store.updateGateway(trx, gateway.id, { ...change, seen_at: null });
+		await store.updateResponded(trx, gateway.routerId);
+		return openGateway(row, secrets);
 	});
-	return openGateway(row, secrets);
 }

@@ -38,7 +38,7 @@ export const gatewaysOfRouters = (
 		.limit(limit)
 		.execute();
 
-/** Writes nothing if no value has changed. */
+/** Writes nothing if no value has changed, or if the gateway got other settings or secrets meanwhile. */
 export async function updateStatus(
 	queries: Queries,
 	row: GatewayRow,
@@ -48,7 +48,12 @@ export async function updateStatus(
 ): Promise<void> {
 	const known = new Map<string, unknown>(Object.entries(row));
 	if (Object.entries(update).every(([name, value]) => known.get(name) === value)) return;
-	await queries.updateTable('gateways').set(update).where('id', '=', row.id).execute();
+	await queries
+		.updateTable('gateways')
+		.set(update)
+		.where('id', '=', row.id)
+		.where('updated_at', '=', row.updated_at)
+		.execute();
 }
 
 export async function markRouterOnline(queries: Queries, routerId: number): Promise<void> {
@@ -60,7 +65,7 @@ export async function markRouterOnline(queries: Queries, routerId: number): Prom
 		.execute();
 }
 
-/** Stores when a gateway of the router first responded. A removed gateway does not count. */
+/** Stores when a gateway of the router responded. A removed or rotated gateway does not count. */
 export async function updateResponded(queries: Queries, routerId: number): Promise<void> {
 	await queries
 		.updateTable('routers')

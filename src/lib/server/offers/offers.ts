@@ -1,5 +1,6 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import type { OffersUpdateBody, OwnerOfferListBody } from '../api/contract/schemas.ts';
+import type { Operators } from '../billing/operators/registry.ts';
 import type { Config } from '../config/config.ts';
 import type { Database, Queries, Tx } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
@@ -7,7 +8,7 @@ import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import { binder } from '../platform/bind.ts';
 import { isoTime, type Clock } from '../platform/clock.ts';
 import { AppError, InputError, validationFailed } from '../platform/errors.ts';
-import type { Offer, RouterRow, Routers } from '../routers/routers.ts';
+import { isPayable, type Offer, type RouterRow, type Routers } from '../routers/routers.ts';
 import { limitProblems, offerProblems, termsKey } from './rules.ts';
 
 interface OffersContext {
@@ -16,6 +17,7 @@ interface OffersContext {
 	config: Config;
 	routers: Routers;
 	gateways: Gateways;
+	operators: Operators;
 }
 
 type Actor = Pick<Caller, 'accountId' | 'role'>;
@@ -62,7 +64,11 @@ function setOffers(
 		if (list.version !== undefined && list.version !== (last?.id ?? 0)) {
 			throw new AppError('offers_changed', 'Somebody has changed the offers since you read them.');
 		}
-		const problems = offerProblems(list, { router, gateways: await gateways.ofRouter(trx, routerId) });
+		const methods = routers.paymentMethods(router);
+		const problems = offerProblems(list, {
+			...{ router, gateways: await gateways.ofRouter(trx, routerId) },
+			isPayable: (amountMinor) => isPayable(context, methods, amountMinor)
+		});
 		if (problems.length > 0) throw validationFailed(problems);
 		const { offers, lastOfferId } = numbered(list, router, routers.offers(router));
 		const row = await routers.setOffers(trx, router, {

@@ -9,6 +9,8 @@ type Field = keyof NewOffer;
 
 interface Place {
 	router: RouterRow;
+	/** Whether one of its payment methods can charge an amount. */
+	isPayable: (amountMinor: number) => boolean;
 	gateways: readonly RegisteredGateway[];
 }
 
@@ -34,13 +36,16 @@ const problem = (
 	...{ in: 'body', pointer, code, detail }
 });
 
-function ownProblems(offer: NewOffer, { router, gateways }: Place): { field: Field; detail: string }[] {
+function ownProblems(
+	offer: NewOffer,
+	{ router, gateways, isPayable }: Place
+): { field: Field; detail: string }[] {
 	const found: { field: Field; detail: string }[] = [];
 	const check = (field: Field, detail: string | null) => {
 		if (detail !== null) found.push({ field, detail });
 	};
 	check('duration', durationProblem(offer.duration, router));
-	check('price', priceProblem(offer.price, router));
+	check('price', priceProblem(offer.price, router, isPayable));
 	check('until', hoursProblem(offer));
 	check('max_devices', devicesProblem(offer, router));
 	return [...found, ...limitProblems(offer, gateways)];
@@ -76,8 +81,11 @@ function durationProblem(duration: string, { min_duration, max_duration }: Route
 	return `This router sells from ${formatDuration(min_duration, 'en')} to ${formatDuration(max_duration, 'en')}.`;
 }
 
-const priceProblem = (price: number, { currency }: RouterRow): string | null =>
-	toMinor(price, currency) === null ? `Use an amount of ${currency} without superfluous decimals.` : null;
+function priceProblem(price: number, { currency }: RouterRow, isPayable: Place['isPayable']): string | null {
+	const minor = toMinor(price, currency);
+	if (minor === null) return `Use an amount of ${currency} without superfluous decimals.`;
+	return isPayable(minor) ? null : 'No payment method of the router can charge this amount.';
+}
 
 function hoursProblem({ from = null, until = null }: NewOffer): string | null {
 	if ((from === null) !== (until === null)) return 'Give both "from" and "until", or neither.';

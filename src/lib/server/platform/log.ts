@@ -22,12 +22,14 @@ function loggedError(error: unknown, depth = 0): object {
 	};
 }
 
-/** Keeps request ids whole, so that they can be found. */
+/** Keeps request ids and IP addresses whole: digits in them look like phone numbers. */
+const KEPT = ['request', 'network'];
+
 const redactFields = (fields: Record<string, unknown>): Record<string, unknown> =>
 	Object.fromEntries(
 		Object.entries(fields).map(([name, value]) => [
 			name,
-			typeof value === 'string' && name !== 'request' ? redact(value) : value
+			typeof value === 'string' && !KEPT.includes(name) ? redact(value) : value
 		])
 	);
 

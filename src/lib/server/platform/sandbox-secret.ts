@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { MIN_SECRET_LENGTH } from '../config/settings.ts';
+import { createPrivateFolder } from './private-files.ts';
 
 /**
  * Reads the sandbox's secret, or creates it, readable only by its owner. Links a temporary file into place:
@@ -11,7 +12,7 @@ import { MIN_SECRET_LENGTH } from '../config/settings.ts';
 export function sandboxSecret(dataDir: string): { secret: string } | { problem: string } {
 	const path = join(dataDir, 'sandbox-secret');
 	const aside = `${path}.${process.pid}`;
-	mkdirSync(dataDir, { recursive: true });
+	createPrivateFolder(dataDir);
 	if (!existsSync(path)) {
 		writeFileSync(aside, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true });
 		try {

@@ -13,7 +13,10 @@ import type { Log } from '../platform/log.ts';
 import type { ApiMemory, Calls } from './api-memory.ts';
 import type { Quota } from './quota.ts';
 
-/** The portal's only access to the API: this process by default (`event.fetch`), or AIRTILL_API_URL. */
+/**
+ * The portal's only access to the API: AIRTILL_API_URL, or this process. Then `event.fetch` calls `handle` in
+ * hooks.server.ts, which passes /v1 to the API without a socket.
+ */
 
 type Search = z.output<typeof routerListQuery>;
 /** Parameters with a default may be omitted. */

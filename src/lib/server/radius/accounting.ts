@@ -66,7 +66,7 @@ export async function account(
 	const offsetMs = atSeconds !== null && isPrompt ? (atSeconds + delaySeconds) * 1000 - now : null;
 	const isNewOffset =
 		offsetMs !== null && Math.abs((gateway.clockOffsetMs ?? Infinity) - offsetMs) >= SAME_OFFSET_MS;
-	await gateways.recordStatus(gateway.id, { seen: true, ...(isNewOffset && { clockOffsetMs: offsetMs }) });
+	await gateways.recordStatus(gateway, { seen: true, ...(isNewOffset && { clockOffsetMs: offsetMs }) });
 	// By our clock, because the gateway's may be wrong.
 	const at = now - Math.min(delaySeconds * 1000, MAX_AGE_MS);
 	const mac = normaliseMac(report.mac ?? '');

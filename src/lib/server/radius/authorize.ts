@@ -54,7 +54,7 @@ export async function authorize(
 ): Promise<LoginAnswer> {
 	const { database, clock, gateways, passes } = context;
 	// A rejected login is also a sign of life.
-	await gateways.recordStatus(gateway.id, { seen: true });
+	await gateways.recordStatus(gateway, { seen: true });
 	const device = await keyRequest(context, gateway, login);
 	if (device !== null) return keysFor(context, gateway, device);
 	const pass = await passFor(context, gateway, login.user);
@@ -74,7 +74,7 @@ export async function accepted(
 ): Promise<LoginAnswer> {
 	const { database, clock, jobs, gateways } = context;
 	const { db } = database;
-	await gateways.recordStatus(gateway.id, { seen: true });
+	await gateways.recordStatus(gateway, { seen: true });
 	// Only the access point knows which password matched; its reports name the device.
 	if ((await keyRequest(context, gateway, login)) !== null) return { kind: 'accepted' };
 	const pass = await passFor(context, gateway, login.user);

@@ -67,7 +67,7 @@ async function prolong(
 	const asked = await send(context, 'coa', row, gateway, server, untilMs);
 	if (asked.kind === 'done') {
 		await change({ told_until: untilMs, disconnect_attempts: 0, last_error: null });
-		await gateways.recordStatus(gateway.id, { seen: true, trouble: null });
+		await gateways.recordStatus(gateway, { answered: true, trouble: null });
 		return untilMs;
 	}
 	// More time was added meanwhile: try the new end.
@@ -99,12 +99,12 @@ async function end(
 	const asked = await send(context, 'disconnect', row, gateway, server, null);
 	if (asked.kind === 'done' || asked.kind === 'gone') {
 		await change({ disconnect_state: 'done', last_error: null });
-		await gateways.recordStatus(gateway.id, { seen: true, trouble: null });
+		await gateways.recordStatus(gateway, { answered: true, trouble: null });
 		return null;
 	}
 	const reason = reasonOf('Disconnect-Request', asked);
 	await change({ last_error: reason });
-	await gateways.recordStatus(gateway.id, { trouble: reason });
+	await gateways.recordStatus(gateway, { trouble: reason });
 	const endsBy = row.told_until === null ? row.seen_at + UNKNOWN_END_MS : row.told_until + MARGIN_MS;
 	if (clock.now() < endsBy) return clock.now() + exponentialMs(attempts);
 	await change({ disconnect_state: 'failed' });

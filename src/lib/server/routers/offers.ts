@@ -1,5 +1,7 @@
+import { chargeable } from '#lib/domain/chargeable.ts';
 import { durationSeconds } from '#lib/domain/duration.ts';
 import { toMajor } from '#lib/domain/money.ts';
+import { offeredMethods } from '#lib/domain/payment-method-guess.ts';
 import { isOnSale, localTime, type SaleHours } from '#lib/domain/offers/sale-hours.ts';
 import type { OfferBody } from '../api/contract/schemas.ts';
 import type { RoutersContext } from './context.ts';
@@ -41,12 +43,26 @@ export function offersOf({ offerLists }: RoutersContext, { offers: text }: Route
 	return offers;
 }
 
+/** True if one of the payment methods can charge the amount. */
+export const isPayable = (
+	{ operators }: Pick<RoutersContext, 'operators'>,
+	methods: readonly string[],
+	amountMinor: number
+): boolean => offeredMethods(methods).some((method) => chargeable(amountMinor, operators.amountRule(method)));
+
 /** Returns the active offers in the order of sale. */
-export function listedOffers(context: RoutersContext, row: RouterRow): ListedOffer[] {
+export function listedOffers(
+	context: RoutersContext,
+	row: RouterRow,
+	methods: readonly string[]
+): ListedOffer[] {
 	const active = offersOf(context, row).filter((offer) => offer.active);
 	if (active.length === 0) return [];
 	const now = localTime(context.clock.now(), context.config.reportTimezone);
-	return active.map((offer) => ({ offer, available: isOnSale(offer, now) }));
+	return active.map((offer) => {
+		const available = isOnSale(offer, now) && isPayable(context, methods, offer.price_minor);
+		return { offer, available };
+	});
 }
 
 export const offerBody = ({ offer, available }: ListedOffer, currency: string): OfferBody => ({

@@ -2,6 +2,7 @@ import type { Queries } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { AppError } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';
+import { namedRouters } from './named-routers.ts';
 import { forOwner, routerBody, singleBody, type OwnedRouter } from './router-body.ts';
 import * as store from './store.ts';
 
@@ -15,6 +16,8 @@ export interface RouterQuery {
 	limit: number;
 	/** Distance in metres and id of the previous page's last router. */
 	after: readonly [number, number] | null;
+	/** Start of words of the name, address or network. */
+	name?: string | undefined;
 }
 
 const noRouter = () => new AppError('router_not_found', 'There is no router with this id.');
@@ -49,15 +52,41 @@ export async function changeableRouter(
 	throw new AppError('not_router_owner', 'The router belongs to another account.');
 }
 
+/**
+ * Reads a router for display. A disabled one is shown to its owner, and to those with buyers there: the portal
+ * of this installation, and an account that has ordered.
+ * @throws AppError `router_not_found`
+ */
+export async function readableRouter(
+	queries: Queries,
+	{ accountId, plan }: Pick<Caller, 'accountId' | 'plan'>,
+	id: number
+): Promise<RouterRow> {
+	const row = await existingRouter(queries, id);
+	const isShown =
+		row.disabled_at === null ||
+		row.owner_account_id === accountId ||
+		plan === 'portal' ||
+		(await store.hasOrdered(queries, accountId, id));
+	if (!isShown) throw noRouter();
+	return row;
+}
+
 /** @returns `next`: distance and id of the last router if more follow, otherwise null */
-export async function listRouters(context: RoutersContext, { lat, lon, radius, limit, after }: RouterQuery) {
+export async function listRouters(
+	context: RoutersContext,
+	{ lat, lon, radius, limit, after, name }: RouterQuery
+) {
 	const { database, branding } = context;
-	const rows = await database.nearestRouters({
+	const search = {
 		centre: { lat, lon },
 		radiusMetres: radius,
 		after: after ? { distance: after[0], id: after[1] } : null,
 		limit: limit + 1
-	});
+	};
+	const rows = await (name === undefined
+		? database.nearestRouters(search)
+		: namedRouters(database, name, search));
 	const page = rows.slice(0, limit);
 	const last = page.at(-1);
 	const brands = await branding.ofRouters(database.db, page);

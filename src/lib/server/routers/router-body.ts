@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
+import { isAnyAmount } from '#lib/domain/chargeable.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import type { BrandBody, RouterBody } from '../api/contract/schemas.ts';
 import type { Config } from '../config/config.ts';
@@ -10,12 +12,10 @@ import type { RouterRow } from './store.ts';
 type Mode = Pick<Config, 'mode'>;
 export type OfflineReason = NonNullable<RouterBody['status_reason']>;
 
-export const sells = (row: RouterRow, mode: Mode): boolean =>
-	row.disabled_at === null && offlineReason(row, mode) === null;
+export const sells = (row: RouterRow, mode: Mode): boolean => offlineReason(row, mode) === null;
 
 /** Whether a late payment still buys time. Money that is paid does not wait for a verification. */
-export const takesLatePayment = (row: RouterRow): boolean =>
-	row.disabled_at === null && closedReason(row) === null;
+export const takesLatePayment = (row: RouterRow): boolean => closedReason(row) === null;
 
 /** True if none of its gateways responds (gateways/health), so nobody could connect. */
 export const isUnresponsive = (row: RouterRow): boolean => row.unresponsive_since !== null;
@@ -27,12 +27,14 @@ export const isUnverified = (row: RouterRow, { mode }: Mode): boolean =>
 	row.responded_at === null &&
 	row.access_confirmed_at === null;
 
+const isOpen = (row: RouterRow): boolean => row.status === 'online' && row.disabled_at === null;
+
 export function offlineReason(row: RouterRow, mode: Mode): OfflineReason | null {
-	return row.status === 'online' && isUnverified(row, mode) ? 'access_unverified' : closedReason(row);
+	return isOpen(row) && isUnverified(row, mode) ? 'access_unverified' : closedReason(row);
 }
 
 function closedReason(row: RouterRow): Exclude<OfflineReason, 'access_unverified'> | null {
-	if (row.status === 'offline') return 'closed';
+	if (!isOpen(row)) return 'closed';
 	if (isUnresponsive(row)) return 'gateway_unresponsive';
 	const lacksPassword = row.access_kind === 'shared_password' && row.network_password_sealed === null;
 	return lacksPassword ? 'network_password_missing' : null;
@@ -61,6 +63,14 @@ export function paymentMethodsOf(
 	return methods;
 }
 
+const paymentLimitsOf = ({ operators }: RoutersContext, methods: readonly string[], currency: string) =>
+	methods.flatMap((method) => {
+		const rule = operators.amountRule(method);
+		const major = (minor: number) => toMajor(minor, currency);
+		const limits = { step: major(rule.stepMinor), min: major(rule.minMinor), max: major(rule.maxMinor) };
+		return isAnyAmount(rule) ? [] : [{ payment_method: method, ...limits }];
+	});
+
 /** @param distance metres from the searched position; null without one */
 export function routerBody(
 	context: RoutersContext,
@@ -69,6 +79,7 @@ export function routerBody(
 	brand: BrandBody | null
 ): RouterBody {
 	const reason = offlineReason(row, context.config);
+	const methods = paymentMethodsOf(context, row);
 	return {
 		id: row.id,
 		name: row.name,
@@ -80,14 +91,17 @@ export function routerBody(
 		price: toMajor(row.price_minor, row.currency),
 		currency: row.currency,
 		hourly: row.hourly === 1,
-		offers: listedOffers(context, row).map((listed) => offerBody(listed, row.currency)),
+		offers: listedOffers(context, row, methods).map((listed) => offerBody(listed, row.currency)),
 		status: reason === null ? 'online' : 'offline',
 		status_reason: reason,
-		payment_methods: paymentMethodsOf(context, row),
+		payment_methods: methods,
+		payment_limits: paymentLimitsOf(context, methods, row.currency),
 		min_duration: row.min_duration,
 		max_duration: row.max_duration,
 		security: row.security,
 		access_kind: row.access_kind,
+		network_password_provided:
+			row.network_password_sealed !== null || !hasNetworkPassword(row.access_kind, row.security),
 		brand,
 		created_at: isoTime(row.created_at),
 		updated_at: isoTime(row.updated_at)

@@ -1,18 +1,21 @@
 import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
+import { binder } from '../platform/bind.ts';
 import { confirmAccess, type AccessConfirmation } from './confirm-access.ts';
 import type { RoutersContext } from './context.ts';
+import { addRouter, changeRouter, disableRouter } from './edit-router.ts';
+import { listedOffers, offersOf } from './offers.ts';
 import {
 	changeableRouter,
 	listRouters,
 	ownedRouter,
 	ownedRouters,
+	readableRouter,
 	visibleRouter,
 	type RouterQuery
 } from './read-routers.ts';
-import { listedOffers, offersOf } from './offers.ts';
-import { paymentMethodsOf, singleBody } from './router-body.ts';
+import { isUnverified, paymentMethodsOf, singleBody } from './router-body.ts';
 import { setPrice, type PriceSetter } from './set-price.ts';
 import * as store from './store.ts';
 
@@ -25,7 +28,7 @@ export {
 	takesLatePayment,
 	type OwnedRouter
 } from './router-body.ts';
-export { offerBody, type ListedOffer, type Offer, type OfferLimits } from './offers.ts';
+export { isPayable, offerBody, type ListedOffer, type Offer, type OfferLimits } from './offers.ts';
 export { PriceMoved, type PriceSetter } from './set-price.ts';
 export { count as countRouters, page as pageOfRouters } from './store.ts';
 
@@ -35,13 +38,14 @@ export type Routers = ReturnType<typeof createRouters>;
 
 export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'offerLists'>) {
 	const context: RoutersContext = { ...services, methodLists: new Map(), offerLists: new Map() };
+	const bind = binder(context);
 	const { database, clock, secrets } = context;
 	return {
 		/** Nearest first, then by id. */
 		list: (query: RouterQuery) => listRouters(context, query),
-		/** @throws AppError `router_not_found` if absent, or disabled and not the caller's */
+		/** @throws AppError `router_not_found` if absent or disabled, see readableRouter */
 		read: async (caller: Caller, id: number) =>
-			singleBody(context, await visibleRouter(database.db, caller, id)),
+			singleBody(context, await readableRouter(database.db, caller, id)),
 		visible: visibleRouter,
 		changeable: changeableRouter,
 		setPrice: (caller: PriceSetter, id: number, price: number, seen?: number) =>
@@ -78,12 +82,21 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 				updated_at: clock.now()
 			});
 		},
+		/** Returns whether buyers may rely on this gateway alone: others of its router cannot connect devices there. */
+		async verifiedBy({ routerId, seenAt }: { routerId: number; seenAt: number | null }): Promise<boolean> {
+			if (seenAt !== null) return true;
+			const row = await store.find(database.db, routerId);
+			return row !== undefined && !isUnverified({ ...row, responded_at: null }, context.config);
+		},
+		add: bind(addRouter),
+		change: bind(changeRouter),
+		disable: bind(disableRouter),
 		confirmAccess: (id: number, confirmation: AccessConfirmation) => confirmAccess(context, id, confirmation),
 		/** Lists open routers without a gateway that has responded, and without a confirmed access. */
 		unverified: (limit: number) => store.unverified(database.db, limit),
 		paymentMethods: (row: RouterRow) => paymentMethodsOf(context, row),
 		/** Returns the active offers in the order of sale. */
-		listedOffers: (row: RouterRow) => listedOffers(context, row),
+		listedOffers: (row: RouterRow) => listedOffers(context, row, paymentMethodsOf(context, row)),
 		/** Returns all offers, also those that are not active. */
 		offers: (row: RouterRow) => offersOf(context, row),
 		lastOfferChange: store.lastOfferChange,

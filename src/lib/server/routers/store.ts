@@ -1,5 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import type { Queries } from '../db/database.ts';
+import type { Database, Queries } from '../db/database.ts';
+import { exists } from '../db/first.ts';
 import type { RoutersTable } from '../db/schema.ts';
 
 export type RouterRow = Selectable<RoutersTable>;
@@ -9,6 +10,22 @@ export const find = async (queries: Queries, id: number) =>
 	Number.isSafeInteger(id)
 		? queries.selectFrom('routers').selectAll().where('id', '=', id).executeTakeFirst()
 		: undefined;
+
+export const insert = (queries: Queries, router: NewRouter): Promise<RouterRow> =>
+	queries.insertInto('routers').values(router).returningAll().executeTakeFirstOrThrow();
+
+export const byIds = (queries: Queries, ids: readonly number[]) =>
+	ids.length === 0 ? [] : queries.selectFrom('routers').selectAll().where('id', 'in', ids).execute();
+
+/** Positions of routers that are not disabled (see Database.hasWords). */
+export const withWords = ({ db, hasWords }: Database, words: readonly string[], limit: number) =>
+	db
+		.selectFrom('routers')
+		.select(['id', 'lat', 'lon'])
+		.where(hasWords(words))
+		.where('disabled_at', 'is', null)
+		.limit(limit)
+		.execute();
 
 /** Sets a price and records the old one with the account that changed it. */
 export async function changePrice(
@@ -149,6 +166,15 @@ export const unverified = (queries: Queries, limit: number) =>
 		.orderBy('id')
 		.limit(limit)
 		.execute();
+
+export const hasOrdered = (queries: Queries, accountId: number, routerId: number): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('sessions')
+			.select('id')
+			.where('account_id', '=', accountId)
+			.where('router_id', '=', routerId)
+	);
 
 export async function count(queries: Queries): Promise<number> {
 	const row = await queries

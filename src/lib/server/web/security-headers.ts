@@ -72,7 +72,7 @@ export async function limitForm(event: RequestEvent): Promise<boolean> {
 	}
 }
 
-export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 	'x-content-type-options': 'nosniff',
 	// A purchase's address is its key. Our own forms need an Origin.
 	'referrer-policy': 'same-origin',
@@ -81,8 +81,14 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 	'permissions-policy': 'camera=(), microphone=(), payment=(), usb=(), geolocation=(self)'
 };
 
-export function setCommonHeaders(response: Response, requestId: string): void {
-	for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
+/** A year; without subdomains, because other hosts of the domain may have no TLS. */
+const HTTPS_ONLY = { 'strict-transport-security': 'max-age=31536000' };
+
+export const securityHeaders = ({ origin }: Config): Readonly<Record<string, string>> =>
+	origin?.startsWith('https:') ? { ...SECURITY_HEADERS, ...HTTPS_ONLY } : SECURITY_HEADERS;
+
+export function setCommonHeaders(response: Response, { app, requestId }: App.Locals): void {
+	for (const [name, value] of Object.entries(securityHeaders(app.config))) response.headers.set(name, value);
 	response.headers.set('x-request-id', requestId);
 	// Pages show a purchase or contain a token, so no cache may keep them.
 	if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');

@@ -1,13 +1,15 @@
-import { fail, redirect, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from '#lib/developer/password-rule.ts';
+import { isEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
 import type { Account } from '../developer/accounts/accounts.ts';
-import { sha256 } from '../platform/secrets.ts';
-import type { Auth } from '../developer/sign-in/sign-in.ts';
+import { guessProblem } from '../developer/sign-in/guessable.ts';
+import { LONGEST_SESSION_MS, type Auth } from '../developer/sign-in/sign-in.ts';
 import { networkOf } from '../api/http/limits.ts';
 import { readFields } from './form.ts';
-
-// better-auth's rate limiter does not see calls from the server, so attempts are counted here.
+import { logSecurity } from './security-log.ts';
+import { attemptSucceeded, tooOften, tooSoon } from './sign-in-limits.ts';
 
 export interface Visitor {
 	userId: string;
@@ -23,12 +25,6 @@ const AREAS = {
 	owner: { first: '/owner', pages: /^\/owner(\/[\w-]+)*(\?[\w=&-]*)?$/ }
 };
 
-/** Per minute, by IP address (IPv6: /64) and by e-mail address. */
-const LIMITS = {
-	'sign-in': { address: 20, email: 6 },
-	/** The recipient may not have requested the e-mail. */
-	'sign-in-mail': { address: 6, email: 2 }
-};
 const MAX_PASSKEY_CALLS = 60;
 
 const authOf = ({ locals }: RequestEvent): Promise<Auth> => locals.app.signIn.auth(locals.origin);
@@ -47,12 +43,19 @@ async function findVisitor(event: RequestEvent): Promise<Visitor | null> {
 		headers: event.request.headers,
 		returnHeaders: true
 	});
+	if (response && isOver(event, response.session)) {
+		await (await auth.$context).internalAdapter.deleteSession(response.session.token);
+		return null;
+	}
 	await setCookies(event, headers);
 	if (!response) return null;
 	const account = await event.locals.app.signIn.accountOf(response.user);
 	if (!account) return null;
 	return { userId: response.user.id, email: response.user.email, sessionId: response.session.id, account };
 }
+
+const isOver = ({ locals }: RequestEvent, { createdAt }: { createdAt: Date }): boolean =>
+	createdAt.getTime() + LONGEST_SESSION_MS <= locals.app.clock.now();
 
 export const areaData = ({ locals: { app } }: RequestEvent, { email, account }: Visitor) => ({
 	email,
@@ -80,21 +83,61 @@ export async function answerSignIn(event: RequestEvent, pageOf: (next: string) =
 	const { field } = await readFields(event.request);
 	const [email, password] = [field('email').trim(), field('password')];
 	if (email === '' || password === '') return fail(400, { email, problem: m.owner_sign_in_missing() });
-	const refused = await tooOften(event, 'sign-in', email, { email });
-	if (refused) return refused;
-	if (!(await signInByPassword(event, { email, password }))) {
+	const refused = (await tooOften(event, 'sign-in', { email })) ?? (await tooSoon(event, email, { email }));
+	if (refused) {
+		await logSignIn(event, 'sign-in refused', email, { by: 'password', reason: 'too soon' });
+		return refused;
+	}
+	if (!(await signInByPassword(event, { email, password }, 'password'))) {
+		await logSignIn(event, 'sign-in refused', email, { by: 'password', reason: 'wrong password' });
 		return fail(400, { email, problem: m.owner_sign_in_wrong() });
 	}
 	redirect(303, pageOf(field('next')));
 }
 
-export async function signInByPassword(
+async function signInByPassword(
 	event: RequestEvent,
-	typed: { email: string; password: string }
+	typed: { email: string; password: string },
+	by: 'password' | 'link'
 ): Promise<boolean> {
 	await event.locals.app.signIn.ensureDemoUser(typed, event.locals.origin);
 	const body = { email: typed.email.trim(), password: typed.password };
-	return accepted(event, ({ signInEmail }, headers) => signInEmail({ body, headers, returnHeaders: true }));
+	const isSignedIn = await accepted(event, ({ signInEmail }, headers) =>
+		signInEmail({ body, headers, returnHeaders: true })
+	);
+	if (!isSignedIn) return false;
+	await attemptSucceeded(event, body.email);
+	await logSignIn(event, 'signed in', body.email, { by });
+	return true;
+}
+
+async function logSignIn(
+	event: RequestEvent,
+	what: 'signed in' | 'sign-in refused',
+	email: string,
+	details: { by: 'password' | 'link'; reason?: string }
+): Promise<void> {
+	const { accounts } = event.locals.app;
+	const account = isEmail(email) ? await accounts.findByEmail(email) : null;
+	logSecurity(event, what, { account: account?.id ?? null, ...details });
+}
+
+/** Returns why the password cannot be chosen, or null. */
+export function newPasswordProblem(password: string, email: string): string | null {
+	if (password.length < MIN_PASSWORD_CHARACTERS) {
+		return m.owner_password_short({ count: String(MIN_PASSWORD_CHARACTERS) });
+	}
+	if (password.length > MAX_PASSWORD_CHARACTERS) {
+		return m.owner_password_long({ count: String(MAX_PASSWORD_CHARACTERS) });
+	}
+	switch (guessProblem(password, email)) {
+		case 'repeats':
+			return m.owner_password_repeats();
+		case 'names':
+			return m.owner_password_names();
+		case null:
+			return null;
+	}
 }
 
 /** Ends all sign-in sessions and signs in. Returns false if the link is used or expired. */
@@ -104,12 +147,13 @@ export async function setPasswordByLink(
 ): Promise<boolean> {
 	const body = { token: link.token, newPassword: link.password };
 	const isSet = await accepted(event, ({ resetPassword }) => resetPassword({ body, returnHeaders: true }));
-	return isSet && signInByPassword(event, link);
+	return isSet && signInByPassword(event, link, 'link');
 }
 
-/** Ends the other sign-in sessions. Returns false if the current password is wrong. */
+/** Ends the other sign-in sessions and unused links. Returns false if the current password is wrong. */
 export async function changePassword(
 	event: RequestEvent,
+	{ userId, email, account }: Visitor,
 	passwords: { current: string; wanted: string }
 ): Promise<boolean> {
 	const body = {
@@ -117,19 +161,32 @@ export async function changePassword(
 		newPassword: passwords.wanted,
 		revokeOtherSessions: true
 	};
-	return accepted(event, ({ changePassword: change }, headers) =>
+	const isChanged = await accepted(event, ({ changePassword: change }, headers) =>
 		change({ body, headers, returnHeaders: true })
 	);
+	if (!isChanged) {
+		const refused = { account: account.id, by: 'password', reason: 'wrong current password' } as const;
+		logSecurity(event, 'sign-in refused', refused);
+		return false;
+	}
+	logSecurity(event, 'password changed', { account: account.id });
+	await attemptSucceeded(event, email);
+	await event.locals.app.signIn.deleteLinks(userId, event.locals.origin);
+	return true;
 }
 
-export const signOut = (event: RequestEvent): Promise<boolean> =>
-	accepted(event, ({ signOut: end }, headers) => end({ headers, returnHeaders: true }));
+export async function signOut(event: RequestEvent): Promise<void> {
+	const found = await visitor(event);
+	await accepted(event, ({ signOut: end }, headers) => end({ headers, returnHeaders: true }));
+	if (found) logSecurity(event, 'signed out', { account: found.account.id });
+}
 
 /** Omits the tokens. Most recently used first. */
 export async function listSessions(event: RequestEvent, { userId, sessionId }: Visitor) {
 	const { internalAdapter } = await (await authOf(event)).$context;
 	const sessions = await internalAdapter.listSessions(userId, { onlyActiveSessions: true });
 	return sessions
+		.filter((session) => !isOver(event, session))
 		.map((session) => ({
 			id: session.id,
 			isThis: session.id === sessionId,
@@ -143,7 +200,7 @@ export async function listSessions(event: RequestEvent, { userId, sessionId }: V
 /** Ends one sign-in session, or all but this one. Returns the number of ended sessions. */
 export async function endSessions(
 	event: RequestEvent,
-	{ userId, sessionId }: Visitor,
+	{ userId, sessionId, account }: Visitor,
 	which: { id: string } | 'others'
 ): Promise<number> {
 	const { internalAdapter } = await (await authOf(event)).$context;
@@ -151,6 +208,7 @@ export async function endSessions(
 		which === 'others' ? id !== sessionId : id === which.id
 	);
 	for (const { token } of ended) await internalAdapter.deleteSession(token);
+	if (ended.length > 0) logSecurity(event, 'sign-in sessions ended', { account: account.id });
 	return ended.length;
 }
 
@@ -163,10 +221,13 @@ export async function listPasskeys(event: RequestEvent) {
 	}));
 }
 
-export const removePasskey = (event: RequestEvent, id: string): Promise<boolean> =>
-	accepted(event, ({ deletePasskey }, headers) =>
+export async function removePasskey(event: RequestEvent, { account }: Visitor, id: string): Promise<boolean> {
+	const isRemoved = await accepted(event, ({ deletePasskey }, headers) =>
 		deletePasskey({ body: { id }, headers, returnHeaders: true })
 	);
+	if (isRemoved) logSecurity(event, 'passkey removed', { account: account.id });
+	return isRemoved;
+}
 
 /** The only calls of better-auth that clients can reach. */
 const PASSKEY_CALLS: Readonly<Record<string, readonly string[]>> = {
@@ -184,27 +245,20 @@ export async function answerPasskeyCall(event: RequestEvent, call: string): Prom
 	if (foreign) return Response.json({}, { status: 403 });
 	const decision = await locals.app.rateLimits.take(`passkey:${networkOf(event)}`, MAX_PASSKEY_CALLS);
 	if (!decision.admitted) return Response.json({}, { status: 429 });
-	return (await authOf(event)).handler(request);
+	const response = await (await authOf(event)).handler(request);
+	await logPasskeyCall(event, call, response);
+	return response;
 }
 
-/** Returns the answer to a form that was sent too often, or null. */
-export async function tooOften<Entry extends object>(
-	event: RequestEvent,
-	action: keyof typeof LIMITS,
-	email: string,
-	entry: Entry
-): Promise<ActionFailure<Entry & { problem: string }> | null> {
-	for (const [subject, limit] of [
-		[`${action}:address:${networkOf(event)}`, LIMITS[action].address],
-		[`${action}:email:${sha256(email.trim().toLowerCase())}`, LIMITS[action].email]
-	] as const) {
-		const { admitted, resetMs } = await event.locals.app.rateLimits.take(subject, limit);
-		if (admitted) continue;
-		const seconds = String(Math.max(1, Math.ceil(resetMs / 1000)));
-		event.setHeaders({ 'retry-after': seconds });
-		return fail(429, { ...entry, problem: m.owner_sign_in_wait({ seconds }) });
+async function logPasskeyCall(event: RequestEvent, call: string, response: Response): Promise<void> {
+	if (!call.startsWith('verify-')) return;
+	if (!response.ok) return logSecurity(event, 'sign-in refused', { by: 'passkey' });
+	if (call === 'verify-registration') {
+		const found = await visitor(event);
+		return logSecurity(event, 'passkey added', { account: found?.account.id ?? null });
 	}
-	return null;
+	const { user } = (await response.clone().json()) as { user?: { accountId?: number | null } };
+	logSecurity(event, 'signed in', { account: user?.accountId ?? null, by: 'passkey' });
 }
 
 /** Copies better-auth's cookies to the response. Returns false if it refuses. */

@@ -76,8 +76,8 @@ async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSessi
 export async function findRouter(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody> {
 	const router = await orNull(apiClient(event).recent.getRouter(gateway.routerId));
 	if (!router) error(404, m.splash_refusal_unknown());
-	// Another gateway of the router may respond, but it cannot connect devices here.
-	return gateway.unresponsiveSince === null ? router : { ...router, status: 'offline' };
+	const sellsHere = await event.locals.app.captiveSessions.sellsAt(gateway);
+	return sellsHere ? router : { ...router, status: 'offline' };
 }
 
 /** Returns the page's data: the router's price and names, and what the gateway says about the device. */
@@ -88,7 +88,7 @@ export async function splashPage(
 ) {
 	const { captiveSessions } = event.locals.app;
 	return {
-		...(await payPage(event, () => findRouter(event, gateway))),
+		...(await payPage(event, () => findRouter(event, gateway), captiveSession !== null)),
 		ownPath: captiveSession ? captiveSessionPath(gateway, captiveSession) : link(`/splash/${gateway.key}`),
 		captiveSession: captiveSession && {
 			state: captiveSession.entry.state,
@@ -104,14 +104,14 @@ export async function splashPage(
 	};
 }
 
-/** Reveals only whether the device has an open or active purchase: the MAC address may be forged. */
+/** Returns whether a device that the redirect proves has an open or active purchase. */
 async function hasPaid(
 	event: RequestEvent,
 	gateway: RegisteredGateway,
 	captiveSession: CaptiveSession
 ): Promise<boolean> {
 	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
-	const earlier = await captiveSessions.earlierPurchase(gateway, captiveSession.entry.clientMac);
+	const earlier = await captiveSessions.earlierPurchase(gateway, captiveSession.entry);
 	if (earlier !== null && (await apiBuyers.endOf(earlier)) !== null) return true;
 	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {

@@ -93,8 +93,10 @@ export const PROBLEMS = {
 		},
 		payment_method_not_supported: {
 			title: 'Payment method is not accepted by the router',
-			meaning: 'The router does not accept this payment method.',
-			advice: 'Use one of `payment_methods`; `mobile_money` finds the method from the number.',
+			meaning:
+				'The router does not accept this payment method, or the method cannot charge the price (`payment_limits` of the router). `detail` names the reason.',
+			advice:
+				'Use one of `payment_methods`; `mobile_money` finds the method from the number. If the price is the reason, another duration helps too.',
 			detail: 'The router accepts mobile_money, mtn_momo, airtel_money.'
 		},
 		session_not_active: {

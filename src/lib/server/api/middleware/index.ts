@@ -3,7 +3,7 @@ import type { App } from '#lib/server/app.ts';
 import { hasRole, type Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
-import { SECURITY_HEADERS } from '#lib/server/web/security-headers.ts';
+import { securityHeaders } from '#lib/server/web/security-headers.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
 import type { ProxySettings } from '../http/client-address.ts';
 import { limitAddress, limitCaller, limitVisitor } from '../http/limits.ts';
@@ -19,16 +19,15 @@ import type { RouteDefinition } from '../route.ts';
  * 6. the object: 404 or 403, then the rules of the service: 400 (the handler)
  */
 
-const COMMON_HEADERS = { ...SECURITY_HEADERS, 'cache-control': 'no-store' };
-
-export const prepare = (app: App, proxy: ProxySettings) =>
-	createMiddleware<ApiEnv>(async (c, next) => {
+export const prepare = (app: App, proxy: ProxySettings) => {
+	const commonHeaders = { ...securityHeaders(app.config), 'cache-control': 'no-store' };
+	return createMiddleware<ApiEnv>(async (c, next) => {
 		const startedAt = performance.now();
 		const id = requestId();
 		c.set('app', app);
 		c.set('proxy', proxy);
 		c.set('requestId', id);
-		c.set('headers', { ...COMMON_HEADERS, 'x-request-id': id });
+		c.set('headers', { ...commonHeaders, 'x-request-id': id });
 		await next();
 		const caller = c.get('caller') as Caller | undefined;
 		if (!caller) return;
@@ -42,6 +41,7 @@ export const prepare = (app: App, proxy: ProxySettings) =>
 			requestId: id
 		});
 	});
+};
 
 /** Requires a valid API key. Requests without one are limited by address. */
 export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {

@@ -1,7 +1,9 @@
 import type { Hook } from '@hono/zod-openapi';
+import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
+import { logSecurity } from '#lib/server/web/security-log.ts';
 import { PROBLEMS } from '../contract/problems.ts';
-import { originFor, requestedPath, type ApiContext, type ApiEnv } from '../env.ts';
+import { clientAddressOf, originFor, requestedPath, type ApiContext, type ApiEnv } from '../env.ts';
 import { RateLimited } from '../http/limits.ts';
 import { itemsOf } from '../http/validation.ts';
 
@@ -19,9 +21,25 @@ export const validationProblem: Hook<unknown, ApiEnv, string, void> = (result) =
 };
 
 export function errorResponse(error: Error, c: ApiContext): Response {
-	if (error instanceof AppError) return problemResponse(error, c);
+	if (error instanceof AppError) {
+		if (isRefusal(error)) logRefusal(error, c);
+		return problemResponse(error, c);
+	}
 	c.var.app.log.error({ err: error, request: c.var.requestId }, 'request failed');
 	return problemResponse(new AppError('internal_error'), c);
+}
+
+/** A request without a key is not an attempt. */
+const isRefusal = ({ status, code }: AppError) => status === 403 || code === 'invalid_api_key';
+
+function logRefusal({ code, cause }: AppError, c: ApiContext): void {
+	const caller = c.get('caller') as Caller | undefined;
+	const source = { locals: c.var, getClientAddress: () => clientAddressOf(c) };
+	logSecurity(source, 'API request refused', {
+		account: caller?.accountId ?? null,
+		...(caller ? { keyId: caller.keyId } : {}),
+		reason: typeof cause === 'string' ? `${code}: ${cause}` : code
+	});
 }
 
 /** Responds to an unknown path or method. `Allow` lists the methods of the path. */

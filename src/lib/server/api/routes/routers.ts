@@ -32,7 +32,8 @@ export const getRouter = defineRoute({
 	operationId: 'getRouter',
 	tags: ['Routers'],
 	summary: 'Read one router',
-	description: 'Reads one router. A disabled router is not found, except by the account that owns it.',
+	description:
+		'Reads one router. A disabled router is not found, except by the account that owns it and by accounts that have ordered there.',
 	role: 'app',
 	scope: 'routers:read',
 	errors: ['router_not_found'],
@@ -46,10 +47,10 @@ export const getRouter = defineRoute({
 
 export const routers = [
 	endpoint(listRouters, async ({ app, query, context }) => {
-		const { lat, lon, radius, limit, cursor } = query;
-		const filters = ['routers', lat, lon, radius];
+		const { lat, lon, radius, limit, cursor, name } = query;
+		const filters = ['routers', lat, lon, radius, ...(name === undefined ? [] : [name])];
 		const after = cursor === undefined ? null : app.cursors.decode(cursor, filters);
-		const found = await app.routers.list({ lat, lon, radius, limit, after });
+		const found = await app.routers.list({ lat, lon, radius, limit, after, name });
 		const page = listBody(app.cursors, found, filters);
 		return {
 			body: { ...page, radius, radius_unit: 'm' as const },

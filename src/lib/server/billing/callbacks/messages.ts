@@ -1,6 +1,7 @@
 import type { OperatorMessagesTable } from '#lib/server/db/schema.ts';
+import type { StatusOutcome, SubmitOutcome } from '../operators/operator.ts';
 import type { PaymentsContext } from '../payments/context.ts';
-import * as store from '../payments/store.ts';
+import * as store from './store.ts';
 
 /** Keeps evidence: every submission and callback, and each status read with a new outcome. */
 
@@ -52,6 +53,30 @@ export async function keepWhenNew(
 ): Promise<void> {
 	const last = await store.lastMessage(context.database.db, payment.id, kind);
 	if (last?.outcome !== outcome) await keepMessage(context, payment, kind, outcome, raw);
+}
+
+/** Our account or settings are wrong: payments fail until a person corrects them. */
+export const MERCHANT_ERROR = 'merchant_error';
+
+/** Keeps a submission, or a status read with a new outcome. Warns of a MERCHANT_ERROR, which is its own outcome. */
+export async function keepAnswer(
+	context: PaymentsContext,
+	payment: { id: number; phone: string; operator: string },
+	kind: 'submit' | 'status',
+	answer: SubmitOutcome | StatusOutcome
+): Promise<void> {
+	const isOurs = 'reason' in answer && answer.reason === MERCHANT_ERROR;
+	const outcome = isOurs ? MERCHANT_ERROR : answer.kind;
+	const raw = 'raw' in answer ? answer.raw : answer.cause;
+	if (kind === 'status') {
+		const last = await store.lastMessage(context.database.db, payment.id, kind);
+		if (last?.outcome === outcome) return;
+	}
+	await keepMessage(context, payment, kind, outcome, raw);
+	if (!isOurs) return;
+	const { id, operator, phone } = payment;
+	const fields = { operator, payment: id, answer: redactMessage(answer.message, phone) };
+	context.log.warn(fields, 'the operator refuses our account or settings: run "doctor"');
 }
 
 /** Stores up to MAX_CALLBACKS per payment. Only logs a failure: the callback has already taken effect. */

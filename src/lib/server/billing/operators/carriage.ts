@@ -1,19 +1,23 @@
+import { amountProblem, chargeable, type AmountRule } from '#lib/domain/chargeable.ts';
+import { formatMoney, toMajor } from '#lib/domain/money.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import type { OperatorAdapter } from './operator.ts';
 import type { Operators } from './registry.ts';
 
 /**
  * Finds the operator for a payment. Called before an order, so that nothing unpayable is sold.
+ * @param methods those to choose from
  * @throws AppError `payment_method_not_supported`, `invalid_phone`
  */
 export function carrierOf(
 	operators: Operators,
-	payment: { method: string; phone: string; amountMinor: number; currency: string }
+	payment: { method: string; phone: string; amountMinor: number; currency: string },
+	methods: readonly string[] = operators.methodsOf([])
 ): OperatorAdapter {
 	const operator = operators.forMethod(payment.method, payment.phone);
 	if (!operator) {
 		throw new AppError('payment_method_not_supported', 'No network that we reach carries this payment.', {
-			extensions: { payment_methods: operators.methodsOf([]) }
+			extensions: { payment_methods: methods }
 		});
 	}
 	if (!operator.takesNumber(payment.phone)) {
@@ -21,10 +25,25 @@ export function carrierOf(
 	}
 	const { phone: payerPhone, amountMinor, currency } = payment;
 	const [problem] = operator.validate({ payerPhone, amountMinor, currency });
-	if (problem !== undefined) {
-		throw new AppError('payment_method_not_supported', problem, {
-			extensions: { payment_methods: operators.methodsOf([]) }
-		});
+	const reason = problem ?? amountText(payment, operator.amounts(payment.method));
+	if (reason !== null) {
+		const others = methods.filter((method) => chargeable(amountMinor, operators.amountRule(method)));
+		throw new AppError('payment_method_not_supported', reason, { extensions: { payment_methods: others } });
 	}
 	return operator;
+}
+
+function amountText(
+	{ method, amountMinor, currency }: { method: string; amountMinor: number; currency: string },
+	rule: AmountRule
+): string | null {
+	const money = (minor: number) => formatMoney(toMajor(minor, currency), currency, 'en');
+	const problem = amountProblem(amountMinor, rule);
+	if (problem === null) return null;
+	const charged = {
+		step: `multiples of ${money(rule.stepMinor)} only`,
+		min: `${money(rule.minMinor)} or more`,
+		max: `${money(rule.maxMinor)} at most`
+	};
+	return `${method} charges ${charged[problem]}, and the price is ${money(amountMinor)}. Choose another duration or method.`;
 }

@@ -1,3 +1,5 @@
+import type { AmountRule } from '#lib/domain/chargeable.ts';
+
 /**
  * Interface of a mobile-money operator. An adapter translates the operator's protocol; payments/ decides
  * about money. Network failures are outcomes, never exceptions: `uncertain` on submit (the request may have
@@ -8,6 +10,8 @@ export interface OperatorAdapter {
 	readonly capabilities: OperatorCapabilities;
 	/** True if a number (E.164) has the form of its payers' numbers. */
 	takesNumber(phone: string): boolean;
+	/** The amounts that it charges by a method, as far as known; `mobile_money` may be any of its methods. */
+	amounts(method: string): AmountRule;
 	/** Returns why the operator cannot take a payment, as sentences; empty if it can. No network calls. */
 	validate(terms: PaymentTerms): string[];
 	/** Requests a payment. Never repeats a request that may have arrived. */

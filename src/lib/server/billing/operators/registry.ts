@@ -1,3 +1,4 @@
+import { strictest, type AmountRule } from '#lib/domain/chargeable.ts';
 import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '#lib/domain/payment-method-guess.ts';
 import type { ConfiguredOperator, OperatorDependencies } from './definition.ts';
 import type { OperatorAdapter } from './operator.ts';
@@ -39,6 +40,12 @@ export function createOperators(
 
 	return {
 		forMethod,
+		/** Returns the amounts that a method charges, for `mobile_money` whatever network the payer has. */
+		amountRule(method: string): AmountRule {
+			const isAny = method === ANY_PAYMENT_METHOD && real.length > 0;
+			const carriers = isAny ? real.map(({ adapter }) => adapter) : [forMethod(method)];
+			return strictest(carriers.flatMap((adapter) => (adapter ? [adapter.amounts(method)] : [])));
+		},
 		/** Returns the adapter of a stored payment. @throws Error if it is not configured */
 		byId(id: string): OperatorAdapter {
 			const adapter = adapters.find((candidate) => candidate.id === id);

@@ -1,7 +1,19 @@
-import { toMajor } from '#lib/domain/money.ts';
+import { CURRENCIES, toMajor } from '#lib/domain/money.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { failureCode, type PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import type { PaymentRow } from './store.ts';
+
+/** A refund returns what the operator took (settlement.ts). */
+function refundOf(row: PaymentRow): Pick<PaymentBody, 'refund_amount' | 'refund_currency'> {
+	if (row.refund_reason === null) return { refund_amount: null, refund_currency: null };
+	const currency = row.settled_currency ?? row.currency;
+	return {
+		refund_amount: CURRENCIES.includes(currency)
+			? toMajor(row.settled_minor ?? row.amount_minor, currency)
+			: null,
+		refund_currency: currency
+	};
+}
 
 export function paymentBody(row: PaymentRow): PaymentBody {
 	return {
@@ -17,6 +29,7 @@ export function paymentBody(row: PaymentRow): PaymentBody {
 		failure_message: row.failure_message,
 		provider_reference: row.provider_reference,
 		refund_reason: row.refund_reason,
+		...refundOf(row),
 		expires_at: isoTime(row.expires_at),
 		paid_at: isoTime(row.paid_at),
 		refunded_at: isoTime(row.refunded_at),

@@ -1,6 +1,8 @@
 import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
+import { MERCHANT_ERROR } from '../callbacks/messages.ts';
+import { newestMessages } from '../callbacks/store.ts';
 import { paymentBody } from './body.ts';
 import type { PaymentsContext } from './context.ts';
 import * as store from './store.ts';
@@ -49,3 +51,15 @@ export async function newestPayments({ database }: PaymentsContext, accountId: n
 		.slice(0, limit)
 		.map((row) => ({ reference: row.reference, payment: paymentBody(row) }));
 }
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Limits the count, because messages have no index by time. */
+const COUNTED_PAYMENTS = 5_000;
+
+/** Returns what operators said of our accounts in the last 24 hours, newest first. */
+export const merchantErrors = ({ database, clock }: PaymentsContext) =>
+	newestMessages(database.db, {
+		outcome: MERCHANT_ERROR,
+		since: clock.now() - DAY_MS,
+		most: COUNTED_PAYMENTS
+	});

@@ -2,7 +2,7 @@ import type { StatusOutcome } from '../operators/operator.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import type { PaymentsContext } from './context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
-import { keepWhenNew } from '../callbacks/messages.ts';
+import { keepAnswer } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from './poll-schedule.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 import * as store from './store.ts';
@@ -38,7 +38,7 @@ export async function reconcilePayment(context: PaymentsContext, id: number): Pr
 	}
 
 	const outcome = await ask(context, payment);
-	await keepWhenNew(context, payment, 'status', outcome.kind, 'raw' in outcome ? outcome.raw : outcome.cause);
+	await keepAnswer(context, payment, 'status', outcome);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
 		await store.update(database.db, id, { not_found_count: 0 });
 	}

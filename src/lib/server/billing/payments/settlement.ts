@@ -11,7 +11,7 @@ import * as store from './store.ts';
 
 /**
  * Transitions of the payment state machine. Each changes the row only in a state where it starts. Its
- * consequences (time, refund, event) share the transaction. Success only leads to a refund.
+ * consequences (time, refund, event) share the transaction. Only a refund can follow a success.
  */
 
 export type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;

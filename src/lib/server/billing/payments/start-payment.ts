@@ -149,7 +149,7 @@ async function checkOnline(
 	{ router_id: routerId }: SessionRow
 ): Promise<void> {
 	const router = await routers.known(trx, routerId);
-	if (!isUnresponsive(router) && !isUnverified(router, config)) return;
+	if (!isUnresponsive(router) && !isUnverified(router, config) && router.disabled_at === null) return;
 	throw new AppError(
 		'router_unavailable',
 		'The router is offline. The order stays open: pay when the router is online again.'

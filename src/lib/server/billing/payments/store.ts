@@ -1,6 +1,6 @@
 import { sql, type ExpressionBuilder, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import type { OperatorMessagesTable, PaymentsTable, RefundsTable, Schema } from '#lib/server/db/schema.ts';
+import type { PaymentsTable, RefundsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
 export type PaymentStatus = PaymentRow['status'];
@@ -262,39 +262,3 @@ export async function changeRefund(
 		.executeTakeFirst();
 	return result.numUpdatedRows > 0n;
 }
-
-export const messagesOf = (queries: Queries, paymentId: number) =>
-	queries
-		.selectFrom('operator_messages')
-		.selectAll()
-		.where('payment_id', '=', paymentId)
-		.orderBy('id')
-		.execute();
-
-export async function insertMessage(queries: Queries, message: Insertable<OperatorMessagesTable>) {
-	await queries.insertInto('operator_messages').values(message).execute();
-}
-
-export async function insertMessageBelow(
-	queries: Queries,
-	message: Insertable<OperatorMessagesTable>,
-	most: number
-): Promise<void> {
-	const { count } = await queries
-		.selectFrom('operator_messages')
-		.select((builder) => builder.fn.countAll<number>().as('count'))
-		.where('payment_id', '=', message.payment_id)
-		.where('kind', '=', message.kind)
-		.executeTakeFirstOrThrow();
-	if (count < most) await insertMessage(queries, message);
-}
-
-export const lastMessage = (queries: Queries, paymentId: number, kind: OperatorMessagesTable['kind']) =>
-	queries
-		.selectFrom('operator_messages')
-		.select('outcome')
-		.where('payment_id', '=', paymentId)
-		.where('kind', '=', kind)
-		.orderBy('id', 'desc')
-		.limit(1)
-		.executeTakeFirst();

@@ -4,7 +4,7 @@ import { busy } from '../operators/outcomes.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
-import { keepMessage } from '../callbacks/messages.ts';
+import { keepAnswer } from '../callbacks/messages.ts';
 import { settleFailure } from './settlement.ts';
 import * as store from './store.ts';
 
@@ -43,7 +43,7 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 	if (!sending) return null;
 
 	const outcome = await send(context, payment, session.duration);
-	await keepMessage(context, payment, 'submit', outcome.kind, outcome.raw);
+	await keepAnswer(context, payment, 'submit', outcome);
 	switch (outcome.kind) {
 		case 'accepted':
 			await store.changeSubmit(

@@ -9,6 +9,7 @@ import {
 	type Decider,
 	type RefundReason
 } from '../payments/settlement.ts';
+import { messagesOf } from '../callbacks/store.ts';
 import * as store from '../payments/store.ts';
 
 /** A person decides after reading the operator's records. `paid` and `unpaid` settle like the reconciler. */
@@ -36,7 +37,7 @@ export async function evidenceOf(context: PaymentsContext, paymentId: number) {
 	if (!payment) return null;
 	const [refunds, messages, audit] = await Promise.all([
 		store.refundsOf(db, paymentId),
-		store.messagesOf(db, paymentId),
+		messagesOf(db, paymentId),
 		context.audit.ofPayment(db, paymentId)
 	]);
 	return { payment, refunds, messages, audit };

@@ -21,7 +21,7 @@ export async function activate(
 	paymentId: number
 ): Promise<NotApplied | null> {
 	const row = await settle(context, trx, await known(trx, id));
-	const refusal = await whyNot(context, trx, row);
+	const refusal = await reasonToRefund(context, trx, row);
 	if (refusal !== null) return refusal;
 	const from = {
 		id,
@@ -38,7 +38,7 @@ export async function activate(
 }
 
 /** A timed-out session may still be bought within the grace period. */
-async function whyNot(
+async function reasonToRefund(
 	{ clock, config, routers }: SessionsContext,
 	trx: Tx,
 	row: SessionRow

@@ -28,12 +28,13 @@ export const createSession = (
 		const { clock, config, jobs, routers, operators, passes } = context;
 		const router = await routers.visible(trx, caller, order.router_id);
 		const extended = await extendedSession(context, trx, caller, order);
-		const phone = checkOrder(order, router, routers.paymentMethods(router), config);
+		const methods = routers.paymentMethods(router);
+		const phone = checkOrder(order, router, methods, config);
 		const pass = extended?.pass_id ? await passes.known(trx, extended.pass_id) : null;
 		const terms = agreedTerms(routers, router, order, pass);
 		const { currency } = router;
 		const amountMinor = terms.amount_minor;
-		carrierOf(operators, { method: order.payment_method, phone, amountMinor, currency });
+		carrierOf(operators, { method: order.payment_method, phone, amountMinor, currency }, methods);
 		const now = clock.now();
 		const created = await store.insert(trx, {
 			account_id: caller.accountId,

@@ -55,7 +55,7 @@ export async function checkStatement(
 	context: PaymentsContext,
 	file: StatementFile
 ): Promise<StatementResult> {
-	const rows = readRows(file, context.config.currency);
+	const rows = await readRows(file, context.config.currency);
 	const result = { rows: rows.length, matched: 0, unknown: 0, notPaid: 0, amount: 0, missing: 0 };
 	const seen = new Map<number, string>();
 	for (const row of rows) result[await match(context, file.operator, row, seen)] += 1;
@@ -119,7 +119,7 @@ async function paymentOf(
 	return store.findLikeStatement(database.db, operator, { operatorReference: reference, start });
 }
 
-function readRows({ bytes, columns }: StatementFile, currency: string): StatementRow[] {
+async function readRows({ bytes, columns }: StatementFile, currency: string): Promise<StatementRow[]> {
 	const rows: StatementRow[] = [];
 	let header: string[] = [];
 	const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
@@ -133,7 +133,7 @@ function readRows({ bytes, columns }: StatementFile, currency: string): Statemen
 		);
 	};
 	let places = { reference: -1, transaction: -1, amount: -1, status: -1 };
-	readCsv(bytes, {
+	await readCsv([bytes], {
 		header(cells) {
 			header = cells;
 			places = {

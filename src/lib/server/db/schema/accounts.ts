@@ -25,3 +25,10 @@ export interface ApiKeysTable {
 	revoked_at: number | null;
 	form_token: string | null;
 }
+
+export interface FailedSignInsTable {
+	/** SHA-256, hex. */
+	subject: string;
+	failures: number;
+	failed_at: number;
+}

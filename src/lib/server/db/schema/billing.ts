@@ -127,7 +127,7 @@ export interface ReviewsTable {
 export interface AuditLogTable {
 	id: Generated<number>;
 	at: number;
-	/** `reconciler`, `refunds`, or a person's name from the command line. */
+	/** `reconciler`, `refunds`, `account` with its id, or a person's name from the command line. */
 	actor: string;
 	action: string;
 	payment_id: number | null;

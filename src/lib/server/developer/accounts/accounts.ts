@@ -1,6 +1,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Role } from '#lib/server/api/contract/scopes.ts';
+import type { Audit } from '#lib/server/audit/audit.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
 
@@ -9,29 +10,47 @@ export type Account = Selectable<AccountsTable>;
 export const PLANS = ['default', 'enterprise'] as const;
 export const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[];
 
+interface AccountsContext {
+	database: Database;
+	clock: Clock;
+	audit: Audit;
+}
+
 export type Accounts = ReturnType<typeof createAccounts>;
 
 /** People type their address in varying case. */
 const normalise = (email: string) => email.trim().toLowerCase();
 
-export function createAccounts({ db }: Database, clock: Clock) {
+export function createAccounts({ database, clock, audit }: AccountsContext) {
+	const { db } = database;
 	const accounts = () => db.selectFrom('accounts').selectAll();
 	return {
-		/** Returns null if the e-mail address is taken. */
-		async create(account: Pick<Account, 'email' | 'role' | 'plan'>): Promise<Account | null> {
+		/**
+		 * Returns null if the e-mail address is taken.
+		 * @param actor who creates it, for the audit log
+		 */
+		async create(
+			account: Pick<Account, 'email' | 'role' | 'plan'>,
+			actor = 'airtill'
+		): Promise<Account | null> {
 			const row: Insertable<AccountsTable> = {
 				...account,
 				email: normalise(account.email),
 				status: 'active',
 				created_at: clock.now()
 			};
-			const created = await db
-				.insertInto('accounts')
-				.values(row)
-				.onConflict((conflict) => conflict.column('email').doNothing())
-				.returningAll()
-				.executeTakeFirst();
-			return created ?? null;
+			return database.transact(async (trx) => {
+				const created = await trx
+					.insertInto('accounts')
+					.values(row)
+					.onConflict((conflict) => conflict.column('email').doNothing())
+					.returningAll()
+					.executeTakeFirst();
+				if (!created) return null;
+				const { id, role, plan } = created;
+				await audit.record(trx, { actor, action: 'account.created', after: { account_id: id, role, plan } });
+				return created;
+			});
 		},
 		find: async (id: number): Promise<Account | null> =>
 			(await accounts().where('id', '=', id).executeTakeFirst()) ?? null,

@@ -1,9 +1,8 @@
 import { ROLES } from '../accounts/accounts.ts';
 import type { Role } from '#lib/server/api/contract/scopes.ts';
-import type { Database } from '#lib/server/db/database.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
+import type { Config } from '#lib/server/config/config.ts';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
-import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
 import { authenticate } from './authenticate.ts';
 import { hasRole, OWN_PREFIX, scopeList, scopesOf, type KeysContext } from './context.ts';
 import { createKey, ensureDerivedKey, type NewKey } from './create-key.ts';
@@ -18,12 +17,13 @@ const FORM_TOKEN_LENGTH = 28;
 
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
-export function createApiKeys(database: Database, clock: Clock, secrets: Secrets, mode: 'sandbox' | 'live') {
+export function createApiKeys({
+	config,
+	...services
+}: Omit<KeysContext, 'mode' | 'cache' | 'touched'> & { config: Config }) {
 	const context: KeysContext = {
-		database,
-		clock,
-		secrets,
-		mode: mode === 'live' ? 'live' : 'test',
+		...services,
+		mode: config.mode === 'live' ? 'live' : 'test',
 		cache: new Map(),
 		touched: new Map()
 	};
@@ -34,8 +34,8 @@ export function createApiKeys(database: Database, clock: Clock, secrets: Secrets
 		ensureDerived: (key: { accountId: number; name: string; role: Role }) => ensureDerivedKey(context, key),
 		authenticate: (authorization: string | null) => authenticate(context, authorization),
 		revokeOwn: (accountId: number, id: number) => revokeOwn(context, accountId, id),
-		revoke: (keyOrId: string) => revoke(context, keyOrId),
-		list: (accountId: number) => store.list(database.db, accountId),
+		revoke: (keyOrId: string, actor: string) => revoke(context, keyOrId, actor),
+		list: (accountId: number) => store.list(context.database.db, accountId),
 		/** Empty: every scope of the key's role. */
 		scopesIn: ({ scopes }: store.ApiKey) => scopeList.parse(JSON.parse(scopes)),
 		/** True if Airtill created the key for itself. */
@@ -46,18 +46,27 @@ export function createApiKeys(database: Database, clock: Clock, secrets: Secrets
 }
 
 /** Returns false if the account has created no such live key. */
-async function revokeOwn({ database, clock, cache }: KeysContext, accountId: number, id: number) {
-	const ofAccount = { id: accountId, except: OWN_PREFIX };
-	const revoked = await store.revoke(database.db, { id, now: clock.now(), ofAccount });
-	cache.clear();
-	return revoked > 0;
-}
+const revokeOwn = (context: KeysContext, accountId: number, id: number) =>
+	revokeById(context, { id, ofAccount: { id: accountId, except: OWN_PREFIX } }, `account ${accountId}`);
 
 /** Revokes a key by its text or id. Returns false without such a live key. */
-async function revoke({ database, clock, cache }: KeysContext, keyOrId: string) {
+async function revoke(context: KeysContext, keyOrId: string, actor: string) {
 	const hash = keyMode(keyOrId) ? sha256(keyOrId) : null;
-	const id = hash ? (await store.findByHash(database.db, hash))?.id : Number(keyOrId);
+	const id = hash ? (await store.findByHash(context.database.db, hash))?.id : Number(keyOrId);
 	if (id === undefined || !Number.isSafeInteger(id)) return false;
+	return revokeById(context, { id }, actor);
+}
+
+async function revokeById(
+	{ database, clock, cache, audit }: KeysContext,
+	key: Omit<Parameters<typeof store.revoke>[1], 'now'>,
+	actor: string
+): Promise<boolean> {
+	const isRevoked = await database.transact(async (trx) => {
+		if ((await store.revoke(trx, { ...key, now: clock.now() })) === 0) return false;
+		await audit.record(trx, { actor, action: 'key.revoked', after: { key_id: key.id } });
+		return true;
+	});
 	cache.clear();
-	return (await store.revoke(database.db, { id, now: clock.now() })) > 0;
+	return isRevoked;
 }

@@ -18,12 +18,21 @@ export async function authenticate(context: KeysContext, authorization: string |
 	}
 	const hash = sha256(key);
 	const found = cached(context, hash) ?? (keyMode(key) === context.mode ? await find(context, hash) : null);
-	const expiresAt = found?.row.expires_at ?? null;
-	if (!found || found.row.revoked_at !== null || (expiresAt !== null && expiresAt <= context.clock.now())) {
-		throw new AppError('invalid_api_key', 'The API key is malformed, unknown, revoked or expired.');
+	const reason = refusalOf(found, context.clock.now());
+	if (!found || reason !== null) {
+		const detail = 'The API key is malformed, unknown, revoked or expired.';
+		throw new AppError('invalid_api_key', detail, { cause: reason });
 	}
 	await touch(context, found.row.id);
 	return found.caller;
+}
+
+/** For the log only. */
+function refusalOf(found: KnownKey | null, now: number): string | null {
+	if (!found) return 'unknown';
+	const { id, revoked_at: revokedAt, expires_at: expiresAt } = found.row;
+	if (revokedAt !== null) return `key ${id} is revoked`;
+	return expiresAt !== null && expiresAt <= now ? `key ${id} has expired` : null;
 }
 
 function cached({ cache, clock }: KeysContext, hash: string): KnownKey | null {

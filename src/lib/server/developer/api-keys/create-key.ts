@@ -16,6 +16,8 @@ export interface NewKey {
 	expiresAt?: number | null;
 	/** From `formToken()`, so that a form that is sent twice creates one key. */
 	formToken?: string;
+	/** For the audit log; by default the account. */
+	actor?: string;
 }
 
 /** The message is shown to the person. */
@@ -35,13 +37,18 @@ const DERIVED_BYTES = 64;
 
 /** Returns the key's text, which is not stored. @throws KeyRefused */
 export async function createKey(context: KeysContext, wanted: NewKey): Promise<string> {
-	const { database, clock, mode } = context;
+	const { database, clock, mode, audit } = context;
 	check(wanted, clock.now());
 	const key = generateKey(mode);
 	try {
 		await database.transact(async (trx) => {
 			await checkAccount(trx, wanted, clock.now());
-			await store.insert(trx, rowOf(key, wanted, clock.now()));
+			const { id, role, scopes } = await store.insert(trx, rowOf(key, wanted, clock.now()));
+			await audit.record(trx, {
+				actor: wanted.actor ?? `account ${wanted.accountId}`,
+				action: 'key.created',
+				after: { key_id: id, account_id: wanted.accountId, role, scopes }
+			});
 		});
 	} catch (error) {
 		// Of two submissions at the same moment, the unique index accepts one.

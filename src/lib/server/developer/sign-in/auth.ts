@@ -19,6 +19,8 @@ interface AuthOptions {
 
 const DAY_SECONDS = 24 * 60 * 60;
 const SESSION_SECONDS = 14 * DAY_SECONDS;
+/** A sign-in session ends this long after the sign-in, however often it is used. */
+export const LONGEST_SESSION_MS = 30 * DAY_SECONDS * 1000;
 /** Precision of "last active". A sign-in session in use is extended this often. */
 const SEEN_EVERY_SECONDS = 5 * 60;
 /** A passkey can be added within this time after the sign-in. */
@@ -44,8 +46,7 @@ export async function createAuth(options: AuthOptions) {
 		// Its limiter does not see calls from our forms, which web/sign-in.ts limits.
 		rateLimit: { enabled: false },
 		advanced: {
-			cookiePrefix: 'airtill',
-			useSecureCookies: origin.startsWith('https:'),
+			...cookies(origin),
 			ipAddress: { disableIpTracking: true },
 			// Our migrations create the tables.
 			database: { validateSchema: false }
@@ -55,6 +56,12 @@ export async function createAuth(options: AuthOptions) {
 		plugins: [passkey(passkeyOptions(origin))]
 	});
 }
+
+/** Browsers accept a cookie named `__Host-` from this host over https only, so that no other host of the domain sets it. */
+const cookies = (origin: string) =>
+	origin.startsWith('https:')
+		? { cookiePrefix: '__Host-airtill', useSecureCookies: false, defaultCookieAttributes: { secure: true } }
+		: { cookiePrefix: 'airtill', useSecureCookies: false };
 
 const TIMES = { createdAt: 'created_at', updatedAt: 'updated_at' };
 

@@ -3,14 +3,14 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
-import type { Mailer } from '#lib/server/platform/mail.ts';
+import type { Mail, Mailer } from '#lib/server/platform/mail.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
+import { createAttempts } from './attempts.ts';
 import { createAuth, type Auth } from './auth.ts';
 import { demoPassword, ensureDemoUser } from './demo-user.ts';
-import { passwordLinkMail } from './mails.ts';
-import { connectAccount, deleteUnconfirmed, ensureUser } from './users.ts';
+import { connectAccount, deleteLinks, deleteUnconfirmed, ensureUser } from './users.ts';
 
-export type { Auth } from './auth.ts';
+export { LONGEST_SESSION_MS, type Auth } from './auth.ts';
 
 export interface SignInContext {
 	database: Database;
@@ -51,11 +51,13 @@ export function createSignIn(context: SignInContext) {
 			(config.smtp && config.origin === null
 				? 'ORIGIN is not set, so a link in a mail could lead anywhere.'
 				: null),
+		attempts: createAttempts(context),
 		/** Loads better-auth on the first call for an origin. */
 		auth: (origin: string) => authFor(state, origin),
 		mailLink: (request: LinkRequest) => mailLink(state, request),
 		linkOwner: (token: string, origin: string) => linkOwner(state, token, origin),
 		invite: (account: Account, origin: string) => invite(state, account, origin),
+		deleteLinks: async (userId: string, origin: string) => deleteLinks(await authFor(state, origin), userId),
 		/** Returns null while the address is unconfirmed. */
 		accountOf: ({ accountId }: { accountId?: number | null | undefined }) => accounts.find(accountId ?? 0),
 		demoPassword: (email: string) => demoPassword(secrets, email),
@@ -66,21 +68,17 @@ export function createSignIn(context: SignInContext) {
 	};
 }
 
-const linkUrl = (origin: string, token: string) =>
-	`${origin}/developer/password?token=${encodeURIComponent(token)}`;
+/** Owners choose their password in the language of their pages. */
+const linkUrl = (origin: string, account: Account | null, token: string) =>
+	`${origin}/${account?.role === 'owner' ? 'owner' : 'developer'}/password?token=${encodeURIComponent(token)}`;
 
 function authFor(state: State, origin: string): Promise<Auth> {
-	const { auths, log, mailer } = state;
+	const { auths } = state;
 	const known = auths.get(origin);
 	if (known) return known;
-	const made = build(state, origin, LINK_SECONDS, async ({ email, token }) => {
-		try {
-			await mailer.send(passwordLinkMail({ email, url: linkUrl(origin, token), origin }));
-		} catch (error) {
-			// better-auth does not log the reason.
-			log.error({ err: error }, NOT_MAILED);
-		}
-	});
+	const made = build(state, origin, LINK_SECONDS, () =>
+		Promise.reject(new Error('Links have their own instance'))
+	);
 	if (auths.size >= MAX_ORIGINS) auths.clear();
 	auths.set(origin, made);
 	made.catch(() => auths.delete(origin));
@@ -101,7 +99,10 @@ function build(
 		origin,
 		linkSeconds,
 		deliver,
-		onPasswordSet: async (userId) => connectAccount(context, await auth, userId)
+		async onPasswordSet(userId) {
+			await deleteLinks(await auth, userId);
+			await connectAccount(context, await auth, userId);
+		}
 	});
 	return auth;
 }
@@ -111,6 +112,8 @@ interface LinkRequest {
 	origin: string;
 	/** Sends to unknown addresses too. */
 	isNew: boolean;
+	/** Writes the mail with the link. */
+	write(url: string): Pick<Mail, 'subject' | 'text'>;
 }
 
 /** Sends in the background, so that the response time does not reveal whether the address is known. */
@@ -123,11 +126,21 @@ function mailLink(state: State, request: LinkRequest): void {
 }
 
 async function mailNow(state: State, request: LinkRequest): Promise<void> {
+	const { log, mailer } = state;
+	const { origin, isNew, write } = request;
 	const email = request.email.trim().toLowerCase();
-	const auth = await authFor(state, request.origin);
-	if (request.isNew) await deleteUnconfirmed(auth, state.clock.now());
+	const account = await state.accounts.findByEmail(email);
+	const auth = await build(state, origin, LINK_SECONDS, async ({ token }) => {
+		try {
+			await mailer.send({ to: email, ...write(linkUrl(origin, account, token)) });
+		} catch (error) {
+			// better-auth does not log the reason.
+			log.error({ err: error }, NOT_MAILED);
+		}
+	});
+	if (isNew) await deleteUnconfirmed(auth, state.clock.now());
 	// Accounts from the command line have no user yet.
-	if (request.isNew || (await state.accounts.findByEmail(email))) await ensureUser(auth, email);
+	if (isNew || account) await ensureUser(auth, email);
 	await auth.api.requestPasswordReset({ body: { email } });
 }
 
@@ -142,10 +155,11 @@ async function linkOwner(state: State, token: string, origin: string): Promise<s
 }
 
 /** Returns a password link, which the administrator hands over. */
-async function invite(state: State, { email }: Account, origin: string): Promise<string> {
+async function invite(state: State, account: Account, origin: string): Promise<string> {
+	const { email } = account;
 	let url: string | null = null;
 	const auth = await build(state, origin, INVITATION_SECONDS, async ({ token }) => {
-		url = linkUrl(origin, token);
+		url = linkUrl(origin, account, token);
 	});
 	await ensureUser(auth, email);
 	await auth.api.requestPasswordReset({ body: { email } });

@@ -38,7 +38,7 @@ export async function connectAccount(
 async function accountFor(accounts: Accounts, email: string): Promise<Account> {
 	const account =
 		(await accounts.findByEmail(email)) ??
-		(await accounts.create({ email, role: 'app', plan: 'default' })) ??
+		(await accounts.create({ email, role: 'app', plan: 'default' }, 'sign-up')) ??
 		// Another request created it meanwhile.
 		(await accounts.findByEmail(email));
 	if (!account) throw new Error('An account can neither be found nor made');
@@ -54,4 +54,10 @@ export async function deleteUnconfirmed(auth: Auth, now: number): Promise<void> 
 			{ field: 'createdAt', operator: 'lt', value: new Date(now - UNCONFIRMED_MS) }
 		]
 	});
+}
+
+/** Ends all password links of a user. The tokens of sessions and passkeys are elsewhere. */
+export async function deleteLinks(auth: Auth, userId: string): Promise<void> {
+	const { adapter } = await auth.$context;
+	await adapter.deleteMany({ model: 'verification', where: [{ field: 'value', value: userId }] });
 }

@@ -21,6 +21,8 @@ export interface CaptiveSessionAccess {
 	/** For gateways that control devices. Returns null if nothing is known. */
 	stateOf(tokenHash: string, device: { gatewayId: number; mac: string | null }): Promise<DeviceState | null>;
 	move(tokenHash: string): Promise<boolean>;
+	/** Whether buyers may rely on this gateway alone. */
+	isVerified(gateway: RegisteredGateway): Promise<boolean>;
 }
 
 export interface CaptiveSessionsContext {
@@ -53,6 +55,9 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 		finish: bind(finishSignIn),
 		earlierPurchase: bind(earlierPurchase),
 		onlineAt: bind(purchaseOnlineAt),
+		/** Another gateway of the router may respond, but it cannot connect devices here. */
+		sellsAt: async (gateway: RegisteredGateway): Promise<boolean> =>
+			gateway.unresponsiveSince === null && (await context.access.isVerified(gateway)),
 		startAddress: (gateway: RegisteredGateway) => adapterOf(gateway.kind).startAddress(gateway),
 		/** Returns whether the gateway connects only devices that we name: a purchase needs a device. */
 		needsDevice(gateway: RegisteredGateway): boolean {

@@ -1,18 +1,23 @@
 import type { RegisteredGateway } from '../gateways.ts';
+import type { Entry } from '../gateway.ts';
 import { adapterOf } from '../registry.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
 import { entryOf } from './record.ts';
 import * as store from './store.ts';
 
-/** Returns the SHA-256 of the token of a device's last purchase at a gateway. */
+/**
+ * Returns the SHA-256 of the token of a device's last purchase at a gateway; null if the redirect does not
+ * prove the device, because anyone can write a MAC address.
+ */
 export async function earlierPurchase(
-	{ database, clock }: CaptiveSessionsContext,
+	{ database, clock, secrets }: CaptiveSessionsContext,
 	gateway: RegisteredGateway,
-	clientMac: string | null
+	entry: Entry
 ): Promise<string | null> {
-	if (clientMac === null) return null;
-	const newest = await store.newestPurchaseOf(database.db, gateway.id, clientMac, clock.now());
-	return newest?.purchase_token_hash ?? null;
+	const { provesDevice } = adapterOf(gateway.kind);
+	if (!provesDevice || entry.clientMac === null) return null;
+	const newest = await store.newestPurchaseOf(database.db, gateway.id, entry.clientMac, clock.now());
+	return newest && provesDevice(entry, entryOf(secrets, newest), gateway) ? newest.purchase_token_hash : null;
 }
 
 /**

@@ -83,6 +83,9 @@ export const coova: Gateway = {
 		};
 	},
 
+	// parseEntry checked the signature, which covers the MAC address.
+	provesDevice: (_entry, _earlier, { secret }) => secret !== null,
+
 	finish({ login }, { user, password, landing }, facts) {
 		const { address = '', challenge = '' } = login;
 		if (!CHALLENGE.test(challenge)) throw new EntryRefused('missing', 'The challenge is missing');

@@ -37,7 +37,7 @@ export async function checkGateway(
 	const mode = modeOf(gateway);
 	const responded = mode === 'push' && (await requestStatus(context, gateway, signal));
 	const life = mayHaveLostConnections(gateway) ? await access.lifeOf(gateway) : 'unknown';
-	if (life === 'answers') await gateways.recordStatus(gateway.id, { seen: true });
+	if (life === 'answers') await gateways.recordStatus(gateway, { answered: true });
 	if (signal.aborted) return;
 	const wasProbed = mode === 'push' || life !== 'unknown';
 	const seenAt = wasProbed ? await store.seenAt(database.db, row.id) : row.seen_at;
@@ -77,11 +77,11 @@ async function requestStatus(
 	const problems = status?.problems.join(' ') ?? '';
 	if (!status?.reachable) {
 		const trouble = problems || `The gateway did not respond within ${STATUS_TIMEOUT_MS / 1000} seconds.`;
-		await gateways.recordStatus(gateway.id, { trouble });
+		await gateways.recordStatus(gateway, { trouble });
 		return false;
 	}
 	const { clockOffsetMs, online } = status;
-	await gateways.recordStatus(gateway.id, {
+	await gateways.recordStatus(gateway, {
 		seen: true,
 		trouble: problems || null,
 		online,

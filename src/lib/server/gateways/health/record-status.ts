@@ -1,3 +1,4 @@
+import type { RegisteredGateway } from '../gateway-record.ts';
 import type { GatewaysContext } from '../register.ts';
 import * as store from '../store.ts';
 
@@ -5,6 +6,8 @@ import * as store from '../store.ts';
 export interface StatusUpdate {
 	/** It has just responded on an authenticated channel. */
 	seen?: true;
+	/** It has answered a RADIUS request of ours: a sign of life, but its own requests may still be refused. */
+	answered?: true;
 	clockOffsetMs?: number;
 	trouble?: string | null;
 	online?: number | null;
@@ -14,15 +17,19 @@ const MAX_TROUBLE_LENGTH = 500;
 /** Limits writes for gateways that call often. */
 const SEEN_INTERVAL_MS = 10_000;
 
-/** Saves an update. The router sells after the first response, and again after the end of an outage. */
+/**
+ * Saves an update. The router sells after the first response, and again after the end of an outage.
+ * @param gateway as read before it responded: a response to old settings or secrets does not count
+ */
 export async function recordStatus(
 	{ database, clock }: GatewaysContext,
-	id: number,
-	{ seen, clockOffsetMs, trouble, online }: StatusUpdate
+	{ id, updatedAt }: Pick<RegisteredGateway, 'id' | 'updatedAt'>,
+	{ seen: called, answered, clockOffsetMs, trouble, online }: StatusUpdate
 ): Promise<void> {
 	const { db } = database;
 	const row = await store.findGateway(db, 'id', id);
-	if (!row) return;
+	if (row?.updated_at !== updatedAt) return;
+	const seen = called ?? (answered && row.seen_at !== null);
 	const now = clock.now();
 	const isFresh = row.seen_at !== null && Math.abs(now - row.seen_at) < SEEN_INTERVAL_MS;
 	const update = {

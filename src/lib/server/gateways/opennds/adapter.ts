@@ -96,6 +96,9 @@ export const opennds: Gateway = {
 		return { ...known, state: 'new', problem: null, login: { hid, gateway, named } };
 	},
 
+	// Only the device's own redirects contain the hash of its token.
+	provesDevice: ({ login: { hid } }, earlier) => hid !== undefined && hid === earlier.login['hid'],
+
 	finish({ login }, { user, landing }, facts) {
 		if (this.finishes(facts) === 'waits') return { kind: 'waits' };
 		const { hid = '', gateway = '' } = login;

@@ -73,8 +73,7 @@ async function answerBatch(
 	const hasConfirmed = await confirmAcknowledged(app, gateway, requests);
 	// Anybody can poll, so where the BinAuth script confirms devices, its first report verifies a live gateway.
 	const isVerified = app.config.mode !== 'live' || gateway.seenAt !== null || trustsRequests(gateway);
-	if (isVerified && (isKnownName || hasConfirmed))
-		await app.gateways.recordStatus(gateway.id, { seen: true });
+	if (isVerified && (isKnownName || hasConfirmed)) await app.gateways.recordStatus(gateway, { seen: true });
 	const items = await itemsFor(app, gateway, requests);
 	return ({ request: { kind } }) => {
 		// A starting router sends this. Nothing is cleared, because the waiting devices have paid.

@@ -1,6 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { limitAddress } from '#lib/server/api/http/limits.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { logSecurity } from '../security-log.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
 
 /**
@@ -19,5 +20,6 @@ export async function authenticateGateway(
 	const given = event.request.headers.get('authorization') ?? `Bearer ${sent}`;
 	if (gateway && token !== undefined && equalSecrets(given, `Bearer ${token}`)) return { gateway };
 	await limitAddress({ app, getClientAddress: () => event.getClientAddress() });
+	logSecurity(event, 'gateway key refused', { gateway: gateway?.name ?? 'unknown' });
 	return { status: gateway ? 403 : 404 };
 }

@@ -35,7 +35,7 @@ async function answer(event: RequestEvent<{ gateway: string }>): Promise<Respons
 	const token = fields.get('token') ?? '';
 	if (mac === null || !TOKEN.test(token) || !CUSTOM.test(custom)) return text('', 400);
 	const device = { mac, token, user: Buffer.from(custom, 'base64').toString('utf8') };
-	await gateways.recordStatus(gateway.id, { seen: true });
+	await gateways.recordStatus(gateway, { seen: true });
 	const method = fields.get('method') ?? '';
 	if (method.endsWith('_deauth')) {
 		await access.endStay(gateway, device);

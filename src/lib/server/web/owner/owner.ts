@@ -4,6 +4,7 @@ import * as m from '#lib/i18n/messages.js';
 import { AppError } from '../../platform/errors.ts';
 import type { OwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
+import { logSecurity } from '../security-log.ts';
 import { requireVisitor, type Visitor } from '../sign-in.ts';
 
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
@@ -16,7 +17,10 @@ interface OwnerVisitor extends Visitor {
 export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
 	const found = await requireVisitor(event, link(OWNER_SIGN_IN_PATH));
 	const { role, id } = found.account;
-	if (role === 'app') error(403, m.owner_not_owner());
+	if (role === 'app') {
+		logSecurity(event, 'page refused', { account: id, reason: 'not an owner' });
+		error(403, m.owner_not_owner());
+	}
 	return { ...found, actor: { accountId: id, role, keyId: null } };
 }
 

@@ -41,7 +41,7 @@ export async function kioskPurchase(
 		money: formatMoney(session.amount, session.currency),
 		ageSeconds: payment ? Math.max(0, (now.getTime() - Date.parse(payment.created_at)) / 1000) : 0,
 		hint: m.purchase_waiting_hint(),
-		lines: shortLines(purchase),
+		lines: shortLines(purchase, now, config.reportTimezone),
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
 		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code }),
 		again: PAYS_AGAIN.includes(action) ? againOf(purchase) : null

@@ -3,7 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { momentText } from '#lib/format/when.ts';
-import { goOnline } from '../../s/[token]/go-online.ts';
+import { goOnline, isOnline, onlineHeading } from '../../s/[token]/go-online.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** The page of a pass from the API: its end, and how this device goes online. */
@@ -17,11 +17,13 @@ export const load: PageServerLoad = async (event) => {
 	const page = link(`/pass/${token}`);
 	const device = await captiveSessions.ofPurchase({ token, routerId });
 	const now = new Date(clock.now());
+	const until = untilMs === null ? null : momentText(new Date(untilMs), now, config.reportTimezone);
+	const title = until === null ? m.purchase_ready_title() : m.purchase_active_title({ until });
 	return {
 		ssid,
 		user,
-		until: untilMs === null ? null : momentText(new Date(untilMs), now, config.reportTimezone),
-		online: device && goOnline(event, device, { page, ssid, signIn: 'device', isApiBuyer: true })
+		status: isOnline(event, device) ? onlineHeading({ title }) : { tone: 'good' as const, title, text: '' },
+		online: goOnline(event, device, { page, ssid, signIn: 'device', isApiBuyer: true })
 	};
 };
 

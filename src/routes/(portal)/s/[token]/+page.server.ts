@@ -4,15 +4,25 @@ import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import type { PurchaseState } from '#lib/checkout/purchase/state.ts';
 import { HINT_AFTER_SECONDS } from '#lib/checkout/purchase/seconds.ts';
 import { apiClient, ApiProblem } from '#lib/server/portal/api-client.ts';
+import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { clockText } from '#lib/format/when.ts';
 import { orUnavailable } from '../../api-errors.ts';
 import { addForm, addTime } from './add-time.ts';
-import { adoptCaptiveSession, deviceOf, goOnline, isLetIn, watchText } from './go-online.ts';
+import {
+	adoptCaptiveSession,
+	deviceOf,
+	goOnline,
+	isLetIn,
+	isOnline,
+	onlineHeading,
+	watchText
+} from './go-online.ts';
 import { findPurchase } from './purchase.ts';
-import { pageAddress, shortLines } from './receipt.ts';
+import { hasReceipt, pageAddress, shortLines } from './receipt.ts';
 import { payAgain, priceAgain, retryForm } from './retry.ts';
 import type { Actions, PageServerLoad } from './$types';
 import { purchaseShown } from './view.ts';
@@ -36,16 +46,16 @@ export const load: PageServerLoad = async (event) => {
 		config.reportTimezone
 	);
 
-	const isOnline = router.status === 'online';
+	const sells = router.status === 'online';
 	const isSent = event.request.method === 'POST';
 	const price = priceAgain(purchase);
-	const canPayAgain = price !== null && (session.status === 'pending_payment' || isOnline);
+	const canPayAgain = price !== null && (session.status === 'pending_payment' || sells);
 	const asksAgain = event.url.searchParams.has('again') || isSent;
 	const showsAgain =
 		canPayAgain &&
 		(state.action === 'retry' || state.action === 'renew' || (state.action === 'wait-or-retry' && asksAgain));
 
-	const canAdd = pass !== null && isOnline && added?.action !== 'none';
+	const canAdd = pass !== null && sells && added?.action !== 'none';
 	const asksMore = event.url.searchParams.has('more') || isSent;
 	// Only on request or after a refusal: pages stay small, and a reload would empty the form.
 	const showsAdd = canAdd && (asksMore || (added !== null && added.refreshSeconds === null));
@@ -58,17 +68,24 @@ export const load: PageServerLoad = async (event) => {
 	const asksCode = pass !== null && takesCode(pass.session, signIn);
 	const text = asksCode || isLetIn(device) ? '' : state.text;
 	return {
-		state: { ...state, text, next: asksCode ? m.purchase_code_text() : state.next },
+		state: {
+			...state,
+			text,
+			next: asksCode ? m.purchase_code_text() : state.next,
+			...(isOnline(event, device) ? onlineHeading(state) : {})
+		},
 		brand: showBrand(event, router),
 		added,
 		watch: watchText(watch, device),
 		code,
+		keepsCode: pass === null && mayReturn(state, part),
 		router: { id: router.id, name: router.name },
 		ssid: apart(session.ssid),
 		isWaiting: waiting !== null,
 		money: formatMoney(payment?.amount ?? session.amount, session.currency),
 		notes,
-		lines: shortLines(purchase),
+		lines: shortLines(purchase, now, config.reportTimezone),
+		hasReceipt: hasReceipt(purchase),
 		asOf: clockText(now, config.reportTimezone),
 		hintSeconds: waiting && payment ? hintSeconds(now, payment.created_at) : null,
 		pass: pass && {
@@ -77,9 +94,11 @@ export const load: PageServerLoad = async (event) => {
 			totalSeconds: pass.totalSeconds,
 			warnSeconds: pass.warnSeconds
 		},
-		online:
-			device &&
-			goOnline(event, device, { page: link(`/s/${event.params.token}`), ssid: apart(session.ssid), signIn }),
+		online: goOnline(event, device, {
+			page: link(`/s/${event.params.token}`),
+			ssid: apart(session.ssid),
+			signIn
+		}),
 		again: showsAgain ? retryForm(purchase, price, config.defaultRegion) : null,
 		offersAgain: canPayAgain && state.action === 'wait-or-retry' && !asksAgain,
 		add: showsAdd
@@ -92,6 +111,10 @@ export const load: PageServerLoad = async (event) => {
 		address
 	};
 };
+
+/** The code leads back to a result that is still to come. */
+const mayReturn = ({ refreshSeconds }: PurchaseState, { payment }: PurchasePart): boolean =>
+	refreshSeconds !== null || payment?.status === 'refund_failed';
 
 const hintSeconds = (now: Date, startedAt: string) =>
 	Math.max(0, Math.ceil(HINT_AFTER_SECONDS - (now.getTime() - Date.parse(startedAt)) / 1000));

@@ -65,23 +65,36 @@ export async function signInAddress(
 	return finish?.kind === 'navigate' ? finish.url : page;
 }
 
+export function isOnline({ url }: Pick<RequestEvent, 'url'>, device: PurchaseDevice | null): boolean {
+	if (device === null) return false;
+	const { entry, how, tried, deviceState } = device;
+	// After a refusal the gateway redirects the browser with a new, untried captive session.
+	const isBack = how === 'navigate' && url.searchParams.has('online') && tried === 'here';
+	return deviceState === 'online' || entry.state === 'online' || isBack;
+}
+
+/** Makes the result of the sign-in the heading of the page. */
+export const onlineHeading = (status: { title: string }) => ({
+	tone: 'good' as const,
+	title: m.splash_is_online(),
+	text: `${status.title} ${m.purchase_may_close()}`
+});
+
 /**
+ * Returns the next step of a device, or null if it is online or unknown.
  * @param page path of the page; `/online` under it leads to the gateway
  * @param isApiBuyer the buyer already knows username and password
  */
 export function goOnline(
 	event: Pick<RequestEvent, 'url' | 'request'>,
-	{ entry, how, tried, deviceState }: PurchaseDevice,
+	device: PurchaseDevice | null,
 	{ page, ssid, signIn: way, isApiBuyer = false }: GoOnlinePage
-): GoOnline {
+): GoOnline | null {
+	if (device === null || isOnline(event, device)) return null;
+	const { entry, how, tried, deviceState } = device;
 	const asked = event.url.searchParams;
 	const here = { ...NOTHING, tone: 'plain', address: page } as const;
 	const signIn = { ...NOTHING, tone: 'plain', address: `${page}/online` } as const;
-	// After a refusal the gateway redirects the browser with a new, untried captive session.
-	const isBack = how === 'navigate' && asked.has('online') && tried === 'here';
-	if (deviceState === 'online' || entry.state === 'online' || isBack) {
-		return { ...here, tone: 'good', title: m.splash_is_online(), texts: [m.splash_is_online_text()] };
-	}
 	if (deviceState === 'no-free-slot') {
 		const title = m.splash_elsewhere_title();
 		if (asked.has('later')) return { ...here, title, texts: [m.splash_elsewhere_later()] };

@@ -1,37 +1,82 @@
+import { redirect, type RequestEvent } from '@sveltejs/kit';
 import type { AccessKind } from '#lib/domain/access-kind.ts';
-import { formatDuration } from '#lib/domain/duration.ts';
+import { formatDuration, sumOfDurations } from '#lib/domain/duration.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart, intlLocales } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney, toMajor, toMinor } from '#lib/domain/money.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
-import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
-import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
-import type { Purchase } from './view.ts';
+import { momentText } from '#lib/format/when.ts';
+import type { PaymentBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
+import { findPurchase } from './purchase.ts';
+import { takenText, type Purchase } from './view.ts';
 
 export type Line = [label: string, value: string];
 
-export function shortLines({ router, session, payment }: Purchase): Line[] {
+/** Describes the newest pass with all its time, or the order while nothing is bought. */
+export function shortLines(purchase: Purchase, now: Date, timeZone: string): Line[] {
+	const { router, session, payment } = purchase;
+	const bought = [purchase, ...purchase.added].filter((part) => part.payment?.applied);
+	const last = bought.at(-1)?.session ?? session;
+	const sessions = bought.map((part) => part.session).filter(({ pass_id }) => pass_id === last.pass_id);
+	const shown = sessions.length > 0 ? sessions : [session];
+	const paid = shown.length > 1 ? m.receipt_total() : m.receipt_paid();
 	return [
 		[m.receipt_place(), router.name],
 		[m.receipt_wifi(), apart(session.ssid)],
-		[m.receipt_time(), formatDuration(session.duration)],
-		[payment?.applied ? m.receipt_paid() : m.receipt_price(), formatMoney(session.amount, session.currency)],
+		[m.receipt_time(), formatDuration(sumOfDurations(shown.map(({ duration }) => duration)))],
+		[bought.length > 0 ? paid : m.receipt_price(), sum(shown)],
 		[m.receipt_from(), hideMiddle(formatMobile(payment?.phone ?? session.phone))],
-		...(payment ? [[m.receipt_payment(), String(payment.id)] satisfies Line] : [])
+		...endedLine(last, (at) => momentText(new Date(at), now, timeZone))
 	];
 }
 
-/** Everything that was bought and paid under one code. */
-export function receiptOf(purchase: Purchase, now: Date, timeZone: string) {
+/** Returns the end of a pass that ended early. */
+function endedLine({ status, status_reason, ended_at }: SessionBody, when: (at: string) => string): Line[] {
+	if (status !== 'ended' || ended_at === null) return [];
+	const moment = when(ended_at);
+	const by: Record<string, string> = {
+		client_ended: m.receipt_ended_by_you({ moment }),
+		admin_ended: m.receipt_ended_by_venue({ moment })
+	};
+	return [[m.receipt_ended(), by[status_reason ?? ''] ?? moment]];
+}
+
+/** Returns whether the operator took money, so that there is something to prove. */
+export const hasReceipt = (purchase: Purchase): boolean =>
+	[purchase, ...purchase.added].some(({ payment, otherPayments }) =>
+		[payment, ...otherPayments].some(isPaid)
+	);
+
+const isPaid = (payment: PaymentBody | null): payment is PaymentBody =>
+	payment !== null && payment.paid_at !== null;
+
+/** Reads the receipt of the address, with its text. Redirects to the purchase while nothing is paid. */
+export async function findReceipt(event: RequestEvent<{ token: string }>) {
+	const { token } = event.params;
+	const purchase = await findPurchase(event);
+	if (purchase.successor !== null) redirect(303, link(`/s/${purchase.successor}/receipt`));
+	if (!hasReceipt(purchase)) redirect(303, link(`/s/${token}`));
+	const { clock, config } = event.locals.app;
+	const receipt = receiptOf(purchase, new Date(clock.now()), config);
+	const address = pageAddress(event.locals.origin, token);
+	return { receipt, address, text: receiptText(receipt, address) };
+}
+
+/** Everything that was bought and paid under one code. Attempts without a charge are missing. */
+function receiptOf(
+	purchase: Purchase,
+	now: Date,
+	{ mode, reportTimezone: timeZone }: Pick<App.Locals['app']['config'], 'mode' | 'reportTimezone'>
+) {
 	const { router, code } = purchase;
-	// An attempt without a charge is not on the receipt.
-	const added = purchase.added.filter(({ payment }) => payment !== null && isMoney(payment));
-	const parts = [purchase, ...added];
+	const parts = [purchase, ...purchase.added];
 	const when = (text: string) => dateText(new Date(text), timeZone);
 	const kept = parts.flatMap(({ payment }) => (payment?.applied ? [payment] : []));
 	return {
+		/** Printed too, so that a test does not pass for a payment. */
+		mark: mode === 'sandbox' ? m.common_test_mode() : null,
 		head: [
 			[m.receipt_place(), router.name],
 			...(router.address === null ? [] : [[m.receipt_address(), router.address] satisfies Line]),
@@ -40,9 +85,9 @@ export function receiptOf(purchase: Purchase, now: Date, timeZone: string) {
 			[m.receipt_code(), apart(code)]
 		] satisfies Line[],
 		/** One for each order (first and added) and each additional payment. */
-		parts: parts.flatMap((part, index) => [
-			partLines(part, index > 0, when),
-			...part.otherPayments.flatMap((payment) => (isMoney(payment) ? [paymentLines(payment, when)] : []))
+		parts: parts.flatMap(({ session, payment, otherPayments }, index) => [
+			...(isPaid(payment) ? [[...timeLines(session, index > 0, when), ...paymentLines(payment, when)]] : []),
+			...otherPayments.filter(isPaid).map((other) => paymentLines(other, when))
 		]),
 		/** The sum of several payments that were not refunded. */
 		total: kept.length > 1 ? ([m.receipt_total(), sum(kept)] satisfies Line) : null,
@@ -76,62 +121,48 @@ function dateText(moment: Date, timeZone: string): string {
 	}).format(moment);
 }
 
-function partLines({ session, payment }: PurchasePart, isAdded: boolean, when: (text: string) => string) {
-	const time = formatDuration(session.duration);
-	const lines: Line[] = [[isAdded ? m.receipt_added() : m.receipt_time(), time]];
-	if (session.starts_at !== null) lines.push([m.receipt_starts(), when(session.starts_at)]);
-	if (session.expires_at !== null) lines.push([m.receipt_until(), when(session.expires_at)]);
-	if (payment) return [...lines, ...paymentLines(payment, when)];
-	return [...lines, [m.receipt_price(), formatMoney(session.amount, session.currency)] satisfies Line];
+function timeLines(session: SessionBody, isAdded: boolean, when: (text: string) => string): Line[] {
+	const { duration, starts_at, expires_at, ended_at } = session;
+	const lines: Line[] = [[isAdded ? m.receipt_added() : m.receipt_time(), formatDuration(duration)]];
+	const ended = endedLine(session, when);
+	const began = starts_at !== null && (ended.length === 0 || starts_at < (ended_at ?? ''));
+	if (began) lines.push([m.receipt_starts(), when(starts_at)]);
+	if (ended.length > 0) return [...lines, ...ended];
+	if (expires_at !== null) lines.push([m.receipt_until(), when(expires_at)]);
+	return lines;
 }
 
 function paymentLines(payment: PaymentBody, when: (text: string) => string): Line[] {
+	const { paid_at, provider_reference } = payment;
 	const lines: Line[] = [
-		[payment.applied ? m.receipt_paid() : m.receipt_price(), formatMoney(payment.amount, payment.currency)],
+		[m.receipt_paid(), takenText(payment)],
 		[m.receipt_from(), hideMiddle(formatMobile(payment.phone))]
 	];
-	if (payment.paid_at !== null) lines.push([m.receipt_paid_at(), when(payment.paid_at)]);
-	lines.push([m.receipt_payment(), String(payment.id)]);
-	if (payment.provider_reference !== null) {
-		lines.push([m.receipt_reference(), apart(payment.provider_reference)]);
-	}
+	if (paid_at !== null) lines.push([m.receipt_paid_at(), when(paid_at)]);
+	if (provider_reference !== null) lines.push([m.receipt_reference(), apart(provider_reference)]);
 	const money = moneyState(payment);
 	if (money !== null) lines.push([m.receipt_money(), money]);
 	return lines;
 }
 
 /** Describes money that did not buy time. Returns null if it did. */
-function moneyState(payment: PaymentBody): string | null {
-	switch (payment.status) {
-		case 'success':
-			return payment.applied ? null : m.receipt_going_back();
-		case 'refund_pending':
-			return m.receipt_going_back();
-		case 'refunded':
-			return m.receipt_went_back();
-		case 'refund_failed':
-			return m.receipt_not_back();
-		case 'failed':
-			return m.receipt_not_paid();
-		default:
-			return m.receipt_waiting();
-	}
+function moneyState({ status, applied }: PaymentBody): string | null {
+	if (status === 'refunded') return m.receipt_went_back();
+	if (status === 'refund_failed') return m.receipt_not_back();
+	return applied && status === 'success' ? null : m.receipt_going_back();
 }
 
-/** Returns whether a payment moved money, or may still do so. */
-const isMoney = ({ status }: PaymentBody) => status !== 'failed';
-
-function sum(payments: readonly PaymentBody[]): string {
-	const [first] = payments;
+function sum(amounts: readonly Pick<PaymentBody, 'amount' | 'currency'>[]): string {
+	const [first] = amounts;
 	if (!first) throw new Error('There is nothing to add up');
-	const minor = payments.reduce((total, { amount }) => total + (toMinor(amount, first.currency) ?? 0), 0);
+	const minor = amounts.reduce((total, { amount }) => total + (toMinor(amount, first.currency) ?? 0), 0);
 	return formatMoney(toMajor(minor, first.currency), first.currency);
 }
 
-export function receiptText(receipt: ReturnType<typeof receiptOf>, address: string): string {
+function receiptText(receipt: ReturnType<typeof receiptOf>, address: string): string {
 	const block = (lines: readonly Line[]) => lines.map(([label, value]) => `${label}: ${value}`).join('\n');
 	return [
-		m.receipt_title(),
+		[m.receipt_title(), ...(receipt.mark === null ? [] : [receipt.mark])].join('\n'),
 		block(receipt.head),
 		...receipt.parts.map(block),
 		...(receipt.total ? [block([receipt.total])] : []),

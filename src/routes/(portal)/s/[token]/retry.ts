@@ -4,7 +4,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
 import { readFields, type FormErrors } from '#lib/checkout/pay-form.ts';
-import { offeredMethods } from '#lib/domain/payment-methods.ts';
+import { chargingMethods } from '#lib/checkout/price.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { quote } from '#lib/checkout/quote.ts';
@@ -25,7 +25,7 @@ export function retryForm({ router, session, payment }: Purchase, amount: number
 		amount,
 		money: formatMoney(amount, session.currency),
 		words: formatDuration(session.duration),
-		methods: offeredMethods(router.payment_methods),
+		methods: chargingMethods(router, amount),
 		paymentMethod: session.payment_method,
 		phone: formatMobile(payment?.phone ?? session.phone),
 		hint: phoneHint(region)
@@ -37,7 +37,7 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 	const purchase = await findPurchase(event);
 	const entry = readFields(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
 	const errors: FormErrors = {
-		...(offeredMethods(purchase.router.payment_methods).includes(entry.paymentMethod)
+		...(chargingMethods(purchase.router, Number(entry.quoted)).includes(entry.paymentMethod)
 			? {}
 			: { paymentMethod: m.purchase_choose_network() }),
 		...(entry.phone === '' ? { phone: m.purchase_type_number() } : {})

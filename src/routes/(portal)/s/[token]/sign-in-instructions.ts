@@ -41,7 +41,7 @@ export function signInInstructions(
 			qr === null
 				? null
 				: { code: qrCode(qr), label: m.purchase_qr_label({ ssid }), hint: hintOf(access, ssid, asksCode) },
-		note: kind === 'shared_password' ? m.purchase_shared_end() : null
+		note: kind === 'shared_password' ? m.router_shared() : null
 	};
 }
 

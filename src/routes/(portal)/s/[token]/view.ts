@@ -131,7 +131,12 @@ function wordsOf({ session, payment }: PurchasePart, code: string, until: string
 	};
 }
 
-const moneyWords = ({ amount, currency, phone }: PaymentBody | SessionBody) => ({
-	amount: formatMoney(amount, currency),
-	number: hideMiddle(formatMobile(phone))
+/** Formats the amount that the operator took: a refund's may differ from the price. */
+export const takenText = ({ amount, currency, refund_amount, refund_currency }: PaymentBody): string =>
+	formatMoney(refund_amount ?? amount, refund_currency ?? currency);
+
+const moneyWords = (order: PaymentBody | SessionBody) => ({
+	amount: formatMoney(order.amount, order.currency),
+	taken: 'refund_amount' in order ? takenText(order) : '',
+	number: hideMiddle(formatMobile(order.phone))
 });

@@ -1,15 +1,15 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { passwordProblem } from '#lib/developer/password-rule.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import {
 	changePassword,
 	endSessions,
 	listPasskeys,
 	listSessions,
+	newPasswordProblem,
 	removePasskey,
-	requireVisitor,
-	tooOften
+	requireVisitor
 } from '#lib/server/web/sign-in.ts';
+import { tooSoon } from '#lib/server/web/sign-in-limits.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const HERE = '/developer/account';
@@ -46,13 +46,14 @@ async function idOf(event: RequestEvent): Promise<string> {
 
 export const actions: Actions = {
 	password: async (event) => {
-		const { email } = await requireVisitor(event);
+		const visitor = await requireVisitor(event);
 		const { field } = await readFields(event.request);
-		const problem = passwordProblem(field('wanted'));
+		const problem = newPasswordProblem(field('wanted'), visitor.email);
 		if (problem !== null) return fail(400, { problem });
-		const refused = await tooOften(event, 'sign-in', email, {});
+		const refused = await tooSoon(event, visitor.email, {});
 		if (refused) return refused;
-		const changed = await changePassword(event, { current: field('current'), wanted: field('wanted') });
+		const passwords = { current: field('current'), wanted: field('wanted') };
+		const changed = await changePassword(event, visitor, passwords);
 		if (!changed) return fail(400, { problem: 'The current password is wrong.' });
 		done('password');
 	},
@@ -67,8 +68,8 @@ export const actions: Actions = {
 		done('sessions');
 	},
 	passkey: async (event) => {
-		await requireVisitor(event);
-		const removed = await removePasskey(event, await idOf(event));
+		const visitor = await requireVisitor(event);
+		const removed = await removePasskey(event, visitor, await idOf(event));
 		if (!removed) return fail(404, { gone: 'This passkey does not exist any more.' });
 		done('passkey-removed');
 	}

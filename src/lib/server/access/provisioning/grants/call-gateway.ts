@@ -16,7 +16,7 @@ export async function callGateway(
 		log.error({ err: error, gateway: gateway.name }, 'a gateway adapter failed');
 		return new Unavailable('An error of ours; see the log.');
 	});
-	await gateways.recordStatus(gateway.id, {
+	await gateways.recordStatus(gateway, {
 		...(result === 'done' && { seen: true }),
 		trouble: result instanceof Unavailable ? result.message : null
 	});

@@ -26,6 +26,21 @@ export const openGrantsAt = (
 ): Promise<GrantRow[]> =>
 	openAt(queries, gatewayId).selectAll().where('id', '>', afterId).orderBy('id').limit(limit).execute();
 
+/** Requests all wanted grants of a gateway again. Returns their ids. */
+export async function requestAllAgain(queries: Queries, gatewayId: number, now: number): Promise<number[]> {
+	const again = { state: 'granting', requested_end_at: null, granted_at: null, updated_at: now } as const;
+	const rows = await queries
+		.updateTable('grants')
+		.set(again)
+		.set({ revision: sql<number>`revision + 1` })
+		.where('gateway_id', '=', gatewayId)
+		.where('state', 'in', WANTED)
+		.where('released_at', 'is', null)
+		.returning('id')
+		.execute();
+	return rows.map(({ id }) => id);
+}
+
 export async function countConnectedAt(queries: Queries, gatewayId: number): Promise<number> {
 	const { rows } = await sql<{ count: number | string }>`
 		select count(*) as count from (

@@ -44,6 +44,14 @@ export const payment = z
 		refund_reason: field.textOrNull(
 			'Reason of the refund, e.g. `late_payment`, `duplicate_payment`; else null.'
 		),
+		refund_amount: field
+			.amount(
+				'Amount of the refund in major units of `refund_currency`: the amount that the operator took. It can differ from `amount` only with the reason `amount_mismatch`. null if there is no refund or the currency is unknown.'
+			)
+			.nullable(),
+		refund_currency: field.currency
+			.nullable()
+			.describe('ISO 4217 code of the currency of `refund_amount`; null if there is no refund.'),
 		expires_at: field.timestamp.describe('Time from which an unanswered payment shows as `expired`.'),
 		paid_at: field.timeOrNull('Time at which the operator charged the payer; null if it has not.'),
 		refunded_at: field.timeOrNull('Time of the refund; null if there is none.'),

@@ -47,6 +47,17 @@ export const accessKind = z.enum(ACCESS_KINDS).openapi('AccessKind', {
 		'Kind of the bought password. `wpa_personal_per_client`: the password of the Wi-Fi network itself. `wpa_enterprise`: with the username, the sign-in of the Wi-Fi network (PEAP). `portal_login`: with the username, the sign-in of the hotspot. `shared_password`: the password of the owner, the same for all buyers.'
 });
 
+const paymentLimit = z
+	.object({
+		payment_method: z.string().describe('One of `payment_methods`.'),
+		step: field.amount('The amount is a multiple of this.'),
+		min: field.amount('Smallest amount.'),
+		max: field.amount('Largest amount.')
+	})
+	.openapi('PaymentLimit', {
+		description: 'The amounts that a payment method can charge, in major units of `currency`.'
+	});
+
 export const router = z
 	.object({
 		id: field.id('Id of the router.'),
@@ -76,12 +87,22 @@ export const router = z
 			.describe(
 				'Payment methods that the router accepts. `mobile_money` finds the method from the number of the payer.'
 			),
+		payment_limits: z
+			.array(paymentLimit)
+			.describe(
+				'Payment methods that cannot charge every amount. Another amount is refused with `payment_method_not_supported`.'
+			),
 		min_duration: field.duration('Shortest time that is sold here, e.g. `15m`.'),
 		max_duration: field.duration('Longest time that is sold here, e.g. `30d`.'),
 		security: z
 			.enum(['wpa', 'nopass'])
 			.describe('`wpa`: the network asks for a password. `nopass`: an open network.'),
 		access_kind: accessKind,
+		network_password_provided: z
+			.boolean()
+			.describe(
+				'Whether buyers can join the network with what they get. false: it also has a password that they must ask for at the location; say so before payment.'
+			),
 		brand: z
 			.union([brand, z.null()])
 			.describe('Branding of the owner, for pages that sell time on this router; null if none is set.'),
@@ -125,6 +146,20 @@ export const routerListQuery = z.object({
 			maximum: 50_000,
 			default: 1000,
 			param: { description: 'Radius of the search in metres, more than 0.', example: 1000 }
+		}),
+	name: z
+		.string()
+		.regex(/^(?=.*[\p{L}\p{N}]).{1,100}$/su, 'Use 1 to 100 characters with a letter or digit.')
+		.optional()
+		.openapi({
+			type: 'string',
+			minLength: 1,
+			maxLength: 100,
+			param: {
+				description:
+					'Lists only routers whose `name`, `address` or `ssid` has words that begin with each of these words (at most 5). Of words that more than 1,000 routers have, it lists some of these routers.',
+				example: 'Kisementi'
+			}
 		}),
 	...field.paging
 });

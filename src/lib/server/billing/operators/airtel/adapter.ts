@@ -1,4 +1,5 @@
 import { getCountryCallingCode, type CountryCode } from 'libphonenumber-js/mobile';
+import { ANY_AMOUNT, type AmountRule } from '#lib/domain/chargeable.ts';
 import { currencyExponent, toMajor } from '#lib/domain/money.ts';
 import type { OperatorDependencies } from '../definition.ts';
 import { jsonObject, member, textMember } from '../http.ts';
@@ -52,6 +53,7 @@ export function createAirtel(values: AirtelValues, dependencies: OperatorDepende
 			resubmitSameReferenceSafe: false
 		},
 		takesNumber: (phone) => takesNumber(context, phone),
+		amounts: () => amounts(values),
 		validate: (terms) => validate(context, terms),
 		submit: (request) => submit(context, request),
 		readStatus: (attempt) => readStatus(context, attempt),
@@ -67,17 +69,23 @@ export function createAirtel(values: AirtelValues, dependencies: OperatorDepende
 
 const takesNumber = ({ callingCode }: AirtelContext, phone: string) => phone.startsWith(`+${callingCode}`);
 
-function validate(context: AirtelContext, { amountMinor, currency, payerPhone }: PaymentTerms): string[] {
-	const { AIRTEL_CURRENCY, AIRTEL_DECIMALS, AIRTEL_MIN_AMOUNT: min, AIRTEL_MAX_AMOUNT: max } = context.values;
+function amounts(values: AirtelValues): AmountRule {
+	const { AIRTEL_CURRENCY: currency, AIRTEL_MIN_AMOUNT: min, AIRTEL_MAX_AMOUNT: max } = values;
+	const decimals = currencyExponent(currency);
+	const minor = (major: number | undefined, otherwise: number) =>
+		major === undefined ? otherwise : Math.round(major * 10 ** decimals);
+	return {
+		stepMinor: 10 ** Math.max(0, decimals - values.AIRTEL_DECIMALS),
+		minMinor: minor(min, ANY_AMOUNT.minMinor),
+		maxMinor: minor(max, ANY_AMOUNT.maxMinor)
+	};
+}
+
+function validate(context: AirtelContext, { currency, payerPhone }: PaymentTerms): string[] {
+	const { AIRTEL_CURRENCY } = context.values;
 	if (currency !== AIRTEL_CURRENCY)
 		return [`Airtel Money is set up for ${AIRTEL_CURRENCY}, not ${currency}.`];
 	const problems: string[] = [];
-	const amount = toMajor(amountMinor, currency);
-	const step = 10 ** Math.max(0, currencyExponent(currency) - AIRTEL_DECIMALS);
-	if (amountMinor % step !== 0) problems.push('Airtel Money takes whole amounts only.');
-	if (amountMinor <= 0) problems.push('The amount must be more than zero.');
-	if (min !== undefined && amount < min) problems.push(`Airtel Money takes ${currency} ${min} or more.`);
-	if (max !== undefined && amount > max) problems.push(`Airtel Money takes ${currency} ${max} at most.`);
 	if (!takesNumber(context, payerPhone)) {
 		problems.push(`Airtel Money here takes numbers of +${context.callingCode} only.`);
 	}

@@ -13,15 +13,15 @@ import type {
 import { busy, causeOf, unavailable } from '../outcomes.ts';
 import { readCallback } from './callback.ts';
 import { findSettled } from './pull.ts';
-import { isBeingProcessed, isTokenRefusal, reasonOf, submitOutcome } from './results.ts';
+import { credentialsRefusal, isBeingProcessed, isTokenRefusal, reasonOf, submitOutcome } from './results.ts';
 import { MPESA_CURRENCY, type MpesaValues } from './settings.ts';
 import {
 	initiator,
-	MAX_SHILLINGS,
 	pushBody,
 	queryBody,
 	reversalBody,
 	statusBody,
+	WHOLE_SHILLINGS,
 	type Initiator
 } from './wire.ts';
 
@@ -66,6 +66,7 @@ export function createMpesa(values: MpesaValues, { http, clock }: OperatorDepend
 			resubmitSameReferenceSafe: false
 		},
 		takesNumber,
+		amounts: () => WHOLE_SHILLINGS,
 		validate,
 		async submit(request) {
 			const body = pushBody(values, request, clock.now());
@@ -78,27 +79,35 @@ export function createMpesa(values: MpesaValues, { http, clock }: OperatorDepend
 			readRefund: (reference) => readRefund(context, by, reference)
 		}),
 		async health() {
-			const token = await daraja.token();
-			if (token.kind === 'token') return { ok: true, reason: null };
-			const { host } = new URL(baseUrl);
-			const reason =
-				token.kind === 'refused'
-					? `${host} refuses MPESA_CONSUMER_KEY and MPESA_CONSUMER_SECRET (HTTP ${token.status}).`
-					: `${host} gives no token (${token.cause}).`;
-			return { ok: false, reason };
+			const reason = await healthProblem(context);
+			return { ok: reason === null, reason };
 		}
 	};
 }
 
+/** An id of the right form that no push has. */
+const INVENTED_PUSH = `ws_CO_${'0'.repeat(26)}`;
+
+/** The token says nothing about shortcode and passkey, so this also queries a push that does not exist. */
+async function healthProblem({ values, clock, daraja }: MpesaContext): Promise<string | null> {
+	const { host } = new URL(values.MPESA_BASE_URL);
+	const token = await daraja.token();
+	if (token.kind === 'refused') {
+		return `${host} refuses MPESA_CONSUMER_KEY and MPESA_CONSUMER_SECRET (HTTP ${token.status}).`;
+	}
+	if (token.kind === 'unavailable') return `${host} gives no token (${token.cause}).`;
+	const query = queryBody(values, INVENTED_PUSH, clock.now());
+	const outcome = await daraja.post('/mpesa/stkpushquery/v1/query', query);
+	if (outcome.kind !== 'answer') return `${host} does not answer (${causeOf(outcome)}).`;
+	const text = credentialsRefusal(outcome);
+	return text === null ? null : `${host} refuses MPESA_SHORTCODE or MPESA_PASSKEY (${text}).`;
+}
+
 const takesNumber = (phone: string): boolean => /^\+254[17]\d{8}$/.test(phone);
 
-function validate({ amountMinor, currency, payerPhone }: PaymentTerms): string[] {
+function validate({ currency, payerPhone }: PaymentTerms): string[] {
 	const problems: string[] = [];
 	if (currency !== MPESA_CURRENCY) problems.push('M-Pesa carries Kenyan shillings only.');
-	else if (amountMinor <= 0 || amountMinor % 100 !== 0) problems.push('M-Pesa carries whole shillings only.');
-	else if (amountMinor > MAX_SHILLINGS * 100) {
-		problems.push(`M-Pesa carries at most KES ${MAX_SHILLINGS.toLocaleString('en')} at once.`);
-	}
 	if (!takesNumber(payerPhone)) problems.push('M-Pesa takes Kenyan mobile numbers only.');
 	return problems;
 }

@@ -55,6 +55,15 @@ export function submitOutcome(outcome: AuthorisedOutcome, reference: string): Su
 	return refusalOf(outcome) ?? { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw };
 }
 
+/** Returns Daraja's words if it refuses the shortcode or its password; otherwise null. */
+export function credentialsRefusal({ text }: Answer): string | null {
+	const message = textMember(jsonObject(text), 'errorMessage') ?? '';
+	return REFUSED_CREDENTIALS.test(message) ? message : null;
+}
+
+const REFUSED_CREDENTIALS =
+	/merchant does not exist|wrong credentials|invalid (password|passkey|(business)?shortcode)/i;
+
 /** Returns the refusal if certainly nothing was queued; otherwise null. */
 function refusalOf({ status, text: raw }: Answer): SubmitOutcome | null {
 	const body = jsonObject(raw);
@@ -64,8 +73,7 @@ function refusalOf({ status, text: raw }: Answer): SubmitOutcome | null {
 	if (code === '500.001.1001') {
 		// One code has several meanings; only the text differs.
 		if (/lock subscriber/i.test(text)) return busy(message, raw, LOCK_SECONDS);
-		const isCertain = /merchant does not exist|wrong credentials/i.test(text);
-		return isCertain ? refused('merchant_error', message, raw) : null;
+		return REFUSED_CREDENTIALS.test(text) ? refused('merchant_error', message, raw) : null;
 	}
 	if (code === '500.003.03') return busy(message, raw, LOCK_SECONDS);
 	// Another process's token ended ours twice in a row: wrong credentials get no token.

@@ -1,3 +1,4 @@
+import type { AmountRule } from '#lib/domain/chargeable.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import type { PaymentRequest, RefundRequest } from '../operator.ts';
 import { plainText } from '../plain-text.ts';
@@ -13,8 +14,8 @@ const NAIROBI_MS = 3 * 60 * 60 * 1000;
 const MAX_DESCRIPTION = 13;
 const MAX_REMARKS = 100;
 
-/** Whole shillings: Daraja has no field for cents. */
-export const MAX_SHILLINGS = 250_000;
+/** In cents, which Daraja has no field for. */
+export const WHOLE_SHILLINGS: AmountRule = { stepMinor: 100, minMinor: 100, maxMinor: 250_000_00 };
 
 /** `YYYYMMDDHHmmss` in Nairobi. */
 export const timestamp = (epochMs: number): string =>

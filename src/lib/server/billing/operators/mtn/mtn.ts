@@ -1,8 +1,9 @@
 import { getCountryCallingCode, type CountryCode } from 'libphonenumber-js/mobile';
+import { ANY_AMOUNT } from '#lib/domain/chargeable.ts';
 import { CURRENCIES, toMajor, toMinor } from '#lib/domain/money.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../http.ts';
-import type { Client } from '../client.ts';
+import type { Answer, Client } from '../client.ts';
 import type {
 	OperatorAdapter,
 	PaymentRequest,
@@ -76,6 +77,7 @@ function createAdapter(values: Values, dependencies: OperatorDependencies): Oper
 			resubmitSameReferenceSafe: true
 		},
 		takesNumber: (phone) => takesNumber(context, phone),
+		amounts: () => ANY_AMOUNT,
 		validate: (terms) => validate(context, terms),
 		submit: (request) => submit(context, request),
 		readStatus: async ({ reference }) =>
@@ -187,6 +189,19 @@ async function healthProblem({ values, wire, collection, disbursement }: MtnCont
 	if (textMember(body, 'code') === 'NOT_ALLOWED_TARGET_ENVIRONMENT') {
 		return `MTN_TARGET_ENVIRONMENT: MTN MoMo refuses ${values.MTN_TARGET_ENVIRONMENT}.`;
 	}
+	if (balance.status === 401) return `MTN_API_USER: ${refusedUser('Collections', balance)}`;
 	const held = balance.status === 200 ? textMember(body, 'currency') : null;
-	return held === null || held === wire ? null : `MTN_CURRENCY: the account's is ${held}, not ${wire}.`;
+	if (held !== null && held !== wire) return `MTN_CURRENCY: the account's is ${held}, not ${wire}.`;
+	// The user of another product also gets a token, but MTN refuses its refunds.
+	const payouts = await disbursement?.get('/v1_0/account/balance');
+	if (payouts === undefined || (payouts.kind === 'answer' && payouts.status === 200)) return null;
+	return payouts.kind === 'answer'
+		? `MTN_DISBURSEMENT_API_USER: ${refusedUser('Disbursements', payouts)}`
+		: `${values.MTN_BASE_URL} does not answer: ${causeOf(payouts)}.`;
+}
+
+function refusedUser(product: string, { status, text }: Answer): string {
+	const code = textMember(jsonObject(text), 'code');
+	const answer = `HTTP ${status}${code === null ? '' : ` ${code}`}`;
+	return `MTN MoMo refuses this user for ${product} (${answer}). Use one that was created with the subscription key of ${product}.`;
 }

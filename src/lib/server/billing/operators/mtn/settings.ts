@@ -53,7 +53,8 @@ export const SETTINGS = {
 	},
 	MTN_DISBURSEMENT_API_USER: {
 		schema: z.uuid('Use the UUID of the API user.').optional(),
-		description: 'API user of Disbursements. Default: that of Collections.'
+		description:
+			'API user of Disbursements. Default: that of Collections, which works only if MTN made it for both products.'
 	},
 	MTN_DISBURSEMENT_API_KEY: {
 		schema: credential.optional(),

@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { strictest, type AmountRule } from '#lib/domain/chargeable.ts';
+import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-method-guess.ts';
 import type { OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../http.ts';
 import type {
 	CallbackHint,
 	OperatorAdapter,
 	PaymentRequest,
-	PaymentTerms,
 	RawCallback,
 	RefundRequest,
 	SubmitOutcome
 } from '../operator.ts';
 import { NO_HINT, refused } from '../outcomes.ts';
 import { plainText } from '../plain-text.ts';
-import { amountProblems, usualDecimals, wireAmount } from './amounts.ts';
+import { amountRule, usualDecimals, wireAmount } from './amounts.ts';
 import { settledOf, statusOutcome, submitOutcome } from './answers.ts';
 import { createCache, type Cache } from './cache.ts';
 import { createCalls, type Calls } from './calls.ts';
@@ -53,7 +54,9 @@ export function createPawapay(values: PawapayValues, dependencies: OperatorDepen
 		id: 'pawapay',
 		capabilities: { usesPortalCallback: true, minStatusDelaySeconds: 0, resubmitSameReferenceSafe: true },
 		takesNumber: (phone) => values.PAWAPAY_PROVIDERS.some((provider) => isInMarket(provider, phone)),
-		validate: (terms) => validate(context, terms),
+		amounts: (method) => amounts(context, method),
+		validate: ({ currency }) =>
+			currency === context.currency ? [] : [`pawaPay is set up for ${context.currency}, not ${currency}.`],
 		submit: (request) => submit(context, request),
 		readStatus: async ({ reference }) =>
 			statusOutcome(await calls.get(`/v2/deposits/${reference}`), 'depositId', reference),
@@ -68,14 +71,14 @@ export function createPawapay(values: PawapayValues, dependencies: OperatorDepen
 	};
 }
 
-function validate({ values, currency, configuration }: PawapayContext, terms: PaymentTerms): string[] {
-	if (terms.currency !== currency) return [`pawaPay is set up for ${currency}, not ${terms.currency}.`];
-	// The provider is chosen later: refuse only an amount that no provider accepts.
-	const known = configuration.held();
-	const each = values.PAWAPAY_PROVIDERS.map(({ code }) =>
-		amountProblems(terms.amountMinor, currency, known?.rulesOf(code, currency))
+/** Fetches the configuration for the next call, if it is not fresh. */
+function amounts({ values, currency, configuration }: PawapayContext, method: string): AmountRule {
+	void configuration.get();
+	const providers = values.PAWAPAY_PROVIDERS.filter(
+		(provider) => provider.method === method || method === ANY_PAYMENT_METHOD
 	);
-	return each.some((problems) => problems.length === 0) ? [] : (each[0] ?? []);
+	const known = configuration.held();
+	return strictest(providers.map(({ code }) => amountRule(currency, known?.rulesOf(code, currency))));
 }
 
 async function submit(context: PawapayContext, request: PaymentRequest): Promise<SubmitOutcome> {

@@ -1,4 +1,5 @@
-import { CURRENCIES, currencyExponent, formatMoney, toMajor, toMinor } from '#lib/domain/money.ts';
+import { ANY_AMOUNT, type AmountRule } from '#lib/domain/chargeable.ts';
+import { CURRENCIES, currencyExponent, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { ProviderRules } from './configuration.ts';
 
 /** pawaPay's amounts: major units without leading zeros, with two decimals or none (reference section 5). */
@@ -25,21 +26,14 @@ export function amountOf(text: string | null, currency: string | null): number |
 	return toMinor(Number(text), currency) ?? Math.ceil(Number(text) * 10 ** currencyExponent(currency));
 }
 
-/** Returns why a provider does not take an amount, as sentences. */
-export function amountProblems(
-	amountMinor: number,
-	currency: string,
-	rules: ProviderRules | null | undefined
-): string[] {
-	const problems: string[] = [];
-	const amount = wireAmount(amountMinor, currency, rules?.decimals ?? usualDecimals(currency));
-	if (amount === null) problems.push(`The network takes whole amounts of ${currency} only.`);
-	const major = Number(wireAmount(amountMinor, currency, 2));
-	if (typeof rules?.min === 'number' && major < rules.min) {
-		problems.push(`The network takes ${formatMoney(rules.min, currency, 'en')} or more.`);
-	}
-	if (typeof rules?.max === 'number' && major > rules.max) {
-		problems.push(`The network takes ${formatMoney(rules.max, currency, 'en')} at most.`);
-	}
-	return problems;
+/** The amounts that a provider charges, in minor units. */
+export function amountRule(currency: string, rules: ProviderRules | null | undefined): AmountRule {
+	const exponent = currencyExponent(currency);
+	const minor = (major: number | null | undefined, otherwise: number) =>
+		typeof major === 'number' ? Math.round(major * 10 ** exponent) : otherwise;
+	return {
+		stepMinor: 10 ** Math.max(0, exponent - (rules?.decimals ?? usualDecimals(currency))),
+		minMinor: minor(rules?.min, ANY_AMOUNT.minMinor),
+		maxMinor: minor(rules?.max, ANY_AMOUNT.maxMinor)
+	};
 }

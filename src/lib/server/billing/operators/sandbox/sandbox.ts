@@ -1,4 +1,5 @@
 import { isTestOutcome, TEST_OUTCOMES, type TestOutcome } from '#lib/checkout/test-outcomes.ts';
+import { ANY_AMOUNT } from '#lib/domain/chargeable.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
@@ -54,6 +55,7 @@ export function createSandboxOperator(database: Database, clock: Clock, log: Log
 		id: 'sandbox',
 		capabilities: { minStatusDelaySeconds: 3, resubmitSameReferenceSafe: true },
 		takesNumber: () => true,
+		amounts: () => ANY_AMOUNT,
 		validate: () => [],
 		submit: (request) => submit(context, request),
 		readStatus: (attempt) => readStatus(context, attempt),

@@ -1,6 +1,6 @@
 import * as m from '#lib/i18n/messages.js';
 import { readFields } from '#lib/checkout/pay-form.ts';
-import { offeredMethods } from '#lib/domain/payment-methods.ts';
+import { chargingMethods } from '#lib/checkout/price.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
 import { priceAgain } from '../../../s/[token]/retry.ts';
@@ -15,7 +15,7 @@ export const POST: RequestHandler = async (event) => {
 		const purchase = await purchases.find(apiClient(event), entry.token);
 		if (!purchase) return refused({ form: m.purchase_not_found() }, 404);
 		const { router, session } = purchase;
-		if (!offeredMethods(router.payment_methods).includes(entry.paymentMethod)) {
+		if (!chargingMethods(router, Number(entry.quoted)).includes(entry.paymentMethod)) {
 			return refused({ paymentMethod: m.purchase_choose_network() });
 		}
 		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });

@@ -1,6 +1,6 @@
 import * as m from '#lib/i18n/messages.js';
 import { readPayEntry, wantedTime } from '#lib/checkout/pay-form.ts';
-import { offeredMethods } from '#lib/domain/payment-methods.ts';
+import { chargingMethods } from '#lib/checkout/price.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm, routerOf } from '../../../api-errors.ts';
 import { answerOrder, refused, unsentOrder } from '../answers.ts';
@@ -20,7 +20,7 @@ export const POST: RequestHandler = async (event) => {
 		if ('error' in wanted) return refused({ time: wanted.error });
 		// Charges only the amount that was shown.
 		if (!wanted.seen) return refused({ form: m.purchase_price_changed() }, 409);
-		if (!offeredMethods(router.payment_methods).includes(entry.paymentMethod)) {
+		if (!chargingMethods(router, wanted.choice.amount).includes(entry.paymentMethod)) {
 			return refused({ paymentMethod: m.purchase_choose_network() });
 		}
 		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });

@@ -3,6 +3,7 @@ import { buckets, dateAt, isDate } from '#lib/format/calendar.ts';
 import { SCOPE_TEXTS } from '#lib/server/api/contract/scopes.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 import { readFields } from '#lib/server/web/form.ts';
+import { logSecurity } from '#lib/server/web/security-log.ts';
 import { requireVisitor, type Visitor } from '#lib/server/web/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -86,7 +87,7 @@ async function make(event: RequestEvent, { account }: Visitor, entry: Entry): Pr
 	if (scopes.length < new Set(entry.scopes).size) {
 		throw new KeyRefused('scopes', 'Choose scopes that your account allows.');
 	}
-	return apiKeys.create({
+	const key = await apiKeys.create({
 		accountId: account.id,
 		name: entry.name,
 		role,
@@ -94,6 +95,8 @@ async function make(event: RequestEvent, { account }: Visitor, entry: Entry): Pr
 		expiresAt,
 		formToken: entry.formToken
 	});
+	logSecurity(event, 'API key created', { account: account.id });
+	return key;
 }
 
 /** Returns the expiry in ms since the epoch: null for never, undefined if invalid. A date ends the day. */

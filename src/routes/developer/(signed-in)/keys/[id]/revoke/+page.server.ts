@@ -1,6 +1,7 @@
 import { error, redirect } from '@sveltejs/kit';
 import { requireVisitor } from '#lib/server/web/sign-in.ts';
 import { keysOf } from '#lib/server/web/developer/keys.ts';
+import { logSecurity } from '#lib/server/web/security-log.ts';
 import { idOf } from '#lib/server/web/page-links.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -18,6 +19,7 @@ export const actions: Actions = {
 		const { account } = await requireVisitor(event);
 		const id = idOf(event.params.id);
 		if (!(await event.locals.app.apiKeys.revokeOwn(account.id, id))) error(404, NO_KEY);
+		logSecurity(event, 'API key revoked', { account: account.id, keyId: id });
 		redirect(303, `/developer/keys?revoked=${id}`);
 	}
 };

@@ -1,8 +1,9 @@
 import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Database } from '../db/database.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Database } from '../../db/database.ts';
 import type { ImportedRouter } from './import-rows.ts';
-import * as store from './store.ts';
+import type { ImportStaging } from './import-staging.ts';
+import * as store from '../store.ts';
 
 /** Few round trips, and far below the limit of parameters. */
 const CHUNK_ROWS = 500;
@@ -16,7 +17,7 @@ export async function importRouters(
 	clock: Clock,
 	request: {
 		ownerAccountId: number;
-		routers: readonly ImportedRouter[];
+		routers: Pick<ImportStaging, 'chunks'>;
 		paymentMethods: readonly string[];
 		onProgress?: (done: number) => void;
 	}
@@ -25,8 +26,8 @@ export async function importRouters(
 	return database.transact(async (trx) => {
 		await store.lockOwner(trx, ownerAccountId);
 		const result = { added: 0, changed: 0, unchanged: 0 };
-		for (let from = 0; from < routers.length; from += CHUNK_ROWS) {
-			const chunk = routers.slice(from, from + CHUNK_ROWS);
+		let done = 0;
+		for (const chunk of routers.chunks(CHUNK_ROWS)) {
 			const ids = chunk.map(({ externalId }) => externalId);
 			const known = await store.byExternalIds(trx, ownerAccountId, ids);
 			const rows: store.NewRouter[] = [];
@@ -40,12 +41,14 @@ export async function importRouters(
 				else result.added += 1;
 				rows.push({
 					...rowOf(router, row, clock.now()),
+					external_id: router.externalId,
 					owner_account_id: ownerAccountId,
 					payment_methods: row?.payment_methods ?? JSON.stringify(paymentMethods)
 				});
 			}
 			if (rows.length > 0) await store.upsertImported(trx, rows);
-			onProgress?.(from + chunk.length);
+			done += chunk.length;
+			onProgress?.(done);
 		}
 		return result;
 	});
@@ -67,10 +70,11 @@ const STATED_COLUMNS = [
 const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
 	STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
 
+type NamedRouter = Pick<ImportedRouter, 'stated' | 'fallbackName'>;
+
 /** A known router keeps the columns that an import cannot set. */
-function rowOf(router: ImportedRouter, known: store.RouterRow | undefined, now: number) {
+export function rowOf(router: NamedRouter, known: store.RouterRow | undefined, now: number) {
 	return {
-		external_id: router.externalId,
 		name: known?.name ?? router.fallbackName,
 		address: known?.address ?? null,
 		security: known?.security ?? 'wpa',
@@ -86,7 +90,7 @@ function rowOf(router: ImportedRouter, known: store.RouterRow | undefined, now: 
 }
 
 /** An open network supports only sign-in at the hotspot, whatever the router had before. */
-function accessOf({ stated }: ImportedRouter, known: store.RouterRow | undefined) {
+function accessOf({ stated }: NamedRouter, known: store.RouterRow | undefined) {
 	const isOpen = (stated.security ?? known?.security) === 'nopass';
 	const kind = stated.access_kind ?? known?.access_kind ?? 'wpa_personal_per_client';
 	return { access_kind: isOpen ? ('portal_login' as const) : kind };

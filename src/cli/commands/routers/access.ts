@@ -1,15 +1,13 @@
 import { ACCESS_KINDS, endsByItself } from '#lib/domain/access-kind.ts';
-import type { App } from '#lib/server/app.ts';
 import {
 	PASSWORD_RULE,
 	MAX_PASS_DEVICES,
 	type RouterAccess
 } from '#lib/server/access/passes/access-kinds.ts';
-import { UsageError, defineCommand, required } from '../support/command.ts';
-import { CommandError } from '../support/errors.ts';
-import { readSecret } from '../support/files.ts';
-import { plain, print } from '../support/output.ts';
-import { findRouter } from '../support/services.ts';
+import { UsageError, defineCommand, required } from '../../support/command.ts';
+import { readSecret } from '../../support/files.ts';
+import { plain, print } from '../../support/output.ts';
+import { ownRouter } from '../../support/services.ts';
 
 export const routerAccess = defineCommand({
 	name: 'routers access',
@@ -76,18 +74,6 @@ export const confirmRouterAccess = defineCommand({
 	}
 });
 
-/** @throws UsageError, CommandError */
-async function ownRouter(app: App, text: string) {
-	if (!/^\d{1,15}$/.test(text)) throw new UsageError('ID is the id of a router; see "routers list".');
-	const { remoteApi } = app.config;
-	if (remoteApi !== null) {
-		throw new CommandError(`The routers are those of ${remoteApi.url}: set this where that service runs.`);
-	}
-	const router = await findRouter(app, Number(text));
-	if (!router) throw new CommandError(`There is no router ${text}; see "routers list".`);
-	return router;
-}
-
 function lines(id: number, name: string, access: RouterAccess): string[] {
 	const { kind, ssid, security, networkPasswordKnown, maxDevices } = access;
 	const known = networkPasswordKnown ? 'known (not shown)' : 'not known: buyers are told to ask at the venue';
@@ -101,8 +87,8 @@ function lines(id: number, name: string, access: RouterAccess): string[] {
 			? []
 			: [
 					'',
-					'Airtill cannot end the time there: everyone shares one password, which keeps working. Buyers see this before',
-					'they pay. Change the password from time to time: here first, then in the router.'
+					'Airtill cannot end the time there: everyone shares one password, which keeps working. Buyers are asked to leave',
+					'when their time ends. Change the password from time to time: here first, then in the router.'
 				])
 	];
 }

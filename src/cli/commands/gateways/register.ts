@@ -1,10 +1,18 @@
 import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
-import { UsageError, defineCommand, required } from '../support/command.ts';
-import { CommandError } from '../support/errors.ts';
-import { readSecret } from '../support/files.ts';
-import { gatewayAddresses, secretLines } from '../support/gateway-text.ts';
-import { print } from '../support/output.ts';
-import { findRouter, knownGateway } from '../support/services.ts';
+import { UsageError, defineCommand, required } from '../../support/command.ts';
+import { CommandError } from '../../support/errors.ts';
+import { readSecret } from '../../support/files.ts';
+import { gatewayAddresses, secretLines } from '../../support/gateway-text.ts';
+import { print } from '../../support/output.ts';
+import { findRouter, knownGateway } from '../../support/services.ts';
+import {
+	LOGIN_HELP,
+	NO_SETTINGS,
+	readSettings,
+	routerIdOf,
+	SETTING_HELP,
+	SETTING_OPTIONS
+} from './options.ts';
 
 export const addGateway = defineCommand({
 	name: 'gateways add',
@@ -16,81 +24,28 @@ export const addGateway = defineCommand({
 		'',
 		'  --router ID           the router that it serves (see "routers list")',
 		`  --kind KIND           ${GATEWAY_KINDS.join(', ')} (an access point with RADIUS)`,
-		'  --login-host HOST     host or host:port of its sign-in page; repeat for up to five. Devices are sent to no',
-		'                        other host. Not for unifi and hostapd.',
+		...LOGIN_HELP,
 		'  --secret-file FILE    opennds, coova: use this secret; default: generate one',
-		'',
-		'  openNDS',
-		'  --level 1|4           fas_secure_enabled; default 1',
-		'  --ndsctl PATH         level 1 on this machine: path of ndsctl, which authorizes and disconnects devices',
-		'',
-		'  RADIUS: mikrotik, coova, hostapd',
-		'  --nas ADDRESS[:PORT]  its address for RADIUS requests and Disconnect-Requests; default port 3799',
-		'  --radius-secret-file FILE  use this RADIUS secret; default: generate one',
-		'',
-		'  MikroTik',
-		'  --control radius|rest how Airtill controls it; default radius. rest: for RouterOS 7, recommended, because it needs',
-		'                        no RADIUS server',
-		'',
-		'  API: mikrotik with --control rest, unifi',
-		'  --api URL             its REST API or UniFi console, for example https://10.8.0.2. http only in a private',
-		'                        network, and for unifi only with --api-insecure',
-		'  --api-user NAME       mikrotik: user of the REST API',
-		"  --api-key-file FILE   mikrotik: that user's password; unifi: the API key",
-		'  --api-certificate-file FILE  PEM of its certificate or of the authority that signed it; for certificates that no',
-		'                        public authority has signed',
-		'',
-		'  UniFi',
-		'  --site NAME           name of the site in the addresses of the console',
-		'  --access-point MAC    an access point; repeat it. Needed if several gateways share a site name',
-		'  --external-access     without --api: another system lets devices online, for example your own program behind',
-		'                        the webhook session.activated'
+		'  --radius-secret-file FILE  mikrotik, coova, hostapd: use this RADIUS secret; default: generate one',
+		...SETTING_HELP
 	].join('\n'),
 	options: {
-		router: { type: 'string' },
+		...SETTING_OPTIONS,
 		kind: { type: 'string' },
-		'login-host': { type: 'string', multiple: true, default: [] },
-		level: { type: 'string' },
-		site: { type: 'string' },
-		'access-point': { type: 'string', multiple: true, default: [] },
-		'external-access': { type: 'boolean', default: false },
 		'secret-file': { type: 'string' },
-		control: { type: 'string' },
-		nas: { type: 'string' },
-		'radius-secret-file': { type: 'string' },
-		ndsctl: { type: 'string' },
-		api: { type: 'string' },
-		'api-user': { type: 'string' },
-		'api-key-file': { type: 'string' },
-		'api-certificate-file': { type: 'string' },
-		'api-insecure': { type: 'boolean', default: false }
+		'radius-secret-file': { type: 'string' }
 	},
 	async run({ argument, values, folder, open }) {
 		const router = required(values.router, '--router');
 		const kind = required(values.kind, '--kind');
-		if (!/^\d{1,15}$/.test(router))
-			throw new UsageError('--router must be the id of a router; see "routers list".');
-		const routerId = Number(router);
-		const file = async (name: string | undefined) => (await readSecret(folder, name))?.trim() ?? null;
+		const routerId = routerIdOf(router);
+		const secretOf = async (name: string | undefined) => (await readSecret(folder, name))?.trim() ?? null;
 		const input = {
-			name: argument,
-			routerId,
-			kind,
-			loginHosts: values['login-host'],
-			secret: await file(values['secret-file']),
-			level: values.level ?? null,
-			site: values.site ?? null,
-			accessPoints: values['access-point'],
-			externalAccess: values['external-access'],
-			control: values.control ?? null,
-			nas: values.nas ?? null,
-			radiusSecret: await file(values['radius-secret-file']),
-			ndsctl: values.ndsctl ?? null,
-			api: values.api ?? null,
-			apiUser: values['api-user'] ?? null,
-			apiKey: await file(values['api-key-file']),
-			apiCertificate: await file(values['api-certificate-file']),
-			apiInsecure: values['api-insecure']
+			...NO_SETTINGS,
+			...(await readSettings(values, folder)),
+			...{ name: argument, routerId, kind },
+			secret: await secretOf(values['secret-file']),
+			radiusSecret: await secretOf(values['radius-secret-file'])
 		};
 
 		const app = await open();
@@ -113,8 +68,8 @@ export const addGateway = defineCommand({
 		await print([...lines, ...secretLines(gateway, ['secret', 'radiusSecret', 'token'])].join('\n'));
 		if (kind === 'mikrotik' && gateway.settings.control !== 'rest') {
 			console.error(
-				'RouterOS 7 needs no RADIUS server: remove this gateway, and add it again with "--control rest --api URL ' +
-					'--api-user NAME --api-key-file FILE".'
+				`RouterOS 7 needs no RADIUS server: "gateways set ${argument} --control rest --api URL --api-user NAME ` +
+					'--api-key-file FILE".'
 			);
 		}
 		if (changed) {
@@ -131,7 +86,8 @@ export const rotateGateway = defineCommand({
 	parameters: 'NAME [--key] [--secret] [--radius-secret] [--token] [--api-key-file FILE]',
 	summary: 'Replace the key or the secrets of a gateway.',
 	help: [
-		'The old ones stop working at once: configure the gateway again ("gateways config NAME").',
+		'The old ones stop working at once: configure the gateway again ("gateways config NAME"). In live mode nothing is',
+		'sold there until it has responded with the new ones. Running time does not change.',
 		'',
 		'  --key                 new key; its portal address changes',
 		'  --secret              new secret (faskey, uamsecret), shown once',
@@ -172,5 +128,8 @@ export const rotateGateway = defineCommand({
 		const shown = (['secret', 'radiusSecret', 'token'] as const).filter((which) => rotation[which] !== null);
 		const lines = gatewayAddresses(gateway, app.config);
 		await print([...lines, ...secretLines(gateway, shown)].join('\n'));
+		if (!(await app.routers.verifiedBy(gateway))) {
+			console.error('Nothing is sold there until the gateway has responded with the new configuration.');
+		}
 	}
 });

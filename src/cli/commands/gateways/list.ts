@@ -4,13 +4,13 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 import { gatewayState } from '#lib/server/owner/usage/usage.ts';
-import { checkGatewayHere } from '../checks/gateway.ts';
-import { report, REPORT_HELP } from '../checks/finding.ts';
-import { defineCommand } from '../support/command.ts';
-import { CommandError } from '../support/errors.ts';
-import { gatewayAddresses } from '../support/gateway-text.ts';
-import { plain, print, tableLine } from '../support/output.ts';
-import { findRouter, knownGateway } from '../support/services.ts';
+import { checkGatewayHere } from '../../checks/gateway.ts';
+import { report, REPORT_HELP } from '../../checks/finding.ts';
+import { defineCommand } from '../../support/command.ts';
+import { CommandError } from '../../support/errors.ts';
+import { gatewayAddresses } from '../../support/gateway-text.ts';
+import { plain, print, tableLine } from '../../support/output.ts';
+import { findRouter, knownGateway } from '../../support/services.ts';
 
 const gatewayLine = tableLine(24, 9, 36, 24, 12);
 

@@ -3,10 +3,10 @@ import { isIP } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import type { ConfigPart } from '#lib/server/gateways/gateway.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
-import { UsageError, defineCommand } from '../support/command.ts';
-import { CommandError } from '../support/errors.ts';
-import { print } from '../support/output.ts';
-import { findRouter, knownGateway } from '../support/services.ts';
+import { UsageError, defineCommand } from '../../support/command.ts';
+import { CommandError } from '../../support/errors.ts';
+import { print } from '../../support/output.ts';
+import { findRouter, knownGateway } from '../../support/services.ts';
 
 export const configureGateway = defineCommand({
 	name: 'gateways config',

@@ -1,0 +1,115 @@
+import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
+import { loadConfig } from '#lib/server/config/config.ts';
+import {
+	IMPORT_FIELDS,
+	readRouters,
+	type ColumnMap,
+	type ImportField
+} from '#lib/server/routers/import/import-rows.ts';
+import { openImportStaging } from '#lib/server/routers/import/import-staging.ts';
+import { importRouters } from '#lib/server/routers/import/import-routers.ts';
+import { parsePrice, priceRule } from '#lib/server/routers/router-fields.ts';
+import { UsageError, defineCommand } from '../../support/command.ts';
+import { CommandError } from '../../support/errors.ts';
+import { streamInput } from '../../support/files.ts';
+import { plain, print } from '../../support/output.ts';
+import { ownerOf } from '../../support/owners.ts';
+
+const PROGRESS_ROWS = 1000;
+
+export const importRoutersFile = defineCommand({
+	name: 'routers import',
+	parameters: 'FILE.csv --map field=Column,... [--price N] [--owner EMAIL] [--skip-bad]',
+	summary: 'Add or update routers from a CSV file.',
+	help: [
+		'If a row is bad, nothing is imported. Every bad row is reported with its line and the reason.',
+		'The id identifies a router, so importing the same file twice changes nothing.',
+		'',
+		'  --map PAIRS    the column of each field, e.g. ssid=SSID,lat=Latitude,lon=Longitude',
+		`                 Fields: ${IMPORT_FIELDS.join(', ')}.`,
+		'                 ssid, lat and lon are required. Without id, network, position and name identify a',
+		'                 router. security: wpa (default) or nopass. status: online (default) or offline.',
+		`                 access_kind: ${ACCESS_KINDS.slice(0, 3).join(', ')}`,
+		`                 or ${ACCESS_KINDS.slice(3).join(', ')} (see "routers access"); default: the first one, on open`,
+		'                 networks portal_login. A router with shared_password sells once its password is set there.',
+		'                 Fields without a column keep their value in existing routers.',
+		'  --price N      price per hour in units of CURRENCY, at most MAX_PRICE, for rows without a price in the file',
+		'  --owner EMAIL  their account, an owner or admin; default: the only owner',
+		'  --skip-bad     skip bad rows and import the others',
+		'',
+		'The file is CSV in UTF-8, separated by commas. Its first line contains the column names.'
+	].join('\n'),
+	options: {
+		map: { type: 'string', multiple: true },
+		price: { type: 'string' },
+		owner: { type: 'string' },
+		'skip-bad': { type: 'boolean' }
+	},
+	async run({ argument, values, env, folder, open }) {
+		const columns = parseMap(values.map ?? []);
+		const { currency, maxPrice, paymentMethods } = loadConfig(env);
+		const rules = { currency, maxPrice };
+		const priceMinor = values.price === undefined ? null : parsePrice(values.price, rules);
+		if (values.price !== undefined && priceMinor === null) {
+			throw new UsageError(`--price "${values.price}": ${priceRule(rules)}.`);
+		}
+		if (values.price === undefined && !columns.has('price')) {
+			throw new UsageError('A price is missing: give --price N, or map a column to it (price=Column).');
+		}
+
+		const staging = openImportStaging();
+		try {
+			const badRows = await readRouters(
+				streamInput(folder, argument),
+				{ columns, ...rules, priceMinor },
+				{ staging, onProblem: ({ line, text }) => console.error(`line ${line}: ${plain(text)}`) }
+			);
+			const total = staging.count();
+			checkRows(badRows, total + badRows, values['skip-bad'] ?? false);
+			for (const { line, text } of staging.notes()) console.error(`line ${line}: note: ${text}`);
+
+			const app = await open();
+			const owner = await ownerOf(app, values.owner);
+			const { added, changed, unchanged } = await importRouters(app.database, app.clock, {
+				ownerAccountId: owner.id,
+				routers: staging,
+				paymentMethods,
+				onProgress(done) {
+					if (done < PROGRESS_ROWS || (done % PROGRESS_ROWS !== 0 && done !== total)) return;
+					console.error(`${done} of ${total} rows`);
+				}
+			});
+			await print(`${added} added, ${changed} changed, ${unchanged} unchanged, ${badRows} skipped`);
+		} finally {
+			staging.close();
+		}
+	}
+});
+
+/** @throws CommandError if bad rows are not to be skipped */
+function checkRows(badRows: number, rows: number, skipsBad: boolean): void {
+	if (rows === 0) console.error('The file has no rows below its header.');
+	if (badRows === 0 || skipsBad) return;
+	throw new CommandError(
+		`Nothing was imported: ${badRows} of ${rows} rows ${badRows === 1 ? 'is' : 'are'} bad. ` +
+			'Correct the file, or skip such rows with --skip-bad.'
+	);
+}
+
+/** Parses `field=Column,...`. Names may contain commas: only a comma before `field=` separates. */
+function parseMap(options: readonly string[]): ColumnMap {
+	const map = new Map<ImportField, string>();
+	for (const pair of options.flatMap((text) => text.split(/,(?=\s*\w+\s*=)/))) {
+		const [, name = '', column = ''] = /^\s*(\w+)\s*=(.*)$/s.exec(pair) ?? [];
+		const field = IMPORT_FIELDS.find((known) => known === name);
+		if (name === '') throw new UsageError(`--map takes field=Column,..., not "${pair}".`);
+		if (!field) throw new UsageError(`--map: unknown field "${name}". Fields: ${IMPORT_FIELDS.join(', ')}.`);
+		if (column.trim() === '') throw new UsageError(`--map: ${field} has no column.`);
+		if (map.has(field)) throw new UsageError(`--map: ${field} is given twice.`);
+		map.set(field, column.trim());
+	}
+	const missing = (['ssid', 'lat', 'lon'] as const).filter((field) => !map.has(field));
+	if (map.size === 0) throw new UsageError('--map is missing.');
+	if (missing.length > 0) throw new UsageError(`--map: no column for ${missing.join(', ')}.`);
+	return map;
+}

@@ -1,0 +1,51 @@
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import type { GatewayChange } from '#lib/server/gateways/settings/changed-input.ts';
+import type { Tx } from '#lib/server/db/database.ts';
+import { InputError } from '#lib/server/platform/errors.ts';
+import { GATEWAY_JOB, GRANT_JOB } from '../../job-kinds.ts';
+import { openAt } from '../../passes/store.ts';
+import type { AccessContext } from '../context.ts';
+import * as gatewayStore from '../grants/gateway-store.ts';
+import { controlModeOf } from '../targets.ts';
+
+/**
+ * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted
+ * is granted again over a new connection.
+ * @throws InputError with every wrong field, or if somebody would lose access; then nothing changes
+ */
+export const changeGateway = (
+	context: AccessContext,
+	before: RegisteredGateway,
+	change: GatewayChange
+): Promise<RegisteredGateway> =>
+	context.gateways.set(before, change, async (trx, after, isReconnected) => {
+		await refuseStranding(context, trx, before, after);
+		if (!isReconnected) return;
+		const { clock, jobs } = context;
+		const now = clock.now();
+		for (const id of await gatewayStore.requestAllAgain(trx, after.id, now)) {
+			await jobs.schedule(trx, GRANT_JOB, id, now);
+		}
+		await jobs.schedule(trx, GATEWAY_JOB, after.id, now);
+	});
+
+async function refuseStranding(
+	{ clock }: AccessContext,
+	trx: Tx,
+	before: RegisteredGateway,
+	after: RegisteredGateway
+): Promise<void> {
+	if (before.routerId !== after.routerId) {
+		const [open] = await openAt(trx, { routerId: before.routerId, afterId: 0 }, clock.now(), 1);
+		if (open) {
+			const reason = `buyers have time left at router ${before.routerId}, and would lose access; move the gateway when it has ended`;
+			throw new InputError([{ field: 'router', reason }]);
+		}
+	}
+	if (controlModeOf(before) === controlModeOf(after)) return;
+	const count = await gatewayStore.countOpenAt(trx, { gatewayId: before.id, afterId: 0 });
+	if (count === 0) return;
+	const reason = `${count} devices or users have access in the present way, which could not end it any more; change this when their time has ended`;
+	const field = before.kind === 'mikrotik' ? 'control' : before.kind === 'unifi' ? 'api' : 'level';
+	throw new InputError([{ field, reason }]);
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '#lib/server/platform/clock.ts';
+import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
+import { equalSecrets, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
+
+/**
+ * Slows down password guessing. After some failures every further one doubles the wait. A browser that has signed in to
+ * the account keeps a token and is counted alone, so that strangers cannot lock its owner out. All other browsers are
+ * counted by network, and together, so that many networks cannot guess for ever. A link by mail is never held up.
+ */
+export interface Attempt {
+	email: string;
+	/** IP address, or the /64 of an IPv6 address. */
+	network: string;
+	/** The browser's token; null if it has none. */
+	token: string | null;
+}
+
+interface Limit {
+	subject: string;
+	/** Failures before the first wait. */
+	free: number;
+	longestMs: number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Longer than any wait. */
+const FORGET_MS = 24 * HOUR_MS;
+const SOURCE = { free: 5, longestMs: 12 * HOUR_MS };
+const ALL_SOURCES = { free: 50, longestMs: HOUR_MS };
+const TOKEN_ID_BYTES = 16;
+const MAC_KEY_BYTES = 32;
+
+export function createAttempts({ database, clock, secrets }: Context) {
+	const key = secrets.derive('known-browser', MAC_KEY_BYTES);
+	const sign = (id: string, email: string) => `${id}.${hmac(key, `${id}:${normalise(email)}`)}`;
+	const isKnown = ({ token, email }: Attempt) =>
+		token !== null && equalSecrets(token, sign(token.split('.')[0] ?? '', email));
+	const limitsOf = (attempt: Attempt): Limit[] =>
+		isKnown(attempt)
+			? [{ ...SOURCE, subject: subjectOf(attempt, `browser:${attempt.token}`) }]
+			: [
+					{ ...SOURCE, subject: subjectOf(attempt, `network:${attempt.network}`) },
+					{ ...ALL_SOURCES, subject: subjectOf(attempt, 'all') }
+				];
+	return {
+		/**
+		 * Counts the attempt as failed, before its password is checked: attempts at the same moment count too.
+		 * Returns the milliseconds to wait, and counts nothing, if it comes too soon; otherwise 0.
+		 */
+		async begin(attempt: Attempt): Promise<number> {
+			const now = clock.now();
+			const limits = limitsOf(attempt);
+			await forget(database.db, now);
+			return database.transact(async (trx) => {
+				const waits = [];
+				for (const limit of limits) waits.push(await waitMs(trx, limit, now));
+				const wait = Math.max(...waits);
+				if (wait === 0) for (const { subject } of limits) await count(trx, subject, now);
+				return wait;
+			});
+		},
+		/** Takes the attempt back. Returns the token for the browser. */
+		async succeeded(attempt: Attempt): Promise<string> {
+			const [source, all] = limitsOf(attempt);
+			await database.transact(async (trx) => {
+				if (source) await trx.deleteFrom('failed_sign_ins').where('subject', '=', source.subject).execute();
+				if (all) await takeBack(trx, all.subject);
+			});
+			if (attempt.token !== null && isKnown(attempt)) return attempt.token;
+			return sign(randomBytes(TOKEN_ID_BYTES).toString('base64url'), attempt.email);
+		}
+	};
+}
+
+interface Context {
+	database: Database;
+	clock: Clock;
+	secrets: Secrets;
+}
+
+const normalise = (email: string) => email.trim().toLowerCase();
+
+const subjectOf = ({ email }: Attempt, source: string) => sha256(`${source}:${normalise(email)}`);
+
+async function waitMs(trx: Tx, { subject, free, longestMs }: Limit, now: number): Promise<number> {
+	const row = await trx
+		.selectFrom('failed_sign_ins')
+		.select(['failures', 'failed_at'])
+		.where('subject', '=', subject)
+		.executeTakeFirst();
+	if (!row || row.failures < free) return 0;
+	const wait = Math.min(MINUTE_MS * 2 ** (row.failures - free), longestMs);
+	return Math.max(0, row.failed_at + wait - now);
+}
+
+const count = (trx: Tx, subject: string, now: number) =>
+	trx
+		.insertInto('failed_sign_ins')
+		.values({ subject, failures: 1, failed_at: now })
+		.onConflict((conflict) =>
+			conflict
+				.column('subject')
+				.doUpdateSet((row) => ({ failures: row('failed_sign_ins.failures', '+', 1), failed_at: now }))
+		)
+		.execute();
+
+const takeBack = (trx: Tx, subject: string) =>
+	trx
+		.updateTable('failed_sign_ins')
+		.set((row) => ({ failures: row('failures', '-', 1) }))
+		.where('subject', '=', subject)
+		.where('failures', '>', 0)
+		.execute();
+
+const forget = (queries: Queries, now: number) =>
+	queries
+		.deleteFrom('failed_sign_ins')
+		.where('failed_at', '<=', now - FORGET_MS)
+		.execute();

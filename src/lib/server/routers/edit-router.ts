@@ -1,0 +1,117 @@
+import type { RoutersContext } from './context.ts';
+import { InputError, type FieldProblem } from '../platform/errors.ts';
+import { rowOf } from './import/import-routers.ts';
+import { existingRouter } from './read-routers.ts';
+import { readFields, type RouterTexts, type StatedFields } from './router-fields.ts';
+import * as store from './store.ts';
+
+/** Names who changes a router, and why, for the audit log. */
+export interface Editor {
+	/** Name of the administrator. */
+	by: string;
+	note: string;
+}
+
+/** @throws InputError with every wrong field */
+function read(texts: RouterTexts, { maxPrice }: RoutersContext['config'], currency: string): StatedFields {
+	const problems: FieldProblem[] = [];
+	const report = (field: string, reason: string) => void problems.push({ field, reason });
+	const refuseCut = (field: string, how: string) => report(field, `too long: it would be ${how}`);
+	const fields = readFields(texts, { currency, maxPrice }, report, refuseCut);
+	if (fields.name === '') report('name', 'give a name, or leave it out');
+	if (problems.length > 0) throw new InputError(problems);
+	return fields;
+}
+
+/** Adds one router of an owner. @throws InputError with every wrong field */
+export function addRouter(
+	context: RoutersContext,
+	ownerAccountId: number,
+	texts: RouterTexts,
+	{ by, note }: Editor
+): Promise<store.RouterRow> {
+	const { audit, clock, config, database } = context;
+	const { currency, paymentMethods } = config;
+	const {
+		ssid = '',
+		lat = 0,
+		lon = 0,
+		price_minor = 0,
+		...others
+	} = read({ ssid: '', lat: '', lon: '', price: '', ...texts }, config, currency);
+	const stated = { ssid, lat, lon, price_minor, currency, ...others };
+	return database.transact(async (trx) => {
+		const row = await store.insert(trx, {
+			...rowOf({ stated, fallbackName: others.address ?? ssid }, undefined, clock.now()),
+			external_id: null,
+			owner_account_id: ownerAccountId,
+			payment_methods: JSON.stringify(paymentMethods)
+		});
+		const after = { router_id: row.id, owner_account_id: ownerAccountId, ...stated };
+		await audit.record(trx, {
+			...{ actor: by, action: 'router.added', paymentId: null, reason: note },
+			...{ before: {}, after }
+		});
+		return row;
+	});
+}
+
+/**
+ * Changes the given fields. Orders keep what was agreed.
+ * @returns the names of the changed fields
+ * @throws AppError `router_not_found`
+ * @throws InputError with every wrong field
+ */
+export function changeRouter(
+	context: RoutersContext,
+	id: number,
+	texts: RouterTexts,
+	{ by, note }: Editor
+): Promise<string[]> {
+	const { audit, clock, config, database } = context;
+	return database.transact(async (trx) => {
+		const row = await existingRouter(trx, id);
+		const fields = read(texts, config, row.currency);
+		if (fields.security === 'nopass' && row.access_kind !== 'portal_login') {
+			const reason = `an open network takes no bought password (${row.access_kind}); first run "routers access ${id} --kind portal_login"`;
+			throw new InputError([{ field: 'security', reason }]);
+		}
+		const old = new Map<string, unknown>(Object.entries(row));
+		const changed = Object.entries(fields).filter(([name, value]) => old.get(name) !== value);
+		if (changed.length === 0) return [];
+		await store.update(trx, id, { ...fields, updated_at: clock.now() });
+		const before = Object.fromEntries(changed.map(([name]) => [name, old.get(name)]));
+		await audit.record(trx, {
+			...{ actor: by, action: 'router.changed', paymentId: null, reason: note },
+			before: { router_id: id, ...before },
+			after: { router_id: id, ...Object.fromEntries(changed) }
+		});
+		return changed.map(([name]) => name);
+	});
+}
+
+/**
+ * Takes a router off sale and out of all lists, or puts it back. Running time and payments on their way do not
+ * change; money that comes late is refunded.
+ * @throws AppError `router_not_found`
+ */
+export function disableRouter(
+	{ audit, clock, database }: RoutersContext,
+	id: number,
+	{ isDisabled, by, note }: Editor & { isDisabled: boolean }
+): Promise<void> {
+	return database.transact(async (trx) => {
+		const { disabled_at: before } = await existingRouter(trx, id);
+		if ((before !== null) === isDisabled) return;
+		const after = isDisabled ? clock.now() : null;
+		await store.update(trx, id, { disabled_at: after, updated_at: clock.now() });
+		await audit.record(trx, {
+			actor: by,
+			action: isDisabled ? 'router.disabled' : 'router.enabled',
+			paymentId: null,
+			reason: note,
+			before: { router_id: id, disabled_at: before },
+			after: { router_id: id, disabled_at: after }
+		});
+	});
+}

@@ -1,0 +1,183 @@
+import type { AccessKind } from '#lib/domain/access-kind.ts';
+import { sha256 } from '../../platform/secrets.ts';
+import { CsvFileError, readCsv } from '../../platform/csv.ts';
+import type { ImportStaging } from './import-staging.ts';
+import {
+	cut,
+	MAX_NAME_CHARACTERS,
+	readFields,
+	ROUTER_FIELDS,
+	visible,
+	type PriceRules,
+	type RouterTexts,
+	type StatedFields
+} from '../router-fields.ts';
+import type { RouterRow } from '../store.ts';
+
+export const IMPORT_FIELDS = ['id', ...ROUTER_FIELDS] as const;
+
+export type ImportField = (typeof IMPORT_FIELDS)[number];
+
+export type ColumnMap = ReadonlyMap<ImportField, string>;
+
+type Stated = StatedFields & Pick<RouterRow, 'ssid' | 'lat' | 'lon' | 'price_minor' | 'currency'>;
+
+export interface ImportedRouter {
+	/** The owner's id, or one derived from the row's content. */
+	externalId: string;
+	/** Values in the file. Missing columns keep their value or get a default. */
+	stated: Stated;
+	/** For a new router, if no column holds names. */
+	fallbackName: string;
+}
+
+export interface RowRemark {
+	/** The first line of the row; the header is line 1. */
+	line: number;
+	text: string;
+}
+
+interface RowSettings extends PriceRules {
+	columns: ColumnMap;
+	/** Price per hour in minor units, for rows without one. */
+	priceMinor: number | null;
+}
+
+interface ImportTarget {
+	/** Receives valid rows, and notes about corrections to them. */
+	staging: ImportStaging;
+	onProblem(problem: RowRemark): void;
+}
+
+const MAX_ID_CHARACTERS = 100;
+const DERIVED_ID_CHARACTERS = 32;
+
+/**
+ * Reads a file in bounded memory.
+ * @param chunks UTF-8, with or without byte order mark
+ * @returns the number of bad rows
+ * @throws CsvFileError if the whole file is unusable, for example if a column is missing
+ */
+export async function readRouters(
+	chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
+	settings: RowSettings,
+	{ staging, onProblem }: ImportTarget
+): Promise<number> {
+	let columnOf = new Map<ImportField, number>();
+	let badRows = 0;
+	await readCsv(chunks, {
+		header(columns) {
+			columnOf = columnIndexes(settings.columns, columns);
+		},
+		row(cells, line) {
+			const reasons: string[] = [];
+			const notes: string[] = [];
+			const router = readRow({ cells, columnOf, settings, staging, line, reasons, notes });
+			if (router && reasons.length === 0) {
+				staging.add(router);
+				for (const text of notes) staging.note(line, text);
+			} else {
+				badRows += 1;
+				for (const text of reasons) onProblem({ line, text });
+			}
+		},
+		problem(line, text) {
+			badRows += 1;
+			onProblem({ line, text });
+		}
+	});
+	return badRows;
+}
+
+function columnIndexes(map: ColumnMap, header: string[]): Map<ImportField, number> {
+	const columns = header.map((name) => name.trim());
+	const columnOf = new Map<ImportField, number>();
+	for (const [field, column] of map) {
+		const index = columns.indexOf(column);
+		if (index === -1) {
+			throw new CsvFileError(
+				`The file has no column "${column}" (for ${field}). Its columns: ${columns.join(', ')}.`
+			);
+		}
+		if (columns.includes(column, index + 1)) {
+			throw new CsvFileError(`The file has more than one column "${column}" (for ${field}).`);
+		}
+		columnOf.set(field, index);
+	}
+	return columnOf;
+}
+
+interface RowInput {
+	cells: string[];
+	line: number;
+	columnOf: ReadonlyMap<ImportField, number>;
+	settings: RowSettings;
+	staging: ImportStaging;
+	reasons: string[];
+	notes: string[];
+}
+
+/** Reads a row. Returns null and fills `reasons` if it is invalid. */
+function readRow(input: RowInput): ImportedRouter | null {
+	const { cells, columnOf, settings, staging, reasons, notes } = input;
+	const texts: RouterTexts = {};
+	for (const field of ROUTER_FIELDS) {
+		const index = columnOf.get(field);
+		if (index !== undefined) texts[field] = cells[index] ?? '';
+	}
+	const fixedPrice = visible(texts.price) === '' ? settings.priceMinor : null;
+	if (fixedPrice !== null) delete texts.price;
+	const note = (field: string, text: string) => void notes.push(`${field} ${text}`);
+
+	const id = columnOf.has('id') ? readId(visible(cells[columnOf.get('id') ?? -1]), input) : null;
+	const {
+		name,
+		access_kind: kind,
+		...read
+	} = readFields(texts, settings, (_field, reason) => reasons.push(reason), note);
+	if (read.security === 'nopass' && kind !== undefined && kind !== 'portal_login') {
+		reasons.push(`access kind "${kind}" on an open network: only portal_login works there`);
+	}
+	const { ssid, lat, lon, price_minor = fixedPrice } = read;
+	if (ssid === undefined || lat === undefined || lon === undefined || price_minor === null) return null;
+
+	const otherName = read.address || ssid;
+	const stated: Stated = {
+		...{ ...read, ssid, lat, lon, price_minor, currency: settings.currency },
+		...(name === undefined ? {} : { name: name || cut(otherName, MAX_NAME_CHARACTERS, 'name', note) }),
+		...accessOf(read.security, kind)
+	};
+	const fallbackName = [...otherName].slice(0, MAX_NAME_CHARACTERS).join('');
+	if (id === null && reasons.length > 0) return null;
+	return { externalId: id ?? contentId({ stated, fallbackName }, staging), stated, fallbackName };
+}
+
+function readId(id: string, { staging, line, reasons }: RowInput): string | null {
+	if (id === '') reasons.push('no id');
+	else if (id.length > MAX_ID_CHARACTERS) reasons.push(`id is longer than ${MAX_ID_CHARACTERS} characters`);
+	else {
+		const before = staging.takeId(id, line);
+		if (before === null) return id;
+		reasons.push(`duplicate id "${id}", already on line ${before}`);
+	}
+	return null;
+}
+
+/** Open networks support only sign-in at the hotspot. */
+function accessOf(
+	security: 'wpa' | 'nopass' | undefined,
+	kind: AccessKind | undefined
+): Pick<StatedFields, 'access_kind'> {
+	const access_kind = kind ?? (security === 'nopass' ? 'portal_login' : undefined);
+	return access_kind === undefined ? {} : { access_kind };
+}
+
+/** Equal rows differ by their order, so that a second import finds the same routers. */
+function contentId(
+	{ stated, fallbackName }: Pick<ImportedRouter, 'stated' | 'fallbackName'>,
+	staging: ImportStaging
+): string {
+	const { ssid, lat, lon, name } = stated;
+	const content = sha256(JSON.stringify([ssid, lat, lon, name ?? fallbackName]));
+	return `row:${content.slice(0, DERIVED_ID_CHARACTERS)}:${staging.ordinalOf(content)}`;
+}

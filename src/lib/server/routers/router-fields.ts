@@ -1,0 +1,160 @@
+import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
+import { currencyExponent, toMinor } from '#lib/domain/money.ts';
+import type { Report } from '../platform/errors.ts';
+import type { RouterRow } from './store.ts';
+
+export const ROUTER_FIELDS = [
+	'name',
+	'address',
+	'ssid',
+	'lat',
+	'lon',
+	'price',
+	'security',
+	'access_kind',
+	'status'
+] as const;
+
+export type RouterField = (typeof ROUTER_FIELDS)[number];
+
+/** Texts of a file or of the command line. Omitted fields are not read. */
+export type RouterTexts = Partial<Record<RouterField, string>>;
+
+export type StatedFields = Partial<
+	Pick<
+		RouterRow,
+		'name' | 'address' | 'ssid' | 'lat' | 'lon' | 'price_minor' | 'security' | 'access_kind' | 'status'
+	>
+>;
+
+export interface PriceRules {
+	currency: string;
+	/** Highest price per hour, in major units. */
+	maxPrice: number;
+}
+
+/** Longer texts are cut, because they are for display only. */
+export const MAX_NAME_CHARACTERS = 120;
+const MAX_ADDRESS_CHARACTERS = 200;
+/** IEEE 802.11: an SSID is 0 to 32 octets. */
+const MAX_SSID_BYTES = 32;
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i;
+const AMOUNT = /^\d+(\.\d+)?$/;
+const SECURITIES = ['wpa', 'nopass'] as const;
+const STATUSES = ['online', 'offline'] as const;
+
+/** Control characters, line separators, and characters that change the text direction. */
+const INVISIBLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const INVISIBLE_RUN = new RegExp(`${INVISIBLE.source}+`, 'gu');
+
+export const visible = (text: string | undefined): string => (text ?? '').replace(INVISIBLE_RUN, ' ').trim();
+
+/** Reports why a field is invalid. */
+type Fail = (reason: string) => undefined;
+
+/**
+ * Reads the given fields. Continues after a wrong field, so that one pass reports all of them.
+ * @param note receives corrections
+ */
+export function readFields(
+	texts: RouterTexts,
+	rules: PriceRules,
+	report: Report,
+	note: Report
+): StatedFields {
+	const fail =
+		(field: RouterField): Fail =>
+		(reason) =>
+			void report(field, reason);
+	const read = <T>(field: RouterField, reader: (text: string, fail: Fail) => T): T | undefined =>
+		texts[field] === undefined ? undefined : reader(visible(texts[field]), fail(field));
+	return {
+		...defined(
+			'name',
+			read('name', (text) => cut(text, MAX_NAME_CHARACTERS, 'name', note))
+		),
+		...defined(
+			'address',
+			read('address', (text) => cut(text, MAX_ADDRESS_CHARACTERS, 'address', note) || null)
+		),
+		// Invisible characters are deleted, not replaced: the network has none.
+		...defined('ssid', texts.ssid === undefined ? undefined : readSsid(texts.ssid, fail('ssid'))),
+		...defined(
+			'lat',
+			read('lat', (text, wrong) => readDegrees(text, 'latitude', 90, wrong))
+		),
+		...defined(
+			'lon',
+			read('lon', (text, wrong) => readDegrees(text, 'longitude', 180, wrong))
+		),
+		...defined(
+			'price_minor',
+			read('price', (text, wrong) => readPrice(text, rules, wrong))
+		),
+		...defined(
+			'security',
+			read('security', (text, wrong) => readWord(text, 'security', SECURITIES, wrong))
+		),
+		...defined(
+			'access_kind',
+			read('access_kind', (text, wrong) => readWord(text, 'access kind', ACCESS_KINDS, wrong))
+		),
+		...defined(
+			'status',
+			read('status', (text, wrong) => readWord(text, 'status', STATUSES, wrong))
+		)
+	};
+}
+
+const defined = <Name extends keyof StatedFields>(name: Name, value: StatedFields[Name]): StatedFields =>
+	value === undefined ? {} : { [name]: value };
+
+export function cut(text: string, limit: number, field: RouterField, note: Report): string {
+	const characters = [...text];
+	if (characters.length <= limit) return text;
+	note(field, `cut to ${limit} characters`);
+	return characters.slice(0, limit).join('').trimEnd();
+}
+
+function readSsid(text: string, fail: Fail): string | undefined {
+	const ssid = text.replace(INVISIBLE, '').trim();
+	if (ssid === '') return fail('no SSID');
+	const bytes = Buffer.byteLength(ssid);
+	if (bytes <= MAX_SSID_BYTES) return ssid;
+	return fail(`SSID "${ssid}" has ${bytes} bytes; a network's name has at most ${MAX_SSID_BYTES}`);
+}
+
+function readDegrees(text: string, what: string, limit: number, fail: Fail): number | undefined {
+	if (text === '') return fail(`no position: ${what} is missing`);
+	if (!NUMBER.test(text)) return fail(`no position: ${what} "${text}" is not a number`);
+	if (Math.abs(Number(text)) <= limit) return Number(text);
+	return fail(`${what} ${text} is out of range, -${limit} to ${limit}`);
+}
+
+function readPrice(text: string, rules: PriceRules, fail: Fail): number | undefined {
+	if (text === '') return fail('no price');
+	return parsePrice(text, rules) ?? fail(`price "${text}": ${priceRule(rules)}`);
+}
+
+/** Returns null if the price is invalid in the currency or too high. */
+export function parsePrice(text: string, { currency, maxPrice }: PriceRules): number | null {
+	return AMOUNT.test(text) && Number(text) <= maxPrice ? toMinor(Number(text), currency) : null;
+}
+
+export function priceRule({ currency, maxPrice }: PriceRules): string {
+	const decimals = currencyExponent(currency);
+	return `a price in ${currency} is a number above 0, at most ${maxPrice} (MAX_PRICE), with ${decimals === 0 ? 'no' : `at most ${decimals}`} decimals`;
+}
+
+/** An empty text states nothing. */
+function readWord<Word extends string>(
+	text: string,
+	what: string,
+	words: readonly Word[],
+	fail: Fail
+): Word | undefined {
+	if (text === '') return undefined;
+	const word = words.find((known) => known === text.toLowerCase());
+	return word ?? fail(`unknown ${what} "${text}" (use ${words.join(' or ')})`);
+}

@@ -1,0 +1,51 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { isEmail } from '#lib/domain/email.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import { readFields } from './form.ts';
+import { FIRST_PATH, newPasswordProblem, setPasswordByLink } from './sign-in.ts';
+import { tooManyMails, tooOften } from './sign-in-limits.ts';
+
+/** The response does not reveal whether the address is known. */
+export async function mailLink(event: RequestEvent, { isNew }: { isNew: boolean }) {
+	const { signIn } = event.locals.app;
+	const { field } = await readFields(event.request);
+	const email = field('email').trim();
+	if (!isEmail(email)) return fail(400, { email, problem: m.owner_forgot_incomplete() });
+	if (signIn.mailProblem !== null) {
+		return fail(503, { email, problem: m.owner_forgot_no_mail() });
+	}
+	const refused =
+		(await tooOften(event, 'sign-in-mail', { email })) ?? (await tooManyMails(event, email, { email }));
+	if (refused) return refused;
+	signIn.mailLink({ email, origin: event.locals.origin, isNew, write: writeMail() });
+	return { email, sent: true };
+}
+
+/** In the language of the request. */
+function writeMail(): (url: string) => { subject: string; text: string } {
+	const subject = m.owner_mail_subject();
+	const [open, once, ignore] = [m.owner_mail_open(), m.owner_mail_once(), m.owner_mail_ignore()];
+	return (url) => ({ subject, text: [open, '', url, '', once, '', ignore].join('\n') });
+}
+
+/** Reads the address of a password link. Mail scanners open links, so GET does not use the token up. */
+export async function readPasswordLink({ locals, url }: RequestEvent) {
+	const token = url.searchParams.get('token') ?? '';
+	return { token, email: await locals.app.signIn.linkOwner(token, locals.origin) };
+}
+
+/** Sets the password, signs in, and opens the first page of the account's role. */
+export async function usePasswordLink(event: RequestEvent) {
+	const { field } = await readFields(event.request);
+	const { token, email } = await readPasswordLink(event);
+	if (email === null) return fail(400, { problem: '' });
+	const password = field('password');
+	const problem = newPasswordProblem(password, email);
+	if (problem !== null) return fail(400, { problem });
+	const refused = await tooOften(event, 'sign-in', {});
+	if (refused) return refused;
+	if (!(await setPasswordByLink(event, { token, email, password }))) return fail(400, { problem: '' });
+	const account = await event.locals.app.accounts.findByEmail(email);
+	redirect(303, account?.role === 'owner' ? link('/owner') : FIRST_PATH);
+}

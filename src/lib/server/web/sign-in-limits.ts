@@ -1,0 +1,84 @@
+import { fail, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
+import * as m from '#lib/i18n/messages.js';
+import { networkOf } from '../api/http/limits.ts';
+import type { Attempt } from '../developer/sign-in/attempts.ts';
+import { sha256 } from '../platform/secrets.ts';
+
+// better-auth's rate limiter does not see calls from the server, so attempts are counted here.
+
+/** Forms per minute and network. */
+const LIMITS = { 'sign-in': 20, 'sign-in-mail': 6 };
+/** Mails per minute and address: the recipient may not have requested them. */
+const MAILS = 2;
+const MAX_SECONDS_SHOWN = 99;
+/** Browsers keep a cookie for 400 days at most. */
+const TOKEN_SECONDS = 400 * 24 * 60 * 60;
+
+type Refusal<Entry> = ActionFailure<Entry & { problem: string }>;
+
+/** Returns the answer to a form that this network sent too often, or null. */
+export const tooOften = <Entry extends object>(
+	event: RequestEvent,
+	action: keyof typeof LIMITS,
+	entry: Entry
+): Promise<Refusal<Entry> | null> =>
+	take(event, `${action}:address:${networkOf(event)}`, LIMITS[action], entry);
+
+/** Returns the answer to a form that would send too many mails to an address, or null. */
+export const tooManyMails = <Entry extends object>(
+	event: RequestEvent,
+	email: string,
+	entry: Entry
+): Promise<Refusal<Entry> | null> =>
+	take(event, `sign-in-mail:email:${sha256(email.trim().toLowerCase())}`, MAILS, entry);
+
+async function take<Entry extends object>(
+	event: RequestEvent,
+	subject: string,
+	limit: number,
+	entry: Entry
+): Promise<Refusal<Entry> | null> {
+	const { admitted, resetMs } = await event.locals.app.rateLimits.take(subject, limit);
+	return admitted ? null : wait(event, resetMs, entry);
+}
+
+/** Returns the answer to a password that comes too soon after wrong ones, or null: then it counts as wrong for now. */
+export async function tooSoon<Entry extends object>(
+	event: RequestEvent,
+	email: string,
+	entry: Entry
+): Promise<Refusal<Entry> | null> {
+	const waitMs = await event.locals.app.signIn.attempts.begin(attemptOf(event, email));
+	return waitMs === 0 ? null : wait(event, waitMs, entry);
+}
+
+/** Takes the count back. The browser is known from now on. */
+export async function attemptSucceeded(event: RequestEvent, email: string): Promise<void> {
+	const token = await event.locals.app.signIn.attempts.succeeded(attemptOf(event, email));
+	event.cookies.set(tokenCookie(event), token, {
+		path: '/',
+		httpOnly: true,
+		sameSite: 'lax',
+		secure: event.locals.origin.startsWith('https:'),
+		maxAge: TOKEN_SECONDS
+	});
+}
+
+const tokenCookie = ({ locals }: RequestEvent) =>
+	`${locals.origin.startsWith('https:') ? '__Host-' : ''}airtill.known_browser`;
+
+const attemptOf = (event: RequestEvent, email: string): Attempt => ({
+	email,
+	network: networkOf(event),
+	token: event.cookies.get(tokenCookie(event)) ?? null
+});
+
+function wait<Entry extends object>(event: RequestEvent, waitMs: number, entry: Entry): Refusal<Entry> {
+	const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+	event.setHeaders({ 'retry-after': String(seconds) });
+	const problem =
+		seconds <= MAX_SECONDS_SHOWN
+			? m.owner_sign_in_wait({ seconds: String(seconds) })
+			: m.owner_sign_in_wait_minutes({ minutes: String(Math.ceil(seconds / 60)) });
+	return fail(429, { ...entry, problem });
+}

@@ -1,0 +1,38 @@
+/** An operator that refuses our account: the buyer is not charged, and the administrator is told why nobody can pay. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OPERATORS } from '../../simulators/facts.ts';
+import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
+import { cli } from '../../support/server/server.ts';
+import { DATABASES, eventually } from '../../support/server/fixture.ts';
+
+const [mpesa] = OPERATORS.filter(({ name }) => name === 'mpesa');
+if (!mpesa) throw new Error('There is no M-Pesa');
+
+describe.each(DATABASES)('with a wrong passkey, on %s', (database) => {
+	let operated: OperatedFixture;
+	beforeAll(async () => {
+		operated = await startOperated(mpesa, database, { MPESA_PASSKEY: 'wrong' });
+	});
+	afterAll(() => operated.stop());
+
+	it('doctor fails before anybody has paid, and later counts the lost sales', async () => {
+		const { server, api } = operated.fixture;
+		const before = await cli(['doctor'], server);
+		expect(before.stdout).toMatch(/^FAIL operator: daraja: .* MPESA_PASSKEY \(Wrong credentials\)/m);
+		expect(before.stdout).not.toContain('in 24 hours');
+		expect(before.code).toBe(1);
+
+		for (let times = 0; times < 2; times += 1) {
+			const session = await api.createSession({ payment_method: 'mpesa', phone: operated.newPhone() });
+			const { id } = await api.pay(session);
+			const failed = await eventually('the payment fails', async () => {
+				const payment = await api.getPayment(id);
+				return payment.status === 'failed' && payment;
+			});
+			expect(failed.failure_code).toBe('provider_error');
+		}
+		const { stdout } = await cli(['doctor'], server);
+		expect(stdout).toMatch(/^warn operator: daraja: refused 2 payments in 24 hours .*"Wrong credentials"/m);
+		expect(server.stderr()).toMatch(/"operator":"daraja","payment":\d+,"answer":"Wrong credentials"/);
+	});
+});

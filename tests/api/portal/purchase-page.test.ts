@@ -1,0 +1,126 @@
+/** The page of a purchase and its receipt: what they say about time, money and the next step. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { browse, fieldValue, type Browsing, type Page } from '../../support/pages/browsing.ts';
+import { shownCode } from '../../support/pages/purchase.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { eventually, useFixture } from '../../support/server/fixture.ts';
+
+const MINUTE = 60_000;
+
+describe('the page of a purchase', () => {
+	const fixture = useFixture({ database: 'sqlite' });
+	let person: Browsing;
+
+	beforeAll(() => {
+		person = browse(fixture().server.url);
+	});
+
+	/** Orders time at router 3. @returns the path of the purchase */
+	async function order(digits: string, time = '1h 500'): Promise<string> {
+		const purchase = fieldValue(await person.get('/r/3'), 'purchase');
+		const fields = { time, paymentMethod: 'mobile_money', phone: numberEnding(digits), purchase };
+		const { path, text } = await person.post('/r/3', fields);
+		expect(path, text).toMatch(/^\/s\/[\w-]{24}$/);
+		return path;
+	}
+
+	const untilIt = (path: string, says: string | RegExp): Promise<Page> =>
+		eventually(`${path} says ${says}`, async () => {
+			const page = await person.get(path);
+			return page.text.match(says) ? page : null;
+		});
+
+	async function bought(): Promise<string> {
+		const path = await order('008');
+		await untilIt(path, 'Your Wi‑Fi is paid until');
+		return path;
+	}
+
+	const receiptOf = async (path: string) => (await person.get(`${path}/receipt.txt`)).html;
+
+	it('has a receipt only after the operator took the money', async () => {
+		const unpaid = await order('003');
+		const page = await untilIt(unpaid, 'Check your phone.');
+		expect(page.html).not.toContain('/receipt');
+		for (const address of [`${unpaid}/receipt`, `${unpaid}/receipt.txt`]) {
+			expect((await person.get(address)).path).toBe(unpaid);
+		}
+		const paid = await bought();
+		expect((await person.get(paid)).html).toContain(`href="${paid}/receipt"`);
+		expect(await receiptOf(paid)).toMatch(/^Receipt\nTest mode: no real money\n\n.*Paid: UGX\s500\n/s);
+	});
+
+	it('shows all time and money of the pass after time was added', async () => {
+		const path = await bought();
+		const form = await person.get(`${path}?more`);
+		await person.post(`${path}?/extend`, {
+			time: '30m 250',
+			paymentMethod: 'mobile_money',
+			phone: numberEnding('008'),
+			purchase: fieldValue(form, 'purchase')
+		});
+		const page = await untilIt(path, /Total paid UGX\s750/);
+		expect(page.text).toMatch(/Time 90 minutes/);
+		expect(await receiptOf(path)).toMatch(
+			/Time: 1 hour\n.*Added time: 30 minutes\n.*Total paid: UGX\s750\n/s
+		);
+	});
+
+	it('names the end and who ended it, on the receipt too', async () => {
+		const path = await bought();
+		const planned = /Ends: (.*)/.exec(await receiptOf(path))?.[1] ?? '';
+		await fixture().server.advance(9 * MINUTE);
+		await person.post(`${path}?/end`);
+		expect((await person.get(path)).text).toMatch(/Ended \d\d:\d\d by you/);
+		const receipt = await receiptOf(path);
+		expect(receipt).toMatch(/\nEnded: \d+ \w+ \d{4},? (at )?\d\d:\d\d by you\n/);
+		expect(planned).not.toBe('');
+		expect(receipt).not.toContain(planned);
+		expect(receipt).not.toContain('Ends:');
+	});
+
+	it('names the sum and the number of a refund after a wrong amount', async () => {
+		const path = await order('009');
+		const page = await untilIt(path, 'Your operator took');
+		expect(page.text).toMatch(
+			/Your operator took UGX\s1,000 instead of UGX\s500\. We (are refunding|refunded) UGX\s1,000 to \d{4} ••• 009\./
+		);
+		expect(await receiptOf(path)).toMatch(/Paid: UGX\s1,000\n.*Payment: Refund/s);
+	});
+
+	it('keeps the code while nobody knows the result, and offers to check before it offers to pay again', async () => {
+		const path = await order('003');
+		const waiting = await untilIt(path, 'Check your phone.');
+		const code = shownCode(waiting.html);
+		expect(code).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
+		await eventually('the operator has it', () =>
+			fixture().sql.count(
+				"select count(*) from payments where status = 'pending' and submit_state = 'accepted'"
+			)
+		);
+		await fixture().server.advance(11 * MINUTE);
+		const unknown = await untilIt(path, 'We are still waiting for your');
+		expect(shownCode(unknown.html)).toBe(code);
+		expect(unknown.text).toMatch(/Check again Pay again/);
+		expect(unknown.text).not.toMatch(/not been charged|will not be charged/);
+		// Too late to pay for this order: the code stays.
+		await fixture().server.advance(51 * MINUTE);
+		const late = await untilIt(path, 'Check again later.');
+		expect(shownCode(late.html)).toBe(code);
+		expect(late.text).toMatch(/Check again Buy Wi‑Fi time/);
+	});
+
+	it('never numbers payments, which would show how much an installation sells', async () => {
+		const path = await bought();
+		expect((await person.get(path)).text + (await receiptOf(path))).not.toMatch(/payment number/i);
+	});
+
+	it('says in its own words that a number is missing, not in those of the browser', async () => {
+		const shop = await person.get('/r/3');
+		expect(shop.html).not.toMatch(/<input[^>]*\srequired/);
+		const fields = { time: '1h 500', paymentMethod: 'mobile_money', phone: '' };
+		const refused = await person.post('/r/3', { ...fields, purchase: fieldValue(shop, 'purchase') });
+		expect(refused.status).toBe(400);
+		expect(refused.text).toContain('Enter your mobile-money number.');
+	});
+});
