@@ -5,7 +5,7 @@ import { createAuthmon } from '../../simulators/gateway/authmon.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { numberEnding } from '../../support/api/api.ts';
-import { buyAtUniFi, connectRouterOs, connectUniFi } from '../../support/gateways/consoles.ts';
+import { buyAtUniFi, connectRouterOs, connectUniFi, newMac } from '../../support/gateways/consoles.ts';
 import { gatewayName, registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
 import { base64, ndsEntry, newDevice, sha256, type NdsDevice } from '../../support/gateways/opennds.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
@@ -56,9 +56,22 @@ const newest = async () => {
 	const [row] = await fixture().sql.all('select * from passes order by id desc limit 1');
 	return Number(row?.['id']);
 };
-/** As an offer would have set it: the portal's form buys an hour. */
-const limit = (pass: number, { speed_down_kbps: down = null, speed_up_kbps: up = null }: Speed) =>
-	fixture().sql.run('update passes set speed_down_kbps = ?, speed_up_kbps = ? where id = ?', down, up, pass);
+/** Buys with that speed, as an offer would have set it: the portal's form buys an hour. */
+async function limited<T>(
+	{ speed_down_kbps: down, speed_up_kbps: up }: Speed,
+	work: () => Promise<T>
+): Promise<T> {
+	const { sql } = fixture();
+	const change = `speed_down_kbps = ${down ?? 'null'}, speed_up_kbps = ${up ?? 'null'}`;
+	await sql.run(
+		`create trigger limited after insert on passes begin update passes set ${change} where id = new.id; end`
+	);
+	try {
+		return await work();
+	} finally {
+		await sql.run('drop trigger limited');
+	}
+}
 
 describe('by RADIUS', () => {
 	it.each([
@@ -120,14 +133,9 @@ describe('a UniFi console', () => {
 	afterAll(() => unifi.stop());
 
 	/** An hour of a device, with that speed. */
-	async function buyWith(speed: Speed, mac?: string) {
-		unifi.fail('down');
-		const bought = await buyAtUniFi(fixture(), mac);
-		await limit(await newest(), speed);
-		unifi.join(bought.mac);
-		unifi.heal();
-		await fixture().server.advance(MINUTE);
-		return bought;
+	async function buyWith(speed: Speed, mac = newMac()) {
+		unifi.join(mac);
+		return limited(speed, () => buyAtUniFi(fixture(), mac));
 	}
 
 	it('gets the speed with each authorization', async () => {
@@ -142,15 +150,18 @@ describe('a UniFi console', () => {
 	it('gives a device that has two passes the speed of one only until the end of that one', async () => {
 		const { mac } = await buyWith(BOTH);
 		await eventually('it is in', async () => unifi.isIn(mac));
-		await fixture().sql.run(
-			'update passes set ends_at = ends_at + ? where id = ?',
-			180 * MINUTE,
-			await newest()
-		);
+		const { sql, server } = fixture();
+		const pass = await newest();
+		for (const [table, column] of [
+			['passes', 'ends_at'],
+			['sessions', 'expires_at']
+		]) {
+			await sql.run(`update ${table} set ${column} = ${column} + ? where id = ?`, 180 * MINUTE, pass);
+		}
 		await buyWith({}, mac);
 		await eventually('it has no limit', async () => Object.keys(unifi.speedOf(mac)).length === 0);
 		expect(unifi.minutesOf(mac)).toBeLessThanOrEqual(61);
-		await fixture().server.advance(65 * MINUTE);
+		await server.advance(65 * MINUTE);
 		await eventually(
 			'it has the limit of the other pass',
 			async () => unifi.speedOf(mac).rxRateLimitKbps === 2000
@@ -168,16 +179,16 @@ describe('a UniFi console', () => {
 });
 
 describe('openNDS', () => {
-	async function buyAt(gateway: { key: string }, device: NdsDevice, speed: Speed): Promise<number> {
-		const before = await newest();
-		const person = browse(fixture().server.url);
-		await buyHourOn(person, await person.get(ndsEntry(gateway, device, LOGIN_HOST)));
-		const pass = await eventually('it is paid', async () => {
-			const id = await newest();
-			return id !== before && id;
+	function buyAt(gateway: { key: string }, device: NdsDevice, speed: Speed): Promise<number> {
+		return limited(speed, async () => {
+			const before = await newest();
+			const person = browse(fixture().server.url);
+			await buyHourOn(person, await person.get(ndsEntry(gateway, device, LOGIN_HOST)));
+			return eventually('it is paid', async () => {
+				const id = await newest();
+				return id !== before && id;
+			});
 		});
-		await limit(pass, speed);
-		return pass;
 	}
 
 	describe('with a BinAuth script', () => {
