@@ -1,4 +1,6 @@
 /** The speed of an offer at each kind of gateway: sent to those that hold it, and not sold where one does not. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ndsctlController } from '../../../src/lib/server/gateways/opennds/client.ts';
 import { createAuthmon } from '../../simulators/gateway/authmon.ts';
@@ -6,7 +8,12 @@ import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { buyAtUniFi, connectRouterOs, connectUniFi, newMac } from '../../support/gateways/consoles.ts';
-import { gatewayName, registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
+import {
+	gatewayName,
+	printedConfig,
+	registerGateway,
+	registerRadius
+} from '../../support/gateways/gateways.ts';
 import { base64, ndsEntry, newDevice, sha256, type NdsDevice } from '../../support/gateways/opennds.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
 import { browse } from '../../support/pages/browsing.ts';
@@ -197,9 +204,10 @@ describe('openNDS', () => {
 			gateway = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST, router: NDS });
 		});
 
-		async function signIn({ mac, token }: NdsDevice, pass: number, more: Record<string, string>) {
+		/** As a script of an earlier version asks. */
+		async function signIn({ mac, token }: NdsDevice, pass: number) {
 			const key = /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
-			const fields = { key, method: 'auth_client', mac, token, custom: base64(`s${pass}`), ...more };
+			const fields = { key, method: 'auth_client', mac, token, custom: base64(`s${pass}`) };
 			const response = await fetch(`${fixture().server.url}/opennds/${gateway.key}/binauth`, {
 				method: 'POST',
 				body: new URLSearchParams(fields)
@@ -207,13 +215,22 @@ describe('openNDS', () => {
 			return `${response.status} ${await response.text()}`;
 		}
 
+		/** Runs the printed script, as openNDS does. */
+		async function runScript({ mac, token }: NdsDevice, pass: number): Promise<string> {
+			const parts = await printedConfig(fixture().server, gateway.name);
+			const text = parts.find(({ file }) => file?.endsWith('airtill-binauth.sh'))?.text ?? '';
+			const words = ['auth_client', mac, '-', '-', '192.168.8.50', token, base64(`s${pass}`)];
+			const { stdout } = await promisify(execFile)('sh', ['-c', text, 'script', ...words]);
+			return stdout.trim();
+		}
+
 		it('gets the speed after the seconds; an older script gets the seconds alone, and its buyer in', async () => {
 			const [limited, plain] = [newDevice(), newDevice()];
 			const pass = await buyAt(gateway, limited, BOTH);
-			expect(await signIn(limited, pass, { limits: '1' })).toMatch(/^200 3[56]\d\d 512 2000 0 0$/);
-			expect(await signIn(limited, pass, {})).toMatch(/^200 3[56]\d\d$/);
+			expect(await runScript(limited, pass)).toMatch(/^3[56]\d\d 512 2000 0 0$/);
+			expect(await signIn(limited, pass)).toMatch(/^200 3[56]\d\d$/);
 			const other = await buyAt(gateway, plain, {});
-			expect(await signIn(plain, other, { limits: '1' })).toMatch(/^200 3[56]\d\d 0 0 0 0$/);
+			expect(await runScript(plain, other)).toMatch(/^3[56]\d\d 0 0 0 0$/);
 		});
 
 		it('of an older version sells a speed only after its new script has asked once', async () => {
@@ -221,11 +238,11 @@ describe('openNDS', () => {
 			await fixture().sql.run('update gateways set settings = ? where name = ?', settings, gateway.name);
 			const device = newDevice();
 			const pass = await buyAt(gateway, device, {});
-			await signIn(device, pass, {});
+			await signIn(device, pass);
 			const { status, detail } = await refusal(NDS, BOTH);
 			expect(status).toBe(400);
 			expect(detail).toContain('has an old BinAuth script');
-			await signIn(device, pass, { limits: '1' });
+			await runScript(device, pass);
 			expect((await setOffers(NDS, BOTH)).status).toBe(200);
 			await setOffers(NDS);
 		});

@@ -24,7 +24,7 @@ auth_client)
 	# Prints seconds, kbit/s up and down, and kB up and down; 0 is no limit.
 	limits=$(ask "method=$1&limits=1&mac=$2&ip=$5&token=$6&custom=$7") || exit 1
 	case "$limits" in
-	'' | *[!0-9\ ]*) exit 1 ;;
+	'' | *[!0-9' ']*) exit 1 ;;
 	esac
 	echo "$limits"
 	;;
