@@ -12,6 +12,7 @@ import { confirmRouterAccess, routerAccess } from './commands/routers/access.ts'
 import { importRoutersFile } from './commands/routers/import.ts';
 import { addRouter, disableRouter, enableRouter, setRouter } from './commands/routers/edit.ts';
 import { listRouters } from './commands/routers/list.ts';
+import { listOffers, setOffers } from './commands/routers/offers.ts';
 import { listReviews, resolveReview, showReview } from './commands/review.ts';
 import { listSettings } from './commands/settings.ts';
 import { checkStatementFile } from './commands/statement.ts';
@@ -27,6 +28,8 @@ const COMMANDS: readonly Command[] = [
 	enableRouter,
 	routerAccess,
 	confirmRouterAccess,
+	setOffers,
+	listOffers,
 	createAccount,
 	inviteAccount,
 	createKey,

@@ -173,7 +173,7 @@ function clockFinding(offsetMs: number): Finding {
 		: warn('clock', what, 'let it use NTP; its reports have wrong dates, but buyers lose no time');
 }
 
-function* lately({ clock }: App, gateway: RegisteredGateway): Generator<Finding> {
+function* lately({ clock, config }: App, gateway: RegisteredGateway): Generator<Finding> {
 	const { kind, seenAt, unresponsiveSince, trouble } = gateway;
 	const minutesSince = (at: number) => Math.max(0, Math.round((clock.now() - at) / MINUTE_MS));
 	const advice = 'its router does not sell until it responds; check its configuration, power and internet';
@@ -187,11 +187,9 @@ function* lately({ clock }: App, gateway: RegisteredGateway): Generator<Finding>
 	else if (['browser', 'external'].includes(adapterOf(kind).controlMode(gateway))) {
 		yield ok('last message', 'this kind sends none');
 	} else {
-		yield warn(
-			'last message',
-			'none yet',
-			'normal before the first buyer; otherwise check its configuration'
-		);
+		const normal = 'normal before the first buyer; otherwise check its configuration';
+		const unsold = 'its splash page sells nothing before the first one; check its configuration';
+		yield warn('last message', 'none yet', config.mode === 'live' ? unsold : normal);
 	}
 }
 

@@ -28,6 +28,7 @@ interface Call<O extends Options> extends Context {
 	values: Parsed<O>['values'];
 	/** The first positional argument; '' if the command has none. */
 	argument: string;
+	secondArgument: string;
 	/** Opens the services without their jobs. They are stopped after the command. */
 	open(): Promise<App>;
 }
@@ -41,7 +42,9 @@ export function defineCommand<const O extends Options>({
 	run,
 	...texts
 }: Omit<Command, 'run'> & { options: O; run(call: Call<O>): Promise<unknown> }): Command {
-	const names = texts.parameters.split(' ').filter((word, index) => index === 0 && /^\w/.test(word));
+	const words = texts.parameters.split(' ').filter((word) => word !== '');
+	const end = words.findIndex((word) => !/^\w/.test(word));
+	const names = end === -1 ? words : words.slice(0, end);
 	return {
 		...texts,
 		async run(args, context) {
@@ -53,7 +56,10 @@ export function defineCommand<const O extends Options>({
 			let app: App | null = null;
 			const open = async () => (app = await openApp(loadConfig(context.env)));
 			try {
-				const code = await run({ ...context, values, argument: positionals[0] ?? '', open });
+				const code = await run({
+					...{ ...context, values, open },
+					...{ argument: positionals[0] ?? '', secondArgument: positionals[1] ?? '' }
+				});
 				return typeof code === 'number' ? code : 0;
 			} finally {
 				await (app as App | null)?.stop();

@@ -31,6 +31,13 @@ export function toMinor(major: number, currency: string): number | null {
 	return isExact ? minor : null;
 }
 
+/** Parses a typed amount: "500", "1,500", "1 500", "12.50". Returns null for ambiguous text such as "1,5". */
+export function parseAmount(text: string): number | null {
+	const bare = text.trim().replace(/[\u00a0\u202f ]/g, '');
+	const digits = /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(bare) ? bare.replaceAll(',', '') : bare;
+	return /^\d{1,12}(\.\d{1,6})?$/.test(digits) ? Number(digits) : null;
+}
+
 export function toMajor(minor: number, currency: string): number {
 	const exponent = currencyExponent(currency);
 	return exponent === 0 ? minor : Number((minor / 10 ** exponent).toFixed(exponent));

@@ -23,6 +23,16 @@ export const moment = (at: number, timeZone: string, more: Intl.DateTimeFormatOp
 const day = (date: string, options: Intl.DateTimeFormatOptions) =>
 	new Intl.DateTimeFormat(intlLocales(), { timeZone: 'UTC', ...options }).format(Date.parse(date));
 
+/** A Monday. */
+const FIRST_WEEKDAY = '2026-11-23';
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Names a day of the week, "Mon" for 0. */
+export const weekdayName = (index: number): string =>
+	new Intl.DateTimeFormat(intlLocales(), { timeZone: 'UTC', weekday: 'short' }).format(
+		Date.parse(FIRST_WEEKDAY) + index * DAY_MS
+	);
+
 /** Names a day, week or month: "Saturday 21 November 2026", "16 – 22 November 2026", "November 2026". */
 export function periodName(period: Period, start: string, end: string): string {
 	if (period === 'daily') {

@@ -12,6 +12,7 @@ import { createApi, numberEnding, type Api, type Payment } from '../../support/a
 import { selfSigned } from '../../support/gateways/certificates.ts';
 import { registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
 import { newDevice, reportAuth } from '../../support/gateways/opennds.ts';
+import { hear } from '../../support/gateways/watch.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
 import { startTlsFront, type TlsFront } from '../../support/gateways/tls-front.ts';
 import { BOTH_DATABASES, eventually, insertKey, SECRET } from '../../support/server/fixture.ts';
@@ -164,7 +165,11 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		const onItsWay = await startPayment(router, 2 * MINUTE);
 		const unpaid = await order(router);
 
-		const rotated = await run('gateways', 'rotate', gateway.name, '--token');
+		let rotated = { stdout: '', stderr: '' };
+		// A message with the old token is still being handled.
+		await hear({ server }, [gateway.name], {}, async () => {
+			rotated = await run('gateways', 'rotate', gateway.name, '--token');
+		});
 		expect(rotated.stderr).toContain('Nothing is sold there until the gateway has responded');
 		await refusesOrders(router);
 		expect((await old.authorize('nobody', MAC)).status).toBe(403);

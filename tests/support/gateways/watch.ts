@@ -9,15 +9,17 @@ import { eventually, SECRET, type Fixture } from '../server/fixture.ts';
 export const minute = 60_000;
 
 /** The clock of a server under test. */
-export const clockOf = ({ server }: Fixture): Clock => ({
+export const clockOf = ({ server }: Pick<Fixture, 'server'>): Clock => ({
 	now: () => systemClock.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0)
 });
 
 /** Notes what an endpoint or a job learns of gateways: by their names, in the words of the server. */
 export async function hear(
-	fixture: Fixture,
+	fixture: Pick<Fixture, 'server'>,
 	names: readonly string[],
-	news: StatusUpdate = {}
+	news: StatusUpdate = {},
+	/** Runs between the authentication of a message and its record. */
+	meanwhile: () => Promise<void> = () => Promise.resolve()
 ): Promise<void> {
 	const database = await openDatabase(fixture.server.databaseUrl, { poolSize: 1 });
 	try {
@@ -25,6 +27,7 @@ export async function hear(
 		for (const name of names) {
 			const gateway = await gateways.byName(name);
 			if (!gateway) throw new Error(`There is no gateway ${name}`);
+			await meanwhile();
 			await gateways.recordStatus(gateway, { seen: true, ...news });
 		}
 	} finally {

@@ -93,3 +93,31 @@ it.each(BAD_ROWS)('refuses %s, with its line, and reads the good row', async (_,
 it('reports everything against a row at once', async () => {
 	expect((await read(',B,,,91,x,-1,wep,up,\n')).problems).toHaveLength(7);
 });
+
+it('reads a file of any size, and finds a duplicate at its other end', { timeout: 120_000 }, async () => {
+	const ROWS = 300_000;
+	function* chunks() {
+		yield Buffer.from('id,ssid,lat,lon\n');
+		for (let from = 0; from < ROWS; from += 1_000) {
+			const rows = Array.from({ length: 1_000 }, (_, at) => `r${from + at},Net,1,${at % 180}\n`);
+			yield Buffer.from(rows.join(''));
+		}
+		yield Buffer.from('r0,Net,1,2\n');
+	}
+	const staging = openImportStaging();
+	try {
+		const columns = new Map((['id', 'ssid', 'lat', 'lon'] as const).map((field) => [field, field]));
+		const problems: string[] = [];
+		const settings = { columns, currency: 'UGX', maxPrice: 1_000_000, priceMinor: 500 };
+		const onProblem = ({ line, text }: { line: number; text: string }) =>
+			void problems.push(`${line}: ${text}`);
+		expect(await readRouters(chunks(), settings, { staging, onProblem })).toBe(1);
+		expect(problems).toEqual([`${ROWS + 2}: duplicate id "r0", already on line 2`]);
+		expect(staging.count()).toBe(ROWS);
+		let read = 0;
+		for (const chunk of staging.chunks(10_000)) read += chunk.length;
+		expect(read).toBe(ROWS);
+	} finally {
+		staging.close();
+	}
+});

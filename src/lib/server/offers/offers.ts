@@ -29,7 +29,7 @@ export type Offers = ReturnType<typeof createOffers>;
 /** The offers of routers, as their owners edit them. Orders read them through `routers`. */
 export function createOffers(context: OffersContext) {
 	const bind = binder(context);
-	return { ofRouter: bind(offersOfRouter), set: bind(setOffers) };
+	return { ofRouter: bind(offersOfRouter), check: bind(checkOffers), set: bind(setOffers) };
 }
 
 /** @throws AppError `router_not_found | not_router_owner` */
@@ -43,6 +43,36 @@ async function offersOfRouter(
 }
 
 /**
+ * Checks a new list without setting it.
+ * @throws AppError `router_not_found | not_router_owner | validation_failed`
+ */
+async function checkOffers(
+	context: OffersContext,
+	actor: Actor,
+	routerId: number,
+	list: OffersUpdateBody
+): Promise<void> {
+	await checked(context, context.database.db, actor, { routerId, list });
+}
+
+async function checked(
+	context: OffersContext,
+	queries: Queries,
+	actor: Actor,
+	{ routerId, list }: { routerId: number; list: OffersUpdateBody }
+): Promise<RouterRow> {
+	const { routers, gateways } = context;
+	const router = await routers.changeable(queries, actor, routerId);
+	const methods = routers.paymentMethods(router);
+	const problems = offerProblems(list, {
+		...{ router, gateways: await gateways.ofRouter(queries, routerId) },
+		isPayable: (amountMinor) => isPayable(context, methods, amountMinor)
+	});
+	if (problems.length > 0) throw validationFailed(problems);
+	return router;
+}
+
+/**
  * Replaces the offers of a router. Sessions that were ordered keep theirs.
  * @throws AppError `router_not_found | not_router_owner | offers_changed | validation_failed`
  */
@@ -52,19 +82,13 @@ function setOffers(
 	routerId: number,
 	list: OffersUpdateBody
 ): Promise<OwnerOfferListBody> {
-	const { database, clock, routers, gateways } = context;
+	const { database, clock, routers } = context;
 	return database.transact(async (trx) => {
-		const router = await routers.changeable(trx, setter, routerId);
+		const router = await checked(context, trx, setter, { routerId, list });
 		const last = await routers.lastOfferChange(trx, routerId);
 		if (list.version !== undefined && list.version !== (last?.id ?? 0)) {
 			throw new AppError('offers_changed', 'Somebody has changed the offers since you read them.');
 		}
-		const methods = routers.paymentMethods(router);
-		const problems = offerProblems(list, {
-			...{ router, gateways: await gateways.ofRouter(trx, routerId) },
-			isPayable: (amountMinor) => isPayable(context, methods, amountMinor)
-		});
-		if (problems.length > 0) throw validationFailed(problems);
 		const { offers, lastOfferId } = numbered(list, router, routers.offers(router));
 		const row = await routers.setOffers(trx, router, {
 			...{ offers: JSON.stringify(offers), hourly: list.hourly, lastOfferId },

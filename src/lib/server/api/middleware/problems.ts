@@ -5,7 +5,7 @@ import { logSecurity } from '#lib/server/web/security-log.ts';
 import { PROBLEMS } from '../contract/problems.ts';
 import { clientAddressOf, originFor, requestedPath, type ApiContext, type ApiEnv } from '../env.ts';
 import { RateLimited } from '../http/limits.ts';
-import { itemsOf } from '../http/validation.ts';
+import { itemsOf } from '../contract/validation.ts';
 
 const TARGETS: Readonly<Record<string, 'body' | 'query' | 'path'>> = {
 	json: 'body',

@@ -47,6 +47,20 @@ export function createEarnings(database: Database, clock: Clock, config: Config)
 				found.length > limit && last ? [last.at, last.payment_id, last.sessions] : null;
 			return { data: page.map((line) => lineOf(line, currency)), next, currency, start, end };
 		},
+		/**
+		 * Sums the same span as `summary` by offer, the largest first. `name` is null for time at the hourly price.
+		 * @throws AppError `validation_failed` if the span is empty or too long
+		 */
+		async byOffer(
+			{ accountId }: Pick<Caller, 'accountId'>,
+			query: { period: Period; from?: string; to?: string }
+		) {
+			const { period, from = null, to = null } = query;
+			const { first, last } = spanOf(period, from, to);
+			const bounds = { from: first.from, until: last.until };
+			const sums = await store.sumsByOffer(database.db, { accountId, currency }, bounds);
+			return sums.map((one) => ({ name: one.offer_name, ...figures([one], currency) }));
+		},
 		/** @throws AppError `validation_failed` if the span is empty or too long */
 		async summary(
 			{ accountId }: Pick<Caller, 'accountId'>,
@@ -100,6 +114,7 @@ function lineOf(line: store.Booked, currency: string) {
 		routerName: line.router_name,
 		phoneMasked: maskPhone(line.phone),
 		duration: line.duration,
+		offerName: line.offer_name,
 		amount: toMajor(amount, currency),
 		fee: toMajor(line.fees, currency),
 		net: toMajor(amount - line.fees, currency)

@@ -36,11 +36,11 @@ function booked({ accountId, currency }: Owner, { from, until }: Span): RawBuild
 		select paid_at as at, 1 as sessions, payments.amount_minor as gross,
 			(payments.amount_minor * payments.commission_basis_points + 5000) / 10000 as fees, 0 as refunds,
 			payments.id as payment_id, sessions.id as session_id, routers.name as router_name,
-			payments.phone as phone, sessions.duration as duration
+			payments.phone as phone, sessions.duration as duration, sessions.offer_name as offer_name
 		${own} and paid_at >= ${from} and paid_at < ${until}
 		union all
 		select refunded_at, 0, 0, 0, payments.amount_minor,
-			payments.id, sessions.id, routers.name, payments.phone, sessions.duration
+			payments.id, sessions.id, routers.name, payments.phone, sessions.duration, sessions.offer_name
 		${own} and refunded_at >= ${from} and refunded_at < ${until}`;
 }
 
@@ -52,6 +52,8 @@ export interface Booked extends Sums {
 	router_name: string;
 	phone: string;
 	duration: string;
+	/** null: time at the hourly price. */
+	offer_name: string | null;
 }
 
 /** Sums entries per quarter of an hour, ascending. One statement, so that the figures are consistent. */
@@ -66,6 +68,19 @@ export async function sumsByQuarterHour(
 			sum(refunds) as refunds
 		from (${booked(owner, span)}) as booked
 		group by at - at % ${quarter} order by 1`.execute(queries);
+	return rows;
+}
+
+/** Sums entries per name of an offer, the largest first. Time at the hourly price has the name null. */
+export async function sumsByOffer(
+	queries: Queries,
+	owner: Owner,
+	span: Span
+): Promise<(Sums & { offer_name: string | null })[]> {
+	const { rows } = await sql<Sums & { offer_name: string | null }>`
+		select offer_name, sum(sessions) as sessions, sum(gross) as gross, sum(fees) as fees, sum(refunds) as refunds
+		from (${booked(owner, span)}) as booked
+		group by offer_name order by sum(gross) desc, offer_name`.execute(queries);
 	return rows;
 }
 

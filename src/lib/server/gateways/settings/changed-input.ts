@@ -26,7 +26,7 @@ export function changedInput(gateway: Registered, change: GatewayChange): Gatewa
 		...(next.api?.startsWith('http:') ? (['apiCertificate'] as const) : [])
 	];
 	const dropped = unused.filter((field) => change[field] === undefined);
-	const apiInsecure = usesApi && next.apiInsecure;
+	const apiInsecure = change.apiInsecure ?? (usesApi && next.apiInsecure);
 	return { ...next, ...Object.fromEntries(dropped.map((field) => [field, null])), apiInsecure };
 }
 

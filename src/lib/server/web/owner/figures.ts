@@ -32,3 +32,16 @@ export const figuresOf = (
 	any: !isEmpty(bucket),
 	href: paymentsHref(period, bucket.start)
 });
+
+/** Lines that add up to the total: each offer, and time at the hourly price. Empty without sales of offers. */
+export const offerLines = (
+	sums: readonly (Sums & { name: string | null })[],
+	currency: string
+): { name: string; count: string; net: string }[] =>
+	sums.every(({ name }) => name === null)
+		? []
+		: sums.map(({ name, sessions, net }) => ({
+				name: name ?? m.owner_offers_by_hour(),
+				count: numberText(sessions),
+				net: money(net, currency)
+			}));

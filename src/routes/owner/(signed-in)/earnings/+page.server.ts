@@ -1,5 +1,5 @@
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
-import { figureLines, isEmpty, paymentsHref } from '#lib/server/web/owner/figures.ts';
+import { figureLines, isEmpty, offerLines, paymentsHref } from '#lib/server/web/owner/figures.ts';
 import { periodOf } from '#lib/server/web/owner/period.ts';
 import { money, periodName } from '#lib/format/text.ts';
 import type { PageServerLoad } from './$types';
@@ -8,12 +8,17 @@ import type { PageServerLoad } from './$types';
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	const period = periodOf(event.url.searchParams);
-	const body = await event.locals.app.earnings.summary(actor, { period });
+	const { earnings } = event.locals.app;
+	const [body, byOffer] = await Promise.all([
+		earnings.summary(actor, { period }),
+		earnings.byOffer(actor, { period })
+	]);
 	return {
 		period,
 		net: money(body.total.net, body.currency),
 		lines: figureLines(body.total, body.currency),
 		any: !isEmpty(body.total),
+		offers: offerLines(byOffer, body.currency),
 		rows: body.data
 			.filter((bucket) => !isEmpty(bucket))
 			.map((bucket) => ({

@@ -1,6 +1,6 @@
 import type { LinePlace } from '#lib/server/billing/earnings/earnings.ts';
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
-import { figureLines } from '#lib/server/web/owner/figures.ts';
+import { figureLines, offerLines } from '#lib/server/web/owner/figures.ts';
 import { dayOf, periodOf } from '#lib/server/web/owner/period.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { moment, money, periodName } from '#lib/format/text.ts';
@@ -22,8 +22,9 @@ export const load: PageServerLoad = async (event) => {
 	const period = periodOf(event.url.searchParams);
 	const day = dayOf(event.url.searchParams, earnings.today());
 	const after = placeOf(event.url.searchParams.get('after'));
-	const [body, page] = await Promise.all([
+	const [body, byOffer, page] = await Promise.all([
 		earnings.summary(actor, { period, from: day, to: day }),
+		earnings.byOffer(actor, { period, from: day, to: day }),
 		earnings.lines(actor, { period, day }, { after, limit: PAGE_SIZE })
 	]);
 	const { currency } = page;
@@ -33,13 +34,14 @@ export const load: PageServerLoad = async (event) => {
 		name: periodName(period, page.start, page.end),
 		net: money(body.total.net, currency),
 		sums: figureLines(body.total, currency),
+		offers: offerLines(byOffer, currency),
 		rows: page.data.map((line) => ({
 			id: line.paymentId,
 			isRefund: line.kind === 'refund',
 			when: moment(line.at, config.reportTimezone),
 			router: line.routerName,
 			phone: line.phoneMasked,
-			duration: formatDuration(line.duration),
+			bought: line.offerName ?? formatDuration(line.duration),
 			amount: money(line.amount, currency),
 			fee: line.fee === 0 ? '' : money(-line.fee, currency),
 			net: money(line.net, currency)

@@ -8,7 +8,7 @@ const BATCH = 500;
 
 /** Programs read them, so they are not translated, like the API's field names. */
 const COLUMNS = [
-	...['time', 'kind', 'payment_id', 'session_id', 'router', 'phone', 'duration'],
+	...['time', 'kind', 'payment_id', 'session_id', 'router', 'phone', 'duration', 'offer'],
 	...['amount', 'fee', 'net', 'currency']
 ];
 
@@ -19,9 +19,9 @@ async function* rowsOf(
 	do {
 		const { data, currency, next }: Awaited<ReturnType<Earnings['lines']>> = await linesAfter(after);
 		for (const line of data) {
-			const { kind, paymentId, sessionId, routerName, phoneMasked, duration, amount, fee, net } = line;
-			const sale = [kind, paymentId, sessionId, routerName, phoneMasked, duration];
-			yield [new Date(line.at).toISOString(), ...sale, amount, fee, net, currency];
+			const { kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName } = line;
+			const sale = [kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName ?? ''];
+			yield [new Date(line.at).toISOString(), ...sale, line.amount, line.fee, line.net, currency];
 		}
 		after = next;
 	} while (after !== null);

@@ -26,6 +26,11 @@ export const load: PageServerLoad = async (event) => {
 			disabled: router.disabled,
 			price
 		},
+		hourly: router.hourly,
+		offers: router.offers.map((offer) => ({
+			name: offer.name,
+			money: money(offer.price, router.currency)
+		})),
 		access: accessWords(router),
 		use: routerUse(use, config.reportTimezone),
 		notSold: notSold(router, use, config.reportTimezone),

@@ -1,7 +1,7 @@
 import { fail, redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { toMinor } from '#lib/domain/money.ts';
+import { parseAmount, toMinor } from '#lib/domain/money.ts';
 import type { PricedRouter } from '#lib/checkout/price.ts';
 import { quote } from '#lib/checkout/quote.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
@@ -16,7 +16,7 @@ const SHOWN = ['30m', '1h', '3h', '1d', '1w'];
 
 /** Returns why a price cannot be set, or null. `setPrice` checks the same rules again. */
 function problemOf(text: string, { price, currency }: PricedRouter, maxPrice: number): string | null {
-	const wanted = parsePrice(text);
+	const wanted = parseAmount(text);
 	if (wanted === null || wanted <= 0) return m.owner_price_not_number();
 	if (wanted > maxPrice) return m.owner_price_too_high({ money: money(maxPrice, currency) });
 	if (toMinor(wanted, currency) === null) return m.owner_price_too_fine({ currency });
@@ -36,7 +36,7 @@ export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	const typed = event.url.searchParams.get('price');
 	const problem = typed === null ? null : problemOf(typed, router, event.locals.app.config.maxPrice);
-	const wanted = typed === null || problem !== null ? null : parsePrice(typed);
+	const wanted = typed === null || problem !== null ? null : parseAmount(typed);
 	return {
 		id: router.id,
 		name: router.name,
@@ -61,7 +61,7 @@ export const actions: Actions = {
 		const router = await ownRouter(event, owner);
 		const { field } = await readFields(event.request);
 		const problem = problemOf(field('price'), router, event.locals.app.config.maxPrice);
-		const price = parsePrice(field('price'));
+		const price = parseAmount(field('price'));
 		if (field('from') !== String(router.price)) {
 			// The form was sent twice.
 			if (price === router.price) redirect(303, link(`/owner/routers/${router.id}?done=price`));
@@ -79,10 +79,3 @@ export const actions: Actions = {
 		redirect(303, link(`/owner/routers/${router.id}?done=price`));
 	}
 };
-
-/** Parses a typed price: "500", "1,500", "1 500", "12.50". Returns null for ambiguous text such as "1,5". */
-function parsePrice(text: string): number | null {
-	const bare = text.trim().replace(/[\u00a0\u202f ]/g, '');
-	const digits = /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(bare) ? bare.replaceAll(',', '') : bare;
-	return /^\d{1,12}(\.\d{1,6})?$/.test(digits) ? Number(digits) : null;
-}

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ITEM_CODES, type ProblemItem } from '../contract/schemas.ts';
+import { ITEM_CODES, type ProblemItem } from './schemas.ts';
 
 /** Escapes `~` and `/` in names (RFC 6901). */
 const pointer = (path: readonly PropertyKey[]) =>

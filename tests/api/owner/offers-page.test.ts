@@ -1,0 +1,197 @@
+/** The owner's page of offers: one form without script, a preview before anything changes, and nothing typed is lost. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { fieldValue } from '../../support/pages/browsing.ts';
+import { addRouter, alertOf, newOwner, type Owner } from '../../support/pages/owners.ts';
+import { useFixture } from '../../support/server/fixture.ts';
+
+const fixture = useFixture({ database: 'sqlite' });
+let owner: Owner;
+let router: number;
+const path = (id = router) => `/owner/routers/${id}/offers`;
+
+beforeEach(async () => {
+	owner ??= await newOwner(fixture());
+	router = await addRouter(fixture(), owner.accountId, { name: 'Lakeside' });
+});
+
+type Row = Record<string, string | readonly string[]>;
+
+/** The fields that a browser sends for these rows. */
+const form = (button: string, rows: readonly Row[], more: Record<string, string> = {}) => ({
+	...{ do: button, version: '0', hourly: 'yes', rows: String(rows.length) },
+	...Object.fromEntries(
+		rows.flatMap((row, index) =>
+			Object.entries({ active: 'yes', ...row }).map(([name, value]) => [`${name}-${index}`, value])
+		)
+	),
+	...more
+});
+
+const HALF = { count: '30', unit: 'm', price: '200' };
+const DAY = { count: '1', unit: 'd', price: '1,000', devices: '3' };
+const EMPTY = { count: '', unit: 'w', price: '' };
+
+const offers = async (id = router) =>
+	(await fixture().api.getRouter(id)).offers.map(({ name, duration, price, max_devices }) => [
+		...[name, duration, price, max_devices]
+	]);
+const SAVED = [
+	['30 minutes', '30m', 200, null],
+	['1 day', '1d', 1000, 3]
+];
+const save = (rows: readonly Row[], more?: Record<string, string>) =>
+	owner.post(path(), form('save', rows, more));
+const versionNow = async () => fieldValue(await owner.get(path()), 'version');
+
+describe('the price list', () => {
+	it('is previewed as buyers see it, and saved by a second press', async () => {
+		const empty = await owner.get(path());
+		expect(empty.html.match(/name="price-\d"/g)).toHaveLength(5);
+		const look = await owner.post(path(), form('preview', [HALF, DAY, EMPTY]));
+		expect(look.text).toMatch(/30 minutes UGX 200 1 day [^U]*3[^U]* UGX 1,000/);
+		expect(look.text).toContain('Other times: UGX 500 an hour.');
+		expect(await offers()).toEqual([]);
+		const fields = Object.fromEntries(
+			[...look.html.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
+				([, name = '', value = '']) => [...([name, value] as const)]
+			)
+		);
+		const done = await owner.post(path(), { ...fields, do: 'save' });
+		expect([done.path, done.text]).toEqual([
+			`${path()}?done`,
+			expect.stringContaining('The offers are saved.')
+		]);
+		expect(await offers()).toEqual(SAVED);
+		expect((await owner.get(`/owner/routers/${router}`)).text).toMatch(/1 day: UGX 1,000/);
+	});
+
+	it('sent twice is one change', async () => {
+		const first = await save([HALF]);
+		const second = await save([HALF]);
+		expect([first.status, second.status, second.path]).toEqual([200, 200, `${path()}?done`]);
+		const count = 'select count(*) from offer_changes where router_id = ?';
+		expect(await fixture().sql.count(count, router)).toBe(1);
+	});
+
+	it('does not replace a change that its owner has not seen, until it is sent again', async () => {
+		await save([HALF]);
+		const page = await save([DAY]);
+		expect([page.status, alertOf(page)]).toEqual([
+			409,
+			'Somebody else changed the offers. Check yours, then save again to replace theirs.'
+		]);
+		expect(await offers()).toEqual([SAVED[0]]);
+		expect(fieldValue(page, 'price-0')).toBe('1,000');
+		await save([DAY], { version: fieldValue(page, 'version') });
+		expect(await offers()).toEqual([SAVED[1]]);
+	});
+
+	it('can be the only thing that is sold', async () => {
+		const { hourly, ...fields } = form('save', [DAY]);
+		expect(hourly).toBe('yes');
+		await owner.post(path(), fields);
+		expect((await fixture().api.getRouter(router)).hourly).toBe(false);
+		const nothing = await owner.post(path(), { do: 'save', rows: '0', version: await versionNow() });
+		expect(alertOf(nothing)).toContain('Nothing would be sold.');
+	});
+});
+
+describe('a refused form', () => {
+	it.each<[string, Row, string, string]>([
+		['a time that is no number', { ...HALF, count: 'x' }, 'count', 'Choose from 15 minutes to 30 days.'],
+		['a time that is too long', { ...HALF, unit: 'w' }, 'count', 'Choose from 15 minutes to 30 days.'],
+		['a missing price', { ...HALF, price: '' }, 'price', 'Enter the price as a number, such as 500.'],
+		['superfluous decimals', { ...HALF, price: '0.5' }, 'price', 'UGX does not have that many decimals'],
+		['eleven devices', { ...HALF, devices: '11' }, 'devices', 'Use a number from 1 to 10.'],
+		['a speed that nothing holds', { ...HALF, down: '5' }, 'down', 'cannot limit the speed'],
+		['data that is no number', { ...HALF, data: 'lots' }, 'data', 'Use a number above 0'],
+		['a start without an end', { ...HALF, from: '08:00' }, 'until', 'Enter both times'],
+		['a second offer of the same name', { ...HALF, name: '1 DAY' }, 'name', 'Another offer has this name.']
+	])(
+		'says beside the field why it refuses %s, and keeps what was typed',
+		async (_what, row, field, reason) => {
+			const page = await save([DAY, EMPTY, row]);
+			expect([page.status, alertOf(page)]).toEqual([
+				400,
+				'Correct the marked fields. Nothing has changed yet.'
+			]);
+			const error = new RegExp(`id="${field}-2-error"[^>]*>([^<]*)`).exec(page.html)?.[1];
+			expect(error).toContain(reason);
+			expect(page.html).toMatch(new RegExp(`name="${field}-2"[^>]*aria-invalid="true"`));
+			expect(fieldValue(page, 'price-0')).toBe('1,000');
+			for (const name of ['count', 'price', 'devices', 'down', 'data', 'name']) {
+				expect(fieldValue(page, `${name}-2`)).toBe(row[name] ?? '');
+			}
+			expect(await offers()).toEqual([]);
+		}
+	);
+});
+
+it('rows are added, moved and deleted without saving', async () => {
+	const rows = [HALF, DAY, { ...EMPTY, name: 'Week' }];
+	const prices = async (button: string) => {
+		const { html } = await owner.post(path(), form(button, rows));
+		return [...html.matchAll(/name="price-\d"[^>]*?value="([^"]*)"/g)].map(([, value]) => value);
+	};
+	expect(await prices('add')).toEqual(['200', '1,000', '', '']);
+	expect(await prices('raise-1')).toEqual(['1,000', '200', '']);
+	expect(await prices('lower-1')).toEqual(['200', '', '1,000']);
+	expect(await prices('delete-0')).toEqual(['1,000', '']);
+	expect(await prices('delete-7')).toEqual(['200', '1,000', '']);
+	expect(await offers()).toEqual([]);
+});
+
+it('offers are copied to the chosen routers; each is checked on its own', async () => {
+	const free = await addRouter(fixture(), owner.accountId, { name: 'Market' });
+	const shared = await addRouter(fixture(), owner.accountId, {
+		name: 'Café',
+		access_kind: 'shared_password'
+	});
+	const left = await addRouter(fixture(), owner.accountId, { name: 'Station' });
+	await save([HALF, DAY]);
+	const foreign = 3;
+	const before = await offers(foreign);
+	const { text } = await owner.post(path(), {
+		...{ do: 'copy', router: [String(free), String(shared), String(foreign)] }
+	});
+	expect(text).toContain('Market: copied.');
+	expect(text).toContain(
+		'Café: not copied. Everyone has the same password here, so devices cannot be limited.'
+	);
+	expect(await offers(free)).toEqual(SAVED);
+	expect([await offers(shared), await offers(left), await offers(foreign)]).toEqual([[], [], before]);
+});
+
+describe('a CSV file', () => {
+	const read = async (csv: string) => {
+		const body = new FormData();
+		body.set('do', 'file');
+		body.set('file', new File([csv], 'offers.csv', { type: 'text/csv' }));
+		const response = await owner.raw(path(), {
+			...{ method: 'POST', body, headers: { origin: fixture().server.url } }
+		});
+		const html = await response.text();
+		return { path: path(), status: response.status, html, text: html, headers: response.headers };
+	};
+
+	it('is shown in the form, to be checked before it is saved', async () => {
+		const page = await read('name,duration,price,days\nDay,1d,1000,mon tue\n');
+		expect(page.status).toBe(200);
+		expect([fieldValue(page, 'name-0'), fieldValue(page, 'price-0')]).toEqual(['Day', '1000']);
+		expect(page.html.match(/name="days-0"[^>]*checked/g)).toHaveLength(2);
+		expect(await offers()).toEqual([]);
+	});
+
+	it('is refused with line and column', async () => {
+		const page = await read('name,duration,price\nDay,1d,1000\nWeek,seven,x\n');
+		expect(page.status).toBe(400);
+		expect(alertOf(page)).toMatch(/Line 3, duration: .* Line 3, price: /);
+	});
+});
+
+it('another owner can neither see nor set the offers', async () => {
+	const stranger = await newOwner(fixture());
+	expect((await stranger.get(path())).status).toBe(404);
+	expect((await stranger.post(path(), form('save', [HALF]))).status).toBe(404);
+	expect(await offers()).toEqual([]);
+});
