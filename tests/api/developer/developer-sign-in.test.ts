@@ -169,7 +169,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		it.each([
 			['short', 'Use at least 12 characters'],
 			['', 'Use at least 12 characters'],
-			['EMAIL', 'mostly your email address']
+			['EMAIL', 'mostly your email address'],
+			['password1234', 'lists that attackers try first']
 		])('takes no password like %j', async (text, reason) => {
 			await aMinuteLater();
 			const email = someone();

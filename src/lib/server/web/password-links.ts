@@ -41,7 +41,7 @@ export async function usePasswordLink(event: RequestEvent) {
 	const { token, email } = await readPasswordLink(event);
 	if (email === null) return fail(400, { problem: '' });
 	const password = field('password');
-	const problem = newPasswordProblem(password, email);
+	const problem = await newPasswordProblem(password, email);
 	if (problem !== null) return fail(400, { problem });
 	const refused = await tooOften(event, 'sign-in', {});
 	if (refused) return refused;

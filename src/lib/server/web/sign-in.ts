@@ -123,18 +123,20 @@ async function logSignIn(
 }
 
 /** Returns why the password cannot be chosen, or null. */
-export function newPasswordProblem(password: string, email: string): string | null {
+export async function newPasswordProblem(password: string, email: string): Promise<string | null> {
 	if (password.length < MIN_PASSWORD_CHARACTERS) {
 		return m.owner_password_short({ count: String(MIN_PASSWORD_CHARACTERS) });
 	}
 	if (password.length > MAX_PASSWORD_CHARACTERS) {
 		return m.owner_password_long({ count: String(MAX_PASSWORD_CHARACTERS) });
 	}
-	switch (guessProblem(password, email)) {
+	switch (await guessProblem(password, email)) {
 		case 'repeats':
 			return m.owner_password_repeats();
 		case 'names':
 			return m.owner_password_names();
+		case 'common':
+			return m.owner_password_common();
 		case null:
 			return null;
 	}

@@ -19,12 +19,14 @@ export function dataText(bytes: number): string {
 
 export async function routersOf({ usage, config }: App, routers: readonly OwnedRouter[]) {
 	const uses = await usage.ofRouters(routers.map(({ id }) => id));
-	return routers.map(({ id, name, price, currency, status, status_reason, disabled }) => {
+	return routers.map(({ id, name, price, currency, hourly, offers, status, status_reason, disabled }) => {
 		const use = uses.get(id);
 		return {
 			id,
 			name,
-			price: money(price, currency),
+			sells: hourly
+				? m.owner_per_hour({ money: money(price, currency) })
+				: offers.map((offer) => offer.name).join(' · '),
 			status,
 			disabled,
 			use: useLine(use),

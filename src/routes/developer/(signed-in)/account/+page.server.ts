@@ -48,7 +48,7 @@ export const actions: Actions = {
 	password: async (event) => {
 		const visitor = await requireVisitor(event);
 		const { field } = await readFields(event.request);
-		const problem = newPasswordProblem(field('wanted'), visitor.email);
+		const problem = await newPasswordProblem(field('wanted'), visitor.email);
 		if (problem !== null) return fail(400, { problem });
 		const refused = await tooSoon(event, visitor.email, {});
 		if (refused) return refused;

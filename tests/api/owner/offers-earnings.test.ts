@@ -1,0 +1,79 @@
+/** Money by offer: the sums of each offer are those of its payments and refunds, and together they are the total. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { addRouter, newOwner, signInOnOwnerPages, type Owner } from '../../support/pages/owners.ts';
+import { triesForgotten } from '../../support/pages/browsing.ts';
+import { BOTH_DATABASES, useFixture } from '../../support/server/fixture.ts';
+
+const day = 24 * 60 * 60_000;
+/** Noon in Kampala, UTC: no payment is near a midnight. */
+const noon = 9 * 60 * 60_000;
+
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
+	let owner: Owner;
+
+	beforeAll(async () => {
+		const { server, sql } = fixture();
+		const now = Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+		await server.advance((((noon - now) % day) + day) % day);
+		owner = await newOwner(fixture());
+		const routers = [
+			await addRouter(fixture(), owner.accountId),
+			await addRouter(fixture(), owner.accountId)
+		];
+		const { api } = await fixture().newKey({ accountId: owner.accountId, role: 'owner' });
+		const ids: number[] = [];
+		for (const [index, router] of routers.entries()) {
+			const offers = [
+				{ name: 'Day, all devices', duration: '1d', price: 1005 + index * 200 },
+				{ name: '=Hour', duration: '1h', price: 333 }
+			];
+			const { body } = await api.send('PUT', `/v1/owner/routers/${router}/offers`, { body: { offers } });
+			ids.push(...(body as { data: { id: number }[] }).data.map(({ id }) => id));
+		}
+		const [first = 0, second = 0] = routers;
+		const bought = [
+			await fixture().buy({ router_id: first, duration: '1d', offer_id: ids[0] ?? 0 }),
+			await fixture().buy({ router_id: second, duration: '1d', offer_id: ids[2] ?? 0 }),
+			await fixture().buy({ router_id: first, duration: '1h', offer_id: ids[1] ?? 0 }),
+			await fixture().buy({ router_id: first, duration: '3h' })
+		];
+		const refunded = bought[1]?.payment.id ?? 0;
+		await sql.run(
+			"update payments set status = 'refunded', refunded_at = paid_at + 1000 where id = ?",
+			refunded
+		);
+		// A new name changes no payment.
+		const renamed = [{ name: 'Whole day', duration: '1d', price: 1005 }];
+		await api.send('PUT', `/v1/owner/routers/${first}/offers`, { body: { offers: renamed } });
+		await triesForgotten(fixture());
+		owner = { ...owner, ...(await signInOnOwnerPages(fixture(), owner.email))[0] };
+	});
+
+	/** Fees are a tenth, rounded half up; refunds give the whole amount back, but not the fee. */
+	const NET = { day: 1005 - 101 + (1205 - 121 - 1205), hour: 333 - 33, hourly: 1500 - 150 };
+	const money = (amount: number) => `UGX ${amount.toLocaleString('en')}`;
+
+	it.each(['/owner/earnings?period=daily', '/owner/earnings?period=monthly', '/owner/payments?period=daily'])(
+		'%s shows each offer, and time by the hour, with figures that add up to the total',
+		async (path) => {
+			const text = (await owner.get(path)).text.replaceAll('\u00a0', ' ');
+			expect(text).toContain(`Your earnings ${money(NET.day + NET.hour + NET.hourly)}`);
+			const table = text.slice(text.indexOf('By offer'));
+			expect(table).toContain(`Day, all devices 2 ${money(NET.day)}`);
+			expect(table).toContain(`=Hour 1 ${money(NET.hour)}`);
+			expect(table).toContain(`By the hour 1 ${money(NET.hourly)}`);
+		}
+	);
+
+	it('each payment and its line in the CSV file name the offer as it was bought', async () => {
+		const { text } = await owner.get('/owner/payments?period=daily');
+		expect(text.match(/Day, all devices ·/g)).toHaveLength(3);
+		expect(text).toMatch(/=Hour ·.*3 hours ·|3 hours ·.*=Hour ·/);
+		const csv = await (await owner.raw('/owner/payments/export?period=daily')).text();
+		expect(csv).toContain(',duration,offer,amount,');
+		expect(csv.match(/,1d,"Day, all devices",-?\d+,/g)).toHaveLength(3);
+		expect(csv).toMatch(/,1h,'=Hour,333,/);
+		expect(csv).toMatch(/,3h,,1500,/);
+	});
+});
