@@ -60,7 +60,8 @@ try {
 		DATABASE_URL: postgres ? await postgres.createDatabase() : `file:${folder}/airtill.db`,
 		DATA_DIR: folder,
 		AIRTILL_LOG_LEVEL: 'warn',
-		RATE_LIMIT_DEFAULT: '1000000'
+		RATE_LIMIT_DEFAULT: '1000000',
+		RATE_LIMIT_LISTS: '1000000'
 	};
 	const first = await startBenchServer({ ...settings, PORT: String(await freePort()) });
 	const key = await demoKey(first);
@@ -162,7 +163,7 @@ function report(subjects: Subject[]) {
 		const cost = costs.length > 0 ? `${median(costs).toFixed(0)} µs of CPU time`.padStart(22) : '';
 		const judged = goal === null ? '' : `, goal ${goal}: ${verdict(ratios, goal)}`;
 		const ratio = `${spread(ratios, 'of the empty route', 2)}${judged}`;
-		console.log(`${name.padEnd(30)} ${`${median(rates).toFixed(0)}/s`.padStart(8)}${cost}   ${ratio}`);
+		console.log(`${name.padEnd(33)} ${`${median(rates).toFixed(0)}/s`.padStart(8)}${cost}   ${ratio}`);
 	}
 }
 

@@ -189,7 +189,12 @@ describe('without ndsctl, by BinAuth', () => {
 	});
 	afterAll(() => hotspot?.stop());
 
-	it('openNDS is told the seconds that are left, and lets nobody in for less or more', async () => {
+	it('openNDS is told the seconds that are left and the speed, and lets nobody in for less or more', async () => {
+		// As an offer sets it: the form buys half an hour without one.
+		await hotspot.sql.run(
+			`create trigger limited after insert on passes begin
+				update passes set speed_down_kbps = 2000, speed_up_kbps = 512 where id = new.id; end`
+		);
 		const buyer = await hotspot.open(phone);
 		await buyer.buy();
 		await until('the browser has signed in', () => phone.isOnline());
@@ -198,6 +203,11 @@ describe('without ndsctl, by BinAuth', () => {
 		expect(client?.mac).toBe(phone.mac);
 		const differenceMs = Number(client?.session_end) * 1000 - Number(session?.['expires_at']);
 		expect(Math.abs(differenceMs)).toBeLessThan(3_000);
+		expect(client).toMatchObject({
+			download_rate_limit_threshold: '2000',
+			upload_rate_limit_threshold: '512'
+		});
+		await hotspot.sql.run('drop trigger limited');
 		await buyer.close();
 	});
 

@@ -19,6 +19,7 @@ import { eventually, SECRET, useFixture } from '../support/server/fixture.ts';
 const HOTSPOT = { router: 3, address: '127.0.0.2' };
 const ENTERPRISE = { router: 4, address: '127.0.0.3' };
 const PERSONAL = { router: 5, address: '127.0.0.4' };
+const CHILLI = { router: 6, address: '127.0.0.5' };
 const HOUR_SECONDS = 3600;
 
 /** Tests use devices of their own. */
@@ -32,9 +33,10 @@ let radius: FreeRadius;
 let hotspot: Nas & { gateway: RadiusGateway };
 let enterprise: Nas & { gateway: RadiusGateway };
 let personal: Nas & { gateway: RadiusGateway };
+let chilli: Nas & { gateway: RadiusGateway };
 
 beforeAll(async () => {
-	const [first, second, third] = [
+	const [first, second, third, fourth] = [
 		await registerRadius(fixture(), {
 			kind: 'mikrotik',
 			access: 'portal_login',
@@ -52,10 +54,16 @@ beforeAll(async () => {
 			access: 'wpa_personal_per_client',
 			router: PERSONAL.router,
 			nas: '127.0.0.4'
+		}),
+		await registerRadius(fixture(), {
+			kind: 'coova',
+			access: 'portal_login',
+			router: CHILLI.router,
+			nas: '127.0.0.5'
 		})
 	];
 	const parts = [];
-	for (const gateway of [first, second, third])
+	for (const gateway of [first, second, third, fourth])
 		parts.push(...(await printedConfig(fixture().server, gateway.name)));
 	radius = await startFreeRadius(parts);
 	const at = (gateway: RadiusGateway, address: string) => ({
@@ -67,6 +75,7 @@ beforeAll(async () => {
 	hotspot = at(first, HOTSPOT.address);
 	enterprise = at(second, ENTERPRISE.address);
 	personal = at(third, PERSONAL.address);
+	chilli = at(fourth, CHILLI.address);
 });
 afterAll(() => radius?.stop());
 
@@ -140,6 +149,44 @@ describe('a pass that was bought', () => {
 		const another = await buy(PERSONAL.router);
 		const both = await askKeys(mac);
 		expect(both.attributes['Tunnel-Password:0']).toEqual([`"${another.password}"`, `"${pass.password}"`]);
+	});
+});
+
+describe('a speed that was bought', () => {
+	/** Sells an hour with that speed, and buys it. */
+	async function buyLimited(router: number) {
+		const speed = { speed_down_kbps: 5000, speed_up_kbps: 512 };
+		const body = { offers: [{ name: 'Hour', duration: '1h', price: 400, ...speed }] };
+		const { body: list } = await fixture().owner.send('PUT', `/v1/owner/routers/${router}/offers`, { body });
+		const [offer] = (list as { data: { id: number }[] }).data;
+		const { session } = await fixture().buy({ router_id: router, duration: '1h', offer_id: offer?.id ?? 0 });
+		return { user: loginUser(session.id), password: session.password ?? '' };
+	}
+	const limitsOf = ({ attributes }: Reply) =>
+		Object.fromEntries(Object.entries(attributes).filter(([name]) => /^(Mikrotik|WISPr)-/.test(name)));
+
+	it('reaches RouterOS however the pass signs in, as what it receives and what it sends', async () => {
+		const pass = await buyLimited(HOTSPOT.router);
+		const mac = newMac();
+		for (const how of ['User-Password', 'CHAP-Password', 'MS-CHAP-Password']) {
+			const reply = await signIn(hotspot, { ...pass, mac }, how);
+			expect(reply.kind, `${reply.text}\n${radius.output()}`).toBe('accept');
+			expect(limitsOf(reply), how).toEqual({ 'Mikrotik-Rate-Limit': ['"512k/5000k"'] });
+		}
+		expect(limitsOf(await signIn(hotspot, { ...pass, mac, password: 'guessed-password' }))).toEqual({});
+	});
+
+	it('reaches CoovaChilli in bit/s', async () => {
+		const reply = await signIn(
+			chilli,
+			{ ...(await buyLimited(CHILLI.router)), mac: newMac() },
+			'CHAP-Password'
+		);
+		expect(reply.kind, `${reply.text}\n${radius.output()}`).toBe('accept');
+		expect(limitsOf(reply)).toEqual({
+			'WISPr-Bandwidth-Max-Up': ['512000'],
+			'WISPr-Bandwidth-Max-Down': ['5000000']
+		});
 	});
 });
 

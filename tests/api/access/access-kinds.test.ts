@@ -331,7 +331,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 			const saved = await person.post(`${at}/network-password`, { password: 'first & good' });
 			expect(saved.path).toBe(`${at}?done=wifi`);
-			expect(saved.text).toContain('Airtill cannot end it, and buyers see this before they pay');
+			expect(saved.text).toContain('Airtill cannot end it, and buyers are asked to leave');
 			const { session } = await held.buy({ router_id: router });
 			const { session: other } = await held.buy({ router_id: SHARED });
 			expect(session.password).toBe('first & good');

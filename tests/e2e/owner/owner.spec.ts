@@ -119,6 +119,43 @@ for (const javaScriptEnabled of [true, false]) {
 test.describe('without script', () => {
 	test.use({ javaScriptEnabled: false, ...PHONE });
 
+	test('an owner types a price list, looks at it and saves it', async ({ page, area }) => {
+		await signIn(page, area);
+		await page.goto(`${area.url}/owner/routers/${ROUTER}/offers`);
+		const offer = (index: number) => page.locator('fieldset.offer').nth(index);
+		const list = [
+			['30', 'minutes', '200'],
+			['1', 'hours', '500'],
+			['1', 'days', '1,000'],
+			['1', 'weeks', '5,000'],
+			['30', 'days', '18,000']
+		] as const;
+		for (const [index, [count, unit, price]] of list.entries()) {
+			// A price list needs no choice of units.
+			await expect(offer(index).getByLabel('Unit')).toHaveValue(unit.slice(0, 1));
+			await offer(index).getByLabel('How long').fill(count);
+			await offer(index).getByLabel('Price').fill(price);
+		}
+		await offer(2).getByText('Name, devices, limits').click();
+		await offer(2).getByLabel('Devices').fill('3');
+		expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+		await offer(4).getByLabel('Price').press('Enter');
+		await expect(title(page)).toHaveText('Sell these offers?');
+		await expect(page.locator('.things li')).toHaveText([
+			...[/30 minutes\s*UGX\s200/, /1 hour\s*UGX\s500/, /1 day\s[^U]*3[^U]*UGX\s1,000/],
+			...[/1 week\s*UGX\s5,000/, /30 days\s*UGX\s18,000/]
+		]);
+		await page.getByRole('button', { name: 'Save the offers' }).click();
+		await expect(page.getByRole('status')).toHaveText('The offers are saved.');
+		for (const [index, [count, , price]] of list.entries()) {
+			await expect(offer(index).getByLabel('How long')).toHaveValue(count);
+			await expect(offer(index).getByLabel('Price')).toHaveValue(price.replace(',', ''));
+		}
+		const sql = await openSql(area.server.databaseUrl);
+		await sql.run(`update routers set offers = '[]' where id = ?`, ROUTER);
+		await sql.close();
+	});
+
 	test('an owner’s name, logo and colour are on the buyer’s page, and Airtill’s beside them', async ({
 		page,
 		area,

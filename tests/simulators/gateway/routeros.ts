@@ -13,6 +13,10 @@ export interface RouterOs extends ApiServer {
 	devices(user: string): string[];
 	/** Values of a user's row; null when there is none. */
 	user(name: string): Readonly<Record<string, string>> | null;
+	/** `rate-limit` of a user's profile; null without one. */
+	rateOf(name: string): string | null;
+	/** Somebody changes the rate limit of a profile on the router itself. */
+	setRate(profile: string, rate: string): void;
 	/** Somebody adds a user, or changes one, on the router itself. */
 	byHand(name: string, values: Readonly<Record<string, string>>): void;
 	/** Set back to what it was at first: no users, no profiles but its own, nobody online. */
@@ -94,8 +98,9 @@ export async function startRouterOs(account: { user: string; password: string })
 		return { status: 200, body: row };
 	}
 
-	const hasProfile = (name: string | undefined) =>
-		name === undefined || tables['ip/hotspot/user/profile'].some((one) => one['name'] === name);
+	const profileOf = (name: string | undefined) =>
+		tables['ip/hotspot/user/profile'].find((one) => one['name'] === name);
+	const hasProfile = (name: string | undefined) => name === undefined || profileOf(name) !== undefined;
 
 	function add(menu: (typeof MENUS)[number], values: Row): Said {
 		if (tables[menu].some((row) => row['name'] !== undefined && row['name'] === values['name'])) {
@@ -140,8 +145,7 @@ export async function startRouterOs(account: { user: string; password: string })
 			if (left(user) <= 0) return 'your uptime limit is reached';
 			const own = active.filter((row) => row['user'] === name);
 			if (own.some((row) => row['mac-address'] === mac)) return 'online';
-			const profile = tables['ip/hotspot/user/profile'].find((row) => row['name'] === user['profile']);
-			if (own.length >= Number(profile?.['shared-users'] ?? 1)) {
+			if (own.length >= Number(profileOf(user['profile'])?.['shared-users'] ?? 1)) {
 				return `no more sessions are allowed for user ${name}`;
 			}
 			active.push({ '.id': id(), user: name, 'mac-address': mac, uptime: '0s' });
@@ -151,6 +155,11 @@ export async function startRouterOs(account: { user: string; password: string })
 		isOnline: (name) => active.some((row) => row['user'] === name),
 		devices: (name) => active.flatMap((row) => (row['user'] === name ? (row['mac-address'] ?? '') : [])),
 		user: (name) => users.find((row) => row['name'] === name) ?? null,
+		rateOf: (name) =>
+			profileOf(users.find((row) => row['name'] === name)?.['profile'])?.['rate-limit'] ?? null,
+		setRate(name, rate) {
+			Object.assign(profileOf(name) ?? {}, { 'rate-limit': rate });
+		},
 		byHand(name, values) {
 			const user = users.find((row) => row['name'] === name);
 			if (user) Object.assign(user, values);

@@ -14,6 +14,8 @@ export interface UniFiConsole extends ApiServer {
 	isIn(mac: string): boolean;
 	/** Minutes that it was last let in for; null when it never was. */
 	minutesOf(mac: string): number | null;
+	/** Limits in kbit/s with which it was last let in, as the API names them. */
+	speedOf(mac: string): { rxRateLimitKbps?: number; txRateLimitKbps?: number };
 	/** How often a device was let in. */
 	grantsOf(mac: string): number;
 	clockOffsetMs: number;
@@ -28,7 +30,7 @@ const SITES = [
 export async function startUniFi(key: string): Promise<UniFiConsole> {
 	/** By MAC: the client's id. */
 	const clients = new Map<string, string>();
-	const guests = new Map<string, { endsAt: number; minutes: number }>();
+	const guests = new Map<string, { endsAt: number; minutes: number; speed: Record<string, number> }>();
 	const grants = new Map<string, number>();
 	let clockOffsetMs = 0;
 	const now = () => Date.now() + clockOffsetMs;
@@ -85,7 +87,7 @@ export async function startUniFi(key: string): Promise<UniFiConsole> {
 		return act(mac, body);
 	}
 
-	function act(mac: string, { action, timeLimitMinutes: minutes }: Record<string, unknown>): Said {
+	function act(mac: string, { action, timeLimitMinutes: minutes, ...limits }: Record<string, unknown>): Said {
 		if (action === 'UNAUTHORIZE_GUEST_ACCESS') {
 			guests.delete(mac);
 			return { status: 200, body: { action } };
@@ -94,7 +96,16 @@ export async function startUniFi(key: string): Promise<UniFiConsole> {
 		if (!Number.isInteger(minutes) || Number(minutes) < 1 || Number(minutes) > 1_000_000) {
 			return wrong(400, 'action.time-limit', 'timeLimitMinutes');
 		}
-		guests.set(mac, { endsAt: now() + Number(minutes) * 60_000, minutes: Number(minutes) });
+		const speed: Record<string, number> = {};
+		for (const name of ['rxRateLimitKbps', 'txRateLimitKbps']) {
+			const kbps = limits[name];
+			if (kbps === undefined) continue;
+			if (!Number.isInteger(kbps) || Number(kbps) < 2 || Number(kbps) > 100_000) {
+				return wrong(400, 'action.rate-limit', name);
+			}
+			speed[name] = Number(kbps);
+		}
+		guests.set(mac, { endsAt: now() + Number(minutes) * 60_000, minutes: Number(minutes), speed });
 		grants.set(mac, (grants.get(mac) ?? 0) + 1);
 		return { status: 200, body: { action, grantedAuthorization: { authorizationMethod: 'API' } } };
 	}
@@ -119,6 +130,7 @@ export async function startUniFi(key: string): Promise<UniFiConsole> {
 		leave: (mac) => void clients.delete(mac),
 		forget: (mac) => void guests.delete(mac),
 		isIn,
+		speedOf: (mac) => guests.get(mac)?.speed ?? {},
 		minutesOf: (mac) => guests.get(mac)?.minutes ?? null,
 		grantsOf: (mac) => grants.get(mac) ?? 0
 	};

@@ -58,7 +58,10 @@ export const addGateway = defineCommand({
 			throw new CommandError(`--router: router ${routerId} does not exist; see "routers list".`);
 		}
 		await app.accessKinds.checkGateway(routerId, kind);
-		const gateway = await app.gateways.add(input, app.access.gatewayAdded);
+		const gateway = await app.gateways.add(input, async (trx, added) => {
+			await app.offers.gatewayAdded(trx, added);
+			await app.access.gatewayAdded(trx, added);
+		});
 		const elsewhere = gateway.settings.external === true;
 		const changed = await app.accessKinds.noteGateway(routerId, { kind: gateway.kind, elsewhere });
 		const lines = gatewayAddresses(gateway, app.config);

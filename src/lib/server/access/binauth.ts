@@ -1,10 +1,11 @@
 import { passOfUser } from '#lib/domain/pass-username.ts';
 import type { Tx } from '../db/database.ts';
+import type { Speed } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { sha256 } from '../platform/secrets.ts';
 import { takeSlot } from './device-slots/device-slots.ts';
 import { releaseSlot, slotOf } from './device-slots/store.ts';
-import { passState } from './passes/pass-state.ts';
+import { passState, speedOf } from './passes/pass-state.ts';
 import type { AccessContext } from './provisioning/context.ts';
 import { devicesOf } from './provisioning/devices.ts';
 import { confirmFetched, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
@@ -22,13 +23,13 @@ export interface Stay {
  * Decides whether openNDS may let in a device that signed in (BinAuth). Security: anybody can guess
  * usernames. So MAC address and token (hash: `hid`) must match a captive session on which the pass was bought
  * or opened.
- * @returns whole seconds until the device's end; null to refuse
+ * @returns whole seconds until the device's end, and its speed; null to refuse
  */
 export async function admitStay(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	stay: Stay
-): Promise<number | null> {
+): Promise<{ seconds: number; speed: Speed } | null> {
 	const { database, clock, jobs } = context;
 	const passId = passOfUser(stay.user);
 	if (passId === null || controlModeOf(gateway) !== 'browser') return null;
@@ -40,7 +41,8 @@ export async function admitStay(
 		const order = { passId, gatewayId: gateway.id, mac: stay.mac, maxDevices: state.pass.max_devices };
 		// openNDS sends no report before it disconnects the device, so the slot counts until the end.
 		if (!(await takeSlot(trx, jobs, order, now, state.untilMs))) return null;
-		return Math.max(1, Math.ceil((state.untilMs - now) / 1000));
+		const seconds = Math.max(1, Math.ceil((state.untilMs - now) / 1000));
+		return { seconds, speed: speedOf(state.pass) };
 	});
 }
 

@@ -24,6 +24,11 @@ export const settingsShape = z.object({
 	 * script get this with its first report.
 	 */
 	binauthConfirms: z.literal(true).optional(),
+	/**
+	 * openNDS at level 1: its BinAuth script sets the limits of speed. Gateways that were registered with an older
+	 * script get this with the first question of the new one.
+	 */
+	binauthLimits: z.literal(true).optional(),
 	/** UniFi: the site's name in the redirect. */
 	site: z.string().optional(),
 	/** UniFi: MAC addresses of the access points, if several gateways share a site name. */
@@ -126,6 +131,12 @@ export interface PassLogin {
 /** `navigate`: the browser opens `url` to sign in. `waits`: the gateway connects the device without it. */
 export type Finish = { kind: 'navigate'; url: string } | { kind: 'waits' };
 
+/** The speed limits of a device in kbit/s; null without a limit. */
+export interface Speed {
+	down: number | null;
+	up: number | null;
+}
+
 export interface DeviceLogin {
 	user: string;
 	/** '' for a disconnect. */
@@ -135,6 +146,7 @@ export interface DeviceLogin {
 	/** `Entry.login` of the captive session; empty if that has expired. */
 	login: Readonly<Record<string, string>>;
 	maxDevices: number;
+	speed: Speed;
 	/** The user's comment at the gateway may lack the installation id. */
 	mayBeUnmarked: boolean;
 }

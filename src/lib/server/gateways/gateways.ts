@@ -3,7 +3,7 @@ import { binder } from '../platform/bind.ts';
 import type { Clock } from '../platform/clock.ts';
 import { GATEWAY_KEY_PATTERN } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
-import { settingsShape } from './gateway.ts';
+import { settingsShape, type GatewaySettings } from './gateway.ts';
 import { openGateway, type RegisteredGateway } from './gateway-record.ts';
 import { recordStatus } from './health/record-status.ts';
 import {
@@ -47,9 +47,12 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		recordStatus: bind(recordStatus),
 		set: bind(setGateway),
 		rotate: bind(rotateGateway),
-		/** From now on only the BinAuth script of this openNDS confirms devices. */
-		async confirmByBinauth({ id, settings }: RegisteredGateway): Promise<void> {
-			await store.updateGateway(db, id, { settings: JSON.stringify({ ...settings, binauthConfirms: true }) });
+		/** Keeps what the BinAuth script of an openNDS has shown of itself. */
+		async learn(
+			{ id, settings }: RegisteredGateway,
+			learned: Pick<GatewaySettings, 'binauthConfirms' | 'binauthLimits'>
+		): Promise<void> {
+			await store.updateGateway(db, id, { settings: JSON.stringify({ ...settings, ...learned }) });
 		},
 		remove: store.removeGateway
 	};

@@ -2,14 +2,14 @@ import { toMajor, toMinor } from '#lib/domain/money.ts';
 import type { OffersUpdateBody, OwnerOfferListBody } from '../api/contract/schemas.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Config } from '../config/config.ts';
-import type { Database, Queries } from '../db/database.ts';
+import type { Database, Queries, Tx } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
-import type { Gateways } from '../gateways/gateways.ts';
+import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import { binder } from '../platform/bind.ts';
 import { isoTime, type Clock } from '../platform/clock.ts';
-import { AppError, validationFailed } from '../platform/errors.ts';
+import { AppError, InputError, validationFailed } from '../platform/errors.ts';
 import { isPayable, type Offer, type RouterRow, type Routers } from '../routers/routers.ts';
-import { offerProblems, termsKey } from './rules.ts';
+import { limitProblems, offerProblems, termsKey } from './rules.ts';
 
 interface OffersContext {
 	database: Database;
@@ -29,7 +29,13 @@ export type Offers = ReturnType<typeof createOffers>;
 /** The offers of routers, as their owners edit them. Orders read them through `routers`. */
 export function createOffers(context: OffersContext) {
 	const bind = binder(context);
-	return { ofRouter: bind(offersOfRouter), check: bind(checkOffers), set: bind(setOffers) };
+	return {
+		ofRouter: bind(offersOfRouter),
+		check: bind(checkOffers),
+		set: bind(setOffers),
+		gatewayAdded: bind(checkAdded),
+		checkRemoval: bind(checkRemoval)
+	};
 }
 
 /** @throws AppError `router_not_found | not_router_owner` */
@@ -96,6 +102,37 @@ function setOffers(
 		});
 		return listBody(context, trx, row);
 	});
+}
+
+/** Runs in the transaction that adds the gateway. @throws InputError if it cannot hold a limit that the router sells */
+async function checkAdded(
+	{ routers, gateways }: OffersContext,
+	trx: Tx,
+	{ routerId }: Pick<RegisteredGateway, 'routerId'>
+): Promise<void> {
+	checkLimits(routers, await routers.known(trx, routerId), await gateways.ofRouter(trx, routerId));
+}
+
+/** @throws InputError if nothing would hold a limit that the router sells */
+async function checkRemoval(
+	{ database: { db }, routers, gateways }: OffersContext,
+	{ id, routerId }: Pick<RegisteredGateway, 'id' | 'routerId'>
+): Promise<void> {
+	const others = (await gateways.ofRouter(db, routerId)).filter((gateway) => gateway.id !== id);
+	checkLimits(routers, await routers.known(db, routerId), others);
+}
+
+function checkLimits(
+	routers: Pick<Routers, 'offers'>,
+	router: RouterRow,
+	gateways: readonly RegisteredGateway[]
+): void {
+	for (const offer of routers.offers(router)) {
+		const [problem] = limitProblems(offer, gateways);
+		if (!problem) continue;
+		const reason = `router ${router.id} sells "${offer.name}" with a limit. ${problem.detail} Change the offer first.`;
+		throw new InputError([{ field: 'router', reason }]);
+	}
 }
 
 /** Gives each offer its id: the present one if its terms are unchanged, otherwise a new one. */

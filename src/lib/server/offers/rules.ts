@@ -48,11 +48,27 @@ function ownProblems(
 	check('price', priceProblem(offer.price, router, isPayable));
 	check('until', hoursProblem(offer));
 	check('max_devices', devicesProblem(offer, router));
-	for (const field of ['speed_down_kbps', 'speed_up_kbps'] as const) {
-		if (isSet(offer[field])) check(field, limitProblem('speed', gateways));
-	}
-	if (isSet(offer.data_limit_mb)) check('data_limit_mb', limitProblem('data', gateways));
-	return found;
+	return [...found, ...limitProblems(offer, gateways)];
+}
+
+type Limits = Partial<
+	Record<'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb', number | null | undefined>
+>;
+
+/** Lists the limits that the gateways of a router do not hold. */
+export function limitProblems(
+	offer: Limits,
+	gateways: readonly RegisteredGateway[]
+): { field: keyof Limits; detail: string }[] {
+	const problems = {
+		speed_down_kbps: speedProblem(offer.speed_down_kbps ?? null, gateways),
+		speed_up_kbps: speedProblem(offer.speed_up_kbps ?? null, gateways),
+		data_limit_mb: dataProblem(offer.data_limit_mb ?? null, gateways)
+	};
+	return (Object.keys(problems) as (keyof Limits)[]).flatMap((field) => {
+		const detail = problems[field];
+		return detail === null ? [] : [{ field, detail }];
+	});
 }
 
 const isSet = (value: number | null | undefined): boolean => value !== null && value !== undefined;
@@ -82,11 +98,24 @@ function devicesProblem({ max_devices: devices }: NewOffer, { access_kind }: Rou
 }
 
 /** A limit that only some gateways of the router hold would depend on where the buyer connects. */
-function limitProblem(limit: 'speed' | 'data', gateways: readonly RegisteredGateway[]): string | null {
-	const what = limit === 'speed' ? 'speed' : 'amount of data';
-	if (gateways.length === 0) return `The router has no gateway, so nothing limits the ${what}.`;
-	const unable = gateways.find((gateway) => !heldLimits(gateway)[limit]);
-	return unable ? `The gateway "${unable.name}" (${unable.kind}) cannot limit the ${what}.` : null;
+function speedProblem(kbps: number | null, gateways: readonly RegisteredGateway[]): string | null {
+	if (kbps === null) return null;
+	if (gateways.length === 0) return 'The router has no gateway, so nothing limits the speed.';
+	const unable = gateways.find((gateway) => heldLimits(gateway).maxSpeedKbps < kbps);
+	if (!unable) return null;
+	const most = heldLimits(unable).maxSpeedKbps;
+	const gateway = `The gateway "${unable.name}" (${unable.kind})`;
+	if (most > 0) return `${gateway} takes limits of up to ${most} kbit/s.`;
+	return unable.kind === 'opennds'
+		? `${gateway} has an old BinAuth script, which sets no speed: install its configuration again.`
+		: `${gateway} cannot limit the speed.`;
+}
+
+function dataProblem(megabytes: number | null, gateways: readonly RegisteredGateway[]): string | null {
+	if (megabytes === null) return null;
+	if (gateways.length === 0) return 'The router has no gateway, so nothing limits the amount of data.';
+	const unable = gateways.find((gateway) => !heldLimits(gateway).data);
+	return unable ? `The gateway "${unable.name}" (${unable.kind}) cannot limit the amount of data.` : null;
 }
 
 function duplicates(offers: readonly NewOffer[], index: number): ProblemItem[] {

@@ -1,8 +1,9 @@
 import { loginUser, passOfUser } from '#lib/domain/pass-username.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
+import type { Speed } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { hasRoom, INTERIM_SECONDS, isFresh, isFull, takeSlot } from '../access/device-slots/device-slots.ts';
-import { passState, type RunningPass } from '../access/passes/pass-state.ts';
+import { passState, speedOf, type RunningPass } from '../access/passes/pass-state.ts';
 import { wasEnded } from '../access/passes/store.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
 import { pskChoice } from './psk.ts';
@@ -24,7 +25,7 @@ export interface Login {
  * `refused`: `message` reaches the device. problemOf (captive-sessions/fields.ts) recognises it later.
  */
 export type LoginAnswer =
-	| { kind: 'known'; password: string; terms: Terms }
+	| { kind: 'known'; password: string; terms: Terms; speed: Speed }
 	| { kind: 'keys'; passwords: string[]; user: string | null; terms: Terms }
 	| { kind: 'accepted' }
 	| { kind: 'unknown' }
@@ -61,7 +62,8 @@ export async function authorize(
 	const now = clock.now();
 	const slot = slotFor(gateway, pass, login);
 	if (slot && !(await hasRoom(database.db, slot, now))) return refused('devices');
-	return { kind: 'known', password: passes.passwordOf(pass.pass), terms: termsOf([pass], now) };
+	const password = passes.passwordOf(pass.pass);
+	return { kind: 'known', password, terms: termsOf([pass], now), speed: speedOf(pass.pass) };
 }
 
 /** Answers after the password check succeeded. Takes the device slot. */

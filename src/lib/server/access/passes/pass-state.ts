@@ -1,4 +1,5 @@
 import type { Queries } from '#lib/server/db/database.ts';
+import type { Speed } from '#lib/server/gateways/gateway.ts';
 import * as store from './store.ts';
 
 /**
@@ -16,6 +17,12 @@ export interface RunningPass {
 	pass: store.PassRow;
 	untilMs: number;
 }
+
+/** Returns the speed of each device of a pass. */
+export const speedOf = (pass: Pick<store.PassRow, 'speed_down_kbps' | 'speed_up_kbps'>): Speed => ({
+	down: pass.speed_down_kbps,
+	up: pass.speed_up_kbps
+});
 
 export type OpenPass = Extract<PassState, { kind: 'waits' | 'runs' }>;
 

@@ -6,6 +6,7 @@ import {
 	type GatewayFacts,
 	type Reach
 } from '../gateway.ts';
+import { isUnlimited, routerOsRate } from '../limits.ts';
 import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.ts';
 
 /**
@@ -17,7 +18,8 @@ import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.
  * we remove the user with its cookies and connections.
  * Ownership: the comment of our users names the installation. Users without it belong to the owner or to
  * another installation. We never change them, except for grants with mayBeUnmarked.
- * Profiles: one per device limit (`airtill-1`, ...) sets `shared-users`. Owners may add a rate limit.
+ * Profiles: one per device limit (`airtill-1`, ...) sets `shared-users`. Owners may add a rate limit to it. A pass with a
+ * speed has a profile of its own kind (`airtill-1-512k-2000k`), whose `rate-limit` is read back before users get it.
  */
 
 /** The comment of users without an installation id (see mayBeUnmarked). */
@@ -73,13 +75,32 @@ function createRest(facts: GatewayFacts, reach: Reach) {
 	return { call, find, change, remove };
 }
 
-async function ensureProfile(rest: Rest, maxDevices: number): Promise<string> {
-	const name = `airtill-${maxDevices}`;
-	if ((await rest.find(PROFILES, 'name', name)).length === 0) {
-		await rest.change('PUT', `/${PROFILES}`, { name, 'shared-users': String(maxDevices) });
+async function ensureProfile(rest: Rest, { maxDevices, speed }: DeviceLogin): Promise<string> {
+	const shared = { 'shared-users': String(maxDevices) };
+	if (isUnlimited(speed)) {
+		const name = `airtill-${maxDevices}`;
+		if ((await rest.find(PROFILES, 'name', name)).length > 0) return name;
+		await rest.change('PUT', `/${PROFILES}`, { name, ...shared });
+		return name;
 	}
-	return name;
+	const rate = routerOsRate(speed);
+	const name = `airtill-${maxDevices}-${rate.replace('/', '-')}`;
+	const values = { ...shared, 'rate-limit': rate };
+	const [found] = await rest.find(PROFILES, 'name', name);
+	if (found && isSameRate(found['rate-limit'], rate)) return name;
+	await (found
+		? rest.change('PATCH', `/${PROFILES}/${found['.id']}`, values)
+		: rest.change('PUT', `/${PROFILES}`, { name, ...values }));
+	const [kept] = await rest.find(PROFILES, 'name', name);
+	if (kept && isSameRate(kept['rate-limit'], rate)) return name;
+	throw new Unavailable(`RouterOS did not keep the rate limit ${rate} of the profile "${name}".`);
 }
+
+/** RouterOS may write `5000k` as `5M` or as `5000000`. */
+const isSameRate = (kept: unknown, rate: string): boolean =>
+	typeof kept === 'string' && bitsOf(kept) === bitsOf(rate);
+
+const bitsOf = (rate: string) => rate.replaceAll('M', '000k').replaceAll('k', '000');
 
 /** Finds our users for a pass, one per hotspot server. Returns null if the name belongs to another user. */
 async function usersOf(
@@ -99,7 +120,7 @@ const used = (rows: readonly Row[]) =>
 
 const authorize: DeviceController['authorize'] = async (device, untilMs, facts, reach) => {
 	const rest = createRest(facts, reach);
-	const profile = await ensureProfile(rest, device.maxDevices);
+	const profile = await ensureProfile(rest, device);
 	// Tries twice, because the user may have been added or removed meanwhile.
 	for (let tries = 0; tries < 2; tries += 1) {
 		const users = await usersOf(rest, device, facts);

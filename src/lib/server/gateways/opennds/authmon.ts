@@ -1,5 +1,7 @@
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { decoded } from '../captive-sessions/fields.ts';
+import type { Speed } from '../gateway.ts';
+import { openndsLimits } from '../limits.ts';
 
 /**
  * openNDS' `authmon` at level 4 (libs/authmon.sh of version 10; version 9 posts the same at level 3).
@@ -76,15 +78,16 @@ export function readAuthmonRequest(fields: URLSearchParams): AuthmonRequest | nu
 export interface AuthmonItem {
 	rhid: string;
 	user: string;
+	speed: Speed;
 	untilMs: number;
 }
 
 /** Formats a response. A shell evaluates it, so items have only hexadecimal digits, numbers and base64. */
 export function formatItems(items: readonly AuthmonItem[], now: number): string {
 	let response = '*';
-	for (const { rhid, user, untilMs } of items.slice(0, MAX_ITEMS)) {
+	for (const { rhid, user, speed, untilMs } of items.slice(0, MAX_ITEMS)) {
 		const minutes = Math.max(1, Math.ceil((untilMs - now) / MINUTE_MS));
-		const item = `${rhid} ${minutes} 0 0 0 0 ${Buffer.from(user).toString('base64')}`;
+		const item = `${rhid} ${minutes} ${openndsLimits(speed)} ${Buffer.from(user).toString('base64')}`;
 		const next = `${response} ${encodeURIComponent(item)}`;
 		if (next.length > MAX_RESPONSE) break;
 		response = next;

@@ -1,6 +1,6 @@
 /**
  * Returns openNDS' BinAuth script, for a router that Airtill cannot call. openNDS calls it before it connects
- * a device and after a disconnect. At level 1 the script asks us and prints the seconds. At level 4 it
+ * a device and after a disconnect. At level 1 the script asks us and prints the seconds and limits. At level 4 it
  * reports the devices that authmon connects (`ndsctl auth`), because authmon's acknowledgements have no secret.
  * Source: forward_authentication_service/binauth of openNDS 9; src/auth.c (binauth_action) of openNDS 10.
  */
@@ -21,11 +21,12 @@ ask() {
 case "$1" in
 auth_client)
 	# $2 MAC address, $5 IP address, $6 token, $7 what the sign-in carried (percent-encoded base64)
-	seconds=$(ask "method=$1&mac=$2&ip=$5&token=$6&custom=$7") || exit 1
-	case "$seconds" in
-	'' | *[!0-9]*) exit 1 ;;
+	# Prints seconds, kbit/s up and down, and kB up and down; 0 is no limit.
+	limits=$(ask "method=$1&limits=1&mac=$2&ip=$5&token=$6&custom=$7") || exit 1
+	case "$limits" in
+	'' | *[!0-9' ']*) exit 1 ;;
 	esac
-	echo "$seconds 0 0 0 0"
+	echo "$limits"
 	;;
 ndsctl_auth)
 	# $2 MAC address, $7 token, $8 what the sign-in carried. In the background, because openNDS waits for this script.

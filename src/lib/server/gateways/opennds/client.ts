@@ -7,6 +7,7 @@ import {
 	type GatewayFacts,
 	type Reach
 } from '../gateway.ts';
+import { openndsLimits } from '../limits.ts';
 
 /**
  * Controls openNDS on this machine through `ndsctl` (tested with 9.10).
@@ -88,7 +89,8 @@ const authorize: DeviceController['authorize'] = async (device, untilMs, facts, 
 		await ndsctl(facts, reach, ['deauth', client.mac]);
 	}
 	const minutes = Math.max(1, Math.ceil((untilMs - reach.now()) / MINUTE_MS));
-	const words = ['auth', client.mac, String(minutes), '0', '0', '0', '0', customOf(device.user)];
+	const limits = openndsLimits(device.speed).split(' ');
+	const words = ['auth', client.mac, String(minutes), ...limits, customOf(device.user)];
 	if (/\bauthenticated\./i.test(await ndsctl(facts, reach, words))) return 'done';
 	throw new Unavailable('openNDS did not authorize the device. Set allow_preemptive_authentication.');
 };

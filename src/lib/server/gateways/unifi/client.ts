@@ -67,14 +67,17 @@ function createConsole(facts: GatewayFacts, reach: Reach) {
 	return { call, clients, client };
 }
 
-const authorize: DeviceController['authorize'] = async ({ mac }, untilMs, facts, reach) => {
+const authorize: DeviceController['authorize'] = async ({ mac, speed }, untilMs, facts, reach) => {
 	if (mac === null) throw new Unavailable('The MAC address of the device is unknown.');
 	const unifi = createConsole(facts, reach);
 	const client = await unifi.client(mac);
 	if (!client) throw new Unavailable('The device is not on the Wi-Fi now.');
 	const answer = await unifi.call('POST', client.path, {
 		action: 'AUTHORIZE_GUEST_ACCESS',
-		timeLimitMinutes: Math.max(1, Math.ceil((untilMs - reach.now()) / MINUTE_MS))
+		timeLimitMinutes: Math.max(1, Math.ceil((untilMs - reach.now()) / MINUTE_MS)),
+		// The console counts from the device: it receives a download. It takes at least 2 kbit/s.
+		...(speed.down !== null && { rxRateLimitKbps: Math.max(2, speed.down) }),
+		...(speed.up !== null && { txRateLimitKbps: Math.max(2, speed.up) })
 	});
 	if (isSuccess(answer)) return 'done';
 	const { type } = client.access ?? {};

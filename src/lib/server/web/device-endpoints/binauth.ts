@@ -1,6 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { readBody } from '#lib/server/api/http/read-body.ts';
+import { openndsLimits } from '#lib/server/gateways/limits.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { authenticateGateway } from './bearer.ts';
 
@@ -10,7 +11,7 @@ const CUSTOM = /^[A-Za-z0-9+/]{1,64}={0,2}$/;
 
 /**
  * Answers POST /opennds/{key}/binauth, called by the script of `gateways config`.
- * `auth_client`: 200 with the seconds that the device may be online, or 403. `*_deauth`: 204. `ndsctl_auth`: 204, or 404
+ * `auth_client`: 200 with the seconds that the device may be online and its limits, or 403. `*_deauth`: 204. `ndsctl_auth`: 204, or 404
  * if the device's grant was not fetched yet: the script repeats its report.
  */
 export async function answerBinauth(event: RequestEvent<{ gateway: string }>): Promise<Response> {
@@ -42,13 +43,18 @@ async function answer(event: RequestEvent<{ gateway: string }>): Promise<Respons
 	}
 	if (method === 'ndsctl_auth') {
 		if (gateway.settings.level !== 4) return text('', 400);
-		if (!gateway.settings.binauthConfirms) await gateways.confirmByBinauth(gateway);
+		if (!gateway.settings.binauthConfirms) await gateways.learn(gateway, { binauthConfirms: true });
 		const isConfirmed = await access.confirmStay(gateway, device);
 		return new Response(null, { status: isConfirmed ? 204 : 404 });
 	}
 	if (method !== 'auth_client') return text('', 400);
-	const seconds = await access.admitStay(gateway, device);
-	return seconds === null ? text('', 403) : text(String(seconds));
+	// Scripts of earlier versions take only the seconds, and ask for nothing else.
+	const takesLimits = fields.get('limits') === '1';
+	if (takesLimits && !gateway.settings.binauthLimits) await gateways.learn(gateway, { binauthLimits: true });
+	const admitted = await access.admitStay(gateway, device);
+	if (admitted === null) return text('', 403);
+	const { seconds, speed } = admitted;
+	return text(takesLimits ? `${seconds} ${openndsLimits(speed)}` : String(seconds));
 }
 
 const text = (body: string, status = 200) =>

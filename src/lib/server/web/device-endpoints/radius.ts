@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { RateLimited } from '#lib/server/api/http/limits.ts';
 import { MAX_BODY_BYTES, readBody } from '#lib/server/api/http/read-body.ts';
 import type { LoginAnswer } from '#lib/server/access/access.ts';
+import type { GatewayKind, Speed } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { isUnlimited, routerOsRate } from '#lib/server/gateways/limits.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { authenticateGateway } from './bearer.ts';
 import { accountingReport, radiusText, reportShape } from './radius-report.ts';
@@ -21,7 +23,7 @@ const login =
 	(step: 'authorize' | 'accepted') =>
 	(event: Event): Promise<Response> =>
 		respond(event, loginShape, async (gateway, { user, mac }) =>
-			loginResponse(await event.locals.app.access.radius[step](gateway, { user, mac: mac || null }))
+			loginResponse(gateway, await event.locals.app.access.radius[step](gateway, { user, mac: mac || null }))
 		);
 
 /** Runs before the password check. */
@@ -77,7 +79,7 @@ async function jsonBody({ request }: Event): Promise<unknown> {
 const asText = (value: string | string[]) => ({ value, op: ':=', do_xlat: false });
 const asNumber = (value: number) => ({ value, op: ':=' });
 
-function loginResponse(answer: LoginAnswer): Response {
+function loginResponse({ kind }: RegisteredGateway, answer: LoginAnswer): Response {
 	switch (answer.kind) {
 		case 'unknown':
 			return empty(404);
@@ -88,7 +90,8 @@ function loginResponse(answer: LoginAnswer): Response {
 		case 'known':
 			return attributes(200, {
 				'control:Cleartext-Password': asText(answer.password),
-				...sessionAttributes(answer.terms)
+				...sessionAttributes(answer.terms),
+				...speedAttributes(kind, answer.speed)
 			});
 		case 'keys':
 			return attributes(200, {
@@ -104,6 +107,15 @@ const sessionAttributes = (terms: Extract<LoginAnswer, { kind: 'known' }>['terms
 	'reply:Session-Timeout': asNumber(terms.seconds),
 	'reply:Acct-Interim-Interval': asNumber(terms.interimSeconds),
 	...(terms.className === null ? {} : { 'reply:Class': asText(terms.className) })
+});
+
+/** CoovaChilli counts bit/s. An access point alone holds no speed. */
+const speedAttributes = (kind: GatewayKind, speed: Speed) => ({
+	...(kind === 'mikrotik' &&
+		!isUnlimited(speed) && { 'reply:Mikrotik-Rate-Limit': asText(routerOsRate(speed)) }),
+	...(kind === 'coova' &&
+		speed.down !== null && { 'reply:WISPr-Bandwidth-Max-Down': asNumber(speed.down * 1000) }),
+	...(kind === 'coova' && speed.up !== null && { 'reply:WISPr-Bandwidth-Max-Up': asNumber(speed.up * 1000) })
 });
 
 const empty = (status: number, headers: Record<string, string> = {}) =>

@@ -50,9 +50,9 @@ function textOf(column: OfferColumn, { code, detail }: ProblemItem, cells: Offer
 				: m.owner_offers_bad_devices();
 		case 'speed_down_kbps':
 		case 'speed_up_kbps':
-			return isNumber(cells[column]) ? m.owner_offers_no_speed() : m.owner_offers_bad_number();
+			return isNumber(cells[column]) ? `${m.owner_offers_no_speed()} ${detail}` : m.owner_offers_bad_number();
 		case 'data_limit_mb':
-			return isNumber(cells[column]) ? m.owner_offers_no_data() : m.owner_offers_bad_number();
+			return isNumber(cells[column]) ? `${m.owner_offers_no_data()} ${detail}` : m.owner_offers_bad_number();
 		case 'from':
 		case 'until':
 			return m.owner_offers_bad_hours();

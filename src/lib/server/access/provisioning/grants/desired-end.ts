@@ -2,7 +2,7 @@ import { loginUser } from '#lib/domain/pass-username.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { DeviceLogin } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { openPass, type OpenPass } from '../../passes/pass-state.ts';
+import { openPass, speedOf, type OpenPass } from '../../passes/pass-state.ts';
 import type { AccessContext } from '../context.ts';
 import * as store from './store.ts';
 
@@ -21,6 +21,7 @@ export async function loginOf(
 		mac,
 		login: captiveSessionId === null ? {} : await captiveSessions.loginOf(captiveSessionId),
 		maxDevices: open?.pass.max_devices ?? 1,
+		speed: open ? speedOf(open.pass) : { down: null, up: null },
 		mayBeUnmarked: isMarked === 0
 	};
 }
@@ -34,7 +35,7 @@ export const othersOf = async (
 ): Promise<store.GrantRow[]> =>
 	store.sameDevice(queries, grant, await gateways.sharingConsole(queries, gateway));
 
-/** Returns the end of the device's last pass: a device can have several. */
+/** Returns the end of the device's last pass with the same speed: a device can have several passes. */
 export async function desiredEnd(
 	context: AccessContext,
 	grant: store.GrantRow,
@@ -42,20 +43,25 @@ export async function desiredEnd(
 	open: OpenPass
 ): Promise<number> {
 	const own = open.untilMs + (open.kind === 'waits' ? SLACK_MS : 0);
-	return Math.max(own, ...(await endsOfOthers(context, grant, gateway)));
+	const others = await openOthers(context, grant, gateway);
+	const same = others.filter(({ pass }) => isSameSpeed(pass, open.pass));
+	return Math.max(own, ...same.map(({ untilMs }) => untilMs));
 }
 
-/** Returns the ends of other open passes that want the same device, or user, online at the gateway. */
-export async function endsOfOthers(
+const isSameSpeed = (a: OpenPass['pass'], b: OpenPass['pass']): boolean =>
+	a.speed_down_kbps === b.speed_down_kbps && a.speed_up_kbps === b.speed_up_kbps;
+
+/** Returns other open passes that want the same device, or user, online at the gateway. */
+export async function openOthers(
 	context: AccessContext,
 	grant: store.GrantRow,
 	gateway: RegisteredGateway
-): Promise<number[]> {
+): Promise<OpenPass[]> {
 	const { database, clock } = context;
-	const ends: number[] = [];
+	const open: OpenPass[] = [];
 	for (const { pass_id: passId } of await othersOf(context, database.db, grant, gateway)) {
 		const other = await openPass(database.db, passId, clock.now());
-		if (other) ends.push(other.untilMs);
+		if (other) open.push(other);
 	}
-	return ends;
+	return open;
 }

@@ -4,7 +4,7 @@ import { GRANT_JOB } from '../../job-kinds.ts';
 import type { AccessContext } from '../context.ts';
 import { controllerOf } from '../targets.ts';
 import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './call-gateway.ts';
-import { endsOfOthers, loginOf, othersOf } from './desired-end.ts';
+import { loginOf, openOthers, othersOf } from './desired-end.ts';
 import * as store from './store.ts';
 
 /** Retries continue for this long after the end that the gateway knows. */
@@ -28,7 +28,7 @@ export async function revokeAtGateway(
 	if (!(await store.changeOpen(database.db, grant.id, to))) return null;
 	// A device that another pass holds stays online; so does a user that was revoked before and is wanted again.
 	const mayStay = grant.mac !== null || grant.revoked_at !== null;
-	const stays = mayStay && (await endsOfOthers(context, grant, gateway)).length > 0;
+	const stays = mayStay && (await openOthers(context, grant, gateway)).length > 0;
 	const result = stays ? 'done' : await callRevoke(context, grant, gateway);
 	// A request with a shorter end does not end what was confirmed before.
 	const endsItselfAt = Math.max(grant.requested_end_at ?? grant.created_at, grant.confirmed_end_at ?? 0);

@@ -23,13 +23,16 @@ function problemOf(text: string, { price, currency }: PricedRouter, maxPrice: nu
 	return wanted === price ? m.owner_price_same() : null;
 }
 
-const effectOf = (router: PricedRouter, price: number) =>
-	SHOWN.flatMap((time) => {
-		const [now, then] = [quote(router, time), quote({ ...router, price }, time)];
+function effectOf(router: PricedRouter, price: number) {
+	// Offers have prices of their own.
+	const hourly = { ...router, offers: [], hourly: true };
+	return SHOWN.flatMap((time) => {
+		const [now, then] = [quote(hourly, time), quote({ ...hourly, price }, time)];
 		if (!now || !then) return [];
 		const [before, after] = [money(now.amount, router.currency), money(then.amount, router.currency)];
 		return [{ time: formatDuration(time), before, after }];
 	});
+}
 
 /** Asks for a price; with `?price=` shows its effect and asks for confirmation. */
 export const load: PageServerLoad = async (event) => {
