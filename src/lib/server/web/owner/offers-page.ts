@@ -1,8 +1,7 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { formatDuration } from '#lib/domain/duration.ts';
+import { offerTerms } from '#lib/checkout/offer-words.ts';
 import type { OfferField, OffersDraft } from '#lib/domain/offers/entry.ts';
 import { money } from '#lib/format/text.ts';
-import { numberText } from '#lib/i18n/intl.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { OffersUpdateBody } from '#lib/server/api/contract/schemas.ts';
@@ -138,20 +137,10 @@ export interface OfferLine {
 }
 
 const linesOf = ({ offers }: OffersUpdateBody, { currency }: OwnedRouter): OfferLine[] =>
-	offers.map((offer) => ({
-		name: offer.name,
-		terms: termsOf(offer),
-		money: money(offer.price, currency),
-		active: offer.active
-	}));
-
-function termsOf(offer: OffersUpdateBody['offers'][number]): string {
-	const time = formatDuration(offer.duration);
-	const { max_devices: devices, speed_down_kbps: down, data_limit_mb: data } = offer;
-	return [
-		...(time === offer.name ? [] : [time]),
-		...(devices == null ? [] : [m.owner_offers_line_devices({ count: numberText(devices) })]),
-		...(down == null ? [] : [`${numberText(down / 1000)} Mbit/s`]),
-		...(data == null ? [] : [`${numberText(data / 1000)} GB`])
-	].join(' · ');
-}
+	offers.map(({ name, duration, price, active, ...limits }) => {
+		const { max_devices = null, data_limit_mb = null } = limits;
+		const { speed_down_kbps = null, speed_up_kbps = null } = limits;
+		const offer = { id: 0, name, duration, price, available: true, max_devices, data_limit_mb };
+		const terms = offerTerms({ ...offer, speed_down_kbps, speed_up_kbps });
+		return { name, terms, money: money(price, currency), active };
+	});
