@@ -15,6 +15,17 @@ const NETWORK_PASSWORDS = new Map([
 	['demo-17', 'rubaga-guests']
 ]);
 
+/** Sells the offers. The other routers sell by the hour only. */
+const ROUTER_WITH_OFFERS = 'demo-19';
+
+/** In UGX. */
+const OFFERS = [
+	{ name: '30 minutes', duration: '30m', price: 200 },
+	{ name: '1 hour', duration: '1h', price: 500 },
+	{ name: 'Day', duration: '1d', price: 1000, max_devices: 3 },
+	{ name: 'Week', duration: '1w', price: 5000 }
+].map((offer) => ({ ...offer, active: true }));
+
 const MAX_DEMO_ROUTERS = 100;
 
 /** Only for a sandbox without routers. Returns an empty list without demo data. */
@@ -36,10 +47,14 @@ async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 	} finally {
 		staging.close();
 	}
-	const { accessKinds, database } = app;
+	const { accessKinds, config, database, offers } = app;
 	for (const { id, external_id } of await pageOfRouters(database.db, 0, MAX_DEMO_ROUTERS)) {
 		const networkPassword = NETWORK_PASSWORDS.get(external_id ?? '');
 		if (networkPassword) await accessKinds.set(id, { networkPassword });
+		if (external_id === ROUTER_WITH_OFFERS && config.currency === 'UGX') {
+			const owner = { accountId: ownerAccountId, role: 'owner', keyId: null } as const;
+			await offers.set(owner, id, { hourly: true, offers: OFFERS });
+		}
 	}
 }
 
