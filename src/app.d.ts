@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ShownBrand } from '#lib/branding/brand.ts';
 import type { App as AirtillApp } from '#lib/server/app.ts';
-import type { Visitor } from '#lib/server/web/sign-in.ts';
+import type { Visitor } from '#lib/server/web/sign-in/sign-in.ts';
 
 declare global {
 	namespace App {

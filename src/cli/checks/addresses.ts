@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { ProxySettings } from '#lib/server/api/http/client-address.ts';
 import type { Config } from '#lib/server/config/config.ts';
-import { isPublicAddress } from '#lib/server/platform/public-addresses.ts';
+import { isPublicAddress } from '#lib/server/platform/ssrf/public-addresses.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 /** Calls none of the addresses. */

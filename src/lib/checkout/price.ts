@@ -1,7 +1,7 @@
 import { durationSeconds, parseDuration } from '../domain/duration.ts';
-import { amountProblem, ANY_AMOUNT, type AmountRule } from '../domain/chargeable.ts';
+import { amountProblem, ANY_AMOUNT, type AmountRule } from '../domain/payment-methods/chargeable.ts';
 import { currencyExponent, priceForSeconds, toMajor, toMinor } from '../domain/money.ts';
-import { offeredMethods } from '../domain/payment-methods.ts';
+import { offeredMethods } from '../domain/payment-methods/payment-methods.ts';
 
 /** The fields of a router that decide a price. `price` is per hour in major units of `currency`. */
 export interface PricedRouter {

@@ -1,6 +1,6 @@
 import { durationSeconds, formatDuration, parseDuration } from '../domain/duration.ts';
 import * as m from '../i18n/messages.js';
-import { offeredMethods, methodName } from '../domain/payment-methods.ts';
+import { offeredMethods, methodName } from '../domain/payment-methods/payment-methods.ts';
 import { formatMoney } from '../domain/money.ts';
 import { offerTerms } from './offer-words.ts';
 import {

@@ -1,6 +1,10 @@
 import { OWN_TIME, ownDuration, payablePrice, type PricedRouter } from '../checkout/price.ts';
 import { currencyExponent } from '../domain/money.ts';
-import { ANY_PAYMENT_METHOD, guessPaymentMethod, roughE164 } from '../domain/payment-method-guess.ts';
+import {
+	ANY_PAYMENT_METHOD,
+	guessPaymentMethod,
+	roughE164
+} from '../domain/payment-methods/payment-method-guess.ts';
 import { all, fill, settingsOf } from './dom.ts';
 
 export interface PayFormSettings extends PricedRouter {

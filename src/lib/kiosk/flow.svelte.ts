@@ -14,7 +14,7 @@ import {
 } from './client.ts';
 import { RouterWatch } from './router-watch.ts';
 import { ShownPurchase } from './shown-purchase.svelte.ts';
-import { offeredMethods } from '../domain/payment-methods.ts';
+import { offeredMethods } from '../domain/payment-methods/payment-methods.ts';
 import { chargingMethods } from '../checkout/price.ts';
 import { namedChoice, timeValue, type FormErrors } from '../checkout/pay-form.ts';
 

@@ -2,7 +2,7 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readPayEntry, wantedTime, type FormErrors, type PayEntry } from '#lib/checkout/pay-form.ts';
-import { offeredMethods } from '#lib/domain/payment-methods.ts';
+import { offeredMethods } from '#lib/domain/payment-methods/payment-methods.ts';
 import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
 import { takeVisitOrder } from '#lib/server/api/http/limits.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';

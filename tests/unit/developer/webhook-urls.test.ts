@@ -1,6 +1,6 @@
 /** Where webhooks may go, as far as a URL shows it (wire format 5.5), and which addresses are public. */
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../src/lib/server/platform/public-addresses.ts';
+import { isPublicAddress } from '../../../src/lib/server/platform/ssrf/public-addresses.ts';
 import { urlRefusal } from '../../../src/lib/server/developer/webhooks/transport/url-rules.ts';
 
 const strict = {

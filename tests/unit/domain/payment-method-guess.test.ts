@@ -1,6 +1,9 @@
 /** Which network a number probably belongs to: what is preselected, and where `mobile_money` goes. */
 import { expect, it } from 'vitest';
-import { guessPaymentMethod, roughE164 } from '../../../src/lib/domain/payment-method-guess.ts';
+import {
+	guessPaymentMethod,
+	roughE164
+} from '../../../src/lib/domain/payment-methods/payment-method-guess.ts';
 
 it.each([
 	['+256772123456', 'mtn_momo'],

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTiles, type Tiles } from '#lib/server/map/tiles.ts';
 import { createLog } from '#lib/server/platform/log.ts';
-import type { Address } from '#lib/server/platform/ssrf-lookup.ts';
+import type { Address } from '#lib/server/platform/ssrf/ssrf-lookup.ts';
 import { startTileSimulator, tilePicture, type TileSimulator } from '../../simulators/tiles.ts';
 
 const TILE = { z: 1, x: 0, y: 1 };

@@ -1,8 +1,13 @@
 import type { cacheStores, Dispatcher, request as undiciRequest } from 'undici';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import { isPublicAddress } from '../platform/public-addresses.ts';
-import { guardedLookup, resolveLocally, resolvePublicly, type Resolve } from '../platform/ssrf-lookup.ts';
+import { isPublicAddress } from '../platform/ssrf/public-addresses.ts';
+import {
+	guardedLookup,
+	resolveLocally,
+	resolvePublicly,
+	type Resolve
+} from '../platform/ssrf/ssrf-lookup.ts';
 import { imageType } from './image-type.ts';
 
 export interface TileName {

@@ -1,7 +1,7 @@
-import { chargeable } from '#lib/domain/chargeable.ts';
+import { chargeable } from '#lib/domain/payment-methods/chargeable.ts';
 import { durationSeconds } from '#lib/domain/duration.ts';
 import { toMajor } from '#lib/domain/money.ts';
-import { offeredMethods } from '#lib/domain/payment-method-guess.ts';
+import { offeredMethods } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { isOnSale, localTime, type SaleHours } from '#lib/domain/offers/sale-hours.ts';
 import type { OfferBody } from '../api/contract/schemas.ts';
 import type { RoutersContext } from './context.ts';

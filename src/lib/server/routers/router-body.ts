@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
-import { isAnyAmount } from '#lib/domain/chargeable.ts';
+import { isAnyAmount } from '#lib/domain/payment-methods/chargeable.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import type { BrandBody, RouterBody } from '../api/contract/schemas.ts';
 import type { Config } from '../config/config.ts';

@@ -1,4 +1,4 @@
-import { areaData, requireVisitor } from '#lib/server/web/sign-in.ts';
+import { areaData, requireVisitor } from '#lib/server/web/sign-in/sign-in.ts';
 import type { LayoutServerLoad } from './$types';
 
 /** Does not protect actions or loads: each of them calls requireVisitor itself. */

@@ -1,4 +1,4 @@
-import { mailLink } from '#lib/server/web/password-links.ts';
+import { mailLink } from '#lib/server/web/sign-in/password-links.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 export const load: PageServerLoad = ({ locals }) => ({ mailProblem: locals.app.signIn.mailProblem });

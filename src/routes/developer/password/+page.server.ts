@@ -1,4 +1,4 @@
-import { readPasswordLink, usePasswordLink } from '#lib/server/web/password-links.ts';
+import { readPasswordLink, usePasswordLink } from '#lib/server/web/sign-in/password-links.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** Target of an e-mailed link or an invitation. */

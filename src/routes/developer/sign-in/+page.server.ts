@@ -1,5 +1,5 @@
 import { redirect } from '@sveltejs/kit';
-import { answerSignIn, nextPath, visitor } from '#lib/server/web/sign-in.ts';
+import { answerSignIn, nextPath, visitor } from '#lib/server/web/sign-in/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async (event) => {

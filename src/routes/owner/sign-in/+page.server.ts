@@ -1,6 +1,6 @@
 import { redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
-import { answerSignIn, nextPath, visitor } from '#lib/server/web/sign-in.ts';
+import { answerSignIn, nextPath, visitor } from '#lib/server/web/sign-in/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async (event) => {

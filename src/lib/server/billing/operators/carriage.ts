@@ -1,4 +1,4 @@
-import { amountProblem, chargeable, type AmountRule } from '#lib/domain/chargeable.ts';
+import { amountProblem, chargeable, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { formatMoney, toMajor } from '#lib/domain/money.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import type { OperatorAdapter } from './operator.ts';

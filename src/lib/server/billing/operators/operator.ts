@@ -1,4 +1,4 @@
-import type { AmountRule } from '#lib/domain/chargeable.ts';
+import type { AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 
 /**
  * Interface of a mobile-money operator. An adapter translates the operator's protocol; payments/ decides

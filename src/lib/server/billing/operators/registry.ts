@@ -1,5 +1,5 @@
-import { strictest, type AmountRule } from '#lib/domain/chargeable.ts';
-import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '#lib/domain/payment-method-guess.ts';
+import { strictest, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import type { ConfiguredOperator, OperatorDependencies } from './definition.ts';
 import type { OperatorAdapter } from './operator.ts';
 

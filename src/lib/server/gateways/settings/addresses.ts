@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { isPublicAddress } from '#lib/server/platform/public-addresses.ts';
+import { isPublicAddress } from '#lib/server/platform/ssrf/public-addresses.ts';
 
 const MAX_API_LENGTH = 300;
 

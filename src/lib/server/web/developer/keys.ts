@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import type { Visitor } from '../sign-in.ts';
+import type { Visitor } from '../sign-in/sign-in.ts';
 
 export async function keysOf({ locals }: RequestEvent, { account }: Visitor) {
 	const { apiKeys, clock } = locals.app;

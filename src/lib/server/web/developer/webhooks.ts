@@ -1,6 +1,6 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { EVENT_NAMES, EVENT_TEXTS } from '#lib/server/api/contract/schemas.ts';
-import type { Visitor } from '../sign-in.ts';
+import type { Visitor } from '../sign-in/sign-in.ts';
 import { idOf } from '../page-links.ts';
 
 /** Excludes the test event, which every endpoint receives. */

@@ -5,7 +5,7 @@ import { AppError } from '../../platform/errors.ts';
 import type { OwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
 import { logSecurity } from '../security-log.ts';
-import { requireVisitor, type Visitor } from '../sign-in.ts';
+import { requireVisitor, type Visitor } from '../sign-in/sign-in.ts';
 
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
 

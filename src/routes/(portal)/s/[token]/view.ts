@@ -1,6 +1,6 @@
 import { apart } from '#lib/i18n/intl.ts';
 import { formatMoney } from '#lib/domain/money.ts';
-import { methodName } from '#lib/domain/payment-methods.ts';
+import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import { addedState } from '#lib/checkout/purchase/added.ts';

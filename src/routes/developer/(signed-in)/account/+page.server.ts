@@ -8,8 +8,8 @@ import {
 	newPasswordProblem,
 	removePasskey,
 	requireVisitor
-} from '#lib/server/web/sign-in.ts';
-import { tooSoon } from '#lib/server/web/sign-in-limits.ts';
+} from '#lib/server/web/sign-in/sign-in.ts';
+import { tooSoon } from '#lib/server/web/sign-in/sign-in-limits.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const HERE = '/developer/account';

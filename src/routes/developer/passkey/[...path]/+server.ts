@@ -1,4 +1,4 @@
-import { answerPasskeyCall } from '#lib/server/web/sign-in.ts';
+import { answerPasskeyCall } from '#lib/server/web/sign-in/sign-in.ts';
 import type { RequestHandler } from './$types';
 
 const answer: RequestHandler = (event) => answerPasskeyCall(event, event.params.path);

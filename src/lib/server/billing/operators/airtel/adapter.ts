@@ -1,5 +1,5 @@
 import { getCountryCallingCode, type CountryCode } from 'libphonenumber-js/mobile';
-import { ANY_AMOUNT, type AmountRule } from '#lib/domain/chargeable.ts';
+import { ANY_AMOUNT, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { currencyExponent, toMajor } from '#lib/domain/money.ts';
 import type { OperatorDependencies } from '../definition.ts';
 import { jsonObject, member, textMember } from '../http.ts';

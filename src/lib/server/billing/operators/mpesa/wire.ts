@@ -1,4 +1,4 @@
-import type { AmountRule } from '#lib/domain/chargeable.ts';
+import type { AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import type { PaymentRequest, RefundRequest } from '../operator.ts';
 import { plainText } from '../plain-text.ts';

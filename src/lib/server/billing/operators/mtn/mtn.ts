@@ -1,5 +1,5 @@
 import { getCountryCallingCode, type CountryCode } from 'libphonenumber-js/mobile';
-import { ANY_AMOUNT } from '#lib/domain/chargeable.ts';
+import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
 import { CURRENCIES, toMajor, toMinor } from '#lib/domain/money.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../http.ts';

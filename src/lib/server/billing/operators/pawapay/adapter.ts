@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { strictest, type AmountRule } from '#lib/domain/chargeable.ts';
-import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-method-guess.ts';
+import { strictest, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import type { OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../http.ts';
 import type {

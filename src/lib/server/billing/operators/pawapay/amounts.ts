@@ -1,4 +1,4 @@
-import { ANY_AMOUNT, type AmountRule } from '#lib/domain/chargeable.ts';
+import { ANY_AMOUNT, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { CURRENCIES, currencyExponent, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { ProviderRules } from './configuration.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { guessPaymentMethod } from '#lib/domain/payment-method-guess.ts';
+import { guessPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { NETWORK_METHODS } from '../registry.ts';
 
 /** A pawaPay provider, e.g. `MTN_MOMO_RWA`, for one of our payment methods. */

@@ -1,5 +1,5 @@
 import { isTestOutcome, TEST_OUTCOMES, type TestOutcome } from '#lib/checkout/test-outcomes.ts';
-import { ANY_AMOUNT } from '#lib/domain/chargeable.ts';
+import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';

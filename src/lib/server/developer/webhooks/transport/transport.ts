@@ -6,8 +6,8 @@ import {
 	resolveLocally,
 	resolvePublicly,
 	type Resolve
-} from '#lib/server/platform/ssrf-lookup.ts';
-import { isPublicAddress } from '#lib/server/platform/public-addresses.ts';
+} from '#lib/server/platform/ssrf/ssrf-lookup.ts';
+import { isPublicAddress } from '#lib/server/platform/ssrf/public-addresses.ts';
 import { urlRefusal, type UrlRules } from './url-rules.ts';
 
 export type Failure =

@@ -1,5 +1,5 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { requireVisitor, type Visitor } from '#lib/server/web/sign-in.ts';
+import { requireVisitor, type Visitor } from '#lib/server/web/sign-in/sign-in.ts';
 import { soon } from '#lib/checkout/poll-until.ts';
 import { idOf } from '#lib/server/web/page-links.ts';
 import { endpointOf, outcomeText } from '#lib/server/web/developer/webhooks.ts';

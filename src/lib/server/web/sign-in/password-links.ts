@@ -2,7 +2,7 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { isEmail } from '#lib/domain/email.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { readFields } from './form.ts';
+import { readFields } from '../form.ts';
 import { FIRST_PATH, newPasswordProblem, setPasswordByLink } from './sign-in.ts';
 import { tooManyMails, tooOften } from './sign-in-limits.ts';
 

@@ -1,4 +1,4 @@
-import * as m from '../i18n/messages.js';
+import * as m from '../../i18n/messages.js';
 import { ANY_PAYMENT_METHOD } from './payment-method-guess.ts';
 
 export { offeredMethods } from './payment-method-guess.ts';

@@ -3,12 +3,12 @@ import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from '#lib/developer
 import { isEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
-import type { Account } from '../developer/accounts/accounts.ts';
-import { guessProblem } from '../developer/sign-in/guessable.ts';
-import { LONGEST_SESSION_MS, type Auth } from '../developer/sign-in/sign-in.ts';
-import { networkOf } from '../api/http/limits.ts';
-import { readFields } from './form.ts';
-import { logSecurity } from './security-log.ts';
+import type { Account } from '../../developer/accounts/accounts.ts';
+import { guessProblem } from '../../developer/sign-in/guessable.ts';
+import { LONGEST_SESSION_MS, type Auth } from '../../developer/sign-in/sign-in.ts';
+import { networkOf } from '../../api/http/limits.ts';
+import { readFields } from '../form.ts';
+import { logSecurity } from '../security-log.ts';
 import { attemptSucceeded, tooOften, tooSoon } from './sign-in-limits.ts';
 
 export interface Visitor {

@@ -1,4 +1,4 @@
-import { MAX_AMOUNT_MINOR } from './money.ts';
+import { MAX_AMOUNT_MINOR } from '../money.ts';
 
 /** The amounts that a payment method charges, in minor units. */
 export interface AmountRule {
