@@ -16,6 +16,8 @@ export interface PricedRouter {
 	offers?: readonly PricedOffer[];
 	/** false: only the offers are sold. */
 	hourly?: boolean;
+	/** Devices of a pass, unless the offer has its own number. */
+	max_devices?: number;
 }
 
 export interface PricedOffer extends Partial<OfferLimits> {
@@ -103,11 +105,12 @@ export function cheapestPerHour(offers: readonly PricedOffer[]): PricedOffer | n
 	return cheapest && next ? cheapest : null;
 }
 
-/** Finds what a typed duration buys: the cheapest offer of it without a limit of speed or data, if any. */
+/** Finds what a typed duration buys: the cheapest offer of it that adds no limit, if any. */
 export const usualOffer = (router: PricedRouter, duration: string): PricedOffer | null =>
 	offersOnSale(router)
 		.filter((offer) => durationSeconds(offer.duration) === parseDuration(duration)?.seconds)
 		.filter((offer) => !isSlowed(offer) && offer.data_limit_mb == null)
+		.filter(({ max_devices }) => (max_devices ?? Infinity) >= (router.max_devices ?? 1))
 		.sort((a, b) => a.price - b.price)[0] ?? null;
 
 /**

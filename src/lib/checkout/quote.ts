@@ -98,9 +98,19 @@ export const breakable = (money: string): string => money.replace('\u00a0', ' ')
 
 export function offerOf(router: PricedRouter): Offer {
 	const { price, currency, min_duration, max_duration, payment_methods = [], payment_limits = [] } = router;
-	const { offers = [], hourly = true } = router;
+	const { offers = [], hourly = true, max_devices = 1 } = router;
 	return {
-		...{ price, currency, min_duration, max_duration, payment_methods, payment_limits, offers, hourly },
+		...{
+			price,
+			currency,
+			min_duration,
+			max_duration,
+			payment_methods,
+			payment_limits,
+			offers,
+			hourly,
+			max_devices
+		},
 		choices: timeChoices(router),
 		bounds: boundsText(router),
 		perHour: m.router_per_hour({ money: formatMoney(price, currency) })

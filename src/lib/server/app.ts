@@ -165,7 +165,10 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 			isVerified: (gateway) => sales.routers.verifiedBy(gateway)
 		}
 	});
-	const access: Access = createAccess({ ...base, ...sales, captiveSessions, reach });
+	const access: Access = createAccess({
+		...{ ...base, ...sales, captiveSessions, reach },
+		routerOffers: sales.offers
+	});
 	return {
 		reach,
 		captiveSessions,

@@ -3,6 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readPayEntry, wantedTime, type FormErrors, type PayEntry } from '#lib/checkout/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods/payment-methods.ts';
+import { OWN_TIME } from '#lib/checkout/price.ts';
 import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
 import { takeVisitOrder } from '#lib/server/api/http/limits.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
@@ -55,6 +56,8 @@ export async function takeOrder(
 	}
 
 	const wanted = wantedTime(router, entry);
+	const isChanged = 'error' in wanted ? wanted.gone === true : !wanted.seen;
+	if (isChanged && (await wasSent(event, entry))) redirect(303, link(`/s/${entry.purchase}`));
 	const refusal = offeredMethods(router.payment_methods).includes(entry.paymentMethod)
 		? 'choice' in wanted && chargeText(router, entry.paymentMethod, wanted.choice.amount)
 		: m.router_choose_network();
@@ -86,6 +89,17 @@ export async function takeOrder(
 		return fail(status, { entry, errors });
 	}
 	redirect(303, link(`/s/${token}`));
+}
+
+/** True if this form began a purchase before the price or the offer changed: its payment may be on its way. */
+async function wasSent(event: RequestEvent, entry: PayEntry): Promise<boolean> {
+	const earlier = await event.locals.app.purchases.find(apiClient(event), entry.purchase);
+	if (!earlier) return false;
+	const { duration, amount, offer } = earlier.session;
+	const [time, price, offerId = ''] =
+		entry.time === OWN_TIME ? [entry.asked, entry.quoted] : entry.time.split(' ');
+	const isOffer = offerId === '' || offerId === String(offer?.id);
+	return time === duration && price === String(amount) && isOffer;
 }
 
 class NotSold extends Error {}

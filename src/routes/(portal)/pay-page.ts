@@ -37,7 +37,7 @@ export async function payPage(event: RequestEvent, findRouter: () => Promise<Rou
 
 function noteOf({ access_kind, network_password_provided }: RouterBody, isJoined: boolean): string | null {
 	if (!endsByItself(access_kind)) return m.router_shared();
-	return network_password_provided || isJoined ? null : m.router_ask_password();
+	return network_password_provided !== false || isJoined ? null : m.router_ask_password();
 }
 
 /** Returns null if the service is unavailable and a form was posted, so that the page shows that form. */

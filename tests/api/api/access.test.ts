@@ -94,6 +94,21 @@ describe.each(DATABASES)('on %s', (database) => {
 			table: 'routers',
 			request: { body: { price: 700 } }
 		}),
+		'GET /owner/routers/{id}/offers': () => ({
+			method: 'GET',
+			path: '/v1/owner/routers/1/offers',
+			scope: 'owner:read',
+			role: 'owner',
+			table: 'routers'
+		}),
+		'PUT /owner/routers/{id}/offers': () => ({
+			method: 'PUT',
+			path: '/v1/owner/routers/1/offers',
+			scope: 'owner:write',
+			role: 'owner',
+			table: 'routers',
+			request: { body: { offers: [{ name: 'Day', duration: '1d', price: 1000 }] } }
+		}),
 		'POST /webhooks/register': () => ({
 			method: 'POST',
 			path: '/v1/webhooks/register',

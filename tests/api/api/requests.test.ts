@@ -48,7 +48,8 @@ const WRONG_METHODS = [
 	['/v1/owner/earnings', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
 	['/v1/owner/users', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
 	['/v1/webhooks/register', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']],
-	['/v1/owner/routers/1/price', 'PUT', ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']]
+	['/v1/owner/routers/1/price', 'PUT', ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']],
+	['/v1/owner/routers/1/offers', 'GET, HEAD, PUT', ['POST', 'PATCH', 'DELETE']]
 ] as const;
 
 /** A body of unknown length, sent in pieces. */

@@ -24,6 +24,7 @@ const KISEMENTI = {
 	network_password_provided: true,
 	brand: null,
 	hourly: true,
+	max_devices: 1,
 	offers: []
 };
 

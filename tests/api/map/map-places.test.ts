@@ -35,7 +35,7 @@ describe('places for the map', () => {
 			'Kamwokya Barber & Net',
 			expect.any(Number),
 			expect.any(Number),
-			expect.stringMatching(/^UGX\s250$/),
+			expect.stringMatching(/^UGX\s250 an hour$/),
 			1
 		]);
 	});

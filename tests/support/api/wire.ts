@@ -20,7 +20,7 @@ export const FIELDS = {
 		// additive: what its payment methods cannot charge
 		'payment_limits',
 		// additive: packages that are sold besides the hourly price
-		...['hourly', 'offers']
+		...['hourly', 'max_devices', 'offers']
 	],
 	offer: [
 		...['id', 'name', 'duration', 'duration_seconds', 'price', 'max_devices', 'speed_down_kbps'],

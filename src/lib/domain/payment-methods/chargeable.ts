@@ -37,3 +37,14 @@ export const strictest = (rules: readonly AmountRule[]): AmountRule =>
 		}),
 		ANY_AMOUNT
 	);
+
+/** Combines rules: an amount that fits one of them fits the result. */
+export const loosest = ([first = ANY_AMOUNT, ...others]: readonly AmountRule[]): AmountRule =>
+	others.reduce(
+		(all, one) => ({
+			stepMinor: Math.min(all.stepMinor, one.stepMinor),
+			minMinor: Math.min(all.minMinor, one.minMinor),
+			maxMinor: Math.max(all.maxMinor, one.maxMinor)
+		}),
+		first
+	);

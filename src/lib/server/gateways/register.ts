@@ -101,8 +101,10 @@ export async function setGateway(
 ): Promise<RegisteredGateway> {
 	const { database, secrets } = context;
 	const checked = checkGateway(changedInput(before, change));
+	// The BinAuth script on the router may be older than what a new gateway is set up with.
 	if (before.settings.level === 4 && !before.settings.binauthConfirms)
 		delete checked.settings.binauthConfirms;
+	if (before.settings.level === 1 && !before.settings.binauthLimits) delete checked.settings.binauthLimits;
 	await checkUnique(context, checked, before.id);
 	const values = settingValues(context, checked, before.credentials);
 	return database.transact(async (trx) => {

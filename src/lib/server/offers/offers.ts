@@ -33,7 +33,7 @@ export function createOffers(context: OffersContext) {
 		ofRouter: bind(offersOfRouter),
 		check: bind(checkOffers),
 		set: bind(setOffers),
-		gatewayAdded: bind(checkAdded),
+		checkHeld: bind(checkHeld),
 		checkRemoval: bind(checkRemoval)
 	};
 }
@@ -91,25 +91,25 @@ function setOffers(
 	const { database, clock, routers } = context;
 	return database.transact(async (trx) => {
 		const router = await checked(context, trx, setter, { routerId, list });
+		const { offers, lastOfferId } = numbered(list, router, routers.offers(router));
+		const text = JSON.stringify(offers);
+		// A repeated request, whose first response was lost, is no change.
+		if (text === router.offers && list.hourly === (router.hourly === 1))
+			return listBody(context, trx, router);
 		const last = await routers.lastOfferChange(trx, routerId);
 		if (list.version !== undefined && list.version !== (last?.id ?? 0)) {
 			throw new AppError('offers_changed', 'Somebody has changed the offers since you read them.');
 		}
-		const { offers, lastOfferId } = numbered(list, router, routers.offers(router));
 		const row = await routers.setOffers(trx, router, {
-			...{ offers: JSON.stringify(offers), hourly: list.hourly, lastOfferId },
+			...{ offers: text, hourly: list.hourly, lastOfferId },
 			...{ accountId: setter.accountId, keyId: setter.keyId, now: clock.now() }
 		});
 		return listBody(context, trx, row);
 	});
 }
 
-/** Runs in the transaction that adds the gateway. @throws InputError if it cannot hold a limit that the router sells */
-async function checkAdded(
-	{ routers, gateways }: OffersContext,
-	trx: Tx,
-	{ routerId }: Pick<RegisteredGateway, 'routerId'>
-): Promise<void> {
+/** Runs in the transaction that changes gateways. @throws InputError if they cannot hold a limit that the router sells */
+async function checkHeld({ routers, gateways }: OffersContext, trx: Tx, routerId: number): Promise<void> {
 	checkLimits(routers, await routers.known(trx, routerId), await gateways.ofRouter(trx, routerId));
 }
 

@@ -91,6 +91,7 @@ export function routerBody(
 		price: toMajor(row.price_minor, row.currency),
 		currency: row.currency,
 		hourly: row.hourly === 1,
+		max_devices: row.max_devices,
 		offers: listedOffers(context, row, methods).map((listed) => offerBody(listed, row.currency)),
 		status: reason === null ? 'online' : 'offline',
 		status_reason: reason,

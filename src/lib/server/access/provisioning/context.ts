@@ -7,6 +7,7 @@ import type { Gateways } from '#lib/server/gateways/gateways.ts';
 import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Log } from '#lib/server/platform/log.ts';
+import type { Offers as RouterOffers } from '#lib/server/offers/offers.ts';
 import type { Offers } from '#lib/server/radius/psk-offers.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Passes } from '../passes/passes.ts';
@@ -30,4 +31,6 @@ export interface AccessContext extends PlanContext {
 	reach: Reach;
 	concurrencyLimit: ConcurrencyLimit;
 	offers: Offers;
+	/** What the router sells; `offers` above are Wi-Fi keys. */
+	routerOffers: Pick<RouterOffers, 'checkHeld'>;
 }

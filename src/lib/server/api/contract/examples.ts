@@ -14,6 +14,7 @@ export const router: schemas.RouterBody = {
 	price: 500,
 	currency: 'UGX',
 	hourly: true,
+	max_devices: 1,
 	offers: [
 		{
 			id: 1,

@@ -4,6 +4,7 @@ import * as m from '#lib/i18n/messages.js';
 import type { ShownBrand } from '#lib/branding/brand.ts';
 import type { KioskRouter, Availability } from '#lib/kiosk/client.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { sellsNothing } from '#lib/checkout/price.ts';
 import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
@@ -30,7 +31,7 @@ export async function readAvailability(event: RequestEvent<{ router: string }>):
 		const router = await routerOf(event);
 		if (!router) return { state: 'unknown', router: null };
 		return {
-			state: router.status === 'online' ? 'open' : 'offline',
+			state: router.status === 'online' && !sellsNothing(router) ? 'open' : 'offline',
 			router: shownAtKiosk(router),
 			hint: phoneHint(event.locals.app.config.defaultRegion)
 		};

@@ -20,6 +20,9 @@ export const changeGateway = (
 ): Promise<RegisteredGateway> =>
 	context.gateways.set(before, change, async (trx, after, isReconnected) => {
 		await refuseStranding(context, trx, before, after);
+		for (const routerId of new Set([before.routerId, after.routerId])) {
+			await context.routerOffers.checkHeld(trx, routerId);
+		}
 		if (!isReconnected) return;
 		const { clock, jobs } = context;
 		const now = clock.now();

@@ -103,8 +103,13 @@ const newOffer = z
 			.optional(),
 		name: z
 			.string()
-			.regex(/^(?=.*\S).{1,40}$/u, 'Use 1 to 40 characters in one line.')
-			.meta({ description: 'Name of the offer.', minLength: 1, maxLength: 40 }),
+			.regex(/^(?=.*\S)\P{Cc}{1,40}$/u, 'Use 1 to 40 characters in one line.')
+			.meta({
+				description: 'Name of the offer.',
+				pattern: String.raw`^(?=.*\S)\P{Cc}{1,40}$`,
+				minLength: 1,
+				maxLength: 40
+			}),
 		duration: field.bodyDuration,
 		price: field.bodyAmount(
 			'Price of the whole duration in major units of the currency.',

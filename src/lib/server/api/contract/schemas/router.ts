@@ -77,6 +77,11 @@ export const router = z
 			.describe(
 				'Whether any duration from `min_duration` to `max_duration` is sold at `price`. false: only the durations of `offers` are sold.'
 			),
+		max_devices: z.int().meta({
+			description:
+				'Number of devices that can be online at the same time, unless the offer has its own number.',
+			minimum: 1
+		}),
 		offers: z
 			.array(offer)
 			.describe('Packages that are sold here besides the hourly price, in the order of sale.'),

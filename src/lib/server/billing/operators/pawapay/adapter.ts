@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { strictest, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import { loosest, strictest, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import type { OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../http.ts';
@@ -78,7 +78,9 @@ function amounts({ values, currency, configuration }: PawapayContext, method: st
 		(provider) => provider.method === method || method === ANY_PAYMENT_METHOD
 	);
 	const known = configuration.held();
-	return strictest(providers.map(({ code }) => amountRule(currency, known?.rulesOf(code, currency))));
+	const rules = providers.map(({ code }) => amountRule(currency, known?.rulesOf(code, currency)));
+	// The number decides which of them pays, so refuse only what none takes.
+	return method === ANY_PAYMENT_METHOD ? loosest(rules) : strictest(rules);
 }
 
 async function submit(context: PawapayContext, request: PaymentRequest): Promise<SubmitOutcome> {
