@@ -96,7 +96,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		}),
 		'GET /owner/routers/{id}/offers': () => ({
 			method: 'GET',
-			path: '/v1/owner/routers/1/offers',
+			// Of nobody: a stranger gets 404.
+			path: '/v1/owner/routers/999999/offers',
 			scope: 'owner:read',
 			role: 'owner',
 			table: 'routers'

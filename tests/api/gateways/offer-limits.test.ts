@@ -239,6 +239,8 @@ describe('openNDS', () => {
 			const device = newDevice();
 			const pass = await buyAt(gateway, device, {});
 			await signIn(device, pass);
+			const set = ['gateways', 'set', gateway.name, '--login-host', LOGIN_HOST];
+			expect((await cli(set, fixture().server)).code).toBe(0);
 			const { status, detail } = await refusal(NDS, BOTH);
 			expect(status).toBe(400);
 			expect(detail).toContain('has an old BinAuth script');
@@ -315,5 +317,17 @@ describe('a router that sells a speed', () => {
 		expect((await add('--router', String(WIFI), '--kind', 'hostapd')).code).toBe(0);
 		expect((await cli(['gateways', 'remove', name], fixture().server)).code).toBe(0);
 		expect((await refusal(WIFI, DOWN)).detail).toContain('(hostapd) cannot limit the speed');
+	});
+
+	it('keeps a gateway that holds it when the gateway is changed', async () => {
+		const { name } = await registerRadius(fixture(), {
+			...{ kind: 'mikrotik', access: 'portal_login', router: 21 }
+		});
+		await sell(21, DOWN);
+		const moved = await cli(['gateways', 'set', name, '--router', '20'], fixture().server);
+		expect(moved.code).not.toBe(0);
+		expect(moved.stderr).toContain('nothing limits the speed');
+		await setOffers(21);
+		expect((await cli(['gateways', 'set', name, '--router', '20'], fixture().server)).code).toBe(0);
 	});
 });

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import type { offersUpdate, ownerOfferList } from '../../../src/lib/server/api/contract/schemas.ts';
 import { numberEnding, type Order } from '../../support/api/api.ts';
+import { browse } from '../../support/pages/browsing.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 type List = z.output<typeof ownerOfferList>;
@@ -73,6 +74,12 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect((await fixture().api.getRouter(3)).offers).toHaveLength(2);
 		});
 
+		it('that is sent again after a lost response is the same change', async () => {
+			const { version } = await set([DAY]);
+			const changed = await set([DAY, HOUR], { version });
+			expect(await set([DAY, HOUR], { version })).toEqual(changed);
+		});
+
 		it.each<[string, NewOffer[], string, object?]>([
 			['a duration outside of the router’s limits', [{ ...DAY, duration: '5w' }], '/offers/0/duration'],
 			['superfluous decimals', [DAY, { ...HOUR, price: 0.5 }], '/offers/1/price'],
@@ -81,6 +88,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			['a time that does not exist', [{ ...DAY, from: '24:00', until: '08:00' }], '/offers/0/from'],
 			['eleven devices', [{ ...DAY, max_devices: 11 }], '/offers/0/max_devices'],
 			['a blank name', [{ ...DAY, name: ' ' }], '/offers/0/name'],
+			['a name with a control character', [{ ...DAY, name: 'Day\0' }], '/offers/0/name'],
 			['one name twice', [DAY, { ...WEEK, name: 'day' }], '/offers/1/name'],
 			['the same terms twice', [DAY, { ...DAY, name: 'Other' }], '/offers/1/price'],
 			['a speed that nothing limits', [{ ...DAY, speed_down_kbps: 5000 }], '/offers/0/speed_down_kbps'],
@@ -188,6 +196,23 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(added).toMatchObject({ pass_id: session.id, starts_at: session.expires_at, amount: 1000 });
 			const pass = await fixture().sql.all('select max_devices from passes where id = ?', session.id);
 			expect(pass).toEqual([{ max_devices: 3 }]);
+		});
+
+		it('on the page that is sent again after its offer changed leads to its purchase', async () => {
+			const { data } = await set([DAY, HOUR]);
+			const form = {
+				...{ time: `1h 400 ${data[1]?.id}`, count: '', unit: 'm', asked: '', quoted: '' },
+				...{ paymentMethod: 'mobile_money', phone: numberEnding('003'), purchase: 'offers-form-of-the-tests' }
+			};
+			const { url } = fixture().server;
+			const first = await browse(url).post('/r/3', form);
+			expect(first.path).toContain('/s/offers-form-of-the-tests');
+			await set([{ ...DAY, price: 1100 }]);
+			expect((await browse(url).post('/r/3', form)).path).toBe(first.path);
+			const other = await browse(url).post('/r/3', { ...form, purchase: 'other-form-of-the-tests-' });
+			expect(other.html).toContain('The offers have just changed.');
+			const orders = 'select count(*) from sessions where phone = ?';
+			expect(await fixture().sql.count(orders, form.phone)).toBe(1);
 		});
 	});
 });

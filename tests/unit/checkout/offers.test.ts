@@ -23,6 +23,14 @@ const ordered = (router: typeof ROUTER, fields: Partial<PayEntry>) => {
 	return wantedTime(router, entry);
 };
 
+describe('a typed time', () => {
+	test('never buys an offer with fewer devices than the router allows', () => {
+		expect(quote({ ...ROUTER, max_devices: 3 }, '1d')?.offer?.id).toBe(DAY.id);
+		expect(quote({ ...ROUTER, max_devices: 4 }, '1d')).toMatchObject({ amount: 12_000 });
+		expect(quote({ ...ROUTER, max_devices: 4 }, '1d')?.offer).toBeUndefined();
+	});
+});
+
 describe('the list of offers', () => {
 	test('replaces the common durations, in the order of sale, with the limits in words', () => {
 		expect(
