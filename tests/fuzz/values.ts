@@ -166,6 +166,7 @@ export const PARAMETERS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 	lon: fc.constantFrom('32.5825', '0', '-180', '180'),
 	radius: fc.constantFrom('1', '1000', '50000', '0', '50001'),
 	limit: fc.constantFrom('1', '20', '100', '0', '101'),
+	name: fc.constantFrom('cafe', 'Kisementi%20Corner', '%22%20OR%20*', '-', 'a%00b'),
 	cursor: fc.constantFrom('', 'e30', 'eyJ2IjoxLCJrIjpbMSwxXSwiZiI6IiJ9', '!!!'),
 	if_status: fc.constantFrom('pending_payment', 'active', 'expired', 'nothing'),
 	wait: fc.constantFrom('0', '0', '21', '-1'),
