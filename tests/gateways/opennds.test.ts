@@ -3,7 +3,7 @@
  * a browser on a device behind it. Whether a device is online is always asked of the internet behind the router.
  */
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { INTERNET_SAYS, until, type Device } from '../support/lab/network-lab.ts';
 import { PROBE, startHotspotLab, type HotspotLab } from '../support/lab/hotspot-lab.ts';
 
@@ -40,6 +40,7 @@ describe('on the router itself, told by ndsctl', () => {
 		phone = await hotspot.lab.join('02:00:00:00:00:50');
 		thief = await hotspot.lab.join('02:00:00:00:00:66');
 	});
+	beforeEach(() => hotspot.lab.respawnOpennds());
 	afterAll(() => hotspot?.stop());
 
 	it('before paying there is no internet, and every page of it is answered with the portal', async () => {
@@ -162,6 +163,10 @@ describe('on the router itself, told by ndsctl', () => {
 
 	it('fails open without the guard, and with it nobody has the internet while openNDS is gone', async () => {
 		const { lab } = hotspot;
+		// From a clean start: a respawn finds the rules of the crashed one.
+		await lab.killOpennds();
+		await lab.restartFirewall();
+		await lab.startOpennds();
 		await lab.killOpennds();
 		expect(await phone.isOnline(), 'its rules outlive it').toBe(false);
 		await lab.restartFirewall();

@@ -56,6 +56,11 @@ export interface NetworkLab {
 	stopOpennds(): Promise<void>;
 	/** It crashes. */
 	killOpennds(): Promise<void>;
+	/**
+	 * Starts it again if it has crashed by itself, as OpenWrt's procd does: the HTTP thread of openNDS 9.10 can crash
+	 * just after `ndsctl` has disconnected a device.
+	 */
+	respawnOpennds(): Promise<void>;
 	/** The router's firewall starts anew: what openNDS had set there is gone. */
 	restartFirewall(): Promise<void>;
 	/** Runs the guard that belongs to the configuration. */
@@ -239,7 +244,24 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 		);
 		child = null;
 	};
+	async function startOpennds() {
+		const started = router.start('opennds', ['-f'], { env });
+		child = started;
+		const from = log.length;
+		for (const stream of [started.stdout, started.stderr]) {
+			stream?.setEncoding('utf8').on('data', (text: string) => (log += text));
+		}
+		await until('openNDS runs', async () => {
+			if (started.exitCode !== null)
+				throw new Error(`openNDS ended (${started.exitCode}):\n${log.slice(from)}`);
+			return log.includes('openNDS is now running', from);
+		});
+	}
 	return {
+		startOpennds,
+		async respawnOpennds() {
+			if (child !== null && (child.exitCode ?? child.signalCode) !== null) await startOpennds();
+		},
 		openndsLog: () => log,
 		ndsctl: async (...args: string[]) => (await router.try('ndsctl', ...args)).output,
 		install(file: string, text: string) {
@@ -250,19 +272,6 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 					: null;
 			if (folder === null) throw new Error(`${file} has no place on the router of the test`);
 			writeFileSync(path.join(folder, path.basename(file)), text, { mode: 0o700 });
-		},
-		async startOpennds() {
-			const started = router.start('opennds', ['-f'], { env });
-			child = started;
-			const from = log.length;
-			for (const stream of [started.stdout, started.stderr]) {
-				stream?.setEncoding('utf8').on('data', (text: string) => (log += text));
-			}
-			await until('openNDS runs', async () => {
-				if (started.exitCode !== null)
-					throw new Error(`openNDS ended (${started.exitCode}):\n${log.slice(from)}`);
-				return log.includes('openNDS is now running', from);
-			});
 		},
 		async stopOpennds() {
 			await router.try('ndsctl', 'stop');
