@@ -20,7 +20,7 @@ export async function* checkDisk({ dataDir, databaseUrl }: Config): AsyncGenerat
 		data.push(file);
 	}
 	for (const [folder, use] of folders) yield await diskFinding(folder, use);
-	// A server that owns them closes them at its start.
+	// The server removes this access at its next start if it owns the files.
 	for (const path of data.filter(isOpenToAll)) {
 		yield warn('disk', `every user of this machine has access to ${path}`, `run chmod o= ${path}`);
 	}

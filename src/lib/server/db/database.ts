@@ -22,7 +22,7 @@ export interface Database {
 	lockClaimed: RawBuilder<unknown>;
 	/** Routers that are not disabled, nearest first, then by id. */
 	nearestRouters(search: NearSearch): Promise<NearRouter[]>;
-	/** Condition on `routers`: its name, address or network has words that begin with these, which have no punctuation. */
+	/** Matches routers with a word that begins with each of `words`, which have letters and digits only. */
 	hasWords(words: readonly string[]): RawBuilder<SqlBool>;
 	isUniqueViolation(error: unknown): boolean;
 	/** True if several processes may share this database. */

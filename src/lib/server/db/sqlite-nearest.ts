@@ -15,7 +15,7 @@ import type { RoutersTable } from './schema.ts';
 const ROUNDING_METRES = 5;
 /** Extra rows read, so that disabled and equally distant routers seldom need a second query. */
 const SPARE = 10;
-/** A circle with more positions per router of the page shrinks. */
+/** The circle shrinks above this many positions per requested router. */
 const CROWDED = 4;
 /** A circle without a full page grows at least to this. */
 const GROWN_METRES = 150;

@@ -2,7 +2,7 @@ import { byDistance, distanceMetres } from '#lib/domain/geo.ts';
 import type { Database, NearRouter, NearSearch } from '../db/database.ts';
 import * as store from './store.ts';
 
-/** Words that more routers share name no place. Then some of these routers are searched. */
+/** Searches at most this many matching routers. */
 const MAX_NAMED = 1_000;
 /** Further words are ignored. */
 const MAX_WORDS = 5;

@@ -53,8 +53,8 @@ export async function changeableRouter(
 }
 
 /**
- * Reads a router for display. A disabled one is shown to its owner, and to those with buyers there: the portal
- * of this installation, and an account that has ordered.
+ * Reads a router for display. A disabled one is shown to its owner, to the portal of this installation, and to
+ * accounts that have ordered there.
  * @throws AppError `router_not_found`
  */
 export async function readableRouter(

@@ -42,7 +42,7 @@ async function take<Entry extends object>(
 	return admitted ? null : wait(event, resetMs, entry);
 }
 
-/** Returns the answer to a password that comes too soon after wrong ones, or null: then it counts as wrong for now. */
+/** Returns a refusal while the wait lasts. Otherwise counts the attempt as failed for now, and returns null. */
 export async function tooSoon<Entry extends object>(
 	event: RequestEvent,
 	email: string,
