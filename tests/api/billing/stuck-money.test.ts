@@ -86,7 +86,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				notFoundReads: 9
 			});
 			await use.until(payment, 'failed');
-			expect(await use.until(payment, 'success', 5 * minute)).toMatchObject({ applied: true });
+			expect(await use.until(payment, 'success', minute)).toMatchObject({ applied: true });
 		});
 
 		it.each([
