@@ -62,7 +62,7 @@ const DENSITIES = [
 	]
 ] as const;
 
-/** Where a search by boxes goes wrong first. */
+/** Places where a search by boxes fails first: the poles and the date line. */
 const SPOTS: readonly (readonly Place[])[] = [
 	around(-17, 180, 0.3, 0.3, 220),
 	around(89.9, 0, 0.3, 180, 220),

@@ -1,4 +1,4 @@
-/** An operator that refuses our account: the buyer is not charged, and the administrator is told why nobody can pay. */
+/** An operator refuses our account: the buyer is not charged, and the administrator sees the reason. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATORS } from '../../simulators/facts.ts';
 import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';

@@ -147,7 +147,7 @@ test('the window closes while paying: opened again, it does not sell twice, and 
 		await mini.reopen(gateway.url + PROBE);
 		await expect(mini.page.getByText('Have you already paid?')).toBeVisible();
 		await expect(mini.page.locator('.large, .password')).toHaveCount(0);
-		// The device joins anew: nothing but its MAC address tells that it is the same.
+		// The device joins again. Only its MAC address shows that it is the same one.
 		gateway.join();
 		await mini.reopen(gateway.url + PROBE);
 		await expect(mini.page.getByText('Have you already paid?')).toHaveCount(0);

@@ -31,6 +31,6 @@ export interface AccessContext extends PlanContext {
 	reach: Reach;
 	concurrencyLimit: ConcurrencyLimit;
 	offers: Offers;
-	/** What the router sells; `offers` above are Wi-Fi keys. */
+	/** Offers for sale. The member `offers` holds Wi-Fi keys. */
 	routerOffers: Pick<RouterOffers, 'checkHeld'>;
 }
