@@ -112,7 +112,7 @@ describe('a MikroTik', () => {
 		const back = await set(name, '--control', 'radius');
 		expect(back).toMatchObject({
 			code: 1,
-			stderr: expect.stringMatching(/^control: 1 devices or users have access/)
+			stderr: expect.stringMatching(/^control: buyers are online there \(1\)/)
 		});
 
 		expect((await set(name, '--api', second.url)).code).toBe(0);

@@ -48,7 +48,7 @@ async function refuseStranding(
 	if (controlModeOf(before) === controlModeOf(after)) return;
 	const count = await gatewayStore.countOpenAt(trx, { gatewayId: before.id, afterId: 0 });
 	if (count === 0) return;
-	const reason = `${count} devices or users are online, and their access could no longer be ended; change this after their time has ended`;
+	const reason = `buyers are online there (${count}), and their access could no longer be ended; change this after their time has ended`;
 	const field = before.kind === 'mikrotik' ? 'control' : before.kind === 'unifi' ? 'api' : 'level';
 	throw new InputError([{ field, reason }]);
 }
