@@ -119,8 +119,9 @@ async function checkHeld(
 	withoutId?: number
 ): Promise<void> {
 	const staying = (await gateways.ofRouter(queries, routerId)).filter(({ id }) => id !== withoutId);
-	for (const offer of routers.offers(await routers.known(queries, routerId))) {
-		const [problem] = limitProblems(offer, staying);
+	const router = await routers.known(queries, routerId);
+	for (const offer of routers.offers(router)) {
+		const [problem] = limitProblems(offer, router, staying);
 		if (!problem) continue;
 		const reason = `router ${routerId} sells "${offer.name}" with a limit. ${problem.detail} Change the offer first.`;
 		throw new InputError([{ field: 'router', reason }]);
