@@ -28,7 +28,8 @@ import { routerWords } from './migrations/0030-router-words.ts';
 import { failedSignIns } from './migrations/0031-failed-sign-ins.ts';
 import { offers } from './migrations/0032-offers.ts';
 import { dataUse } from './migrations/0033-data-use.ts';
-import { brandContact } from './migrations/0035-brand-contact.ts';
+import { priceHistory } from './migrations/0037-price-history.ts';
+import { brandContact } from './migrations/0038-brand-contact.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -84,6 +85,7 @@ const MIGRATIONS: readonly Migration[] = [
 	failedSignIns,
 	offers,
 	dataUse,
+	priceHistory,
 	brandContact
 ];
 
