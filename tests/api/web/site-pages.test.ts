@@ -110,7 +110,9 @@ describe('every page', () => {
 		const { html } = await person.get('/');
 		expect(html).toContain('<meta name="theme-color" content="#0a6b4b"');
 		const [, icon = ''] = /<link rel="apple-touch-icon" href="([^"]+)"/.exec(html) ?? [];
-		expect((await person.raw(new URL(icon, `${fixture().server.url}/`).pathname)).headers.get('content-type')).toBe('image/png');
+		expect(
+			(await person.raw(new URL(icon, `${fixture().server.url}/`).pathname)).headers.get('content-type')
+		).toBe('image/png');
 		const [, manifest = ''] = /<link rel="manifest" href="([^"]+)"/.exec(html) ?? [];
 		const answer = await person.raw(manifest);
 		expect(answer.headers.get('content-type')).toBe('application/manifest+json');
