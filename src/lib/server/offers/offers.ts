@@ -128,7 +128,7 @@ function checkLimits(
 	gateways: readonly RegisteredGateway[]
 ): void {
 	for (const offer of routers.offers(router)) {
-		const [problem] = limitProblems(offer, gateways);
+		const [problem] = limitProblems(offer, router, gateways);
 		if (!problem) continue;
 		const reason = `router ${router.id} sells "${offer.name}" with a limit. ${problem.detail} Change the offer first.`;
 		throw new InputError([{ field: 'router', reason }]);

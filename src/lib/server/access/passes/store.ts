@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { exists, first } from '#lib/server/db/first.ts';
+import { first } from '#lib/server/db/first.ts';
 import type { PassesTable, SessionsTable } from '#lib/server/db/schema.ts';
 
 export type PassRow = Selectable<PassesTable>;
@@ -59,10 +59,19 @@ export async function lastActiveEnd(queries: Queries, passId: number): Promise<n
 	return at;
 }
 
-export const wasEnded = (queries: Queries, passId: number): Promise<boolean> =>
-	exists(
-		queries.selectFrom('sessions').select('id').where('pass_id', '=', passId).where('status', '=', 'ended')
+/** Returns why the pass was ended early; null if it was not. */
+export async function reasonOfEnd(queries: Queries, passId: number): Promise<string | null> {
+	const row = await first(
+		queries
+			.selectFrom('sessions')
+			.select('status_reason')
+			.where('pass_id', '=', passId)
+			.where('status', '=', 'ended')
+			.orderBy('ended_at', 'desc')
+			.orderBy('id', 'desc')
 	);
+	return row && (row.status_reason ?? 'ended');
+}
 
 export const newestSessionOf = (
 	queries: Queries,

@@ -44,12 +44,13 @@ export async function readSession(
 	const { database, clock, passes, routers } = context;
 	const row = await current(context, caller, id);
 	const isBuyer = row.account_id === caller.accountId;
-	if (!isBuyer || row.status !== 'active' || row.pass_id === null) return sessionBody(row, clock.now(), null);
-	const pass = await passes.known(database.db, row.pass_id);
+	const pass = row.pass_id === null ? null : await passes.known(database.db, row.pass_id);
 	// The pass may have ended since the read, which erases its password.
-	if (pass.password_sealed === null) return sessionBody(row, clock.now(), null);
+	if (!isBuyer || row.status !== 'active' || !pass || pass.password_sealed === null) {
+		return sessionBody(row, pass, clock.now(), null);
+	}
 	const router = await routers.known(database.db, row.router_id);
-	return sessionBody(row, clock.now(), {
+	return sessionBody(row, pass, clock.now(), {
 		password: passes.passwordOf(pass),
 		security: router.security,
 		networkPassword: routers.networkPassword(router)
