@@ -39,6 +39,8 @@ export interface KioskPurchase extends Pick<
 	hint: string;
 	lines: [string, string][];
 	phoneQr: QrCode;
+	/** "12.4 GB of 20 GB left"; null without a data limit. */
+	data: string | null;
 	/** null unless the time is running. */
 	pass: SignInInstructions | null;
 	/** To pay again; null if that is not possible. */

@@ -2,6 +2,7 @@ import type { RequestEvent } from '@sveltejs/kit';
 import type { KioskPurchase } from '#lib/kiosk/client.ts';
 import { agreedWords } from '#lib/checkout/offer-words.ts';
 import { formatMoney } from '#lib/domain/money.ts';
+import { dataWords } from '#lib/checkout/purchase/data.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -44,6 +45,7 @@ export async function kioskPurchase(
 		hint: m.purchase_waiting_hint(),
 		lines: shortLines(purchase, now, config.reportTimezone),
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
+		data: pass?.data ? dataWords(pass.data).text : null,
 		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code }),
 		again: PAYS_AGAIN.includes(action) ? againOf(purchase) : null
 	};
