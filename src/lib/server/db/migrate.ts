@@ -27,6 +27,7 @@ import { promptNetworks } from './migrations/0027-prompt-networks.ts';
 import { routerWords } from './migrations/0030-router-words.ts';
 import { failedSignIns } from './migrations/0031-failed-sign-ins.ts';
 import { offers } from './migrations/0032-offers.ts';
+import { apiLists } from './migrations/0036-api-lists.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -80,7 +81,8 @@ const MIGRATIONS: readonly Migration[] = [
 	promptNetworks,
 	routerWords,
 	failedSignIns,
-	offers
+	offers,
+	apiLists
 ];
 
 /** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */
