@@ -11,6 +11,8 @@ export interface Asked {
 	kind: 'disconnect' | 'coa';
 	/** User-Name, Acct-Session-Id, ... by their numbers in the RFCs; texts as they are, numbers as numbers. */
 	attributes: Record<number, string | number>;
+	/** Vendor-Specific attributes with 32 bits, by `vendor.type`. */
+	vendor: Record<string, number>;
 	/** Both signatures are right. */
 	isSigned: boolean;
 	/** Date.now() when it came. */
@@ -46,13 +48,10 @@ export async function startNas(secret: string, host = '127.0.0.1'): Promise<Stan
 	socket.on('message', (packet, from) => {
 		const kind = packet[0] === 40 ? 'disconnect' : packet[0] === 43 ? 'coa' : null;
 		if (kind === null || packet.length !== packet.readUInt16BE(2)) return;
-		const { attributes, isSigned } = read(packet, secret);
+		const { attributes, vendor, isSigned } = read(packet, secret);
 		// A wrong secret: silence (RFC 5176, 3).
-		if (!isSigned) {
-			asked.push({ kind, attributes, isSigned, at: Date.now() });
-			return;
-		}
-		asked.push({ kind, attributes, isSigned, at: Date.now() });
+		asked.push({ kind, attributes, vendor, isSigned, at: Date.now() });
+		if (!isSigned) return;
 		const { manner } = nas;
 		if (manner === 'silent') return;
 		const code = (packet[0] ?? 0) + (typeof manner === 'number' ? 2 : 1);
@@ -69,8 +68,9 @@ export async function startNas(secret: string, host = '127.0.0.1'): Promise<Stan
 	return nas;
 }
 
-function read(packet: Buffer, secret: string): Pick<Asked, 'attributes' | 'isSigned'> {
+function read(packet: Buffer, secret: string): Pick<Asked, 'attributes' | 'vendor' | 'isSigned'> {
 	const attributes: Record<number, string | number> = {};
+	const vendor: Record<string, number> = {};
 	const blank = Buffer.from(packet);
 	let given: Buffer | null = null;
 	for (let at = 20; at < packet.length; at += packet[at + 1] ?? 255) {
@@ -79,7 +79,8 @@ function read(packet: Buffer, secret: string): Pick<Asked, 'attributes' | 'isSig
 		if (type === 80) {
 			given = Buffer.from(value);
 			blank.fill(0, at + 2, at + 18);
-		} else if (type === 8) attributes[type] = [...value].join('.');
+		} else if (type === 26) vendor[`${value.readUInt32BE(0)}.${value[4]}`] = value.readUInt32BE(6);
+		else if (type === 8) attributes[type] = [...value].join('.');
 		else attributes[type] = NUMBERS.includes(type) ? value.readUInt32BE(0) : value.toString('utf8');
 	}
 	const unsigned = Buffer.from(packet);
@@ -89,6 +90,7 @@ function read(packet: Buffer, secret: string): Pick<Asked, 'attributes' | 'isSig
 	const message = createHmac('md5', secret).update(blank).digest();
 	return {
 		attributes,
+		vendor,
 		isSigned: authenticator.equals(packet.subarray(4, 20)) && given !== null && message.equals(given)
 	};
 }

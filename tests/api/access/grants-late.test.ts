@@ -15,7 +15,7 @@ import {
 	unifiEntry,
 	visitOf
 } from '../../support/gateways/consoles.ts';
-import { BOTH_DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -23,7 +23,7 @@ const HOUR = 60 * MINUTE;
 const LEASE = 16_000;
 const ACTIONS = /^POST .*\/actions$/;
 
-describe.each(BOTH_DATABASES)('on %s', (kind) => {
+describe.each(DATABASES)('on %s', (kind) => {
 	const fixture = useFixture({ database: kind });
 	let unifi: UniFiConsole;
 	let hotspot: RouterOs;

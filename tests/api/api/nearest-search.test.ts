@@ -85,7 +85,10 @@ const NAMED: readonly Place[] = [
 	{ lat: 20, lon: 20, name: 'Café Zawadi, Makerere Hill' },
 	{ lat: 20.1, lon: 20, name: 'Zawadi Lounge' },
 	{ lat: 20.2, lon: 20, name: 'Old Zawadi', disabled: true },
-	{ lat: 20.001, lon: 20, name: 'مقهى أحمد' }
+	{ lat: 20.001, lon: 20, name: 'مقهى أحمد' },
+	...Array.from({ length: 1001 }, () => ({ lat: 61, lon: 61, name: 'Crane' })),
+	{ lat: 20.003, lon: 20, name: 'Crane Annexe' },
+	{ lat: 20.002, lon: 20, name: 'Shop/Duka.5 x@kla-wifi' }
 ];
 
 const places: readonly Place[] = [
@@ -238,6 +241,9 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 			['ZAWADI caf', ['Café Zawadi, Makerere Hill']],
 			['cafe maker', ['Café Zawadi, Makerere Hill']],
 			['أحمد', ['مقهى أحمد']],
+			['duka 5 kla wifi', ['Shop/Duka.5 x@kla-wifi']],
+			// More routers with this word are elsewhere than it looks at.
+			['crane', ['Crane Annexe']],
 			['akerere', []],
 			['zawadi nowhere', []]
 		])('%s finds the routers whose words begin so, nearest first', async (name, expected) => {

@@ -85,6 +85,8 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 				expires_at: null,
 				ended_at: null,
 				remaining_seconds: null,
+				data_used_mb: null,
+				data_left_mb: null,
 				extends_session_id: null,
 				pass_id: session.id,
 				created_at: expect.stringMatching(INSTANT),

@@ -1,12 +1,12 @@
 /** Wrong passwords: strangers are slowed down, wherever they are, and never lock the owner of the account out. */
 import { describe, expect, it } from 'vitest';
 import { browse, demoPassword, mailedLink, triesForgotten } from '../../support/pages/browsing.ts';
-import { BOTH_DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const EMAIL = 'owner@airtill.example';
 const minuteMs = 60_000;
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database, env: { ADDRESS_HEADER: 'x-source' } });
 	const visitor = (address: string) => {
 		const { server } = fixture();

@@ -15,7 +15,7 @@ import { newDevice, reportAuth } from '../../support/gateways/opennds.ts';
 import { hear } from '../../support/gateways/watch.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
 import { startTlsFront, type TlsFront } from '../../support/gateways/tls-front.ts';
-import { BOTH_DATABASES, eventually, insertKey, SECRET } from '../../support/server/fixture.ts';
+import { DATABASES, eventually, insertKey, SECRET } from '../../support/server/fixture.ts';
 import { cli, startServer, type TestServer } from '../../support/server/server.ts';
 import { openSql, type Sql } from '../../support/server/sql.ts';
 import { browse } from '../../support/pages/browsing.ts';
@@ -24,7 +24,7 @@ const MINUTE = 60_000;
 const MAC = '02:00:00:00:00:01';
 const REASON = ['--by', 'Ada', '--note', 'the controller of the venue lets buyers in'];
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-live-'));
 	let simulator: Simulator;
 	let front: TlsFront;

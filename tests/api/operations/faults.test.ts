@@ -10,7 +10,7 @@ import type { Payment, Session } from '../../support/api/api.ts';
 import { smallDisk, type SmallDisk } from '../../support/server/full-disk.ts';
 import { startPostgres, type TestPostgres } from '../../support/server/postgres.ts';
 import { openSql } from '../../support/server/sql.ts';
-import { BOTH_DATABASES, eventually, startFixture, type Fixture } from '../../support/server/fixture.ts';
+import { DATABASES, eventually, startFixture, type Fixture } from '../../support/server/fixture.ts';
 import { OPERATORS, type TorturedOperator } from '../../torture/operators.ts';
 import { advance, letTimePass, untilQuiet } from '../../torture/time.ts';
 import { compare } from '../../torture/verdict.ts';
@@ -96,7 +96,7 @@ function useSetup(options: () => Promise<{ database: string; dataDir?: string }>
 	};
 }
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const setup = useSetup(async () => ({ database }));
 
 	it.each(['refuse', 'error'] as const)(

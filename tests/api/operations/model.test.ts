@@ -12,7 +12,7 @@ import { judgeHistory, startOf } from '../../model/owed.ts';
 import { newBuyers, BUYERS, type Real } from '../../model/buyers.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
-import { BOTH_DATABASES, startFixture, type Fixture } from '../../support/server/fixture.ts';
+import { DATABASES, startFixture, type Fixture } from '../../support/server/fixture.ts';
 import { judgeEarnings } from '../../torture/earnings.ts';
 import { OPERATORS } from '../../torture/operators.ts';
 import { serverNow } from '../../torture/time.ts';
@@ -24,7 +24,7 @@ const STEPS = 160;
 const SEEDS = seedsToPlay();
 const SECONDS_PER_RUN = 90;
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	let simulator: Simulator;
 	let receiver: Receiver;
 	let fixture: Fixture;

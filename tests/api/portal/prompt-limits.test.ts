@@ -1,7 +1,7 @@
 /** Payment prompts to strangers: how many the pages send for one network, and that others go on buying. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
-import { BOTH_DATABASES, eventually, useFixture, useNewFixtures } from '../../support/server/fixture.ts';
+import { DATABASES, eventually, useFixture, useNewFixtures } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 const env = { UNPAID_PROMPTS: '', UNPAID_PROMPTS_TOTAL: '', ADDRESS_HEADER: 'x-client-address' };
@@ -34,7 +34,7 @@ const counted = (answers: { status: number }[]): Statuses =>
 		[...Map.groupBy(answers, ({ status }) => status)].map(([status, those]) => [status, those.length])
 	);
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useNewFixtures({ database, env });
 
 	const buyMany = (count: number, address: string, digits: string) =>

@@ -43,7 +43,9 @@ export const FIELDS = {
 		// additive: how the password works
 		'access',
 		// additive: the offer that was bought
-		'offer'
+		'offer',
+		// additive: the data of the pass
+		...['data_used_mb', 'data_left_mb']
 	],
 	access: ['kind', 'username', 'network_password', 'qr', 'qr_joins', 'end_enforced', 'max_devices'],
 	payment: [

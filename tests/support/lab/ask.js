@@ -7,7 +7,8 @@ import { text } from 'node:stream/consumers';
 const limitMs = 4_000;
 
 const [url = ''] = process.argv.slice(2);
-const headers = { 'user-agent': 'CaptiveNetworkSupport-443.120.2 wispr', accept: '*/*', connection: 'close' };
+// openNDS 9 crashes at a sign-in if the name of this header is in lower case.
+const headers = { 'User-Agent': 'CaptiveNetworkSupport-443.120.2 wispr', Accept: '*/*', connection: 'close' };
 
 /** @param {{ status: number, location: string, body: string }} answer */
 function end(answer) {

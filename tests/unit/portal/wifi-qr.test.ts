@@ -156,7 +156,7 @@ describe('the code of each kind of access', () => {
 	});
 	const revealed = { password: 'k7mq-x2vd-9hta', security: 'wpa', networkPassword: 'shared; "one"' } as const;
 	const codeOf = (kind: SessionRow['access_kind'], more: object = {}) => {
-		const { qr, qr_joins } = sessionBody(row(kind), 0, { ...revealed, ...more }).access;
+		const { qr, qr_joins } = sessionBody(row(kind), null, 0, { ...revealed, ...more }).access;
 		if (qr !== null) expect(decoded(qr)).toBe(qr);
 		return [qr === null ? null : read(qr), qr_joins];
 	};

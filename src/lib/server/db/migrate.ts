@@ -27,7 +27,9 @@ import { promptNetworks } from './migrations/0027-prompt-networks.ts';
 import { routerWords } from './migrations/0030-router-words.ts';
 import { failedSignIns } from './migrations/0031-failed-sign-ins.ts';
 import { offers } from './migrations/0032-offers.ts';
-import { apiLists } from './migrations/0036-api-lists.ts';
+import { dataUse } from './migrations/0033-data-use.ts';
+import { priceHistory } from './migrations/0037-price-history.ts';
+import { apiLists } from './migrations/0038-api-lists.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -82,6 +84,8 @@ const MIGRATIONS: readonly Migration[] = [
 	routerWords,
 	failedSignIns,
 	offers,
+	dataUse,
+	priceHistory,
 	apiLists
 ];
 

@@ -1,7 +1,7 @@
 import { durationSeconds, formatDuration, MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
 import { toMinor } from '#lib/domain/money.ts';
 import type { OffersUpdateBody, ProblemItem } from '../api/contract/schemas.ts';
-import { heldLimits, type RegisteredGateway } from '../gateways/gateways.ts';
+import { asksRadius, heldLimits, type RegisteredGateway } from '../gateways/gateways.ts';
 import type { RouterRow } from '../routers/routers.ts';
 
 type NewOffer = OffersUpdateBody['offers'][number];
@@ -48,7 +48,7 @@ function ownProblems(
 	check('price', priceProblem(offer.price, router, isPayable));
 	check('until', hoursProblem(offer));
 	check('max_devices', devicesProblem(offer, router));
-	return [...found, ...limitProblems(offer, gateways)];
+	return [...found, ...limitProblems(offer, router, gateways)];
 }
 
 type Limits = Partial<
@@ -58,12 +58,13 @@ type Limits = Partial<
 /** Lists the limits that the gateways of a router do not hold. */
 export function limitProblems(
 	offer: Limits,
+	router: Pick<RouterRow, 'access_kind'>,
 	gateways: readonly RegisteredGateway[]
 ): { field: keyof Limits; detail: string }[] {
 	const problems = {
 		speed_down_kbps: speedProblem(offer.speed_down_kbps ?? null, gateways),
 		speed_up_kbps: speedProblem(offer.speed_up_kbps ?? null, gateways),
-		data_limit_mb: dataProblem(offer.data_limit_mb ?? null, gateways)
+		data_limit_mb: dataProblem(offer.data_limit_mb ?? null, router, gateways)
 	};
 	return (Object.keys(problems) as (keyof Limits)[]).flatMap((field) => {
 		const detail = problems[field];
@@ -111,11 +112,27 @@ function speedProblem(kbps: number | null, gateways: readonly RegisteredGateway[
 		: `${gateway} cannot limit the speed.`;
 }
 
-function dataProblem(megabytes: number | null, gateways: readonly RegisteredGateway[]): string | null {
+function dataProblem(
+	megabytes: number | null,
+	{ access_kind: access }: Pick<RouterRow, 'access_kind'>,
+	gateways: readonly RegisteredGateway[]
+): string | null {
 	if (megabytes === null) return null;
+	if (access === 'shared_password') {
+		return 'Everybody has the same password here, so the amount of data cannot be limited.';
+	}
 	if (gateways.length === 0) return 'The router has no gateway, so nothing limits the amount of data.';
-	const unable = gateways.find((gateway) => !heldLimits(gateway).data);
-	return unable ? `The gateway "${unable.name}" (${unable.kind}) cannot limit the amount of data.` : null;
+	const unable = gateways.find(
+		(gateway) => !heldLimits(gateway).data || (gateway.kind === 'hostapd' && access !== 'wpa_enterprise')
+	);
+	if (!unable) return null;
+	const gateway = `The gateway "${unable.name}" (${unable.kind})`;
+	if (asksRadius(unable) && unable.settings.nas === undefined) {
+		return `${gateway} can limit the amount of data only with an address for Disconnect-Requests (--nas).`;
+	}
+	return unable.kind === 'hostapd'
+		? `${gateway} reports whose data it is only with wpa_enterprise.`
+		: `${gateway} cannot limit the amount of data.`;
 }
 
 function duplicates(offers: readonly NewOffer[], index: number): ProblemItem[] {

@@ -8,6 +8,7 @@ import { releaseSlot } from '../access/device-slots/store.ts';
 import { passState } from '../access/passes/pass-state.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
+import { countData, isPossibleGrowth } from '../access/provisioning/count-data.ts';
 
 /**
  * A report on a device's connection (accounting, RFC 2866). Reports may repeat, be late and change order; the
@@ -87,32 +88,45 @@ async function updateConnection(
 	gateway: RegisteredGateway,
 	report: TimedReport
 ): Promise<void> {
-	const { at, bytesIn, bytesOut, cause } = report;
-	const { row, isNew } = await connectionFor(context, trx, gateway, report);
+	const { at, cause } = report;
+	const { row, isNew, uncounted } = await connectionFor(context, trx, gateway, report);
+	const bytes = countersOf(row, report, isNew ? row.started_at : row.seen_at);
 	const isStop = report.status === 'stop';
 	const wasOver = row.stopped_at !== null;
 	await connectionStore.changeConnection(trx, row.id, {
 		ip: report.ip ?? row.ip,
 		started_at: Math.min(row.started_at, startOf(report)),
 		seen_at: row.seen_at > context.clock.now() ? at : Math.max(row.seen_at, at),
-		// A late report has smaller counters.
-		bytes_in: Math.max(row.bytes_in, bytesIn),
-		bytes_out: Math.max(row.bytes_out, bytesOut),
+		...bytes,
 		...(isStop && !wasOver && { stopped_at: at, stop_cause: cause })
 	});
+	if (row.pass_id !== null) {
+		const growth = bytes.bytes_in - row.bytes_in + bytes.bytes_out - row.bytes_out;
+		await countData(context, trx, row.pass_id, growth + uncounted);
+	}
 	if (isStop && !wasOver) await releaseIfOffline(context, trx, row);
 	if (!isStop && !wasOver) await keepSlot(context, trx, gateway, row, isNew);
 }
 
+/** A late report has smaller counters. A counter that cannot be is ignored. */
+function countersOf(row: Connection, { at, bytesIn, bytesOut }: TimedReport, since: number) {
+	const newest = (before: number, after: number) =>
+		after > before && isPossibleGrowth(after - before, at - since) ? after : before;
+	return { bytes_in: newest(row.bytes_in, bytesIn), bytes_out: newest(row.bytes_out, bytesOut) };
+}
+
 const startOf = ({ at, lastedSeconds }: TimedReport) => at - (lastedSeconds ?? 0) * 1000;
 
-/** Finds or inserts a row. A reused Acct-Session-Id is a new connection. */
+/**
+ * Finds or inserts a row. A reused Acct-Session-Id is a new connection. `uncounted`: bytes of the row that its pass,
+ * only known now, does not contain.
+ */
 async function connectionFor(
 	context: AccessContext,
 	trx: Tx,
 	gateway: RegisteredGateway,
 	report: TimedReport
-): Promise<{ row: Connection; isNew: boolean }> {
+): Promise<{ row: Connection; isNew: boolean; uncounted: number }> {
 	const { at, mac } = report;
 	const found = await connectionStore.connectionOf(trx, gateway.id, report);
 	if (found) {
@@ -122,7 +136,9 @@ async function connectionFor(
 		const isReused =
 			report.status === 'start' && found.stopped_at !== null && at > found.stopped_at + REUSED_MS;
 		if (!isOtherPass && !isOtherDevice && !isReused) {
-			return { row: await identified(context, trx, gateway, report, found), isNew: false };
+			const row = await identified(context, trx, gateway, report, found);
+			const isCounted = found.pass_id !== null;
+			return { row, isNew: false, uncounted: isCounted ? 0 : found.bytes_in + found.bytes_out };
 		}
 		const renamed = `${found.acct_session_id} #${found.id}`;
 		const stopped_at = found.stopped_at ?? found.seen_at;
@@ -144,7 +160,7 @@ async function connectionFor(
 		stop_cause: null,
 		last_error: null
 	});
-	return { row, isNew: true };
+	return { row, isNew: true, uncounted: 0 };
 }
 
 async function identified(

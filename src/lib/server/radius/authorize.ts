@@ -1,10 +1,11 @@
+import { dataLeft } from '#lib/domain/data-limit.ts';
 import { loginUser, passOfUser } from '#lib/domain/pass-username.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import type { Speed } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { hasRoom, INTERIM_SECONDS, isFresh, isFull, takeSlot } from '../access/device-slots/device-slots.ts';
 import { passState, speedOf, type RunningPass } from '../access/passes/pass-state.ts';
-import { wasEnded } from '../access/passes/store.ts';
+import { reasonOfEnd } from '../access/passes/store.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
 import { pskChoice } from './psk.ts';
 
@@ -25,7 +26,7 @@ export interface Login {
  * `refused`: `message` reaches the device. problemOf (captive-sessions/fields.ts) recognises it later.
  */
 export type LoginAnswer =
-	| { kind: 'known'; password: string; terms: Terms; speed: Speed }
+	| { kind: 'known'; password: string; terms: Terms; speed: Speed; dataLeft: number | null }
 	| { kind: 'keys'; passwords: string[]; user: string | null; terms: Terms }
 	| { kind: 'accepted' }
 	| { kind: 'unknown' }
@@ -42,6 +43,7 @@ export interface Terms {
 export const REFUSALS = {
 	expired: 'Your pass has expired.',
 	ended: 'Your pass was ended: no time left on it.',
+	data: 'Your pass was ended: no data left on it.',
 	devices: 'Too many devices: another one uses this pass.',
 	waits: 'Not ready: try again in a moment.'
 } as const;
@@ -63,7 +65,8 @@ export async function authorize(
 	const slot = slotFor(gateway, pass, login);
 	if (slot && !(await hasRoom(database.db, slot, now))) return refused('devices');
 	const password = passes.passwordOf(pass.pass);
-	return { kind: 'known', password, terms: termsOf([pass], now), speed: speedOf(pass.pass) };
+	const limits = { speed: speedOf(pass.pass), dataLeft: dataLeft(pass.pass) };
+	return { kind: 'known', password, terms: termsOf([pass], now), ...limits };
 }
 
 /** Answers after the password check succeeded. Takes the device slot. */
@@ -154,5 +157,6 @@ async function passFor(
 	const pass = await passState(db, { passId, routerId }, clock.now());
 	if (pass.kind === 'runs' || pass.kind === 'unknown') return pass;
 	if (pass.kind === 'waits') return refused('waits');
-	return refused((await wasEnded(db, passId)) ? 'ended' : 'expired');
+	const reason = await reasonOfEnd(db, passId);
+	return refused(reason === 'data_limit_reached' ? 'data' : reason === null ? 'expired' : 'ended');
 }

@@ -1,5 +1,6 @@
+import { dataLeft } from '#lib/domain/data-limit.ts';
 import { loginUser } from '#lib/domain/pass-username.ts';
-import type { RegisteredGateway } from '../gateways/gateways.ts';
+import { dataWords, type RegisteredGateway } from '../gateways/gateways.ts';
 import { ask, DYNAMIC_AUTHORISATION_PORT, type AccessServer, type Asked } from './coa.ts';
 import * as store from '../access/device-slots/connection-store.ts';
 import { holdsSlot } from '../access/device-slots/device-slots.ts';
@@ -113,7 +114,7 @@ async function end(
 }
 
 async function send(
-	{ clock }: AccessContext,
+	context: AccessContext,
 	kind: RequestKind,
 	row: Connection,
 	gateway: RegisteredGateway,
@@ -121,12 +122,36 @@ async function send(
 	untilMs: number | null
 ): Promise<Asked> {
 	// By the gateway's clock, because it drops requests that look too old or too new.
-	const eventTimestamp = Math.round((clock.now() + (gateway.clockOffsetMs ?? 0)) / 1000);
+	const eventTimestamp = Math.round((context.clock.now() + (gateway.clockOffsetMs ?? 0)) / 1000);
 	const attributes = { ...namesOf(row, gateway), eventTimestamp };
 	if (untilMs === null) return ask(server, kind, attributes);
 	// As in an Access-Accept: seconds since the connection began (RFC 2865, 5.27).
 	const sessionTimeout = Math.max(1, Math.ceil((untilMs - row.started_at) / 1000));
-	return ask(server, kind, { ...attributes, sessionTimeout });
+	const vendor = await totalLimit(context, row, gateway);
+	return ask(server, kind, { ...attributes, sessionTimeout, vendor });
+}
+
+/** Vendor id and types of the total limit and its gigawords. */
+const TOTAL_LIMIT = { mikrotik: [14_988, 17, 18], coova: [14_559, 3, 23] } as const;
+
+/** As in an Access-Accept: bytes since the connection began. */
+async function totalLimit(
+	{ database, passes }: AccessContext,
+	row: Connection,
+	{ kind }: RegisteredGateway
+): Promise<RequestAttributes['vendor']> {
+	if (row.pass_id === null || (kind !== 'mikrotik' && kind !== 'coova')) return undefined;
+	const left = dataLeft(await passes.known(database.db, row.pass_id));
+	if (left === null) return undefined;
+	const { octets, gigawords } = dataWords(row.bytes_in + row.bytes_out + left);
+	const [id, total, words] = TOTAL_LIMIT[kind];
+	return {
+		id,
+		attributes: [
+			[total, octets],
+			[words, gigawords]
+		]
+	};
 }
 
 /** The address for Disconnect- and CoA-Requests; null if unknown. */

@@ -21,6 +21,8 @@ export interface RequestAttributes {
 	acctSessionId?: string | undefined;
 	/** Seconds since the epoch by the gateway's clock. */
 	eventTimestamp: number;
+	/** Attributes with 32 bits of a vendor. */
+	vendor?: { id: number; attributes: readonly (readonly [type: number, value: number])[] } | undefined;
 }
 
 const HEADER_BYTES = 20;
@@ -40,7 +42,7 @@ const uint32: Encode = (value) => {
 };
 
 /** Types and encodings of the attributes that we send, in order (RFC 2865, 2866 and 2869). */
-const SENT: Record<keyof RequestAttributes, readonly [type: number, encode: Encode]> = {
+const SENT: Record<Exclude<keyof RequestAttributes, 'vendor'>, readonly [type: number, encode: Encode]> = {
 	userName: [1, text],
 	framedIp: [8, ipv4],
 	sessionTimeout: [27, uint32],
@@ -49,6 +51,7 @@ const SENT: Record<keyof RequestAttributes, readonly [type: number, encode: Enco
 	acctSessionId: [44, text],
 	eventTimestamp: [55, uint32]
 };
+const VENDOR_SPECIFIC = 26;
 const MESSAGE_AUTHENTICATOR = 80;
 const ERROR_CAUSE = 101;
 
@@ -61,10 +64,14 @@ export function requestPacket(
 ): Buffer {
 	const parts: Buffer[] = [attribute(MESSAGE_AUTHENTICATOR, Buffer.alloc(DIGEST_BYTES))];
 	for (const [name, [type, encode]] of Object.entries(SENT)) {
-		const value = attributes[name as keyof RequestAttributes];
+		const value = attributes[name as keyof typeof SENT];
 		if (value === undefined) continue;
 		const bytes = encode(value);
 		if (bytes.length > 0 && bytes.length <= MAX_VALUE_BYTES) parts.push(attribute(type, bytes));
+	}
+	for (const own of attributes.vendor?.attributes ?? []) {
+		const value = attribute(own[0], uint32(own[1]));
+		parts.push(attribute(VENDOR_SPECIFIC, Buffer.concat([uint32(attributes.vendor?.id ?? 0), value])));
 	}
 	const packet = Buffer.concat([Buffer.alloc(HEADER_BYTES), ...parts]);
 	packet.writeUInt8(CODES[kind].request, 0);

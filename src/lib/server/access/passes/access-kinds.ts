@@ -8,6 +8,7 @@ import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import type { Gateways } from '#lib/server/gateways/gateways.ts';
+import type { Offers } from '#lib/server/offers/offers.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { InputError, type FieldProblem } from '#lib/server/platform/errors.ts';
 import type { RouterRow, Routers } from '#lib/server/routers/routers.ts';
@@ -42,6 +43,7 @@ interface AccessKindsContext {
 	gateways: Gateways;
 	routers: Routers;
 	passes: Pick<Passes, 'sharePassword'>;
+	offers: Pick<Offers, 'checkHeld'>;
 }
 
 export type AccessKinds = ReturnType<typeof createAccessKinds>;
@@ -61,7 +63,7 @@ function setAccess(
 	routerId: number,
 	change: AccessChange
 ): Promise<RouterAccess> {
-	const { database, routers, passes } = context;
+	const { database, routers, passes, offers } = context;
 	return database.transact(async (trx) => {
 		const row = await routers.known(trx, routerId);
 		const before = routers.networkPassword(row);
@@ -78,6 +80,7 @@ function setAccess(
 		const networkPassword = shown ? wanted : null;
 		const maxDevices = change.maxDevices ?? row.max_devices;
 		await routers.setAccess(trx, routerId, { kind, networkPassword, maxDevices });
+		if (kind !== row.access_kind) await offers.checkHeld(trx, routerId);
 		if (networkPassword !== null && networkPassword !== before) {
 			await passes.sharePassword(trx, routerId, networkPassword);
 		}

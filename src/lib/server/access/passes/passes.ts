@@ -1,3 +1,4 @@
+import { dataLeft, isPossibleGrowth } from '#lib/domain/data-limit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
@@ -30,9 +31,17 @@ export function createPasses(context: PassesContext) {
 	const bind = binder(context);
 	return {
 		known,
+		findAll: store.findAll,
 		isOpen: (pass: PassRow) => isOpen(pass, clock.now()),
 		create: bind(create),
 		addTerms: bind(addTerms),
+		addData: bind(addData),
+		/** Takes the data of a refunded session back. */
+		async removeData(trx: Tx, id: number, megabytes: number | null): Promise<void> {
+			const { data_limit_mb: limit } = await known(trx, id);
+			if (limit === null || megabytes === null) return;
+			await store.change(trx, id, { data_limit_mb: limit - megabytes, updated_at: clock.now() });
+		},
 		/** Sets the deadline for a gateway to confirm the pass (ms since the epoch). */
 		async awaitGateway(trx: Tx, id: number, until: number): Promise<void> {
 			await store.change(trx, id, { activating_until: until, updated_at: clock.now() });
@@ -66,6 +75,7 @@ async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Prom
 	return store.insert(trx, {
 		...{ id, router_id, access_kind, max_devices },
 		...{ speed_down_kbps, speed_up_kbps, data_limit_mb },
+		data_used_bytes: data_limit_mb === null ? null : 0,
 		...{ starts_at: null, ends_at: null, activating_until: null },
 		...sealPassword(context.secrets, id, password),
 		...{ created_at: now, updated_at: now }
@@ -96,6 +106,17 @@ async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: 
 		...{ access_kind, max_devices, data_limit_mb, updated_at: context.clock.now() },
 		...(replacement !== null && sealPassword(context.secrets, id, replacement))
 	});
+}
+
+/** Adds bytes that a device used, if that is possible. Returns whether a running pass has no data left. */
+async function addData({ clock }: PassesContext, trx: Tx, id: number, bytes: number): Promise<boolean> {
+	const now = clock.now();
+	const before = await known(trx, id);
+	// A connection that the gateway reports late cannot be older than its pass.
+	if (!isPossibleGrowth(bytes, now - (before.starts_at ?? before.created_at))) return false;
+	const used = Math.min((before.data_used_bytes ?? 0) + bytes, Number.MAX_SAFE_INTEGER);
+	const pass = await store.change(trx, id, { data_used_bytes: used, updated_at: now });
+	return pass.activating_until === null && isOpen(pass, now) && dataLeft(pass) === 0;
 }
 
 /** Ends the pass with its last active session. Without one, the pass is over and its password is erased. */

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { exists, first } from '#lib/server/db/first.ts';
+import { first } from '#lib/server/db/first.ts';
 import type { PassesTable, SessionsTable } from '#lib/server/db/schema.ts';
 
 export type PassRow = Selectable<PassesTable>;
@@ -10,6 +10,9 @@ export const insert = (queries: Queries, pass: Insertable<PassesTable>): Promise
 
 export const find = (queries: Queries, id: number): Promise<PassRow | null> =>
 	first(queries.selectFrom('passes').selectAll().where('id', '=', id));
+
+export const findAll = async (queries: Queries, ids: readonly number[]): Promise<PassRow[]> =>
+	ids.length === 0 ? [] : queries.selectFrom('passes').selectAll().where('id', 'in', ids).execute();
 
 export const change = (queries: Queries, id: number, to: Updateable<PassesTable>): Promise<PassRow> =>
 	queries.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
@@ -59,10 +62,19 @@ export async function lastActiveEnd(queries: Queries, passId: number): Promise<n
 	return at;
 }
 
-export const wasEnded = (queries: Queries, passId: number): Promise<boolean> =>
-	exists(
-		queries.selectFrom('sessions').select('id').where('pass_id', '=', passId).where('status', '=', 'ended')
+/** Returns why the pass was ended early; null if it was not. */
+export async function reasonOfEnd(queries: Queries, passId: number): Promise<string | null> {
+	const row = await first(
+		queries
+			.selectFrom('sessions')
+			.select('status_reason')
+			.where('pass_id', '=', passId)
+			.where('status', '=', 'ended')
+			.orderBy('ended_at', 'desc')
+			.orderBy('id', 'desc')
 	);
+	return row && (row.status_reason ?? 'ended');
+}
 
 export const newestSessionOf = (
 	queries: Queries,

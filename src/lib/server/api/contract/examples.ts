@@ -124,6 +124,8 @@ export const ordered: schemas.SessionBody = {
 	expires_at: null,
 	ended_at: null,
 	remaining_seconds: null,
+	data_used_mb: null,
+	data_left_mb: null,
 	extends_session_id: null,
 	pass_id: 9001,
 	created_at: '2026-11-21T09:15:00.000Z',
@@ -143,6 +145,7 @@ export const active: schemas.SessionBody = {
 	starts_at: '2026-11-21T09:16:21.000Z',
 	expires_at: '2026-11-21T11:16:21.000Z',
 	remaining_seconds: 7133,
+	data_used_mb: 84,
 	updated_at: '2026-11-21T09:16:21.000Z'
 };
 

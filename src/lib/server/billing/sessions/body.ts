@@ -1,8 +1,10 @@
+import { dataLeft, MEGABYTE } from '#lib/domain/data-limit.ts';
 import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
 import { loginUser } from '#lib/domain/pass-username.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { wifiQrText, type WifiSecurity } from '#lib/domain/wifi-qr.ts';
+import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import type { OwnerUserBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { OwnerRow, SessionRow } from './store.ts';
@@ -15,7 +17,13 @@ export interface Revealed {
 	networkPassword: string | null;
 }
 
-export function sessionBody(row: SessionRow, now: number, revealed: Revealed | null): SessionBody {
+/** @param pass the pass that has the session's time */
+export function sessionBody(
+	row: SessionRow,
+	pass: PassRow | null,
+	now: number,
+	revealed: Revealed | null
+): SessionBody {
 	return {
 		id: row.id,
 		router_id: row.router_id,
@@ -37,6 +45,7 @@ export function sessionBody(row: SessionRow, now: number, revealed: Revealed | n
 		expires_at: isoTime(row.expires_at),
 		ended_at: isoTime(row.ended_at),
 		remaining_seconds: remainingSeconds(row, now),
+		...dataBody(row, pass),
 		extends_session_id: row.extends_session_id,
 		pass_id: row.pass_id ?? row.id,
 		created_at: isoTime(row.created_at),
@@ -95,6 +104,16 @@ export function ownerUserBody(row: OwnerRow, now: number): OwnerUserBody {
 		expires_at: isoTime(row.expires_at),
 		ended_at: isoTime(over ? row.expires_at : row.ended_at),
 		remaining_seconds: status === 'active' ? Math.max(0, Math.ceil((row.expires_at - now) / 1000)) : 0
+	};
+}
+
+/** Counts whole MB, so that both together are what was bought. */
+function dataBody({ starts_at }: SessionRow, pass: PassRow | null) {
+	const used = starts_at === null ? null : (pass?.data_used_bytes ?? null);
+	const left = starts_at === null || pass === null ? null : dataLeft(pass);
+	return {
+		data_used_mb: used === null ? null : Math.floor(used / MEGABYTE),
+		data_left_mb: left === null ? null : Math.ceil(left / MEGABYTE)
 	};
 }
 

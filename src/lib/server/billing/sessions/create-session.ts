@@ -55,7 +55,7 @@ export const createSession = (
 		});
 		await jobs.schedule(trx, SESSION_JOB, created.id, created.payment_due_at);
 		await recordEvent(context, trx, 'session.created', created);
-		const body = sessionBody(created, now, null);
+		const body = sessionBody(created, pass, now, null);
 		await remember?.(trx, body);
 		return body;
 	});

@@ -44,9 +44,23 @@ async function endTime(context: SessionsContext, trx: Tx, row: SessionRow, reaso
 	for (const { id } of await store.laterInPass(trx, row)) {
 		await transition(context, trx, { id, status: 'active' }, to, 'session.ended');
 	}
-	await context.passes.shorten(trx, ended.pass_id);
-	await context.provisioning.changed(trx, ended.pass_id);
+	await shortenPass(context, trx, ended.pass_id);
 	return ended;
+}
+
+async function shortenPass({ passes, provisioning }: SessionsContext, trx: Tx, passId: number) {
+	await passes.shorten(trx, passId);
+	await provisioning.changed(trx, passId);
+}
+
+/** Ends a running pass that has used its data, with all its sessions. Nothing is refunded. */
+export async function endUsedUp(context: SessionsContext, trx: Tx, passId: number): Promise<void> {
+	const to = { status: 'ended', status_reason: 'data_limit_reached', ...endedNow(context) } as const;
+	for (const row of await store.activeOf(trx, passId)) {
+		const { id } = await settle(context, trx, row);
+		await transition(context, trx, { id, status: 'active' }, to, 'session.ended');
+	}
+	await shortenPass(context, trx, passId);
 }
 
 /** One moment for both. */
@@ -91,6 +105,7 @@ export async function takeBack(context: SessionsContext, trx: Tx, id: number): P
 	if ((status !== 'active' && status !== 'expired') || passId === null) return false;
 	const to = { ...FAILED, starts_at: null, expires_at: null, ...endedNow(context) };
 	const taken = await transition(context, trx, { id, status }, to, 'session.cancelled');
+	if (taken) await context.passes.removeData(trx, passId, taken.data_limit_mb);
 	if (status === 'active') await context.passes.shorten(trx, passId);
 	await context.provisioning.changed(trx, passId);
 	return taken !== undefined;

@@ -46,17 +46,19 @@ export async function listSessions(
 	{ accountId }: Pick<Caller, 'accountId'>,
 	search: Parameters<typeof store.ofAccount>[2]
 ) {
-	const { database, clock } = context;
+	const { database, clock, passes } = context;
 	const found = await store.ofAccount(database.db, accountId, { ...search, limit: search.limit + 1 });
 	const { rows, next } = pageOf(found, search.limit);
-	const data: SessionBody[] = [];
+	const shown: SessionRow[] = [];
 	for (const row of rows) {
 		const current = await settled(context, row);
 		// A due change may have ended the state that was asked for.
-		if ((search.status ?? current.status) === current.status) {
-			data.push(sessionBody(current, clock.now(), null));
-		}
+		if ((search.status ?? current.status) === current.status) shown.push(current);
 	}
+	const passIds = shown.flatMap(({ pass_id: id }) => id ?? []);
+	const passOf = new Map((await passes.findAll(database.db, passIds)).map((pass) => [pass.id, pass]));
+	const now = clock.now();
+	const data = shown.map((row) => sessionBody(row, passOf.get(row.pass_id ?? 0) ?? null, now, null));
 	return { data, next };
 }
 
@@ -69,12 +71,13 @@ export async function readSession(
 	const { database, clock, passes, routers } = context;
 	const row = await current(context, caller, id);
 	const isBuyer = row.account_id === caller.accountId;
-	if (!isBuyer || row.status !== 'active' || row.pass_id === null) return sessionBody(row, clock.now(), null);
-	const pass = await passes.known(database.db, row.pass_id);
+	const pass = row.pass_id === null ? null : await passes.known(database.db, row.pass_id);
 	// The pass may have ended since the read, which erases its password.
-	if (pass.password_sealed === null) return sessionBody(row, clock.now(), null);
+	if (!isBuyer || row.status !== 'active' || !pass || pass.password_sealed === null) {
+		return sessionBody(row, pass, clock.now(), null);
+	}
 	const router = await routers.known(database.db, row.router_id);
-	return sessionBody(row, clock.now(), {
+	return sessionBody(row, pass, clock.now(), {
 		password: passes.passwordOf(pass),
 		security: router.security,
 		networkPassword: routers.networkPassword(router)

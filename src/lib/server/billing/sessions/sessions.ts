@@ -3,13 +3,12 @@ import type { SessionBody, SessionCreationBody } from '#lib/server/api/contract/
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { activate, startTime } from './activate.ts';
-import { sessionBody } from './body.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { createSession, type RememberBody } from './create-session.ts';
-import { cancelWaiting, endSession, takeBack } from './end-session.ts';
+import { cancelWaiting, endSession, endUsedUp, takeBack } from './end-session.ts';
 import { listForOwner, listSessions, readSession, type OwnerQuery } from './read-session.ts';
 import * as store from './store.ts';
-import { known, settle, settleDue } from './transition.ts';
+import { known, settle, settleDue, shownSession } from './transition.ts';
 
 export type { NotApplied } from './activate.ts';
 export type { SessionProvisioning } from './context.ts';
@@ -30,7 +29,8 @@ export { sessionNotFound } from './read-session.ts';
  *   active -> cancelled                  no gateway learnt of added time (end-session); refunded
  *   pending_payment -> cancelled         DELETE, or not paid in time (transition)
  *   cancelled(payment_timeout) -> activating   a success within the grace period (activate)
- *   active -> expired | ended            the clock, or DELETE
+ *   active -> expired                    the clock
+ *   active -> ended                      DELETE, or the data of the pass is used (end-session)
  *
  * Guarantees: a change applies only if the row is still in the state where it starts. Its event shares the
  * transaction. Sessions of one pass follow each other without a gap.
@@ -44,7 +44,7 @@ export function createSessions(context: SessionsContext) {
 			createSession(context, caller, order, remember),
 		read: (caller: Caller, id: number) => readSession(context, caller, id),
 		end: async (caller: Caller, id: number, onlyStatus?: store.SessionStatus) =>
-			sessionBody(await endSession(context, caller, id, onlyStatus), clock.now(), null),
+			shownSession(context, context.database.db, await endSession(context, caller, id, onlyStatus)),
 		list: listSessions.bind(null, context),
 		listForOwner: (caller: Pick<Caller, 'accountId'>, query: OwnerQuery) =>
 			listForOwner(context, caller, query),
@@ -62,6 +62,7 @@ export function createSessions(context: SessionsContext) {
 		activate: (trx: Tx, id: number, paymentId: number) => activate(context, trx, id, paymentId),
 		startTime: (trx: Tx, pass: PassRow) => startTime(context, trx, pass),
 		cancelWaiting: (trx: Tx, passId: number) => cancelWaiting(context, trx, passId),
+		endUsedUp: (trx: Tx, passId: number) => endUsedUp(context, trx, passId),
 		takeBack: (trx: Tx, id: number) => takeBack(context, trx, id),
 		jobs: { [SESSION_JOB]: (id: number) => settleDue(context, id) }
 	};

@@ -20,6 +20,15 @@ export const activatingOf = (queries: Queries, passId: number) =>
 		.orderBy('id')
 		.execute();
 
+export const activeOf = (queries: Queries, passId: number) =>
+	queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('pass_id', '=', passId)
+		.where('status', '=', 'active')
+		.orderBy('starts_at')
+		.execute();
+
 export const laterInPass = (queries: Queries, { id, pass_id: passId, expires_at: expiresAt }: SessionRow) =>
 	queries
 		.selectFrom('sessions')

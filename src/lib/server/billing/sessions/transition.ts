@@ -13,6 +13,12 @@ export async function known(queries: Queries, id: number): Promise<SessionRow> {
 	return row;
 }
 
+/** Returns the session without secrets. */
+export async function shownSession({ clock, passes }: SessionsContext, queries: Queries, row: SessionRow) {
+	const pass = row.pass_id === null ? null : await passes.known(queries, row.pass_id);
+	return sessionBody(row, pass, clock.now(), null);
+}
+
 export async function recordEvent(context: SessionsContext, trx: Tx, type: EventType, row: SessionRow) {
 	await context.events.record(trx, {
 		type,
@@ -21,7 +27,7 @@ export async function recordEvent(context: SessionsContext, trx: Tx, type: Event
 		sessionId: row.id,
 		paymentId: row.payment_id,
 		// JSON omits undefined members: events carry no password, not even null.
-		data: { ...sessionBody(row, context.clock.now(), null), password: undefined }
+		data: { ...(await shownSession(context, trx, row)), password: undefined }
 	});
 }
 

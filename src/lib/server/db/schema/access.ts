@@ -13,6 +13,8 @@ export interface PassesTable {
 	speed_up_kbps: Generated<number | null>;
 	/** Of all its sessions together; null without a limit. */
 	data_limit_mb: Generated<number | null>;
+	/** Up and down, by all devices; null if no gateway has reported any and there is no limit. */
+	data_used_bytes: Generated<number | null>;
 	/** null until a gateway confirms the pass, and after a refund of an unused pass. */
 	starts_at: number | null;
 	ends_at: number | null;
@@ -53,6 +55,9 @@ export interface GrantsTable {
 	revision: Generated<number>;
 	/** 0 if the gateway's user may lack the mark of this installation (created before migration 0017). */
 	is_marked: Generated<number>;
+	/** The device's counter as its gateway reported it last, up and down together. */
+	data_bytes: Generated<number>;
+	data_reported_at: Generated<number | null>;
 	/** Failed calls in a row. */
 	attempts: Generated<number>;
 	last_error: string | null;

@@ -46,7 +46,8 @@ export interface PriceChangesTable {
 	old_price_minor: number;
 	new_price_minor: number;
 	currency: string;
-	account_id: number;
+	/** null on the command line; the audit log names the person. */
+	account_id: number | null;
 	/** null if a signed-in person made the change. */
 	api_key_id: number | null;
 	changed_at: number;

@@ -51,7 +51,7 @@ export function decoded(text: string): string {
 /** Messages of RouterOS, FreeRADIUS and CoovaChilli. The first match counts. */
 const PROBLEMS: readonly [RegExp, EntryProblem][] = [
 	[/simultaneous|no more sessions|multiple logins|device/i, 'too-many-devices'],
-	[/uptime limit|time limit|expired|session limit|no (more )?time|quota|traffic limit/i, 'time-over'],
+	[/uptime limit|time limit|expired|session limit|no (more )?(time|data)|quota|traffic limit/i, 'time-over'],
 	[/not responding|timeout|timed out|not ready|unavailable|internal|try again/i, 'not-ready'],
 	[/invalid|password|reject|unknown user|not found|incorrect|denied/i, 'wrong-password']
 ];

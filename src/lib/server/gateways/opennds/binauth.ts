@@ -6,6 +6,7 @@
  */
 export const binauthScript = (address: string, token: string): string => `#!/bin/sh
 # Airtill: asks if a device may be online, and for how long. Without an answer the device stays offline.
+# openNDS refuses a device if this prints nothing and succeeds. If it fails, openNDS 9 and 10 let the device in.
 ADDRESS='${address}'
 TOKEN='${token}'
 
@@ -22,9 +23,9 @@ case "$1" in
 auth_client)
 	# $2 MAC address, $5 IP address, $6 token, $7 what the sign-in carried (percent-encoded base64)
 	# Prints seconds, kbit/s up and down, and kB up and down; 0 is no limit.
-	limits=$(ask "method=$1&limits=1&mac=$2&ip=$5&token=$6&custom=$7") || exit 1
+	limits=$(ask "method=$1&limits=1&mac=$2&ip=$5&token=$6&custom=$7") || exit 0
 	case "$limits" in
-	'' | *[!0-9' ']*) exit 1 ;;
+	'' | *[!0-9' ']*) exit 0 ;;
 	esac
 	echo "$limits"
 	;;

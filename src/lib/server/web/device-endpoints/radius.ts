@@ -5,7 +5,7 @@ import { MAX_BODY_BYTES, readBody } from '#lib/server/api/http/read-body.ts';
 import type { LoginAnswer } from '#lib/server/access/access.ts';
 import type { GatewayKind, Speed } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { isUnlimited, routerOsRate } from '#lib/server/gateways/limits.ts';
+import { dataWords, isUnlimited, routerOsRate } from '#lib/server/gateways/limits.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { authenticateGateway } from './bearer.ts';
 import { accountingReport, radiusText, reportShape } from './radius-report.ts';
@@ -91,7 +91,8 @@ function loginResponse({ kind }: RegisteredGateway, answer: LoginAnswer): Respon
 			return attributes(200, {
 				'control:Cleartext-Password': asText(answer.password),
 				...sessionAttributes(answer.terms),
-				...speedAttributes(kind, answer.speed)
+				...speedAttributes(kind, answer.speed),
+				...dataAttributes(kind, answer.dataLeft)
 			});
 		case 'keys':
 			return attributes(200, {
@@ -117,6 +118,22 @@ const speedAttributes = (kind: GatewayKind, speed: Speed) => ({
 		speed.down !== null && { 'reply:WISPr-Bandwidth-Max-Down': asNumber(speed.down * 1000) }),
 	...(kind === 'coova' && speed.up !== null && { 'reply:WISPr-Bandwidth-Max-Up': asNumber(speed.up * 1000) })
 });
+
+/**
+ * Both gateways count per connection. FreeRADIUS has no name for CoovaChilli's gigawords: above 4 GiB only the
+ * Disconnect-Request ends its connections.
+ */
+function dataAttributes(kind: GatewayKind, left: number | null) {
+	if (left === null) return {};
+	const { octets, gigawords } = dataWords(left);
+	if (kind === 'coova') return gigawords === 0 && { 'reply:ChilliSpot-Max-Total-Octets': asNumber(octets) };
+	return (
+		kind === 'mikrotik' && {
+			'reply:Mikrotik-Total-Limit': asNumber(octets),
+			...(gigawords > 0 && { 'reply:Mikrotik-Total-Limit-Gigawords': asNumber(gigawords) })
+		}
+	);
+}
 
 const empty = (status: number, headers: Record<string, string> = {}) =>
 	new Response(null, { status, headers: { 'cache-control': 'no-store', ...headers } });

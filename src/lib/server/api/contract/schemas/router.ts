@@ -162,7 +162,7 @@ export const routerListQuery = z.object({
 			maxLength: 100,
 			param: {
 				description:
-					'Lists only routers whose `name`, `address` or `ssid` has words that begin with each of these words (at most 5). Of words that more than 1,000 routers have, it lists some of these routers.',
+					'Lists only routers whose `name`, `address` or `ssid` has words that begin with each of these words (at most 5). Of words that more than 1,000 routers in the area have, it lists some of these routers.',
 				example: 'Kisementi'
 			}
 		}),

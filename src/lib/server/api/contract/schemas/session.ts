@@ -46,7 +46,7 @@ export const session = z
 		router_id: field.id('Id of the router.'),
 		status: sessionStatus,
 		status_reason: field.textOrNull(
-			'Reason for `ended` (`client_ended`, `admin_ended`, `refunded`) or `cancelled` (`client_cancelled`, `payment_timeout`, `provisioning_failed`); else null. More reasons may be added.'
+			'Reason for `ended` (`client_ended`, `admin_ended`, `refunded`, `data_limit_reached`) or `cancelled` (`client_cancelled`, `payment_timeout`, `provisioning_failed`); else null. More reasons may be added.'
 		),
 		duration: field.duration(),
 		duration_seconds: z.int().meta({ description: '`duration` in seconds.', minimum: 1 }),
@@ -82,6 +82,16 @@ export const session = z
 		remaining_seconds: z.int().nullable().meta({
 			description:
 				'Seconds left of this session, rounded up, at most `duration_seconds`; null until it is paid, 0 when it is over.',
+			minimum: 0
+		}),
+		data_used_mb: z.int().nullable().meta({
+			description:
+				'Data that all devices of the pass have used, up and down together, in whole MB (10^6 bytes), rounded down. It counts for all sessions with this `pass_id`. null before the time starts, and while no gateway has reported any data of a pass without a data limit.',
+			minimum: 0
+		}),
+		data_left_mb: z.int().nullable().meta({
+			description:
+				'Data left of the pass, in whole MB (10^6 bytes), rounded up. The data limits of its sessions add up. At 0 the pass ends: its sessions become `ended` with the reason `data_limit_reached`. null without a data limit, and before the time starts.',
 			minimum: 0
 		}),
 		extends_session_id: field

@@ -1,0 +1,257 @@
+/** Passes with a data limit at gateways that report by RADIUS: what counts, and what happens when no data is left. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loginUser } from '../../../src/lib/domain/pass-username.ts';
+import { problemOf } from '../../../src/lib/server/gateways/captive-sessions/fields.ts';
+import { startNas, type StandInNas } from '../../simulators/radius-nas.ts';
+import { numberEnding, type Session } from '../../support/api/api.ts';
+import { registerRadius } from '../../support/gateways/gateways.ts';
+import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
+import { BOTH_DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+
+const [ROUTER, CHILLI_ROUTER, OTHER_ROUTER] = [3, 4, 5];
+const MINUTE = 60_000;
+const MB = 1_000_000;
+const SECRET_OF_NAS = 'a-secret-of-this-nas';
+
+let count = 0;
+const newMac = () => `02:00:00:00:09:${(count += 1).toString(16).padStart(2, '0')}`;
+
+describe.each(BOTH_DATABASES)('on %s', (database) => {
+	const fixture = useFixture({ database });
+	let nas: StandInNas;
+	let calls: RadiusCalls;
+	let chilli: RadiusCalls;
+	let elsewhere: RadiusCalls;
+
+	beforeAll(async () => {
+		nas = await startNas(SECRET_OF_NAS);
+		const more = { access: 'portal_login', radiusSecret: SECRET_OF_NAS } as const;
+		const { url } = fixture().server;
+		const register = async (kind: 'mikrotik' | 'coova', router: number, host: string) => {
+			const address = { router, nas: `${host}:${nas.port}` };
+			return radiusCalls(url, await registerRadius(fixture(), { kind, ...more, ...address }));
+		};
+		calls = await register('mikrotik', ROUTER, '127.0.0.1');
+		chilli = await register('coova', CHILLI_ROUTER, '127.0.0.2');
+		elsewhere = await register('mikrotik', OTHER_ROUTER, '127.0.0.3');
+	});
+	afterAll(() => nas?.stop());
+
+	/** Sells an hour with so much data for two devices. @returns the id of the offer */
+	async function sell(megabytes: number, router = ROUTER): Promise<number> {
+		const hour = { name: 'Hour', duration: '1h', price: 400, max_devices: 2, data_limit_mb: megabytes };
+		const path = `/v1/owner/routers/${router}/offers`;
+		const { status, body } = await fixture().owner.send('PUT', path, { body: { offers: [hour] } });
+		expect([status, body]).toEqual([200, body]);
+		return (body as { data: { id: number }[] }).data[0]?.id ?? 0;
+	}
+	async function buy(megabytes: number, router = ROUTER) {
+		const offer_id = await sell(megabytes, router);
+		const { session, payment } = await fixture().buy({ router_id: router, duration: '1h', offer_id });
+		return { session, payment, user: loginUser(session.id), offer_id };
+	}
+	const read = (session: Session) => fixture().api.getSession(session.id);
+	/** Reports what a connection has received since it began. */
+	const report = (user: string, mac: string, bytes: number, more: Record<string, string> = {}) =>
+		calls.account('interim', `${user}-${mac}`, {
+			...{ user, mac, lasted: '60', out: String(bytes % 2 ** 32) },
+			...{ out_gigawords: String(Math.floor(bytes / 2 ** 32)), ...more }
+		});
+	const disconnects = (id: string) =>
+		nas.asked.filter(({ kind, attributes }) => kind === 'disconnect' && attributes[44] === id);
+	const messageOf = ({ attributes }: RadiusAnswer) => String(attributes['reply:Reply-Message']?.value);
+	const limitsOf = ({ attributes }: RadiusAnswer) =>
+		Object.fromEntries(
+			Object.entries(attributes).flatMap(([name, { value }]) => (/-Total-/.test(name) ? [[name, value]] : []))
+		);
+
+	it('a pass ends for all devices when they have used its data together, without a refund', async () => {
+		const { session, payment, user } = await buy(100);
+		const [first, second] = [newMac(), newMac()];
+		expect(session).toMatchObject({ data_used_mb: 0, data_left_mb: 100, offer: { data_limit_mb: 100 } });
+		for (const mac of [first, second]) expect((await calls.postAuth(user, mac)).status).toBe(204);
+		await report(user, first, 60 * MB);
+		await report(user, second, 39 * MB + 1);
+		expect(await read(session)).toMatchObject({ status: 'active', data_used_mb: 99, data_left_mb: 1 });
+		await report(user, second, 40 * MB, { in: '0' });
+		const over = await read(session);
+		expect(over).toMatchObject({
+			...{ status: 'ended', status_reason: 'data_limit_reached', password: null, remaining_seconds: 0 },
+			...{ data_used_mb: 100, data_left_mb: 0, expires_at: session.expires_at }
+		});
+		for (const mac of [first, second]) {
+			await eventually(`${mac} is disconnected`, () =>
+				Promise.resolve(disconnects(`${user}-${mac}`).length === 1)
+			);
+			const refused = await calls.authorize(user, mac);
+			expect(refused.status).toBe(401);
+			expect(problemOf(messageOf(refused))).toBe('time-over');
+		}
+		expect(await fixture().api.getPayment(payment.id)).toMatchObject({ status: 'success', applied: true });
+		// Reports of devices that are still leaving.
+		await report(user, first, 80 * MB);
+		expect(await read(session)).toMatchObject({ ended_at: over.ended_at, data_used_mb: 120 });
+		expect(await fixture().events(session.id)).toEqual([
+			...['payment.success', 'session.activated', 'session.created', 'session.ended']
+		]);
+	});
+
+	it('the gateway is told what is left of the pass, never nothing', async () => {
+		const { user } = await buy(20_000);
+		const mac = newMac();
+		await calls.postAuth(user, mac);
+		const bytes = 20_000 * MB;
+		expect(limitsOf(await calls.authorize(user, mac))).toEqual({
+			'reply:Mikrotik-Total-Limit': bytes % 2 ** 32,
+			'reply:Mikrotik-Total-Limit-Gigawords': 4
+		});
+		await report(user, mac, 17_000 * MB);
+		expect(limitsOf(await calls.authorize(user, mac))).toEqual({ 'reply:Mikrotik-Total-Limit': 3_000 * MB });
+		const at = { router: CHILLI_ROUTER };
+		const small = await buy(4_000, at.router);
+		expect(limitsOf(await chilli.authorize(small.user, newMac()))).toEqual({
+			'reply:ChilliSpot-Max-Total-Octets': 4_000 * MB
+		});
+		const large = await buy(5_000, at.router);
+		expect(limitsOf(await chilli.authorize(large.user, newMac()))).toEqual({});
+	});
+
+	it('every byte counts once: repeated and late reports, reports of a connection named later, restarts', async () => {
+		const { session, user } = await buy(100);
+		const mac = newMac();
+		await calls.postAuth(user, mac);
+		const used = async () => (await read(session)).data_used_mb;
+		for (const bytes of [30, 30, 10, 20]) await report(user, mac, bytes * MB);
+		expect(await used()).toBe(30);
+		await Promise.all(Array.from({ length: 6 }, () => report(user, mac, 40 * MB)));
+		expect(await used()).toBe(40);
+		// Nobody knows whose connection it is, until a report names the user.
+		const unnamed = { mac: newMac(), lasted: '60' };
+		await calls.account('start', 'named-later', unnamed);
+		await calls.account('interim', 'named-later', { ...unnamed, in: String(20 * MB) });
+		expect(await used()).toBe(40);
+		await calls.account('interim', 'named-later', { ...unnamed, user, in: String(25 * MB) });
+		await calls.account('interim', 'named-later', { ...unnamed, user, in: String(25 * MB) });
+		expect(await used()).toBe(65);
+		await calls.account('on', '');
+		await report(user, mac, 40 * MB);
+		await calls.account('stop', 'named-later', { ...unnamed, user, in: String(25 * MB) });
+		expect(await read(session)).toMatchObject({ status: 'active', data_used_mb: 65 });
+	});
+
+	it('counters that cannot be end nothing, and the next right one counts', async () => {
+		const { session, user } = await buy(100);
+		const mac = newMac();
+		await calls.postAuth(user, mac);
+		await report(user, mac, 10 * MB);
+		for (const bytes of [2 ** 40, 2 ** 45, 2 ** 46]) await report(user, mac, bytes);
+		await report(user, mac, 20 * MB, { in: '4294967295', in_gigawords: '4294967295' });
+		expect(await read(session)).toMatchObject({ status: 'active', data_used_mb: 20 });
+		// 1.1 TB, in a minute, and in a day although the pass has just begun.
+		for (const lasted of ['60', '86400']) {
+			const absurd = { user, mac: newMac(), out_gigawords: '256', lasted };
+			await calls.account('start', `absurd-${lasted}`, absurd);
+		}
+		expect(await read(session)).toMatchObject({ status: 'active', data_used_mb: 20 });
+	});
+
+	it('a gateway of another router changes nothing, and a pass without a limit never ends by data', async () => {
+		const { session, user } = await buy(100);
+		const mac = newMac();
+		const className = `pass-${session.id}-${Math.round(Date.parse(session.expires_at ?? '') / 1000)}`;
+		const stolen = { user, mac, class: className, out: String(200 * MB), lasted: '60' };
+		await elsewhere.account('start', 'of-another-router', stolen);
+		expect(await read(session)).toMatchObject({ status: 'active', data_used_mb: 0 });
+		const unlimited = await fixture().buy({ router_id: ROUTER, duration: '2h' });
+		expect(unlimited.session).toMatchObject({ data_used_mb: null, data_left_mb: null });
+		await report(loginUser(unlimited.session.id), newMac(), 15_000 * MB);
+		expect(await read(unlimited.session)).toMatchObject({
+			...{ status: 'active', data_used_mb: 15_000, data_left_mb: null }
+		});
+	});
+
+	it('added time brings its data, which an open connection gets with the new end', async () => {
+		const { session, user, offer_id } = await buy(100);
+		const mac = newMac();
+		await calls.postAuth(user, mac);
+		await report(user, mac, 70 * MB);
+		const { session: added } = await fixture().buy({
+			...{ router_id: ROUTER, duration: '1h', phone: session.phone, offer_id },
+			extends_session_id: session.id
+		});
+		expect(added).toMatchObject({ pass_id: session.id, data_used_mb: 70, data_left_mb: 130 });
+		const told = await eventually('the connection gets both', () =>
+			Promise.resolve(nas.asked.find(({ kind, attributes }) => kind === 'coa' && attributes[1] === user))
+		);
+		expect(told.vendor).toEqual({ '14988.17': 200 * MB, '14988.18': 0 });
+		expect(told.attributes[27]).toBeGreaterThan(3600);
+		await report(user, mac, 199 * MB);
+		expect(await read(session)).toMatchObject({ status: 'active', data_left_mb: 1 });
+		await report(user, mac, 200 * MB);
+		for (const one of [session, added]) {
+			expect(await read(one)).toMatchObject({ status: 'ended', status_reason: 'data_limit_reached' });
+			expect((await fixture().events(one.id)).filter((type) => type === 'session.ended')).toHaveLength(1);
+		}
+	});
+
+	describe('money on its way when the data ends', () => {
+		const extension = ({ session, offer_id }: Awaited<ReturnType<typeof buy>>) =>
+			fixture().api.createSession({
+				...{ router_id: ROUTER, duration: '1h', phone: numberEnding('008'), offer_id },
+				extends_session_id: session.id
+			});
+		async function useUp({ user }: { user: string }) {
+			const mac = newMac();
+			await calls.postAuth(user, mac);
+			await report(user, mac, 100 * MB);
+		}
+		async function ownPass(session: Session) {
+			const active = await eventually('the time runs', async () => {
+				const found = await read(session);
+				return found.status === 'active' && found;
+			});
+			expect(active).toMatchObject({ pass_id: session.id, data_used_mb: 0, data_left_mb: 100 });
+			expect((await calls.authorize(loginUser(session.id), newMac())).status).toBe(200);
+		}
+
+		it('added time that is paid afterwards is a pass of its own, with all its data', async () => {
+			const first = await buy(100);
+			const added = await extension(first);
+			await useUp(first);
+			expect((await read(first.session)).status).toBe('ended');
+			await fixture().api.pay(added);
+			await ownPass(added);
+		});
+
+		it('so is added time whose payment succeeds late', async () => {
+			const { api, server } = fixture();
+			const first = await buy(100);
+			const added = await extension(first);
+			await server.advance(25 * MINUTE);
+			const payment = await api.pay(added, numberEnding('004'));
+			await fixture().asked(payment);
+			await server.advance(10 * MINUTE);
+			await eventually('it was cancelled', async () => (await read(added)).status === 'cancelled');
+			await useUp(first);
+			await server.advance(20 * MINUTE);
+			await ownPass(added);
+			expect(await api.getPayment(payment.id)).toMatchObject({ status: 'success', applied: true });
+		});
+
+		it('a payment at the same moment buys time and data of the old pass or of its own', async () => {
+			const first = await buy(100);
+			const added = await extension(first);
+			const mac = newMac();
+			await calls.postAuth(first.user, mac);
+			const [payment] = await Promise.all([
+				fixture().api.pay(added),
+				...[98, 99, 100].map((bytes) => report(first.user, mac, bytes * MB))
+			]);
+			await eventually('it is paid', async () => (await fixture().api.getPayment(payment.id)).applied);
+			const { pass_id, ...bought } = await read(added);
+			// 100 of its own, or 100 left of 200.
+			expect(bought).toMatchObject({ status: 'active', data_left_mb: 100 });
+			expect((await read(first.session)).status).toBe(pass_id === added.id ? 'ended' : 'active');
+		});
+	});
+});
