@@ -33,7 +33,7 @@ export const FIELDS = {
 		...['id', 'name', 'duration', 'price', 'max_devices', 'speed_down_kbps', 'speed_up_kbps'],
 		...['data_limit_mb', 'days', 'from', 'until', 'active']
 	],
-	brand: ['name', 'accent', 'logo'],
+	brand: ['name', 'contact', 'accent', 'logo'],
 	session: [
 		...['id', 'router_id', 'status', 'status_reason', 'duration', 'duration_seconds', 'payment_method'],
 		...['phone', 'amount', 'currency', 'payment_id', 'ssid', 'password', 'payment_due_at', 'starts_at'],

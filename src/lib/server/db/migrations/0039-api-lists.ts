@@ -2,7 +2,7 @@ import type { Migration } from '../migrate.ts';
 
 /** Accounts list their sessions, payments and events; the request log shows error codes. */
 export const apiLists: Migration = {
-	name: '0038-api-lists',
+	name: '0039-api-lists',
 	statements: () => [
 		'drop index sessions_account',
 		'drop index payments_account',
