@@ -56,6 +56,8 @@ export const routerPage = (hasMore = false): schemas.RouterListBody => ({
 	radius_unit: 'm'
 });
 
+export const lastPage = <T>(entry: T) => ({ data: [entry], has_more: false, next_cursor: null });
+
 export const ownerOffers: schemas.OwnerOfferListBody = {
 	router_id: 42,
 	hourly: true,
