@@ -94,6 +94,11 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(await fixture().events(session.id)).toEqual([
 			...['payment.success', 'session.activated', 'session.created', 'session.ended']
 		]);
+		const sent = "select data from events where session_id = ? and type = 'session.ended'";
+		const [event] = await fixture().sql.all(sent, session.id);
+		expect(JSON.parse(String(event?.['data']))).toMatchObject({
+			...{ status_reason: 'data_limit_reached', data_used_mb: 100, data_left_mb: 0 }
+		});
 	});
 
 	it('the gateway is told what is left of the pass, never nothing', async () => {

@@ -31,6 +31,7 @@ export function createPasses(context: PassesContext) {
 	const bind = binder(context);
 	return {
 		known,
+		findAll: store.findAll,
 		isOpen: (pass: PassRow) => isOpen(pass, clock.now()),
 		create: bind(create),
 		addTerms: bind(addTerms),

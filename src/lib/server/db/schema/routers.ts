@@ -73,6 +73,8 @@ export interface BrandsTable {
 	/** null for all routers of the account. */
 	router_id: number | null;
 	name: string | null;
+	/** Phone number for buyers, as the owner wrote it. */
+	contact: string | null;
 	/** For example `#0a6b4b`. */
 	accent: string | null;
 	/** Hash of the bytes, with `.svg` or `.png`. */

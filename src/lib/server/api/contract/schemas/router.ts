@@ -31,6 +31,9 @@ const logo = z
 const brand = z
 	.object({
 		name: field.textOrNull('Name of the owner; null if none is set.'),
+		contact: field.textOrNull(
+			'Phone number that buyers can call, as the owner wrote it; null if none is set.'
+		),
 		accent: z
 			.string()
 			.regex(/^#[0-9a-f]{6}$/)
