@@ -8,12 +8,7 @@ export interface CsvReader {
 	problem(line: number, reason: string): void;
 }
 
-export class CsvFileError extends Error {
-	constructor(message: string) {
-		super(message);
-		this.name = 'CsvFileError';
-	}
-}
+export class CsvFileError extends Error {}
 
 type Chunks = Iterable<Buffer> | AsyncIterable<Buffer>;
 
