@@ -37,12 +37,30 @@ const CROWDS: readonly (readonly [lat: number, count: number])[] = [
 const CROWD_LON = 20;
 const CROWD_DEGREES = 0.12;
 
-/** Adds routers to a migrated database: at random locations, and in crowds elsewhere. */
+/** The same routers again, each with five offers. */
+export const EAST = { ...CENTRE, lon: CENTRE.lon + 10 };
+/** Every tenth router has the same prices. */
+const fiveOffers = (number: number): string => {
+	const durations = ['30m', '1h', '1d', '1w', '30d'];
+	const offers = durations.map((duration, index) => ({
+		...{
+			id: index + 1,
+			name: `Package ${duration}`,
+			duration,
+			price_minor: (index + 1) * 500 + (number % 10)
+		},
+		...{ max_devices: 3, active: true }
+	}));
+	return JSON.stringify(offers);
+};
+
+/** Adds routers to a migrated database: at random locations, the same with offers, and in crowds elsewhere. */
 export async function addRouters(databaseUrl: string, count: number): Promise<void> {
 	const sql = await openSql(databaseUrl);
 	const owner = await sql.count('select id from accounts where role = ?', 'owner');
 	await sql.run('begin');
 	await insertRouters(sql, owner, count, createPlaces(1));
+	await insertRouters(sql, owner, count, createPlaces(1, EAST), fiveOffers);
 	for (const [lat, size] of CROWDS) {
 		await insertRouters(sql, owner, size, createPlaces(lat, { lat, lon: CROWD_LON }, CROWD_DEGREES));
 	}
@@ -61,24 +79,30 @@ export const crowdSearches = CROWDS.map(([lat, size]) => {
 	return { size, paths };
 });
 
-async function insertRouters(sql: Sql, owner: number, count: number, place: ReturnType<typeof createPlaces>) {
+async function insertRouters(
+	sql: Sql,
+	owner: number,
+	count: number,
+	place: ReturnType<typeof createPlaces>,
+	offersOf = (_number: number) => '[]'
+) {
 	for (let done = 0; done < count; done += ROWS_AT_ONCE) {
 		const rows = Array.from({ length: Math.min(ROWS_AT_ONCE, count - done) }, (_, index) => {
 			const { lat, lon } = place();
 			const number = done + index;
 			return `(${owner}, 'Place ${number}', 'Street ${number % 97}', 'Place ${number}', 'wpa', ${lat}, ${lon}, 1000,
-				'UGX', 'online', '["mtn_momo","airtel_money"]', '1h', '30d', 1700000000000, 1700000000000)`;
+				'UGX', 'online', '["mtn_momo","airtel_money"]', '1h', '30d', '${offersOf(number)}', 1700000000000, 1700000000000)`;
 		});
 		await sql.run(
 			`insert into routers (owner_account_id, name, address, ssid, security, lat, lon, price_minor, currency, status,
-				payment_methods, min_duration, max_duration, created_at, updated_at) values ${rows.join(', ')}`
+				payment_methods, min_duration, max_duration, offers, created_at, updated_at) values ${rows.join(', ')}`
 		);
 	}
 }
 
 /** Router searches at random locations. `more` is added to the query; the default is 1 km and 20 per page. */
-export function searches(count: number, more = ''): string[] {
-	const place = createPlaces(2);
+export function searches(count: number, { more = '', centre = CENTRE } = {}): string[] {
+	const place = createPlaces(2, centre);
 	return Array.from({ length: count }, () => {
 		const { lat, lon } = place();
 		return `/v1/routers?lat=${lat}&lon=${lon}${more}`;

@@ -173,7 +173,9 @@ export const PARAMETERS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 	period: fc.constantFrom('daily', 'weekly', 'monthly', 'yearly'),
 	from: fc.constantFrom('2026-01-01', '2026-11-21', '2020-02-29', '2026-13-01'),
 	to: fc.constantFrom('2026-01-31', '2026-11-21', '1999-12-31'),
-	status: fc.constantFrom('active', 'expired', 'ended')
+	status: fc.constantFrom('active', 'expired', 'ended', 'success', 'pending'),
+	created_after: fc.constantFrom('2026-01-01T00:00:00Z', '2999-01-01T00:00:00.000Z', '2026-01-01'),
+	created_before: fc.constantFrom('2999-01-01T00:00:00Z', '1970-01-01T00:00:00Z', '0001-01-01T00:00:00Z')
 };
 
 /** Lone surrogates have no percent-encoding: their WTF-8 bytes stand for them. */

@@ -152,40 +152,48 @@ describe('a pass that was bought', () => {
 	});
 });
 
-describe('a speed that was bought', () => {
-	/** Sells an hour with that speed, and buys it. */
-	async function buyLimited(router: number) {
-		const speed = { speed_down_kbps: 5000, speed_up_kbps: 512 };
-		const body = { offers: [{ name: 'Hour', duration: '1h', price: 400, ...speed }] };
+describe('a speed and an amount of data that were bought', () => {
+	/** Sells an hour with these limits, and buys it. */
+	async function buyLimited(router: number, data_limit_mb: number) {
+		const limits = { speed_down_kbps: 5000, speed_up_kbps: 512, data_limit_mb };
+		const body = { offers: [{ name: 'Hour', duration: '1h', price: 400, ...limits }] };
 		const { body: list } = await fixture().owner.send('PUT', `/v1/owner/routers/${router}/offers`, { body });
 		const [offer] = (list as { data: { id: number }[] }).data;
 		const { session } = await fixture().buy({ router_id: router, duration: '1h', offer_id: offer?.id ?? 0 });
 		return { user: loginUser(session.id), password: session.password ?? '' };
 	}
 	const limitsOf = ({ attributes }: Reply) =>
-		Object.fromEntries(Object.entries(attributes).filter(([name]) => /^(Mikrotik|WISPr)-/.test(name)));
+		Object.fromEntries(
+			Object.entries(attributes).filter(([name]) => /^(Mikrotik|WISPr|ChilliSpot)-/.test(name))
+		);
 
-	it('reaches RouterOS however the pass signs in, as what it receives and what it sends', async () => {
-		const pass = await buyLimited(HOTSPOT.router);
+	it('reach RouterOS however the pass signs in, as what it receives and what it sends', async () => {
+		const pass = await buyLimited(HOTSPOT.router, 20_000);
 		const mac = newMac();
 		for (const how of ['User-Password', 'CHAP-Password', 'MS-CHAP-Password']) {
 			const reply = await signIn(hotspot, { ...pass, mac }, how);
 			expect(reply.kind, `${reply.text}\n${radius.output()}`).toBe('accept');
-			expect(limitsOf(reply), how).toEqual({ 'Mikrotik-Rate-Limit': ['"512k/5000k"'] });
+			expect(limitsOf(reply), how).toEqual({
+				'Mikrotik-Rate-Limit': ['"512k/5000k"'],
+				// 4 × 2^32 + 2,820,130,816 = 20 × 10^9
+				'Mikrotik-Total-Limit': ['2820130816'],
+				'Mikrotik-Total-Limit-Gigawords': ['4']
+			});
 		}
 		expect(limitsOf(await signIn(hotspot, { ...pass, mac, password: 'guessed-password' }))).toEqual({});
 	});
 
-	it('reaches CoovaChilli in bit/s', async () => {
+	it('reach CoovaChilli in bit/s and bytes', async () => {
 		const reply = await signIn(
 			chilli,
-			{ ...(await buyLimited(CHILLI.router)), mac: newMac() },
+			{ ...(await buyLimited(CHILLI.router, 4_000)), mac: newMac() },
 			'CHAP-Password'
 		);
 		expect(reply.kind, `${reply.text}\n${radius.output()}`).toBe('accept');
 		expect(limitsOf(reply)).toEqual({
 			'WISPr-Bandwidth-Max-Up': ['512000'],
-			'WISPr-Bandwidth-Max-Down': ['5000000']
+			'WISPr-Bandwidth-Max-Down': ['5000000'],
+			'ChilliSpot-Max-Total-Octets': ['4000000000']
 		});
 	});
 });

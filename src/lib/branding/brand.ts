@@ -1,5 +1,7 @@
 export interface ShownBrand {
 	name: string | null;
+	/** Phone number that buyers can call. */
+	contact: string | null;
 	/** The router's name: the logo's text alternative if no brand name is set. */
 	place: string;
 	/** Path on this host; size in pixels. */

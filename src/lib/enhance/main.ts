@@ -3,6 +3,7 @@
  * their data attributes. tests/e2e/browsers/budgets.spec.ts limits its size.
  */
 import { copy, print, share } from './buttons.ts';
+import { colour } from './colour.ts';
 import { countDown } from './countdown.ts';
 import { goLater, keepAddress } from './go.ts';
 import { locate } from './locate.ts';
@@ -11,7 +12,20 @@ import { payForm } from './pay-form.ts';
 import { poll } from './poll.ts';
 import { sendOnce } from './send-once.ts';
 
-const ALL = [sendOnce, payForm, poll, countDown, copy, share, print, locate, goLater, keepAddress, loadMap];
+const ALL = [
+	sendOnce,
+	payForm,
+	poll,
+	countDown,
+	copy,
+	share,
+	print,
+	locate,
+	goLater,
+	keepAddress,
+	loadMap,
+	colour
+];
 for (const enhance of ALL) enhance();
 // app.html reloads a waiting page unless this class shows that the script polls.
 document.documentElement.classList.add('enhanced');

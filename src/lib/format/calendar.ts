@@ -43,9 +43,12 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
 	return clock;
 }
 
+/** Returns the zone's local time: `2026-11-21 16:40:05`. */
+export const timeAt = (instant: number, timeZone: string): string => clockOf(timeZone).format(instant);
+
 /** Returns the zone's local time at an instant as if it were UTC, in whole seconds. */
 const localAt = (instant: number, timeZone: string): number =>
-	Date.parse(`${clockOf(timeZone).format(instant).replace(' ', 'T')}Z`);
+	Date.parse(`${timeAt(instant, timeZone).replace(' ', 'T')}Z`);
 
 export const dateAt = (instant: number, timeZone: string): string =>
 	dateOf(Math.floor(localAt(instant, timeZone) / DAY_MS));

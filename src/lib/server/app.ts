@@ -140,7 +140,7 @@ function createSales(base: Base, operators: Operators) {
 	const { config, clock, log, database, secrets, jobs } = base;
 	const branding = createBranding(database, clock);
 	const routers = createRouters({ ...base, operators, branding });
-	const events = createEvents(clock, createFanOut(secrets, jobs));
+	const events = createEvents({ database, clock }, createFanOut(secrets, jobs));
 	const gateways = createGateways(database, clock, secrets);
 	const passes = createPasses({ ...base, routers });
 	const provisioning = createProvisioning({ ...base, gateways, routers });
@@ -150,7 +150,8 @@ function createSales(base: Base, operators: Operators) {
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
 	const earnings = createEarnings(database, clock, config);
 	const offers = createOffers({ ...base, operators, routers, gateways });
-	return { branding, routers, offers, gateways, passes, sessions, changes, reviews, payments, earnings };
+	const sold = { sessions, changes, reviews, payments, events, earnings };
+	return { branding, routers, offers, gateways, passes, ...sold };
 }
 
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
@@ -185,6 +186,7 @@ function createDeveloper(base: Base, accounts: Accounts) {
 	const mailer = createMailer(config);
 	const rules = {
 		allowInsecure: config.webhookAllowInsecure,
+		isTest: config.mode === 'sandbox',
 		ownHosts: config.origin === null ? [] : [new URL(config.origin).host]
 	};
 	const notify = mailNotices({ accounts, mailer, origin: config.origin });

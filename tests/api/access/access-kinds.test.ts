@@ -270,6 +270,10 @@ describe.each(DATABASES)('on %s', (database) => {
 				[['5', '--kind', 'wpa'], /^kind: use one of wpa_personal_per_client, wpa_enterprise/],
 				[['12', '--kind', 'wpa_enterprise'], /^kind: .* open .*only portal_login works there/],
 				[['5', '--kind', 'shared_password'], /^network-password: buyers are shown this password/],
+				[
+					['19', '--kind', 'shared_password', '--network-password-file', file('long enough')],
+					/^kind: one password for everybody limits no devices, but ".+" is sold with such a limit/
+				],
 				[['16', '--no-network-password'], /^network-password: buyers are shown this password/],
 				[['5', '--network-password-file', file('long enough')], /^network-password: the bought password/],
 				[['12', '--network-password-file', file('long enough')], /^network-password: the network is open/],

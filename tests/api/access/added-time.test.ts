@@ -75,6 +75,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const first = await order({ extends_session_id: base.id });
 		const second = await order({ extends_session_id: base.id });
 		const payments = [await pay(first), await pay(second)];
+		const { sql } = fixture();
+		await sql.run('update sessions set data_limit_mb = 100 where pass_id = ?', base.id);
+		await sql.run('update passes set data_limit_mb = 300 where id = ?', base.id);
 		await pass(QUARTER + GIVE_UP - SECOND * 30);
 		expect((await api.getSession(first.id)).status).toBe('active');
 		await pass(MINUTE);
@@ -99,7 +102,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect((await events(id)).filter((type) => type === 'session.cancelled')).toHaveLength(1);
 		}
 		await jobsOver(first.id);
-		expect((await api.getSession(base.id)).status).toBe('expired');
+		expect(await api.getSession(base.id)).toMatchObject({ status: 'expired', data_left_mb: 100 });
 		// What comes back is not let in for money that went back.
 		hotspot.heal();
 		await pass(2 * MINUTE);

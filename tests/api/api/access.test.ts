@@ -40,6 +40,24 @@ describe.each(DATABASES)('on %s', (database) => {
 			scope: 'routers:read',
 			table: 'routers'
 		}),
+		'GET /sessions': () => ({
+			method: 'GET',
+			path: '/v1/sessions',
+			scope: 'sessions:read',
+			table: 'sessions'
+		}),
+		'GET /payments': () => ({
+			method: 'GET',
+			path: '/v1/payments',
+			scope: 'payments:read',
+			table: 'payments'
+		}),
+		'GET /events': () => ({
+			method: 'GET',
+			path: '/v1/events',
+			scope: 'events:read',
+			table: 'events'
+		}),
 		'POST /sessions': () => ({
 			method: 'POST',
 			path: '/v1/sessions',

@@ -292,8 +292,8 @@ it('a live installation warns of real money and has no test numbers', async () =
 	expect(quickstart.code.get('step 1')).toContain('https://wifi.example.org/v1/routers');
 });
 
-it('buyer pages do not link to the documentation', async () => {
+it('buyer pages link to the documentation once, at their foot', async () => {
 	for (const path of ['/', '/r/3']) {
-		expect((await page(server.url, path)).links.filter((link) => OWN.test(link))).toEqual([]);
+		expect((await page(server.url, path)).links.filter((link) => OWN.test(link))).toEqual(['/docs']);
 	}
 });

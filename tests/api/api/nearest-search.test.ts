@@ -3,22 +3,20 @@
  * the rows that are read for a page do not depend on how many routers lie around.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Kysely, PostgresDialect, sql as query, type CompiledQuery } from 'kysely';
-import pg from 'pg';
+import { sql as query, type CompiledQuery, type Kysely } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { distanceMetres } from '../../../src/lib/domain/geo.ts';
 import { openDatabase, type Database, type NearSearch } from '../../../src/lib/server/db/database.ts';
 import { nearestRouters as nearestOnPostgres } from '../../../src/lib/server/db/postgres-nearest.ts';
 import type { Schema } from '../../../src/lib/server/db/schema.ts';
-import { NodeSqliteDialect } from '../../../src/lib/server/db/sqlite-driver.ts';
 import { nearestRouters as nearestOnSqlite } from '../../../src/lib/server/db/sqlite-nearest.ts';
 import { namedRouters } from '../../../src/lib/server/routers/named-routers.ts';
 import { sequence } from '../../support/random.ts';
 import { createDatabaseOn } from '../../support/server/postgres.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
+import { noting } from '../../support/server/noting.ts';
 import { openSql, type Row, type Sql } from '../../support/server/sql.ts';
 
 interface Place {
@@ -87,7 +85,10 @@ const NAMED: readonly Place[] = [
 	{ lat: 20, lon: 20, name: 'Café Zawadi, Makerere Hill' },
 	{ lat: 20.1, lon: 20, name: 'Zawadi Lounge' },
 	{ lat: 20.2, lon: 20, name: 'Old Zawadi', disabled: true },
-	{ lat: 20.001, lon: 20, name: 'مقهى أحمد' }
+	{ lat: 20.001, lon: 20, name: 'مقهى أحمد' },
+	...Array.from({ length: 1001 }, () => ({ lat: 61, lon: 61, name: 'Crane' })),
+	{ lat: 20.003, lon: 20, name: 'Crane Annexe' },
+	{ lat: 20.002, lon: 20, name: 'Shop/Duka.5 x@kla-wifi' }
 ];
 
 const places: readonly Place[] = [
@@ -113,17 +114,6 @@ async function insertRouters(sql: Sql): Promise<void> {
 	}
 	await sql.run('commit');
 	await sql.run('analyze');
-}
-
-/** The same database, whose queries are noted. */
-function noting(kind: string, url: string, ran: CompiledQuery[]): Kysely<Schema> {
-	const types = new pg.TypeOverrides();
-	types.setTypeParser(pg.types.builtins.INT8, Number);
-	const dialect =
-		kind === 'sqlite'
-			? new NodeSqliteDialect(new DatabaseSync(url.slice('file:'.length)), { waitMs: 1_000 })
-			: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1, types }) });
-	return new Kysely<Schema>({ dialect, log: (event) => void ran.push(event.query) });
 }
 
 interface PlanNode {
@@ -251,6 +241,9 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 			['ZAWADI caf', ['Café Zawadi, Makerere Hill']],
 			['cafe maker', ['Café Zawadi, Makerere Hill']],
 			['أحمد', ['مقهى أحمد']],
+			['duka 5 kla wifi', ['Shop/Duka.5 x@kla-wifi']],
+			// More routers with this word are elsewhere than it looks at.
+			['crane', ['Crane Annexe']],
 			['akerere', []],
 			['zawadi nowhere', []]
 		])('%s finds the routers whose words begin so, nearest first', async (name, expected) => {

@@ -41,7 +41,9 @@ const BAD_BODIES = [
 const WRONG_METHODS = [
 	['/v1/routers', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']],
 	['/v1/routers/1', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE']],
-	['/v1/sessions', 'POST', ['GET', 'HEAD', 'PUT', 'DELETE']],
+	['/v1/sessions', 'POST, GET, HEAD', ['PUT', 'PATCH', 'DELETE']],
+	['/v1/payments', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+	['/v1/events', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
 	['/v1/sessions/1', 'GET, HEAD, DELETE', ['POST', 'PUT', 'PATCH']],
 	['/v1/payments/mobile-money', 'POST', ['GET', 'PUT', 'DELETE']],
 	['/v1/payments/1/status', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
@@ -136,7 +138,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				'/v1',
 				'/v1/',
 				'/v1/nothing',
-				'/v1/payments',
+				'/v1/payments/1',
 				'/v1/owner',
 				'/v1/owner/routers/1',
 				'/v1/routers%2F1'

@@ -34,6 +34,7 @@ const anEntry: NewEntry = {
 	method: 'GET',
 	pathname: '/v1/routers/1',
 	status: 200,
+	problem: null,
 	durationMs: 1.4,
 	requestId: 'req_1'
 };
@@ -53,7 +54,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	describe('the calls of a server', () => {
 		const fixture = useFixture({ database, env: { RATE_LIMIT_DEFAULT: '3' } });
 
-		it('are noted with method, path, status, duration, request id and key, whatever the answer', async () => {
+		it('are noted with method, path, status, error code, duration, request id and key, whatever the answer', async () => {
 			const { accountId, api } = await fixture().newKey({ role: 'app' });
 			const answers = [
 				await api.send('GET', '/v1/routers/1?secret=in-the-query'),
@@ -63,12 +64,14 @@ describe.each(DATABASES)('on %s', (database) => {
 				await api.send('DELETE', '/v1/nothing/here')
 			];
 			const rows = await rowsOf(fixture(), accountId, answers.length);
-			expect(rows.map(({ method, path: at, status }) => [method, at, status])).toEqual([
-				['GET', '/v1/routers/1', 200],
-				['GET', '/v1/routers/999999', 404],
-				['POST', '/v1/sessions', 400],
-				['GET', '/v1/owner/users', 403],
-				['DELETE', '/v1/nothing/here', 404]
+			expect(
+				rows.map(({ method, path: at, status, error_code }) => [method, at, status, error_code])
+			).toEqual([
+				['GET', '/v1/routers/1', 200, null],
+				['GET', '/v1/routers/999999', 404, 'router_not_found'],
+				['POST', '/v1/sessions', 400, 'validation_failed'],
+				['GET', '/v1/owner/users', 403, 'owner_role_required'],
+				['DELETE', '/v1/nothing/here', 404, 'route_not_found']
 			]);
 			expect(rows.map((row) => row['request_id'])).toEqual(
 				answers.map(({ headers }) => headers.get('x-request-id'))

@@ -8,7 +8,8 @@ import {
 	connectRouterOs,
 	connectUniFi,
 	newMac,
-	ROUTER_OS_ROUTER
+	ROUTER_OS_ROUTER,
+	UNIFI_ROUTER
 } from '../../support/gateways/consoles.ts';
 import { cli, startCli } from '../../support/server/server.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
@@ -164,6 +165,29 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await remove('console')).toMatchObject({ code: 0 });
 			expect(macs.some((mac) => console.isIn(mac))).toBe(false);
 		});
+	});
+
+	it('stays if its router sells a limit by the time its devices are disconnected', async () => {
+		const console = await theConsole();
+		const mac = newMac();
+		await inside(mac);
+		const sell = (...offers: object[]) =>
+			fixture().owner.send('PUT', `/v1/owner/routers/${UNIFI_ROUTER}/offers`, { body: { offers } });
+		console.fail('held', { match: ACTIONS, times: 1 });
+		const removal = startCli(['gateways', 'remove', 'console'], fixture().server);
+		await eventually('the device is being disconnected', async () => console.held === 1);
+		const fast = { name: 'Fast', duration: '1h', price: 500, speed_down_kbps: 2000 };
+		expect((await sell(fast)).status).toBe(200);
+		await console.release();
+		const { code, stderr } = await removal.ended;
+		expect(code).toBe(1);
+		expect(stderr).toContain(`router ${UNIFI_ROUTER} sells "Fast" with a limit.`);
+		expect(await isThere('console')).toBe(true);
+		await eventually('the device is in again', async () => console.isIn(mac));
+		await allGranted('console', 1);
+		expect((await sell()).status).toBe(200);
+		await forgetAsked();
+		expect(await remove('console')).toMatchObject({ code: 0 });
 	});
 
 	describe('a device that is connected during the removal', () => {

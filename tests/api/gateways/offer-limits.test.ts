@@ -1,4 +1,4 @@
-/** The speed of an offer at each kind of gateway: sent to those that hold it, and not sold where one does not. */
+/** The limits of an offer at each kind of gateway: sent to those that hold them, and not sold where one does not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ndsctlController } from '../../../src/lib/server/gateways/opennds/client.ts';
 import { createAuthmon } from '../../simulators/gateway/authmon.ts';
@@ -24,6 +24,7 @@ import { eventually, useFixture } from '../../support/server/fixture.ts';
 interface Speed {
 	speed_down_kbps?: number;
 	speed_up_kbps?: number;
+	data_limit_mb?: number;
 }
 const BOTH = { speed_down_kbps: 2000, speed_up_kbps: 512 };
 const DOWN = { speed_down_kbps: 5000 };
@@ -323,5 +324,40 @@ describe('a router that sells a speed', () => {
 		expect(moved.stderr).toContain('nothing limits the speed');
 		await setOffers(21);
 		expect((await cli(['gateways', 'set', name, '--router', '20'], fixture().server)).code).toBe(0);
+	});
+});
+
+describe('a router that sells data', () => {
+	const [HOTSPOT, ENTERPRISE] = [22, 23];
+	const DATA = { data_limit_mb: 500 };
+	const run = async (...command: string[]) => {
+		const { code, stderr } = await cli(command, fixture().server);
+		expect(code).not.toBe(0);
+		return stderr;
+	};
+
+	it('has gateways that report by RADIUS and can be sent Disconnect-Requests', async () => {
+		const { name } = await registerRadius(fixture(), {
+			...{ kind: 'mikrotik', access: 'portal_login', router: HOTSPOT }
+		});
+		expect((await refusal(HOTSPOT, DATA)).detail).toContain('only with an address for Disconnect-Requests');
+		expect((await cli(['gateways', 'set', name, '--nas', '10.8.0.22'], fixture().server)).code).toBe(0);
+		await sell(HOTSPOT, DATA);
+		const sold = `router ${HOTSPOT} sells "Hour 0" with a limit.`;
+		expect(await run('gateways', 'set', name, '--nas', '')).toContain(sold);
+		await setOffers(HOTSPOT);
+	});
+
+	it('knows whose data it is', async () => {
+		await registerRadius(fixture(), {
+			...{ kind: 'hostapd', access: 'wpa_personal_per_client', router: ENTERPRISE, nas: '10.8.0.23' }
+		});
+		expect((await refusal(ENTERPRISE, DATA)).detail).toContain('only with wpa_enterprise');
+		const access = ['routers', 'access', String(ENTERPRISE), '--kind'];
+		expect((await cli([...access, 'wpa_enterprise'], fixture().server)).code).toBe(0);
+		await sell(ENTERPRISE, DATA);
+		expect(await run(...access, 'wpa_personal_per_client')).toContain('only with wpa_enterprise');
+		await fixture().sql.run(`update routers set access_kind = 'shared_password' where id = ?`, ENTERPRISE);
+		expect((await refusal(ENTERPRISE, DATA)).detail).toContain('Everybody has the same password');
 	});
 });

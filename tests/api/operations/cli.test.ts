@@ -245,6 +245,31 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await stored()).toMatchObject([{ price_minor: 1999, currency: 'KES' }]);
 		});
 
+		it('keeps the history of prices', async () => {
+			await place.importing(HEADER + GOOD, ...MAP);
+			await place.importing(HEADER + GOOD.replace('500', '700'), ...MAP);
+			expect(await place.sql.all('select * from price_changes')).toMatchObject([
+				{ old_price_minor: 500, new_price_minor: 700, currency: 'UGX', account_id: null }
+			]);
+		});
+
+		it('refuses by field what the offers of a router do not allow, and changes nothing', async () => {
+			await place.importing(HEADER + GOOD, ...MAP);
+			await place.sql.run(`update routers set offers = '[{"name":"Day","max_devices":2}]'`);
+			const before = await stored();
+			place.env['CURRENCY'] = 'KES';
+			const kind = GOOD.replace('online', 'shared_password');
+			const map = MAP.map((pairs) => pairs.replace('status=status', 'access_kind=status'));
+			const { code, stdout, stderr } = await place.importing(HEADER + kind, ...map);
+			const id = String(before[0]?.['id']);
+			expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+			expect(stderr.trimEnd().split('\n')).toEqual([
+				expect.stringMatching(`^access_kind: router ${id}: .*"Day" is sold with such a limit`),
+				expect.stringMatching(`^currency: router ${id}: its offers have prices in UGX, not KES; `)
+			]);
+			expect(await stored()).toEqual(before);
+		});
+
 		it('imported twice changes nothing; later it changes what differs and nothing else', async () => {
 			const second = 'b2,Bukoto,,Bukoto-WiFi,0.35,32.59,600,nopass,offline\n';
 			await place.importing(HEADER + GOOD + second, ...MAP);

@@ -75,6 +75,9 @@ describe('routers set', () => {
 			before: { router_id: id, price_minor: 500, name: 'Net' },
 			after: { router_id: id, ...changed }
 		});
+		expect(await fixture().sql.all('select * from price_changes where router_id = ?', id)).toMatchObject([
+			{ old_price_minor: 500, new_price_minor: 900, currency: 'UGX', account_id: null, api_key_id: null }
+		]);
 		expect(await api.pay(order)).toMatchObject({ amount: 500 });
 	});
 

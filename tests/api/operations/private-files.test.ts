@@ -1,5 +1,5 @@
 /** Phone numbers and secrets on the disk are for the user who runs Airtill, whatever the umask (usually 022). */
-import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -27,6 +27,18 @@ it('no other user has access to the data, also of an earlier version', async () 
 		await server.kill();
 		chmodSync(dataDir, 0o750);
 		chmodSync(file('airtill.db'), 0o640);
+		await server.restart();
+		expect(modes([dataDir, file('airtill.db')])).toEqual(['750', '640']);
+
+		// Every user has access, and so has a group that was chosen.
+		const ownGroup = process.getgid?.() ?? 0;
+		const group = process.getuid?.() === 0 ? 1 : process.getgroups?.().find((one) => one !== ownGroup);
+		if (group === undefined) return;
+		await server.kill();
+		for (const [one, mode] of [[dataDir, 0o755] as const, [file('airtill.db'), 0o644] as const]) {
+			chownSync(one, process.getuid?.() ?? 0, group);
+			chmodSync(one, mode);
+		}
 		await server.restart();
 		expect(modes([dataDir, file('airtill.db')])).toEqual(['750', '640']);
 	} finally {

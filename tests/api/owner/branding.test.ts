@@ -34,7 +34,9 @@ describe.each(DATABASES)('branding on %s', (database) => {
 	it('is absent until an owner sets it, and after everything is removed', async () => {
 		expect(await brandOf(router)).toBeNull();
 		expect((await save({ name: ' Blue  Crane ', colour: '#FFCC00' })).path).toBe('/owner/brand?done');
-		expect(await brandOf(router)).toEqual({ name: 'Blue Crane', accent: '#ffcc00', logo: null });
+		expect(await brandOf(router)).toEqual({
+			...{ name: 'Blue Crane', contact: null, accent: '#ffcc00', logo: null }
+		});
 		await save({});
 		expect(await brandOf(router)).toBeNull();
 	});
@@ -54,6 +56,13 @@ describe.each(DATABASES)('branding on %s', (database) => {
 		});
 		expect(routerShape.parse(answer.body).brand).toEqual(one);
 		await save({}, `/owner/routers/${router}/brand`);
+	});
+
+	it('takes a chosen colour, even if no script has selected “Your own colour”', async () => {
+		await save({ colour: '#aa2200', shown: '#0a6b4b' });
+		expect((await brandOf(router))?.accent).toBe('#aa2200');
+		await save({ colour: '#aa2200', shown: '#aa2200' });
+		expect((await brandOf(router))?.accent).toBeNull();
 	});
 
 	it('keeps its logo when the form comes without one, and loses it when asked to', async () => {
@@ -122,7 +131,8 @@ describe.each(DATABASES)('branding on %s', (database) => {
 		[{ colour: '#0a6b4b;}body{display:none' }, 'such as #0a6b4b'],
 		[{ colour: '#888888' }, 'is grey'],
 		[{ logo: { bytes: 'GIF89a', name: 'a.png', type: 'image/png' } }, 'not a PNG, JPEG or WebP'],
-		[{ logo: { bytes: Buffer.alloc(420_000, 1), name: 'a.png' } }, 'at most 400 KB'],
+		[{ contact: 'call me' }, 'such as 0772 123 456'],
+		[{ logo: { bytes: Buffer.alloc(5.1 * 1024 ** 2, 1), name: 'a.png' } }, 'at most 5 MB'],
 		[{ logo: { bytes: '' } }, 'not a PNG, JPEG or WebP'],
 		[{ logo: { bytes: strangePngs().refused['huge dimensions'] } }, '30000 × 30000'],
 		[{ logo: { bytes: SVG } }, 'Save the logo as a PNG']

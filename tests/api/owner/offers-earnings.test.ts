@@ -71,7 +71,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(text.match(/Day, all devices ·/g)).toHaveLength(3);
 		expect(text).toMatch(/=Hour ·.*3 hours ·|3 hours ·.*=Hour ·/);
 		const csv = await (await owner.raw('/owner/payments/export?period=daily')).text();
-		expect(csv).toContain(',duration,offer,amount,');
+		expect(csv).toContain(',Duration,Offer,Amount,');
 		expect(csv.match(/,1d,"Day, all devices",-?\d+,/g)).toHaveLength(3);
 		expect(csv).toMatch(/,1h,'=Hour,333,/);
 		expect(csv).toMatch(/,3h,,1500,/);

@@ -105,13 +105,13 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 				const { text } = await owner.get(`/owner/payments?period=${period}`);
 				const rows = rowsOf(await csvOf(period));
 				expect(rows).toHaveLength(3);
-				expect(amountAfter(text, 'Your earnings')).toBe(sum(rows, 'net'));
+				expect(amountAfter(text, 'Your earnings')).toBe(sum(rows, 'Net'));
 				expect(amountAfter(text, 'Paid')).toBe(250 + 1500);
 				expect(amountAfter(text, 'Refunds')).toBe(-1500);
-				expect(amountAfter(text, 'Airtill’s fee')).toBe(-sum(rows, 'fee'));
-				expect(sum(rows, 'amount') - sum(rows, 'fee')).toBe(sum(rows, 'net'));
+				expect(amountAfter(text, 'Airtill’s fee')).toBe(-sum(rows, 'Fee'));
+				expect(sum(rows, 'Amount') - sum(rows, 'Fee')).toBe(sum(rows, 'Net'));
 				expect(text).toMatch(/Refund of payment \d+/);
-				expect(rows.map(({ kind }) => kind)).toEqual(['refund', 'payment', 'payment']);
+				expect(rows.map(({ Kind }) => Kind)).toEqual(['refund', 'payment', 'payment']);
 			}
 		);
 
@@ -158,6 +158,20 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			expect(text).not.toMatch(/\+?256\d{9}/);
 		});
 
+		it('belong to the local day, and their file shows the local time beside UTC', async () => {
+			const early = await newOwner(fixture());
+			const { payment } = await fixture().buy({ router_id: await addRouter(fixture(), early.accountId) });
+			const time = '2026-11-20T21:30:00.000Z';
+			await fixture().sql.run('update payments set paid_at = ? where id = ?', Date.parse(time), payment.id);
+			const on = async (date: string) => rowsOf(await csvOf(`daily&day=${date}`, early));
+			expect(await on('2026-11-21')).toMatchObject([
+				{ 'Time (Africa/Kampala)': '2026-11-21 00:30:00', 'Time (UTC)': time, Payment: String(payment.id) }
+			]);
+			expect(await on('2026-11-20')).toEqual([]);
+			const { text } = await early.get('/owner/payments?period=daily&day=2026-11-21');
+			expect(text).toContain(`Payment ${payment.id}`);
+		});
+
 		it('are listed page by page without a gap', async () => {
 			const many = await newOwner(fixture());
 			const place = await addRouter(fixture(), many.accountId);
@@ -191,7 +205,7 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			}
 			expect(seen).toHaveLength(61);
 			expect(new Set(seen).size).toBe(61);
-			expect(rowsOf(await csvOf('daily', many)).map((one) => one['payment_id'])).toEqual(seen);
+			expect(rowsOf(await csvOf('daily', many)).map((one) => one['Payment'])).toEqual(seen);
 		});
 
 		it.each(['2026-02-30', 'x', '0000-01-01', '../x'])(

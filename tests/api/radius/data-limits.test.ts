@@ -94,6 +94,11 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(await fixture().events(session.id)).toEqual([
 			...['payment.success', 'session.activated', 'session.created', 'session.ended']
 		]);
+		const sent = "select data from events where session_id = ? and type = 'session.ended'";
+		const [event] = await fixture().sql.all(sent, session.id);
+		expect(JSON.parse(String(event?.['data']))).toMatchObject({
+			...{ status_reason: 'data_limit_reached', data_used_mb: 100, data_left_mb: 0 }
+		});
 	});
 
 	it('the gateway is told what is left of the pass, never nothing', async () => {
@@ -147,7 +152,11 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		for (const bytes of [2 ** 40, 2 ** 45, 2 ** 46]) await report(user, mac, bytes);
 		await report(user, mac, 20 * MB, { in: '4294967295', in_gigawords: '4294967295' });
 		expect(await read(session)).toMatchObject({ status: 'active', data_used_mb: 20 });
-		await calls.account('start', 'absurd', { user, mac: newMac(), out_gigawords: '256', lasted: '60' });
+		// 1.1 TB, in a minute, and in a day although the pass has just begun.
+		for (const lasted of ['60', '86400']) {
+			const absurd = { user, mac: newMac(), out_gigawords: '256', lasted };
+			await calls.account('start', `absurd-${lasted}`, absurd);
+		}
 		expect(await read(session)).toMatchObject({ status: 'active', data_used_mb: 20 });
 	});
 

@@ -164,8 +164,16 @@ test.describe('without script', () => {
 		await signIn(page, area);
 		await page.goto(`${area.url}/owner/routers/${ROUTER}/brand`);
 		await page.getByLabel('Name').fill('Blue Crane');
-		await page.getByLabel('Your own colour').first().check();
-		await page.locator('input[type=color]').fill('#ffcc00');
+		const [own, colour] = [
+			page.getByRole('radio', { name: /^Your own colour/ }),
+			page.locator('[type=color]')
+		];
+		await colour.fill('#aa2200');
+		await expect(own).toBeChecked();
+		await page.getByLabel('Airtill green').check();
+		await expect(colour).toHaveValue('#0a6b4b');
+		await colour.fill('#ffcc00');
+		await expect(own).toBeChecked();
 		await page.getByLabel('Logo').setInputFiles({
 			name: 'logo.png',
 			mimeType: 'image/png',

@@ -86,6 +86,9 @@ export const BUYING: readonly Place[] = [
 	{ name: 'pass', path: ({ pass }) => pass },
 	at('resume', '/resume'),
 	{ ...at('resume, wrong code', '/resume'), act: sendWrong('#code', 'AAAA-AAAA') },
+	at('help', '/help'),
+	at('terms', '/terms'),
+	at('privacy', '/privacy'),
 	at('no such purchase', `/s/${'A'.repeat(24)}`),
 	at('no such page', '/nothing-here')
 ];

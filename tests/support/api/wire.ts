@@ -33,7 +33,7 @@ export const FIELDS = {
 		...['id', 'name', 'duration', 'price', 'max_devices', 'speed_down_kbps', 'speed_up_kbps'],
 		...['data_limit_mb', 'days', 'from', 'until', 'active']
 	],
-	brand: ['name', 'accent', 'logo'],
+	brand: ['name', 'contact', 'accent', 'logo'],
 	session: [
 		...['id', 'router_id', 'status', 'status_reason', 'duration', 'duration_seconds', 'payment_method'],
 		...['phone', 'amount', 'currency', 'payment_id', 'ssid', 'password', 'payment_due_at', 'starts_at'],
@@ -55,6 +55,11 @@ export const FIELDS = {
 		// additive: why the money went back, and how much
 		...['refund_reason', 'refund_amount', 'refund_currency']
 	],
+	// additive: lists of an account's own objects
+	listSessions: ['data', 'has_more', 'next_cursor'],
+	listPayments: ['data', 'has_more', 'next_cursor'],
+	listEvents: ['data', 'has_more', 'next_cursor'],
+	event: ['id', 'type', 'timestamp', 'api_version', 'data'],
 	earnings: ['period', 'currency', 'timezone', 'from', 'to', 'total', 'data'],
 	earningsTotal: ['sessions', 'gross', 'refunds', 'fees', 'net'],
 	earningsBucket: ['start', 'end', 'sessions', 'gross', 'refunds', 'fees', 'net'],
@@ -74,6 +79,9 @@ export const BODY_OF: Readonly<Record<string, keyof typeof FIELDS>> = {
 	listRouters: 'listRouters',
 	getRouter: 'router',
 	createSession: 'session',
+	listSessions: 'listSessions',
+	listPayments: 'listPayments',
+	listEvents: 'listEvents',
 	getSession: 'session',
 	endSession: 'session',
 	startMobileMoneyPayment: 'payment',
@@ -89,6 +97,9 @@ export const BODY_OF: Readonly<Record<string, keyof typeof FIELDS>> = {
 /** Field sets of the objects inside of those. */
 export const INSIDE: Readonly<Record<string, Readonly<Record<string, keyof typeof FIELDS>>>> = {
 	listRouters: { data: 'router' },
+	listSessions: { data: 'session' },
+	listPayments: { data: 'payment' },
+	listEvents: { data: 'event' },
 	router: { offers: 'offer' },
 	ownerOffers: { data: 'ownerOffer' },
 	earnings: { total: 'earningsTotal', data: 'earningsBucket' },

@@ -53,7 +53,10 @@ export async function addRouter(
 
 export interface BrandFields {
 	name?: string;
+	contact?: string;
 	colour?: string;
+	/** The colour that the page showed. */
+	shown?: string;
 	remove?: boolean;
 	logo?: { bytes: string | Buffer; name?: string; type?: string };
 }
@@ -63,11 +66,13 @@ export async function sendBrand(
 	person: Browsing,
 	url: string,
 	path: string,
-	{ name = '', colour, remove, logo }: BrandFields
+	{ name = '', contact = '', colour, shown, remove, logo }: BrandFields
 ): Promise<Page> {
 	const form = new FormData();
 	form.set('name', name);
-	form.set('which', colour === undefined ? 'none' : 'own');
+	form.set('contact', contact);
+	if (shown !== undefined) form.set('shown', shown);
+	form.set('which', colour === undefined || shown !== undefined ? 'none' : 'own');
 	form.set('colour', colour ?? '#0a6b4b');
 	if (remove === true) form.set('remove', '1');
 	const file = logo

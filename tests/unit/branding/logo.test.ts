@@ -31,6 +31,14 @@ describe('an uploaded logo', () => {
 		expect(width).toBe(160);
 	});
 
+	it('may be a photo of several megabytes', async () => {
+		const side = 1800;
+		const photo = sharp(randomBytes(side * side * 3), { raw: { width: side, height: side, channels: 3 } });
+		const upload = await photo.jpeg({ quality: 90 }).toBuffer();
+		expect(upload.length).toBeGreaterThan(2 * 1024 ** 2);
+		expect((await drawLogo(upload)).bytes.length).toBeLessThanOrEqual(48 * 1024);
+	});
+
 	it('is turned upright and loses its metadata', async () => {
 		const photo = await plain(40, 20)
 			.withMetadata({ orientation: 6 })
@@ -75,7 +83,9 @@ describe('an uploaded logo', () => {
 	});
 
 	it('is refused above each limit', async () => {
-		await expect(drawLogo(Buffer.alloc(401 * 1024))).rejects.toThrow('at most 400 KB');
+		await expect(drawLogo(Buffer.alloc(5 * 1024 ** 2 + 1))).rejects.toThrow(
+			'has 5.1 MB. Use a file of at most 5 MB'
+		);
 		await expect(drawLogo(await plain(5000, 4000).png().toBuffer())).rejects.toThrow('5000 × 4000 pixels');
 		await expect(drawLogo(pngOf(90, 10))).rejects.toThrow('too long and narrow');
 	});

@@ -119,6 +119,18 @@ describe('a webhook URL', () => {
 		expect(urlRefusal(url, strict)).toMatch(/\.$/);
 	});
 
+	it('is refused in test mode with the setting that allows it, if one does', () => {
+		const test = { ...strict, isTest: true };
+		const setting = 'WEBHOOK_ALLOW_INSECURE=1';
+		expect(urlRefusal('http://app.example.com/', test)).toMatch(/^Use https\. .*WEBHOOK_ALLOW_INSECURE=1/);
+		expect(urlRefusal('https://192.168.1.5/', test)).toContain(setting);
+		expect(urlRefusal('http://app.example.com/', strict)).toBe('Use https.');
+		for (const url of ['ftp://app.example.com/', 'https://u@app.example.com/', 'https://airtill.example/']) {
+			expect(urlRefusal(url, test), url).not.toContain(setting);
+		}
+		expect(urlRefusal('https://app.example.com/', test)).toBeNull();
+	});
+
 	it('may go anywhere on this machine when insecure ones are allowed, but not to ourselves', () => {
 		for (const url of [
 			'http://127.0.0.1:3001/',

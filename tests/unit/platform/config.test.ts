@@ -34,6 +34,8 @@ const WRONG: Record<string, string[]> = {
 	AIRTILL_LOG_LEVEL: ['verbose', 'INFO'],
 	SMTP_URL: ['mail.example', 'https://mail.example', 'smtp'],
 	MAIL_FROM: ['airtill', 'a@b.example\nBcc: c@d.example'],
+	CONTACT: ['the manager', '0800 100 200, office', ',', '12'],
+	TEXTS_DIR: ['/nowhere'],
 	CURRENCY: ['ugx', 'JPY', 'toString', 'UG'],
 	DEFAULT_REGION: ['Uganda', 'ug', 'UGA', 'ZZ', 'AA'],
 	MAP_CENTRE: ['0.3476', '91,0', '0,181', 'a,b', '0.3476;32.5825'],

@@ -72,7 +72,6 @@ export const removeGateway = defineCommand({
 	async run({ argument, values, open }) {
 		const app = await open();
 		const gateway = await knownGateway(app, argument);
-		await app.offers.checkRemoval(gateway);
 		const interrupt = new AbortController();
 		const stop = () => interrupt.abort();
 		for (const signal of STOPPING) process.on(signal, stop);

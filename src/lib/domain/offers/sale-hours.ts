@@ -12,7 +12,7 @@ export interface SaleHours {
 	until: string | null;
 }
 
-export interface LocalTime {
+interface LocalTime {
 	/** 0 is Monday. */
 	day: number;
 	/** `HH:MM` */
@@ -36,15 +36,18 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 	return format;
 }
 
-/** @param instant milliseconds since the epoch */
-export function localTime(instant: number, timeZone: string): LocalTime {
+function localTime(instant: number, timeZone: string): LocalTime {
 	const parts = formatOf(timeZone).formatToParts(instant);
 	const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
 	const day = WEEKDAYS.findIndex((name) => name === part('weekday').toLowerCase());
 	return { day, time: `${part('hour')}:${part('minute')}` };
 }
 
-export function isOnSale({ days, from, until }: SaleHours, { day, time }: LocalTime): boolean {
+/** @param instant milliseconds since the epoch */
+export function isOnSale({ days, from, until }: SaleHours, instant: number, timeZone: string): boolean {
+	// Most offers are always on sale, and the local time is slow to compute.
+	if (days === null && from === null) return true;
+	const { day, time } = localTime(instant, timeZone);
 	const sellsOn = (index: number) => days === null || days.some((name) => name === WEEKDAYS[index]);
 	if (from === null || until === null) return sellsOn(day);
 	if (from < until) return sellsOn(day) && time >= from && time < until;

@@ -8,7 +8,7 @@ import { takeSlot } from './device-slots/device-slots.ts';
 import { releaseSlot, slotOf } from './device-slots/store.ts';
 import { passState, speedOf } from './passes/pass-state.ts';
 import type { AccessContext } from './provisioning/context.ts';
-import { countData, isPossibleGrowth } from './provisioning/count-data.ts';
+import { countData } from './provisioning/count-data.ts';
 import { devicesOf } from './provisioning/devices.ts';
 import { confirmFetched, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
 import { controlModeOf } from './provisioning/targets.ts';
@@ -86,8 +86,7 @@ export async function endStay(
 		const now = clock.now();
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
 		if (state.kind === 'unknown') return;
-		const startedAt = state.pass.starts_at ?? now;
-		if (isPossibleGrowth(bytes, now - startedAt)) await countData(context, trx, passId, bytes);
+		await countData(context, trx, passId, bytes);
 		const slot = await slotOf(trx, passId, mac);
 		if (!slot || slot.released_at !== null || slot.gateway_id !== gateway.id) return;
 		// The script reports in the background: the device may have signed in under a new token meanwhile.

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { App } from '#lib/server/app.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { originOf } from '#lib/server/web/security-headers.ts';
+import type { ProblemCode } from './contract/problems.ts';
 import { addressOf, type ProxySettings } from './http/client-address.ts';
 
 /** How a request arrived: src/server.js sets the connection, SvelteKit the client address. */
@@ -17,6 +18,8 @@ export interface ApiEnv {
 		headers: Record<string, string>;
 		/** `req_<ULID>` */
 		requestId: string;
+		/** Set on an error. */
+		problem?: ProblemCode;
 		/** Set once the API key is known. */
 		caller: Caller;
 	};

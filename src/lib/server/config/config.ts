@@ -142,6 +142,10 @@ const salesConfig = (settings: Settings) => ({
 	paymentMethods: settings.PAYMENT_METHODS,
 	defaultRegion: settings.DEFAULT_REGION,
 	centre: settings.MAP_CENTRE,
+	/** For buyers: phone numbers and e-mail addresses. */
+	contacts: settings.CONTACT ?? [],
+	/** null: the standard texts. */
+	textsDir: settings.TEXTS_DIR ?? null,
 	reportTimezone: settings.REPORT_TIMEZONE,
 	paymentTimeoutMs: settings.PAYMENT_TIMEOUT_SECONDS * 1000,
 	sessionPaymentMs: settings.SESSION_PAYMENT_SECONDS * 1000,

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
+import { isContact } from '#lib/domain/contact.ts';
 import { CURRENCIES } from '#lib/domain/money.ts';
 import { readBasemap } from '../map/place.ts';
 import { readAddressLists } from '../billing/operators/addresses.ts';
@@ -118,6 +120,19 @@ export const SETTINGS = {
 			.optional(),
 		description:
 			'Sender of these e-mails, for example `Airtill <till@airtill.example>`. Required with `SMTP_URL`.'
+	},
+	CONTACT: {
+		schema: z
+			.string()
+			.transform((text) => text.split(',').map((one) => one.trim()))
+			.pipe(z.array(z.string().refine(isContact, 'Use phone numbers and e-mail addresses, with commas.')))
+			.optional(),
+		description: 'Where buyers get help: phone numbers and e-mail addresses, with commas.'
+	},
+	TEXTS_DIR: {
+		schema: z.string().refine(existsSync, 'Use a folder that exists.').optional(),
+		description:
+			'Folder with your own `help.md`, `terms.md` or `privacy.md`, shown instead of the standard page; `terms.sw.md` is for Swahili.'
 	},
 	CURRENCY: {
 		schema: z.enum(CURRENCIES),

@@ -28,6 +28,9 @@ import { routerWords } from './migrations/0030-router-words.ts';
 import { failedSignIns } from './migrations/0031-failed-sign-ins.ts';
 import { offers } from './migrations/0032-offers.ts';
 import { dataUse } from './migrations/0033-data-use.ts';
+import { priceHistory } from './migrations/0037-price-history.ts';
+import { brandContact } from './migrations/0038-brand-contact.ts';
+import { apiLists } from './migrations/0039-api-lists.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -82,7 +85,10 @@ const MIGRATIONS: readonly Migration[] = [
 	routerWords,
 	failedSignIns,
 	offers,
-	dataUse
+	dataUse,
+	priceHistory,
+	brandContact,
+	apiLists
 ];
 
 /** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */

@@ -66,7 +66,10 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 		hasWords: (
 			words
 		) => sql`to_tsvector('simple', without_accents(name || ' ' || coalesce(address, '') || ' ' || ssid))
-			@@ to_tsquery('simple', without_accents(${words.map((word) => `${word}:*`).join(' & ')}))`,
+			@@ to_tsquery('simple', ${sql.join(
+				words.map((word) => sql`without_accents(${word}) || ':*'`),
+				sql` || ' & ' || `
+			)})`,
 		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
 		shared: true,
 		async ping() {

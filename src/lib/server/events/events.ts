@@ -1,6 +1,8 @@
-import type { Clock } from '../platform/clock.ts';
-import type { EventType } from '../api/contract/events.ts';
-import type { Tx } from '../db/database.ts';
+import { sql } from 'kysely';
+import { API_VERSION, type EventBody, type EventType } from '../api/contract/events.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { fromPage, pageOf, type NewestFirst } from '../db/newest-first.ts';
+import { isoTime, type Clock } from '../platform/clock.ts';
 import { eventId } from '../platform/ids.ts';
 
 export type { EventType };
@@ -21,10 +23,45 @@ export interface RecordedEvent extends NewEvent {
 	createdAt: number;
 }
 
+export interface Envelope {
+	id: string;
+	type: string;
+	createdAt: number;
+	data: object;
+}
+
+/** The order of the keys is that of the examples in the documentation. */
+export const eventBody = ({ id, type, createdAt, data }: Envelope) => ({
+	...{ id, type, timestamp: isoTime(createdAt), api_version: API_VERSION, data }
+});
+
 export type Events = ReturnType<typeof createEvents>;
 
 /** @param publish runs in the transaction of the event */
-export const createEvents = (clock: Clock, publish: (trx: Tx, event: RecordedEvent) => Promise<void>) => ({
+export const createEvents = (
+	{ database, clock }: { database: Database; clock: Clock },
+	publish: (trx: Tx, event: RecordedEvent) => Promise<void>
+) => ({
+	/** Lists the events of an account's sessions and payments, newest first, while their data is kept. */
+	async list({ accountId }: { accountId: number }, { limit, ...page }: NewestFirst<string>) {
+		const found = await database.db
+			.selectFrom('events')
+			.select(['id', 'type', 'data', 'created_at'])
+			.where('account_id', '=', accountId)
+			// A literal, so that SQLite uses the partial index events_account.
+			.where(sql<boolean>`data <> '{}'`)
+			.where(fromPage(page))
+			.orderBy('created_at', 'desc')
+			.orderBy('id', 'desc')
+			.limit(limit + 1)
+			.execute();
+		const { rows, next } = pageOf(found, limit);
+		const data = rows.map(
+			({ id, type, created_at, data: stored }) =>
+				eventBody({ id, type, createdAt: created_at, data: JSON.parse(stored) as object }) as EventBody
+		);
+		return { data, next };
+	},
 	/** Records and publishes in the transaction of the state change: no event is lost or invented. */
 	async record(trx: Tx, event: NewEvent): Promise<void> {
 		const recorded = { ...event, id: eventId(), createdAt: clock.now() };

@@ -2,13 +2,13 @@ import { toMajor, toMinor } from '#lib/domain/money.ts';
 import type { OffersUpdateBody, OwnerOfferListBody } from '../api/contract/schemas.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Config } from '../config/config.ts';
-import type { Database, Queries, Tx } from '../db/database.ts';
+import type { Database, Queries } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
-import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
+import type { Gateways } from '../gateways/gateways.ts';
 import { binder } from '../platform/bind.ts';
 import { isoTime, type Clock } from '../platform/clock.ts';
 import { AppError, InputError, validationFailed } from '../platform/errors.ts';
-import { isPayable, type Offer, type RouterRow, type Routers } from '../routers/routers.ts';
+import { isPayable, offersText, type Offer, type RouterRow, type Routers } from '../routers/routers.ts';
 import { limitProblems, offerProblems, termsKey } from './rules.ts';
 
 interface OffersContext {
@@ -33,8 +33,7 @@ export function createOffers(context: OffersContext) {
 		ofRouter: bind(offersOfRouter),
 		check: bind(checkOffers),
 		set: bind(setOffers),
-		checkHeld: bind(checkHeld),
-		checkRemoval: bind(checkRemoval)
+		checkHeld: bind(checkHeld)
 	};
 }
 
@@ -92,7 +91,7 @@ function setOffers(
 	return database.transact(async (trx) => {
 		const router = await checked(context, trx, setter, { routerId, list });
 		const { offers, lastOfferId } = numbered(list, router, routers.offers(router));
-		const text = JSON.stringify(offers);
+		const text = offersText(offers);
 		// A repeated request, whose first response was lost, is no change.
 		if (text === router.offers && list.hourly === (router.hourly === 1))
 			return listBody(context, trx, router);
@@ -108,29 +107,23 @@ function setOffers(
 	});
 }
 
-/** Runs in the transaction that changes gateways. @throws InputError if they cannot hold a limit that the router sells */
-async function checkHeld({ routers, gateways }: OffersContext, trx: Tx, routerId: number): Promise<void> {
-	checkLimits(routers, await routers.known(trx, routerId), await gateways.ofRouter(trx, routerId));
-}
-
-/** @throws InputError if nothing would hold a limit that the router sells */
-async function checkRemoval(
-	{ database: { db }, routers, gateways }: OffersContext,
-	{ id, routerId }: Pick<RegisteredGateway, 'id' | 'routerId'>
+/**
+ * Runs in the transaction that changes gateways.
+ * @param withoutId id of a gateway that is to be removed
+ * @throws InputError if the gateways cannot hold a limit that the router sells
+ */
+async function checkHeld(
+	{ routers, gateways }: OffersContext,
+	queries: Queries,
+	routerId: number,
+	withoutId?: number
 ): Promise<void> {
-	const others = (await gateways.ofRouter(db, routerId)).filter((gateway) => gateway.id !== id);
-	checkLimits(routers, await routers.known(db, routerId), others);
-}
-
-function checkLimits(
-	routers: Pick<Routers, 'offers'>,
-	router: RouterRow,
-	gateways: readonly RegisteredGateway[]
-): void {
+	const staying = (await gateways.ofRouter(queries, routerId)).filter(({ id }) => id !== withoutId);
+	const router = await routers.known(queries, routerId);
 	for (const offer of routers.offers(router)) {
-		const [problem] = limitProblems(offer, router, gateways);
+		const [problem] = limitProblems(offer, router, staying);
 		if (!problem) continue;
-		const reason = `router ${router.id} sells "${offer.name}" with a limit. ${problem.detail} Change the offer first.`;
+		const reason = `router ${routerId} sells "${offer.name}" with a limit. ${problem.detail} Change the offer first.`;
 		throw new InputError([{ field: 'router', reason }]);
 	}
 }

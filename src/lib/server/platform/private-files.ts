@@ -18,15 +18,16 @@ export const isOpenToAll = (path: string): boolean =>
 	existsSync(path) && (statSync(path).mode & OTHER_USERS) !== 0;
 
 /**
- * Takes access from other users if every user has some. Access that an administrator gave to a group alone stays, and
- * so does a shared folder such as /tmp.
+ * Takes access from other users if every user has some. Access of a group stays if it was given on purpose: to the group
+ * alone, or to another group than this user's own. A shared folder such as /tmp stays too.
  */
 export function closeToOthers(path: string, kind: keyof typeof MODES): void {
 	if (!isOpenToAll(path)) return;
 	const found = statSync(path);
 	if ((found.mode & STICKY) !== 0 || found.isFile() !== (kind === 'file')) return;
 	try {
-		chmodSync(path, MODES[kind]);
+		const isOwnGroup = found.gid === process.getgid?.();
+		chmodSync(path, isOwnGroup ? MODES[kind] : found.mode & ~OTHER_USERS);
 	} catch {
 		// It belongs to another user. `doctor` names it.
 	}

@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts';
 import type { Branding } from '../owner/branding/branding.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import type { Offer } from './offers.ts';
+import type { OfferList } from './offers.ts';
 
 export interface RoutersContext {
 	database: Database;
@@ -17,6 +17,6 @@ export interface RoutersContext {
 	secrets: Secrets;
 	/** Payment methods by stored text. Cached, because all rows have the same few. */
 	methodLists: Map<string, string[]>;
-	/** Offers by stored text. */
-	offerLists: Map<string, readonly Offer[]>;
+	/** By stored text. */
+	offerLists: Map<string, OfferList>;
 }

@@ -79,7 +79,12 @@ export function changeRouter(
 		const old = new Map<string, unknown>(Object.entries(row));
 		const changed = Object.entries(fields).filter(([name, value]) => old.get(name) !== value);
 		if (changed.length === 0) return [];
-		await store.update(trx, id, { ...fields, updated_at: clock.now() });
+		const now = clock.now();
+		const { price_minor: priceMinor = row.price_minor } = fields;
+		if (priceMinor !== row.price_minor) {
+			await store.recordPrices(trx, [{ router: row, priceMinor, accountId: null, keyId: null, now }]);
+		}
+		await store.update(trx, id, { ...fields, updated_at: now });
 		const before = Object.fromEntries(changed.map(([name]) => [name, old.get(name)]));
 		await audit.record(trx, {
 			...{ actor: by, action: 'router.changed', paymentId: null, reason: note },

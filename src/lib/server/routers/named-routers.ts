@@ -1,8 +1,8 @@
-import { byDistance, distanceMetres } from '#lib/domain/geo.ts';
+import { boxesAround, byDistance, distanceMetres } from '#lib/domain/geo.ts';
 import type { Database, NearRouter, NearSearch } from '../db/database.ts';
 import * as store from './store.ts';
 
-/** Searches at most this many matching routers. */
+/** Looks at no more matching routers in the area of the search. */
 const MAX_NAMED = 1_000;
 /** Further words are ignored. */
 const MAX_WORDS = 5;
@@ -26,7 +26,7 @@ export async function namedRouters(
 ): Promise<NearRouter[]> {
 	const words = wordsOf(name);
 	if (words.length === 0) return [];
-	const named = await store.withWords(database, words, MAX_NAMED);
+	const named = await store.withWords(database, words, boxesAround(centre, radiusMetres), MAX_NAMED);
 	const distances = new Map(named.map(({ id, ...position }) => [id, distanceMetres(centre, position)]));
 	const nearest = [...distances]
 		.map(([id, distance]) => ({ id, distance }))

@@ -1,8 +1,9 @@
+import type { AccessKind } from '#lib/domain/access-kind.ts';
 import { chargeable } from '#lib/domain/payment-methods/chargeable.ts';
 import { durationSeconds } from '#lib/domain/duration.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { offeredMethods } from '#lib/domain/payment-methods/payment-method-guess.ts';
-import { isOnSale, localTime, type SaleHours } from '#lib/domain/offers/sale-hours.ts';
+import { isOnSale, type SaleHours } from '#lib/domain/offers/sale-hours.ts';
 import type { OfferBody } from '../api/contract/schemas.ts';
 import type { RoutersContext } from './context.ts';
 import type { RouterRow } from './store.ts';
@@ -25,47 +26,91 @@ export interface Offer extends OfferLimits, SaleHours {
 	active: boolean;
 }
 
-/** An active offer and whether it is on sale now. */
+/** An active offer, whether it is on sale now, and its object in the API. */
 export interface ListedOffer {
 	offer: Offer;
 	available: boolean;
+	body: OfferBody;
+}
+
+/** The parsed offers of routers with the same stored text. */
+export interface OfferList {
+	currency: string;
+	all: readonly Offer[];
+	/** As if all were on sale. */
+	active: readonly ListedOffer[];
 }
 
 const MAX_CACHED_LISTS = 1000;
 
-/** Returns all offers of a router, also those that are not active. Parsed lists are cached by their text. */
-export function offersOf({ offerLists }: RoutersContext, { offers: text }: RouterRow): readonly Offer[] {
-	const known = offerLists.get(text);
-	if (known) return known;
-	const offers = JSON.parse(text) as Offer[];
-	if (offerLists.size >= MAX_CACHED_LISTS) offerLists.clear();
-	offerLists.set(text, offers);
-	return offers;
+/** Writes the column. Omits null members, because each list of routers reads the text. */
+export const offersText = (offers: readonly Offer[]): string =>
+	JSON.stringify(offers, (_name, value: unknown) => value ?? undefined);
+
+const NO_LIMITS = {
+	...{ max_devices: null, speed_down_kbps: null, speed_up_kbps: null, data_limit_mb: null },
+	...{ days: null, from: null, until: null }
+};
+
+/** Reads the column. */
+export const storedOffers = (text: string): readonly Offer[] =>
+	(JSON.parse(text) as Offer[]).map((offer) => ({ ...NO_LIMITS, ...offer }));
+
+/** @returns why a router with these offers cannot change to an access kind; null if it can */
+export function accessProblem(kind: AccessKind, offers: readonly Offer[]): string | null {
+	const limited = offers.find((offer) => offer.max_devices !== null);
+	if (kind !== 'shared_password' || !limited) return null;
+	return `one password for everybody limits no devices, but "${limited.name}" is sold with such a limit; change the offer first`;
 }
+
+/** Parsed lists are cached: routers of one owner often have the same. */
+function listOf({ offerLists }: RoutersContext, { offers: text, currency }: RouterRow): OfferList {
+	const known = offerLists.get(text);
+	if (known?.currency === currency) return known;
+	const all = storedOffers(text);
+	const active = all
+		.filter((offer) => offer.active)
+		.map((offer) => ({ offer, available: true, body: offerBody(offer, currency) }));
+	const list = { currency, all, active };
+	if (offerLists.size >= MAX_CACHED_LISTS) offerLists.clear();
+	offerLists.set(text, list);
+	return list;
+}
+
+/** Returns all offers of a router, also those that are not active. */
+export const offersOf = (context: RoutersContext, row: RouterRow): readonly Offer[] =>
+	listOf(context, row).all;
+
+const rulesOf = ({ operators }: Pick<RoutersContext, 'operators'>, methods: readonly string[]) =>
+	offeredMethods(methods).map((method) => operators.amountRule(method));
 
 /** True if one of the payment methods can charge the amount. */
 export const isPayable = (
-	{ operators }: Pick<RoutersContext, 'operators'>,
+	context: Pick<RoutersContext, 'operators'>,
 	methods: readonly string[],
 	amountMinor: number
-): boolean => offeredMethods(methods).some((method) => chargeable(amountMinor, operators.amountRule(method)));
+): boolean => rulesOf(context, methods).some((rule) => chargeable(amountMinor, rule));
 
 /** Returns the active offers in the order of sale. */
 export function listedOffers(
 	context: RoutersContext,
 	row: RouterRow,
 	methods: readonly string[]
-): ListedOffer[] {
-	const active = offersOf(context, row).filter((offer) => offer.active);
-	if (active.length === 0) return [];
-	const now = localTime(context.clock.now(), context.config.reportTimezone);
-	return active.map((offer) => {
-		const available = isOnSale(offer, now) && isPayable(context, methods, offer.price_minor);
-		return { offer, available };
+): readonly ListedOffer[] {
+	const { active } = listOf(context, row);
+	if (active.length === 0) return active;
+	const { clock, config } = context;
+	const now = clock.now();
+	const rules = rulesOf(context, methods);
+	return active.map((listed) => {
+		const { offer, body } = listed;
+		const hasMethod = rules.some((rule) => chargeable(offer.price_minor, rule));
+		if (hasMethod && isOnSale(offer, now, config.reportTimezone)) return listed;
+		return { offer, available: false, body: { ...body, available: false } };
 	});
 }
 
-export const offerBody = ({ offer, available }: ListedOffer, currency: string): OfferBody => ({
+const offerBody = (offer: Offer, currency: string): OfferBody => ({
 	id: offer.id,
 	name: offer.name,
 	duration: offer.duration,
@@ -75,5 +120,5 @@ export const offerBody = ({ offer, available }: ListedOffer, currency: string): 
 	speed_down_kbps: offer.speed_down_kbps,
 	speed_up_kbps: offer.speed_up_kbps,
 	data_limit_mb: offer.data_limit_mb,
-	available
+	available: true
 });

@@ -6,7 +6,7 @@ import type { BrandBody, RouterBody } from '../api/contract/schemas.ts';
 import type { Config } from '../config/config.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { RoutersContext } from './context.ts';
-import { listedOffers, offerBody } from './offers.ts';
+import { listedOffers } from './offers.ts';
 import type { RouterRow } from './store.ts';
 
 type Mode = Pick<Config, 'mode'>;
@@ -92,7 +92,7 @@ export function routerBody(
 		currency: row.currency,
 		hourly: row.hourly === 1,
 		max_devices: row.max_devices,
-		offers: listedOffers(context, row, methods).map((listed) => offerBody(listed, row.currency)),
+		offers: listedOffers(context, row, methods).map(({ body }) => body),
 		status: reason === null ? 'online' : 'offline',
 		status_reason: reason,
 		payment_methods: methods,

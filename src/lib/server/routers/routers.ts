@@ -2,12 +2,14 @@ import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { binder } from '../platform/bind.ts';
+import { InputError } from '../platform/errors.ts';
 import { confirmAccess, type AccessConfirmation } from './confirm-access.ts';
 import type { RoutersContext } from './context.ts';
 import { addRouter, changeRouter, disableRouter } from './edit-router.ts';
-import { listedOffers, offersOf } from './offers.ts';
+import { accessProblem, listedOffers, offersOf } from './offers.ts';
 import {
 	changeableRouter,
+	existingRouter,
 	listRouters,
 	ownedRouter,
 	ownedRouters,
@@ -28,7 +30,7 @@ export {
 	takesLatePayment,
 	type OwnedRouter
 } from './router-body.ts';
-export { isPayable, offerBody, type ListedOffer, type Offer, type OfferLimits } from './offers.ts';
+export { isPayable, offersText, type Offer, type OfferLimits } from './offers.ts';
 export { PriceMoved, type PriceSetter } from './set-price.ts';
 export { count as countRouters, page as pageOfRouters } from './store.ts';
 
@@ -64,7 +66,10 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		/** Returns the network's own password (shared at the hotspot, or the owner's), which is not sold. */
 		networkPassword: ({ id, network_password_sealed: sealed }: RouterRow) =>
 			sealed === null ? null : secrets.decrypt(sealed, networkPasswordContext(id)),
-		/** Sets how bought passwords work for new orders. Rules: access/passes/access-kinds.ts. */
+		/**
+		 * Sets how bought passwords work for new orders. Rules: access/passes/access-kinds.ts.
+		 * @throws InputError if an offer limits the devices and the kind cannot
+		 */
 		async setAccess(
 			trx: Tx,
 			id: number,
@@ -74,6 +79,9 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 				maxDevices
 			}: { kind: AccessKind; networkPassword: string | null; maxDevices: number }
 		): Promise<void> {
+			const row = await existingRouter(trx, id);
+			const problem = kind === row.access_kind ? null : accessProblem(kind, offersOf(context, row));
+			if (problem !== null) throw new InputError([{ field: 'kind', reason: problem }]);
 			await store.update(trx, id, {
 				access_kind: kind,
 				network_password_sealed:

@@ -46,7 +46,11 @@ export async function setPrice(
 		const current = toMajor(router.price_minor, router.currency);
 		if (seen !== undefined && seen !== current) throw new PriceMoved(current);
 		const { accountId, keyId } = caller;
-		return store.changePrice(trx, router, { priceMinor, accountId, keyId, now: clock.now() });
+		const now = clock.now();
+		await store.recordPrices(trx, [{ router, priceMinor, accountId, keyId, now }]);
+		const change = { price_minor: priceMinor, updated_at: now };
+		await store.update(trx, id, change);
+		return { ...router, ...change };
 	});
 	return singleBody(context, row);
 }

@@ -1,4 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Box } from '#lib/domain/geo.ts';
 import type { Database, Queries } from '../db/database.ts';
 import { exists } from '../db/first.ts';
 import type { RoutersTable } from '../db/schema.ts';
@@ -17,40 +18,46 @@ export const insert = (queries: Queries, router: NewRouter): Promise<RouterRow> 
 export const byIds = (queries: Queries, ids: readonly number[]) =>
 	ids.length === 0 ? [] : queries.selectFrom('routers').selectAll().where('id', 'in', ids).execute();
 
-/** Positions of routers that are not disabled (see Database.hasWords). */
-export const withWords = ({ db, hasWords }: Database, words: readonly string[], limit: number) =>
+/** Positions in one of the boxes, of routers that are not disabled (see Database.hasWords). */
+export const withWords = (
+	{ db, hasWords }: Database,
+	words: readonly string[],
+	boxes: readonly Box[],
+	limit: number
+) =>
 	db
 		.selectFrom('routers')
 		.select(['id', 'lat', 'lon'])
 		.where(hasWords(words))
 		.where('disabled_at', 'is', null)
+		.where(({ and, between, or }) =>
+			or(
+				boxes.map(({ minLat, maxLat, minLon, maxLon }) =>
+					and([between('lat', minLat, maxLat), between('lon', minLon, maxLon)])
+				)
+			)
+		)
 		.limit(limit)
 		.execute();
 
-/** Sets a price and records the old one with the account that changed it. */
-export async function changePrice(
-	queries: Queries,
-	router: RouterRow,
-	change: { priceMinor: number; accountId: number; keyId: number | null; now: number }
-): Promise<RouterRow> {
-	await queries
-		.insertInto('price_changes')
-		.values({
-			router_id: router.id,
-			old_price_minor: router.price_minor,
-			new_price_minor: change.priceMinor,
-			currency: router.currency,
-			account_id: change.accountId,
-			api_key_id: change.keyId,
-			changed_at: change.now
-		})
-		.execute();
-	return queries
-		.updateTable('routers')
-		.set({ price_minor: change.priceMinor, updated_at: change.now })
-		.where('id', '=', router.id)
-		.returningAll()
-		.executeTakeFirstOrThrow();
+export interface PriceChange {
+	/** As it was before. */
+	router: RouterRow;
+	priceMinor: number;
+	/** Account and API key; null on the command line. */
+	accountId: number | null;
+	keyId: number | null;
+	now: number;
+}
+
+/** Keeps the history of prices. */
+export async function recordPrices(queries: Queries, changes: readonly PriceChange[]): Promise<void> {
+	if (changes.length === 0) return;
+	const rows = changes.map(({ router, priceMinor, accountId, keyId, now }) => ({
+		...{ router_id: router.id, old_price_minor: router.price_minor, new_price_minor: priceMinor },
+		...{ currency: router.currency, account_id: accountId, api_key_id: keyId, changed_at: now }
+	}));
+	await queries.insertInto('price_changes').values(rows).execute();
 }
 
 export interface OfferChange {

@@ -7,7 +7,7 @@ import type { BrandBody } from '../api/contract/schemas.ts';
 /**
  * The colour goes into the style element of app.html: a separate sheet would delay the first paint, and the
  * policy forbids style attributes.
- * @returns the name and logo for the layout, or null
+ * @returns the name, logo and phone number for the layout, or null
  */
 export function showBrand(
 	event: Pick<RequestEvent, 'locals'>,
@@ -18,7 +18,11 @@ export function showBrand(
 	event.locals.accentRules = accentRules(brand.accent);
 	const logo = brand.logo && isLogoPath(brand.logo.url) ? brand.logo : null;
 	if (brand.name !== null || logo) event.locals.signRules = signRules;
-	return brand.name === null && logo === null ? null : { name: brand.name, place: router.name, logo };
+	// An older API has no contact.
+	const { name, contact = null } = brand;
+	return name === null && contact === null && logo === null
+		? null
+		: { name, contact, place: router.name, logo };
 }
 
 const isLogoPath = (url: string) => /^\/logos\/[0-9a-f]{32}\.(svg|png)$/.test(url);

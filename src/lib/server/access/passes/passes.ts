@@ -1,4 +1,4 @@
-import { dataLeft } from '#lib/domain/data-limit.ts';
+import { dataLeft, isPossibleGrowth } from '#lib/domain/data-limit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
@@ -31,6 +31,7 @@ export function createPasses(context: PassesContext) {
 	const bind = binder(context);
 	return {
 		known,
+		findAll: store.findAll,
 		isOpen: (pass: PassRow) => isOpen(pass, clock.now()),
 		create: bind(create),
 		addTerms: bind(addTerms),
@@ -107,10 +108,12 @@ async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: 
 	});
 }
 
-/** Adds bytes that a device used. Returns whether a running pass has no data left. */
+/** Adds bytes that a device used, if that is possible. Returns whether a running pass has no data left. */
 async function addData({ clock }: PassesContext, trx: Tx, id: number, bytes: number): Promise<boolean> {
 	const now = clock.now();
 	const before = await known(trx, id);
+	// A connection that the gateway reports late cannot be older than its pass.
+	if (!isPossibleGrowth(bytes, now - (before.starts_at ?? before.created_at))) return false;
 	const used = Math.min((before.data_used_bytes ?? 0) + bytes, Number.MAX_SAFE_INTEGER);
 	const pass = await store.change(trx, id, { data_used_bytes: used, updated_at: now });
 	return pass.activating_until === null && isOpen(pass, now) && dataLeft(pass) === 0;

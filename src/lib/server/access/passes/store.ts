@@ -11,6 +11,9 @@ export const insert = (queries: Queries, pass: Insertable<PassesTable>): Promise
 export const find = (queries: Queries, id: number): Promise<PassRow | null> =>
 	first(queries.selectFrom('passes').selectAll().where('id', '=', id));
 
+export const findAll = async (queries: Queries, ids: readonly number[]): Promise<PassRow[]> =>
+	ids.length === 0 ? [] : queries.selectFrom('passes').selectAll().where('id', 'in', ids).execute();
+
 export const change = (queries: Queries, id: number, to: Updateable<PassesTable>): Promise<PassRow> =>
 	queries.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 

@@ -1,17 +1,11 @@
+import { isPossibleGrowth } from '#lib/domain/data-limit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { AccessContext } from './context.ts';
 import * as store from './grants/store.ts';
 
+export { isPossibleGrowth };
+
 type DataContext = Pick<AccessContext, 'clock' | 'passes' | 'sessions'>;
-
-/** 2.5 Gbit/s, more than any device gets here. A counter that grows faster is wrong, for example below zero. */
-const MAX_BYTES_PER_SECOND = 312_500_000;
-/** Reports may be late by this much. */
-const SLACK_MS = 60_000;
-
-/** Whether a counter can have grown by so many bytes in this time. */
-export const isPossibleGrowth = (bytes: number, elapsedMs: number): boolean =>
-	bytes <= ((Math.max(0, elapsedMs) + SLACK_MS) / 1000) * MAX_BYTES_PER_SECOND;
 
 /**
  * Adds data that a device has used since its last report, and ends the pass at its data limit. Runs in the
@@ -33,13 +27,15 @@ export async function countData(
 export async function countGrant(
 	context: DataContext,
 	trx: Tx,
-	grant: store.GrantRow,
+	{ id }: Pick<store.GrantRow, 'id'>,
 	counter: number
 ): Promise<void> {
 	const now = context.clock.now();
+	const grant = await store.findGrant(trx, id);
+	if (!grant) return;
 	const growth = counter < grant.data_bytes ? counter : counter - grant.data_bytes;
 	const since = grant.data_reported_at ?? grant.granted_at ?? grant.created_at;
 	if (!Number.isSafeInteger(counter) || counter < 0 || !isPossibleGrowth(growth, now - since)) return;
 	const to = { data_bytes: counter, data_reported_at: now };
-	if (await store.changeOpen(trx, grant.id, to)) await countData(context, trx, grant.pass_id, growth);
+	if (await store.changeOpen(trx, id, to)) await countData(context, trx, grant.pass_id, growth);
 }

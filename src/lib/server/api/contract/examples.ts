@@ -40,6 +40,7 @@ export const router: schemas.RouterBody = {
 	network_password_provided: true,
 	brand: {
 		name: 'Kisementi Cafe',
+		contact: '0772 000 000',
 		accent: '#7a3e9d',
 		logo: { url: '/logos/3f1c9a50e2b84d67a1c0d9e8f7b6a594.svg', width: 64, height: 64 }
 	},
@@ -54,6 +55,8 @@ export const routerPage = (hasMore = false): schemas.RouterListBody => ({
 	radius: 1000,
 	radius_unit: 'm'
 });
+
+export const lastPage = <T>(entry: T) => ({ data: [entry], has_more: false, next_cursor: null });
 
 export const ownerOffers: schemas.OwnerOfferListBody = {
 	router_id: 42,

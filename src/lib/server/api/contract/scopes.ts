@@ -7,6 +7,7 @@ export const SCOPE_TEXTS = {
 	'sessions:write': 'create and end sessions',
 	'payments:read': 'read payments',
 	'payments:write': 'request payments',
+	'events:read': 'read events',
 	'webhooks:write': 'register webhooks',
 	'owner:read': 'read earnings and users',
 	'owner:write': 'change prices'

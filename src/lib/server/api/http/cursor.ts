@@ -5,9 +5,13 @@ import { equalSecrets, hmac, type Secrets } from '#lib/server/platform/secrets.t
 
 export type Cursors = ReturnType<typeof createCursors>;
 
-export type SortValues = readonly [number, number];
+export type SortValues<Id = number | string> = readonly [number, Id];
 
-const shape = z.strictObject({ v: z.literal(1), k: z.tuple([z.number(), z.number()]), f: z.string() });
+const shape = z.strictObject({
+	v: z.literal(1),
+	k: z.tuple([z.number(), z.union([z.number(), z.string()])]),
+	f: z.string()
+});
 
 const MAX_LENGTH = 512;
 const KEY_BYTES = 32;
@@ -35,13 +39,13 @@ export function createCursors(secrets: Secrets) {
 			Buffer.from(JSON.stringify({ v: 1, k: sortValues, f: sign(sortValues, filters) })).toString(
 				'base64url'
 			),
-		/** @throws AppError `invalid_cursor` */
-		decode(cursor: string, filters: readonly unknown[]): [number, number] {
+		/** `filters` name the list and with it the type of its ids. @throws AppError `invalid_cursor` */
+		decode<Id extends number | string = number>(cursor: string, filters: readonly unknown[]): SortValues<Id> {
 			const content = read(cursor);
 			if (!content || !equalSecrets(content.f, sign(content.k, filters))) {
 				throw new AppError('invalid_cursor');
 			}
-			return content.k;
+			return content.k as SortValues<number | string> as SortValues<Id>;
 		}
 	};
 }

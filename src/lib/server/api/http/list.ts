@@ -1,19 +1,34 @@
-import type { Cursors, SortValues } from './cursor.ts';
+import type { App } from '#lib/server/app.ts';
+import type { ApiContext } from '../env.ts';
+import type { SortValues } from './cursor.ts';
 
-export function listBody<T>(
-	cursors: Cursors,
-	page: { data: T[]; next: SortValues | null },
-	filters: readonly unknown[]
-): { data: T[]; has_more: boolean; next_cursor: string | null } {
-	return {
-		data: page.data,
-		has_more: page.next !== null,
-		next_cursor: page.next && cursors.encode(page.next, filters)
+interface ListCall {
+	app: App;
+	query: { cursor?: string | undefined };
+	context: ApiContext;
+}
+
+/** Reads a page from the place of the cursor, which fits these filters only, and links the next page. */
+export async function listPage<
+	P extends { data: unknown[]; next: SortValues | null },
+	Id extends number | string = number
+>(
+	{ app, query: { cursor }, context }: ListCall,
+	filters: readonly unknown[],
+	read: (after: SortValues<Id> | null) => Promise<P>
+) {
+	const found = await read(cursor === undefined ? null : app.cursors.decode<Id>(cursor, filters));
+	const next_cursor = found.next && app.cursors.encode(found.next, filters);
+	const page: { data: P['data']; has_more: boolean; next_cursor: string | null } = {
+		data: found.data,
+		has_more: next_cursor !== null,
+		next_cursor
 	};
+	return { found, page, headers: nextLink(context.req.url, next_cursor) };
 }
 
 /** RFC 8288; relative to the request. */
-export function nextLink(url: string, cursor: string | null): Record<string, string> {
+function nextLink(url: string, cursor: string | null): Record<string, string> {
 	if (cursor === null) return {};
 	const next = new URL(url).searchParams;
 	next.set('cursor', cursor);

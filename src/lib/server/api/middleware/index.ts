@@ -37,6 +37,7 @@ export const prepare = (app: App, proxy: ProxySettings) => {
 			method: c.req.method,
 			pathname: requestedPath(c),
 			status: c.res.status,
+			problem: c.get('problem') ?? null,
 			durationMs: performance.now() - startedAt,
 			requestId: id
 		});

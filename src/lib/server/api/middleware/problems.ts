@@ -58,6 +58,7 @@ export function notFoundResponse(c: ApiContext, allow: readonly string[]): Respo
 
 function problemResponse(error: AppError, c: ApiContext): Response {
 	const { status, title, type } = PROBLEMS[error.code];
+	c.set('problem', error.code);
 	const body = {
 		type: type ?? `${originFor(c)}/problems/${error.code}`,
 		title,

@@ -11,7 +11,7 @@ import {
 	router
 } from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
-import { listBody, nextLink } from '../http/list.ts';
+import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 
 export const getEarnings = defineRoute({
@@ -49,12 +49,7 @@ export const listOwnerUsers = defineRoute({
 		200: json(ownerUserList, 'The sessions of this page, and the number of each group.', {
 			active: {
 				summary: 'One active session',
-				value: {
-					data: [example.ownerUser],
-					has_more: false,
-					next_cursor: null,
-					counts: { active: 1, expired: 0 }
-				}
+				value: { ...example.lastPage(example.ownerUser), counts: { active: 1, expired: 0 } }
 			}
 		})
 	}
@@ -129,13 +124,14 @@ export const owner = [
 	endpoint(getEarnings, async ({ app, caller, query }) => ({
 		body: await app.earnings.summary(caller, query)
 	})),
-	endpoint(listOwnerUsers, async ({ app, caller, query, context }) => {
-		const { status, limit, cursor } = query;
-		const filters = ['owner/users', caller.accountId, status ?? null];
-		const after = cursor === undefined ? null : app.cursors.decode(cursor, filters);
-		const found = await app.sessions.listForOwner(caller, { group: status ?? null, limit, after });
-		const page = listBody(app.cursors, found, filters);
-		return { body: { ...page, counts: found.counts }, headers: nextLink(context.req.url, page.next_cursor) };
+	endpoint(listOwnerUsers, async (call) => {
+		const { app, caller, query } = call;
+		const { status: group = null, limit } = query;
+		const filters = ['owner/users', caller.accountId, group];
+		const { found, page, headers } = await listPage(call, filters, (after) =>
+			app.sessions.listForOwner(caller, { group, limit, after })
+		);
+		return { body: { ...page, counts: found.counts }, headers };
 	}),
 	endpoint(setRouterPrice, async ({ app, caller, params, body }) => ({
 		body: await app.routers.setPrice(caller, params.id, body.price)

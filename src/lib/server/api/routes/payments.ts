@@ -1,9 +1,16 @@
 import * as example from '../contract/examples.ts';
 import { idParams } from '../contract/schemas/fields.ts';
-import { payment, paymentStart, paymentStatusQuery } from '../contract/schemas.ts';
+import {
+	payment,
+	paymentList,
+	paymentListQuery,
+	paymentStart,
+	paymentStatusQuery
+} from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
 import { clientAddressOf } from '../env.ts';
 import { networkOf } from '../http/limits.ts';
+import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 
 export const startPayment = defineRoute({
@@ -43,6 +50,25 @@ export const startPayment = defineRoute({
 	}
 });
 
+export const listPayments = defineRoute({
+	method: 'get',
+	path: '/payments',
+	operationId: 'listPayments',
+	tags: ['Payments'],
+	summary: 'List the payments of the account',
+	description:
+		'Lists the payments that the account of the key started, newest first, for example to compare them with your books.',
+	role: 'app',
+	scope: 'payments:read',
+	errors: ['invalid_cursor'],
+	request: { query: paymentListQuery },
+	responses: {
+		200: json(paymentList, 'The payments of this page; an empty list if there are none.', {
+			last_page: { summary: 'One payment, and no further page', value: example.lastPage(example.paid) }
+		})
+	}
+});
+
 export const getPaymentStatus = defineRoute({
 	method: 'get',
 	path: '/payments/{id}/status',
@@ -70,6 +96,15 @@ export const payments = [
 		const visitor = { getClientAddress: () => clientAddressOf(context) };
 		const network = caller.plan === 'portal' ? networkOf(visitor) : null;
 		return { body: await app.payments.start(caller, body, network, remember) };
+	}),
+	endpoint(listPayments, async (call) => {
+		const { app, caller, query } = call;
+		const { status, created_after: createdAfter, created_before: createdBefore, limit } = query;
+		const filters = ['payments', caller.accountId, status, createdAfter, createdBefore];
+		const { page, headers } = await listPage(call, filters, (after) =>
+			app.payments.list(caller, { status, createdAfter, createdBefore, after, limit })
+		);
+		return { body: page, headers };
 	}),
 	endpoint(getPaymentStatus, async ({ app, caller, params, query, context }) => {
 		const wait = query.wait > 0 ? { seconds: query.wait, signal: context.req.raw.signal } : undefined;

@@ -2,7 +2,7 @@ import { router as example, routerPage } from '../contract/examples.ts';
 import { idParams } from '../contract/schemas/fields.ts';
 import { router, routerList, routerListQuery } from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
-import { listBody, nextLink } from '../http/list.ts';
+import { listPage } from '../http/list.ts';
 import { defineRoute, json } from '../route.ts';
 
 export const listRouters = defineRoute({
@@ -46,16 +46,13 @@ export const getRouter = defineRoute({
 });
 
 export const routers = [
-	endpoint(listRouters, async ({ app, query, context }) => {
-		const { lat, lon, radius, limit, cursor, name } = query;
+	endpoint(listRouters, async (call) => {
+		const { lat, lon, radius, limit, name } = call.query;
 		const filters = ['routers', lat, lon, radius, ...(name === undefined ? [] : [name])];
-		const after = cursor === undefined ? null : app.cursors.decode(cursor, filters);
-		const found = await app.routers.list({ lat, lon, radius, limit, after, name });
-		const page = listBody(app.cursors, found, filters);
-		return {
-			body: { ...page, radius, radius_unit: 'm' as const },
-			headers: nextLink(context.req.url, page.next_cursor)
-		};
+		const { page, headers } = await listPage(call, filters, (after) =>
+			call.app.routers.list({ lat, lon, radius, limit, after, name })
+		);
+		return { body: { ...page, radius, radius_unit: 'm' as const }, headers };
 	}),
 	endpoint(getRouter, async ({ app, caller, params }) => ({
 		body: await app.routers.read(caller, params.id)

@@ -1,7 +1,14 @@
 import * as example from '../contract/examples.ts';
 import { idParams } from '../contract/schemas/fields.ts';
-import { session, sessionCreation, sessionEndQuery } from '../contract/schemas.ts';
+import {
+	session,
+	sessionCreation,
+	sessionEndQuery,
+	sessionList,
+	sessionListQuery
+} from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
+import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 
 export const createSession = defineRoute({
@@ -33,6 +40,28 @@ export const createSession = defineRoute({
 	responses: {
 		201: json(session, 'The session, waiting for its payment.', {
 			ordered: { summary: 'Ordered, not paid', value: example.ordered }
+		})
+	}
+});
+
+export const listSessions = defineRoute({
+	method: 'get',
+	path: '/sessions',
+	operationId: 'listSessions',
+	tags: ['Sessions'],
+	summary: 'List the sessions of the account',
+	description:
+		'Lists the sessions that the account of the key created, newest first. Passwords are not listed: `password` and the secrets in `access` are null. Read one session for its password.',
+	role: 'app',
+	scope: 'sessions:read',
+	errors: ['invalid_cursor'],
+	request: { query: sessionListQuery },
+	responses: {
+		200: json(sessionList, 'The sessions of this page; an empty list if there are none.', {
+			last_page: {
+				summary: 'One session, and no further page',
+				value: example.lastPage(example.expiredSession)
+			}
 		})
 	}
 });
@@ -82,6 +111,15 @@ export const sessions = [
 	endpoint(createSession, async ({ app, caller, body, remember }) => ({
 		body: await app.sessions.create(caller, body, remember)
 	})),
+	endpoint(listSessions, async (call) => {
+		const { app, caller, query } = call;
+		const { status, created_after: createdAfter, created_before: createdBefore, limit } = query;
+		const filters = ['sessions', caller.accountId, status, createdAfter, createdBefore];
+		const { page, headers } = await listPage(call, filters, (after) =>
+			app.sessions.list(caller, { status, createdAfter, createdBefore, after, limit })
+		);
+		return { body: page, headers };
+	}),
 	endpoint(getSession, async ({ app, caller, params }) => ({
 		body: await app.sessions.read(caller, params.id)
 	})),

@@ -1,6 +1,10 @@
-import { endpoint as example } from '../contract/examples.ts';
+import { eventList, eventListQuery } from '../contract/events.ts';
+import { endpoint as example, lastPage } from '../contract/examples.ts';
 import { webhookEndpoint, webhookRegistration } from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
+import { eventExample } from '../document/webhooks.ts';
+import type { SortValues } from '../http/cursor.ts';
+import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 
 export const registerWebhook = defineRoute({
@@ -34,7 +38,38 @@ export const registerWebhook = defineRoute({
 	}
 });
 
+export const listEvents = defineRoute({
+	method: 'get',
+	path: '/events',
+	operationId: 'listEvents',
+	tags: ['Webhooks'],
+	summary: 'List the events of the account',
+	description:
+		'Lists the events of the sessions and payments that the account of the key created, newest first, for example to find those that a webhook missed. Events are kept for 30 days. `id` equals the `webhook-id` of the delivery.',
+	role: 'app',
+	scope: 'events:read',
+	errors: ['invalid_cursor'],
+	request: { query: eventListQuery },
+	responses: {
+		200: json(eventList, 'The events of this page; an empty list if there are none.', {
+			last_page: {
+				summary: 'One event, and no further page',
+				value: lastPage(eventExample('payment.success'))
+			}
+		})
+	}
+});
+
 export const webhooks = [
+	endpoint(listEvents, async (call) => {
+		const { app, caller, query } = call;
+		const { created_after: createdAfter, created_before: createdBefore, limit } = query;
+		const filters = ['events', caller.accountId, createdAfter, createdBefore];
+		const { page, headers } = await listPage(call, filters, (after: SortValues<string> | null) =>
+			app.events.list(caller, { createdAfter, createdBefore, after, limit })
+		);
+		return { body: page, headers };
+	}),
 	endpoint(registerWebhook, async ({ app, caller, body, context, remember }) => {
 		const { host } = new URL(context.req.url);
 		const registered = await app.webhooks.register(caller, body, host, remember);

@@ -7,7 +7,7 @@ import { decide, evidenceOf, type DecisionOrder } from '../reviews/decisions.ts'
 import type { Review } from '../reviews/reviews.ts';
 import { checkStatement, type StatementFile } from '../statements/statement.ts';
 import { RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
-import { merchantErrors, newestPayments, readPayment } from './read-payment.ts';
+import { listPayments, merchantErrors, newestPayments, readPayment } from './read-payment.ts';
 import { reconcilePayment } from './reconcile.ts';
 import { refundUnprovisioned } from './settlement.ts';
 import { startPayment } from './start-payment.ts';
@@ -25,6 +25,7 @@ export function createPayments(context: PaymentsContext) {
 		start: startPayment.bind(null, { ...context, turns: new Map() }),
 		read: (caller: Caller, id: number, wait?: { seconds: number; signal: AbortSignal }) =>
 			readPayment(context, caller, id, wait),
+		list: listPayments.bind(null, context),
 		merchantErrors: () => merchantErrors(context),
 		newest: (accountId: number, limit: number) => newestPayments(context, accountId, limit),
 		receiveCallback: (callback: Callback) => receiveCallback(context, callback),

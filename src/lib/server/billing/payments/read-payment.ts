@@ -1,5 +1,6 @@
 import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import { pageOf } from '#lib/server/db/newest-first.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { MERCHANT_ERROR } from '../callbacks/messages.ts';
 import { newestMessages } from '../callbacks/store.ts';
@@ -42,10 +43,22 @@ export async function readPayment(
 	return paymentBody(row);
 }
 
+/** Lists the payments that an account started, newest first. */
+export async function listPayments(
+	{ database }: PaymentsContext,
+	{ accountId }: Pick<Caller, 'accountId'>,
+	search: Parameters<typeof store.ofAccount>[2]
+) {
+	const found = await store.ofAccount(database.db, accountId, { ...search, limit: search.limit + 1 });
+	const { rows, next } = pageOf(found, search.limit);
+	return { data: rows.map(paymentBody), next };
+}
+
 /** Lists the newest payments, pending ones first, with our references at the operator. */
 export async function newestPayments({ database }: PaymentsContext, accountId: number, limit: number) {
-	const pending = await store.newestOfAccount(database.db, accountId, { status: 'pending', limit });
-	const all = await store.newestOfAccount(database.db, accountId, { status: null, limit });
+	const newest = { after: null, limit };
+	const pending = await store.ofAccount(database.db, accountId, { ...newest, status: 'pending' });
+	const all = await store.ofAccount(database.db, accountId, newest);
 	const rows = new Map([...pending, ...all].map((row) => [row.id, row]));
 	return [...rows.values()]
 		.slice(0, limit)

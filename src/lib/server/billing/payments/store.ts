@@ -1,5 +1,6 @@
 import { sql, type ExpressionBuilder, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
+import { fromPage, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { PaymentsTable, RefundsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
@@ -30,18 +31,20 @@ export const findByReference = (queries: Queries, operator: string, reference: s
 export const ofSession = (queries: Queries, sessionId: number) =>
 	queries.selectFrom('payments').selectAll().where('session_id', '=', sessionId).orderBy('id').execute();
 
-export const newestOfAccount = (
+export const ofAccount = (
 	queries: Queries,
 	accountId: number,
-	search: { status: PaymentStatus | null; limit: number }
+	{ status, limit, ...page }: NewestFirst & { status?: PaymentStatus | undefined }
 ) =>
 	queries
 		.selectFrom('payments')
 		.selectAll()
 		.where('account_id', '=', accountId)
-		.$if(search.status !== null, (query) => query.where('status', '=', search.status))
+		.$if(status !== undefined, (query) => query.where('status', '=', status ?? 'pending'))
+		.where(fromPage(page))
+		.orderBy('created_at', 'desc')
 		.orderBy('id', 'desc')
-		.limit(search.limit)
+		.limit(limit)
 		.execute();
 
 /** Oldest first. */

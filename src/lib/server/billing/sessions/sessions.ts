@@ -6,7 +6,7 @@ import { activate, startTime } from './activate.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { createSession, type RememberBody } from './create-session.ts';
 import { cancelWaiting, endSession, endUsedUp, takeBack } from './end-session.ts';
-import { listForOwner, readSession, type OwnerQuery } from './read-session.ts';
+import { listForOwner, listSessions, readSession, type OwnerQuery } from './read-session.ts';
 import * as store from './store.ts';
 import { known, settle, settleDue, shownSession } from './transition.ts';
 
@@ -45,6 +45,7 @@ export function createSessions(context: SessionsContext) {
 		read: (caller: Caller, id: number) => readSession(context, caller, id),
 		end: async (caller: Caller, id: number, onlyStatus?: store.SessionStatus) =>
 			shownSession(context, context.database.db, await endSession(context, caller, id, onlyStatus)),
+		list: listSessions.bind(null, context),
 		listForOwner: (caller: Pick<Caller, 'accountId'>, query: OwnerQuery) =>
 			listForOwner(context, caller, query),
 		known,

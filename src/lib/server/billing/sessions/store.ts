@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
+import { fromPage, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { SessionsTable } from '#lib/server/db/schema.ts';
 
 export type SessionRow = Selectable<SessionsTable>;
@@ -67,6 +68,22 @@ export const find = async (queries: Queries, id: number) =>
 	Number.isSafeInteger(id)
 		? queries.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
 		: undefined;
+
+export const ofAccount = (
+	queries: Queries,
+	accountId: number,
+	{ status, limit, ...page }: NewestFirst & { status?: SessionStatus | undefined }
+) =>
+	queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('account_id', '=', accountId)
+		.$if(status !== undefined, (query) => query.where('status', '=', status ?? 'active'))
+		.where(fromPage(page))
+		.orderBy('created_at', 'desc')
+		.orderBy('id', 'desc')
+		.limit(limit)
+		.execute();
 
 /** Changes a session that is still in the expected state. Returns undefined otherwise. */
 export const change = (

@@ -3,7 +3,7 @@ import { priceForSeconds } from '#lib/domain/money.ts';
 import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import type { SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
-import { offerBody, type Offer, type RouterRow, type Routers } from '#lib/server/routers/routers.ts';
+import type { Offer, RouterRow, Routers } from '#lib/server/routers/routers.ts';
 import type { SessionRow } from './store.ts';
 
 /** The price and the limits that a session keeps, whatever its router sells later. */
@@ -41,7 +41,7 @@ export function agreedTerms(
 	if (offer === null && router.hourly === 0) {
 		const durations = onSale.map(({ duration }) => duration).join(', ') || 'none is on sale now';
 		throw new AppError('duration_not_offered', `This router sells only its offers: ${durations}.`, {
-			extensions: { offers: listed.map((one) => offerBody(one, router.currency)) }
+			extensions: { offers: listed.map(({ body }) => body) }
 		});
 	}
 	const terms = offer === null ? hourlyTerms(router, seconds) : offerTerms(offer, router);

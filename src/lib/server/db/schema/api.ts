@@ -23,6 +23,7 @@ export interface RequestLogTable {
 	/** Without the query and possible secrets (request-log/path.ts). */
 	path: string;
 	status: number;
+	error_code: string | null;
 	duration_ms: number;
 	request_id: string;
 }

@@ -46,7 +46,8 @@ export interface PriceChangesTable {
 	old_price_minor: number;
 	new_price_minor: number;
 	currency: string;
-	account_id: number;
+	/** null on the command line; the audit log names the person. */
+	account_id: number | null;
 	/** null if a signed-in person made the change. */
 	api_key_id: number | null;
 	changed_at: number;
@@ -72,6 +73,8 @@ export interface BrandsTable {
 	/** null for all routers of the account. */
 	router_id: number | null;
 	name: string | null;
+	/** Phone number for buyers, as the owner wrote it. */
+	contact: string | null;
 	/** For example `#0a6b4b`. */
 	accent: string | null;
 	/** Hash of the bytes, with `.svg` or `.png`. */

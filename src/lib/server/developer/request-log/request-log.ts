@@ -12,6 +12,8 @@ export interface NewEntry {
 	/** Path of the URL, percent-encoded, without the query. */
 	pathname: string;
 	status: number;
+	/** Code of the error; null for a success. */
+	problem: string | null;
 	durationMs: number;
 	requestId: string;
 }
@@ -100,6 +102,7 @@ function note(context: LogContext, entry: NewEntry): void {
 		method: entry.method.slice(0, MAX_METHOD_LENGTH),
 		path: loggedPath(entry.pathname, entry.status),
 		status: entry.status,
+		error_code: entry.problem,
 		duration_ms: Math.round(entry.durationMs),
 		request_id: entry.requestId
 	});

@@ -37,10 +37,14 @@ export async function insert(
 ): Promise<void> {
 	const cells = rows.map((row) => [
 		...[row.account_id, row.key_id, row.at, row.method],
-		...[row.path, row.status, row.duration_ms, row.request_id]
+		...[row.path, row.status, row.error_code, row.duration_ms, row.request_id]
 	]);
-	const types = ['bigint', 'bigint', 'bigint', 'text', 'text', 'bigint', 'bigint', 'text'] as const;
-	await sql`insert into request_log (account_id, key_id, at, method, path, status, duration_ms, request_id)
+	const types = [
+		...(['bigint', 'bigint', 'bigint', 'text'] as const),
+		...(['text', 'bigint', 'text', 'bigint', 'text'] as const)
+	];
+	await sql`insert into request_log
+		(account_id, key_id, at, method, path, status, error_code, duration_ms, request_id)
 		${selectRows(kind, cells, types)}`.execute(queries);
 }
 
@@ -92,7 +96,7 @@ export async function recent(
 	const { keep, before, limit, statuses, keyId } = search;
 	const kept = queries
 		.selectFrom('request_log')
-		.select(['id', 'at', 'method', 'path', 'status'])
+		.select(['id', 'at', 'method', 'path', 'status', 'error_code as problem'])
 		.select(['duration_ms as durationMs', 'request_id as requestId', 'key_id as keyId'])
 		.where('account_id', '=', accountId)
 		.orderBy('id', 'desc')

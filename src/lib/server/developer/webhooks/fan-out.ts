@@ -1,24 +1,11 @@
-import { isoTime } from '#lib/server/platform/clock.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
-import { API_VERSION } from '#lib/server/api/contract/events.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import type { RecordedEvent } from '#lib/server/events/events.ts';
+import { eventBody, type Envelope, type RecordedEvent } from '#lib/server/events/events.ts';
 import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 
 export const bodyContext = (endpointId: number, eventId: string) => `webhook-body:${endpointId}:${eventId}`;
-
-export interface Envelope {
-	id: string;
-	type: string;
-	createdAt: number;
-	data: object;
-}
-
-/** The order of the keys is that of the examples in the documentation. */
-export const eventBody = ({ id, type, createdAt, data }: Envelope): string =>
-	JSON.stringify({ id, type, timestamp: isoTime(createdAt), api_version: API_VERSION, data });
 
 /** Inserts deliveries in the transaction of the state change, so that no event is lost or invented. */
 export const createFanOut =
@@ -26,8 +13,8 @@ export const createFanOut =
 	async (trx: Tx, event: RecordedEvent): Promise<void> => {
 		const endpoints = await store.recipients(trx, event);
 		if (endpoints.length === 0) return;
-		const whole = eventBody(event);
-		const masked = eventBody({ ...event, data: withMaskedPhone(event.data) });
+		const whole = JSON.stringify(eventBody(event));
+		const masked = JSON.stringify(eventBody({ ...event, data: withMaskedPhone(event.data) }));
 		for (const { id, account_id, status } of endpoints) {
 			const body = account_id === event.accountId ? whole : masked;
 			await insertDelivery(trx, { endpointId: id, status, event, body }, { secrets, jobs });

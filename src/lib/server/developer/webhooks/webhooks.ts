@@ -6,7 +6,8 @@ import { eventId } from '#lib/server/platform/ids.ts';
 import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 import { headersOf, secretContext } from './delivery.ts';
-import { bodyContext, eventBody, insertDelivery } from './fan-out.ts';
+import { eventBody } from '#lib/server/events/events.ts';
+import { bodyContext, insertDelivery } from './fan-out.ts';
 import { redactBody } from './redact.ts';
 import { register, type RememberRegistration } from './register.ts';
 import { newSecret } from './signature.ts';
@@ -105,7 +106,7 @@ async function sendTest({ database, clock, secrets, jobs }: WebhooksContext, acc
 		createdAt: clock.now(),
 		data: { message: TEST_MESSAGE }
 	};
-	const test = { endpointId: id, status: endpoint.status, event, body: eventBody(event) };
+	const test = { endpointId: id, status: endpoint.status, event, body: JSON.stringify(eventBody(event)) };
 	const deliveryId = await database.transact((trx) => insertDelivery(trx, test, { secrets, jobs }));
 	jobs.nudge();
 	return deliveryId;

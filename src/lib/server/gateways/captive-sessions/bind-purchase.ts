@@ -5,7 +5,8 @@ import { entryOf, insert } from './record.ts';
 import * as store from './store.ts';
 
 /** Covers the longest pass and the time to pay for it. */
-const PAID_MS = 32 * 24 * 60 * 60 * 1000;
+export const PAID_DAYS = 32;
+const PAID_MS = PAID_DAYS * 24 * 60 * 60 * 1000;
 
 /** Returns false if the captive session does not exist. */
 export async function bindPurchase(

@@ -11,7 +11,8 @@ import { finishSignIn, purchaseDevice } from './purchase-device.ts';
 import { enter, findCaptiveSession, loginOf, newestLogins } from './record.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 
-export type { CaptiveSession } from './record.ts';
+export { PAID_DAYS } from './bind-purchase.ts';
+export { UNPAID_HOURS, type CaptiveSession } from './record.ts';
 export type { PurchaseAt, PurchaseDevice } from './purchase-device.ts';
 
 /** Calls to access/, which identifies a purchase by the SHA-256 of its token. */

@@ -12,7 +12,8 @@ export interface CaptiveSession {
 }
 
 /** Time to choose, pay and return. */
-const UNPAID_MS = 2 * 60 * 60 * 1000;
+export const UNPAID_HOURS = 2;
+const UNPAID_MS = UNPAID_HOURS * 60 * 60 * 1000;
 /** More than one, so that expired rows do not accumulate. */
 const DELETED_PER_ENTRY = 20;
 const MAX_NEWEST = 10;

@@ -1,4 +1,5 @@
 import { accentOf, parseColour } from '#lib/branding/accent.ts';
+import { isPhone } from '#lib/domain/contact.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { BrandBody } from '#lib/server/api/contract/schemas.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
@@ -16,6 +17,8 @@ export interface BrandSubject {
 
 export interface BrandChange {
 	name: string;
+	/** Phone number for buyers; '' for none. */
+	contact: string;
 	accent: string | null;
 	/** An uploaded file, or the action for the current logo. */
 	logo: Buffer | 'keep' | 'remove';
@@ -23,7 +26,7 @@ export interface BrandChange {
 
 /** A brand has an invalid field. For `logo`, the message is for the owner. */
 export class BrandRefused extends Error {
-	readonly reason: 'name_unseen' | 'name_long' | 'colour_format' | 'colour_grey' | 'logo';
+	readonly reason: 'name_unseen' | 'name_long' | 'contact' | 'colour_format' | 'colour_grey' | 'logo';
 
 	constructor(reason: BrandRefused['reason'], message: string = reason) {
 		super(message);
@@ -64,11 +67,13 @@ export function createBranding(database: Database, clock: Clock) {
 		/** Omits settings inherited from the account. */
 		async read(subject: BrandSubject) {
 			const [row] = await store.find(database.db, [subjectOf(subject)]);
-			return { name: row?.name ?? null, accent: row?.accent ?? null, logo: logoOf(row) };
+			const { name = null, contact = null, accent = null } = row ?? {};
+			return { name, contact, accent, logo: logoOf(row) };
 		},
 		/** @throws BrandRefused */
 		async change(subject: BrandSubject, change: BrandChange, byAccountId: number): Promise<void> {
 			const name = checkedName(change.name);
+			const contact = checkedContact(change.contact);
 			const accent = change.accent === null ? null : checkedAccent(change.accent);
 			const logo = typeof change.logo === 'string' ? change.logo : await checkedLogo(change.logo);
 			await store.save(database.db, {
@@ -76,6 +81,7 @@ export function createBranding(database: Database, clock: Clock) {
 				account_id: subject.accountId,
 				router_id: subject.routerId,
 				name,
+				contact,
 				accent,
 				...logoColumns(logo),
 				updated_at: clock.now(),
@@ -98,10 +104,11 @@ export function createBranding(database: Database, clock: Clock) {
 function merged(own: store.BrandRow | undefined, general: store.BrandRow | undefined): BrandBody | null {
 	const brand = {
 		name: own?.name ?? general?.name ?? null,
+		contact: own?.contact ?? general?.contact ?? null,
 		accent: own?.accent ?? general?.accent ?? null,
 		logo: logoOf(own) ?? logoOf(general)
 	};
-	return brand.name === null && brand.accent === null && brand.logo === null ? null : brand;
+	return Object.values(brand).every((part) => part === null) ? null : brand;
 }
 
 function logoOf(row: store.BrandRow | undefined): BrandBody['logo'] {
@@ -134,6 +141,12 @@ function checkedName(text: string): string | null {
 	}
 	if ([...name].length > MAX_BRAND_NAME) throw new BrandRefused('name_long');
 	return name === '' ? null : name;
+}
+
+function checkedContact(text: string): string | null {
+	const contact = text.replace(/\s+/g, ' ').trim();
+	if (contact !== '' && !isPhone(contact)) throw new BrandRefused('contact');
+	return contact === '' ? null : contact;
 }
 
 function checkedAccent(text: string): string {

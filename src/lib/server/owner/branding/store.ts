@@ -9,6 +9,7 @@ const COLUMNS = [
 	'account_id',
 	'router_id',
 	'name',
+	'contact',
 	'accent',
 	'logo_file',
 	'logo_width',

@@ -29,7 +29,8 @@ const FRESH_MS = 180_000;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** For connections, data by day and grants: no page looks back more than a year. */
-const KEEP_MS = 400 * DAY_MS;
+export const DEVICE_DAYS = 400;
+const KEEP_MS = DEVICE_DAYS * DAY_MS;
 /** For released device slots: a pass lasts at most 30 days. */
 const KEEP_RELEASED_MS = 32 * DAY_MS;
 /** Rows of each kind per run, which keeps the transaction short. */

@@ -1,7 +1,9 @@
 import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Database } from '../../db/database.ts';
-import type { ImportedRouter } from './import-rows.ts';
+import { InputError, type FieldProblem } from '../../platform/errors.ts';
+import { accessProblem, storedOffers } from '../offers.ts';
+import type { ImportedRouter, ImportField } from './import-rows.ts';
 import type { ImportStaging } from './import-staging.ts';
 import * as store from '../store.ts';
 
@@ -10,6 +12,7 @@ const CHUNK_ROWS = 500;
 
 /**
  * Stores all routers or none. Safe to repeat, and to run beside another import of the same routers.
+ * @throws InputError if offers of known routers do not fit the new values
  * @param request.onProgress receives the number of routers done; restarts if the transaction is repeated
  */
 export async function importRouters(
@@ -31,22 +34,32 @@ export async function importRouters(
 			const ids = chunk.map(({ externalId }) => externalId);
 			const known = await store.byExternalIds(trx, ownerAccountId, ids);
 			const rows: store.NewRouter[] = [];
+			const prices: store.PriceChange[] = [];
+			const problems: FieldProblem[] = [];
+			const now = clock.now();
 			for (const router of chunk) {
 				const row = known.get(router.externalId);
 				if (row && !differs(row, router)) {
 					result.unchanged += 1;
 					continue;
 				}
-				if (row) result.changed += 1;
-				else result.added += 1;
+				if (row) {
+					result.changed += 1;
+					problems.push(...offerProblems(row, router));
+					const { price_minor: priceMinor } = router.stated;
+					if (priceMinor !== row.price_minor)
+						prices.push({ router: row, priceMinor, accountId: null, keyId: null, now });
+				} else result.added += 1;
 				rows.push({
-					...rowOf(router, row, clock.now()),
+					...rowOf(router, row, now),
 					external_id: router.externalId,
 					owner_account_id: ownerAccountId,
 					payment_methods: row?.payment_methods ?? JSON.stringify(paymentMethods)
 				});
 			}
+			if (problems.length > 0) throw new InputError(problems);
 			if (rows.length > 0) await store.upsertImported(trx, rows);
+			await store.recordPrices(trx, prices);
 			done += chunk.length;
 			onProgress?.(done);
 		}
@@ -69,6 +82,23 @@ const STATED_COLUMNS = [
 
 const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
 	STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
+
+/** Lists what the offers of a known router forbid. */
+function offerProblems(known: store.RouterRow, router: ImportedRouter): FieldProblem[] {
+	const offers = storedOffers(known.offers);
+	const problems: FieldProblem[] = [];
+	const report = (field: ImportField | 'currency', reason: string) =>
+		problems.push({ field, reason: `router ${known.id}: ${reason}` });
+	const { access_kind: kind } = accessOf(router, known);
+	const problem = kind === known.access_kind ? null : accessProblem(kind, offers);
+	if (problem !== null) report('access_kind', problem);
+	const { currency } = router.stated;
+	if (offers.length > 0 && currency !== known.currency) {
+		const fix = `delete them first ("offers set ${known.id}" with a header only)`;
+		report('currency', `its offers have prices in ${known.currency}, not ${currency}; ${fix}`);
+	}
+	return problems;
+}
 
 type NamedRouter = Pick<ImportedRouter, 'stated' | 'fallbackName'>;
 

@@ -13,28 +13,32 @@ import { readFields } from '#lib/server/web/form.ts';
 const LOGO_NOW = { tall: 96, widest: 256 };
 
 export async function brandForm(event: RequestEvent, subject: BrandSubject) {
-	const { name, accent, logo } = await event.locals.app.branding.read(subject);
+	const { name, contact, accent, logo } = await event.locals.app.branding.read(subject);
 	return {
 		name: name ?? '',
+		contact: contact ?? '',
 		colour: accent,
 		logo: logo && { url: logo.url, ...logoBox(logo, LOGO_NOW.tall, LOGO_NOW.widest) },
 		shown: accent === null ? null : accentOf(accent),
 		maxName: MAX_BRAND_NAME,
-		maxKilobytes: MAX_UPLOAD_BYTES / 1024,
+		maxMegabytes: MAX_UPLOAD_BYTES / 1024 ** 2,
 		done: event.url.searchParams.has('done')
 	};
 }
 
 export async function saveBrand(event: RequestEvent, subject: BrandSubject, byAccountId: number) {
 	const { field, file } = await readFields(event.request);
-	const [name, colour] = [field('name'), field('which') === 'own' ? field('colour') : null];
+	const [name, contact] = [field('name'), field('contact')];
+	// Without script, choosing another colour than the shown one does not select "Your own colour".
+	const isChosen = field('shown') !== '' && field('colour') !== field('shown');
+	const colour = field('which') === 'own' || isChosen ? field('colour') : null;
 	const sent = await file('logo');
 	const logo = sent ?? (field('remove') === '1' ? 'remove' : 'keep');
 	try {
-		await event.locals.app.branding.change(subject, { name, accent: colour, logo }, byAccountId);
+		await event.locals.app.branding.change(subject, { name, contact, accent: colour, logo }, byAccountId);
 	} catch (problem) {
 		if (!(problem instanceof BrandRefused)) throw problem;
-		return fail(400, { ...refusal(problem), name, colour });
+		return fail(400, { ...refusal(problem), name, contact, colour });
 	}
 	redirect(303, `${event.url.pathname}?done`);
 }
@@ -45,6 +49,8 @@ function refusal({ reason, message }: BrandRefused) {
 			return { field: 'name', problem: m.owner_brand_name_unseen() } as const;
 		case 'name_long':
 			return { field: 'name', problem: m.owner_brand_name_long({ count: String(MAX_BRAND_NAME) }) } as const;
+		case 'contact':
+			return { field: 'contact', problem: m.owner_brand_contact_bad() } as const;
 		case 'colour_format':
 			return { field: 'colour', problem: m.owner_brand_colour_bad() } as const;
 		case 'colour_grey':

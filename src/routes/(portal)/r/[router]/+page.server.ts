@@ -11,7 +11,10 @@ async function findRouter(event: RequestEvent<{ router: string }>) {
 	return router;
 }
 
-export const load: PageServerLoad = (event) => payPage(event, () => findRouter(event));
+export const load: PageServerLoad = async (event) => {
+	const data = await payPage(event, () => findRouter(event));
+	return { ...data, picture: event.locals.origin + (data.brand?.logo?.url ?? '/icon.png') };
+};
 
 export const actions: Actions = {
 	default: (event) => placeOrder(event, () => findRouter(event))

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tx } from '#lib/server/db/database.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { gatewayStatus } from '#lib/server/gateways/registry.ts';
 import type { AccessContext } from '../context.ts';
@@ -52,15 +53,17 @@ interface Clearing {
 /**
  * Disconnects the devices of a gateway and deletes it. Nobody could disconnect them later. If a device is
  * left, the gateway stays unless forced, and disconnected devices are let in again.
+ * @throws InputError if its router sells a limit that only this gateway holds
  */
 export async function removeGateway(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	options: RemovalOptions
 ): Promise<Removal> {
-	const { database, gateways, reach } = context;
+	const { database, reach } = context;
 	const { db } = database;
-	const remove = () => database.transact((trx) => gateways.remove(trx, gateway));
+	await context.routerOffers.checkHeld(db, gateway.routerId, gateway.id);
+	const remove = () => database.transact((trx) => deleteGateway(context, trx, gateway));
 	const none: Removal = { isRemoved: true, putOut: 0, staying: 0, left: 0, reason: null };
 	const count = await gatewayStore.countOpenAt(db, { gatewayId: gateway.id, afterId: 0 });
 	if (!controllerOf(gateway)) {
@@ -155,12 +158,17 @@ async function disconnect(clearing: Clearing, row: store.GrantRow): Promise<Outc
 
 /** Returns false if the gateway may still carry out a request that was sent after `since`. */
 function removeUnlessBusy({ context, gateway }: Clearing, since: number): Promise<boolean> {
-	const { database, gateways } = context;
-	return database.transact(async (trx) => {
+	return context.database.transact(async (trx) => {
 		if (await gatewayStore.mayLetIn(trx, gateway.id, since)) return false;
-		await gateways.remove(trx, gateway);
+		await deleteGateway(context, trx, gateway);
 		return true;
 	});
+}
+
+/** Checks the offers again: the owner may have changed them while devices were disconnected. */
+async function deleteGateway(context: AccessContext, trx: Tx, gateway: RegisteredGateway): Promise<void> {
+	await context.gateways.remove(trx, gateway);
+	await context.routerOffers.checkHeld(trx, gateway.routerId);
 }
 
 async function waitUntil({ context: { clock }, options }: Clearing, atMs: number): Promise<void> {

@@ -47,6 +47,13 @@ export const queryInteger = (
 		.default(byDefault)
 		.openapi({ type: 'integer', minimum, maximum, default: byDefault, param });
 
+const queryInstant = (description: string, example: string) =>
+	z.iso
+		.datetime({ error: 'Use a time in UTC, e.g. "2026-11-21T09:15:00Z".' })
+		.transform(Date.parse)
+		.optional()
+		.openapi({ type: 'string', format: 'date-time', param: { description, example } });
+
 export const textOrNull = (description: string) => z.string().nullable().describe(description);
 
 export const EXAMPLE_CURSOR = 'eyJ2IjoxLCJrIjpbMTg0LDQyXSwiZiI6IjNmYTkifQ';
@@ -62,6 +69,18 @@ export const paging = {
 				example: EXAMPLE_CURSOR
 			}
 		})
+};
+
+export const newestFirst = {
+	created_after: queryInstant(
+		'Only entries created at this time or later, RFC 3339 in UTC.',
+		'2026-11-21T00:00:00Z'
+	),
+	created_before: queryInstant(
+		'Only entries created before this time, RFC 3339 in UTC.',
+		'2026-11-22T00:00:00Z'
+	),
+	...paging
 };
 
 export const page = {

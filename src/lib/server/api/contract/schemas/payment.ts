@@ -72,6 +72,17 @@ export const paymentStart = z
 	})
 	.openapi('PaymentStart', { description: 'The start of a payment.' });
 
+export const paymentListQuery = z.object({
+	status: paymentStatus
+		.optional()
+		.openapi({ param: { description: 'Only payments in this state.', example: 'success' } }),
+	...field.newestFirst
+});
+
+export const paymentList = z
+	.object({ data: z.array(payment).describe('Payments of this page, newest first.'), ...field.page })
+	.openapi('PaymentList', { description: 'One page of the payments that the account started.' });
+
 const MAX_STATUS_WAIT_SECONDS = 20;
 
 export const paymentStatusQuery = z.object({

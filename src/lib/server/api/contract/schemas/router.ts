@@ -31,6 +31,9 @@ const logo = z
 const brand = z
 	.object({
 		name: field.textOrNull('Name of the owner; null if none is set.'),
+		contact: field.textOrNull(
+			'Phone number that buyers can call, as the owner wrote it; null if none is set.'
+		),
 		accent: z
 			.string()
 			.regex(/^#[0-9a-f]{6}$/)
@@ -162,7 +165,7 @@ export const routerListQuery = z.object({
 			maxLength: 100,
 			param: {
 				description:
-					'Lists only routers whose `name`, `address` or `ssid` has words that begin with each of these words (at most 5). Of words that more than 1,000 routers have, it lists some of these routers.',
+					'Lists only routers whose `name`, `address` or `ssid` has words that begin with each of these words (at most 5). Of words that more than 1,000 routers in the area have, it lists some of these routers.',
 				example: 'Kisementi'
 			}
 		}),

@@ -128,6 +128,20 @@ export const sessionCreation = z
 	})
 	.openapi('SessionCreation', { description: 'An order of time on a router.' });
 
+export const sessionListQuery = z.object({
+	status: sessionStatus
+		.optional()
+		.openapi({ param: { description: 'Only sessions in this state.', example: 'active' } }),
+	...field.newestFirst
+});
+
+export const sessionList = z
+	.object({
+		data: z.array(session).describe('Sessions of this page, newest first, without passwords.'),
+		...field.page
+	})
+	.openapi('SessionList', { description: 'One page of the sessions that the account created.' });
+
 export const sessionEndQuery = z.object({
 	if_status: sessionStatus.optional().openapi({
 		param: {

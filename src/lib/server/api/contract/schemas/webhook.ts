@@ -10,7 +10,7 @@ export const EVENT_TEXTS = {
 	'payment.refunded': 'A payment was refunded.',
 	'session.created': 'A session was created.',
 	'session.activated': 'The time of a session started.',
-	'session.ended': 'A session was ended early.',
+	'session.ended': 'A session was ended early, or no data is left of its pass (`data_limit_reached`).',
 	'session.cancelled': 'A session was cancelled before it started.',
 	// A client may register for every documented name.
 	'webhook.test':

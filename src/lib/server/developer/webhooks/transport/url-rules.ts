@@ -7,6 +7,8 @@ import { isIP } from 'node:net';
 export interface UrlRules {
 	/** Allows http, any host and any port. */
 	allowInsecure: boolean;
+	/** True in test mode: refusals then name the setting that allows more. */
+	isTest?: boolean;
 	/** Addresses of this installation, as `host` or `host:port`. */
 	ownHosts: readonly string[];
 }
@@ -20,16 +22,24 @@ const INNER_SUFFIXES = ['local', 'internal', 'localhost', 'home.arpa'];
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /** Returns why a valid URL is not allowed, as a sentence; null if it is. */
-export function urlRefusal(text: string, { allowInsecure, ownHosts }: UrlRules): string | null {
+export function urlRefusal(text: string, { allowInsecure, isTest, ownHosts }: UrlRules): string | null {
 	const url = new URL(text);
 	if (text.length > MAX_URL_LENGTH || url.href.length > MAX_URL_LENGTH) {
 		return `Use at most ${MAX_URL_LENGTH} characters.`;
 	}
-	if (url.protocol !== 'https:' && !(allowInsecure && url.protocol === 'http:')) return 'Use https.';
+	if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'Use https.';
 	if (url.username !== '' || url.password !== '') return 'Leave out user name and password.';
 	if (url.href.includes('#')) return 'Leave out the fragment.';
 	if (ownHosts.some((own) => isSameHost(url, own, allowInsecure))) return 'Use a host of your own.';
 	if (allowInsecure) return null;
+	const refusal = insecurityOf(url);
+	return refusal !== null && isTest
+		? `${refusal} In test mode, the administrator can allow other addresses with WEBHOOK_ALLOW_INSECURE=1.`
+		: refusal;
+}
+
+function insecurityOf(url: URL): string | null {
+	if (url.protocol !== 'https:') return 'Use https.';
 	if (url.port !== '' && Number(url.port) < LEAST_PORT) return `Use port 443, or ${LEAST_PORT} and above.`;
 	return hostRefusal(nameOf(url));
 }

@@ -28,8 +28,10 @@ export const load: PageServerLoad = ({ params, locals }) => {
 			.flatMap(([, response]) => schemasOf(resolve<Response>(document, response).content))
 	);
 	const bodies = endpoints.flatMap(({ operation }) => schemasOf(operation.requestBody?.content));
-	const names = new Set([...responses, ...bodies].flatMap((schema) => [...schemasBelow(document, schema)]));
+	const namesBelow = (schemas: Schema[]) => schemas.flatMap((schema) => [...schemasBelow(document, schema)]);
+	const names = new Set(namesBelow(bodies));
 	// The operations show the fields of their own bodies.
 	for (const body of bodies) names.delete(schemaName(body) ?? '');
+	for (const name of namesBelow(responses)) names.add(name);
 	return { document, tag, endpoints, schemas: [...names].sort() };
 };

@@ -1,3 +1,4 @@
+import { timeAt } from '#lib/format/calendar.ts';
 import { csvResponse, type CsvCell } from '#lib/server/web/csv.ts';
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
 import type { Earnings, LinePlace } from '#lib/server/billing/earnings/earnings.ts';
@@ -6,13 +7,24 @@ import type { RequestHandler } from './$types';
 
 const BATCH = 500;
 
-/** Programs read them, so they are not translated, like the API's field names. */
-const COLUMNS = [
-	...['time', 'kind', 'payment_id', 'session_id', 'router', 'phone', 'duration', 'offer'],
-	...['amount', 'fee', 'net', 'currency']
+/** Not translated, so that one program reads the files of all owners. */
+const columnsOf = (timeZone: string) => [
+	...[
+		`Time (${timeZone})`,
+		'Time (UTC)',
+		'Kind',
+		'Payment',
+		'Session',
+		'Router',
+		'Phone',
+		'Duration',
+		'Offer'
+	],
+	...['Amount', 'Fee', 'Net', 'Currency']
 ];
 
 async function* rowsOf(
+	timeZone: string,
 	linesAfter: (after: LinePlace | null) => ReturnType<Earnings['lines']>
 ): AsyncGenerator<CsvCell[]> {
 	let after: LinePlace | null = null;
@@ -21,7 +33,8 @@ async function* rowsOf(
 		for (const line of data) {
 			const { kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName } = line;
 			const sale = [kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName ?? ''];
-			yield [new Date(line.at).toISOString(), ...sale, line.amount, line.fee, line.net, currency];
+			const times = [timeAt(line.at, timeZone), new Date(line.at).toISOString()];
+			yield [...times, ...sale, line.amount, line.fee, line.net, currency];
 		}
 		after = next;
 	} while (after !== null);
@@ -30,9 +43,10 @@ async function* rowsOf(
 /** GET /owner/payments/export?period=&day=: the payments and refunds behind a sum as CSV. */
 export const GET: RequestHandler = async (event) => {
 	const { actor } = await requireOwner(event);
-	const { earnings } = event.locals.app;
+	const { earnings, config } = event.locals.app;
+	const zone = config.reportTimezone;
 	const period = periodOf(event.url.searchParams);
 	const day = dayOf(event.url.searchParams, earnings.today());
-	const rows = rowsOf((after) => earnings.lines(actor, { period, day }, { after, limit: BATCH }));
-	return csvResponse(`airtill-${period}-${day}.csv`, COLUMNS, rows);
+	const rows = rowsOf(zone, (after) => earnings.lines(actor, { period, day }, { after, limit: BATCH }));
+	return csvResponse(`airtill-${period}-${day}.csv`, columnsOf(zone), rows);
 };
