@@ -6,10 +6,16 @@ import * as m from '../i18n/messages.js';
 import type { OfferLimits, PricedOffer } from './price.ts';
 
 /** Returns what an offer contains beside its name: "1 day, 3 devices, 5 Mbit/s". */
-export function offerTerms(offer: PricedOffer): string {
+export function offerTerms(offer: NamedTime): string {
 	const words = formatDuration(offer.duration);
 	return joined([...(tells(offer.name, words) ? [] : [words]), ...limitWords(offer)]);
 }
+
+type NamedTime = Pick<PricedOffer, 'name' | 'duration'> & Partial<OfferLimits>;
+
+/** Names what an order bought: "Day, 3 devices", or "2 hours" without an offer. */
+export const agreedWords = (duration: string, offer: Omit<NamedTime, 'duration'> | null): string =>
+	offer ? joined([apart(offer.name), offerTerms({ ...offer, duration })]) : formatDuration(duration);
 
 const COMMAS: Partial<Record<Locale, string>> = { ar: '، ', am: '፣ ' };
 
@@ -32,8 +38,10 @@ export function limitWords(limits: Partial<OfferLimits>): string[] {
 		found.push(devices === 1 ? m.router_one_device() : m.router_devices({ count: devices }));
 	if (down != null) found.push(speed(down));
 	if (up != null && up !== down) found.push(m.router_upload({ speed: speed(up) }));
-	if (data != null) {
-		found.push(apart(data < 1000 ? `${numberText(data)}\u00a0MB` : `${numberText(data / 1000)}\u00a0GB`));
-	}
+	if (data != null) found.push(dataText(data));
 	return found;
 }
+
+/** Formats an amount of data: "850 MB", "12.4 GB". @param megabytes whole MB (10^6 bytes) */
+export const dataText = (megabytes: number): string =>
+	apart(megabytes < 1000 ? `${numberText(megabytes)}\u00a0MB` : `${numberText(megabytes / 1000)}\u00a0GB`);

@@ -2,7 +2,8 @@ import { durationSeconds, formatDuration, parseDuration } from '../domain/durati
 import * as m from '../i18n/messages.js';
 import { offeredMethods, methodName } from '../domain/payment-methods/payment-methods.ts';
 import { formatMoney } from '../domain/money.ts';
-import { offerTerms } from './offer-words.ts';
+import { apart } from '../i18n/intl.ts';
+import { joined, offerTerms } from './offer-words.ts';
 import {
 	chargingMethods,
 	cheapestPerHour,
@@ -92,6 +93,10 @@ export function timeChoices(router: PricedRouter): TimeChoice[] {
 export function usualChoice(choices: readonly TimeChoice[]): TimeChoice | null {
 	return choices.find(({ duration }) => duration === USUAL_DURATION) ?? choices[0] ?? null;
 }
+
+/** Names what a choice buys: "Day, 3 devices", or "2 hours" without an offer. */
+export const choiceWords = ({ words, offer }: TimeChoice): string =>
+	offer ? joined([apart(offer.name), offer.terms]) : words;
 
 /** Allows a line break after the currency, for large figures on narrow screens. */
 export const breakable = (money: string): string => money.replace('\u00a0', ' ');

@@ -39,10 +39,23 @@ export interface KioskPurchase extends Pick<
 	hint: string;
 	lines: [string, string][];
 	phoneQr: QrCode;
+	/** "12.4 GB of 20 GB left"; null without a data limit. */
+	data: string | null;
 	/** null unless the time is running. */
 	pass: SignInInstructions | null;
-	/** To pay again: the price and the payer's number with its middle hidden. */
-	again: { amount: number; money: string; duration: string; paymentMethod: string; number: string } | null;
+	/** To pay again; null if that is not possible. */
+	again: PayAgain | null;
+}
+
+interface PayAgain {
+	amount: number;
+	money: string;
+	/** "Day, 3 devices" */
+	words: string;
+	methods: string[];
+	paymentMethod: string;
+	/** The payer's number with its middle hidden. */
+	number: string;
 }
 
 /** Result of an order. `lost`: it may have arrived. */

@@ -16,6 +16,7 @@ import { RouterWatch } from './router-watch.ts';
 import { ShownPurchase } from './shown-purchase.svelte.ts';
 import { offeredMethods } from '../domain/payment-methods/payment-methods.ts';
 import { chargingMethods } from '../checkout/price.ts';
+import { choiceWords } from '../checkout/quote.ts';
 import { namedChoice, timeValue, type FormErrors } from '../checkout/pay-form.ts';
 
 interface KioskSettings {
@@ -107,11 +108,16 @@ export class KioskFlow {
 
 	get methods(): string[] {
 		const { router } = this.availability;
+		if (this.purchase?.again) return this.purchase.again.methods;
 		if (!router) return [];
 		return this.choice ? chargingMethods(router, this.choice.amount) : offeredMethods(router.payment_methods);
 	}
 
-	/** The price on the pay button; a purchase that is paid again keeps its own. */
+	/** Names what is bought; a purchase that is paid again keeps its own words and price. */
+	get words(): string {
+		return this.purchase?.again?.words ?? (this.choice ? choiceWords(this.choice) : '');
+	}
+
 	get money(): string {
 		return this.purchase?.again?.money ?? this.choice?.money ?? '';
 	}
@@ -196,8 +202,8 @@ export class KioskFlow {
 	async payAgain({ otherNumber = false } = {}): Promise<void> {
 		const again = this.purchase?.again;
 		if (!again) return;
-		const { duration, paymentMethod } = again;
-		Object.assign(this.entries, { duration, paymentMethod, ...(otherNumber && { phone: '' }) });
+		const { paymentMethod } = again;
+		Object.assign(this.entries, { paymentMethod, ...(otherNumber && { phone: '' }) });
 		if (this.entries.phone === '') this.go('number');
 		else await this.pay();
 	}

@@ -1,5 +1,6 @@
 import { expect, freshNumber, ROUTER, test as base } from '../support/test.ts';
-import { Kiosk, MM_PER_PIXEL, TABLETS } from '../support/kiosk.ts';
+import { Kiosk, mmPerPixel, SMALL_TABLETS, TABLETS } from '../support/kiosk.ts';
+import { ownerSets } from '../support/offers.ts';
 import { openSql } from '../../support/server/sql.ts';
 
 const test = base.extend<{ kiosk: Kiosk }>({
@@ -11,6 +12,8 @@ const test = base.extend<{ kiosk: Kiosk }>({
 });
 
 const PASSWORD = /[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}/;
+/** A demo router with a sign-in page and a Wi-Fi password. */
+const HOTSPOT_ROUTER = 17;
 /** A demo router that is offline. */
 const OFFLINE_ROUTER = 15;
 
@@ -23,46 +26,31 @@ for (const viewport of TABLETS) {
 			page
 		}) => {
 			const phone = freshNumber();
-			/** The screen needs no scrolling, leads nowhere else, and every target is large. */
-			const look = async () => {
-				const found = await page.evaluate(() => ({
-					wide: document.documentElement.scrollWidth - innerWidth,
-					high: document.documentElement.scrollHeight - innerHeight,
-					links: document.querySelectorAll('a, iframe, form[action]').length,
-					small: [...document.querySelectorAll('button, input')].flatMap((element) => {
-						const { width, height } = element.getBoundingClientRect();
-						return width < 48 || height < 48 ? [`${element.textContent} ${width} x ${height}`] : [];
-					})
-				}));
-				expect(found).toEqual({ wide: 0, high: 0, links: 0, small: [] });
-			};
-
 			await kiosk.open();
 			await expect(page.getByText('UGX 500 an hour')).toBeVisible();
-			await look();
+			await kiosk.expectToFit();
 			await kiosk.begin.tap();
 			await expect(kiosk.title).toHaveText('How long?');
-			await look();
+			await kiosk.expectToFit();
 			await kiosk.button(/^1 hour/).tap();
-			await look();
+			await kiosk.expectToFit();
 			await kiosk.button('MTN MoMo').tap();
 			await kiosk.type(`${phone}9`);
 			await kiosk.button('Delete').tap();
 			await expect(page.getByRole('textbox')).toHaveValue(phone);
-			await look();
+			await kiosk.expectToFit();
 			await kiosk.button('Next').tap();
-			await look();
+			await kiosk.expectToFit();
 			await kiosk.button('Pay UGX 500').tap();
 			await kiosk.paid();
-			await look();
+			await kiosk.expectToFit();
 
 			const password = PASSWORD.exec(await page.locator('.password').innerText())?.[0] ?? '';
 			// Half a metre away, a phone's camera of 1280 pixels sees two of them on a millimetre of the screen.
-			const shrink = Math.ceil(1 / MM_PER_PIXEL / 2);
-			expect(shrink).toBe(3);
+			const shrink = Math.ceil(1 / mmPerPixel(viewport) / 2);
 			const wifi = await kiosk.scan(/connect to KISEMENTI-WIFI/, shrink);
 			expect(wifi.text).toBe(`WIFI:T:WPA;S:KISEMENTI-WIFI;P:${password};;`);
-			expect(wifi.modulePixels * MM_PER_PIXEL).toBeGreaterThan(1.5);
+			expect(wifi.modulePixels * mmPerPixel(viewport)).toBeGreaterThan(1.5);
 			await expect(page.getByRole('timer')).toHaveText(/^This screen is cleared in [12]:\d\d\.$/);
 
 			await kiosk.button('Continue on my phone').tap();
@@ -71,6 +59,47 @@ for (const viewport of TABLETS) {
 			const response = await page.request.get(onPhone.text ?? '');
 			expect(await response.text()).toContain(password);
 		});
+	});
+}
+
+for (const locale of ['lg', 'ar']) {
+	test(`every step fits on tablets with few pixels in long words and with ten offers (${locale})`, async ({
+		kiosk,
+		page,
+		portal
+	}) => {
+		const offers = Array.from({ length: 10 }, (_, index) => ({
+			...{ name: `Offer ${index} for the evening`, duration: `${index + 1}d`, price: 1000 + index * 900 },
+			...(index % 2 === 0 && { max_devices: index + 1 })
+		}));
+		await ownerSets(portal, HOTSPOT_ROUTER, offers);
+		// A portal of a remote service remembers a router for half a minute.
+		await portal.advance(31_000);
+		const look = async (step: string) => {
+			await expect(page.locator(step)).toBeVisible({ timeout: 20_000 });
+			for (const viewport of SMALL_TABLETS) {
+				await page.setViewportSize(viewport);
+				await kiosk.expectToFit(`${step} at ${viewport.width}`);
+			}
+		};
+		await page.goto(`${portal.url}/${locale}/kiosk/${HOTSPOT_ROUTER}?print`);
+		await look('.kiosk-begin:enabled');
+		await page.locator('.kiosk-begin').tap();
+		await expect(page.locator('.kiosk-choice')).toHaveCount(10);
+		await look('.kiosk-stacked');
+		await page.locator('.kiosk-choice').nth(4).tap();
+		await look('.kiosk-choice >> nth=1');
+		await page.locator('.kiosk-choice').first().tap();
+		for (const digit of freshNumber()) await kiosk.button(digit).tap();
+		await look('#kiosk-number');
+		await page.locator('.kiosk-say .button').tap();
+		await look('.kiosk-pay');
+		await page.locator('.kiosk-pay').tap();
+		// Username, password, the Wi-Fi's own password and instructions.
+		await look('.kiosk-pass .password');
+		await expect(page.locator('.kiosk-ends .button').first()).toBeInViewport({ ratio: 1 });
+		await page.locator('.kiosk-ends .button').last().tap();
+		await look('.kiosk-code');
 	});
 }
 

@@ -5,14 +5,17 @@ import { openSql } from '../../support/server/sql.ts';
 import type { Portal } from './portal.ts';
 import { expect, ROUTER } from './test.ts';
 
-/** A tablet of 10 inches, lying and standing. */
-export const TABLETS = [
-	{ width: 1280, height: 800 },
-	{ width: 800, height: 1280 }
+/** Tablets of 10 inches with few pixels, lying and standing. */
+export const SMALL_TABLETS = [
+	{ width: 1024, height: 768 },
+	{ width: 768, height: 1024 }
 ];
+/** Tablets of 10 inches. */
+export const TABLETS = [{ width: 1280, height: 800 }, { width: 800, height: 1280 }, ...SMALL_TABLETS];
 
-/** Millimetres of one CSS pixel on a tablet of 10 inches and 1280 x 800 pixels. */
-export const MM_PER_PIXEL = (10 * 25.4) / Math.hypot(1280, 800);
+/** Millimetres of one CSS pixel on a tablet of 10 inches. */
+export const mmPerPixel = ({ width, height }: { width: number; height: number }) =>
+	(10 * 25.4) / Math.hypot(width, height);
 
 /** A buyer who touches a kiosk. */
 export class Kiosk {
@@ -75,6 +78,20 @@ export class Kiosk {
 
 	async paid(): Promise<void> {
 		await expect(this.title).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+	}
+
+	/** The screen needs no scrolling, leads nowhere else, and every target is large. */
+	async expectToFit(step = ''): Promise<void> {
+		const found = await this.page.evaluate(() => ({
+			wide: document.documentElement.scrollWidth - innerWidth,
+			high: document.documentElement.scrollHeight - innerHeight,
+			links: document.querySelectorAll('a, iframe, form[action]').length,
+			small: [...document.querySelectorAll('button, input')].flatMap((element) => {
+				const { width, height } = element.getBoundingClientRect();
+				return width < 48 || height < 48 ? [`${element.textContent} ${width} x ${height}`] : [];
+			})
+		}));
+		expect(found, step).toEqual({ wide: 0, high: 0, links: 0, small: [] });
 	}
 
 	/** What a camera reads off the screen, with the size of one module in CSS pixels. */

@@ -15,6 +15,7 @@ const WORDS: PurchaseWords = {
 	network: 'MTN MoMo',
 	ssid: 'KISEMENTI-WIFI',
 	until: '16:40',
+	data: '20 GB',
 	code: 'K7MQ-29XT'
 };
 
@@ -23,7 +24,7 @@ const SESSION_REASONS: Record<string, (string | null)[]> = {
 	activating: [null],
 	active: [null],
 	expired: [null],
-	ended: ['client_ended', 'admin_ended', 'refunded', 'a_new_one', null],
+	ended: ['client_ended', 'admin_ended', 'refunded', 'data_limit_reached', 'a_new_one', null],
 	cancelled: ['client_cancelled', 'payment_timeout', 'provisioning_failed', 'a_new_one', null]
 };
 const REFUND_REASONS = [

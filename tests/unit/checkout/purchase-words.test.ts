@@ -51,6 +51,7 @@ const WORDS = {
 	network: 'MTN MoMo',
 	ssid: 'KISEMENTI-WIFI',
 	until: '16:40',
+	data: '20 GB',
 	code: 'K7MQ-29XT'
 };
 const REASONS = {

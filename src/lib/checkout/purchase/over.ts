@@ -65,7 +65,15 @@ export const whileEnded = (
 	words: PurchaseWords
 ): PurchaseState => afterwards(whyEnded(session.status_reason, words), payment, words);
 
-function whyEnded(reason: string | null, { ssid }: PurchaseWords): StatusWords & { kind: string } {
+function whyEnded(reason: string | null, { ssid, data }: PurchaseWords): StatusWords & { kind: string } {
+	if (reason === 'data_limit_reached' && data !== null) {
+		return {
+			kind: 'ended-data',
+			title: say.purchase_data_over_title({ limit: data }),
+			text: say.purchase_data_over_text(),
+			next: say.purchase_data_over_next()
+		};
+	}
 	const [kind, title, text] = WHY_ENDED[reason ?? ''] ?? ENDED;
 	return { kind, title: title(), text: text({ ssid }), next: say.purchase_buy_next() };
 }

@@ -42,6 +42,8 @@ export interface PurchaseWords {
 	ssid: string;
 	/** "16:40"; null unless the time is running. */
 	until: string | null;
+	/** "20 GB": the data limit of the pass; null without one. */
+	data: string | null;
 	/** "K7MQ-29XT" */
 	code: string;
 }

@@ -1,3 +1,4 @@
+import { dataLeft, MEGABYTE } from '#lib/domain/data-limit.ts';
 import { loginUser, passOfUser } from '#lib/domain/pass-username.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
@@ -5,6 +6,13 @@ import { equalSecrets, hmac, sha256, type Secrets } from '#lib/server/platform/s
 import { openPass, type OpenPass } from './pass-state.ts';
 import type { PassRow, Passes } from './passes.ts';
 import { addPurchase, newestSessionOf, sessionOfPurchase } from './store.ts';
+
+/** Returns null without a data limit. */
+function dataOf(pass: PassRow): { limitMb: number; leftMb: number } | null {
+	const left = dataLeft(pass);
+	if (left === null || pass.data_limit_mb === null) return null;
+	return { limitMb: pass.data_limit_mb, leftMb: Math.ceil(left / MEGABYTE) };
+}
 
 /** Length of a purchase token. */
 const TOKEN_LENGTH = 24;
@@ -72,7 +80,8 @@ export function createApiBuyers({
 				ssid: session.ssid,
 				user: loginUser(pass.id),
 				password: passes.passwordOf(pass),
-				untilMs: open.kind === 'runs' ? open.untilMs : null
+				untilMs: open.kind === 'runs' ? open.untilMs : null,
+				data: dataOf(pass)
 			};
 		},
 		/** Returns the end of an API buyer's running pass (ms since the epoch), or null. */

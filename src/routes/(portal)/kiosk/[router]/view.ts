@@ -1,12 +1,14 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { KioskPurchase } from '#lib/kiosk/client.ts';
+import { agreedWords } from '#lib/checkout/offer-words.ts';
 import { formatMoney } from '#lib/domain/money.ts';
+import { dataWords } from '#lib/checkout/purchase/data.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import * as m from '#lib/i18n/messages.js';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 import { pageAddress, shortLines } from '../../s/[token]/receipt.ts';
-import { priceAgain } from '../../s/[token]/retry.ts';
+import { methodsAgain, priceAgain } from '../../s/[token]/retry.ts';
 import { purchaseShown, type Purchase } from '../../s/[token]/view.ts';
 import { signInInstructions } from '../../s/[token]/sign-in-instructions.ts';
 
@@ -43,6 +45,7 @@ export async function kioskPurchase(
 		hint: m.purchase_waiting_hint(),
 		lines: shortLines(purchase, now, config.reportTimezone),
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
+		data: pass?.data ? dataWords(pass.data).text : null,
 		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code }),
 		again: PAYS_AGAIN.includes(action) ? againOf(purchase) : null
 	};
@@ -56,7 +59,8 @@ function againOf(purchase: Purchase): KioskPurchase['again'] {
 	return {
 		amount,
 		money: formatMoney(amount, session.currency),
-		duration: session.duration,
+		words: agreedWords(session.duration, session.offer),
+		methods: methodsAgain(purchase, amount).methods,
 		paymentMethod: session.payment_method,
 		number: hideMiddle(formatMobile(payment?.phone ?? session.phone))
 	};

@@ -1,6 +1,7 @@
 import { error, redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
+import { dataWords } from '#lib/checkout/purchase/data.ts';
 import * as m from '#lib/i18n/messages.js';
 import { momentText } from '#lib/format/when.ts';
 import { goOnline, isOnline, onlineHeading } from '../../s/[token]/go-online.ts';
@@ -22,6 +23,7 @@ export const load: PageServerLoad = async (event) => {
 	return {
 		ssid,
 		user,
+		data: pass.data && dataWords(pass.data),
 		status: isOnline(event, device) ? onlineHeading({ title }) : { tone: 'good' as const, title, text: '' },
 		online: goOnline(event, device, { page, ssid, signIn: 'device', isApiBuyer: true })
 	};

@@ -5,6 +5,7 @@ import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
 import { sellsNothing } from '#lib/checkout/price.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { dataWords } from '#lib/checkout/purchase/data.ts';
 import type { PurchaseState } from '#lib/checkout/purchase/state.ts';
 import { HINT_AFTER_SECONDS } from '#lib/checkout/purchase/seconds.ts';
 import { apiClient, ApiProblem } from '#lib/server/portal/api-client.ts';
@@ -93,7 +94,8 @@ export const load: PageServerLoad = async (event) => {
 			instructions: signInInstructions(pass.session, { shownOn: device ? 'gateway' : 'page', signIn, code }),
 			remainingSeconds: pass.remainingSeconds,
 			totalSeconds: pass.totalSeconds,
-			warnSeconds: pass.warnSeconds
+			warnSeconds: pass.warnSeconds,
+			data: pass.data && dataWords(pass.data)
 		},
 		online: goOnline(event, device, {
 			page: link(`/s/${event.params.token}`),

@@ -1,10 +1,12 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { formatDuration } from '#lib/domain/duration.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
 import { readFields, type FormErrors } from '#lib/checkout/pay-form.ts';
+import { agreedWords } from '#lib/checkout/offer-words.ts';
 import { chargingMethods } from '#lib/checkout/price.ts';
+import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-guess.ts';
+import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { quote, quoteOffer } from '#lib/checkout/quote.ts';
@@ -15,18 +17,31 @@ import { findPurchase } from './purchase.ts';
 import type { Purchase } from './view.ts';
 
 /** Returns the agreed price while this order can be paid, otherwise the current one, or null. */
-export function priceAgain({ router, session }: Purchase): number | null {
-	if (session.status === 'pending_payment') return session.amount;
-	const { duration, offer } = session;
+export const priceAgain = (purchase: Purchase): number | null =>
+	purchase.session.status === 'pending_payment' ? purchase.session.amount : priceNow(purchase);
+
+function priceNow({ router, session: { duration, offer } }: Purchase): number | null {
 	return (offer ? quoteOffer(router, duration, offer.id) : quote(router, duration))?.amount ?? null;
 }
 
-export function retryForm({ router, session, payment }: Purchase, amount: number, region: string) {
+/**
+ * Lists the payment methods for an amount. Another method needs a new order, so it is missing while only this order
+ * keeps the agreed price; `note` says so.
+ */
+export function methodsAgain(purchase: Purchase, amount: number): { methods: string[]; note: string | null } {
+	const { payment_method: own } = purchase.session;
+	if (priceNow(purchase) === amount) return { methods: chargingMethods(purchase.router, amount), note: null };
+	const note = own === ANY_PAYMENT_METHOD ? null : m.purchase_price_kept({ method: methodName(own) });
+	return { methods: [own], note };
+}
+
+export function retryForm(purchase: Purchase, amount: number, region: string) {
+	const { session, payment } = purchase;
 	return {
 		amount,
 		money: formatMoney(amount, session.currency),
-		words: formatDuration(session.duration),
-		methods: chargingMethods(router, amount),
+		words: agreedWords(session.duration, session.offer),
+		...methodsAgain(purchase, amount),
 		paymentMethod: session.payment_method,
 		phone: formatMobile(payment?.phone ?? session.phone),
 		hint: phoneHint(region)
@@ -37,10 +52,9 @@ export function retryForm({ router, session, payment }: Purchase, amount: number
 export async function payAgain(event: RequestEvent<{ token: string }>) {
 	const purchase = await findPurchase(event);
 	const entry = readFields(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
+	const { methods, note } = methodsAgain(purchase, Number(entry.quoted));
 	const errors: FormErrors = {
-		...(chargingMethods(purchase.router, Number(entry.quoted)).includes(entry.paymentMethod)
-			? {}
-			: { paymentMethod: m.purchase_choose_network() }),
+		...(methods.includes(entry.paymentMethod) ? {} : { paymentMethod: note ?? m.purchase_choose_network() }),
 		...(entry.phone === '' ? { phone: m.purchase_type_number() } : {})
 	};
 	// Charges only the amount that was shown.

@@ -3,7 +3,9 @@ import { formatMoney } from '#lib/domain/money.ts';
 import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
+import { dataText } from '#lib/checkout/offer-words.ts';
 import { addedState } from '#lib/checkout/purchase/added.ts';
+import { dataStep, type PassData } from '#lib/checkout/purchase/data.ts';
 import { refundNote } from '#lib/checkout/purchase/refund.ts';
 import { isRefused } from '#lib/checkout/purchase/refusal.ts';
 import { warnSeconds } from '#lib/checkout/purchase/seconds.ts';
@@ -23,6 +25,8 @@ export interface Pass {
 	warnSeconds: number;
 	/** The last session, to which time is added. */
 	last: SessionBody;
+	/** null without a data limit. */
+	data: PassData | null;
 }
 
 export interface PurchaseShown {
@@ -45,8 +49,13 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 	const parts: PurchasePart[] = [purchase, ...purchase.added];
 	const pass = passOf(parts, now);
 	const newest = purchase.added.at(-1) ?? null;
-	const words = (part: PurchasePart, end = part.session.expires_at) =>
-		wordsOf(part, purchase.code, end && momentText(new Date(end), now, timeZone));
+	const words = (part: PurchasePart, end = part.session.expires_at): PurchaseWords => {
+		const data = dataOf(parts, part.session);
+		return {
+			...wordsOf(part, purchase.code, end && momentText(new Date(end), now, timeZone)),
+			data: data && dataText(data.limitMb)
+		};
+	};
 
 	const part = pass ? firstActive(parts) : subjectOf(purchase);
 	const state = purchaseState(part.session, part.payment, words(part, pass?.last.expires_at), now);
@@ -67,7 +76,9 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 		part,
 		waiting: waiting ?? null,
 		notes: notesOf(parts, described),
-		watch: [state.kind, added?.kind ?? '', pass?.last.expires_at ?? ''].join(' ').trim()
+		watch: [state.kind, added?.kind ?? '', pass?.last.expires_at ?? '', pass?.data ? dataStep(pass.data) : '']
+			.join(' ')
+			.trim()
 	};
 }
 
@@ -83,8 +94,17 @@ function passOf(parts: readonly PurchasePart[], now: Date): Pass | null {
 		remainingSeconds: Math.max(0, Math.ceil((moment(last.expires_at) - now.getTime()) / 1000)),
 		totalSeconds,
 		warnSeconds: warnSeconds(totalSeconds),
-		last
+		last,
+		data: dataOf(parts, last)
 	};
+}
+
+/** Returns the data of a session's pass. Each session that was bought for the pass adds its own. */
+function dataOf(parts: readonly PurchasePart[], { pass_id, data_left_mb }: SessionBody): PassData | null {
+	const bought = parts.filter(({ session, payment }) => session.pass_id === pass_id && payment?.applied);
+	const limits = bought.flatMap(({ session }) => session.offer?.data_limit_mb ?? []);
+	const limitMb = limits.reduce((total, limit) => total + limit, 0);
+	return limitMb === 0 || data_left_mb === null ? null : { limitMb, leftMb: data_left_mb };
 }
 
 const moment = (text: string | null) => Date.parse(text ?? '');
@@ -119,7 +139,7 @@ function notesOf(parts: readonly PurchasePart[], described: readonly (PurchasePa
 	});
 }
 
-function wordsOf({ session, payment }: PurchasePart, code: string, until: string | null): PurchaseWords {
+function wordsOf({ session, payment }: PurchasePart, code: string, until: string | null) {
 	return {
 		...moneyWords(payment ?? session),
 		network: methodName(payment?.payment_method ?? session.payment_method),

@@ -1,9 +1,8 @@
 import * as m from '#lib/i18n/messages.js';
 import { readFields } from '#lib/checkout/pay-form.ts';
-import { chargingMethods } from '#lib/checkout/price.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
-import { priceAgain } from '../../../s/[token]/retry.ts';
+import { methodsAgain, priceAgain } from '../../../s/[token]/retry.ts';
 import { answerOrder, refused, unsentOrder } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
@@ -15,8 +14,9 @@ export const POST: RequestHandler = async (event) => {
 		const purchase = await purchases.find(apiClient(event), entry.token);
 		if (!purchase) return refused({ form: m.purchase_not_found() }, 404);
 		const { router, session } = purchase;
-		if (!chargingMethods(router, Number(entry.quoted)).includes(entry.paymentMethod)) {
-			return refused({ paymentMethod: m.purchase_choose_network() });
+		const { methods, note } = methodsAgain(purchase, Number(entry.quoted));
+		if (!methods.includes(entry.paymentMethod)) {
+			return refused({ paymentMethod: note ?? m.purchase_choose_network() });
 		}
 		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });
 		// Charges only the amount that was shown.

@@ -1,0 +1,26 @@
+import * as say from '#lib/i18n/messages.js';
+import { dataText } from '../offer-words.ts';
+
+/** The data of a pass, in MB. */
+export interface PassData {
+	limitMb: number;
+	leftMb: number;
+}
+
+/** The page warns when this share of the data is left. */
+const WARN_SHARE = 0.2;
+const STEPS = 10;
+/** From 1 GB on, the data left is shown in steps of 100 MB, rounded down. */
+const SHOWN_STEP_MB = 100;
+
+/** Describes the data left: "12.4 GB of 20 GB left". */
+export function dataWords({ limitMb, leftMb }: PassData): { text: string; isLow: boolean } {
+	const shownMb = leftMb < 1000 ? leftMb : Math.floor(leftMb / SHOWN_STEP_MB) * SHOWN_STEP_MB;
+	return {
+		text: say.purchase_data_left({ left: dataText(shownMb), limit: dataText(limitMb) }),
+		isLow: leftMb <= WARN_SHARE * limitMb
+	};
+}
+
+/** Changes with each tenth of the data, so that an open page shows it. */
+export const dataStep = ({ limitMb, leftMb }: PassData): number => Math.ceil((STEPS * leftMb) / limitMb);
