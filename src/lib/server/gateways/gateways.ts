@@ -18,7 +18,7 @@ import { adapterOf } from './registry.ts';
 import * as store from './store.ts';
 
 export type { RegisteredGateway } from './gateway-record.ts';
-export { asksRadius, dataWords, heldLimits } from './limits.ts';
+export { asksRadius, dataWords, heldLimits, UNSEEN_BYTES } from './limits.ts';
 
 const MAX_OF_ROUTER = 20;
 

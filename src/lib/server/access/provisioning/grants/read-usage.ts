@@ -1,7 +1,6 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import { Unavailable } from '#lib/server/gateways/gateway.ts';
-import { UNSEEN_BYTES } from '#lib/server/gateways/limits.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { UNSEEN_BYTES, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { OpenPass } from '../../passes/pass-state.ts';
 import type { AccessContext } from '../context.ts';
 import { countGrant } from '../count-data.ts';
