@@ -157,7 +157,11 @@ describe('routers import refuses', () => {
 
 	it.each([
 		['an empty file', '', 'The file is empty; its first line must name the columns.'],
-		['a file in UTF-16', Buffer.from(`\ufeff${HEADER}${GOOD}`, 'utf16le'), 'The file is not in UTF-8; save it'],
+		[
+			'a file in UTF-16',
+			Buffer.from(`\ufeff${HEADER}${GOOD}`, 'utf16le'),
+			'The file is not in UTF-8; save it'
+		],
 		[
 			'a column that is not there, naming those that are',
 			'Id,SSID\n1,Net\n',
