@@ -2,6 +2,7 @@
 import jsqr from 'jsqr';
 import type { Page } from '@playwright/test';
 import { readPixels } from '../../support/browsers/pixels.ts';
+import { registerGateway } from '../../support/gateways/gateways.ts';
 import { openSql } from '../../support/server/sql.ts';
 import { expect, ROUTER, test } from '../support/test.ts';
 
@@ -92,6 +93,23 @@ test('prints on one page of its paper, and a camera reads the short address off 
 		}
 		await sql.close();
 	}
+});
+
+test('where a captive portal sells, the code joins the open network first; elsewhere mobile data is needed', async ({
+	page,
+	portal
+}) => {
+	const open = 12;
+	await registerGateway(portal.service, 'opennds', { loginHost: '10.5.50.1', router: open });
+	await page.goto(`${portal.url}/r/${open}/poster?languages=en`);
+	const steps = page.locator('.how li');
+	await expect(steps).toHaveText([/^Connect to the Wi‑Fi/, /^The page opens/, /^Choose a time and pay/]);
+	const { data, width, height } = await readPixels(await page.locator('.sheet').screenshot());
+	expect(readQr(data, width, height)?.data).toBe('WIFI:T:nopass;S:Youth-Kyebando;;');
+	await page.goto(`${portal.url}/r/${ROUTER}/poster?languages=en`);
+	await expect(steps.first()).toContainText('With mobile data, scan');
+	await page.emulateMedia({ media: 'print' });
+	await expect(page.locator('.sheet')).toContainText('Test mode: no real money');
 });
 
 test('is in the reader’s language and English, or in those that are chosen', async ({ browser, portal }) => {

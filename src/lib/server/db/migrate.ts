@@ -100,7 +100,6 @@ export class NewerDatabaseError extends Error {
 			`The database has schema version ${found}, this Airtill knows up to ${known}. ` +
 				'Start the newer version again, or restore a backup from before the upgrade.'
 		);
-		this.name = 'NewerDatabaseError';
 	}
 }
 

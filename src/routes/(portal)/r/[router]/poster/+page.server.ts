@@ -1,5 +1,6 @@
 import { error } from '@sveltejs/kit';
 import { logoBox } from '#lib/branding/brand.ts';
+import { wifiQrText } from '#lib/domain/wifi-qr.ts';
 import { currentLocale, link } from '#lib/i18n/current.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
@@ -27,18 +28,19 @@ export const load: PageServerLoad = async (event) => {
 	event.locals.pageRules = `@page{size:${PAPER[size]};margin:0}`;
 	const isOurs = (await event.locals.app.gateways.signInMethodAt(router.id)) !== 'typed';
 	const takesCode = router.access_kind === 'portal_login' && isOurs;
+	const joinsFirst = takesCode && router.security === 'nopass';
 	const name = brand?.name ?? router.name;
 	return {
 		size,
 		languages,
 		tooMany,
-		words: languages.map((locale) => posterWords(locale, router, takesCode)),
+		words: languages.map((locale) => posterWords(locale, router, { takesCode, joinsFirst })),
 		name,
 		nameSize: nameSize(name),
 		place: brand?.name && brand.name !== router.name ? router.name : null,
 		logo: brand?.logo && { url: brand.logo.url, ...logoBox(brand.logo, LOGO.tall, LOGO.widest) },
 		ssid: router.ssid,
-		qr: qrSvg(address),
+		qr: qrSvg(joinsFirst ? wifiQrText({ ...router, password: null }) : address),
 		address: address.replace(/^https?:\/\//, ''),
 		/** The form adds the query. */
 		here: link(`/r/${router.id}/poster`)

@@ -4,8 +4,15 @@ import * as m from '#lib/i18n/messages.js';
 import { usefulOffers } from '#lib/checkout/price.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
-/** @param takesCode the hotspot's sign-in page is ours and accepts the code of a purchase */
-export function posterWords(locale: Locale, router: RouterBody, takesCode: boolean) {
+/**
+ * @param takesCode the hotspot's sign-in page is ours and accepts the code of a purchase
+ * @param joinsFirst that page sells, and everybody can join the network to see it
+ */
+export function posterWords(
+	locale: Locale,
+	router: RouterBody,
+	{ takesCode, joinsFirst }: { takesCode: boolean; joinsFirst: boolean }
+) {
 	const said = { locale };
 	return {
 		locale,
@@ -14,15 +21,12 @@ export function posterWords(locale: Locale, router: RouterBody, takesCode: boole
 		/** One line each. */
 		prices: prices(router, locale),
 		/** Alternative text of the QR code. */
-		scan: m.poster_scan({}, said),
+		scan: joinsFirst ? m.poster_scan_join({}, said) : m.poster_scan({}, said),
 		network: m.poster_network({}, said),
-		steps: [
-			m.poster_step_open({}, said),
-			m.poster_step_pay({}, said),
-			takesCode
-				? m.poster_step_code({ choose: m.common_paid_already({}, said) }, said)
-				: joinStep(router.access_kind, said)
-		]
+		testMark: m.common_test_mode({}, said),
+		steps: joinsFirst
+			? [m.poster_step_connect({}, said), m.poster_step_page({}, said), m.poster_step_pay({}, said)]
+			: [m.poster_step_open({}, said), m.poster_step_pay({}, said), joinStep(router, takesCode, said)]
 	};
 }
 
@@ -34,7 +38,8 @@ function prices(router: RouterBody, locale: Locale): string[] {
 		: [m.poster_per_hour({ money: money(router.price) }, { locale })];
 }
 
-function joinStep(kind: RouterBody['access_kind'], said: { locale: Locale }): string {
+function joinStep({ access_kind: kind }: RouterBody, takesCode: boolean, said: { locale: Locale }): string {
+	if (takesCode) return m.poster_step_code({ choose: m.common_paid_already({}, said) }, said);
 	if (kind === 'portal_login') return m.poster_step_sign_in({}, said);
 	if (kind === 'wpa_enterprise') return m.poster_step_user({}, said);
 	return m.poster_step_join({}, said);
