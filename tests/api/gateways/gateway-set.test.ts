@@ -3,12 +3,16 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loginUser } from '../../../src/lib/domain/pass-username.ts';
+import { openDatabase } from '../../../src/lib/server/db/database.ts';
+import { createGateways } from '../../../src/lib/server/gateways/gateways.ts';
+import { systemClock } from '../../../src/lib/server/platform/clock.ts';
+import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { startRouterOs, type RouterOs } from '../../simulators/gateway/routeros.ts';
 import { ROUTER_OS } from '../../support/gateways/consoles.ts';
 import { registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
 import { browse } from '../../support/pages/browsing.ts';
-import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, eventually, SECRET, useFixture } from '../../support/server/fixture.ts';
 import { cli } from '../../support/server/server.ts';
 
 const fixture = useFixture({ database: DATABASES[0] });
@@ -39,6 +43,24 @@ describe('settings', () => {
 
 		expect((await set(name, '--nas', '')).code).toBe(0);
 		expect(String((await rowOf(name))?.['settings'])).not.toContain('10.8.0.2');
+	});
+
+	it('stay changed while a report of the router, read before the change, is stored', async () => {
+		const { server } = fixture();
+		const { name } = await registerGateway(server, 'opennds', { loginHost: '192.168.8.1', router: 6 });
+		const database = await openDatabase(server.databaseUrl, { poolSize: 1 });
+		try {
+			const gateways = createGateways(database, systemClock, createSecrets(SECRET));
+			const before = await gateways.byName(name);
+			expect((await set(name, '--level', '4')).code).toBe(0);
+			if (before) await gateways.learn(before, { binauthLimits: true });
+			expect((await gateways.byName(name))?.settings).toEqual({ level: 4, binauthConfirms: true });
+			const after = await gateways.byName(name);
+			if (after) await gateways.learn(after, { binauthLimits: true });
+			expect((await gateways.byName(name))?.settings.binauthLimits).toBe(true);
+		} finally {
+			await database.close();
+		}
 	});
 
 	it('are refused by field, and then nothing changes', async () => {

@@ -1,6 +1,4 @@
 /** The limits of an offer at each kind of gateway: sent to those that hold them, and not sold where one does not. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ndsctlController } from '../../../src/lib/server/gateways/opennds/client.ts';
 import { createAuthmon } from '../../simulators/gateway/authmon.ts';
@@ -8,13 +6,15 @@ import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { buyAtUniFi, connectRouterOs, connectUniFi, newMac } from '../../support/gateways/consoles.ts';
+import { gatewayName, registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
 import {
-	gatewayName,
-	printedConfig,
-	registerGateway,
-	registerRadius
-} from '../../support/gateways/gateways.ts';
-import { base64, ndsEntry, newDevice, sha256, type NdsDevice } from '../../support/gateways/opennds.ts';
+	base64,
+	ndsEntry,
+	newDevice,
+	runBinauth,
+	sha256,
+	type NdsDevice
+} from '../../support/gateways/opennds.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
@@ -31,7 +31,7 @@ const DOWN = { speed_down_kbps: 5000 };
 const LOGIN_HOST = '192.168.8.1';
 const MINUTE = 60_000;
 /** Demo routers. */
-const [UNIFI, REST, RADIUS, COOVA, NDS, POLL, WIFI] = [3, 4, 5, 6, 7, 8, 9];
+const [UNIFI, REST, RADIUS, COOVA, NDS, POLL, WIFI, NDS2] = [3, 4, 5, 6, 7, 8, 9, 10];
 
 const fixture = useFixture({ database: 'sqlite' });
 
@@ -216,14 +216,8 @@ describe('openNDS', () => {
 			return `${response.status} ${await response.text()}`;
 		}
 
-		/** Runs the printed script, as openNDS does. */
-		async function runScript({ mac, token }: NdsDevice, pass: number): Promise<string> {
-			const parts = await printedConfig(fixture().server, gateway.name);
-			const text = parts.find(({ file }) => file?.endsWith('airtill-binauth.sh'))?.text ?? '';
-			const words = ['auth_client', mac, '-', '-', '192.168.8.50', token, base64(`s${pass}`)];
-			const { stdout } = await promisify(execFile)('sh', ['-c', text, 'script', ...words]);
-			return stdout.trim();
-		}
+		const runScript = (device: NdsDevice, pass: number, version?: string) =>
+			runBinauth(fixture().server, gateway, device, pass, version);
 
 		it('gets the speed after the seconds; an older script gets the seconds alone, and its buyer in', async () => {
 			const [limited, plain] = [newDevice(), newDevice()];
@@ -234,20 +228,20 @@ describe('openNDS', () => {
 			expect(await runScript(plain, other)).toMatch(/^3[56]\d\d 0 0 0 0$/);
 		});
 
-		it('of an older version sells a speed only after its new script has asked once', async () => {
-			const settings = JSON.stringify({ level: 1 });
-			await fixture().sql.run('update gateways set settings = ? where name = ?', settings, gateway.name);
+		it('sells a speed only after the script has asked on openNDS 10, and after a change of settings', async () => {
+			gateway = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST, router: NDS2 });
 			const device = newDevice();
 			const pass = await buyAt(gateway, device, {});
 			await signIn(device, pass);
+			await runScript(device, pass, '9.10.0');
+			const { status, detail } = await refusal(NDS2, BOTH);
+			expect(status).toBe(400);
+			expect(detail).toContain('holds limits only with openNDS 10 or newer');
+			await runScript(device, pass);
 			const set = ['gateways', 'set', gateway.name, '--login-host', LOGIN_HOST];
 			expect((await cli(set, fixture().server)).code).toBe(0);
-			const { status, detail } = await refusal(NDS, BOTH);
-			expect(status).toBe(400);
-			expect(detail).toContain('has an old BinAuth script');
-			await runScript(device, pass);
-			expect((await setOffers(NDS, BOTH)).status).toBe(200);
-			await setOffers(NDS);
+			expect((await setOffers(NDS2, BOTH)).status).toBe(200);
+			await setOffers(NDS2);
 		});
 	});
 
@@ -279,7 +273,7 @@ describe('openNDS', () => {
 		await ndsctlController.authorize(
 			{
 				...{ user: 's1', password: '', mac: client.mac, login: { hid: sha256('abc') }, maxDevices: 1 },
-				...{ speed: { down: 2000, up: null }, mayBeUnmarked: false }
+				...{ speed: { down: 2000, up: null }, dataLeft: null, mayBeUnmarked: false }
 			},
 			60 * MINUTE,
 			{ loginHosts: [], secret: null, credentials: {}, settings: {}, installation: '' },

@@ -47,7 +47,9 @@ export function createAuthmon(
 	/** `ndsctl auth`: a client that is online already is not taken again. */
 	function auth(item: string): string | null {
 		const [rhid = '', minutes = '', ...rest] = decodeURIComponent(item).split(' ');
-		const isSafe = /^[0-9a-f]{64} \d+ \d+ \d+ 0 0 [A-Za-z0-9+/]+=*$/.test([rhid, minutes, ...rest].join(' '));
+		const isSafe = /^[0-9a-f]{64} \d+ \d+ \d+ \d+ \d+ [A-Za-z0-9+/]+=*$/.test(
+			[rhid, minutes, ...rest].join(' ')
+		);
 		if (!isSafe) throw new Error(`A shell would be given: ${item}`);
 		if (!knows(rhid) || online.has(rhid)) return null;
 		online.set(rhid, Number(minutes));

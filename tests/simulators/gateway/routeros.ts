@@ -13,12 +13,16 @@ export interface RouterOs extends ApiServer {
 	devices(user: string): string[];
 	/** Values of a user's row; null when there is none. */
 	user(name: string): Readonly<Record<string, string>> | null;
+	/** A user's devices send and receive that many bytes; at the limit they are offline. */
+	use(name: string, bytes: number): void;
 	/** `rate-limit` of a user's profile; null without one. */
 	rateOf(name: string): string | null;
 	/** Somebody changes the rate limit of a profile on the router itself. */
 	setRate(profile: string, rate: string): void;
 	/** Somebody adds a user, or changes one, on the router itself. */
 	byHand(name: string, values: Readonly<Record<string, string>>): void;
+	/** It drops this property of what it is told; null for none. */
+	ignore(property: string | null): void;
 	/** Set back to what it was at first: no users, no profiles but its own, nobody online. */
 	reset(): void;
 	/** How far its clock is ahead. */
@@ -37,6 +41,8 @@ const MENUS = [
 ] as const;
 
 const FIRST_PROFILE: Row = { '.id': '*0', name: 'default', 'shared-users': '1' };
+
+const NEW_USER: Row = { uptime: '0s', 'bytes-in': '0', 'bytes-out': '0' };
 
 const seconds = (text = '0s') => {
 	const [, d, h, m, s] = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text) ?? [];
@@ -67,6 +73,7 @@ export async function startRouterOs(account: { user: string; password: string })
 	tables['ip/hotspot/user/profile'].push({ ...FIRST_PROFILE });
 	let next = 0;
 	let clockOffsetMs = 0;
+	let ignored: string | null = null;
 	const id = () => `*${(next += 1).toString(16).toUpperCase()}`;
 	const users = tables['ip/hotspot/user'];
 	const active = tables['ip/hotspot/active'];
@@ -82,7 +89,8 @@ export async function startRouterOs(account: { user: string; password: string })
 			const rows = tables[menu].filter((row) => wanted.every(([name, value]) => row[name] === value));
 			return { status: 200, body: rows };
 		}
-		const values = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
+		const given = Object.entries(body).filter(([name]) => name !== ignored);
+		const values = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 		if (menu && method === 'PUT') return add(menu, values);
 		if (!owner) return wrong(400, 'Bad Request', 'no such command or directory');
 		const row = tables[owner].find((one) => path === `/rest/${owner}/${one['.id']}`);
@@ -108,7 +116,7 @@ export async function startRouterOs(account: { user: string; password: string })
 		}
 		if (!hasProfile(values['profile']))
 			return wrong(400, 'Bad Request', 'input does not match any value of profile');
-		const row: Row = { '.id': id(), ...(menu === 'ip/hotspot/user' && { uptime: '0s' }), ...values };
+		const row: Row = { '.id': id(), ...(menu === 'ip/hotspot/user' && NEW_USER), ...values };
 		tables[menu].push(row);
 		return { status: 201, body: row };
 	}
@@ -120,6 +128,11 @@ export async function startRouterOs(account: { user: string; password: string })
 
 	const left = (row: Row) =>
 		row['limit-uptime'] === undefined ? Infinity : seconds(row['limit-uptime']) - seconds(row['uptime']);
+
+	/** No limit is 0. */
+	const isUsedUp = (row: Row) =>
+		Number(row['limit-bytes-total'] ?? 0) > 0 &&
+		Number(row['bytes-in']) + Number(row['bytes-out']) >= Number(row['limit-bytes-total']);
 
 	const api = await startApi(answer, {
 		unauthorised: () => wrong(401, 'Unauthorized'),
@@ -143,6 +156,7 @@ export async function startRouterOs(account: { user: string; password: string })
 				return 'invalid username or password';
 			}
 			if (left(user) <= 0) return 'your uptime limit is reached';
+			if (isUsedUp(user)) return 'your traffic limit is reached';
 			const own = active.filter((row) => row['user'] === name);
 			if (own.some((row) => row['mac-address'] === mac)) return 'online';
 			if (own.length >= Number(profileOf(user['profile'])?.['shared-users'] ?? 1)) {
@@ -155,6 +169,14 @@ export async function startRouterOs(account: { user: string; password: string })
 		isOnline: (name) => active.some((row) => row['user'] === name),
 		devices: (name) => active.flatMap((row) => (row['user'] === name ? (row['mac-address'] ?? '') : [])),
 		user: (name) => users.find((row) => row['name'] === name) ?? null,
+		use(name, bytes) {
+			const user = users.find((row) => row['name'] === name);
+			if (!user) throw new Error(`The hotspot has no user ${name}`);
+			user['bytes-in'] = String(Number(user['bytes-in']) + Math.floor(bytes / 4));
+			user['bytes-out'] = String(Number(user['bytes-out']) + Math.ceil((bytes * 3) / 4));
+			if (!isUsedUp(user)) return;
+			for (const row of active.filter((one) => one['user'] === name)) active.splice(active.indexOf(row), 1);
+		},
 		rateOf: (name) =>
 			profileOf(users.find((row) => row['name'] === name)?.['profile'])?.['rate-limit'] ?? null,
 		setRate(name, rate) {
@@ -163,7 +185,10 @@ export async function startRouterOs(account: { user: string; password: string })
 		byHand(name, values) {
 			const user = users.find((row) => row['name'] === name);
 			if (user) Object.assign(user, values);
-			else users.push({ '.id': id(), uptime: '0s', name, profile: 'default', ...values });
+			else users.push({ '.id': id(), ...NEW_USER, name, profile: 'default', ...values });
+		},
+		ignore(property) {
+			ignored = property;
 		},
 		reset() {
 			for (const menu of MENUS) tables[menu].splice(0, tables[menu].length);

@@ -16,6 +16,10 @@ export interface UniFiConsole extends ApiServer {
 	minutesOf(mac: string): number | null;
 	/** Limits in kbit/s with which it was last let in, as the API names them. */
 	speedOf(mac: string): { rxRateLimitKbps?: number; txRateLimitKbps?: number };
+	/** `dataUsageLimitMBytes` with which it was last let in; null without one. */
+	megabytesOf(mac: string): number | null;
+	/** A device sends and receives that many bytes; at its limit it is offline. */
+	use(mac: string, bytes: number): void;
 	/** How often a device was let in. */
 	grantsOf(mac: string): number;
 	clockOffsetMs: number;
@@ -27,14 +31,26 @@ const SITES = [
 	{ id: '5f0c0a4e-0000-4000-8000-000000000002', internalReference: 'default', name: 'Default' }
 ];
 
+interface Guest {
+	endsAt: number;
+	minutes: number;
+	speed: Record<string, number>;
+	megabytes: number | null;
+	bytes: number;
+}
+
 export async function startUniFi(key: string): Promise<UniFiConsole> {
 	/** By MAC: the client's id. */
 	const clients = new Map<string, string>();
-	const guests = new Map<string, { endsAt: number; minutes: number; speed: Record<string, number> }>();
+	const guests = new Map<string, Guest>();
 	const grants = new Map<string, number>();
 	let clockOffsetMs = 0;
 	const now = () => Date.now() + clockOffsetMs;
-	const isIn = (mac: string) => (guests.get(mac)?.endsAt ?? 0) > now();
+	const isIn = (mac: string) => {
+		const guest = guests.get(mac);
+		if (guest === undefined || guest.endsAt <= now()) return false;
+		return guest.megabytes === null || guest.bytes < guest.megabytes * 1_000_000;
+	};
 
 	const dated = (said: Said): Said => ({ ...said, headers: { date: new Date(now()).toUTCString() } });
 	const wrong = (statusCode: number, code: string, message: string): Said => ({
@@ -83,6 +99,14 @@ export async function startUniFi(key: string): Promise<UniFiConsole> {
 		}
 		const [mac] = here.find(([, id]) => id === clientId) ?? [];
 		if (mac === undefined) return wrong(404, 'client.not-found', 'Client not found');
+		if (method === 'GET' && actions === undefined) {
+			const bytes = guests.get(mac)?.bytes ?? 0;
+			// An authorization that is over is not shown.
+			const usage = { durationSec: 1, rxBytes: bytes, txBytes: 0, bytes };
+			const authorization = isIn(mac) && { authorization: { authorizationMethod: 'API', usage } };
+			const access = { type: 'GUEST', authorized: isIn(mac), ...authorization };
+			return { status: 200, body: { id: clientId, macAddress: mac, type: 'WIRELESS', access } };
+		}
 		if (method !== 'POST' || actions !== 'actions') return wrong(404, 'not-found', 'Not found');
 		return act(mac, body);
 	}
@@ -105,7 +129,13 @@ export async function startUniFi(key: string): Promise<UniFiConsole> {
 			}
 			speed[name] = Number(kbps);
 		}
-		guests.set(mac, { endsAt: now() + Number(minutes) * 60_000, minutes: Number(minutes), speed });
+		const { dataUsageLimitMBytes: limit = null } = limits;
+		if (limit !== null && !(Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= 1_048_576)) {
+			return wrong(400, 'action.data-limit', 'dataUsageLimitMBytes');
+		}
+		const megabytes = limit === null ? null : Number(limit);
+		const endsAt = now() + Number(minutes) * 60_000;
+		guests.set(mac, { endsAt, minutes: Number(minutes), speed, megabytes, bytes: 0 });
 		grants.set(mac, (grants.get(mac) ?? 0) + 1);
 		return { status: 200, body: { action, grantedAuthorization: { authorizationMethod: 'API' } } };
 	}
@@ -131,6 +161,12 @@ export async function startUniFi(key: string): Promise<UniFiConsole> {
 		forget: (mac) => void guests.delete(mac),
 		isIn,
 		speedOf: (mac) => guests.get(mac)?.speed ?? {},
+		megabytesOf: (mac) => guests.get(mac)?.megabytes ?? null,
+		use(mac, bytes) {
+			const guest = guests.get(mac);
+			if (guest === undefined) throw new Error(`The console has no guest ${mac}`);
+			guest.bytes += bytes;
+		},
 		minutesOf: (mac) => guests.get(mac)?.minutes ?? null,
 		grantsOf: (mac) => grants.get(mac) ?? 0
 	};

@@ -1,6 +1,12 @@
 /** Devices behind an openNDS, as it hands them over. */
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import type { Registered } from './gateways.ts';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import type { TestServer } from '../server/server.ts';
+import { printedConfig, type Registered } from './gateways.ts';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 export const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -39,6 +45,26 @@ export async function reportAuth(
 		})
 	});
 	return status;
+}
+
+/** Runs the printed BinAuth script for a sign-in, as an openNDS of that version does. @returns what it printed */
+export async function runBinauth(
+	server: TestServer,
+	gateway: Pick<Registered, 'name'>,
+	{ mac, token }: Pick<NdsDevice, 'mac' | 'token'>,
+	pass: number,
+	version = '10.3.1'
+): Promise<string> {
+	const bin = path.join(server.dataDir, `opennds-${version}`);
+	mkdirSync(bin, { recursive: true });
+	writeFileSync(path.join(bin, 'opennds'), `#!/bin/sh\necho "This is openNDS version ${version}"\n`);
+	chmodSync(path.join(bin, 'opennds'), 0o755);
+	const parts = await printedConfig(server, gateway.name);
+	const text = parts.find(({ file }) => file?.endsWith('airtill-binauth.sh'))?.text ?? '';
+	const words = ['auth_client', mac, '-', '-', '192.168.8.50', token, base64(`s${pass}`)];
+	const env = { ...process.env, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+	const { stdout } = await promisify(execFile)('sh', ['-c', text, 'script', ...words], { env });
+	return stdout.trim();
 }
 
 /** Path of the page that a device is sent to. */

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { connect, startMachine, type Machine } from './namespaces.ts';
 
 export const ROUTER_ADDRESS = '192.168.77.1';
-const INTERNET_ADDRESS = '203.0.113.80';
+export const INTERNET_ADDRESS = '203.0.113.80';
 export const LAN = 'br-lan';
 const ask = fileURLToPath(new URL('./ask.js', import.meta.url));
 const limitMs = 60_000;

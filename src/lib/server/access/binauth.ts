@@ -1,3 +1,4 @@
+import { dataLeft } from '#lib/domain/data-limit.ts';
 import { passOfUser } from '#lib/domain/pass-username.ts';
 import type { Tx } from '../db/database.ts';
 import type { Speed } from '../gateways/gateway.ts';
@@ -7,6 +8,7 @@ import { takeSlot } from './device-slots/device-slots.ts';
 import { releaseSlot, slotOf } from './device-slots/store.ts';
 import { passState, speedOf } from './passes/pass-state.ts';
 import type { AccessContext } from './provisioning/context.ts';
+import { countData } from './provisioning/count-data.ts';
 import { devicesOf } from './provisioning/devices.ts';
 import { confirmFetched, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
 import { controlModeOf } from './provisioning/targets.ts';
@@ -23,13 +25,13 @@ export interface Stay {
  * Decides whether openNDS may let in a device that signed in (BinAuth). Security: anybody can guess
  * usernames. So MAC address and token (hash: `hid`) must match a captive session on which the pass was bought
  * or opened.
- * @returns whole seconds until the device's end, and its speed; null to refuse
+ * @returns whole seconds until the device's end, its speed and the bytes that are left; null to refuse
  */
 export async function admitStay(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	stay: Stay
-): Promise<{ seconds: number; speed: Speed } | null> {
+): Promise<{ seconds: number; speed: Speed; dataLeft: number | null } | null> {
 	const { database, clock, jobs } = context;
 	const passId = passOfUser(stay.user);
 	if (passId === null || controlModeOf(gateway) !== 'browser') return null;
@@ -42,7 +44,7 @@ export async function admitStay(
 		// openNDS sends no report before it disconnects the device, so the slot counts until the end.
 		if (!(await takeSlot(trx, jobs, order, now, state.untilMs))) return null;
 		const seconds = Math.max(1, Math.ceil((state.untilMs - now) / 1000));
-		return { seconds, speed: speedOf(state.pass) };
+		return { seconds, speed: speedOf(state.pass), dataLeft: dataLeft(state.pass) };
 	});
 }
 
@@ -65,9 +67,17 @@ export async function confirmStay(
 	return isConfirmed;
 }
 
-/** Frees the slot of a device that openNDS disconnected, unless it has signed in again since. */
-export async function endStay(context: AccessContext, gateway: RegisteredGateway, stay: Stay): Promise<void> {
-	const { database, clock } = context;
+/**
+ * Counts the data of a device that openNDS disconnected, and frees its slot unless it has signed in again since.
+ * @param bytes of this stay, up and down together
+ */
+export async function endStay(
+	context: AccessContext,
+	gateway: RegisteredGateway,
+	stay: Stay,
+	bytes: number
+): Promise<void> {
+	const { database, clock, jobs } = context;
 	const passId = passOfUser(stay.user);
 	if (passId === null) return;
 	const { mac } = stay;
@@ -76,12 +86,14 @@ export async function endStay(context: AccessContext, gateway: RegisteredGateway
 		const now = clock.now();
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
 		if (state.kind === 'unknown') return;
+		await countData(context, trx, passId, bytes);
 		const slot = await slotOf(trx, passId, mac);
 		if (!slot || slot.released_at !== null || slot.gateway_id !== gateway.id) return;
 		// The script reports in the background: the device may have signed in under a new token meanwhile.
 		const isBack = newest !== null && !newest.isThisStay && slot.bound_at >= newest.createdAt;
 		if (!isBack) await releaseSlot(trx, { passId, mac }, now);
 	});
+	jobs.nudge();
 }
 
 async function newestStay(

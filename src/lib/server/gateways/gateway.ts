@@ -25,8 +25,8 @@ export const settingsShape = z.object({
 	 */
 	binauthConfirms: z.literal(true).optional(),
 	/**
-	 * openNDS at level 1: its BinAuth script sets the limits of speed. Gateways that were registered with an older
-	 * script get this with the first question of the new one.
+	 * openNDS at level 1: its BinAuth script sets the limits of an offer. Gateways get this with the first question of
+	 * the script on openNDS 10 or newer.
 	 */
 	binauthLimits: z.literal(true).optional(),
 	/** UniFi: the site's name in the redirect. */
@@ -147,6 +147,8 @@ export interface DeviceLogin {
 	login: Readonly<Record<string, string>>;
 	maxDevices: number;
 	speed: Speed;
+	/** Bytes that the pass has left; null without a limit. */
+	dataLeft: number | null;
 	/** The user's comment at the gateway may lack the installation id. */
 	mayBeUnmarked: boolean;
 }
@@ -185,6 +187,8 @@ export interface DeviceController {
 	authorize(device: DeviceLogin, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<'done'>;
 	/** Ends access now. Returns `done` as well if the gateway does not know the device. */
 	disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult>;
+	/** Returns the bytes that it counted for a device or user; null if the gateway does not know it. */
+	usage(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<number | null>;
 	status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>;
 }
 

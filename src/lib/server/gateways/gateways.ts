@@ -18,7 +18,7 @@ import { adapterOf } from './registry.ts';
 import * as store from './store.ts';
 
 export type { RegisteredGateway } from './gateway-record.ts';
-export { asksRadius, dataWords, heldLimits } from './limits.ts';
+export { asksRadius, dataWords, heldLimits, UNSEEN_BYTES } from './limits.ts';
 
 const MAX_OF_ROUTER = 20;
 
@@ -47,13 +47,11 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		recordStatus: bind(recordStatus),
 		set: bind(setGateway),
 		rotate: bind(rotateGateway),
-		/** Keeps what the BinAuth script of an openNDS has shown of itself. */
-		async learn(
-			{ id, settings }: RegisteredGateway,
+		/** Keeps what the BinAuth script of an openNDS has shown of itself. Its next request shows it again. */
+		learn: (
+			gateway: RegisteredGateway,
 			learned: Pick<GatewaySettings, 'binauthConfirms' | 'binauthLimits'>
-		): Promise<void> {
-			await store.updateGateway(db, id, { settings: JSON.stringify({ ...settings, ...learned }) });
-		},
+		) => store.updateSettings(db, gateway, JSON.stringify({ ...gateway.settings, ...learned })),
 		remove: store.removeGateway
 	};
 }

@@ -4,8 +4,11 @@ import type { GatewayKind, GatewaySettings, Speed } from './gateway.ts';
 export interface HeldLimits {
 	/** The highest speed limit in kbit/s that it takes; 0 if it limits no speed. */
 	maxSpeedKbps: number;
-	/** Whether it reports the data of a pass, and ends all its devices when none is left. */
-	data: boolean;
+	/**
+	 * `pass`: it reports the data of a pass, and ends all its devices when none is left. `device`: it ends each device at
+	 * what was left of the pass when that device came, and reports at its end. null: neither.
+	 */
+	data: 'pass' | 'device' | null;
 }
 
 /** WISPr attributes and RouterOS count bit/s in 32 bits. */
@@ -16,12 +19,16 @@ const UNIFI_MOST_KBPS = 100_000;
 /** Returns what a gateway holds. Each adapter that sends limits is listed here; see src/docs/routers-and-gateways.md. */
 export const heldLimits = (gateway: { kind: GatewayKind; settings: GatewaySettings }): HeldLimits => ({
 	maxSpeedKbps: maxSpeedOf(gateway),
-	data: holdsData(gateway)
+	data: dataOf(gateway)
 });
 
-/** With RADIUS, only a Disconnect-Request ends all devices of a pass that has no data left. */
-function holdsData({ kind, settings }: { kind: GatewayKind; settings: GatewaySettings }): boolean {
-	return asksRadius({ kind, settings }) && settings.nas !== undefined;
+function dataOf(gateway: { kind: GatewayKind; settings: GatewaySettings }): HeldLimits['data'] {
+	const { kind, settings } = gateway;
+	// With RADIUS, only a Disconnect-Request ends all devices of a pass.
+	if (asksRadius(gateway)) return settings.nas === undefined ? null : 'pass';
+	if (kind !== 'opennds') return settings.api === undefined ? null : 'pass';
+	if (settings.ndsctl) return 'pass';
+	return (settings.level === 4 ? settings.binauthConfirms : settings.binauthLimits) ? 'device' : null;
 }
 
 export const asksRadius = ({ kind, settings }: { kind: GatewayKind; settings: GatewaySettings }): boolean =>
@@ -41,6 +48,12 @@ function maxSpeedOf({ kind, settings }: { kind: GatewayKind; settings: GatewaySe
 	}
 }
 
+/**
+ * Bytes that a device can use between two reads of its counter, at 80 Mbit/s. A gateway that forgets the counter of a
+ * device that it ends gets this much above what is left, so that we read the counter before.
+ */
+export const UNSEEN_BYTES = 150_000_000;
+
 export const isUnlimited = ({ down, up }: Speed): boolean => down === null && up === null;
 
 /** Formats a speed as RouterOS does: from the device, then to it. Both are needed, so no limit is the highest one. */
@@ -55,5 +68,11 @@ export const dataWords = (bytes: number): { octets: number; gigawords: number } 
 	gigawords: Math.floor(bytes / GIGAWORD)
 });
 
-/** Formats the limits for openNDS: kbit/s up and down, then kB up and down. 0 is no limit. */
-export const openndsLimits = ({ down, up }: Speed): string => `${up ?? 0} ${down ?? 0} 0 0`;
+/**
+ * Formats the limits for openNDS: kbit/s up and down, then units of 1,024 bytes up and down; 0 is no limit. It counts
+ * each direction on its own, so each gets all that is left. Rounded up: what openNDS ends has used its limit.
+ */
+export function openndsLimits({ down, up }: Speed, dataLeft: number | null): string {
+	const quota = dataLeft === null ? 0 : Math.max(1, Math.ceil(dataLeft / 1_024));
+	return `${up ?? 0} ${down ?? 0} ${quota} ${quota}`;
+}

@@ -104,7 +104,7 @@ export async function setGateway(
 	// The BinAuth script on the router may be older than what a new gateway is set up with.
 	if (before.settings.level === 4 && !before.settings.binauthConfirms)
 		delete checked.settings.binauthConfirms;
-	if (before.settings.level === 1 && !before.settings.binauthLimits) delete checked.settings.binauthLimits;
+	if (before.settings.binauthLimits && checked.settings.level === 1) checked.settings.binauthLimits = true;
 	await checkUnique(context, checked, before.id);
 	const values = settingValues(context, checked, before.credentials);
 	return database.transact(async (trx) => {

@@ -56,6 +56,20 @@ export async function updateStatus(
 		.execute();
 }
 
+/** Writes nothing if the gateway got other settings or secrets since it was read. */
+export async function updateSettings(
+	queries: Queries,
+	{ id, updatedAt }: { id: number; updatedAt: number },
+	settings: string
+): Promise<void> {
+	await queries
+		.updateTable('gateways')
+		.set({ settings })
+		.where('id', '=', id)
+		.where('updated_at', '=', updatedAt)
+		.execute();
+}
+
 export async function markRouterOnline(queries: Queries, routerId: number): Promise<void> {
 	await queries
 		.updateTable('routers')

@@ -51,22 +51,21 @@ function ownProblems(
 	return [...found, ...limitProblems(offer, router, gateways)];
 }
 
-type Limits = Partial<
-	Record<'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb', number | null | undefined>
->;
+type Limit = 'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb';
+type Limits = Partial<Record<Limit | 'max_devices', number | null | undefined>>;
 
 /** Lists the limits that the gateways of a router do not hold. */
 export function limitProblems(
 	offer: Limits,
-	router: Pick<RouterRow, 'access_kind'>,
+	router: Pick<RouterRow, 'access_kind' | 'max_devices'>,
 	gateways: readonly RegisteredGateway[]
-): { field: keyof Limits; detail: string }[] {
+): { field: Limit; detail: string }[] {
 	const problems = {
 		speed_down_kbps: speedProblem(offer.speed_down_kbps ?? null, gateways),
 		speed_up_kbps: speedProblem(offer.speed_up_kbps ?? null, gateways),
-		data_limit_mb: dataProblem(offer.data_limit_mb ?? null, router, gateways)
+		data_limit_mb: dataProblem(offer, router, gateways)
 	};
-	return (Object.keys(problems) as (keyof Limits)[]).flatMap((field) => {
+	return (Object.keys(problems) as Limit[]).flatMap((field) => {
 		const detail = problems[field];
 		return detail === null ? [] : [{ field, detail }];
 	});
@@ -98,6 +97,9 @@ function devicesProblem({ max_devices: devices }: NewOffer, { access_kind }: Rou
 	return 'Everybody has the same password here, so the number of devices cannot be limited.';
 }
 
+const NO_LIMITS_YET =
+	'holds limits only with openNDS 10 or newer, after its BinAuth script has asked: install its configuration again.';
+
 /** A limit that only some gateways of the router hold would depend on where the buyer connects. */
 function speedProblem(kbps: number | null, gateways: readonly RegisteredGateway[]): string | null {
 	if (kbps === null) return null;
@@ -107,29 +109,34 @@ function speedProblem(kbps: number | null, gateways: readonly RegisteredGateway[
 	const most = heldLimits(unable).maxSpeedKbps;
 	const gateway = `The gateway "${unable.name}" (${unable.kind})`;
 	if (most > 0) return `${gateway} takes limits of up to ${most} kbit/s.`;
-	return unable.kind === 'opennds'
-		? `${gateway} has an old BinAuth script, which sets no speed: install its configuration again.`
-		: `${gateway} cannot limit the speed.`;
+	return unable.kind === 'opennds' ? `${gateway} ${NO_LIMITS_YET}` : `${gateway} cannot limit the speed.`;
 }
 
 function dataProblem(
-	megabytes: number | null,
-	{ access_kind: access }: Pick<RouterRow, 'access_kind'>,
+	{ data_limit_mb: megabytes, max_devices: devices }: Limits,
+	{ access_kind: access, max_devices: most }: Pick<RouterRow, 'access_kind' | 'max_devices'>,
 	gateways: readonly RegisteredGateway[]
 ): string | null {
-	if (megabytes === null) return null;
+	if (!isSet(megabytes)) return null;
 	if (access === 'shared_password') {
 		return 'Everybody has the same password here, so the amount of data cannot be limited.';
 	}
 	if (gateways.length === 0) return 'The router has no gateway, so nothing limits the amount of data.';
-	const unable = gateways.find(
-		(gateway) => !heldLimits(gateway).data || (gateway.kind === 'hostapd' && access !== 'wpa_enterprise')
-	);
+	const isOneDevice = (devices ?? most) === 1;
+	const unable = gateways.find((gateway) => {
+		const { data } = heldLimits(gateway);
+		if (data === null || (data === 'device' && !isOneDevice)) return true;
+		return gateway.kind === 'hostapd' && access !== 'wpa_enterprise';
+	});
 	if (!unable) return null;
 	const gateway = `The gateway "${unable.name}" (${unable.kind})`;
 	if (asksRadius(unable) && unable.settings.nas === undefined) {
 		return `${gateway} can limit the amount of data only with an address for Disconnect-Requests (--nas).`;
 	}
+	if (heldLimits(unable).data === 'device') {
+		return `${gateway} counts each device on its own, so it holds data limits only for 1 device.`;
+	}
+	if (unable.kind === 'opennds') return `${gateway} ${NO_LIMITS_YET}`;
 	return unable.kind === 'hostapd'
 		? `${gateway} reports whose data it is only with wpa_enterprise.`
 		: `${gateway} cannot limit the amount of data.`;

@@ -18,6 +18,7 @@ import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.
  * we remove the user with its cookies and connections.
  * Ownership: the comment of our users names the installation. Users without it belong to the owner or to
  * another installation. We never change them, except for grants with mayBeUnmarked.
+ * Data: the counters of the user last as long as it. `limit-bytes-total` is what they show plus what is left.
  * Profiles: one per device limit (`airtill-1`, ...) sets `shared-users`. Owners may add a rate limit to it. A pass with a
  * speed has a profile of its own kind (`airtill-1-512k-2000k`), whose `rate-limit` is read back before users get it.
  */
@@ -28,7 +29,13 @@ const commentOf = ({ installation }: GatewayFacts) => `${UNMARKED} ${installatio
 const MAX_ROWS = 50;
 
 const rowsShape = z.array(
-	z.looseObject({ '.id': z.string(), uptime: z.string().optional(), comment: z.string().optional() })
+	z.looseObject({
+		'.id': z.string(),
+		uptime: z.string().optional(),
+		comment: z.string().optional(),
+		'bytes-in': z.string().default('0'),
+		'bytes-out': z.string().default('0')
+	})
 );
 type Row = z.output<typeof rowsShape>[number];
 
@@ -118,6 +125,9 @@ async function usersOf(
 const used = (rows: readonly Row[]) =>
 	rows.reduce((sum, { uptime }) => sum + routerSeconds(uptime ?? '0s'), 0);
 
+const bytesOf = (rows: readonly Row[]) =>
+	rows.reduce((sum, row) => sum + Number(row['bytes-in']) + Number(row['bytes-out']), 0);
+
 const authorize: DeviceController['authorize'] = async (device, untilMs, facts, reach) => {
 	const rest = createRest(facts, reach);
 	const profile = await ensureProfile(rest, device);
@@ -139,12 +149,18 @@ const authorize: DeviceController['authorize'] = async (device, untilMs, facts, 
 			password: device.password,
 			profile,
 			'limit-uptime': `${used(users) + used(active) + left * device.maxDevices}s`,
+			...(device.dataLeft !== null && { 'limit-bytes-total': String(bytesOf(users) + device.dataLeft) }),
 			disabled: 'false'
 		};
 		const isChanged = user
 			? await rest.change('PATCH', `/${USERS}/${user['.id']}`, wanted)
 			: await rest.change('PUT', `/${USERS}`, { name: device.user, ...wanted });
-		if (isChanged) return 'done';
+		if (!isChanged) continue;
+		const limit = wanted['limit-bytes-total'];
+		if (limit === undefined) return 'done';
+		const kept = await rest.find(USERS, 'name', device.user);
+		if (kept.some((row) => row['limit-bytes-total'] === limit)) return 'done';
+		throw new Unavailable(`RouterOS did not keep the data limit of the user "${device.user}".`);
 	}
 	throw new Unavailable('Another program changes the users of this hotspot at the same time.');
 };
@@ -160,6 +176,11 @@ const disconnect: DeviceController['disconnect'] = async (device, facts, reach) 
 		await rest.remove(menu, await rest.find(menu, 'user', device.user));
 	}
 	return 'done';
+};
+
+const usage: DeviceController['usage'] = async (device, facts, reach) => {
+	const users = await usersOf(createRest(facts, reach), device, facts);
+	return users === null || users.length === 0 ? null : bytesOf(users);
 };
 
 const status: DeviceController['status'] = async (facts, reach) => {
@@ -183,7 +204,7 @@ const status: DeviceController['status'] = async (facts, reach) => {
 	};
 };
 
-export const mikrotikController: DeviceController = { subject: 'user', authorize, disconnect, status };
+export const mikrotikController: DeviceController = { subject: 'user', authorize, disconnect, usage, status };
 
 const errorShape = z.looseObject({ message: z.string().optional(), detail: z.string().optional() });
 

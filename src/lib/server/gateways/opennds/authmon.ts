@@ -79,15 +79,16 @@ export interface AuthmonItem {
 	rhid: string;
 	user: string;
 	speed: Speed;
+	dataLeft: number | null;
 	untilMs: number;
 }
 
 /** Formats a response. A shell evaluates it, so items have only hexadecimal digits, numbers and base64. */
 export function formatItems(items: readonly AuthmonItem[], now: number): string {
 	let response = '*';
-	for (const { rhid, user, speed, untilMs } of items.slice(0, MAX_ITEMS)) {
+	for (const { rhid, user, speed, dataLeft, untilMs } of items.slice(0, MAX_ITEMS)) {
 		const minutes = Math.max(1, Math.ceil((untilMs - now) / MINUTE_MS));
-		const item = `${rhid} ${minutes} ${openndsLimits(speed)} ${Buffer.from(user).toString('base64')}`;
+		const item = `${rhid} ${minutes} ${openndsLimits(speed, dataLeft)} ${Buffer.from(user).toString('base64')}`;
 		const next = `${response} ${encodeURIComponent(item)}`;
 		if (next.length > MAX_RESPONSE) break;
 		response = next;

@@ -22,8 +22,9 @@ ask() {
 case "$1" in
 auth_client)
 	# $2 MAC address, $5 IP address, $6 token, $7 what the sign-in carried (percent-encoded base64)
-	# Prints seconds, kbit/s up and down, and kB up and down; 0 is no limit.
-	limits=$(ask "method=$1&limits=1&mac=$2&ip=$5&token=$6&custom=$7") || exit 0
+	# Prints seconds, kbit/s up and down, and units of 1024 bytes up and down; 0 is no limit.
+	version=$(opennds -v 2>/dev/null | sed -n 's/.*version \\([0-9]*\\).*/\\1/p')
+	limits=$(ask "method=$1&limits=1&version=$version&mac=$2&ip=$5&token=$6&custom=$7") || exit 0
 	case "$limits" in
 	'' | *[!0-9' ']*) exit 0 ;;
 	esac

@@ -7,7 +7,7 @@ import {
 	type GatewayFacts,
 	type Reach
 } from '../gateway.ts';
-import { openndsLimits } from '../limits.ts';
+import { openndsLimits, UNSEEN_BYTES } from '../limits.ts';
 
 /**
  * Controls openNDS on this machine through `ndsctl` (tested with 9.10).
@@ -31,7 +31,10 @@ const clientShape = z.object({
 	state: z.string(),
 	token: z.string(),
 	custom: z.string().optional(),
-	session_end: z.string().optional()
+	session_end: z.string().optional(),
+	/** In units of 1,024 bytes, counted every `checkinterval`. */
+	download_this_session: z.string().default('0'),
+	upload_this_session: z.string().default('0')
 });
 const listShape = z.object({ clients: z.record(z.string(), clientShape) });
 type Client = z.output<typeof clientShape>;
@@ -89,7 +92,8 @@ const authorize: DeviceController['authorize'] = async (device, untilMs, facts, 
 		await ndsctl(facts, reach, ['deauth', client.mac]);
 	}
 	const minutes = Math.max(1, Math.ceil((untilMs - reach.now()) / MINUTE_MS));
-	const limits = openndsLimits(device.speed).split(' ');
+	const dataLeft = device.dataLeft === null ? null : device.dataLeft + UNSEEN_BYTES;
+	const limits = openndsLimits(device.speed, dataLeft).split(' ');
 	const words = ['auth', client.mac, String(minutes), ...limits, customOf(device.user)];
 	if (/\bauthenticated\./i.test(await ndsctl(facts, reach, words))) return 'done';
 	throw new Unavailable('openNDS did not authorize the device. Set allow_preemptive_authentication.');
@@ -101,6 +105,12 @@ const disconnect: DeviceController['disconnect'] = async (device, facts, reach) 
 	const output = await ndsctl(facts, reach, ['deauth', client.mac]);
 	if (/deauthenticated|not found/i.test(output)) return 'done';
 	throw new Unavailable('openNDS did not disconnect the device.');
+};
+
+const usage: DeviceController['usage'] = async (device, facts, reach) => {
+	const client = (await clientsOf(facts, reach)).find(({ mac }) => mac.toLowerCase() === device.mac);
+	if (!client || !isOnline(client) || !isOwn(client, device)) return null;
+	return (Number(client.download_this_session) + Number(client.upload_this_session)) * 1_024;
 };
 
 const status: DeviceController['status'] = async (facts, reach) => {
@@ -126,4 +136,4 @@ const status: DeviceController['status'] = async (facts, reach) => {
 	return { problems, reachable: true, clockOffsetMs: null, online: clients.filter(isOnline).length };
 };
 
-export const ndsctlController: DeviceController = { subject: 'device', authorize, disconnect, status };
+export const ndsctlController: DeviceController = { subject: 'device', authorize, disconnect, usage, status };

@@ -158,7 +158,8 @@ function steps(facts: GatewayFacts, site: ConfigSite, portal: PortalAddress): st
 	} else {
 		lines.push(
 			'- In live mode the router sells after the script has asked once. Run it on the router; it may say nothing:',
-			`  sh ${BINAUTH_FILE} auth_client 02:00:00:00:00:01 - - 192.0.2.1 00000000 czA=`
+			`  sh ${BINAUTH_FILE} auth_client 02:00:00:00:00:01 - - 192.0.2.1 00000000 czA=`,
+			'- Limits of offers need openNDS 10: version 9 sets a script’s speed after its rules, and never limits downloads.'
 		);
 		lines.push(
 			'- A device goes offline at the second that was set at its sign-in; added time counts from the next sign-in.'

@@ -110,13 +110,11 @@ export function checkSecret(kind: GatewayKind, secret: string, report: Report): 
 	else if (!rule.pattern.test(secret)) report('secret', rule.rule);
 }
 
-const level1 = { level: 1, binauthLimits: true } satisfies GatewaySettings;
-
 function checkLevel({ input: { level }, kind, settings, report }: Check<GatewayInput>): void {
 	if (level === null) {
-		if (kind === 'opennds') Object.assign(settings, level1);
+		if (kind === 'opennds') settings.level = 1;
 	} else if (kind !== 'opennds') report('level', 'only openNDS has levels; leave it out');
-	else if (level === '1') Object.assign(settings, level1);
+	else if (level === '1') settings.level = 1;
 	else if (level === '4') Object.assign(settings, { level: 4, binauthConfirms: true });
 	else report('level', 'use 1 (portal in the same network) or 4 (portal elsewhere, by https)');
 }

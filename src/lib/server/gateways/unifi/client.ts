@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import { Unavailable, type DeviceController, type GatewayFacts, type Reach } from '../gateway.ts';
+import { UNSEEN_BYTES } from '../limits.ts';
 import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.ts';
 
 /**
@@ -11,6 +12,8 @@ import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.
 const MINUTE_MS = 60_000;
 const PAGE = 200;
 const MAX_PAGES = 10;
+/** The API takes up to this many. */
+const MOST_MEGABYTES = 1_048_576;
 
 const pageShape = z.looseObject({ totalCount: z.int() });
 const siteShape = z.looseObject({
@@ -22,6 +25,14 @@ const clientShape = z.looseObject({
 	id: z.string(),
 	macAddress: z.string().optional(),
 	access: z.looseObject({ type: z.string().optional(), authorized: z.boolean().optional() }).optional()
+});
+/** Only the client by its id has its authorization. */
+const detailShape = z.looseObject({
+	access: z
+		.looseObject({
+			authorization: z.looseObject({ usage: z.looseObject({ bytes: z.number() }).optional() }).optional()
+		})
+		.optional()
 });
 
 function createConsole(facts: GatewayFacts, reach: Reach) {
@@ -57,7 +68,7 @@ function createConsole(facts: GatewayFacts, reach: Reach) {
 		}
 		const path = `/sites/${encodeURIComponent(site.id)}/clients`;
 		const found = await list(path, clientShape, filter);
-		return found.map((client) => ({ ...client, path: `${path}/${encodeURIComponent(client.id)}/actions` }));
+		return found.map((client) => ({ ...client, path: `${path}/${encodeURIComponent(client.id)}` }));
 	}
 
 	/** Returns undefined if the device is not on the Wi-Fi. */
@@ -67,17 +78,20 @@ function createConsole(facts: GatewayFacts, reach: Reach) {
 	return { call, clients, client };
 }
 
-const authorize: DeviceController['authorize'] = async ({ mac, speed }, untilMs, facts, reach) => {
+const authorize: DeviceController['authorize'] = async ({ mac, speed, dataLeft }, untilMs, facts, reach) => {
 	if (mac === null) throw new Unavailable('The MAC address of the device is unknown.');
 	const unifi = createConsole(facts, reach);
 	const client = await unifi.client(mac);
 	if (!client) throw new Unavailable('The device is not on the Wi-Fi now.');
-	const answer = await unifi.call('POST', client.path, {
+	const answer = await unifi.call('POST', `${client.path}/actions`, {
 		action: 'AUTHORIZE_GUEST_ACCESS',
 		timeLimitMinutes: Math.max(1, Math.ceil((untilMs - reach.now()) / MINUTE_MS)),
 		// The console counts from the device: it receives a download. It takes at least 2 kbit/s.
 		...(speed.down !== null && { rxRateLimitKbps: Math.max(2, speed.down) }),
-		...(speed.up !== null && { txRateLimitKbps: Math.max(2, speed.up) })
+		...(speed.up !== null && { txRateLimitKbps: Math.max(2, speed.up) }),
+		...(dataLeft !== null && {
+			dataUsageLimitMBytes: Math.min(MOST_MEGABYTES, Math.ceil((dataLeft + UNSEEN_BYTES) / 1_000_000))
+		})
 	});
 	if (isSuccess(answer)) return 'done';
 	const { type } = client.access ?? {};
@@ -96,10 +110,21 @@ const disconnect: DeviceController['disconnect'] = async ({ mac }, facts, reach)
 	const client = await unifi.client(mac);
 	if (!client) return 'impossible';
 	if (client.access?.authorized === false) return 'done';
-	const answer = await unifi.call('POST', client.path, { action: 'UNAUTHORIZE_GUEST_ACCESS' });
+	const answer = await unifi.call('POST', `${client.path}/actions`, { action: 'UNAUTHORIZE_GUEST_ACCESS' });
 	if (answer.status === 404) return 'impossible';
 	if (isSuccess(answer)) return 'done';
 	throw new Unavailable(explain(answer));
+};
+
+const usage: DeviceController['usage'] = async ({ mac }, facts, reach) => {
+	const unifi = createConsole(facts, reach);
+	const client = mac === null ? undefined : await unifi.client(mac);
+	if (!client) return null;
+	const answer = await unifi.call('GET', client.path);
+	if (answer.status === 404) return null;
+	const detail = detailShape.safeParse(answer.body);
+	if (answer.status !== 200 || !detail.success) throw new Unavailable(explain(answer));
+	return detail.data.access?.authorization?.usage?.bytes ?? null;
 };
 
 const status: DeviceController['status'] = async (facts, reach) => {
@@ -117,7 +142,7 @@ const status: DeviceController['status'] = async (facts, reach) => {
 	};
 };
 
-export const unifiController: DeviceController = { subject: 'device', authorize, disconnect, status };
+export const unifiController: DeviceController = { subject: 'device', authorize, disconnect, usage, status };
 
 const isSuccess = ({ status }: Answer) => status >= 200 && status < 300;
 

@@ -130,9 +130,9 @@ async function itemsFor(
 	for (const { grantId, login } of grants) {
 		if (trustsRequests(gateway) && matchesName(login, listers)) await access.confirm(gateway, grantId);
 	}
-	const items = grants.flatMap(({ login, user, speed, untilMs }) => {
+	const items = grants.flatMap(({ login, user, speed, dataLeft, untilMs }) => {
 		const rhid = rhidOf(login, faskey);
-		return rhid === null ? [] : [{ rhid, user, speed, untilMs }];
+		return rhid === null ? [] : [{ rhid, user, speed, dataLeft, untilMs }];
 	});
 	return formatItems(items, clock.now());
 }

@@ -7,6 +7,8 @@ import { authenticateGateway } from './bearer.ts';
 
 const MAX_BODY_BYTES = 8 * 1024;
 const TOKEN = /^[0-9a-f]{1,64}$/;
+/** openNDS 9 sets the limits of a script after its firewall rules: it never limits downloads (measured with 9.10). */
+const HOLDS_LIMITS = 10;
 const CUSTOM = /^[A-Za-z0-9+/]{1,64}={0,2}$/;
 
 /**
@@ -38,7 +40,7 @@ async function answer(event: RequestEvent<{ gateway: string }>): Promise<Respons
 	await gateways.recordStatus(gateway, { seen: true });
 	const method = fields.get('method') ?? '';
 	if (method.endsWith('_deauth')) {
-		await access.endStay(gateway, device);
+		await access.endStay(gateway, device, countOf(fields, 'bytes_in') + countOf(fields, 'bytes_out'));
 		return new Response(null, { status: 204 });
 	}
 	if (method === 'ndsctl_auth') {
@@ -50,11 +52,18 @@ async function answer(event: RequestEvent<{ gateway: string }>): Promise<Respons
 	if (method !== 'auth_client') return text('', 400);
 	// Scripts of earlier versions take only the seconds, and ask for nothing else.
 	const takesLimits = fields.get('limits') === '1';
-	if (takesLimits && !gateway.settings.binauthLimits) await gateways.learn(gateway, { binauthLimits: true });
+	const holdsLimits = countOf(fields, 'version') >= HOLDS_LIMITS;
+	if (holdsLimits && !gateway.settings.binauthLimits) await gateways.learn(gateway, { binauthLimits: true });
 	const admitted = await access.admitStay(gateway, device);
 	if (admitted === null) return text('', 403);
-	const { seconds, speed } = admitted;
-	return text(takesLimits ? `${seconds} ${openndsLimits(speed)}` : String(seconds));
+	const { seconds, speed, dataLeft } = admitted;
+	return text(takesLimits ? `${seconds} ${openndsLimits(speed, dataLeft)}` : String(seconds));
+}
+
+/** Returns 0 for a number that is missing or broken. */
+function countOf(fields: URLSearchParams, name: string): number {
+	const count = fields.get(name) ?? '';
+	return /^\d{1,15}$/.test(count) ? Number(count) : 0;
 }
 
 const text = (body: string, status = 200) =>

@@ -1,23 +1,23 @@
-import { Unavailable, type CommandResult } from '#lib/server/gateways/gateway.ts';
+import { Unavailable } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { AccessContext } from '../context.ts';
 import * as store from './store.ts';
 
 export const MAX_BACKOFF_MS = 60_000;
 
-/** Calls a gateway; stores its response or error. Returns Unavailable if the adapter throws. */
-export async function callGateway(
+/** Calls a gateway; stores that it answered, or its error. Returns Unavailable if the adapter throws. */
+export async function callGateway<T>(
 	{ gateways, log }: AccessContext,
 	gateway: RegisteredGateway,
-	work: () => Promise<CommandResult>
-): Promise<CommandResult | Unavailable> {
+	work: () => Promise<T>
+): Promise<T | Unavailable> {
 	const result = await work().catch((error: unknown) => {
 		if (error instanceof Unavailable) return error;
 		log.error({ err: error, gateway: gateway.name }, 'a gateway adapter failed');
 		return new Unavailable('An error of ours; see the log.');
 	});
 	await gateways.recordStatus(gateway, {
-		...(result === 'done' && { seen: true }),
+		...(!(result instanceof Unavailable) && result !== 'impossible' && { seen: true }),
 		trouble: result instanceof Unavailable ? result.message : null
 	});
 	return result;

@@ -1,3 +1,4 @@
+import { dataLeft } from '#lib/domain/data-limit.ts';
 import { loginUser } from '#lib/domain/pass-username.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { DeviceLogin } from '#lib/server/gateways/gateway.ts';
@@ -22,6 +23,7 @@ export async function loginOf(
 		login: captiveSessionId === null ? {} : await captiveSessions.loginOf(captiveSessionId),
 		maxDevices: open?.pass.max_devices ?? 1,
 		speed: open ? speedOf(open.pass) : { down: null, up: null },
+		dataLeft: open ? dataLeft(open.pass) : null,
 		mayBeUnmarked: isMarked === 0
 	};
 }
@@ -35,7 +37,7 @@ export const othersOf = async (
 ): Promise<store.GrantRow[]> =>
 	store.sameDevice(queries, grant, await gateways.sharingConsole(queries, gateway));
 
-/** Returns the end of the device's last pass with the same speed: a device can have several passes. */
+/** Returns the end of the device's last pass with the same limits: a device can have several passes. */
 export async function desiredEnd(
 	context: AccessContext,
 	grant: store.GrantRow,
@@ -44,12 +46,15 @@ export async function desiredEnd(
 ): Promise<number> {
 	const own = open.untilMs + (open.kind === 'waits' ? SLACK_MS : 0);
 	const others = await openOthers(context, grant, gateway);
-	const same = others.filter(({ pass }) => isSameSpeed(pass, open.pass));
+	const same = others.filter(({ pass }) => isSameLimit(pass, open.pass));
 	return Math.max(own, ...same.map(({ untilMs }) => untilMs));
 }
 
-const isSameSpeed = (a: OpenPass['pass'], b: OpenPass['pass']): boolean =>
-	a.speed_down_kbps === b.speed_down_kbps && a.speed_up_kbps === b.speed_up_kbps;
+const isSameLimit = (a: OpenPass['pass'], b: OpenPass['pass']): boolean =>
+	a.speed_down_kbps === b.speed_down_kbps &&
+	a.speed_up_kbps === b.speed_up_kbps &&
+	a.data_limit_mb === null &&
+	b.data_limit_mb === null;
 
 /** Returns other open passes that want the same device, or user, online at the gateway. */
 export async function openOthers(

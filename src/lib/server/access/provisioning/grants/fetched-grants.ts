@@ -15,6 +15,7 @@ export interface FetchedGrant {
 	mac: string | null;
 	user: string;
 	speed: Speed;
+	dataLeft: number | null;
 	login: Login;
 	untilMs: number;
 }
@@ -47,9 +48,9 @@ export async function fetchGrants(
 	for (const grant of await gatewayStore.confirmedAndBack(db, lately, limit - found.length)) {
 		const pass = await openPass(db, grant.pass_id, context.clock.now());
 		if (!pass || grant.requested_end_at === null) continue;
-		const { mac, user, speed, login } = await loginOf(context, grant, pass);
+		const { mac, user, speed, dataLeft, login } = await loginOf(context, grant, pass);
 		if (useOf(login) === 'useless') continue;
-		found.push({ grantId: grant.id, mac, user, speed, login, untilMs: grant.requested_end_at });
+		found.push({ grantId: grant.id, mac, user, speed, dataLeft, login, untilMs: grant.requested_end_at });
 	}
 	return found;
 }
@@ -63,7 +64,7 @@ async function fetchGrant(
 	const { database, clock } = context;
 	const pass = await openPass(database.db, grant.pass_id, clock.now());
 	if (!pass) return null;
-	const { mac, user, speed, login } = await loginOf(context, grant, pass);
+	const { mac, user, speed, dataLeft, login } = await loginOf(context, grant, pass);
 	const from = { id: grant.id, state: 'granting' } as const;
 	const updated_at = clock.now();
 	const use = useOf(login);
@@ -74,7 +75,7 @@ async function fetchGrant(
 	const untilMs = await desiredEnd(context, grant, gateway, pass);
 	const to = { requested_end_at: untilMs, updated_at };
 	const isStored = use === 'shown' || (await store.changeWanted(database.db, from, to));
-	return isStored ? { grantId: grant.id, mac, user, speed, login, untilMs } : null;
+	return isStored ? { grantId: grant.id, mac, user, speed, dataLeft, login, untilMs } : null;
 }
 
 export async function unconfirmedGrants(

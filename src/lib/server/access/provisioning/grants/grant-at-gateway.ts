@@ -6,6 +6,7 @@ import { controllerOf } from '../targets.ts';
 import { backoffMs, callGateway, recordFailure } from './call-gateway.ts';
 import { confirmGrant } from './confirm-grant.ts';
 import { desiredEnd, loginOf, SLACK_MS } from './desired-end.ts';
+import { nextRead, readUsage } from './read-usage.ts';
 import * as store from './store.ts';
 
 /** Interval of checks on a grant that its gateway fetches. */
@@ -23,7 +24,7 @@ export async function grantAtGateway(
 	const endMs = await desiredEnd(context, grant, gateway, pass);
 	const { id, revision, requested_end_at: sent } = grant;
 	const isSent = grant.state === 'granted' && sent !== null && sent >= endMs && sent <= endMs + SLACK_MS;
-	if (isSent && !isWaiting) return pass.untilMs;
+	if (isSent && !isWaiting) return readUsage(context, grant, gateway, pass);
 	const controller = controllerOf(gateway);
 	if (!controller) return awaitFetch(context, grant, pass);
 	// Stored before the call: after a crash, the next job knows that an answer may be missing.
@@ -35,7 +36,8 @@ export async function grantAtGateway(
 		controller.authorize(login, endMs, gateway, context.reach)
 	);
 	if (!(result instanceof Unavailable)) {
-		return (await confirmGrant(context, grant, pass, endMs)) ?? clock.now();
+		const next = (await confirmGrant(context, grant, pass, endMs)) ?? clock.now();
+		return Math.min(next, nextRead(context, gateway, pass));
 	}
 	await recordFailure(context, grant, gateway, result);
 	const again = clock.now() + backoffMs(grant, gateway, isWaiting);

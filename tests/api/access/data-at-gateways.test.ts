@@ -1,0 +1,293 @@
+/** The data of an offer at gateways without RADIUS accounting: what is left is sent, what was used is read. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ndsctlController } from '../../../src/lib/server/gateways/opennds/client.ts';
+import { createAuthmon } from '../../simulators/gateway/authmon.ts';
+import type { RouterOs } from '../../simulators/gateway/routeros.ts';
+import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { buyAtUniFi, connectRouterOs, connectUniFi, newMac } from '../../support/gateways/consoles.ts';
+import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
+import {
+	base64,
+	ndsEntry,
+	newDevice,
+	runBinauth,
+	sha256,
+	type NdsDevice
+} from '../../support/gateways/opennds.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { buyHourOn } from '../../support/pages/splash.ts';
+import { eventually, useFixture } from '../../support/server/fixture.ts';
+
+const MB = 1_000_000;
+const MINUTE = 60_000;
+const LOGIN_HOST = '192.168.8.1';
+/** Demo routers. */
+const [UNIFI, REST, NDS, POLL] = [3, 4, 7, 8];
+
+const fixture = useFixture({ database: 'sqlite' });
+
+/** Makes an hour with 100 MB the only offer of a router. */
+async function sellData(router: number, more: { max_devices?: number } = {}) {
+	const offer = { name: 'Hour', duration: '1h', price: 400, data_limit_mb: 100, ...more };
+	const { status, body } = await fixture().owner.send('PUT', `/v1/owner/routers/${router}/offers`, {
+		body: { offers: [offer] }
+	});
+	const { data, errors } = body as { data?: { id: number }[]; errors?: { detail: string }[] };
+	return { status, id: data?.[0]?.id ?? 0, detail: errors?.[0]?.detail };
+}
+const dataOf = async (id: number) => {
+	const { status, status_reason, data_used_mb, data_left_mb } = await fixture().admin.getSession(id);
+	return { status, status_reason, data_used_mb, data_left_mb };
+};
+const used = (id: number, megabytes: number) =>
+	eventually(`${megabytes} MB are used`, async () => (await dataOf(id)).data_used_mb === megabytes);
+const isUsedUp = (id: number) =>
+	eventually('the session has ended', async () => {
+		const { status, status_reason } = await dataOf(id);
+		return status === 'ended' && status_reason === 'data_limit_reached';
+	});
+const newestPass = async () => {
+	const [row] = await fixture().sql.all('select * from passes order by id desc limit 1');
+	return Number(row?.['id']);
+};
+/** Buys an hour with 100 MB, as an offer would have set it: the portal's form buys an hour. */
+async function limited<T>(work: () => Promise<T>): Promise<T> {
+	const { sql } = fixture();
+	await sql.run(
+		`create trigger limited after insert on passes begin
+			update passes set data_limit_mb = 100, data_used_bytes = 0 where id = new.id; end`
+	);
+	try {
+		return await work();
+	} finally {
+		await sql.run('drop trigger limited');
+	}
+}
+
+describe('two MikroTik hotspots by REST', () => {
+	let hotspots: RouterOs[];
+	let offer: number;
+	beforeAll(async () => {
+		hotspots = [
+			await connectRouterOs(fixture(), 'front', REST),
+			await connectRouterOs(fixture(), 'back', REST)
+		];
+		offer = (await sellData(REST)).id;
+	});
+	afterEach(() => hotspots.forEach((hotspot) => hotspot.heal()));
+	afterAll(() => Promise.all(hotspots.map((hotspot) => hotspot.stop())));
+
+	const limitsOf = (user: string) =>
+		hotspots.map((hotspot) => Number(hotspot.user(user)?.['limit-bytes-total'] ?? 0) / MB);
+	async function buy(order: { offer_id?: number; extends_session_id?: number }) {
+		const { api } = fixture();
+		const session = await api.createSession({
+			...{ router_id: REST, duration: '1h', phone: numberEnding('008') },
+			...order
+		});
+		await api.getPayment((await api.pay(session)).id, 20);
+		const name = `s${order.extends_session_id ?? session.id}`;
+		await eventually('they know the user', async () => hotspots.every((one) => one.user(name) !== null));
+		return session.id;
+	}
+
+	it('get the limit, add up what their users used, and get more with added data', async () => {
+		const { server } = fixture();
+		const [front, back] = hotspots;
+		const id = await buy({ offer_id: offer });
+		const user = `s${id}`;
+		expect(limitsOf(user)).toEqual([100, 100]);
+		front?.use(user, 30 * MB);
+		back?.use(user, 50 * MB);
+		await server.advance(MINUTE);
+		await used(id, 80);
+		expect(await dataOf(id)).toMatchObject({ status: 'active', data_left_mb: 20 });
+
+		await buy({ offer_id: offer, extends_session_id: id });
+		await eventually('both have 120 MB left', async () => limitsOf(user).join() === '150,170');
+		front?.use(user, 120 * MB);
+		await server.advance(2 * MINUTE);
+		await isUsedUp(id);
+		await eventually('both have removed the user', async () =>
+			hotspots.every((hotspot) => hotspot.user(user) === null)
+		);
+	});
+
+	it('count a user that began again at zero, and change nothing while one does not answer', async () => {
+		const { server } = fixture();
+		const [front] = hotspots;
+		const id = await buy({ offer_id: offer });
+		front?.use(`s${id}`, 40 * MB);
+		await server.advance(MINUTE);
+		await used(id, 40);
+		front?.byHand(`s${id}`, { 'bytes-in': '0', 'bytes-out': '10000000' });
+		await server.advance(MINUTE);
+		await used(id, 50);
+		front?.fail('down');
+		await server.advance(2 * MINUTE);
+		await eventually('it was asked in vain', async () => {
+			const [row] = await fixture().sql.all("select trouble from gateways where name = 'front'");
+			return row?.['trouble'];
+		});
+		expect(await dataOf(id)).toMatchObject({ status: 'active', data_used_mb: 50 });
+	});
+
+	it('are refused as long as one does not keep the limit', async () => {
+		const [front] = hotspots;
+		front?.ignore('limit-bytes-total');
+		const id = await buy({ offer_id: offer });
+		const error = await eventually('it was refused', async () => {
+			const [row] = await fixture().sql.all(
+				'select last_error from grants where pass_id = ? and last_error is not null',
+				id
+			);
+			return row?.['last_error'];
+		});
+		expect(error).toBe(`RouterOS did not keep the data limit of the user "s${id}".`);
+		front?.ignore(null);
+	});
+
+	it('are not asked for the data of a pass without a limit', async () => {
+		const id = await buy({});
+		expect(limitsOf(`s${id}`)).toEqual([0, 0]);
+		const { sql } = fixture();
+		await eventually('nothing is to do before its end', async () => {
+			const early = await sql.count(
+				`select count(*) from jobs join grants on grants.id = subject_id join passes on passes.id = pass_id
+					where kind = 'access.grant' and pass_id = ? and run_at < ends_at`,
+				id
+			);
+			return early === 0;
+		});
+	});
+});
+
+describe('a UniFi console', () => {
+	let unifi: UniFiConsole;
+	beforeAll(async () => {
+		unifi = await connectUniFi(fixture());
+	});
+	afterAll(() => unifi.stop());
+
+	it('gets the limit with what can be used between two reads, and is told the end', async () => {
+		expect((await sellData(UNIFI)).status).toBe(200);
+		const mac = newMac();
+		unifi.join(mac);
+		const { sessionId: id } = await limited(() => buyAtUniFi(fixture(), mac));
+		await eventually('it is in', async () => unifi.isIn(mac));
+		expect(unifi.megabytesOf(mac)).toBe(250);
+		unifi.use(mac, 60 * MB);
+		await fixture().server.advance(MINUTE);
+		await used(id, 60);
+		// A device that left the Wi-Fi is not known there.
+		unifi.leave(mac);
+		await fixture().server.advance(MINUTE);
+		unifi.join(mac);
+		expect(unifi.isIn(mac)).toBe(true);
+		unifi.use(mac, 45 * MB);
+		await fixture().server.advance(MINUTE);
+		await isUsedUp(id);
+		await eventually('it is out', async () => !unifi.isIn(mac));
+		expect(await dataOf(id)).toMatchObject({ data_used_mb: 105, data_left_mb: 0 });
+	});
+});
+
+describe('openNDS', () => {
+	/** 100 MB in units of 1,024 bytes, rounded up. */
+	const QUOTA = 97_657;
+	const keyOf = (gateway: Registered) => /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
+
+	function buyAt(gateway: Registered, device: NdsDevice): Promise<number> {
+		return limited(async () => {
+			const before = await newestPass();
+			const person = browse(fixture().server.url);
+			await buyHourOn(person, await person.get(ndsEntry(gateway, device, LOGIN_HOST)));
+			return eventually('it is paid', async () => {
+				const id = await newestPass();
+				return id !== before && id;
+			});
+		});
+	}
+	/** Reports the end of a stay, as the script does. */
+	async function report(gateway: Registered, { mac, token }: NdsDevice, pass: number, bytes: string[]) {
+		const [bytes_in = '', bytes_out = ''] = bytes;
+		const { status } = await fetch(`${fixture().server.url}/opennds/${gateway.key}/binauth`, {
+			method: 'POST',
+			body: new URLSearchParams({
+				...{ key: keyOf(gateway), method: 'downquota_deauth', mac, token, bytes_in, bytes_out },
+				custom: base64(`s${pass}`)
+			})
+		});
+		expect(status).toBe(204);
+	}
+
+	it('with a BinAuth script gets what is left at each sign-in, and reports what was used', async () => {
+		const gateway = await registerGateway(fixture().server, 'opennds', {
+			loginHost: LOGIN_HOST,
+			router: NDS
+		});
+		const device = newDevice();
+		const pass = await buyAt(gateway, device);
+		const quotas = async (one: NdsDevice) => {
+			const words = (await runBinauth(fixture().server, gateway, one, pass)).split(' ');
+			return words.slice(3).map(Number);
+		};
+		expect(await quotas(device)).toEqual([QUOTA, QUOTA]);
+		await report(gateway, device, pass, ['30000000', '10000000']);
+		await used(pass, 40);
+		await report(gateway, device, pass, ['x', '-5']);
+		expect(await quotas(device)).toEqual([58_594, 58_594]);
+		await report(gateway, device, pass, [String(58_594 * 1024), '0']);
+		await isUsedUp(pass);
+		expect(await runBinauth(fixture().server, gateway, device, pass)).toBe('');
+
+		// It ends each device on its own: nothing would end the others of a pass.
+		expect((await sellData(NDS, { max_devices: 2 })).detail).toContain('only for 1 device');
+		expect((await sellData(NDS, { max_devices: 1 })).status).toBe(200);
+	});
+
+	it('of level 4 fetches what is left with the minutes', async () => {
+		const gateway = await registerGateway(fixture().server, 'opennds', {
+			...{ loginHost: LOGIN_HOST, router: POLL, more: ['--level', '4'] }
+		});
+		expect((await sellData(POLL, { max_devices: 1 })).status).toBe(200);
+		const device = newDevice();
+		const pass = await buyAt(gateway, device);
+		const router = createAuthmon(
+			gateway.portal,
+			'10.3.0',
+			() => false,
+			() => Promise.resolve()
+		);
+		const items = await eventually('it is listed', async () => {
+			const { items: list } = await router.poll();
+			return list !== '*' && decodeURIComponent(list);
+		});
+		const rhid = sha256(device.hid + gateway.secret);
+		expect(items).toContain(`* ${rhid} `);
+		expect(items).toContain(` 0 0 ${QUOTA} ${QUOTA} ${base64(`s${pass}`)}`);
+	});
+
+	it('by ndsctl is asked for both directions of the device that has the pass', async () => {
+		const client = { mac: '02:00:00:00:00:01', state: 'Authenticated', token: 'abc', custom: base64('s1') };
+		const usage = (more: Record<string, string>, user = 's1') =>
+			ndsctlController.usage(
+				{
+					...{ user, password: '', mac: client.mac, login: {}, maxDevices: 1, mayBeUnmarked: false },
+					...{ speed: { down: null, up: null }, dataLeft: 1 }
+				},
+				{ loginHosts: [], secret: null, credentials: {}, settings: {}, installation: '' },
+				{
+					now: () => 0,
+					send: () => Promise.reject(new Error('not used')),
+					run: () =>
+						Promise.resolve({ code: 0, output: JSON.stringify({ clients: { a: { ...client, ...more } } }) })
+				}
+			);
+		const counters = { download_this_session: '2000', upload_this_session: '48' };
+		expect(await usage(counters)).toBe(2048 * 1024);
+		expect(await usage(counters, 's2')).toBeNull();
+		expect(await usage({ ...counters, state: 'Preauthenticated' })).toBeNull();
+	});
+});
