@@ -31,10 +31,10 @@ async function copyByClipboard(text: string): Promise<boolean> {
 	}
 }
 
-/** `data-copy`: copies the text and briefly shows the result. */
+/** `data-copy`: copies the text, or without one the code of the figure, and briefly shows the result. */
 export function copy(): void {
 	for (const button of all('[data-copy]')) {
-		const { copy: text = '', copied = '', byHand = '' } = button.dataset;
+		const { copied = '', byHand = '' } = button.dataset;
 		const label = button.textContent;
 		const status = button.parentElement?.querySelector('[role=status]');
 		let timer: ReturnType<typeof setTimeout>;
@@ -44,6 +44,8 @@ export function copy(): void {
 		};
 		button.hidden = false;
 		button.addEventListener('click', async () => {
+			const code = button.closest('figure')?.querySelector('code')?.textContent;
+			const text = button.dataset['copy'] || code || '';
 			const done = copyBySelection(text) || (await copyByClipboard(text));
 			button.focus();
 			show(done ? copied : byHand);

@@ -53,11 +53,15 @@ function saved(text: string): string {
 }
 
 const typescript = (text: string, key: string) => run(process.execPath, [saved(text)], { AIRTILL_KEY: key });
+const python = (text: string, key: string) => run('python3', ['-c', text], { AIRTILL_KEY: key });
+const php = (text: string, key: string) =>
+	run('php', ['-r', text.replace('<?php', '')], { AIRTILL_KEY: key });
 
 const shell = (text: string, key: string) =>
 	run('sh', ['-c', text.replace(/^curl/, 'curl -sS')], { AIRTILL_KEY: key });
 
-const hasCurl = spawnSync('curl', ['--version']).status === 0;
+const hasProgram = (name: string) => spawnSync(name, ['--version']).status === 0;
+const hasCurl = hasProgram('curl');
 
 const codeOf = ({ code }: Html, name: string): string => {
 	const text = code.get(name);
@@ -112,6 +116,25 @@ describe.each(DATABASES)('a first purchase on %s', (database) => {
 		expect(await sql.count('select count(*) from sessions where account_id = ?', accountId)).toBe(1);
 	});
 
+	it.for([
+		['Python', 'python3', 'first_purchase.py', python],
+		['PHP', 'php', 'first-purchase.php', php]
+	] as const)(
+		'in %s ends with a password, or prints the reason',
+		async ([, program, name, execute], test) => {
+			test.skip(!hasProgram(program), `${program} is not installed`);
+			const { server, newKey } = fixture();
+			const { key } = await newKey();
+			const text = codeOf(await page(server.url, '/docs/quickstart'), name);
+			const bought = await execute(text.replace('+256772123456', `+25677222${program.length}456`), key);
+			expect(bought.stderr).toBe('');
+			expect(bought.stdout).toMatch(/: join \S+ with [a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/m);
+			const refused = await execute(text.replace("'2h'", "'2x'"), key);
+			expect(refused.code).not.toBe(0);
+			expect(refused.stdout + refused.stderr).toContain('validation_failed');
+		}
+	);
+
 	it('in TypeScript prints the reason when the payer declines', async () => {
 		const { server, newKey } = fixture();
 		const { key } = await newKey();
@@ -126,7 +149,7 @@ describe.each(DATABASES)('a first purchase on %s', (database) => {
 		const { server, newKey } = fixture();
 		const { key } = await newKey();
 		const start = await page(server.url, '/docs/quickstart');
-		/** Ids of the page and their replacements here; the phone number is unused before. */
+		/** The reader's own number and ids; the router, prices and place are those of this installation. */
 		const own = new Map([['+256772123456', '+256772123457']]);
 		const step = async (number: number): Promise<Readonly<Record<string, unknown>>> => {
 			let text = codeOf(start, `step ${number}`);
@@ -136,11 +159,13 @@ describe.each(DATABASES)('a first purchase on %s', (database) => {
 			const answer: unknown = JSON.parse(stdout);
 			return asJson(answer);
 		};
-		const list = at(await step(1), 'data') as { id: number; status: string }[];
-		own.set('"router_id": 42', `"router_id": ${list.find(({ status }) => status === 'online')?.id}`);
+		const list = at(await step(1), 'data') as { id: number; status: string; name: string }[];
 		const order = await step(2);
 		expect(order).toMatchObject({ status: 'pending_payment' });
-		own.set('9001', String(order['id'])).set('"amount": 1000', `"amount": ${String(order['amount'])}`);
+		const router = list.find(({ id }) => id === order['router_id']);
+		expect(router?.status).toBe('online');
+		expect(codeOf(start, 'One router, shortened')).toContain(`"name": "${router?.name}"`);
+		own.set('9001', String(order['id']));
 		own.set('7001', String((await step(3))['id']));
 		expect(await step(4)).toMatchObject({ status: 'success', applied: true });
 		expect(await step(5)).toMatchObject({ status: 'active', password: expect.stringMatching(/^\S{14}$/) });
@@ -191,22 +216,29 @@ describe('a receiver of webhooks', () => {
 		return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
 	};
 
-	it.each([
-		['with the package', 'receiver.ts', byHand],
-		['without packages', 'receiver.ts without packages', byPackage]
-	])('%s accepts genuine deliveries only', async (_how, name, sign) => {
+	it.for([
+		['with the package', 'receiver.ts', byHand, process.execPath],
+		['without packages', 'receiver.ts without packages', byPackage, process.execPath],
+		['in Python', 'receiver.py', byPackage, 'python3'],
+		['in PHP', 'receiver.php', byPackage, 'php']
+	] as const)('%s accepts genuine deliveries only', async ([, name, sign, program], test) => {
+		test.skip(!hasProgram(program), `${program} is not installed`);
 		const { url } = fixture().server;
 		const docs = await page(url, '/docs/webhooks');
 		const events = await page(url, '/docs/endpoints/webhooks');
 		const body = JSON.stringify(JSON.parse(codeOf(events, 'body onPaymentSuccess')));
 		const port = String(await freePort());
-		const child = spawn(process.execPath, [saved(codeOf(docs, name))], {
+		const file = saved(codeOf(docs, name));
+		const child = spawn(program, program === 'php' ? ['-S', `127.0.0.1:${port}`, file] : [file], {
 			cwd: folder,
 			env: environment({ AIRTILL_WEBHOOK_SECRET: secret, PORT: port }),
-			stdio: ['ignore', 'pipe', 'inherit']
+			stdio: ['ignore', 'pipe', 'pipe']
 		});
 		let printed = '';
-		child.stdout.on('data', (text: Buffer) => (printed += text.toString()));
+		// PHP logs to standard error.
+		for (const stream of [child.stdout, child.stderr]) {
+			stream.on('data', (text: Buffer) => (printed += text.toString()));
+		}
 		const send = async (sent: string, id: string, at: Date, signature: string) => {
 			const response = await fetch(`http://127.0.0.1:${port}`, {
 				method: 'POST',

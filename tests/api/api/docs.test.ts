@@ -75,8 +75,9 @@ describe('links', () => {
 			for (const link of links) {
 				const to = pathOf(link, path);
 				const target = pages.get(to.path);
-				if (to.isOwn && to.anchor !== '' && target && !target.ids.has(to.anchor) && to.anchor !== 'main')
-					broken.push(`${path} -> ${link}`);
+				// The script of the console reads its anchors.
+				const isAnchor = to.anchor !== '' && to.anchor !== 'main' && to.path !== CONSOLE;
+				if (to.isOwn && isAnchor && target && !target.ids.has(to.anchor)) broken.push(`${path} -> ${link}`);
 			}
 		}
 		expect(broken).toEqual([]);
@@ -230,6 +231,28 @@ describe('the reference shows', () => {
 			expect(plain(text), code).toContain(`"code": "${code}"`);
 			expect(plain(text), code).toMatch(/What to do: \S.{12}/);
 			expect(text, code).toMatch(/href="\/docs\/endpoints/);
+		}
+	});
+
+	it('the sections and endpoints that contain the words of a search, and how to search again', async () => {
+		const found = async (query: string) =>
+			(await page(server.url, `/docs/search?q=${encodeURIComponent(query)}`)).links;
+		expect(await found('idempotency')).toContain('/docs/limits#idempotency');
+		expect(await found('STATEMENT check')).toContain('/docs/guides/operators#keep-the-books');
+		expect(await found('list payments account')).toContain('/docs/endpoints/payments#listPayments');
+		expect(await found('payer_prompt_limit')).toContain('/docs/errors#payer_prompt_limit');
+		const sections = (await found('webhook')).filter((link) => /^\/docs\/.*#/.test(link));
+		for (const link of sections) expect(get(link.replace(/#.*/, '')).ids, link).toContain(link.split('#')[1]);
+		const nothing = await page(server.url, `/docs/search?q=${encodeURIComponent('"><script>zzzz')}`);
+		expect(nothing.text).toContain('Try fewer');
+		expect(nothing.text).not.toContain('<script>zzzz');
+		expect(plain((await page(server.url, '/docs/search')).text)).toContain('Enter a word');
+	});
+
+	it('a copy button at every block of code, which only script shows', () => {
+		for (const { path, text } of pages.values()) {
+			const blocks = text.match(/<pre/g) ?? [];
+			expect(text.match(/<button[^>]*hidden[^>]*data-copy=""/g) ?? [], path).toHaveLength(blocks.length);
 		}
 	});
 

@@ -248,10 +248,12 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 				.map(({ vendor }) => vendor);
 		await eventually('it is asked twice', () => Promise.resolve(ends().length >= 2));
 		expect(ends()).toEqual([{ '14988.17': 200 * MB, '14988.18': 0 }, {}]);
-		const told = 'select disconnect_attempts, last_error, told_until from connections where pass_id = ?';
+		const told = 'select disconnect_attempts, last_error, enforced_until from connections where pass_id = ?';
 		await eventually('the end is known', async () => {
 			const [row] = await fixture().sql.all(told, session.id);
-			return row?.['last_error'] === null && Number(row['told_until']) > Date.parse(session.expires_at ?? '');
+			return (
+				row?.['last_error'] === null && Number(row['enforced_until']) > Date.parse(session.expires_at ?? '')
+			);
 		});
 		nas.manner = 'ack';
 	});

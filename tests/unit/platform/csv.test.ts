@@ -28,14 +28,13 @@ describe('the CSV reader', () => {
 		expect(await read(text)).toEqual(['header: a|b', '2: 1|2', '3: 3|4']);
 	});
 
-	it('takes U+FFFD in a file that is UTF-8, and names a row that is not', async () => {
-		const broken = Buffer.from([0xe9, 0x2c, 0x31, 0x0a]);
-		expect(await read('a,b\n\ufffd,2\n', broken, '3,é\n')).toEqual([
-			'header: a|b',
-			'2: \ufffd|2',
-			'3! has characters that are not UTF-8 (save the file as CSV in UTF-8)',
-			'4: 3|é'
-		]);
+	it('takes U+FFFD in a file that is UTF-8, and refuses other encodings', async () => {
+		expect(await read('a,b\n\ufffd,2\n')).toEqual(['header: a|b', '2: \ufffd|2']);
+		for (const encoding of ['latin1', 'utf16le'] as const) {
+			await expect(read(Buffer.from('\ufeffa,b\n3,é\n', encoding))).rejects.toThrow(
+				'The file is not in UTF-8'
+			);
+		}
 	});
 
 	it('reads the same rows from chunks that end anywhere', async () => {

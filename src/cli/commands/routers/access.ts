@@ -68,7 +68,7 @@ export const confirmRouterAccess = defineCommand({
 		const note = required(values.note, '--note');
 		const app = await open();
 		const { id, name } = await ownRouter(app, argument);
-		await app.routers.confirmAccess(id, { isConfirmed: !values.withdraw, by, note });
+		await app.routers.mark(id, 'access_confirmed_at', { isSet: !values.withdraw, by, note });
 		const what = values.withdraw ? 'Withdrew the confirmed access' : 'Confirmed the access';
 		console.error(`${what} of router ${id} ${plain(name)}.`);
 	}

@@ -100,7 +100,7 @@ const toggle = (isDisabled: boolean, texts: { name: string; summary: string; hel
 			const editor = editorOf(values);
 			const app = localService(await open());
 			const { id, name } = await ownRouter(app, argument);
-			await app.routers.disable(id, { isDisabled, ...editor });
+			await app.routers.mark(id, 'disabled_at', { isSet: isDisabled, ...editor });
 			await print(`Router ${id} ${plain(name)} ${texts.done}.`);
 		}
 	});

@@ -15,7 +15,6 @@ export class AppError extends Error {
 		options: { extensions?: Record<string, unknown>; items?: ProblemItem[]; cause?: unknown } = {}
 	) {
 		super(detail, { cause: options.cause });
-		this.name = 'AppError';
 		this.code = code;
 		this.status = PROBLEMS[code].status;
 		this.extensions = options.extensions ?? {};
@@ -26,6 +25,16 @@ export class AppError extends Error {
 export function validationFailed(items: ProblemItem[]): AppError {
 	const detail = items.length === 1 ? '1 field is invalid.' : `${items.length} fields are invalid.`;
 	return new AppError('validation_failed', detail, { items });
+}
+
+/** Refuses a change, with a message for the person. */
+export class Refusal<Reason extends string> extends Error {
+	readonly reason: Reason;
+
+	constructor(reason: Reason, message: string = reason) {
+		super(message);
+		this.reason = reason;
+	}
 }
 
 export interface FieldProblem {
@@ -42,7 +51,6 @@ export class InputError extends Error {
 
 	constructor(problems: readonly FieldProblem[]) {
 		super(problems.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
-		this.name = 'InputError';
 		this.problems = problems;
 	}
 }

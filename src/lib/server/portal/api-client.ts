@@ -55,7 +55,6 @@ export class ApiProblem extends Error {
 
 	constructor(body: Record<string, unknown>, status: number) {
 		super(`${String(body.code)}: ${String(body.detail)}`);
-		this.name = 'ApiProblem';
 		this.status = status;
 		this.code = String(body.code);
 		this.detail = String(body.detail);
@@ -68,7 +67,6 @@ export class ApiProblem extends Error {
 export class ApiUnavailable extends Error {
 	constructor(reason: string, cause?: unknown) {
 		super(`The API is not available: ${reason}`, { cause });
-		this.name = 'ApiUnavailable';
 	}
 }
 
@@ -78,7 +76,6 @@ export class ApiLimited extends ApiUnavailable {
 
 	constructor(retryAfterSeconds: number) {
 		super(`limited for ${retryAfterSeconds} s`);
-		this.name = 'ApiLimited';
 		this.retryAfterSeconds = retryAfterSeconds;
 	}
 }

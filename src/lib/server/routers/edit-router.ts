@@ -95,28 +95,31 @@ export function changeRouter(
 	});
 }
 
-/**
- * Takes a router off sale and out of all lists, or puts it back. Running time and payments on their way do not
- * change; money that comes late is refunded.
- * @throws AppError `router_not_found`
- */
-export function disableRouter(
+/** Columns with a time that an administrator sets or clears, and the actions in the audit log. */
+const MARKS = {
+	/** Off sale and out of all lists. Running time and payments on their way do not change; later money is refunded. */
+	disabled_at: ['router.disabled', 'router.enabled'],
+	/** Buyers get access without a gateway of Airtill. */
+	access_confirmed_at: ['router.access_confirmed', 'router.access_withdrawn']
+} as const;
+
+/** @throws AppError `router_not_found` */
+export function markRouter(
 	{ audit, clock, database }: RoutersContext,
 	id: number,
-	{ isDisabled, by, note }: Editor & { isDisabled: boolean }
+	column: keyof typeof MARKS,
+	{ isSet, by, note }: Editor & { isSet: boolean }
 ): Promise<void> {
 	return database.transact(async (trx) => {
-		const { disabled_at: before } = await existingRouter(trx, id);
-		if ((before !== null) === isDisabled) return;
-		const after = isDisabled ? clock.now() : null;
-		await store.update(trx, id, { disabled_at: after, updated_at: clock.now() });
+		const { [column]: before } = await existingRouter(trx, id);
+		if ((before !== null) === isSet) return;
+		const now = clock.now();
+		const after = isSet ? now : null;
+		await store.update(trx, id, { [column]: after, updated_at: now });
 		await audit.record(trx, {
-			actor: by,
-			action: isDisabled ? 'router.disabled' : 'router.enabled',
-			paymentId: null,
-			reason: note,
-			before: { router_id: id, disabled_at: before },
-			after: { router_id: id, disabled_at: after }
+			...{ actor: by, action: MARKS[column][isSet ? 0 : 1], paymentId: null, reason: note },
+			before: { router_id: id, [column]: before },
+			after: { router_id: id, [column]: after }
 		});
 	});
 }

@@ -63,52 +63,29 @@ export function readFields(
 	report: Report,
 	note: Report
 ): StatedFields {
-	const fail =
-		(field: RouterField): Fail =>
-		(reason) =>
-			void report(field, reason);
-	const read = <T>(field: RouterField, reader: (text: string, fail: Fail) => T): T | undefined =>
-		texts[field] === undefined ? undefined : reader(visible(texts[field]), fail(field));
-	return {
-		...defined(
-			'name',
-			read('name', (text) => cut(text, MAX_NAME_CHARACTERS, 'name', note))
-		),
-		...defined(
-			'address',
-			read('address', (text) => cut(text, MAX_ADDRESS_CHARACTERS, 'address', note) || null)
-		),
-		// Invisible characters are deleted, not replaced: the network has none.
-		...defined('ssid', texts.ssid === undefined ? undefined : readSsid(texts.ssid, fail('ssid'))),
-		...defined(
-			'lat',
-			read('lat', (text, wrong) => readDegrees(text, 'latitude', 90, wrong))
-		),
-		...defined(
-			'lon',
-			read('lon', (text, wrong) => readDegrees(text, 'longitude', 180, wrong))
-		),
-		...defined(
-			'price_minor',
-			read('price', (text, wrong) => readPrice(text, rules, wrong))
-		),
-		...defined(
-			'security',
-			read('security', (text, wrong) => readWord(text, 'security', SECURITIES, wrong))
-		),
-		...defined(
-			'access_kind',
-			read('access_kind', (text, wrong) => readWord(text, 'access kind', ACCESS_KINDS, wrong))
-		),
-		...defined(
-			'status',
-			read('status', (text, wrong) => readWord(text, 'status', STATUSES, wrong))
-		)
+	const readers: Record<RouterField, (text: string, fail: Fail) => string | number | null | undefined> = {
+		name: (text) => cut(text, MAX_NAME_CHARACTERS, 'name', note),
+		address: (text) => cut(text, MAX_ADDRESS_CHARACTERS, 'address', note) || null,
+		ssid: readSsid,
+		lat: (text, fail) => readDegrees(text, 'latitude', 90, fail),
+		lon: (text, fail) => readDegrees(text, 'longitude', 180, fail),
+		price: (text, fail) => readPrice(text, rules, fail),
+		security: (text, fail) => readWord(text, 'security', SECURITIES, fail),
+		access_kind: (text, fail) => readWord(text, 'access kind', ACCESS_KINDS, fail),
+		status: (text, fail) => readWord(text, 'status', STATUSES, fail)
 	};
+	const fields = ROUTER_FIELDS.flatMap((field) => {
+		const text = texts[field];
+		if (text === undefined) return [];
+		// Invisible characters of an SSID are deleted, not replaced: the network has none.
+		const value = readers[field](
+			field === 'ssid' ? text : visible(text),
+			(reason) => void report(field, reason)
+		);
+		return value === undefined ? [] : [[field === 'price' ? 'price_minor' : field, value] as const];
+	});
+	return Object.fromEntries(fields) as StatedFields;
 }
-
-const defined = <Name extends keyof StatedFields>(name: Name, value: StatedFields[Name]): StatedFields =>
-	value === undefined ? {} : { [name]: value };
 
 export function cut(text: string, limit: number, field: RouterField, note: Report): string {
 	const characters = [...text];

@@ -3,9 +3,8 @@ import type { Queries, Tx } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { binder } from '../platform/bind.ts';
 import { InputError } from '../platform/errors.ts';
-import { confirmAccess, type AccessConfirmation } from './confirm-access.ts';
 import type { RoutersContext } from './context.ts';
-import { addRouter, changeRouter, disableRouter } from './edit-router.ts';
+import { addRouter, changeRouter, markRouter } from './edit-router.ts';
 import { accessProblem, listedOffers, offersOf } from './offers.ts';
 import {
 	changeableRouter,
@@ -98,8 +97,7 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		},
 		add: bind(addRouter),
 		change: bind(changeRouter),
-		disable: bind(disableRouter),
-		confirmAccess: (id: number, confirmation: AccessConfirmation) => confirmAccess(context, id, confirmation),
+		mark: bind(markRouter),
 		/** Lists open routers without a gateway that has responded, and without a confirmed access. */
 		unverified: (limit: number) => store.unverified(database.db, limit),
 		paymentMethods: (row: RouterRow) => paymentMethodsOf(context, row),

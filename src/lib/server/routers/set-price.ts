@@ -17,7 +17,6 @@ export class PriceMoved extends Error {
 
 	constructor(price: number) {
 		super(`The price has changed to ${price}.`);
-		this.name = 'PriceMoved';
 		this.price = price;
 	}
 }

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Box } from '#lib/domain/geo.ts';
 import type { Database, Queries } from '../db/database.ts';
-import { exists } from '../db/first.ts';
+import { countOf, exists } from '../db/first.ts';
 import type { RoutersTable } from '../db/schema.ts';
 
 export type RouterRow = Selectable<RoutersTable>;
@@ -183,10 +183,4 @@ export const hasOrdered = (queries: Queries, accountId: number, routerId: number
 			.where('router_id', '=', routerId)
 	);
 
-export async function count(queries: Queries): Promise<number> {
-	const row = await queries
-		.selectFrom('routers')
-		.select((builder) => builder.fn.countAll<number>().as('count'))
-		.executeTakeFirstOrThrow();
-	return row.count;
-}
+export const count = (queries: Queries): Promise<number> => countOf(queries.selectFrom('routers'));

@@ -31,6 +31,7 @@ const TAGS = [
 	{ name: 'Sessions', description: 'Order access time, read its state and password, end it.' },
 	{ name: 'Payments', description: 'Pay for a session by mobile money.' },
 	{ name: 'Router owner', description: 'For router owners: earnings, sessions, prices.' },
+	{ name: 'Events', description: 'Read past events.' },
 	{ name: 'Webhooks', description: 'Receive events.' }
 ];
 

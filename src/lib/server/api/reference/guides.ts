@@ -6,6 +6,7 @@ import { PARTS } from './parts.ts';
  * Guides in src/docs/api are served as /docs/NAME, the others as /docs/guides/NAME.
  * `http://localhost:3000` becomes this installation's address.
  * A comment such as `<!-- settings -->` becomes a part of parts.ts.
+ * The router of the quickstart becomes one of this installation (example-router.ts).
  */
 
 const FILES: Record<string, string> = import.meta.glob('/src/docs/**/*.md', {
@@ -16,6 +17,7 @@ const FILES: Record<string, string> = import.meta.glob('/src/docs/**/*.md', {
 
 const GUIDES = [
 	'install',
+	'go-live',
 	'routers-and-gateways',
 	'operators',
 	'prices',

@@ -42,7 +42,7 @@ export const listEvents = defineRoute({
 	method: 'get',
 	path: '/events',
 	operationId: 'listEvents',
-	tags: ['Webhooks'],
+	tags: ['Events'],
 	summary: 'List the events of the account',
 	description:
 		'Lists the events of the sessions and payments that the account of the key created, newest first, for example to find those that a webhook missed. Events are kept for 30 days. `id` equals the `webhook-id` of the delivery.',

@@ -1,5 +1,6 @@
 import type { Role, Scope } from '#lib/server/api/contract/scopes.ts';
 import type { Tx } from '#lib/server/db/database.ts';
+import { Refusal } from '#lib/server/platform/errors.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { hasRole, OWN_PREFIX, scopesOf, type KeysContext } from './context.ts';
 import { generateKey, keyFromBytes, keyHint } from './key-format.ts';
@@ -20,16 +21,9 @@ export interface NewKey {
 	actor?: string;
 }
 
-/** The message is shown to the person. */
-export class KeyRefused extends Error {
-	readonly reason: 'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'already_created';
-
-	constructor(reason: KeyRefused['reason'], message: string) {
-		super(message);
-		this.name = 'KeyRefused';
-		this.reason = reason;
-	}
-}
+export class KeyRefused extends Refusal<
+	'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'already_created'
+> {}
 
 export const MAX_LIVE_KEYS = 20;
 export const MAX_KEY_NAME = 100;
@@ -100,7 +94,7 @@ async function checkAccount(trx: Tx, { accountId, role, formToken }: NewKey, now
 	if (!accountRole || !hasRole(accountRole, role)) {
 		throw new KeyRefused('role', `Keys of this account cannot have the role ${role}.`);
 	}
-	if (formToken !== undefined && (await store.findByForm(trx, accountId, formToken))) throw alreadyCreated();
+	if (formToken !== undefined && (await store.hasForm(trx, accountId, formToken))) throw alreadyCreated();
 	if ((await store.countLive(trx, accountId, now, OWN_PREFIX)) >= MAX_LIVE_KEYS) {
 		throw new KeyRefused('too_many', `An account can have ${MAX_LIVE_KEYS} active keys. Revoke one first.`);
 	}

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
+import { countOf, exists } from '#lib/server/db/first.ts';
 import type { AccountsTable, ApiKeysTable } from '#lib/server/db/schema.ts';
 
 export type ApiKey = Selectable<ApiKeysTable>;
@@ -26,37 +27,34 @@ export async function findByHash(queries: Queries, hash: string): Promise<KeyWit
 }
 
 /** Ignores keys whose name starts with `except`. */
-export async function countLive(
+export const countLive = (
 	queries: Queries,
 	accountId: number,
 	now: number,
 	except: string
-): Promise<number> {
-	const row = await queries
-		.selectFrom('api_keys')
-		.select((builder) => builder.fn.countAll<number>().as('count'))
-		.where('account_id', '=', accountId)
-		.where('revoked_at', 'is', null)
-		.where('name', 'not like', `${except}%`)
-		.where((builder) => builder.or([builder('expires_at', 'is', null), builder('expires_at', '>', now)]))
-		.executeTakeFirstOrThrow();
-	return row.count;
-}
+): Promise<number> =>
+	countOf(
+		queries
+			.selectFrom('api_keys')
+			.where('account_id', '=', accountId)
+			.where('revoked_at', 'is', null)
+			.where('name', 'not like', `${except}%`)
+			.where((builder) => builder.or([builder('expires_at', 'is', null), builder('expires_at', '>', now)]))
+	);
 
 export async function roleOfAccount(queries: Queries, id: number): Promise<AccountRow['role'] | null> {
 	const row = await queries.selectFrom('accounts').select('role').where('id', '=', id).executeTakeFirst();
 	return row?.role ?? null;
 }
 
-export async function findByForm(queries: Queries, accountId: number, formToken: string): Promise<boolean> {
-	const row = await queries
-		.selectFrom('api_keys')
-		.select('id')
-		.where('account_id', '=', accountId)
-		.where('form_token', '=', formToken)
-		.executeTakeFirst();
-	return row !== undefined;
-}
+export const hasForm = (queries: Queries, accountId: number, formToken: string): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('api_keys')
+			.select('id')
+			.where('account_id', '=', accountId)
+			.where('form_token', '=', formToken)
+	);
 
 /** Revokes a live key. With `ofAccount`, only one of that account without that prefix. Returns the number of keys. */
 export async function revoke(

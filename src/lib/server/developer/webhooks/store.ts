@@ -1,5 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
+import { countOf } from '#lib/server/db/first.ts';
 import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/db/schema.ts';
 
 export type EndpointRow = Selectable<WebhookEndpointsTable>;
@@ -48,14 +49,8 @@ export const list = (queries: Queries, accountId: number) =>
 		.orderBy('id', 'desc')
 		.execute();
 
-export async function count(queries: Queries, accountId: number): Promise<number> {
-	const row = await queries
-		.selectFrom('webhook_endpoints')
-		.select((builder) => builder.fn.countAll<number>().as('count'))
-		.where('account_id', '=', accountId)
-		.executeTakeFirstOrThrow();
-	return row.count;
-}
+export const count = (queries: Queries, accountId: number): Promise<number> =>
+	countOf(queries.selectFrom('webhook_endpoints').where('account_id', '=', accountId));
 
 export const insert = (queries: Queries, endpoint: Insertable<WebhookEndpointsTable>) =>
 	queries.insertInto('webhook_endpoints').values(endpoint).returningAll().executeTakeFirstOrThrow();

@@ -3,6 +3,7 @@ import { isPhone } from '#lib/domain/contact.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { BrandBody } from '#lib/server/api/contract/schemas.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
+import { Refusal } from '#lib/server/platform/errors.ts';
 import { sha256Bytes } from '#lib/server/platform/secrets.ts';
 import { drawLogo, LogoRefused, type LogoPicture } from './logo.ts';
 import * as store from './store.ts';
@@ -25,15 +26,9 @@ export interface BrandChange {
 }
 
 /** A brand has an invalid field. For `logo`, the message is for the owner. */
-export class BrandRefused extends Error {
-	readonly reason: 'name_unseen' | 'name_long' | 'contact' | 'colour_format' | 'colour_grey' | 'logo';
-
-	constructor(reason: BrandRefused['reason'], message: string = reason) {
-		super(message);
-		this.name = 'BrandRefused';
-		this.reason = reason;
-	}
-}
+export class BrandRefused extends Refusal<
+	'name_unseen' | 'name_long' | 'contact' | 'colour_format' | 'colour_grey' | 'logo'
+> {}
 
 export const MAX_BRAND_NAME = 40;
 const LOGO_FILE = /^[0-9a-f]{32}\.(svg|png)$/;

@@ -21,12 +21,7 @@ const TIMEOUT_SECONDS = 5;
 const PALETTE_EFFORT = 3;
 
 /** The upload cannot become a logo. The message is shown to the owner. */
-export class LogoRefused extends Error {
-	constructor(message: string) {
-		super(message);
-		this.name = 'LogoRefused';
-	}
-}
+export class LogoRefused extends Error {}
 
 /**
  * Draws the upload as one small PNG without metadata.

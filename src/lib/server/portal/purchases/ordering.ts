@@ -42,7 +42,6 @@ export interface OrderingContext {
 export class PriceChanged extends Error {
 	constructor() {
 		super('The price has changed since it was shown');
-		this.name = 'PriceChanged';
 	}
 }
 
