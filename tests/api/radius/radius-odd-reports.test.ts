@@ -141,7 +141,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await addTime();
 		await eventually('the newest end is told', async () => {
 			const [row] = await connections('longer');
-			return Number(row?.['told_until']) >= (endsAt + 2 * 3600) * 1000 - 1_000;
+			return Number(row?.['enforced_until']) >= (endsAt + 2 * 3600) * 1000 - 1_000;
 		});
 	});
 

@@ -42,9 +42,9 @@ type TimedReport = AccountingReport & { at: number };
 type Connection = connectionStore.ConnectionRow;
 
 /** The pass of a connection, and its end at the gateway. */
-type Named = Pick<Connection, 'pass_id' | 'told_until'>;
+type Named = Pick<Connection, 'pass_id' | 'enforced_until'>;
 
-const UNNAMED: Named = { pass_id: null, told_until: null };
+const UNNAMED: Named = { pass_id: null, enforced_until: null };
 
 /** Event-Timestamp counts whole seconds. */
 const SAME_OFFSET_MS = 2_000;
@@ -60,7 +60,7 @@ export async function account(
 	gateway: RegisteredGateway,
 	report: AccountingReport
 ): Promise<void> {
-	const { database, clock, gateways, jobs, offers } = context;
+	const { database, clock, gateways, jobs, pskCandidates } = context;
 	const now = clock.now();
 	const { status, sessionId, atSeconds, delaySeconds } = report;
 	const isPrompt = delaySeconds <= MAX_CLOCK_DELAY_SECONDS;
@@ -77,7 +77,7 @@ export async function account(
 		return;
 	}
 	if (sessionId === '') return;
-	if (mac !== null && status === 'start') offers.joined({ mac, routerId: gateway.routerId });
+	if (mac !== null && status === 'start') pskCandidates.joined({ mac, routerId: gateway.routerId });
 	await database.transact((trx) => updateConnection(context, trx, gateway, timed));
 	jobs.nudge();
 }
@@ -181,23 +181,23 @@ async function identified(
 function namedPass({ className, user }: AccountingReport): Named {
 	const [, id, until] = /^pass-(\d{1,15})-(\d{1,12})$/.exec(className ?? '') ?? [];
 	return id === undefined
-		? { pass_id: passOfUser(user ?? ''), told_until: null }
-		: { pass_id: Number(id), told_until: Number(until) * 1000 };
+		? { pass_id: passOfUser(user ?? ''), enforced_until: null }
+		: { pass_id: Number(id), enforced_until: Number(until) * 1000 };
 }
 
 async function passOf(
-	{ clock, routers, offers }: AccessContext,
+	{ clock, routers, pskCandidates }: AccessContext,
 	trx: Tx,
 	{ routerId, kind: gatewayKind }: RegisteredGateway,
 	report: TimedReport
 ): Promise<Named> {
-	const { pass_id: passId, told_until: toldUntil } = namedPass(report);
+	const { pass_id: passId, enforced_until: enforcedUntil } = namedPass(report);
 	const { mac, user, status } = report;
 	const now = clock.now();
 	if (passId !== null) {
 		const pass = await passState(trx, { passId, routerId }, now);
 		if (pass.kind === 'unknown') return UNNAMED;
-		return { pass_id: passId, told_until: toldUntil ?? (pass.kind === 'runs' ? pass.untilMs : null) };
+		return { pass_id: passId, enforced_until: enforcedUntil ?? (pass.kind === 'runs' ? pass.untilMs : null) };
 	}
 	// With per-client passwords, access points send the MAC address as the username, or no username.
 	const isKey = gatewayKind === 'hostapd' && (user === null || normaliseMac(user) === mac);
@@ -205,10 +205,10 @@ async function passOf(
 	const { access_kind: kind } = await routers.known(trx, routerId);
 	if (kind !== 'wpa_personal_per_client') return UNNAMED;
 	// The pass is certain only if the device was offered a single password.
-	const [only, ...others] = offers.lastOffered({ mac, routerId }, now);
+	const [only, ...others] = pskCandidates.lastOffered({ mac, routerId }, now);
 	if (only === undefined || others.length > 0) return UNNAMED;
 	const pass = await passState(trx, { passId: only, routerId }, now);
-	return pass.kind === 'runs' ? { pass_id: only, told_until: pass.untilMs } : UNNAMED;
+	return pass.kind === 'runs' ? { pass_id: only, enforced_until: pass.untilMs } : UNNAMED;
 }
 
 async function releaseIfOffline(
@@ -225,7 +225,7 @@ async function keepSlot(
 	{ clock, jobs }: AccessContext,
 	trx: Tx,
 	{ id: gatewayId }: RegisteredGateway,
-	{ id, pass_id: passId, mac, disconnect_state: disconnect, told_until: toldUntil }: Connection,
+	{ id, pass_id: passId, mac, disconnect_state: disconnect, enforced_until: enforcedUntil }: Connection,
 	isNew: boolean
 ): Promise<void> {
 	if (passId === null) return;
@@ -241,7 +241,7 @@ async function keepSlot(
 	if (pass.kind !== 'runs' || !isIn) {
 		if (disconnect !== 'asked') await jobs.schedule(trx, CONNECTION_JOB, id, now);
 	} else if (isNew) {
-		const endsEarly = toldUntil !== null && toldUntil + SAME_END_MS < pass.untilMs;
+		const endsEarly = enforcedUntil !== null && enforcedUntil + SAME_END_MS < pass.untilMs;
 		await jobs.schedule(trx, CONNECTION_JOB, id, endsEarly ? now : pass.untilMs);
 	}
 }
