@@ -23,27 +23,29 @@ export async function readUsage(
 	open: OpenPass
 ): Promise<number> {
 	const { database, passes, jobs, clock, reach } = context;
+	const readAt = (current: Pick<OpenPass, 'pass'>) =>
+		Math.min(open.untilMs, nextRead(context, gateway, current));
 	const controller = controllerOf(gateway);
 	if (!controller || open.pass.data_limit_mb === null) return open.untilMs;
 	const login = await loginOf(context, grant, open);
 	const counter = await callGateway(context, gateway, () => controller.usage(login, gateway, reach));
-	if (counter === null || counter instanceof Unavailable) return nextRead(context, gateway, open);
+	if (counter === null || counter instanceof Unavailable) return readAt(open);
 	const pass = await database.transact(async (trx) => {
 		await countGrant(context, trx, grant, counter);
 		return passes.known(trx, grant.pass_id);
 	});
 	jobs.nudge();
-	return dataLeft(pass) === 0 ? clock.now() : nextRead(context, gateway, { ...open, pass });
+	return dataLeft(pass) === 0 ? clock.now() : readAt({ pass });
 }
 
 /** Returns when a counter must be read: before a fast device can have used all that is left. */
 export function nextRead(
 	{ clock }: AccessContext,
 	gateway: RegisteredGateway,
-	{ pass, untilMs }: OpenPass
+	{ pass }: Pick<OpenPass, 'pass'>
 ): number {
 	const left = dataLeft(pass);
-	if (left === null || !controllerOf(gateway)) return untilMs;
+	if (left === null || !controllerOf(gateway)) return Infinity;
 	const ms = Math.floor((left / UNSEEN_BYTES) * READ_MS.least);
-	return Math.min(untilMs, clock.now() + Math.min(READ_MS.most, Math.max(READ_MS.least, ms)));
+	return clock.now() + Math.min(READ_MS.most, Math.max(READ_MS.least, ms));
 }
