@@ -210,7 +210,10 @@ it('a connection lasts longer when time is added', async () => {
 	expect(asked).toMatchObject({ kind: 'coa', isSigned: true });
 	expect(Number(asked.attributes[SESSION_TIMEOUT])).toBeGreaterThan(3 * 3600 - 60);
 	expect(Number(asked.attributes[SESSION_TIMEOUT])).toBeLessThanOrEqual(3 * 3600 + 60);
-	await eventually('the new end is noted', async () => Number((await state(id))?.['told_until']) > endsAt);
+	await eventually(
+		'the new end is noted',
+		async () => Number((await state(id))?.['enforced_until']) > endsAt
+	);
 	const again = await calls.authorize(loginUser(session.id), report.mac);
 	expect(Number(again.attributes['reply:Session-Timeout']?.value)).toBeGreaterThan(3 * 3600 - 120);
 });

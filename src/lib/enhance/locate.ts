@@ -5,6 +5,7 @@ export interface LocateSettings {
 	asking: string;
 	refused: string;
 	unknown: string;
+	/** Address of the list, to which a position is added. */
 	list: string;
 }
 
@@ -39,7 +40,7 @@ function ask(button: HTMLElement, { asking, refused, unknown, list }: LocateSett
 		({ coords }) => {
 			const position = positionOf(coords.latitude, coords.longitude);
 			done();
-			if (position) location.assign(`${list}?lat=${position.lat}&lon=${position.lon}`);
+			if (position) location.assign(`${list}lat=${position.lat}&lon=${position.lon}`);
 		},
 		// A refused permission is the visitor's choice.
 		({ code, PERMISSION_DENIED }) => (code === PERMISSION_DENIED ? done(refused) : done(unknown, true)),

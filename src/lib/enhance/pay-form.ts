@@ -60,7 +60,7 @@ function showTotal(form: HTMLFormElement, settings: PayFormSettings): void {
 		total.hidden = false;
 		total.textContent = money || '–';
 		// On a phone the button alone tells the price (forms.css).
-		total.parentElement?.classList.toggle('told', money !== '');
+		total.parentElement?.classList.toggle('has-total', money !== '');
 	}
 	const prices = form.querySelector<HTMLElement>('.prices');
 	if (prices) prices.hidden = true;

@@ -70,7 +70,7 @@ export function createMarks(maxZoom: number, texts: MapTexts, actions: Actions) 
 			lon,
 			key: isOne ? `router ${router.id} ${router.price} ${router.online}` : `group ${lat} ${lon} ${count}`,
 			kind: isOne ? 'router' : 'cluster',
-			text: isOne ? '' : SHORT.format(count),
+			text: isOne ? '' : `×${SHORT.format(count)}`,
 			name: isOne ? nameOf(router) : fill(texts.group, { count: total }),
 			isOffline: isOne && !router.online,
 			isListed: false,

@@ -91,7 +91,7 @@ async function fetchPage(
 ): Promise<Page | 'pause'> {
 	const query = new URLSearchParams({ lat: String(lat), lon: String(lon), radius: String(radius) });
 	if (cursor !== null) query.set('cursor', cursor);
-	const response = await fetch(`${address}?${query}`, { signal });
+	const response = await fetch(`${address}${query}`, { signal });
 	return response.ok ? ((await response.json()) as Page) : 'pause';
 }
 

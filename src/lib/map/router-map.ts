@@ -65,7 +65,7 @@ export function drawMap(ground: HTMLElement, settings: MapSettings): void {
 }
 
 function openList(list: string, { lat, lon }: Position): void {
-	location.assign(`${list}?lat=${roundDegrees(lat)}&lon=${roundDegrees(lon)}#map`);
+	location.assign(`${list}lat=${roundDegrees(lat)}&lon=${roundDegrees(lon)}#map`);
 }
 
 function positionIn(latlng: L.LatLng): Position {
@@ -122,7 +122,7 @@ function followList(point: (id: number | null) => void): void {
 
 /** Sets the view to the list's routers or to the searched circle. */
 function showList({ map, marks, settings }: MapContext): void {
-	const { routers, first, position, radius } = settings;
+	const { routers, position, radius } = settings;
 	const start = L.latLng(position.lat, position.lon);
 	L.circle(start, { radius, className: 'reach', fill: false, interactive: false }).addTo(map);
 	L.marker(start, {
@@ -131,7 +131,7 @@ function showList({ map, marks, settings }: MapContext): void {
 		keyboard: false
 	}).addTo(map);
 	marks.setOthers([]);
-	marks.setListed(routers.map((router, index) => ({ ...router, number: first + index })));
+	marks.setListed(routers.map((router, index) => ({ ...router, number: index + 1 })));
 	const around =
 		routers.length === 0
 			? start.toBounds(2 * radius)

@@ -4,12 +4,12 @@ import type { MapRouter } from './router-feed.ts';
 /** Settings of the map's script, in `data-map` of the list page. */
 export interface MapSettings {
 	routers: MapRouter[];
-	first: number;
 	position: Position;
 	/** Radius of the search in metres. */
 	radius: number;
+	/** Address of the list, to which a position is added. */
 	list: string;
-	/** Address of `/map-routers`. */
+	/** Address of `/map-routers`, to which an area is added. */
 	feed: string;
 	texts: MapTexts;
 }

@@ -166,10 +166,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 			isVerified: (gateway) => sales.routers.verifiedBy(gateway)
 		}
 	});
-	const access: Access = createAccess({
-		...{ ...base, ...sales, captiveSessions, reach },
-		routerOffers: sales.offers
-	});
+	const access: Access = createAccess({ ...base, ...sales, captiveSessions, reach });
 	return {
 		reach,
 		captiveSessions,

@@ -3,15 +3,18 @@ import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { priceText } from '#lib/checkout/quote.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
-import { apiClient, ApiProblem, type ApiClient } from '#lib/server/portal/api-client.ts';
+import { lowestOffer } from '#lib/checkout/price.ts';
+import { apiClient, type ApiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody, RouterListBody } from '#lib/server/api/contract/schemas.ts';
 import { orUnavailable } from './api-errors.ts';
 import { findByName } from './find-by-name.ts';
-import { PAGE_SIZE, RADII, readSearch, type Search } from './search.ts';
+import { filterQuery, MAX_SHOWN, PAGE_SIZE, passes, RADII, readSearch, type Search } from './search.ts';
 import type { PageServerLoad } from './$types';
 
 /** The search stops at this many routers nearby; farther away one is enough. */
 const ENOUGH_NEARBY = 4;
+/** A filtered list looks at so many of the nearest routers, because the API does not know the filters. */
+const FILTERED_LIMIT = 100;
 
 export const load: PageServerLoad = async (event) => {
 	const { config } = event.locals.app;
@@ -22,32 +25,33 @@ export const load: PageServerLoad = async (event) => {
 		unreachable
 	);
 	const found = await orUnavailable(findNear(api, search), unreachable);
-	const { position } = search;
-	const continued = search.cursor !== null && !found.restarted;
-	const first = continued ? search.first : 1;
+	const { position, filters, show } = search;
 
-	const query = (extra: Record<string, string | number>) => {
+	const filtered = filterQuery(filters);
+	const query = (extra: Record<string, number>) => {
 		const where = search.given ? { lat: position.lat, lon: position.lon } : {};
 		return String(
-			new URLSearchParams(Object.entries({ ...where, ...extra }).map(([k, v]) => [k, String(v)]))
+			new URLSearchParams(Object.entries({ ...where, ...filtered, ...extra }).map(([k, v]) => [k, String(v)]))
 		);
 	};
 	const wider = RADII.find((radius) => radius > found.radius);
+	const hasMore = found.hasMore && show < MAX_SHOWN;
 
 	return {
 		search: { position, given: search.given, text: search.text, problem: search.problem },
+		filters,
+		/** A search for a position starts with it. */
+		searchStart: `?${Object.entries(filtered)
+			.map((pair) => `${pair.join('=')}&`)
+			.join('')}`,
+		currency: config.currency,
 		radius: found.radius,
-		summary: summary(found, search.given),
-		first,
-		continued,
-		restarted: found.restarted,
+		summary: summary(found, search),
 		routers: found.data.map(cardOf),
-		more:
-			found.next_cursor === null
-				? null
-				: query({ radius: found.radius, cursor: found.next_cursor, first: first + found.data.length }),
+		more: hasMore
+			? `${query({ radius: found.radius, show: show + PAGE_SIZE })}#router-${found.data.at(-1)?.id}`
+			: null,
 		wider: wider === undefined ? null : { query: query({ radius: wider }), reach: formatKilometres(wider) },
-		start: query({}),
 		testExample: config.mode === 'sandbox' ? phoneHint(config.defaultRegion).testExample : ''
 	};
 };
@@ -60,36 +64,50 @@ async function named(api: ApiClient, search: Search): Promise<Search> {
 		: search;
 }
 
-function summary({ data, radius }: RouterListBody, given: boolean): string {
+interface Found {
+	data: RouterBody[];
+	/** Metres. */
+	radius: number;
+	hasMore: boolean;
+}
+
+function summary({ data, radius }: Found, { given, filters }: Search): string {
 	const distance = formatKilometres(radius);
+	if (data.length === 0 && isFiltered(filters)) return m.list_none_fits({ distance });
 	if (data.length === 0) return given ? m.list_none_chosen({ distance }) : m.list_none_centre({ distance });
 	return given ? m.list_around_chosen({ distance }) : m.list_around_centre({ distance });
 }
 
-/** Searches wider circles until something is on sale; with a cursor, reads that page. */
-async function findNear(api: ApiClient, search: Search): Promise<RouterListBody & { restarted: boolean }> {
-	const { lat, lon } = search.position;
-	if (search.cursor !== null && search.radius !== null) {
-		try {
-			const { radius, cursor } = search;
-			return { ...(await api.listRouters({ lat, lon, radius, cursor, limit: PAGE_SIZE })), restarted: false };
-		} catch (problem) {
-			if (!(problem instanceof ApiProblem && problem.code === 'invalid_cursor')) throw problem;
-			return { ...(await findNear(api, { ...search, cursor: null })), restarted: true };
-		}
-	}
-	let found: RouterListBody | null = null;
+/** Searches wider circles until something is on sale. */
+async function findNear(api: ApiClient, search: Search): Promise<Found> {
+	let found: Found | null = null;
 	for (const [step, radius] of (search.radius === null ? RADII : [search.radius]).entries()) {
-		const wider = await api.listRouters({ lat, lon, radius, limit: PAGE_SIZE });
+		const wider = await readCircle(api, search, radius);
 		// If the wider circle has no more routers on sale, keep the nearer list.
 		if (found === null || found.data.length === 0 || onSale(wider) > onSale(found)) found = wider;
 		if (onSale(found) >= (step === 0 ? ENOUGH_NEARBY : 1)) break;
 	}
 	if (found === null) throw new Error('No radius to search');
-	return { ...found, restarted: false };
+	return found;
 }
 
-const onSale = (list: RouterListBody) => list.data.filter(({ status }) => status === 'online').length;
+async function readCircle(
+	api: ApiClient,
+	{ position, filters, show }: Search,
+	radius: number
+): Promise<Found> {
+	const limit = isFiltered(filters) ? FILTERED_LIMIT : show;
+	const found: RouterListBody = await api.listRouters({ ...position, radius, limit });
+	if (!isFiltered(filters)) return { data: found.data, radius, hasMore: found.next_cursor !== null };
+	const data = found.data.filter((router) =>
+		passes(filters, { price: lowestOffer(router) ?? router.price, isOnline: router.status === 'online' })
+	);
+	return { data: data.slice(0, show), radius, hasMore: data.length > show };
+}
+
+const isFiltered = ({ open, max }: Search['filters']) => open || max !== null;
+
+const onSale = ({ data }: Found) => data.filter(({ status }) => status === 'online').length;
 
 /** Phones do not know their position better. */
 const HERE_METRES = 10;

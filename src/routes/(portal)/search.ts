@@ -15,20 +15,27 @@ export interface Search {
 	name: string | null;
 	/** Metres; null: as far as needed to find routers on sale. */
 	radius: number | null;
-	cursor: string | null;
-	/** Number of the first entry on this page of the list. */
-	first: number;
+	filters: Filters;
+	/** Number of routers on the page. */
+	show: number;
+}
+
+/** `max`: highest price on a card, in major units. */
+export interface Filters {
+	open: boolean;
+	max: number | null;
 }
 
 export const PAGE_SIZE = 12;
+/** A longer list is searched by place. */
+export const MAX_SHOWN = 8 * PAGE_SIZE;
 
 /** Metres: around the corner, across town, the whole region. */
 export const RADII: readonly number[] = [1_000, 5_000, 50_000];
 /** A typed position in Kampala. */
 const EXAMPLE = '0.3476, 32.5825';
-const MAX_CURSOR_LENGTH = 512;
-const MAX_FIRST = 100_000;
 
+const PRICE = /^\d{1,9}(\.\d{1,2})?$/;
 const DECIMAL = /^[-+]?\d{1,3}(\.\d{1,20})?$/;
 
 export function readSearch(parameters: URLSearchParams, centre: Position): Search {
@@ -36,8 +43,7 @@ export function readSearch(parameters: URLSearchParams, centre: Position): Searc
 	const lat = parameters.get('lat');
 	const lon = parameters.get('lon');
 	const radius = Number(parameters.get('radius'));
-	const cursor = parameters.get('cursor') ?? '';
-	const first = Number(parameters.get('first'));
+	const show = Number(parameters.get('show'));
 
 	let position: Position | null = null;
 	let problem: string | null = null;
@@ -53,17 +59,28 @@ export function readSearch(parameters: URLSearchParams, centre: Position): Searc
 			name = place;
 		}
 	}
-	const fixed = RADII.includes(radius) ? radius : null;
-	const continues = position !== null || problem === null;
 	return {
 		position: position ?? centre,
 		given: position !== null,
 		text: place === '' && position ? `${position.lat}, ${position.lon}` : place.slice(0, MAX_PLACE_LENGTH),
 		problem,
 		name,
-		radius: fixed,
-		cursor:
-			fixed !== null && continues && cursor !== '' && cursor.length <= MAX_CURSOR_LENGTH ? cursor : null,
-		first: Number.isInteger(first) && first > 1 && first <= MAX_FIRST ? first : 1
+		radius: RADII.includes(radius) ? radius : null,
+		filters: readFilters(parameters),
+		show: show > 0 && show <= MAX_SHOWN && show % PAGE_SIZE === 0 ? show : PAGE_SIZE
 	};
 }
+
+export function readFilters(parameters: URLSearchParams): Filters {
+	const max = parameters.get('max') ?? '';
+	return { open: parameters.get('open') === '1', max: PRICE.test(max) ? Number(max) : null };
+}
+
+/** @param price on the card of the router, in major units */
+export const passes = ({ open, max }: Filters, { price, isOnline }: { price: number; isOnline: boolean }) =>
+	(isOnline || !open) && (max === null || price <= max);
+
+export const filterQuery = ({ open, max }: Filters): Record<string, string> => ({
+	...(open && { open: '1' }),
+	...(max !== null && { max: String(max) })
+});

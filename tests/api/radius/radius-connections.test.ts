@@ -115,12 +115,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		await calls.account('start', 'by-class', { user: 'anonymous', mac: SECOND, class: className });
 		await personal.account('start', 'by-class', { user: 'anonymous', mac: SECOND, class: className });
 		const rows = await fixture().sql.all(
-			'select pass_id, told_until from connections where acct_session_id = ? order by id',
+			'select pass_id, enforced_until from connections where acct_session_id = ? order by id',
 			'by-class'
 		);
 		expect(rows).toEqual([
-			{ pass_id: session.id, told_until: 1_900_000_000_000 },
-			{ pass_id: null, told_until: null }
+			{ pass_id: session.id, enforced_until: 1_900_000_000_000 },
+			{ pass_id: null, enforced_until: null }
 		]);
 	});
 

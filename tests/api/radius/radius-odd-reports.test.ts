@@ -65,6 +65,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		]);
 		const [row] = await connections('odd-counts');
 		expect(Number(row?.['started_at'])).toBeGreaterThan(Number(row?.['seen_at']) - MINUTE);
+		await fixture().server.advance(5 * MINUTE);
 		const more = { in_gigawords: '3', in: '1' };
 		await calls.account('interim', 'odd-counts', { ...report, ...more });
 		expect(await connections('odd-counts')).toMatchObject([{ bytes_in: 3 * 2 ** 32 + 1 }]);
@@ -141,7 +142,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await addTime();
 		await eventually('the newest end is told', async () => {
 			const [row] = await connections('longer');
-			return Number(row?.['told_until']) >= (endsAt + 2 * 3600) * 1000 - 1_000;
+			return Number(row?.['enforced_until']) >= (endsAt + 2 * 3600) * 1000 - 1_000;
 		});
 	});
 

@@ -84,7 +84,7 @@ export async function connect(fixture: Fixture, connection: Connection): Promise
 	const { startedAgoMs = 10 * minute, seenAgoMs = 0, endsInMs = 60 * minute, stoppedAgoMs } = connection;
 	return fixture.sql.count(
 		`insert into connections (gateway_id, acct_session_id, pass_id, mac, started_at, seen_at, stopped_at,
-				told_until, bytes_in, bytes_out)
+				enforced_until, bytes_in, bytes_out)
 			values ((select id from gateways where name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`,
 		connection.gateway,
 		`connection-${(connections += 1)}`,

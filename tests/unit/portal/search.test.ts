@@ -34,18 +34,14 @@ test('what is not a position may be the name of a place', () => {
 	expect(search('place=0.3,32.5').name).toBeNull();
 });
 
-test('a page of the list is only taken up where it was left', () => {
-	expect(search('lat=1&lon=2&radius=5000&cursor=abc&first=13')).toMatchObject({
-		radius: 5000,
-		cursor: 'abc',
-		first: 13
-	});
-	expect(search('lat=1&lon=2&cursor=abc').cursor).toBeNull();
-	expect(search('lat=1&lon=2&radius=7&cursor=abc')).toMatchObject({ radius: null, cursor: null });
-	expect(search('lat=99&lon=2&radius=5000&cursor=abc').cursor).toBeNull();
-	expect(search(`radius=5000&cursor=${'a'.repeat(600)}`).cursor).toBeNull();
+test.each(['show=-12', 'show=x', 'show=13', 'show=108', 'show=1e9', ''])('%s shows one page', (query) => {
+	expect(search(query).show).toBe(12);
 });
 
-test.each(['first=-1', 'first=x', 'first=1e9', 'first=1.5'])('%s counts from one', (query) => {
-	expect(search(query).first).toBe(1);
+test('filters are read from the address; others are none', () => {
+	expect(search('open=1&max=500&show=24')).toMatchObject({ filters: { open: true, max: 500 }, show: 24 });
+	expect(search('max=1.5').filters.max).toBe(1.5);
+	for (const query of ['open=yes&max=-1', 'max=cheap', 'max=1e3', 'max=']) {
+		expect(search(query).filters).toEqual({ open: false, max: null });
+	}
 });

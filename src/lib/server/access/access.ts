@@ -5,7 +5,7 @@ import { account } from '../radius/accounting.ts';
 import { accepted, authorize } from '../radius/authorize.ts';
 import { settleConnection } from '../radius/connections.ts';
 import { lifeOf } from '../radius/probe.ts';
-import { createOffers } from '../radius/psk-offers.ts';
+import { createPskCandidates } from '../radius/psk-candidates.ts';
 import { admitStay, confirmStay, endStay } from './binauth.ts';
 import { deviceState } from './device-slots/device-state.ts';
 import {
@@ -48,11 +48,11 @@ export type { Removal } from './provisioning/gateway-changes/remove-gateway.ts';
 export type Access = ReturnType<typeof createAccess>;
 
 /** Decides which devices may be online at which gateway, and until when. */
-export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 'offers'>) {
+export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 'pskCandidates'>) {
 	const context: AccessContext = {
 		...services,
 		concurrencyLimit: createConcurrencyLimit(services),
-		offers: createOffers()
+		pskCandidates: createPskCandidates()
 	};
 	const bind = binder(context);
 	return {

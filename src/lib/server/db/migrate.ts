@@ -31,6 +31,7 @@ import { dataUse } from './migrations/0033-data-use.ts';
 import { priceHistory } from './migrations/0037-price-history.ts';
 import { brandContact } from './migrations/0038-brand-contact.ts';
 import { apiLists } from './migrations/0039-api-lists.ts';
+import { enforcedUntil } from './migrations/0040-enforced-until.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -88,7 +89,8 @@ const MIGRATIONS: readonly Migration[] = [
 	dataUse,
 	priceHistory,
 	brandContact,
-	apiLists
+	apiLists,
+	enforcedUntil
 ];
 
 /** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */

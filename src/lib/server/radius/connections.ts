@@ -56,10 +56,10 @@ async function prolong(
 	untilMs: number
 ): Promise<number> {
 	const { database, clock, gateways } = context;
-	const { told_until: toldUntil, disconnect_attempts: attempts } = row;
+	const { enforced_until: enforcedUntil, disconnect_attempts: attempts } = row;
 	const change = (to: Partial<Connection>) => store.changeConnection(database.db, row.id, to);
 	const server = serverOf(gateway);
-	if (toldUntil !== null && toldUntil + SAME_END_MS >= untilMs) {
+	if (enforcedUntil !== null && enforcedUntil + SAME_END_MS >= untilMs) {
 		if (attempts > 0) await change({ disconnect_attempts: 0 });
 		return untilMs;
 	}
@@ -67,7 +67,7 @@ async function prolong(
 	if (!server || gateway.kind === 'hostapd' || attempts >= MAX_PROLONG_ATTEMPTS) return untilMs;
 	const asked = await send(context, 'coa', row, gateway, server, untilMs);
 	if (asked.kind === 'done') {
-		await change({ told_until: untilMs, disconnect_attempts: 0, last_error: null });
+		await change({ enforced_until: untilMs, disconnect_attempts: 0, last_error: null });
 		await gateways.recordStatus(gateway, { answered: true, trouble: null });
 		return untilMs;
 	}
@@ -106,7 +106,7 @@ async function end(
 	const reason = reasonOf('Disconnect-Request', asked);
 	await change({ last_error: reason });
 	await gateways.recordStatus(gateway, { trouble: reason });
-	const endsBy = row.told_until === null ? row.seen_at + UNKNOWN_END_MS : row.told_until + MARGIN_MS;
+	const endsBy = row.enforced_until === null ? row.seen_at + UNKNOWN_END_MS : row.enforced_until + MARGIN_MS;
 	if (clock.now() < endsBy) return clock.now() + exponentialMs(attempts);
 	await change({ disconnect_state: 'failed' });
 	log.warn({ gateway: gateway.name, connection: row.id, reason }, 'connection could not be ended');
@@ -128,7 +128,10 @@ async function send(
 	// As in an Access-Accept: seconds since the connection began (RFC 2865, 5.27).
 	const sessionTimeout = Math.max(1, Math.ceil((untilMs - row.started_at) / 1000));
 	const vendor = await totalLimit(context, row, gateway);
-	return ask(server, kind, { ...attributes, sessionTimeout, vendor });
+	const asked = await ask(server, kind, { ...attributes, sessionTimeout, vendor });
+	// RouterOS documents its limit for the sign-in only. The time at least can go on.
+	const isTimeOnly = vendor !== undefined && asked.kind === 'refused';
+	return isTimeOnly ? ask(server, kind, { ...attributes, sessionTimeout }) : asked;
 }
 
 /** Vendor id and types of the total limit and its gigawords. */

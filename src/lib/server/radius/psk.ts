@@ -2,7 +2,7 @@ import { currentReports, hasRoom } from '../access/device-slots/device-slots.ts'
 import * as slots from '../access/device-slots/store.ts';
 import { passState, type RunningPass } from '../access/passes/pass-state.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
-import type { Asking } from './psk-offers.ts';
+import type { Asking } from './psk-candidates.ts';
 
 /**
  * Chooses the Wi-Fi passwords for a device if each pass has its own (per-client PSK).
@@ -11,7 +11,7 @@ import type { Asking } from './psk-offers.ts';
  * address per network.
  * Order: passes of this device (bought in its captive sessions, or used before), then all passes with a free
  * slot. hostapd tries every Tunnel-Password of the answer.
- * Rotation: a device that asks again is offered other passes (psk-offers.ts). Each of n passes comes up
+ * Rotation: a device that asks again is offered other passes (psk-candidates.ts). Each of n passes comes up
  * within n / MAX_PASSWORDS tries. hostapd caches an answer for 30 seconds (RADIUS_ACL_TIMEOUT).
  * Limit: hostapd up to 2.10 does not report which password matched (no Class; User-Name is the MAC address).
  * With several candidates the connection has no pass and takes no device slot. It ends with the earliest
@@ -48,7 +48,7 @@ function interleave(passes: readonly slots.PassWithRoom[]): number[] {
 
 /** Records the offer. @returns the passes in order; `full` if no candidate has a free device slot */
 export async function pskChoice(
-	{ database: { db }, clock, offers }: AccessContext,
+	{ database: { db }, clock, pskCandidates }: AccessContext,
 	device: Asking
 ): Promise<{ passes: RunningPass[]; full: boolean }> {
 	const { mac, routerId } = device;
@@ -61,7 +61,7 @@ export async function pskChoice(
 	const others = interleave(await slots.passesWithRoom(db, routerId, open)).filter((id) => !own.has(id));
 	const candidates =
 		own.size + others.length > MAX_PASSWORDS
-			? offers.ordered(device, [...own], others, now)
+			? pskCandidates.ordered(device, [...own], others, now)
 			: [...own, ...others];
 	const passes: RunningPass[] = [];
 	let isKnown = false;
@@ -77,6 +77,6 @@ export async function pskChoice(
 		passes.push(pass);
 	}
 	const passIds = passes.map(({ pass }) => pass.id);
-	offers.offered(device, passIds, isPart, now);
+	pskCandidates.offered(device, passIds, isPart, now);
 	return { passes, full: isKnown && passes.length === 0 };
 }

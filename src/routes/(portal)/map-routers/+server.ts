@@ -3,13 +3,14 @@ import { shortPrice } from '#lib/checkout/quote.ts';
 import { isArea } from '#lib/map/area.ts';
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { compressed } from '#lib/server/web/compress.ts';
+import { passes, readFilters } from '../search.ts';
 import type { RequestHandler } from './$types';
 
 const MAX_CURSOR_LENGTH = 512;
 const DECIMAL = /^-?\d{1,5}(\.\d{1,5})?$/;
 
 /**
- * GET /map-routers?lat&lon&radius[&cursor]: routers of an area (lib/map/area.ts), nearest first.
+ * GET /map-routers?lat&lon&radius[&cursor&open&max]: routers of an area (lib/map/area.ts), nearest first.
  * Returns `{ routers: [id, name, lat, lon, price, online][], next }`, at most 100; `price` is text. Errors:
  * 400 for another area or an old cursor, 503 with Retry-After over the limit.
  */
@@ -30,8 +31,12 @@ export const GET: RequestHandler = async (event) => {
 			cursor,
 			lowestOffer
 		);
+		const filters = readFilters(query);
+		const wanted = page.places.filter(({ status, lowest, price }) =>
+			passes(filters, { price: lowest ?? price, isOnline: status === 'online' })
+		);
 		const body = {
-			routers: page.places.map(({ id, name, lat, lon, status, ...prices }) => [
+			routers: wanted.map(({ id, name, lat, lon, status, ...prices }) => [
 				id,
 				name,
 				lat,

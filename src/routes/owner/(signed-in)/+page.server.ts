@@ -27,6 +27,7 @@ export const load: PageServerLoad = async (event) => {
 		[monthly, m.owner_this_month()]
 	] as const;
 	return {
+		lacksStreetMap: actor.role === 'admin' && app.config.basemap === null,
 		figures: named.flatMap(([body, name]) => body.data.map((bucket) => figuresOf(body, bucket, name))),
 		online: await peopleOf(app, online.data),
 		counts: online.counts,

@@ -7,8 +7,8 @@ import type { Gateways } from '#lib/server/gateways/gateways.ts';
 import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Log } from '#lib/server/platform/log.ts';
-import type { Offers as RouterOffers } from '#lib/server/offers/offers.ts';
-import type { Offers } from '#lib/server/radius/psk-offers.ts';
+import type { Offers } from '#lib/server/offers/offers.ts';
+import type { PskCandidates } from '#lib/server/radius/psk-candidates.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Passes } from '../passes/passes.ts';
 import type { ConcurrencyLimit } from './grants/concurrency-limit.ts';
@@ -30,7 +30,6 @@ export interface AccessContext extends PlanContext {
 	routers: Routers;
 	reach: Reach;
 	concurrencyLimit: ConcurrencyLimit;
-	offers: Offers;
-	/** Offers for sale. The member `offers` holds Wi-Fi keys. */
-	routerOffers: Pick<RouterOffers, 'checkHeld'>;
+	offers: Pick<Offers, 'checkHeld'>;
+	pskCandidates: PskCandidates;
 }

@@ -95,7 +95,7 @@ export interface ConnectionsTable {
 	stopped_at: number | null;
 	stop_cause: string | null;
 	/** The end that the gateway enforces (Session-Timeout). */
-	told_until: number | null;
+	enforced_until: number | null;
 	/** From the device. */
 	bytes_in: Generated<number>;
 	/** To the device. */

@@ -36,7 +36,7 @@ export async function reportingConnections(
 ): Promise<Map<number, number>> {
 	const { rows } = await sql<{ gateway_id: number; reporting: number }>`
 		select gateway_id, count(*) as reporting from connections
-		where stopped_at is null and told_until > ${now} and seen_at >= started_at + ${reportedAfterMs}
+		where stopped_at is null and enforced_until > ${now} and seen_at >= started_at + ${reportedAfterMs}
 			and seen_at > ${now - lostAfterMs}
 		group by gateway_id`.execute(queries);
 	return new Map(rows.map(({ gateway_id, reporting }) => [gateway_id, reporting]));

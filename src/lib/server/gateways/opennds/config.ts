@@ -6,7 +6,7 @@ import { portalAddress, type PortalAddress } from '../captive-sessions/portal-ad
 
 /** Returns opennds.conf for openNDS 9 (tested with 9.10 on Debian), and the uci file for 10 and newer. */
 
-/** The limit for devices without an end, which occur only while openNDS cannot reach us. */
+/** The limit for devices without an end, which occur only if openNDS cannot run the script. */
 const BACKSTOP_MINUTES = 60;
 const INTERFACE = 'br-lan';
 const BINAUTH_FILE = '/usr/lib/opennds/airtill-binauth.sh';

@@ -17,13 +17,13 @@ interface Memory {
 const MAX_DEVICES = 2_000;
 const REMEMBERED_MS = 30 * 60_000;
 
-export type Offers = ReturnType<typeof createOffers>;
+export type PskCandidates = ReturnType<typeof createPskCandidates>;
 
 /**
  * Remembers the per-client passwords offered to each device, in memory only. A device that asks again without
  * joining is offered the least recent ones first, so that every password comes up.
  */
-export function createOffers() {
+export function createPskCandidates() {
 	const known = new Map<string, Memory>();
 	const keyOf = ({ mac, routerId }: Asking) => `${routerId} ${mac}`;
 

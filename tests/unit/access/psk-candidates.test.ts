@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createOffers } from '../../../src/lib/server/radius/psk-offers.ts';
+import { createPskCandidates } from '../../../src/lib/server/radius/psk-candidates.ts';
 
 describe('the offers of per-client passwords', () => {
 	it('reach every password, however many other devices are answered meanwhile', () => {
-		const offers = createOffers();
+		const offers = createPskCandidates();
 		const device = { mac: '02:00:00:00:00:01', routerId: 3 };
 		const passes = Array.from({ length: 40 }, (_, index) => index + 1);
 		const fits = 16;
