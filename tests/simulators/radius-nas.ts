@@ -19,8 +19,11 @@ export interface Asked {
 	at: number;
 }
 
-/** `ack`; `silent`; an Error-Cause to refuse with; `forged`: an answer of somebody who does not know the secret. */
-export type Manner = 'ack' | 'silent' | 'forged' | number;
+/**
+ * `ack`; `silent`; an Error-Cause to refuse with; `no-vendor`: refuses vendors' attributes (401, Unsupported-Attribute);
+ * `forged`: an answer of somebody who does not know the secret.
+ */
+export type Manner = 'ack' | 'silent' | 'no-vendor' | 'forged' | number;
 
 export interface StandInNas {
 	readonly port: number;
@@ -52,7 +55,8 @@ export async function startNas(secret: string, host = '127.0.0.1'): Promise<Stan
 		// A wrong secret: silence (RFC 5176, 3).
 		asked.push({ kind, attributes, vendor, isSigned, at: Date.now() });
 		if (!isSigned) return;
-		const { manner } = nas;
+		const takes = Object.keys(vendor).length === 0 ? 'ack' : 401;
+		const manner = nas.manner === 'no-vendor' ? takes : nas.manner;
 		if (manner === 'silent') return;
 		const code = (packet[0] ?? 0) + (typeof manner === 'number' ? 2 : 1);
 		const key = manner === 'forged' ? `${secret}?` : secret;

@@ -11,11 +11,16 @@ export interface DataUse {
 export const dataLeft = ({ data_limit_mb: limit, data_used_bytes: used }: DataUse): number | null =>
 	limit === null ? null : Math.max(0, limit * MEGABYTE - (used ?? 0));
 
-/** 2.5 Gbit/s, more than any device gets here. A counter that grows faster is wrong, for example below zero. */
-const MAX_BYTES_PER_SECOND = 312_500_000;
+/**
+ * 500 Mbit/s, more than a device gets here. In a minute that is less than 2^32 bytes, by which a counter jumps when it
+ * falls below zero or gets a false high word.
+ */
+const MAX_BYTES_PER_SECOND = 62_500_000;
 /** Reports may be late by this much. */
-const SLACK_MS = 60_000;
+const SLACK_MS = 5_000;
 
-/** Whether a counter can have grown by so many bytes in this time. */
+/** Returns the shortest time (ms) in which a counter can grow by so many bytes; below 0 for a few. */
+export const leastMs = (bytes: number): number => Math.ceil((bytes / MAX_BYTES_PER_SECOND) * 1000) - SLACK_MS;
+
 export const isPossibleGrowth = (bytes: number, elapsedMs: number): boolean =>
-	bytes <= ((Math.max(0, elapsedMs) + SLACK_MS) / 1000) * MAX_BYTES_PER_SECOND;
+	leastMs(bytes) <= Math.max(0, elapsedMs);

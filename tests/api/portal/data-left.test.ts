@@ -9,6 +9,7 @@ import { eventually, useFixture } from '../../support/server/fixture.ts';
 
 const ROUTER = 4;
 const MB = 1_000_000;
+const MINUTE = 60_000;
 const WEEK = { name: 'Week', duration: '1w', price: 5000, data_limit_mb: 20_000 };
 
 describe('a pass with 20 GB', () => {
@@ -37,11 +38,13 @@ describe('a pass with 20 GB', () => {
 		const user = loginUser(await fixture().sql.count('select max(id) from sessions'));
 		const mac = '02:00:00:00:08:01';
 		expect((await calls.postAuth(user, mac)).status).toBe(204);
-		const use = (megabytes: number) =>
-			calls.account('interim', user, {
-				...{ user, mac, lasted: '60', out: String((megabytes * MB) % 2 ** 32) },
+		const use = async (megabytes: number) => {
+			await fixture().server.advance(5 * MINUTE);
+			await calls.account('interim', user, {
+				...{ user, mac, lasted: '300', out: String((megabytes * MB) % 2 ** 32) },
 				out_gigawords: String(Math.floor((megabytes * MB) / 2 ** 32))
 			});
+		};
 		return { path, page, use };
 	}
 

@@ -110,7 +110,8 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			'reply:Mikrotik-Total-Limit': bytes % 2 ** 32,
 			'reply:Mikrotik-Total-Limit-Gigawords': 4
 		});
-		await report(user, mac, 17_000 * MB);
+		await fixture().server.advance(10 * MINUTE);
+		await report(user, mac, 17_000 * MB, { lasted: '600' });
 		expect(limitsOf(await calls.authorize(user, mac))).toEqual({ 'reply:Mikrotik-Total-Limit': 3_000 * MB });
 		const at = { router: CHILLI_ROUTER };
 		const small = await buy(4_000, at.router);
@@ -152,12 +153,109 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		for (const bytes of [2 ** 40, 2 ** 45, 2 ** 46]) await report(user, mac, bytes);
 		await report(user, mac, 20 * MB, { in: '4294967295', in_gigawords: '4294967295' });
 		expect(await read(session)).toMatchObject({ status: 'active', data_used_mb: 20 });
+		// Below zero, and with a high word that is not there: at first, and almost a minute later.
+		for (const bytes of [2 ** 32 - 1, 2 ** 32 + 20 * MB]) {
+			await report(user, newMac(), bytes);
+			await fixture().server.advance(45_000);
+			await report(user, mac, bytes);
+		}
+		expect(await read(session)).toMatchObject({ status: 'active', data_used_mb: 20 });
 		// 1.1 TB, in a minute, and in a day although the pass has just begun.
 		for (const lasted of ['60', '86400']) {
 			const absurd = { user, mac: newMac(), out_gigawords: '256', lasted };
 			await calls.account('start', `absurd-${lasted}`, absurd);
 		}
 		expect(await read(session)).toMatchObject({ status: 'active', data_used_mb: 20 });
+	});
+
+	it('data from before a pass is not its data', async () => {
+		const older = await buy(100);
+		await fixture().server.advance(10 * MINUTE);
+		const newer = await buy(100);
+		const used = async () => [
+			(await read(older.session)).data_used_mb,
+			(await read(newer.session)).data_used_mb
+		];
+		const goesOn = (user: string, megabytes: number, lasted = '300') =>
+			calls.account('interim', 'goes-on', { user, mac: '', lasted, out: String(megabytes * MB) });
+		await goesOn(older.user, 80);
+		// The same connection, now under another name.
+		await goesOn(newer.user, 80);
+		expect(await used()).toEqual([80, 0]);
+		await goesOn(newer.user, 90);
+		expect(await used()).toEqual([80, 10]);
+		// A connection that got its name late.
+		const nameless = { mac: newMac(), lasted: '300' };
+		await calls.account('start', 'older-than-name', { ...nameless, out: String(50 * MB) });
+		const named = { ...nameless, user: newer.user };
+		for (const bytes of [50, 55]) {
+			await calls.account('interim', 'older-than-name', { ...named, out: String(bytes * MB) });
+		}
+		expect(await used()).toEqual([80, 15]);
+		// A new connection with a used name begins at 0.
+		const newest = await buy(100);
+		await goesOn(newest.user, 30, '1');
+		expect(await read(newest.session)).toMatchObject({ data_used_mb: 30 });
+	});
+
+	it('a connection that goes on after its gateway said it restarted still ends with its pass', async () => {
+		const { session, user } = await buy(100);
+		const mac = newMac();
+		await calls.postAuth(user, mac);
+		await report(user, mac, 10 * MB);
+		const restart = async () => {
+			await fixture().server.advance(1_000);
+			await calls.account('on', '');
+			await fixture().server.advance(1_000);
+		};
+		const row = async () => {
+			const mine = 'select stopped_at is null as is_open, stop_cause from connections where mac = ?';
+			const [found] = await fixture().sql.all(mine, mac);
+			return [Boolean(found?.['is_open']), found?.['stop_cause']];
+		};
+		await restart();
+		expect(await row()).toEqual([false, 'NAS-Reboot']);
+		// Sent before the restart.
+		await report(user, mac, 15 * MB, { delay: '30' });
+		expect(await row()).toEqual([false, 'NAS-Reboot']);
+		await report(user, mac, 20 * MB);
+		expect(await row()).toEqual([true, null]);
+		await calls.account('stop', `${user}-${mac}`, { user, mac, lasted: '62', cause: 'User-Request' });
+		expect(await row()).toEqual([false, 'User-Request']);
+		const other = newMac();
+		await calls.postAuth(user, other);
+		await report(user, other, 10 * MB);
+		await restart();
+		await report(user, other, 80 * MB);
+		expect(await read(session)).toMatchObject({ status: 'ended', data_used_mb: 100 });
+		await eventually('it is disconnected', () =>
+			Promise.resolve(disconnects(`${user}-${other}`).length === 1)
+		);
+	});
+
+	it('a gateway that takes no data for an open connection gets the new end without it', async () => {
+		const { session, user, offer_id } = await buy(100);
+		await calls.postAuth(user, newMac());
+		await report(user, newMac(), 70 * MB);
+		nas.manner = 'no-vendor';
+		await fixture().buy({
+			...{ router_id: ROUTER, duration: '1h', phone: session.phone, offer_id },
+			extends_session_id: session.id
+		});
+		const ends = () =>
+			nas.asked
+				.filter(({ kind, attributes }) => kind === 'coa' && attributes[1] === user)
+				.map(({ vendor }) => vendor);
+		await eventually('it is asked twice', () => Promise.resolve(ends().length >= 2));
+		expect(ends()).toEqual([{ '14988.17': 200 * MB, '14988.18': 0 }, {}]);
+		const told = 'select disconnect_attempts, last_error, enforced_until from connections where pass_id = ?';
+		await eventually('the end is known', async () => {
+			const [row] = await fixture().sql.all(told, session.id);
+			return (
+				row?.['last_error'] === null && Number(row['enforced_until']) > Date.parse(session.expires_at ?? '')
+			);
+		});
+		nas.manner = 'ack';
 	});
 
 	it('a gateway of another router changes nothing, and a pass without a limit never ends by data', async () => {
@@ -169,7 +267,8 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(await read(session)).toMatchObject({ status: 'active', data_used_mb: 0 });
 		const unlimited = await fixture().buy({ router_id: ROUTER, duration: '2h' });
 		expect(unlimited.session).toMatchObject({ data_used_mb: null, data_left_mb: null });
-		await report(loginUser(unlimited.session.id), newMac(), 15_000 * MB);
+		await fixture().server.advance(10 * MINUTE);
+		await report(loginUser(unlimited.session.id), newMac(), 15_000 * MB, { lasted: '600' });
 		expect(await read(unlimited.session)).toMatchObject({
 			...{ status: 'active', data_used_mb: 15_000, data_left_mb: null }
 		});

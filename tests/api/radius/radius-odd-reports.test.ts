@@ -65,6 +65,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		]);
 		const [row] = await connections('odd-counts');
 		expect(Number(row?.['started_at'])).toBeGreaterThan(Number(row?.['seen_at']) - MINUTE);
+		await fixture().server.advance(5 * MINUTE);
 		const more = { in_gigawords: '3', in: '1' };
 		await calls.account('interim', 'odd-counts', { ...report, ...more });
 		expect(await connections('odd-counts')).toMatchObject([{ bytes_in: 3 * 2 ** 32 + 1 }]);

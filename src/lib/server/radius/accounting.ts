@@ -1,4 +1,5 @@
 import { passOfUser } from '#lib/domain/pass-username.ts';
+import { isPossibleGrowth } from '#lib/domain/data-limit.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
@@ -8,7 +9,7 @@ import { releaseSlot } from '../access/device-slots/store.ts';
 import { passState } from '../access/passes/pass-state.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
-import { countData, isPossibleGrowth } from '../access/provisioning/count-data.ts';
+import { countData } from '../access/provisioning/count-data.ts';
 
 /**
  * A report on a device's connection (accounting, RFC 2866). Reports may repeat, be late and change order; the
@@ -52,6 +53,10 @@ const SAME_OFFSET_MS = 2_000;
 const REUSED_MS = 5_000;
 /** Reports with a longer delay do not measure the clock, because Acct-Delay-Time may be wrong. */
 const MAX_CLOCK_DELAY_SECONDS = 5 * 60;
+/** A connection that began this long before its pass has used data of another one. */
+const EARLIER_MS = 60_000;
+/** Why connections end when the access server starts or stops. */
+const REBOOT = 'NAS-Reboot';
 /** Limits Acct-Delay-Time. */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
@@ -92,12 +97,15 @@ async function updateConnection(
 	const { row, isNew, uncounted } = await connectionFor(context, trx, gateway, report);
 	const bytes = countersOf(row, report, isNew ? row.started_at : row.seen_at);
 	const isStop = report.status === 'stop';
-	const wasOver = row.stopped_at !== null;
+	// An access server may go on with its connections after Accounting-On.
+	const isBack = report.status === 'interim' && row.stop_cause === REBOOT && at > (row.stopped_at ?? at);
+	const wasOver = row.stopped_at !== null && !isBack;
 	await connectionStore.changeConnection(trx, row.id, {
 		ip: report.ip ?? row.ip,
 		started_at: Math.min(row.started_at, startOf(report)),
 		seen_at: row.seen_at > context.clock.now() ? at : Math.max(row.seen_at, at),
 		...bytes,
+		...(isBack && { stopped_at: null, stop_cause: null }),
 		...(isStop && !wasOver && { stopped_at: at, stop_cause: cause })
 	});
 	if (row.pass_id !== null) {
@@ -105,11 +113,15 @@ async function updateConnection(
 		await countData(context, trx, row.pass_id, growth + uncounted);
 	}
 	if (isStop && !wasOver) await releaseIfOffline(context, trx, row);
-	if (!isStop && !wasOver) await keepSlot(context, trx, gateway, row, isNew);
+	if (!isStop && !wasOver) await keepSlot(context, trx, gateway, row, isNew || isBack);
 }
 
 /** A late report has smaller counters. A counter that cannot be is ignored. */
-function countersOf(row: Connection, { at, bytesIn, bytesOut }: TimedReport, since: number) {
+function countersOf(
+	row: Pick<Connection, 'bytes_in' | 'bytes_out'>,
+	{ at, bytesIn, bytesOut }: TimedReport,
+	since: number
+) {
 	const newest = (before: number, after: number) =>
 		after > before && isPossibleGrowth(after - before, at - since) ? after : before;
 	return { bytes_in: newest(row.bytes_in, bytesIn), bytes_out: newest(row.bytes_out, bytesOut) };
@@ -117,9 +129,16 @@ function countersOf(row: Connection, { at, bytesIn, bytesOut }: TimedReport, sin
 
 const startOf = ({ at, lastedSeconds }: TimedReport) => at - (lastedSeconds ?? 0) * 1000;
 
+/** Whether a connection began before its pass, for example under the name of another one. */
+async function isEarlier({ passes }: AccessContext, trx: Tx, passId: number | null, startedAt: number) {
+	if (passId === null) return false;
+	const { starts_at: startsAt, created_at: createdAt } = await passes.known(trx, passId);
+	return startedAt < (startsAt ?? createdAt) - EARLIER_MS;
+}
+
 /**
  * Finds or inserts a row. A reused Acct-Session-Id is a new connection. `uncounted`: bytes of the row that its pass,
- * only known now, does not contain.
+ * only known now, does not contain. A connection that is older than its pass counts from this report.
  */
 async function connectionFor(
 	context: AccessContext,
@@ -137,7 +156,8 @@ async function connectionFor(
 			report.status === 'start' && found.stopped_at !== null && at > found.stopped_at + REUSED_MS;
 		if (!isOtherPass && !isOtherDevice && !isReused) {
 			const row = await identified(context, trx, gateway, report, found);
-			const isCounted = found.pass_id !== null;
+			const isCounted =
+				found.pass_id !== null || (await isEarlier(context, trx, row.pass_id, found.started_at));
 			return { row, isNew: false, uncounted: isCounted ? 0 : found.bytes_in + found.bytes_out };
 		}
 		const renamed = `${found.acct_session_id} #${found.id}`;
@@ -145,8 +165,12 @@ async function connectionFor(
 		await connectionStore.changeConnection(trx, found.id, { acct_session_id: renamed, stopped_at });
 		if (isOtherPass && found.stopped_at === null) await releaseIfOffline(context, trx, found);
 	}
+	const named = await passOf(context, trx, gateway, report);
+	const startedAt = startOf(report);
+	const none = { bytes_in: 0, bytes_out: 0 };
 	const row = await connectionStore.insertConnection(trx, {
-		...(await passOf(context, trx, gateway, report)),
+		...named,
+		...((await isEarlier(context, trx, named.pass_id, startedAt)) && countersOf(none, report, startedAt)),
 		gateway_id: gateway.id,
 		acct_session_id: report.sessionId,
 		user_name: report.user,
@@ -154,7 +178,7 @@ async function connectionFor(
 		ip: report.ip,
 		nas_address: report.nasAddress,
 		nas_identifier: report.nasIdentifier,
-		started_at: startOf(report),
+		started_at: startedAt,
 		seen_at: at,
 		stopped_at: null,
 		stop_cause: null,
@@ -221,12 +245,13 @@ async function releaseIfOffline(
 	await releaseSlot(trx, { passId, mac }, clock.now());
 }
 
+/** @param isOpened the connection is new, or open again: no job settles it yet */
 async function keepSlot(
 	{ clock, jobs }: AccessContext,
 	trx: Tx,
 	{ id: gatewayId }: RegisteredGateway,
 	{ id, pass_id: passId, mac, disconnect_state: disconnect, enforced_until: enforcedUntil }: Connection,
-	isNew: boolean
+	isOpened: boolean
 ): Promise<void> {
 	if (passId === null) return;
 	const now = clock.now();
@@ -239,8 +264,8 @@ async function keepSlot(
 		isIn = mayTake && (await takeSlot(trx, jobs, slot, now));
 	}
 	if (pass.kind !== 'runs' || !isIn) {
-		if (disconnect !== 'asked') await jobs.schedule(trx, CONNECTION_JOB, id, now);
-	} else if (isNew) {
+		if (disconnect !== 'asked' || isOpened) await jobs.schedule(trx, CONNECTION_JOB, id, now);
+	} else if (isOpened) {
 		const endsEarly = enforcedUntil !== null && enforcedUntil + SAME_END_MS < pass.untilMs;
 		await jobs.schedule(trx, CONNECTION_JOB, id, endsEarly ? now : pass.untilMs);
 	}
@@ -255,7 +280,7 @@ async function closeAll(
 ): Promise<void> {
 	for (const row of await connectionStore.openAt(trx, gateway.id, report)) {
 		const stopped_at = Math.max(row.seen_at, report.at);
-		await connectionStore.changeConnection(trx, row.id, { stopped_at, stop_cause: 'NAS-Reboot' });
+		await connectionStore.changeConnection(trx, row.id, { stopped_at, stop_cause: REBOOT });
 		await releaseIfOffline(context, trx, row);
 	}
 }

@@ -128,7 +128,10 @@ async function send(
 	// As in an Access-Accept: seconds since the connection began (RFC 2865, 5.27).
 	const sessionTimeout = Math.max(1, Math.ceil((untilMs - row.started_at) / 1000));
 	const vendor = await totalLimit(context, row, gateway);
-	return ask(server, kind, { ...attributes, sessionTimeout, vendor });
+	const asked = await ask(server, kind, { ...attributes, sessionTimeout, vendor });
+	// RouterOS documents its limit for the sign-in only. The time at least can go on.
+	const isTimeOnly = vendor !== undefined && asked.kind === 'refused';
+	return isTimeOnly ? ask(server, kind, { ...attributes, sessionTimeout }) : asked;
 }
 
 /** Vendor id and types of the total limit and its gigawords. */

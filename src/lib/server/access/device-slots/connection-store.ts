@@ -51,6 +51,7 @@ export async function forgetAttempts(queries: Queries, passId: number): Promise<
 		.set({ disconnect_attempts: 0 })
 		.where('pass_id', '=', passId)
 		.where('stopped_at', 'is', null)
+		.where('disconnect_attempts', '>', 0)
 		.execute();
 }
 

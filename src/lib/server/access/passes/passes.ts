@@ -1,4 +1,4 @@
-import { dataLeft, isPossibleGrowth } from '#lib/domain/data-limit.ts';
+import { dataLeft } from '#lib/domain/data-limit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
@@ -111,12 +111,8 @@ async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: 
 /** Adds bytes that a device used, if that is possible. Returns whether a running pass has no data left. */
 async function addData({ clock }: PassesContext, trx: Tx, id: number, bytes: number): Promise<boolean> {
 	const now = clock.now();
-	const before = await known(trx, id);
-	// A connection that the gateway reports late cannot be older than its pass.
-	if (!isPossibleGrowth(bytes, now - (before.starts_at ?? before.created_at))) return false;
-	const used = Math.min((before.data_used_bytes ?? 0) + bytes, Number.MAX_SAFE_INTEGER);
-	const pass = await store.change(trx, id, { data_used_bytes: used, updated_at: now });
-	return pass.activating_until === null && isOpen(pass, now) && dataLeft(pass) === 0;
+	const pass = await store.addData(trx, id, bytes, now);
+	return pass !== null && pass.activating_until === null && isOpen(pass, now) && dataLeft(pass) === 0;
 }
 
 /** Ends the pass with its last active session. Without one, the pass is over and its password is erased. */

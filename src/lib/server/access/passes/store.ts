@@ -1,4 +1,5 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
+import { leastMs } from '#lib/domain/data-limit.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import { first } from '#lib/server/db/first.ts';
 import type { PassesTable, SessionsTable } from '#lib/server/db/schema.ts';
@@ -16,6 +17,25 @@ export const findAll = async (queries: Queries, ids: readonly number[]): Promise
 
 export const change = (queries: Queries, id: number, to: Updateable<PassesTable>): Promise<PassRow> =>
 	queries.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+
+/** Adds data in one statement. Returns null, and adds nothing, if a device cannot have used that much since the start. */
+export async function addData(
+	queries: Queries,
+	id: number,
+	bytes: number,
+	now: number
+): Promise<PassRow | null> {
+	const used = sql<number>`coalesce(data_used_bytes, 0)`;
+	const pass = await queries
+		.updateTable('passes')
+		.set({ data_used_bytes: sql`${used} + ${bytes}`, updated_at: now })
+		.where('id', '=', id)
+		.where(sql<number>`coalesce(starts_at, created_at)`, '<=', now - Math.max(0, leastMs(bytes)))
+		.where(used, '<=', Number.MAX_SAFE_INTEGER - bytes)
+		.returningAll()
+		.executeTakeFirst();
+	return pass ?? null;
+}
 
 const openOf = (queries: Queries, routerId: number, now: number) =>
 	queries

@@ -3,8 +3,6 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { AccessContext } from './context.ts';
 import * as store from './grants/store.ts';
 
-export { isPossibleGrowth };
-
 type DataContext = Pick<AccessContext, 'clock' | 'passes' | 'sessions'>;
 
 /**
