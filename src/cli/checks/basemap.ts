@@ -30,7 +30,7 @@ export async function* checkBasemap({ basemap, centre }: Config): AsyncGenerator
 	} catch (error) {
 		if (!(error instanceof NotAnArchive || isExpected(error))) throw error;
 		const advice =
-			'make it anew with "pmtiles extract", or correct BASEMAP; until then there are coasts and borders only';
+			'make it again with "pmtiles extract", or correct BASEMAP; until then there are coasts and borders only';
 		yield fail('map', `${basemap.path}: ${messageOf(error)}`, advice);
 	}
 }

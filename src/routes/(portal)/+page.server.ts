@@ -13,9 +13,8 @@ import type { PageServerLoad } from './$types';
 
 /** The search stops at this many routers nearby; farther away one is enough. */
 const ENOUGH_NEARBY = 4;
-/** Routers per request, and requests per circle, of a filtered list. */
+/** A filtered list looks at so many of the nearest routers, because the API does not know the filters. */
 const FILTERED_LIMIT = 100;
-const MAX_PAGES = 3;
 
 export const load: PageServerLoad = async (event) => {
 	const { config } = event.locals.app;
@@ -47,7 +46,7 @@ export const load: PageServerLoad = async (event) => {
 			.join('')}`,
 		currency: config.currency,
 		radius: found.radius,
-		summary: summary(found, search.given),
+		summary: summary(found, search),
 		routers: found.data.map(cardOf),
 		more: hasMore
 			? `${query({ radius: found.radius, show: show + PAGE_SIZE })}#router-${found.data.at(-1)?.id}`
@@ -72,8 +71,9 @@ interface Found {
 	hasMore: boolean;
 }
 
-function summary({ data, radius }: Found, given: boolean): string {
+function summary({ data, radius }: Found, { given, filters }: Search): string {
 	const distance = formatKilometres(radius);
+	if (data.length === 0 && isFiltered(filters)) return m.list_none_fits({ distance });
 	if (data.length === 0) return given ? m.list_none_chosen({ distance }) : m.list_none_centre({ distance });
 	return given ? m.list_around_chosen({ distance }) : m.list_around_centre({ distance });
 }
@@ -91,31 +91,21 @@ async function findNear(api: ApiClient, search: Search): Promise<Found> {
 	return found;
 }
 
-/** Reads the nearest routers that pass the filters, which the API does not know. */
 async function readCircle(
 	api: ApiClient,
 	{ position, filters, show }: Search,
 	radius: number
 ): Promise<Found> {
-	const isFiltered = filters.open || filters.max !== null;
-	const data: RouterBody[] = [];
-	let cursor: string | null = null;
-	for (let page = 1; page <= MAX_PAGES && data.length < show; page += 1) {
-		const found: RouterListBody = await api.listRouters({
-			...position,
-			...{ radius, limit: isFiltered ? FILTERED_LIMIT : show },
-			...(cursor !== null && { cursor })
-		});
-		data.push(
-			...found.data.filter((router) =>
-				passes(filters, { price: lowestOffer(router) ?? router.price, isOnline: router.status === 'online' })
-			)
-		);
-		cursor = found.next_cursor;
-		if (cursor === null) break;
-	}
-	return { data: data.slice(0, show), radius, hasMore: data.length > show || cursor !== null };
+	const limit = isFiltered(filters) ? FILTERED_LIMIT : show;
+	const found: RouterListBody = await api.listRouters({ ...position, radius, limit });
+	if (!isFiltered(filters)) return { data: found.data, radius, hasMore: found.next_cursor !== null };
+	const data = found.data.filter((router) =>
+		passes(filters, { price: lowestOffer(router) ?? router.price, isOnline: router.status === 'online' })
+	);
+	return { data: data.slice(0, show), radius, hasMore: data.length > show };
 }
+
+const isFiltered = ({ open, max }: Search['filters']) => open || max !== null;
 
 const onSale = ({ data }: Found) => data.filter(({ status }) => status === 'online').length;
 

@@ -57,13 +57,13 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	});
 
 	it.each([
-		['sessions', 'sessions_account', () => sessions.ofAccount(noted, 1, { ...page, after })],
+		['sessions', 'sessions_account_created', () => sessions.ofAccount(noted, 1, { ...page, after })],
 		[
 			'sessions in a state',
 			'sessions_account_status',
 			() => sessions.ofAccount(noted, 1, { ...page, after, status: 'cancelled' })
 		],
-		['payments', 'payments_account', () => payments.ofAccount(noted, 1, { ...page, after })],
+		['payments', 'payments_account_created', () => payments.ofAccount(noted, 1, { ...page, after })],
 		[
 			'payments in a state',
 			'payments_account_status',

@@ -171,7 +171,14 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		// No job knows of this end.
 		await fixture().sql.run('update sessions set expires_at = ? where id = ?', end - 1, session.id);
 		expect(await listOf(api, '/v1/sessions?status=active')).toMatchObject({ data: [] });
-		expect(await listOf(api, '/v1/sessions')).toMatchObject({ data: [{ status: 'expired' }] });
+		expect(await listOf(api, '/v1/sessions')).toMatchObject({
+			data: [{ status: 'expired', ended_at: new Date(end - 1).toISOString(), remaining_seconds: 0 }]
+		});
+		// A list changes nothing: that is the job's.
+		const { sql } = fixture();
+		expect(
+			await sql.count("select count(*) from sessions where id = ? and status = 'active'", session.id)
+		).toBe(1);
 	});
 
 	it('have no events whose data was deleted', async () => {

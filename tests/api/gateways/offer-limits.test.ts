@@ -157,9 +157,10 @@ describe('a UniFi console', () => {
 
 	it('gives a device that has two passes the speed of one only until the end of that one', async () => {
 		const { mac } = await buyWith(BOTH);
-		await eventually('it is in', async () => unifi.isIn(mac));
 		const { sql, server } = fixture();
 		const pass = await newest();
+		const running = 'select count(*) from passes where ends_at is not null and id = ?';
+		await eventually('its time runs', async () => (await sql.count(running, pass)) === 1);
 		for (const [table, column] of [
 			['passes', 'ends_at'],
 			['sessions', 'expires_at']

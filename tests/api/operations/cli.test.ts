@@ -563,6 +563,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const env = { ...place().env, AIRTILL_MODE: 'live' };
 			const { code, stdout } = await cli(['doctor'], { env });
 			expect(stdout).toMatch(/^warn address: ORIGIN is not set.* - set ORIGIN/m);
+			expect(stdout).toMatch(/^warn contact: .* - set CONTACT$/m);
 			expect(stdout).toMatch(/^FAIL callbacks: operators cannot reach http:\/\/127\.0\.0\.1:3000/m);
 			expect(code).toBe(1);
 		});

@@ -132,6 +132,7 @@ describe.each(DATABASES)('branding on %s', (database) => {
 		[{ colour: '#888888' }, 'is grey'],
 		[{ logo: { bytes: 'GIF89a', name: 'a.png', type: 'image/png' } }, 'not a PNG, JPEG or WebP'],
 		[{ contact: 'call me' }, 'such as 0772 123 456'],
+		[{ contact: `${'-'.repeat(30)}123` }, 'such as 0772 123 456'],
 		[{ logo: { bytes: Buffer.alloc(5.1 * 1024 ** 2, 1), name: 'a.png' } }, 'at most 5 MB'],
 		[{ logo: { bytes: '' } }, 'not a PNG, JPEG or WebP'],
 		[{ logo: { bytes: strangePngs().refused['huge dimensions'] } }, '30000 × 30000'],

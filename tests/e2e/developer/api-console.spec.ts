@@ -29,3 +29,13 @@ test('the API console calls an endpoint with a key, within the content security 
 	await expect(operation.locator('.live-responses-table')).toContainText('"id": 3');
 	expect(errors).toEqual([]);
 });
+
+test('a block of code is copied as a whole', async ({ page, area }) => {
+	await page.goto(`${area.url}/docs/quickstart`);
+	const block = page.locator('figure', { has: page.locator('[data-code="step 1"]') });
+	await block.getByRole('button', { name: 'Copy' }).click();
+	await expect(block.getByRole('button', { name: 'Copied' })).toBeVisible();
+	await page.getByLabel('Search the documentation').focus();
+	await page.keyboard.press('ControlOrMeta+V');
+	await expect(page.getByLabel('Search the documentation')).toHaveValue(/^curl 'http.*radius=5000/);
+});

@@ -141,6 +141,8 @@ export const REFERENCE: readonly Place[] = [
 		(page) => at(`docs${page}`, `/docs${page}`)
 	),
 	at('docs/guides/configuration', '/docs/guides/configuration'),
+	at('docs/guides/go-live', '/docs/guides/go-live'),
+	at('docs/search', '/docs/search?q=refund'),
 	at('docs/endpoints/sessions', '/docs/endpoints/sessions'),
 	at('problem', '/problems/amount_mismatch')
 ];

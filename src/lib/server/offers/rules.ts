@@ -149,7 +149,7 @@ function dataProblem(
 		return `${gateway} can limit the amount of data only with an address for Disconnect-Requests (--nas).`;
 	}
 	if (heldLimits(unable).data === 'device') {
-		return `${gateway} counts each device on its own, so it holds data limits only for 1 device.`;
+		return `${gateway} may report what a device used only at its end, so it holds data limits only for 1 device.`;
 	}
 	if (unable.kind === 'opennds') return `${gateway} ${NO_LIMITS_YET}`;
 	return unable.kind === 'hostapd'

@@ -87,9 +87,17 @@ function qrText({ access_kind, ssid }: SessionRow, revealed: Revealed): string |
 }
 
 /** Shows a session whose time is over as expired, even before its job has run. */
-export function ownerUserBody(row: OwnerRow, now: number): OwnerUserBody {
-	const over = row.status === 'active' && row.expires_at <= now;
-	const status = over ? 'expired' : row.status;
+export const asOfNow = <Row extends Pick<SessionRow, 'status' | 'expires_at' | 'ended_at'>>(
+	row: Row,
+	now: number
+): Row =>
+	row.status === 'active' && row.expires_at !== null && row.expires_at <= now
+		? { ...row, status: 'expired', ended_at: row.expires_at }
+		: row;
+
+export function ownerUserBody(stored: OwnerRow, now: number): OwnerUserBody {
+	const row = asOfNow(stored, now);
+	const { status } = row;
 	return {
 		session_id: row.id,
 		router_id: row.router_id,
@@ -102,7 +110,7 @@ export function ownerUserBody(row: OwnerRow, now: number): OwnerUserBody {
 		currency: row.currency,
 		starts_at: isoTime(row.starts_at),
 		expires_at: isoTime(row.expires_at),
-		ended_at: isoTime(over ? row.expires_at : row.ended_at),
+		ended_at: isoTime(row.ended_at),
 		remaining_seconds: status === 'active' ? Math.max(0, Math.ceil((row.expires_at - now) / 1000)) : 0
 	};
 }

@@ -2,7 +2,7 @@ import type { OwnerUserBody, SessionBody } from '#lib/server/api/contract/schema
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { ownerUserBody, sessionBody } from './body.ts';
+import { asOfNow, ownerUserBody, sessionBody } from './body.ts';
 import type { SessionsContext } from './context.ts';
 import * as store from './store.ts';
 import { isDue, known, settle } from './transition.ts';
@@ -29,13 +29,9 @@ export const sessionNotFound = () => new AppError('session_not_found', 'There is
 
 /** Returns a session that the caller may see, after due changes. @throws AppError `session_not_found` */
 export async function current(context: SessionsContext, caller: Caller, id: number): Promise<SessionRow> {
-	const row = await store.find(context.database.db, id);
-	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) throw sessionNotFound();
-	return settled(context, row);
-}
-
-async function settled(context: SessionsContext, row: SessionRow): Promise<SessionRow> {
 	const { database, clock } = context;
+	const row = await store.find(database.db, id);
+	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) throw sessionNotFound();
 	if (!isDue(row, clock.now())) return row;
 	return database.transact(async (trx) => settle(context, trx, await known(trx, row.id)));
 }
@@ -47,17 +43,14 @@ export async function listSessions(
 	search: Parameters<typeof store.ofAccount>[2]
 ) {
 	const { database, clock, passes } = context;
+	const now = clock.now();
 	const found = await store.ofAccount(database.db, accountId, { ...search, limit: search.limit + 1 });
 	const { rows, next } = pageOf(found, search.limit);
-	const shown: SessionRow[] = [];
-	for (const row of rows) {
-		const current = await settled(context, row);
-		// A due change may have ended the state that was asked for.
-		if ((search.status ?? current.status) === current.status) shown.push(current);
-	}
+	const current = rows.map((row) => asOfNow(row, now));
+	// A session that is over has left the state that was asked for.
+	const shown = current.filter(({ status }) => (search.status ?? status) === status);
 	const passIds = shown.flatMap(({ pass_id: id }) => id ?? []);
 	const passOf = new Map((await passes.findAll(database.db, passIds)).map((pass) => [pass.id, pass]));
-	const now = clock.now();
 	const data = shown.map((row) => sessionBody(row, passOf.get(row.pass_id ?? 0) ?? null, now, null));
 	return { data, next };
 }

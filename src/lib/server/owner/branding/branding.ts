@@ -31,6 +31,7 @@ export class BrandRefused extends Refusal<
 > {}
 
 export const MAX_BRAND_NAME = 40;
+export const MAX_CONTACT = 30;
 const LOGO_FILE = /^[0-9a-f]{32}\.(svg|png)$/;
 const HASH_LENGTH = 32;
 
@@ -140,7 +141,8 @@ function checkedName(text: string): string | null {
 
 function checkedContact(text: string): string | null {
 	const contact = text.replace(/\s+/g, ' ').trim();
-	if (contact !== '' && !isPhone(contact)) throw new BrandRefused('contact');
+	if (contact.length > MAX_CONTACT || (contact !== '' && !isPhone(contact)))
+		throw new BrandRefused('contact');
 	return contact === '' ? null : contact;
 }
 

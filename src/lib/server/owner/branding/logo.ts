@@ -20,6 +20,9 @@ const TIMEOUT_SECONDS = 5;
 /** From 1 to 10. The default 7 takes ten times as long for a noisy photo, and the file is no smaller. */
 const PALETTE_EFFORT = 3;
 
+/** The last drawing. One runs at a time, because each takes much memory and a core. */
+let last: Promise<LogoPicture | undefined> = Promise.resolve(undefined);
+
 /** The upload cannot become a logo. The message is shown to the owner. */
 export class LogoRefused extends Error {}
 
@@ -29,7 +32,14 @@ export class LogoRefused extends Error {}
  * a core busy for minutes.
  * @throws LogoRefused
  */
-export async function drawLogo(upload: Buffer): Promise<LogoPicture> {
+export function drawLogo(upload: Buffer): Promise<LogoPicture> {
+	const draw = () => drawNow(upload);
+	const drawing = last.then(draw, draw);
+	last = drawing;
+	return drawing;
+}
+
+async function drawNow(upload: Buffer): Promise<LogoPicture> {
 	if (upload.length > MAX_UPLOAD_BYTES) {
 		const megabytes = Math.ceil((upload.length / 1024 ** 2) * 10) / 10;
 		throw new LogoRefused(`This file has ${megabytes} MB. Use a file of at most 5 MB.`);

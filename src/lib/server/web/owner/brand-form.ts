@@ -5,6 +5,7 @@ import * as m from '#lib/i18n/messages.js';
 import {
 	BrandRefused,
 	MAX_BRAND_NAME,
+	MAX_CONTACT,
 	MAX_UPLOAD_BYTES,
 	type BrandSubject
 } from '#lib/server/owner/branding/branding.ts';
@@ -21,6 +22,7 @@ export async function brandForm(event: RequestEvent, subject: BrandSubject) {
 		logo: logo && { url: logo.url, ...logoBox(logo, LOGO_NOW.tall, LOGO_NOW.widest) },
 		shown: accent === null ? null : accentOf(accent),
 		maxName: MAX_BRAND_NAME,
+		maxContact: MAX_CONTACT,
 		maxMegabytes: MAX_UPLOAD_BYTES / 1024 ** 2,
 		done: event.url.searchParams.has('done')
 	};

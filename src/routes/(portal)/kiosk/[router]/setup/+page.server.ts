@@ -8,7 +8,7 @@ import type { PageServerLoad } from './$types';
 /** Sets up a kiosk: a form for its start address, and instructions for the owner. */
 export const load: PageServerLoad = async (event) => {
 	const router = await orUnavailable(routerOf(event), 'The router cannot be read at the moment.');
-	if (!router) error(404, 'This address belongs to no Wi-Fi that is sold here.');
+	if (!router) error(404, 'There is no Wi-Fi at this address.');
 	const options = kioskOptions(event.url.searchParams);
 	return {
 		words: wordsFor(router.name),

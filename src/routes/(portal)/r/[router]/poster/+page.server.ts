@@ -18,7 +18,7 @@ const LOGO = { tall: 400, widest: 1_600 };
 /** GET /r/{router}/poster?size=a4|a6&languages=sw,en: a poster for the wall. */
 export const load: PageServerLoad = async (event) => {
 	const router = await orUnavailable(routerOf(event), 'The poster cannot be made at the moment.');
-	if (!router) error(404, 'This address belongs to no Wi-Fi that is sold here.');
+	if (!router) error(404, 'There is no Wi-Fi at this address.');
 	const size = sizeOf(event.url.searchParams);
 	const { languages, tooMany } = languagesOf(event.url.searchParams, currentLocale());
 	// Without a language prefix, so that each phone uses its own language.
