@@ -157,9 +157,10 @@ describe('a UniFi console', () => {
 
 	it('gives a device that has two passes the speed of one only until the end of that one', async () => {
 		const { mac } = await buyWith(BOTH);
-		await eventually('it is in', async () => unifi.isIn(mac));
 		const { sql, server } = fixture();
 		const pass = await newest();
+		const running = 'select count(*) from passes where ends_at is not null and id = ?';
+		await eventually('its time runs', async () => (await sql.count(running, pass)) === 1);
 		for (const [table, column] of [
 			['passes', 'ends_at'],
 			['sessions', 'expires_at']
@@ -297,8 +298,9 @@ describe('a router that sells a speed', () => {
 
 	it('has no gateway that cannot hold it, and keeps its last one', async () => {
 		const { name } = await registerRadius(fixture(), {
-			...{ kind: 'mikrotik', access: 'wpa_enterprise', router: WIFI }
+			...{ kind: 'mikrotik', access: 'portal_login', router: WIFI }
 		});
+		await fixture().sql.run("update routers set access_kind = 'wpa_personal_per_client' where id = ?", WIFI);
 		await sell(WIFI, DOWN);
 		const added = await add('--router', String(WIFI), '--kind', 'hostapd');
 		expect(added.code).not.toBe(0);
@@ -345,6 +347,11 @@ describe('a router that sells data', () => {
 		await sell(HOTSPOT, DATA);
 		const sold = `router ${HOTSPOT} sells "Hour 0" with a limit.`;
 		expect(await run('gateways', 'set', name, '--nas', '')).toContain(sold);
+		// The end of a pass is all that EAP passes on.
+		const eap = await run('routers', 'access', String(HOTSPOT), '--kind', 'wpa_enterprise');
+		expect(eap).toMatch(
+			/^kind: router 22 sells "Hour 0" with a limit\. .* holds no limits with wpa_enterprise\./
+		);
 		await setOffers(HOTSPOT);
 	});
 
@@ -356,7 +363,7 @@ describe('a router that sells data', () => {
 		const access = ['routers', 'access', String(ENTERPRISE), '--kind'];
 		expect((await cli([...access, 'wpa_enterprise'], fixture().server)).code).toBe(0);
 		await sell(ENTERPRISE, DATA);
-		expect(await run(...access, 'wpa_personal_per_client')).toContain('only with wpa_enterprise');
+		expect(await run(...access, 'wpa_personal_per_client')).toMatch(/^kind: .*only with wpa_enterprise/);
 		await fixture().sql.run(`update routers set access_kind = 'shared_password' where id = ?`, ENTERPRISE);
 		expect((await refusal(ENTERPRISE, DATA)).detail).toContain('Everybody has the same password');
 	});

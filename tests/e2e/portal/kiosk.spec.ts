@@ -1,5 +1,5 @@
 import { expect, freshNumber, ROUTER, test as base } from '../support/test.ts';
-import { Kiosk, mmPerPixel, SMALL_TABLETS, TABLETS } from '../support/kiosk.ts';
+import { Kiosk, mmPerPixel, TABLETS } from '../support/kiosk.ts';
 import { ownerSets } from '../support/offers.ts';
 import { openSql } from '../../support/server/sql.ts';
 
@@ -63,7 +63,7 @@ for (const viewport of TABLETS) {
 }
 
 for (const locale of ['lg', 'ar']) {
-	test(`every step fits on tablets with few pixels in long words and with ten offers (${locale})`, async ({
+	test(`every step fits on every tablet in long words, with ten offers and a data limit (${locale})`, async ({
 		kiosk,
 		page,
 		portal
@@ -73,11 +73,16 @@ for (const locale of ['lg', 'ar']) {
 			...(index % 2 === 0 && { max_devices: index + 1 })
 		}));
 		await ownerSets(portal, HOTSPOT_ROUTER, offers);
+		const sql = await openSql(portal.service.databaseUrl);
+		// No gateway is there to hold it.
+		const limited = `replace(offers, '"active":true', '"active":true,"data_limit_mb":20000')`;
+		await sql.run(`update routers set offers = ${limited} where id = ?`, HOTSPOT_ROUTER);
+		await sql.close();
 		// A portal of a remote service remembers a router for half a minute.
 		await portal.advance(31_000);
 		const look = async (step: string) => {
 			await expect(page.locator(step)).toBeVisible({ timeout: 20_000 });
-			for (const viewport of SMALL_TABLETS) {
+			for (const viewport of TABLETS) {
 				await page.setViewportSize(viewport);
 				await kiosk.expectToFit(`${step} at ${viewport.width}`);
 			}
@@ -97,6 +102,7 @@ for (const locale of ['lg', 'ar']) {
 		await page.locator('.kiosk-pay').tap();
 		// Username, password, the Wi-Fi's own password and instructions.
 		await look('.kiosk-pass .password');
+		await expect(page.locator('.kiosk-say .status')).toContainText(/20\sGB/);
 		await expect(page.locator('.kiosk-ends .button').first()).toBeInViewport({ ratio: 1 });
 		await page.locator('.kiosk-ends .button').last().tap();
 		await look('.kiosk-code');

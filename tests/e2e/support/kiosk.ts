@@ -5,13 +5,13 @@ import { openSql } from '../../support/server/sql.ts';
 import type { Portal } from './portal.ts';
 import { expect, ROUTER } from './test.ts';
 
-/** Tablets of 10 inches with few pixels, lying and standing. */
-export const SMALL_TABLETS = [
+/** Tablets of 10 inches, lying and standing. */
+export const TABLETS = [
+	{ width: 1280, height: 800 },
+	{ width: 800, height: 1280 },
 	{ width: 1024, height: 768 },
 	{ width: 768, height: 1024 }
 ];
-/** Tablets of 10 inches. */
-export const TABLETS = [{ width: 1280, height: 800 }, { width: 800, height: 1280 }, ...SMALL_TABLETS];
 
 /** Millimetres of one CSS pixel on a tablet of 10 inches. */
 export const mmPerPixel = ({ width, height }: { width: number; height: number }) =>

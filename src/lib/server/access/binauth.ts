@@ -11,7 +11,7 @@ import type { AccessContext } from './provisioning/context.ts';
 import { countData } from './provisioning/count-data.ts';
 import { devicesOf } from './provisioning/devices.ts';
 import { confirmFetched, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
-import { controlModeOf } from './provisioning/targets.ts';
+import { controllerOf, controlModeOf } from './provisioning/targets.ts';
 
 /** One stay of a device at openNDS, as its BinAuth script reports it. */
 export interface Stay {
@@ -86,7 +86,8 @@ export async function endStay(
 		const now = clock.now();
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
 		if (state.kind === 'unknown') return;
-		await countData(context, trx, passId, bytes);
+		// A script of the time before --ndsctl still reports what we read.
+		if (!controllerOf(gateway)) await countData(context, trx, passId, bytes);
 		const slot = await slotOf(trx, passId, mac);
 		if (!slot || slot.released_at !== null || slot.gateway_id !== gateway.id) return;
 		// The script reports in the background: the device may have signed in under a new token meanwhile.

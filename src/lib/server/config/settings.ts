@@ -231,7 +231,7 @@ export const SETTINGS = {
 	),
 	RATE_LIMIT_LISTS: rate(
 		1200,
-		'Searches for routers by the pages per address (IPv6: /64) in 60 seconds. A page of the list or map makes one to nine.'
+		'Searches for routers by the pages per address (IPv6: /64) in 60 seconds. A page of the list makes one to four.'
 	),
 	RATE_LIMIT_ORDERS: rate(
 		6000,

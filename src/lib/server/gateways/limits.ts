@@ -6,7 +6,7 @@ export interface HeldLimits {
 	maxSpeedKbps: number;
 	/**
 	 * `pass`: it reports the data of a pass, and ends all its devices when none is left. `device`: it ends each device at
-	 * what was left of the pass when that device came, and reports at its end. null: neither.
+	 * what was left of the pass when that device came, and may report at its end only. null: neither.
 	 */
 	data: 'pass' | 'device' | null;
 }
@@ -26,7 +26,8 @@ function dataOf(gateway: { kind: GatewayKind; settings: GatewaySettings }): Held
 	const { kind, settings } = gateway;
 	// With RADIUS, only a Disconnect-Request ends all devices of a pass.
 	if (asksRadius(gateway)) return settings.nas === undefined ? null : 'pass';
-	if (kind !== 'opennds') return settings.api === undefined ? null : 'pass';
+	if (kind === 'mikrotik') return 'device';
+	if (kind === 'unifi') return settings.api === undefined ? null : 'pass';
 	if (settings.ndsctl) return 'pass';
 	return (settings.level === 4 ? settings.binauthConfirms : settings.binauthLimits) ? 'device' : null;
 }

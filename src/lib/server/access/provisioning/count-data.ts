@@ -19,21 +19,25 @@ export async function countData(
 }
 
 /**
- * Counts the data of a device whose gateway keeps a counter per device (bytes up and down together). A smaller
- * counter than the last one has started again at 0. Ignores a counter that cannot be.
+ * Counts the data of a device whose gateway keeps a counter per device (bytes up and down together), once for all its
+ * grants: for the one granted last. A smaller counter than the last one has started again at 0. Ignores a counter that
+ * cannot be.
  */
-export async function countGrant(
+export async function countGrants(
 	context: DataContext,
 	trx: Tx,
-	{ id }: Pick<store.GrantRow, 'id'>,
+	grants: readonly [store.GrantRow, ...store.GrantRow[]],
 	counter: number
 ): Promise<void> {
 	const now = context.clock.now();
-	const grant = await store.findGrant(trx, id);
-	if (!grant) return;
-	const growth = counter < grant.data_bytes ? counter : counter - grant.data_bytes;
-	const since = grant.data_reported_at ?? grant.granted_at ?? grant.created_at;
+	const latest = (at: (grant: store.GrantRow) => number | null) =>
+		grants.reduce((one, other) => ((at(other) ?? 0) > (at(one) ?? 0) ? other : one));
+	const grant = latest((one) => one.granted_at);
+	const read = latest((one) => one.data_reported_at);
+	const growth = counter < read.data_bytes ? counter : counter - read.data_bytes;
+	const since = read.data_reported_at ?? grant.granted_at ?? grant.created_at;
 	if (!Number.isSafeInteger(counter) || counter < 0 || !isPossibleGrowth(growth, now - since)) return;
 	const to = { data_bytes: counter, data_reported_at: now };
-	if (await store.changeOpen(trx, id, to)) await countData(context, trx, grant.pass_id, growth);
+	for (const { id } of grants) await store.changeOpen(trx, id, to);
+	await countData(context, trx, grant.pass_id, growth);
 }

@@ -22,7 +22,9 @@ export async function requestGrant(
 	trx: Tx,
 	passId: number,
 	{ gatewayId, mac, captiveSessionId }: GrantSubject,
-	before: Partial<Pick<store.GrantRow, 'unanswered_at' | 'is_marked'>> = {}
+	before: Partial<
+		Pick<store.GrantRow, 'unanswered_at' | 'is_marked' | 'data_bytes' | 'data_reported_at'>
+	> = {}
 ): Promise<void> {
 	const now = clock.now();
 	const same = (await store.openGrantsOf(trx, passId)).find(

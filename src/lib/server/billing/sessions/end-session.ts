@@ -1,3 +1,4 @@
+import { dataLeft } from '#lib/domain/data-limit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
@@ -107,6 +108,9 @@ export async function takeBack(context: SessionsContext, trx: Tx, id: number): P
 	const taken = await transition(context, trx, { id, status }, to, 'session.cancelled');
 	if (taken) await context.passes.removeData(trx, passId, taken.data_limit_mb);
 	if (status === 'active') await context.passes.shorten(trx, passId);
+	if (status === 'active' && dataLeft(await context.passes.known(trx, passId)) === 0) {
+		await endUsedUp(context, trx, passId);
+	}
 	await context.provisioning.changed(trx, passId);
 	return taken !== undefined;
 }

@@ -18,7 +18,9 @@ import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.
  * we remove the user with its cookies and connections.
  * Ownership: the comment of our users names the installation. Users without it belong to the owner or to
  * another installation. We never change them, except for grants with mayBeUnmarked.
- * Data: the counters of the user last as long as it. `limit-bytes-total` is what they show plus what is left.
+ * Data: the counters of the user last as long as it. RouterOS may update them only when
+ * a device signs out (undocumented), so an offer with data is for one device. `limit-bytes-total` is what they show plus
+ * what is left; 0 would be no limit.
  * Profiles: one per device limit (`airtill-1`, ...) sets `shared-users`. Owners may add a rate limit to it. A pass with a
  * speed has a profile of its own kind (`airtill-1-512k-2000k`), whose `rate-limit` is read back before users get it.
  */
@@ -149,7 +151,9 @@ const authorize: DeviceController['authorize'] = async (device, untilMs, facts, 
 			password: device.password,
 			profile,
 			'limit-uptime': `${used(users) + used(active) + left * device.maxDevices}s`,
-			...(device.dataLeft !== null && { 'limit-bytes-total': String(bytesOf(users) + device.dataLeft) }),
+			...(device.dataLeft !== null && {
+				'limit-bytes-total': String(bytesOf(users) + Math.max(1, device.dataLeft))
+			}),
 			disabled: 'false'
 		};
 		const isChanged = user

@@ -52,13 +52,15 @@ export function retryForm(purchase: Purchase, amount: number, region: string) {
 export async function payAgain(event: RequestEvent<{ token: string }>) {
 	const purchase = await findPurchase(event);
 	const entry = readFields(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
+	// Charges only the amount that was shown.
+	if (entry.quoted !== String(priceAgain(purchase))) {
+		return fail(400, { retried: entry, errors: { form: m.purchase_price_changed() } });
+	}
 	const { methods, note } = methodsAgain(purchase, Number(entry.quoted));
 	const errors: FormErrors = {
 		...(methods.includes(entry.paymentMethod) ? {} : { paymentMethod: note ?? m.purchase_choose_network() }),
 		...(entry.phone === '' ? { phone: m.purchase_type_number() } : {})
 	};
-	// Charges only the amount that was shown.
-	if (entry.quoted !== String(priceAgain(purchase))) errors.form = m.purchase_price_changed();
 	if (Object.keys(errors).length > 0) return fail(400, { retried: entry, errors });
 
 	let token: string;

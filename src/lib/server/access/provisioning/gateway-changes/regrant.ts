@@ -24,9 +24,10 @@ export async function regrant(context: AccessContext, id: number): Promise<void>
 		if (old.mac !== null && devices >= open.pass.max_devices) return;
 		const { gateway_id: gatewayId, mac, captive_session_id: captiveSessionId } = old;
 		const subject = { gatewayId, mac, captiveSessionId };
-		// The gateway may still carry out a request of the old grant.
-		const { unanswered_at, is_marked } = old;
-		await requestGrant(context, trx, old.pass_id, subject, { unanswered_at, is_marked });
+		// The gateway may still carry out a request of the old grant, and its counter may go on.
+		const { unanswered_at, is_marked, data_bytes, data_reported_at } = old;
+		const before = { unanswered_at, is_marked, data_bytes, data_reported_at };
+		await requestGrant(context, trx, old.pass_id, subject, before);
 		// `revoked_at` keeps a user online that is wanted again (revoke-at-gateway.ts).
 		await store.changeOpen(trx, id, { state: 'revoking', revoked_at: now, updated_at: now });
 	});

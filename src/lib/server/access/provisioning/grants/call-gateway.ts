@@ -5,18 +5,26 @@ import * as store from './store.ts';
 
 export const MAX_BACKOFF_MS = 60_000;
 
-/** Calls a gateway; stores that it answered, or its error. Returns Unavailable if the adapter throws. */
-export async function callGateway<T>(
-	{ gateways, log }: AccessContext,
+/** Calls a gateway. Returns Unavailable if the adapter throws. */
+export const tryCall = <T>(
+	{ log }: AccessContext,
 	gateway: RegisteredGateway,
 	work: () => Promise<T>
-): Promise<T | Unavailable> {
-	const result = await work().catch((error: unknown) => {
+): Promise<T | Unavailable> =>
+	work().catch((error: unknown) => {
 		if (error instanceof Unavailable) return error;
 		log.error({ err: error, gateway: gateway.name }, 'a gateway adapter failed');
 		return new Unavailable('An error of ours; see the log.');
 	});
-	await gateways.recordStatus(gateway, {
+
+/** Calls a gateway to change it; stores that it answered, or its error. */
+export async function callGateway<T>(
+	context: AccessContext,
+	gateway: RegisteredGateway,
+	work: () => Promise<T>
+): Promise<T | Unavailable> {
+	const result = await tryCall(context, gateway, work);
+	await context.gateways.recordStatus(gateway, {
 		...(!(result instanceof Unavailable) && result !== 'impossible' && { seen: true }),
 		trouble: result instanceof Unavailable ? result.message : null
 	});

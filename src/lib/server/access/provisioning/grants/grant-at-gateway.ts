@@ -6,7 +6,7 @@ import { controllerOf } from '../targets.ts';
 import { backoffMs, callGateway, recordFailure } from './call-gateway.ts';
 import { confirmGrant } from './confirm-grant.ts';
 import { desiredEnd, loginOf, SLACK_MS } from './desired-end.ts';
-import { nextRead, readUsage } from './read-usage.ts';
+import { countUsage, nextRead, readUsage } from './read-usage.ts';
 import * as store from './store.ts';
 
 /** Interval of checks on a grant that its gateway fetches. */
@@ -17,16 +17,20 @@ export async function grantAtGateway(
 	context: AccessContext,
 	grant: store.GrantRow,
 	gateway: RegisteredGateway,
-	pass: OpenPass
+	before: OpenPass
 ): Promise<number | null> {
 	const { database, clock } = context;
-	const isWaiting = pass.kind === 'waits';
-	const endMs = await desiredEnd(context, grant, gateway, pass);
+	const isWaiting = before.kind === 'waits';
+	const endMs = await desiredEnd(context, grant, gateway, before);
 	const { id, revision, requested_end_at: sent } = grant;
 	const isSent = grant.state === 'granted' && sent !== null && sent >= endMs && sent <= endMs + SLACK_MS;
-	if (isSent && !isWaiting) return readUsage(context, grant, gateway, pass);
+	if (isSent && !isWaiting) return readUsage(context, grant, gateway, before);
 	const controller = controllerOf(gateway);
-	if (!controller) return awaitFetch(context, grant, pass);
+	if (!controller) return awaitFetch(context, grant, before);
+	// Each request delays the next read: a buyer who reloads must not keep us from counting.
+	const isRead = grant.confirmed_end_at !== null && gateway.unresponsiveSince === null;
+	const pass = isRead ? await countUsage(context, grant, gateway, before) : before;
+	if (!pass) return clock.now();
 	// Stored before the call: after a crash, the next job knows that an answer may be missing.
 	const now = clock.now();
 	const to = { state: 'granting', requested_end_at: endMs, unanswered_at: now, updated_at: now } as const;

@@ -1,13 +1,13 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import { Unavailable } from '#lib/server/gateways/gateway.ts';
 import { UNSEEN_BYTES, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import type { OpenPass } from '../../passes/pass-state.ts';
+import { openPass, type OpenPass } from '../../passes/pass-state.ts';
 import type { AccessContext } from '../context.ts';
-import { countGrant } from '../count-data.ts';
+import { countGrants } from '../count-data.ts';
 import { controllerOf } from '../targets.ts';
-import { callGateway } from './call-gateway.ts';
-import { loginOf } from './desired-end.ts';
-import type { GrantRow } from './store.ts';
+import { MAX_BACKOFF_MS, tryCall } from './call-gateway.ts';
+import { loginOf, othersOf } from './desired-end.ts';
+import { findGrant, type GrantRow } from './store.ts';
 
 /** Intervals between reads of a counter: shorter when little is left. */
 const READ_MS = { most: 60_000, least: 15_000 };
@@ -22,20 +22,33 @@ export async function readUsage(
 	gateway: RegisteredGateway,
 	open: OpenPass
 ): Promise<number> {
-	const { database, passes, jobs, clock, reach } = context;
-	const readAt = (current: Pick<OpenPass, 'pass'>) =>
-		Math.min(open.untilMs, nextRead(context, gateway, current));
+	const current = await countUsage(context, grant, gateway, open);
+	return current ? Math.min(current.untilMs, nextRead(context, gateway, current)) : context.clock.now();
+}
+
+/** Counts what a device, or user, has used since the last read. Returns its pass as it is then; null if it is over. */
+export async function countUsage(
+	context: AccessContext,
+	grant: GrantRow,
+	gateway: RegisteredGateway,
+	open: OpenPass
+): Promise<OpenPass | null> {
+	const { database, gateways, jobs, clock, reach } = context;
 	const controller = controllerOf(gateway);
-	if (!controller || open.pass.data_limit_mb === null) return open.untilMs;
+	if (!controller || open.pass.data_limit_mb === null) return open;
 	const login = await loginOf(context, grant, open);
-	const counter = await callGateway(context, gateway, () => controller.usage(login, gateway, reach));
-	if (counter === null || counter instanceof Unavailable) return readAt(open);
-	const pass = await database.transact(async (trx) => {
-		await countGrant(context, trx, grant, counter);
-		return passes.known(trx, grant.pass_id);
+	const counter = await tryCall(context, gateway, () => controller.usage(login, gateway, reach));
+	if (counter instanceof Unavailable) return open;
+	// A read says nothing about the trouble with what was sent.
+	await gateways.recordStatus(gateway, { seen: true });
+	if (counter === null) return open;
+	await database.transact(async (trx) => {
+		const own = await findGrant(trx, grant.id);
+		if (!own) return;
+		await countGrants(context, trx, [own, ...(await othersOf(context, trx, own, gateway))], counter);
 	});
 	jobs.nudge();
-	return dataLeft(pass) === 0 ? clock.now() : readAt({ pass });
+	return openPass(database.db, grant.pass_id, clock.now());
 }
 
 /** Returns when a counter must be read: before a fast device can have used all that is left. */
@@ -46,6 +59,8 @@ export function nextRead(
 ): number {
 	const left = dataLeft(pass);
 	if (left === null || !controllerOf(gateway)) return Infinity;
+	// Buyers at gateways in trouble share the slots for calls.
+	if (gateway.unresponsiveSince !== null) return clock.now() + MAX_BACKOFF_MS;
 	const ms = Math.floor((left / UNSEEN_BYTES) * READ_MS.least);
 	return clock.now() + Math.min(READ_MS.most, Math.max(READ_MS.least, ms));
 }

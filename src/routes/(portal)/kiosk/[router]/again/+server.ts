@@ -14,14 +14,14 @@ export const POST: RequestHandler = async (event) => {
 		const purchase = await purchases.find(apiClient(event), entry.token);
 		if (!purchase) return refused({ form: m.purchase_not_found() }, 404);
 		const { router, session } = purchase;
+		// Charges only the amount that was shown.
+		if (entry.quoted !== String(priceAgain(purchase)))
+			return refused({ form: m.purchase_price_changed() }, 409);
 		const { methods, note } = methodsAgain(purchase, Number(entry.quoted));
 		if (!methods.includes(entry.paymentMethod)) {
 			return refused({ paymentMethod: note ?? m.purchase_choose_network() });
 		}
 		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });
-		// Charges only the amount that was shown.
-		if (entry.quoted !== String(priceAgain(purchase)))
-			return refused({ form: m.purchase_price_changed() }, 409);
 		const order = purchases.retry(apiClient(event), entry.token, {
 			paymentMethod: entry.paymentMethod,
 			phone: entry.phone,
