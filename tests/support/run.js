@@ -24,6 +24,7 @@ import { ensureBrowser } from './runner/browser.js';
 import { ensureEngines } from './runner/engines.js';
 import { ensureGatewayPrograms } from './runner/gateway-programs.js';
 import { readPlaywright, readVitest } from './runner/reports.js';
+import { ensureSamplePrograms } from './runner/sample-programs.js';
 
 const parts = ['unit', 'api', 'gateways', 'e2e'];
 const runnerLimitMs = 60 * 60_000;
@@ -51,6 +52,7 @@ try {
 	await node('node_modules/@sveltejs/kit/svelte-kit.js', ['sync']);
 	if (part !== 'unit') await ensureBuilt();
 
+	if (isWanted('api')) ensureSamplePrograms();
 	await runVitest(['unit', 'api'].filter(isWanted));
 	if (isWanted('gateways')) await runGateways();
 	if (isWanted('e2e')) await runPlaywright();
