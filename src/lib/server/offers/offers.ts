@@ -120,10 +120,10 @@ async function checkHeld(
 ): Promise<void> {
 	const staying = (await gateways.ofRouter(queries, routerId)).filter(({ id }) => id !== withoutId);
 	const router = await routers.known(queries, routerId);
-	for (const offer of routers.offers(router)) {
+	for (const offer of routers.offers(router).filter(({ active }) => active)) {
 		const [problem] = limitProblems(offer, router, staying);
 		if (!problem) continue;
-		const reason = `router ${routerId} sells "${offer.name}" with a limit. ${problem.detail} Change the offer first.`;
+		const reason = `router ${routerId} sells "${offer.name}" with a limit. ${problem.detail} Change the offer or set it inactive first.`;
 		throw new InputError([{ field: 'router', reason }]);
 	}
 }

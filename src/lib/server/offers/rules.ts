@@ -48,7 +48,8 @@ function ownProblems(
 	check('price', priceProblem(offer.price, router, isPayable));
 	check('until', hoursProblem(offer));
 	check('max_devices', devicesProblem(offer, router));
-	return [...found, ...limitProblems(offer, router, gateways)];
+	// An inactive offer can wait for a gateway that is yet to hold its limits.
+	return offer.active ? [...found, ...limitProblems(offer, router, gateways)] : found;
 }
 
 type Limit = 'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb';
@@ -98,7 +99,7 @@ function devicesProblem({ max_devices: devices }: NewOffer, { access_kind }: Rou
 }
 
 const NO_LIMITS_YET =
-	'holds limits only with openNDS 10 or newer, after its BinAuth script has asked: install its configuration again.';
+	'holds limits only with openNDS 10 or newer, after its BinAuth script has asked: install the script of "gateways config".';
 
 /** A limit that only some gateways of the router hold would depend on where the buyer connects. */
 function speedProblem(kbps: number | null, gateways: readonly RegisteredGateway[]): string | null {
