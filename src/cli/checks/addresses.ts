@@ -6,7 +6,7 @@ import { fail, ok, warn, type Finding } from './finding.ts';
 
 /** Calls none of the addresses. */
 export function* checkAddresses(
-	{ mode, origin, callbackUrl, smtp }: Config,
+	{ mode, origin, callbackUrl, contacts, smtp }: Config,
 	{ addressHeader }: ProxySettings
 ): Generator<Finding> {
 	const isSandbox = mode === 'sandbox';
@@ -30,6 +30,10 @@ export function* checkAddresses(
 		const advice = 'most operators call https addresses only: set CALLBACK_URL';
 		yield warn('callbacks', `${callbackUrl} is plain http`, advice);
 	} else yield ok('callbacks', `operators call ${callbackUrl}`);
+
+	if (!isSandbox && contacts.length === 0) {
+		yield warn('contact', 'buyers find no phone number or e-mail address under /help', 'set CONTACT');
+	}
 
 	if (!smtp && isSandbox) yield ok('mail', 'mails are printed, not sent');
 	else if (!smtp) {

@@ -1,5 +1,6 @@
 import { readProxySettings } from '#lib/server/api/http/client-address.ts';
 import { ConfigError, loadConfig, type Config } from '#lib/server/config/config.ts';
+import { hasDemoAccounts } from '#lib/server/demo/accounts.ts';
 import { checkAddresses } from '../checks/addresses.ts';
 import { checkBasemap } from '../checks/basemap.ts';
 import { checkDatabase } from '../checks/database.ts';
@@ -42,6 +43,9 @@ async function* examine(env: Context['env']): AsyncGenerator<Finding> {
 async function* checkServices(config: Config): AsyncGenerator<Finding> {
 	const app = await openApp(config);
 	try {
+		if (config.mode === 'live' && (await hasDemoAccounts(app.accounts))) {
+			yield fail('database', 'live mode refuses a database with demo data', 'use a new, empty database');
+		}
 		yield* checkOperators(app);
 		// A remote API has its own routers and gateways.
 		if (!config.remoteApi) yield* checkGateways(app);

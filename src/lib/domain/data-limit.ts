@@ -11,6 +11,16 @@ export interface DataUse {
 export const dataLeft = ({ data_limit_mb: limit, data_used_bytes: used }: DataUse): number | null =>
 	limit === null ? null : Math.max(0, limit * MEGABYTE - (used ?? 0));
 
+/** Counts whole MB, so that both together are what was bought. */
+export function dataMb(pass: DataUse): { usedMb: number | null; leftMb: number | null } {
+	const left = dataLeft(pass);
+	const used = pass.data_used_bytes;
+	return {
+		usedMb: used === null ? null : Math.floor(used / MEGABYTE),
+		leftMb: left === null ? null : Math.ceil(left / MEGABYTE)
+	};
+}
+
 /**
  * 500 Mbit/s, more than a device gets here. In a minute that is less than 2^32 bytes, by which a counter jumps when it
  * falls below zero or gets a false high word.

@@ -17,7 +17,7 @@ import { createBasemap } from './map/basemap.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
-import { DEMO_EMAILS } from './demo/accounts.ts';
+import { DEMO_EMAILS, hasDemoAccounts } from './demo/accounts.ts';
 import { createGateways, type Gateways } from './gateways/gateways.ts';
 import { createReach } from './gateways/reach.ts';
 import { createCaptiveSessions, type CaptiveSessions } from './gateways/captive-sessions/captive-sessions.ts';
@@ -89,8 +89,9 @@ export async function createApp(config: Config, options: Options = {}) {
 		accounts,
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ config, ...sales, operator: sandbox }),
-		/** Creates the portal's key. Only for the process that serves pages. */
+		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
 		async openPortal() {
+			if (config.mode === 'live') await refuseDemoData(accounts);
 			if (config.remoteApi) await refuseGateways(sales.gateways);
 			else portal.api.key = await portalKey(accounts, developer.apiKeys);
 		},
@@ -229,6 +230,14 @@ async function refuseGateways(gateways: Gateways): Promise<void> {
 	throw new ConfigError([
 		`AIRTILL_API_URL: a portal of a remote API cannot serve gateways, and ${length} of them are registered here. ` +
 			'Remove them ("gateways remove NAME"), or unset AIRTILL_API_URL.'
+	]);
+}
+
+/** Demo routers would sell for real money, and the sandbox printed the passwords of demo accounts. */
+async function refuseDemoData(accounts: Accounts): Promise<void> {
+	if (!(await hasDemoAccounts(accounts))) return;
+	throw new ConfigError([
+		'DATABASE_URL: live mode refuses a database with demo data. Use a new, empty database.'
 	]);
 }
 

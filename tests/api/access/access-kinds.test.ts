@@ -272,7 +272,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				[['5', '--kind', 'shared_password'], /^network-password: buyers are shown this password/],
 				[
 					['19', '--kind', 'shared_password', '--network-password-file', file('long enough')],
-					/^kind: one password for everybody limits no devices, but ".+" is sold with such a limit/
+					/^kind: router 19 sells ".+" with a limit\. Everybody has the same password here/
 				],
 				[['16', '--no-network-password'], /^network-password: buyers are shown this password/],
 				[['5', '--network-password-file', file('long enough')], /^network-password: the bought password/],

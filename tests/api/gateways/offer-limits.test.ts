@@ -304,8 +304,9 @@ describe('a router that sells a speed', () => {
 
 	it('has no gateway that cannot hold it, and keeps its last one', async () => {
 		const { name } = await registerRadius(fixture(), {
-			...{ kind: 'mikrotik', access: 'wpa_enterprise', router: WIFI }
+			...{ kind: 'mikrotik', access: 'portal_login', router: WIFI }
 		});
+		await fixture().sql.run("update routers set access_kind = 'wpa_personal_per_client' where id = ?", WIFI);
 		await sell(WIFI, DOWN);
 		const added = await add('--router', String(WIFI), '--kind', 'hostapd');
 		expect(added.code).not.toBe(0);
@@ -352,6 +353,11 @@ describe('a router that sells data', () => {
 		await sell(HOTSPOT, DATA);
 		const sold = `router ${HOTSPOT} sells "Hour 0" with a limit.`;
 		expect(await run('gateways', 'set', name, '--nas', '')).toContain(sold);
+		// The end of a pass is all that EAP passes on.
+		const eap = await run('routers', 'access', String(HOTSPOT), '--kind', 'wpa_enterprise');
+		expect(eap).toMatch(
+			/^kind: router 22 sells "Hour 0" with a limit\. .* holds no limits with wpa_enterprise\./
+		);
 		await setOffers(HOTSPOT);
 	});
 
@@ -363,7 +369,7 @@ describe('a router that sells data', () => {
 		const access = ['routers', 'access', String(ENTERPRISE), '--kind'];
 		expect((await cli([...access, 'wpa_enterprise'], fixture().server)).code).toBe(0);
 		await sell(ENTERPRISE, DATA);
-		expect(await run(...access, 'wpa_personal_per_client')).toContain('only with wpa_enterprise');
+		expect(await run(...access, 'wpa_personal_per_client')).toMatch(/^kind: .*only with wpa_enterprise/);
 		await fixture().sql.run(`update routers set access_kind = 'shared_password' where id = ?`, ENTERPRISE);
 		expect((await refusal(ENTERPRISE, DATA)).detail).toContain('Everybody has the same password');
 	});

@@ -252,19 +252,24 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('refuses by field what the offers of a router do not allow, and changes nothing', async () => {
 			await place.importing(HEADER + GOOD, ...MAP);
-			await place.sql.run(`update routers set offers = '[{"name":"Day","max_devices":2}]'`);
-			const before = await stored();
 			place.env['CURRENCY'] = 'KES';
 			const kind = GOOD.replace('online', 'shared_password');
 			const map = MAP.map((pairs) => pairs.replace('status=status', 'access_kind=status'));
-			const { code, stdout, stderr } = await place.importing(HEADER + kind, ...map);
-			const id = String(before[0]?.['id']);
-			expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-			expect(stderr.trimEnd().split('\n')).toEqual([
-				expect.stringMatching(`^access_kind: router ${id}: .*"Day" is sold with such a limit`),
-				expect.stringMatching(`^currency: router ${id}: its offers have prices in UGX, not KES; `)
-			]);
-			expect(await stored()).toEqual(before);
+			for (const [limit, what] of [
+				['max_devices', 'number of devices'],
+				['data_limit_mb', 'amount of data']
+			] as const) {
+				await place.sql.run(`update routers set offers = '[{"name":"Day","${limit}":2}]'`);
+				const before = await stored();
+				const { code, stdout, stderr } = await place.importing(HEADER + kind, ...map);
+				const id = String(before[0]?.['id']);
+				expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+				expect(stderr.trimEnd().split('\n')).toEqual([
+					expect.stringMatching(`^access_kind: router ${id} sells "Day" with a limit. .* the ${what} cannot`),
+					expect.stringMatching(`^currency: router ${id}: its offers have prices in UGX, not KES; `)
+				]);
+				expect(await stored()).toEqual(before);
+			}
 		});
 
 		it('imported twice changes nothing; later it changes what differs and nothing else', async () => {
@@ -558,6 +563,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const env = { ...place().env, AIRTILL_MODE: 'live' };
 			const { code, stdout } = await cli(['doctor'], { env });
 			expect(stdout).toMatch(/^warn address: ORIGIN is not set.* - set ORIGIN/m);
+			expect(stdout).toMatch(/^warn contact: .* - set CONTACT$/m);
 			expect(stdout).toMatch(/^FAIL callbacks: operators cannot reach http:\/\/127\.0\.0\.1:3000/m);
 			expect(code).toBe(1);
 		});

@@ -1,7 +1,7 @@
 /** Live mode: no test keys, no sandbox operator, no demo data, no start without a secret. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApi, numberEnding, type Api } from '../../support/api/api.ts';
-import { startServer, type TestServer } from '../../support/server/server.ts';
+import { cli, startServer, type TestServer } from '../../support/server/server.ts';
 import { openSql, type Sql } from '../../support/server/sql.ts';
 import { DATABASES, insertKey, SECRET } from '../../support/server/fixture.ts';
 
@@ -59,6 +59,21 @@ it('does not start without a secret, and says which variable is missing', async 
 	await expect(startServer({ env: { AIRTILL_MODE: 'live' } })).rejects.toThrow(
 		/AIRTILL_SECRET: is required in live mode/
 	);
+});
+
+it('does not start with a database that has demo data, nor does doctor accept it', async () => {
+	const sandbox = await startServer({ env: { AIRTILL_DEMO: 'on' } });
+	try {
+		const env = { ...sandbox.env, AIRTILL_MODE: 'live', AIRTILL_SECRET: SECRET };
+		await expect(startServer({ database: sandbox.databaseUrl, env })).rejects.toThrow(
+			'DATABASE_URL: live mode refuses a database with demo data.'
+		);
+		expect((await cli(['doctor'], { env })).stdout).toMatch(
+			/^FAIL database: live mode refuses .* demo data/m
+		);
+	} finally {
+		await sandbox.stop();
+	}
 });
 
 it('sandbox mode refuses a live key', async () => {

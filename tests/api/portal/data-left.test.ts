@@ -77,7 +77,9 @@ describe('a pass with 20 GB', () => {
 
 		await use(20_150);
 		const over = await person.get(path);
-		expect(over.text).toMatch(/Your 20\sGB are used up\. Your Wi‑Fi has ended\. .*Buy again to continue\./);
+		expect(over.text).toMatch(
+			/All 20\sGB of your data is used up\. Your Wi‑Fi has ended\. .*Buy again to continue\./
+		);
 		expect(over.text).not.toMatch(/time has ended|GB left/);
 	});
 });

@@ -81,7 +81,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		});
 		for (const mac of [first, second]) {
 			await eventually(`${mac} is disconnected`, () =>
-				Promise.resolve(disconnects(`${user}-${mac}`).length === 1)
+				Promise.resolve(disconnects(`${user}-${mac}`).length > 0)
 			);
 			const refused = await calls.authorize(user, mac);
 			expect(refused.status).toBe(401);
@@ -228,9 +228,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		await restart();
 		await report(user, other, 80 * MB);
 		expect(await read(session)).toMatchObject({ status: 'ended', data_used_mb: 100 });
-		await eventually('it is disconnected', () =>
-			Promise.resolve(disconnects(`${user}-${other}`).length === 1)
-		);
+		await eventually('it is disconnected', () => Promise.resolve(disconnects(`${user}-${other}`).length > 0));
 	});
 
 	it('a gateway that takes no data for an open connection gets the new end without it', async () => {
@@ -246,8 +244,11 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			nas.asked
 				.filter(({ kind, attributes }) => kind === 'coa' && attributes[1] === user)
 				.map(({ vendor }) => vendor);
-		await eventually('it is asked twice', () => Promise.resolve(ends().length >= 2));
-		expect(ends()).toEqual([{ '14988.17': 200 * MB, '14988.18': 0 }, {}]);
+		// A slow answer counts as none: the same request may come twice.
+		await eventually('it is asked without data', () =>
+			Promise.resolve(ends().some((vendor) => Object.keys(vendor).length === 0))
+		);
+		expect(ends()[0]).toEqual({ '14988.17': 200 * MB, '14988.18': 0 });
 		const told = 'select disconnect_attempts, last_error, enforced_until from connections where pass_id = ?';
 		await eventually('the end is known', async () => {
 			const [row] = await fixture().sql.all(told, session.id);

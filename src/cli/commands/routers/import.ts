@@ -74,6 +74,7 @@ export const importRoutersFile = defineCommand({
 				ownerAccountId: owner.id,
 				routers: staging,
 				paymentMethods,
+				heldProblem: app.offers.heldProblem,
 				onProgress(done) {
 					if (done < PROGRESS_ROWS || (done % PROGRESS_ROWS !== 0 && done !== total)) return;
 					console.error(`${done} of ${total} rows`);

@@ -1,4 +1,5 @@
 import type { App } from '../app.ts';
+import type { Accounts } from '../developer/accounts/accounts.ts';
 import { OWN_PREFIX } from '../developer/api-keys/api-keys.ts';
 
 export const DEMO_OWNER_EMAIL = 'owner@airtill.example';
@@ -10,6 +11,10 @@ const DEMO_ACCOUNTS = [
 ] as const;
 
 export const DEMO_EMAILS: readonly string[] = DEMO_ACCOUNTS.map(({ email }) => email);
+
+export async function hasDemoAccounts({ findByEmail }: Pick<Accounts, 'findByEmail'>): Promise<boolean> {
+	return (await Promise.all(DEMO_EMAILS.map(findByEmail))).some((account) => account !== null);
+}
 
 /** Returns the sign-ins, which are derived from the sandbox's secret. */
 export async function demoAccounts(app: App) {

@@ -59,7 +59,7 @@ async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 }
 
 async function importDemoRouters(
-	{ config, database, clock }: App,
+	{ config, database, clock, offers }: App,
 	ownerAccountId: number,
 	staging: ImportStaging
 ): Promise<void> {
@@ -79,7 +79,8 @@ async function importDemoRouters(
 			}
 		}
 	};
-	await importRouters(database, clock, { ownerAccountId, routers, paymentMethods });
+	const { heldProblem } = offers;
+	await importRouters(database, clock, { ownerAccountId, routers, paymentMethods, heldProblem });
 }
 
 export function printWelcome({ config }: App, signIns: readonly DemoSignIn[]): void {

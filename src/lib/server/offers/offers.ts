@@ -33,6 +33,7 @@ export function createOffers(context: OffersContext) {
 		ofRouter: bind(offersOfRouter),
 		check: bind(checkOffers),
 		set: bind(setOffers),
+		heldProblem: bind(heldProblem),
 		checkHeld: bind(checkHeld)
 	};
 }
@@ -108,24 +109,39 @@ function setOffers(
 }
 
 /**
- * Runs in the transaction that changes gateways.
  * @param withoutId id of a gateway that is to be removed
- * @throws InputError if the gateways cannot hold a limit that the router sells
+ * @returns why the router and its gateways cannot hold a limit that it sells; null if they can
  */
-async function checkHeld(
+async function heldProblem(
 	{ routers, gateways }: OffersContext,
 	queries: Queries,
-	routerId: number,
+	router: RouterRow,
 	withoutId?: number
-): Promise<void> {
-	const staying = (await gateways.ofRouter(queries, routerId)).filter(({ id }) => id !== withoutId);
-	const router = await routers.known(queries, routerId);
-	for (const offer of routers.offers(router).filter(({ active }) => active)) {
+): Promise<string | null> {
+	const offers = routers.offers(router).filter(({ active }) => active);
+	if (offers.length === 0) return null;
+	const staying = (await gateways.ofRouter(queries, router.id)).filter(({ id }) => id !== withoutId);
+	for (const offer of offers) {
 		const [problem] = limitProblems(offer, router, staying);
 		if (!problem) continue;
-		const reason = `router ${routerId} sells "${offer.name}" with a limit. ${problem.detail} Change the offer or set it inactive first.`;
-		throw new InputError([{ field: 'router', reason }]);
+		return `router ${router.id} sells "${offer.name}" with a limit. ${problem.detail} Change the offer or set it inactive first.`;
 	}
+	return null;
+}
+
+/**
+ * Runs in the transaction that changes gateways, or how buyers connect.
+ * @throws InputError with `field` if the gateways cannot hold a limit that the router sells
+ */
+async function checkHeld(
+	context: OffersContext,
+	queries: Queries,
+	routerId: number,
+	{ withoutId, field = 'router' }: { withoutId?: number; field?: string } = {}
+): Promise<void> {
+	const router = await context.routers.known(queries, routerId);
+	const reason = await heldProblem(context, queries, router, withoutId);
+	if (reason !== null) throw new InputError([{ field, reason }]);
 }
 
 /** Gives each offer its id: the present one if its terms are unchanged, otherwise a new one. */

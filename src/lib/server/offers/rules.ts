@@ -47,24 +47,26 @@ function ownProblems(
 	check('duration', durationProblem(offer.duration, router));
 	check('price', priceProblem(offer.price, router, isPayable));
 	check('until', hoursProblem(offer));
-	check('max_devices', devicesProblem(offer, router));
 	// An inactive offer can wait for a gateway that is yet to hold its limits.
 	return offer.active ? [...found, ...limitProblems(offer, router, gateways)] : found;
 }
 
-type Limit = 'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb';
-type Limits = Partial<Record<Limit | 'max_devices', number | null | undefined>>;
+type Limit = 'max_devices' | 'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb';
+type Limits = Partial<Record<Limit, number | null | undefined>>;
 
-/** Lists the limits that the gateways of a router do not hold. */
+/** Lists the limits that a router and its gateways do not hold. */
 export function limitProblems(
 	offer: Limits,
 	router: Pick<RouterRow, 'access_kind' | 'max_devices'>,
 	gateways: readonly RegisteredGateway[]
 ): { field: Limit; detail: string }[] {
+	const ofSpeed = (kbps: number | null = null) =>
+		kbps === null ? null : (eapProblem(router, gateways) ?? speedProblem(kbps, gateways));
 	const problems = {
-		speed_down_kbps: speedProblem(offer.speed_down_kbps ?? null, gateways),
-		speed_up_kbps: speedProblem(offer.speed_up_kbps ?? null, gateways),
-		data_limit_mb: dataProblem(offer, router, gateways)
+		max_devices: devicesProblem(offer, router),
+		speed_down_kbps: ofSpeed(offer.speed_down_kbps),
+		speed_up_kbps: ofSpeed(offer.speed_up_kbps),
+		data_limit_mb: isSet(offer.data_limit_mb) ? dataProblem(offer, router, gateways) : null
 	};
 	return (Object.keys(problems) as Limit[]).flatMap((field) => {
 		const detail = problems[field];
@@ -93,7 +95,10 @@ function hoursProblem({ from = null, until = null }: NewOffer): string | null {
 	return from !== null && from === until ? 'Use an end that differs from the start.' : null;
 }
 
-function devicesProblem({ max_devices: devices }: NewOffer, { access_kind }: RouterRow): string | null {
+function devicesProblem(
+	{ max_devices: devices }: Limits,
+	{ access_kind }: Pick<RouterRow, 'access_kind'>
+): string | null {
 	if (!isSet(devices) || access_kind !== 'shared_password') return null;
 	return 'Everybody has the same password here, so the number of devices cannot be limited.';
 }
@@ -101,9 +106,17 @@ function devicesProblem({ max_devices: devices }: NewOffer, { access_kind }: Rou
 const NO_LIMITS_YET =
 	'holds limits only with openNDS 10 or newer, after its BinAuth script has asked: install the script of "gateways config".';
 
+/** With EAP the gateway is told only the end of a pass, and RouterOS may not know Disconnect-Requests for it. */
+function eapProblem(
+	{ access_kind: access }: Pick<RouterRow, 'access_kind'>,
+	gateways: readonly RegisteredGateway[]
+): string | null {
+	const unable = access === 'wpa_enterprise' ? gateways.find(({ kind }) => kind === 'mikrotik') : undefined;
+	return unable ? `The gateway "${unable.name}" (mikrotik) holds no limits with wpa_enterprise.` : null;
+}
+
 /** A limit that only some gateways of the router hold would depend on where the buyer connects. */
-function speedProblem(kbps: number | null, gateways: readonly RegisteredGateway[]): string | null {
-	if (kbps === null) return null;
+function speedProblem(kbps: number, gateways: readonly RegisteredGateway[]): string | null {
 	if (gateways.length === 0) return 'The router has no gateway, so nothing limits the speed.';
 	const unable = gateways.find((gateway) => heldLimits(gateway).maxSpeedKbps < kbps);
 	if (!unable) return null;
@@ -114,15 +127,17 @@ function speedProblem(kbps: number | null, gateways: readonly RegisteredGateway[
 }
 
 function dataProblem(
-	{ data_limit_mb: megabytes, max_devices: devices }: Limits,
-	{ access_kind: access, max_devices: most }: Pick<RouterRow, 'access_kind' | 'max_devices'>,
+	{ max_devices: devices }: Limits,
+	router: Pick<RouterRow, 'access_kind' | 'max_devices'>,
 	gateways: readonly RegisteredGateway[]
 ): string | null {
-	if (!isSet(megabytes)) return null;
+	const { access_kind: access, max_devices: most } = router;
 	if (access === 'shared_password') {
 		return 'Everybody has the same password here, so the amount of data cannot be limited.';
 	}
 	if (gateways.length === 0) return 'The router has no gateway, so nothing limits the amount of data.';
+	const eap = eapProblem(router, gateways);
+	if (eap !== null) return eap;
 	const isOneDevice = (devices ?? most) === 1;
 	const unable = gateways.find((gateway) => {
 		const { data } = heldLimits(gateway);

@@ -1,4 +1,3 @@
-import type { AccessKind } from '#lib/domain/access-kind.ts';
 import { chargeable } from '#lib/domain/payment-methods/chargeable.ts';
 import { durationSeconds } from '#lib/domain/duration.ts';
 import { toMajor } from '#lib/domain/money.ts';
@@ -55,13 +54,6 @@ const NO_LIMITS = {
 /** Reads the column. */
 export const storedOffers = (text: string): readonly Offer[] =>
 	(JSON.parse(text) as Offer[]).map((offer) => ({ ...NO_LIMITS, ...offer }));
-
-/** @returns why a router with these offers cannot change to an access kind; null if it can */
-export function accessProblem(kind: AccessKind, offers: readonly Offer[]): string | null {
-	const limited = offers.find((offer) => offer.max_devices !== null);
-	if (kind !== 'shared_password' || !limited) return null;
-	return `one password for everybody limits no devices, but "${limited.name}" is sold with such a limit; change the offer first`;
-}
 
 /** Parsed lists are cached: routers of one owner often have the same. */
 function listOf({ offerLists }: RoutersContext, { offers: text, currency }: RouterRow): OfferList {

@@ -2,13 +2,11 @@ import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { binder } from '../platform/bind.ts';
-import { InputError } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';
 import { addRouter, changeRouter, markRouter } from './edit-router.ts';
-import { accessProblem, listedOffers, offersOf } from './offers.ts';
+import { listedOffers, offersOf } from './offers.ts';
 import {
 	changeableRouter,
-	existingRouter,
 	listRouters,
 	ownedRouter,
 	ownedRouters,
@@ -65,10 +63,7 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		/** Returns the network's own password (shared at the hotspot, or the owner's), which is not sold. */
 		networkPassword: ({ id, network_password_sealed: sealed }: RouterRow) =>
 			sealed === null ? null : secrets.decrypt(sealed, networkPasswordContext(id)),
-		/**
-		 * Sets how bought passwords work for new orders. Rules: access/passes/access-kinds.ts.
-		 * @throws InputError if an offer limits the devices and the kind cannot
-		 */
+		/** Sets how bought passwords work for new orders. Rules: access/passes/access-kinds.ts. */
 		async setAccess(
 			trx: Tx,
 			id: number,
@@ -78,9 +73,6 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 				maxDevices
 			}: { kind: AccessKind; networkPassword: string | null; maxDevices: number }
 		): Promise<void> {
-			const row = await existingRouter(trx, id);
-			const problem = kind === row.access_kind ? null : accessProblem(kind, offersOf(context, row));
-			if (problem !== null) throw new InputError([{ field: 'kind', reason: problem }]);
 			await store.update(trx, id, {
 				access_kind: kind,
 				network_password_sealed:

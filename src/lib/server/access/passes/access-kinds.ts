@@ -80,7 +80,10 @@ function setAccess(
 		const networkPassword = shown ? wanted : null;
 		const maxDevices = change.maxDevices ?? row.max_devices;
 		await routers.setAccess(trx, routerId, { kind, networkPassword, maxDevices });
-		if (kind !== row.access_kind) await offers.checkHeld(trx, routerId);
+		if (kind !== row.access_kind) await offers.checkHeld(trx, routerId, { field: 'kind' });
+		else if (maxDevices !== row.max_devices) {
+			await offers.checkHeld(trx, routerId, { field: 'max-devices' });
+		}
 		if (networkPassword !== null && networkPassword !== before) {
 			await passes.sharePassword(trx, routerId, networkPassword);
 		}

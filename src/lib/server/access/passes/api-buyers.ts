@@ -1,4 +1,4 @@
-import { dataLeft, MEGABYTE } from '#lib/domain/data-limit.ts';
+import { dataMb } from '#lib/domain/data-limit.ts';
 import { loginUser, passOfUser } from '#lib/domain/pass-username.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
@@ -9,9 +9,9 @@ import { addPurchase, newestSessionOf, sessionOfPurchase } from './store.ts';
 
 /** Returns null without a data limit. */
 function dataOf(pass: PassRow): { limitMb: number; leftMb: number } | null {
-	const left = dataLeft(pass);
-	if (left === null || pass.data_limit_mb === null) return null;
-	return { limitMb: pass.data_limit_mb, leftMb: Math.ceil(left / MEGABYTE) };
+	const { data_limit_mb: limitMb } = pass;
+	const { leftMb } = dataMb(pass);
+	return limitMb === null || leftMb === null ? null : { limitMb, leftMb };
 }
 
 /** Length of a purchase token. */

@@ -1,4 +1,4 @@
-import { dataLeft, MEGABYTE } from '#lib/domain/data-limit.ts';
+import { dataMb } from '#lib/domain/data-limit.ts';
 import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
 import { loginUser } from '#lib/domain/pass-username.ts';
 import { toMajor } from '#lib/domain/money.ts';
@@ -115,14 +115,9 @@ export function ownerUserBody(stored: OwnerRow, now: number): OwnerUserBody {
 	};
 }
 
-/** Counts whole MB, so that both together are what was bought. */
 function dataBody({ starts_at }: SessionRow, pass: PassRow | null) {
-	const used = starts_at === null ? null : (pass?.data_used_bytes ?? null);
-	const left = starts_at === null || pass === null ? null : dataLeft(pass);
-	return {
-		data_used_mb: used === null ? null : Math.floor(used / MEGABYTE),
-		data_left_mb: left === null ? null : Math.ceil(left / MEGABYTE)
-	};
+	const data = starts_at === null || pass === null ? null : dataMb(pass);
+	return { data_used_mb: data?.usedMb ?? null, data_left_mb: data?.leftMb ?? null };
 }
 
 /** Counts the session's own time: null before payment, all of it before its start, 0 after. */

@@ -14,8 +14,6 @@ export interface CaptiveSession {
 /** Time to choose, pay and return. */
 export const UNPAID_HOURS = 2;
 const UNPAID_MS = UNPAID_HOURS * 60 * 60 * 1000;
-/** More than one, so that expired rows do not accumulate. */
-const DELETED_PER_ENTRY = 20;
 const MAX_NEWEST = 10;
 
 /** Part of the stored encryption: never rename. */
@@ -39,7 +37,8 @@ export async function insert(
 		gateway_id: gatewayId,
 		client_mac: entry.clientMac,
 		client_ip: entry.clientIp,
-		entry_sealed: secrets.encrypt(JSON.stringify(entry), sealContext(id_hash)),
+		// Privacy: the requested page is not stored.
+		entry_sealed: secrets.encrypt(JSON.stringify({ ...entry, originalUrl: null }), sealContext(id_hash)),
 		purchase_token_hash: null,
 		bound_at: null,
 		tried_at: null,
@@ -62,7 +61,6 @@ export async function enter(
 		if (error instanceof EntryRefused) return { refused: error.reason };
 		throw error;
 	}
-	await store.deleteExpired(context.database.db, context.clock.now(), DELETED_PER_ENTRY);
 	return { id: await insert(context, gateway.id, entry), entry };
 }
 

@@ -79,13 +79,3 @@ export async function moveToPurchase(
 		.where('purchase_token_hash', '=', fromTokenHash)
 		.execute();
 }
-
-export async function deleteExpired(queries: Queries, now: number, limit: number): Promise<void> {
-	const expired = queries
-		.selectFrom('captive_sessions')
-		.select('id')
-		.where('expires_at', '<=', now)
-		.orderBy('expires_at')
-		.limit(limit);
-	await queries.deleteFrom('captive_sessions').where('id', 'in', expired).execute();
-}

@@ -117,11 +117,13 @@ export async function useOfSessions(
 
 export async function deleteOld(
 	queries: Queries,
-	before: { at: number; day: string; releasedAt: number },
+	before: { now: number; at: number; day: string; releasedAt: number },
 	limit: number
 ): Promise<void> {
 	await sql`delete from connections where id in (select id from connections
 		where seen_at < ${before.at} order by seen_at limit ${limit})`.execute(queries);
+	await sql`delete from captive_sessions where id in (select id from captive_sessions
+		where expires_at <= ${before.now} order by expires_at limit ${limit})`.execute(queries);
 	await sql`delete from network_usage where day < ${before.day}`.execute(queries);
 	await sql`delete from device_slots where id in (select id from device_slots
 		where released_at < ${before.releasedAt} order by released_at limit ${limit})`.execute(queries);

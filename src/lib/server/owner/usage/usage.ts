@@ -65,7 +65,7 @@ async function bookAll(context: UsageContext): Promise<number> {
 		if ((await bookSome(context)) < MAX_BOOKED) {
 			const now = clock.now();
 			const at = now - KEEP_MS;
-			const before = { at, day: dayOf(context, at), releasedAt: now - KEEP_RELEASED_MS };
+			const before = { now, at, day: dayOf(context, at), releasedAt: now - KEEP_RELEASED_MS };
 			await store.deleteOld(database.db, before, MAX_DELETED);
 			return now + BOOK_MS;
 		}

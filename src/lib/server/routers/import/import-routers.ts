@@ -1,8 +1,8 @@
 import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Tx } from '../../db/database.ts';
 import { InputError, type FieldProblem } from '../../platform/errors.ts';
-import { accessProblem, storedOffers } from '../offers.ts';
+import { storedOffers } from '../offers.ts';
 import type { ImportedRouter, ImportField } from './import-rows.ts';
 import type { ImportStaging } from './import-staging.ts';
 import * as store from '../store.ts';
@@ -13,6 +13,7 @@ const CHUNK_ROWS = 500;
 /**
  * Stores all routers or none. Safe to repeat, and to run beside another import of the same routers.
  * @throws InputError if offers of known routers do not fit the new values
+ * @param request.heldProblem returns why a router cannot hold a limit that it sells
  * @param request.onProgress receives the number of routers done; restarts if the transaction is repeated
  */
 export async function importRouters(
@@ -22,10 +23,11 @@ export async function importRouters(
 		ownerAccountId: number;
 		routers: Pick<ImportStaging, 'chunks'>;
 		paymentMethods: readonly string[];
+		heldProblem: HeldProblem;
 		onProgress?: (done: number) => void;
 	}
 ) {
-	const { ownerAccountId, routers, paymentMethods, onProgress } = request;
+	const { ownerAccountId, routers, paymentMethods, heldProblem, onProgress } = request;
 	return database.transact(async (trx) => {
 		await store.lockOwner(trx, ownerAccountId);
 		const result = { added: 0, changed: 0, unchanged: 0 };
@@ -45,7 +47,7 @@ export async function importRouters(
 				}
 				if (row) {
 					result.changed += 1;
-					problems.push(...offerProblems(row, router));
+					problems.push(...(await offerProblems(trx, row, router, heldProblem)));
 					const { price_minor: priceMinor } = router.stated;
 					if (priceMinor !== row.price_minor)
 						prices.push({ router: row, priceMinor, accountId: null, keyId: null, now });
@@ -83,19 +85,26 @@ const STATED_COLUMNS = [
 const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
 	STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
 
+type HeldProblem = (trx: Tx, router: store.RouterRow) => Promise<string | null>;
+
 /** Lists what the offers of a known router forbid. */
-function offerProblems(known: store.RouterRow, router: ImportedRouter): FieldProblem[] {
-	const offers = storedOffers(known.offers);
+async function offerProblems(
+	trx: Tx,
+	known: store.RouterRow,
+	router: ImportedRouter,
+	heldProblem: HeldProblem
+): Promise<FieldProblem[]> {
 	const problems: FieldProblem[] = [];
-	const report = (field: ImportField | 'currency', reason: string) =>
-		problems.push({ field, reason: `router ${known.id}: ${reason}` });
-	const { access_kind: kind } = accessOf(router, known);
-	const problem = kind === known.access_kind ? null : accessProblem(kind, offers);
+	const report = (field: ImportField | 'currency', reason: string) => problems.push({ field, reason });
+	const access = accessOf(router, known);
+	const isKept = access.access_kind === known.access_kind;
+	const problem = isKept ? null : await heldProblem(trx, { ...known, ...access });
 	if (problem !== null) report('access_kind', problem);
 	const { currency } = router.stated;
-	if (offers.length > 0 && currency !== known.currency) {
+	if (storedOffers(known.offers).length > 0 && currency !== known.currency) {
 		const fix = `delete them first ("offers set ${known.id}" with a header only)`;
-		report('currency', `its offers have prices in ${known.currency}, not ${currency}; ${fix}`);
+		const prices = `its offers have prices in ${known.currency}, not ${currency}`;
+		report('currency', `router ${known.id}: ${prices}; ${fix}`);
 	}
 	return problems;
 }

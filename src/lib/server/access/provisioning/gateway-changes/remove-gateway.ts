@@ -62,7 +62,7 @@ export async function removeGateway(
 ): Promise<Removal> {
 	const { database, reach } = context;
 	const { db } = database;
-	await context.offers.checkHeld(db, gateway.routerId, gateway.id);
+	await context.offers.checkHeld(db, gateway.routerId, { withoutId: gateway.id });
 	const remove = () => database.transact((trx) => deleteGateway(context, trx, gateway));
 	const none: Removal = { isRemoved: true, putOut: 0, staying: 0, left: 0, reason: null };
 	const count = await gatewayStore.countOpenAt(db, { gatewayId: gateway.id, afterId: 0 });
