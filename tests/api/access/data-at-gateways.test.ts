@@ -203,7 +203,10 @@ describe('a UniFi console', () => {
 		unifi.join(mac);
 		const { sessionId: id, person, path } = await limited(() => buyAtUniFi(fixture(), mac));
 		await eventually('it is in', async () => unifi.isIn(mac));
-		unifi.use(mac, 60 * MB);
+		unifi.use(mac, 10 * MB);
+		await fixture().server.advance(MINUTE);
+		await used(id, 10);
+		unifi.use(mac, 50 * MB);
 		await person.raw(`${path}?visit=${await visitOf(person, mac)}`);
 		await eventually('it is told again', async () => unifi.grantsOf(mac) === 2);
 		await used(id, 60);

@@ -230,6 +230,12 @@ describe('openNDS', () => {
 		});
 
 		it('sells a speed only after the script has asked on openNDS 10, and after a change of settings', async () => {
+			// An inactive offer waits for the gateway.
+			const inactive = { name: 'Later', duration: '1h', price: 500, active: false, ...BOTH };
+			const { status: kept } = await fixture().owner.send('PUT', `/v1/owner/routers/${NDS2}/offers`, {
+				body: { offers: [inactive], hourly: true }
+			});
+			expect(kept).toBe(200);
 			gateway = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST, router: NDS2 });
 			const device = newDevice();
 			const pass = await buyAt(gateway, device, {});

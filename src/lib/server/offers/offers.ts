@@ -118,13 +118,13 @@ async function heldProblem(
 	router: RouterRow,
 	withoutId?: number
 ): Promise<string | null> {
-	const offers = routers.offers(router);
+	const offers = routers.offers(router).filter(({ active }) => active);
 	if (offers.length === 0) return null;
 	const staying = (await gateways.ofRouter(queries, router.id)).filter(({ id }) => id !== withoutId);
 	for (const offer of offers) {
 		const [problem] = limitProblems(offer, router, staying);
 		if (!problem) continue;
-		return `router ${router.id} sells "${offer.name}" with a limit. ${problem.detail} Change the offer first.`;
+		return `router ${router.id} sells "${offer.name}" with a limit. ${problem.detail} Change the offer or set it inactive first.`;
 	}
 	return null;
 }

@@ -47,7 +47,8 @@ function ownProblems(
 	check('duration', durationProblem(offer.duration, router));
 	check('price', priceProblem(offer.price, router, isPayable));
 	check('until', hoursProblem(offer));
-	return [...found, ...limitProblems(offer, router, gateways)];
+	// An inactive offer can wait for a gateway that is yet to hold its limits.
+	return offer.active ? [...found, ...limitProblems(offer, router, gateways)] : found;
 }
 
 type Limit = 'max_devices' | 'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb';
@@ -103,7 +104,7 @@ function devicesProblem(
 }
 
 const NO_LIMITS_YET =
-	'holds limits only with openNDS 10 or newer, after its BinAuth script has asked: install its configuration again.';
+	'holds limits only with openNDS 10 or newer, after its BinAuth script has asked: install the script of "gateways config".';
 
 /** With EAP the gateway is told only the end of a pass, and RouterOS may not know Disconnect-Requests for it. */
 function eapProblem(
