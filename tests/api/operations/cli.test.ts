@@ -259,7 +259,8 @@ describe.each(DATABASES)('on %s', (database) => {
 				['max_devices', 'number of devices'],
 				['data_limit_mb', 'amount of data']
 			] as const) {
-				await place.sql.run(`update routers set offers = '[{"name":"Day","${limit}":2}]'`);
+				const day = { name: 'Day', duration: '1d', price_minor: 1000, active: true, [limit]: 2 };
+				await place.sql.run('update routers set offers = ?', JSON.stringify([day]));
 				const before = await stored();
 				const { code, stdout, stderr } = await place.importing(HEADER + kind, ...map);
 				const id = String(before[0]?.['id']);
