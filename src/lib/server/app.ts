@@ -91,7 +91,7 @@ export async function createApp(config: Config, options: Options = {}) {
 		testPayments: sandbox && createTestPayments({ config, ...sales, operator: sandbox }),
 		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
 		async openPortal() {
-			if (config.mode === 'live') await refuseDemoData(accounts);
+			if (config.mode === 'live') await refuseDemoData(accounts, developer.apiKeys);
 			if (config.remoteApi) await refuseGateways(sales.gateways);
 			else portal.api.key = await portalKey(accounts, developer.apiKeys);
 		},
@@ -233,9 +233,15 @@ async function refuseGateways(gateways: Gateways): Promise<void> {
 	]);
 }
 
-/** Demo routers would sell for real money, and the sandbox printed the passwords of demo accounts. */
-async function refuseDemoData(accounts: Accounts): Promise<void> {
+/**
+ * Demo routers would sell for real money, and the sandbox printed the passwords of demo accounts. An installation that
+ * has been live before still starts, because it has buyers; `doctor` reports it.
+ */
+async function refuseDemoData(accounts: Accounts, apiKeys: ApiKeys): Promise<void> {
 	if (!(await hasDemoAccounts(accounts))) return;
+	const portal = await accounts.findByEmail(PORTAL_ACCOUNT.email);
+	const keys = portal ? await apiKeys.list(portal.id) : [];
+	if (keys.some(({ hint }) => hint.startsWith('atl_live_'))) return;
 	throw new ConfigError([
 		'DATABASE_URL: live mode refuses a database with demo data. Use a new, empty database.'
 	]);

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { drawLogo } from '#lib/server/owner/branding/logo.ts';
+import { drawLogo, LogoRefused } from '#lib/server/owner/branding/logo.ts';
 import { pngOf, strangePngs, SVG } from '../../support/pages/logos.ts';
 
 const MARKER = 'secret place';
@@ -58,7 +58,7 @@ describe('an uploaded logo', () => {
 	});
 
 	it.each(Object.entries(strangePngs().refused))('is refused: %s', async (_kind, file) => {
-		await expect(drawLogo(file)).rejects.toMatchObject({ name: 'LogoRefused' });
+		await expect(drawLogo(file)).rejects.toBeInstanceOf(LogoRefused);
 	});
 
 	it('is refused if it is no PNG, JPEG or WebP, whatever its name says', async () => {

@@ -23,6 +23,7 @@ export class ConfigError extends Error {
 
 	constructor(problems: string[]) {
 		super(`The configuration is not usable:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
+		this.name = 'ConfigError';
 		this.problems = problems;
 	}
 }

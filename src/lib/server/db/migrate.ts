@@ -32,6 +32,7 @@ import { priceHistory } from './migrations/0037-price-history.ts';
 import { brandContact } from './migrations/0038-brand-contact.ts';
 import { apiLists } from './migrations/0039-api-lists.ts';
 import { enforcedUntil } from './migrations/0040-enforced-until.ts';
+import { grantVisits } from './migrations/0041-grant-visits.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -90,7 +91,8 @@ const MIGRATIONS: readonly Migration[] = [
 	priceHistory,
 	brandContact,
 	apiLists,
-	enforcedUntil
+	enforcedUntil,
+	grantVisits
 ];
 
 /** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */
@@ -102,6 +104,7 @@ export class NewerDatabaseError extends Error {
 			`The database has schema version ${found}, this Airtill knows up to ${known}. ` +
 				'Start the newer version again, or restore a backup from before the upgrade.'
 		);
+		this.name = 'NewerDatabaseError';
 	}
 }
 

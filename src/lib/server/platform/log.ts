@@ -14,7 +14,7 @@ function loggedError(error: unknown, depth = 0): object {
 	const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
 	const hasCause = error.cause !== undefined && depth < MAX_CAUSES;
 	return {
-		type: error.name,
+		type: error.constructor.name,
 		message: redact(error.message),
 		...code,
 		stack: redact(error.stack ?? ''),
