@@ -38,7 +38,7 @@ const untilMapped = (page: Page) => page.locator('.leaflet-container .leaflet-ma
 /** Each picture of the README: pages side by side. */
 const PICTURES: Readonly<Record<string, readonly Shot[]>> = {
 	purchase: [
-		{ page: 'list', act: untilMapped },
+		{ page: 'list' },
 		{ page: 'router', act: typeNumber },
 		{ page: 'purchase: waiting' },
 		{ page: 'purchase: active' }
