@@ -176,7 +176,7 @@ describe('a UniFi console', () => {
 	});
 	afterAll(() => unifi.stop());
 
-	it('gets the limit with what can be used between two reads, and is told the end', async () => {
+	it('gets the data that is left plus what it can use between two reads, and the end', async () => {
 		expect((await sellData(UNIFI)).status).toBe(200);
 		const mac = newMac();
 		unifi.join(mac);
@@ -198,7 +198,7 @@ describe('a UniFi console', () => {
 		expect(await dataOf(id)).toMatchObject({ data_used_mb: 105, data_left_mb: 0 });
 	});
 
-	it('is read before it is told again, and so is not evaded by a buyer who reloads', async () => {
+	it('is read before each new request, so a buyer who reloads cannot avoid the limit', async () => {
 		const mac = newMac();
 		unifi.join(mac);
 		const reads = () => unifi.asked.filter((line) => /^GET .*\/clients\/[^/]+$/.test(line)).length;
@@ -209,7 +209,7 @@ describe('a UniFi console', () => {
 		await eventually('it was read', async () => reads() > before);
 		unifi.use(mac, 60 * MB);
 		await person.raw(`${path}?visit=${await visitOf(person, mac)}`);
-		await eventually('it is told again', async () => unifi.grantsOf(mac) === 2);
+		await eventually('it is authorized again', async () => unifi.grantsOf(mac) === 2);
 		await used(id, 60);
 	});
 
@@ -220,7 +220,7 @@ describe('a UniFi console', () => {
 		const { sessionId: first } = await limited(() => buyAtUniFi(fixture(), mac));
 		await eventually('it is in', async () => unifi.isIn(mac));
 		const { sessionId: second } = await limited(() => buyAtUniFi(fixture(), mac));
-		await eventually('it is told again', async () => unifi.grantsOf(mac) === 2);
+		await eventually('it is authorized again', async () => unifi.grantsOf(mac) === 2);
 		for (const total of [30, 60]) {
 			unifi.use(mac, 30 * MB);
 			await server.advance(MINUTE);

@@ -62,15 +62,15 @@ describe('the list', () => {
 	});
 
 	it('is without streets: the page tells administrators, and nobody else', async () => {
-		const told = 'No street map is installed';
+		const notice = 'No street map is installed';
 		const seenBy = async (email: string) => {
 			const { server } = fixture();
 			const password = new RegExp(`^ +${email} +password (\\S+)$`, 'm').exec(server.stdout())?.[1] ?? '';
 			const person = browse(server.url);
 			return (await person.post('/owner/sign-in', { email, password, next: '' })).text;
 		};
-		expect(await seenBy('admin@airtill.example')).toContain(told);
-		expect(await seenBy('owner@airtill.example')).not.toContain(told);
-		expect((await at('/')).text).not.toContain(told);
+		expect(await seenBy('admin@airtill.example')).toContain(notice);
+		expect(await seenBy('owner@airtill.example')).not.toContain(notice);
+		expect((await at('/')).text).not.toContain(notice);
 	});
 });

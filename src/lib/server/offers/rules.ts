@@ -106,7 +106,7 @@ function devicesProblem(
 const NO_LIMITS_YET =
 	'holds limits only with openNDS 10 or newer, after its BinAuth script has asked: install the script of "gateways config".';
 
-/** With EAP the gateway is told only the end of a pass, and RouterOS may not know Disconnect-Requests for it. */
+/** With EAP, FreeRADIUS sends the gateway only the end of a pass. RouterOS may not support Disconnect-Requests for it. */
 function eapProblem(
 	{ access_kind: access }: Pick<RouterRow, 'access_kind'>,
 	gateways: readonly RegisteredGateway[]

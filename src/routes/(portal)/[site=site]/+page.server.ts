@@ -10,7 +10,7 @@ export const load: PageServerLoad = async ({ params: { site }, locals: { app } }
 	title: TITLES[site](),
 	text: await ownText(app.config.textsDir, site, currentLocale()),
 	contacts: app.config.contacts,
-	/** What is stored, and for how long. */
+	/** Lists the stored data with its retention. */
 	kept: [
 		[m.site_privacy_purchase(), m.site_privacy_no_limit()],
 		[m.site_privacy_device(), m.site_privacy_days({ days: String(DEVICE_DAYS) })],
