@@ -48,8 +48,8 @@ const LIFE_ANSWERS = [0, 60] as const;
 const LIFE_MS = [0, 80] as const;
 const LIFE_LIMIT_MS = 3_000;
 const LOOK_MS = 5;
-/** Between a kill and the next start: leases run out after 15 s, a request counts as lost after 60 s. */
-const PAUSES_MS = [0, 0, 1_000, 4_000, 16_000, 20_000, 61_000];
+/** Between a kill and the next start: leases run out after 8 s, a request counts as lost after 60 s. */
+const PAUSES_MS = [0, 0, 1_000, 4_000, 9_000, 20_000, 61_000];
 const LONG_PAUSES_MS = [5 * 60_000, 11 * 60_000, 40 * 60_000];
 
 /** @throws Error when the server does not come up again, which is a fault too */
