@@ -21,7 +21,7 @@ export const changeGateway = (
 	context.gateways.set(before, change, async (trx, after, isReconnected) => {
 		await refuseStranding(context, trx, before, after);
 		for (const routerId of new Set([before.routerId, after.routerId])) {
-			await context.offers.checkHeld(trx, routerId);
+			await context.offers.checkHeld(trx, routerId, { gateway: { before, after } });
 		}
 		if (!isReconnected) return;
 		const { clock, jobs } = context;

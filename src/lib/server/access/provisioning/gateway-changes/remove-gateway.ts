@@ -62,7 +62,7 @@ export async function removeGateway(
 ): Promise<Removal> {
 	const { database, reach } = context;
 	const { db } = database;
-	await context.offers.checkHeld(db, gateway.routerId, { withoutId: gateway.id });
+	await context.offers.checkHeld(db, gateway.routerId, { gateway: { before: gateway, after: null } });
 	const remove = () => database.transact((trx) => deleteGateway(context, trx, gateway));
 	const none: Removal = { isRemoved: true, putOut: 0, staying: 0, left: 0, reason: null };
 	const count = await gatewayStore.countOpenAt(db, { gatewayId: gateway.id, afterId: 0 });
@@ -168,7 +168,7 @@ function removeUnlessBusy({ context, gateway }: Clearing, since: number): Promis
 /** Checks the offers again: the owner may have changed them while devices were disconnected. */
 async function deleteGateway(context: AccessContext, trx: Tx, gateway: RegisteredGateway): Promise<void> {
 	await context.gateways.remove(trx, gateway);
-	await context.offers.checkHeld(trx, gateway.routerId);
+	await context.offers.checkHeld(trx, gateway.routerId, { gateway: { before: gateway, after: null } });
 }
 
 async function waitUntil({ context: { clock }, options }: Clearing, atMs: number): Promise<void> {
