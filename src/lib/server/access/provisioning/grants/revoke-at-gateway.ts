@@ -16,7 +16,7 @@ const REVOKE_USER_MS = 90 * REVOKE_MS;
 /** Retry interval for users after the first day. */
 const SELDOM_MS = 60 * 60 * 1000;
 /** A gateway may carry out a request this late after a lost answer. Then it is revoked once more. */
-export const LATE_MS = 60_000;
+const LATE_MS = 60_000;
 
 /** Disconnects the device or user of a grant. Returns when to run again, or null when done or given up. */
 export async function revokeAtGateway(
