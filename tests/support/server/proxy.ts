@@ -36,8 +36,9 @@ export async function startProxy(urls: readonly string[]): Promise<Proxy> {
 			backend.url + incoming.url,
 			{ method, headers, agent: backend.agent },
 			(answer) => {
-				const { connection: _, ...rest } = answer.headers;
-				outgoing.writeHead(answer.statusCode ?? 502, rest);
+				// The connection to the process may end; the one to the client stays.
+				delete answer.headers.connection;
+				outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
 				answer.pipe(outgoing);
 			}
 		);
