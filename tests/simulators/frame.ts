@@ -102,7 +102,7 @@ export interface Simulator {
 	script(match: Match, script: Partial<Script>): void;
 	ledger(): Ledger;
 	advance(ms: number): void;
-	/** `refuse`: connections are closed at once; `error`: the operator's 5xx; `hang`: no answer; null: works again. */
+	/** `refuse`: connections are closed at once; `error`: the operator's 5xx; `hang`: requests wait; null: works again. */
 	outage(kind: 'refuse' | 'error' | 'hang' | null): void;
 	expireTokens(): void;
 	/** Sets something in the operator's portal. @throws Error when it has no such setting */
@@ -255,7 +255,7 @@ export async function startSimulator(
 		if (requests.length < MAX_KEPT_REQUESTS) requests.push(request);
 		if (outage === 'refuse') return DROP;
 		if (outage === 'error') return protocol.down();
-		if (outage === 'hang') return new Promise(() => {});
+		while (outage === 'hang' && !stopped.signal.aborted) await sleep(LOOK_MS);
 		return (await protocol.handle(request, desk)) ?? protocol.notFound(request);
 	}
 

@@ -1,4 +1,5 @@
-/** Equal processes on one PostgreSQL: one dies, one stalls, one stops. No request, payment or refund is lost or doubled. */
+/** Equal processes on one PostgreSQL: one dies, one is suspended, one stops. No request, payment or refund is lost or doubled. */
+import process from 'node:process';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import type { Script } from '../../simulators/script.ts';
@@ -7,9 +8,11 @@ import { startProxy } from '../../support/server/proxy.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import { eventually, SECRET, startFixture, type Fixture } from '../../support/server/fixture.ts';
 import { OPERATORS } from '../../torture/operators.ts';
+import { untilQuiet } from '../../torture/time.ts';
 
 const SECOND = 1_000;
-const HOUR = 60 * 60 * SECOND;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
 /** Promised: work of a dead process continues after ten seconds. */
 const TAKEN_OVER_MS = 10 * SECOND;
 /** A busy machine adds this to what the clock says. */
@@ -25,7 +28,6 @@ describe('two processes on one PostgreSQL', () => {
 	let fixture: Fixture;
 	let second: TestServer;
 	let buyers = 0;
-
 	let env: Record<string, string>;
 
 	beforeAll(async () => {
@@ -66,8 +68,20 @@ describe('two processes on one PostgreSQL', () => {
 	const chargesOf = ({ session }: Bought) =>
 		simulator.books.payments.filter(({ phone }) => session.phone.endsWith(phone));
 
-	const isAccepted = ({ payment }: Bought) =>
-		fixture.sql.count("select count(*) from payments where id = ? and submit_state = 'accepted'", payment.id);
+	const refundsOf = (bought: Bought) =>
+		simulator.books.refunds.filter(({ paymentNumber }) =>
+			chargesOf(bought).some(({ number }) => number === paymentNumber)
+		);
+
+	/** How often the operator was asked for it. */
+	const submitsOf = ({ session }: Bought) =>
+		simulator.requests.filter(
+			({ method, path, body }) =>
+				method === 'POST' && /requesttopay$/.test(path) && body.includes(session.phone.slice(1))
+		).length;
+
+	const inState = ({ payment }: Bought, state: string) =>
+		fixture.sql.count('select count(*) from payments where id = ? and submit_state = ?', payment.id, state);
 
 	const becomes = ({ payment }: Bought, status: Payment['status']) =>
 		eventually(`payment ${payment.id} is ${status}`, async () => {
@@ -84,7 +98,7 @@ describe('two processes on one PostgreSQL', () => {
 		await startBehind();
 		const bought: Bought[] = [];
 		for (let index = 0; index < 3; index += 1) bought.push(await start({ outcome: 'pending' }));
-		for (const one of bought) await eventually('the operator has it', () => isAccepted(one));
+		for (const one of bought) await eventually('the operator has it', () => inState(one, 'accepted'));
 		simulator.outage('hang');
 		const before = simulator.requests.length;
 		await fixture.server.advance(5 * SECOND);
@@ -120,17 +134,8 @@ describe('two processes on one PostgreSQL', () => {
 		for (const one of bought) await becomes(one, 'success');
 		await becomes(wrong, 'refunded');
 		for (const one of [...bought, wrong]) expect(chargesOf(one)).toHaveLength(1);
-		const submits = simulator.requests.filter(
-			({ method, path, body }) =>
-				method === 'POST' &&
-				/requesttopay$/.test(path) &&
-				bought.some(({ session }) => body.includes(session.phone.slice(1)))
-		);
-		expect(submits).toHaveLength(bought.length);
-		const [charge] = chargesOf(wrong);
-		expect(
-			simulator.books.refunds.filter(({ paymentNumber }) => paymentNumber === charge?.number)
-		).toHaveLength(1);
+		for (const one of bought) expect(submitsOf(one)).toBe(1);
+		expect(refundsOf(wrong)).toHaveLength(1);
 		for (const { session } of bought) {
 			expect(await fixture.events(session.id)).toEqual([
 				'payment.success',
@@ -138,6 +143,66 @@ describe('two processes on one PostgreSQL', () => {
 				'session.created'
 			]);
 		}
+	});
+
+	it('one is suspended before it sends: the other sends, and the payer is asked and refunded once', async () => {
+		await startBehind();
+		const wrong = await start({
+			amountFactor: 2,
+			afterMs: 0,
+			refund: { submit: 'slow', slowMs: 3 * SECOND }
+		});
+		await eventually('its refund is on its way', async () => {
+			await fixture.server.advance(SECOND);
+			return refundsOf(wrong).length > 0;
+		});
+		// What waits is answered that its token has expired: the operator has nothing of it yet.
+		simulator.expireTokens();
+		simulator.outage('hang');
+		const one = await start({ afterMs: 0 });
+		await eventually('the first sends', async () => submitsOf(one) === 1);
+		process.kill(fixture.server.pid, 'SIGSTOP');
+		let sent = 0;
+		try {
+			simulator.outage(null);
+			await second.advance(fixture.server.now() + TAKEN_OVER_MS - second.now());
+			await eventually('the other has sent it', async () => {
+				await second.advance(SECOND);
+				return (await inState(one, 'accepted')) > 0;
+			});
+			sent = submitsOf(one);
+		} finally {
+			process.kill(fixture.server.pid, 'SIGCONT');
+		}
+		await eventually('the first goes on and sends it too', async () => submitsOf(one) > sent);
+		await becomes(one, 'success');
+		await becomes(wrong, 'refunded');
+		for (const { length } of [chargesOf(one), chargesOf(wrong), refundsOf(wrong)]) expect(length).toBe(1);
+		expect(await fixture.events(one.session.id)).toEqual([
+			'payment.success',
+			'session.activated',
+			'session.created'
+		]);
+	});
+
+	it('one is suspended, and the other fails the payment: no prompt is sent later', async () => {
+		const one = await start({ submit: 'rate_limited' });
+		await eventually('it waits for its next try', async () => submitsOf(one) > 0 && inState(one, 'created'));
+		await fixture.sql.run('begin');
+		await fixture.sql.all('select id from payments where id = ? for update', one.payment.id);
+		await fixture.server.advance(MINUTE);
+		// It has read the payment, and stands still before it notes that it sends.
+		await eventually('it waits for the lock', () =>
+			fixture.sql.count(
+				"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+			)
+		);
+		const failed = "update payments set status = 'failed', failure_code = 'payer_rejected' where id = ?";
+		await fixture.sql.run(failed, one.payment.id);
+		await fixture.sql.run('commit');
+		await untilQuiet(fixture.server, fixture.sql);
+		expect(submitsOf(one)).toBe(1);
+		expect(await inState(one, 'created')).toBe(1);
 	});
 
 	it('one stops: it is not ready, still answers, and behind a proxy no request fails', async () => {
@@ -173,21 +238,5 @@ describe('two processes on one PostgreSQL', () => {
 		await Promise.all(buyersAtWork);
 		await proxy.stop();
 		expect(answers.filter((status) => status !== 200 && status !== 201)).toEqual([]);
-	});
-
-	it('one stops while the operator hangs: it stops in time, and the other asks what became of the payment', async () => {
-		await startSecond({ DRAIN_SECONDS: '0' });
-		await fixture.server.kill('SIGTERM');
-		const { key } = await fixture.newKey();
-		const hanging = { submit: 'slow', slowMs: 40 * SECOND, afterMs: 0 } as const;
-		const one = await start(hanging, createApi(second.url, key));
-		await eventually('it is on its way', async () => chargesOf(one).length > 0);
-		// Ended by force after ten seconds, it would leave the payment in another state.
-		await second.kill('SIGTERM');
-		const state = 'select count(*) from payments where id = ? and submit_state = ?';
-		expect(await fixture.sql.count(state, one.payment.id, 'uncertain')).toBe(1);
-		await fixture.server.restart();
-		await becomes(one, 'success');
-		expect(chargesOf(one)).toHaveLength(1);
 	});
 });
