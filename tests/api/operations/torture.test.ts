@@ -1,5 +1,5 @@
 /**
- * Twenty-five kills on each database; `npm run torture -- --kills 1000` for more. A failure names the seed that makes
+ * Twenty-five kills on each database, with three processes on PostgreSQL; `npm run torture -- --kills 1000` for more. A failure names the seed that makes
  * the same storm again (the moments of the kills differ a little).
  */
 import process from 'node:process';

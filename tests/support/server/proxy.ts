@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, get, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream';
 
 export interface Proxy {
 	/** `http://127.0.0.1:<port>` */
@@ -39,7 +40,8 @@ export async function startProxy(urls: readonly string[]): Promise<Proxy> {
 				// The connection to the process may end; the one to the client stays.
 				delete answer.headers.connection;
 				outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-				answer.pipe(outgoing);
+				// A response that breaks off breaks off for the client too.
+				pipeline(answer, outgoing, () => {});
 			}
 		);
 		inside.once('error', ({ message }) => outgoing.writeHead(502).end(message));
