@@ -37,6 +37,8 @@ export async function startProxy(urls: readonly string[]): Promise<Proxy> {
 			backend.url + incoming.url,
 			{ method, headers, agent: backend.agent },
 			(answer) => {
+				// The client may have given up.
+				if (outgoing.destroyed) return void answer.destroy();
 				// The connection to the process may end; the one to the client stays.
 				delete answer.headers.connection;
 				outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
