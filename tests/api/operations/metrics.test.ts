@@ -1,5 +1,5 @@
 /** /metrics: who may read it, what it counts, and that reading it costs buyers nothing. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql as query, type CompiledQuery } from 'kysely';
@@ -131,6 +131,23 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		const { values } = await read();
 		expect(values.get('airtill_money_waiting{for="review"}')).toBe(1);
 		expect(values.get('airtill_money_waiting_oldest_seconds{for="review"}')).toBeGreaterThan(59);
+	});
+
+	it('has every metric of the alert rules and the dashboard, and the guide explains every alert', async () => {
+		const file = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
+		const [rules, dashboard] = [file('deploy/prometheus-alerts.yml'), file('deploy/grafana-dashboard.json')];
+		const { text } = await read();
+		const known = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name = '']) => name));
+		const used = [...(rules + dashboard).matchAll(/\b(?:airtill|nodejs|process)_\w+/g)].map(([name]) => name);
+		expect(used.length).toBeGreaterThan(40);
+		const missing = used.filter(
+			(name) => !known.has(name) && !known.has(name.replace(/_(bucket|count|sum)$/, ''))
+		);
+		expect(missing).toEqual([]);
+
+		const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
+		const explained = [...file('src/docs/monitoring.md').matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+		expect(explained.sort()).toEqual(alerts.sort());
 	});
 
 	it('gateways, failing webhooks, the database and the process are in it', async () => {

@@ -24,6 +24,7 @@ const GUIDES = [
 	'kiosk-and-posters',
 	'languages-and-map',
 	'backup-and-upgrade',
+	'monitoring',
 	'configuration'
 ];
 const TOPICS = ['quickstart', 'webhooks', 'errors', 'states', 'limits', 'versioning'];
