@@ -25,6 +25,7 @@ const GUIDES = [
 	'languages-and-map',
 	'backup-and-upgrade',
 	'monitoring',
+	'security',
 	'configuration'
 ];
 const TOPICS = ['quickstart', 'webhooks', 'errors', 'states', 'limits', 'versioning'];
