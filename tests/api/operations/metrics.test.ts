@@ -77,6 +77,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			.api.getSession(987_654_321)
 			.catch(() => null);
 		await fetch(`${url}/r/987654321`);
+		for (const method of ['PROPFIND', 'PURGE']) await fetch(`${url}/typed-secret`, { method });
 		const { text, values } = await read();
 		expect(values.get('airtill_http_requests_total{method="POST",route="/v1/sessions",status="201"}')).toBe(
 			1
@@ -90,7 +91,10 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(
 			values.get('airtill_http_request_duration_seconds_count{method="POST",route="/v1/sessions"}')
 		).toBe(1);
+		expect(text).toContain('method="other"');
 		for (const secret of [
+			'PROPFIND',
+			'PURGE',
 			'typed',
 			'987654321',
 			session.phone,
@@ -135,7 +139,8 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 
 	it('has every metric of the alert rules and the dashboard, and the guide explains every alert', async () => {
 		const file = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
-		const [rules, dashboard] = [file('deploy/prometheus-alerts.yml'), file('deploy/grafana-dashboard.json')];
+		const rules = file('src/docs/monitoring/prometheus-alerts.yml');
+		const dashboard = file('src/docs/monitoring/grafana-dashboard.json');
 		const { text } = await read();
 		const known = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name = '']) => name));
 		const used = [...(rules + dashboard).matchAll(/\b(?:airtill|nodejs|process)_\w+/g)].map(([name]) => name);

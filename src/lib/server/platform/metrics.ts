@@ -107,11 +107,15 @@ export const NO_METRICS: Metrics = {
 	text: async () => ''
 };
 
+/** Clients may send any method; the rare ones share a label, so that nobody can multiply the series. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
 export function noteRequest(
 	metrics: Metrics,
 	request: { method: string; route: string; status: number; startedAt: number }
 ): void {
-	const { method, route, status, startedAt } = request;
+	const { route, status, startedAt } = request;
+	const method = METHODS.includes(request.method) ? request.method : 'other';
 	metrics.count('airtill_http_requests_total', { method, route, status });
 	metrics.observe('airtill_http_request_duration_seconds', { method, route }, startedAt);
 }
