@@ -48,7 +48,25 @@ function cutOff(page: Page): Promise<string[]> {
 	});
 }
 
-test('at 240 pixels, or with letters of twice the size, no page scrolls sideways or cuts anything off', async ({
+/** Targets that are lower than a fingertip. A link within a sentence is as high as its line. */
+function lowTargets(page: Page): Promise<string[]> {
+	return page.evaluate(() => {
+		const least = 44;
+		const selector = 'a[href], button, summary, select, input:not([type=hidden], .heard)';
+		return [...document.querySelectorAll(selector)].flatMap((element) => {
+			// The card around a link that covers it is the target; the reference is text with many links.
+			const excused = '.skip, .covers, .docs article, .leaflet-container';
+			if (element.closest(`${excused}, details:not([open]) > :not(summary)`)) return [];
+			const { display } = getComputedStyle(element);
+			const sentence = element.closest('p, li, td, dd')?.textContent.trim() ?? '';
+			if (display === 'inline' && sentence.length > element.textContent.trim().length) return [];
+			const { width, height } = (element.closest('label') ?? element).getBoundingClientRect();
+			return width === 0 || height > least - 0.5 ? [] : [`${element.outerHTML.slice(0, 100)}: ${height}px`];
+		});
+	});
+}
+
+test('narrow, or with letters of twice the size, no page scrolls sideways or cuts anything off, and a finger hits every target', async ({
 	page,
 	fixtures
 }) => {
@@ -57,6 +75,7 @@ test('at 240 pixels, or with letters of twice the size, no page scrolls sideways
 		await page.setViewportSize({ width: 240, height: 400 });
 		await visit(page, fixtures, place);
 		expect.soft(await cutOff(page), `${place.name}, narrow`).toEqual([]);
+		expect.soft(await lowTargets(page), place.name).toEqual([]);
 		await page.setViewportSize({ width: 360, height: 640 });
 		await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
 		expect.soft(await cutOff(page), `${place.name}, large`).toEqual([]);
