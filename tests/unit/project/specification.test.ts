@@ -27,7 +27,7 @@ function rowsOf(markdown: string): Row[] {
 			.split('|')
 			.map((cell) => cell.trim());
 		expect(rest, row).toEqual([]);
-		const named = held === '' ? [] : held.split('<br>').map((test) => test.trim());
+		const named = held === '' ? [] : held.split(/<br>|(?<=`), /).map((test) => test.trim());
 		return { id: line.split(' ')[0] ?? '', line, statement, tests: named };
 	});
 }
