@@ -25,6 +25,8 @@ const GUIDES = [
 	'languages-and-map',
 	'backup-and-upgrade',
 	'scaling',
+	'monitoring',
+	'security',
 	'configuration'
 ];
 const TOPICS = ['quickstart', 'webhooks', 'errors', 'states', 'limits', 'versioning'];
