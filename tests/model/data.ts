@@ -52,7 +52,7 @@ class BuyData extends ByPerson {
 			throw new Error(`an order is answered ${status} ${JSON.stringify(body)}`);
 		}
 		const paymentIds = new Set<number>();
-		buyer.orders.push({ sessionId: id, amount, told: null, paymentIds });
+		buyer.orders.push({ sessionId: id, amount, deleted: null, paymentIds });
 		simulator.script({ phone: buyer.phone.slice(1), times: 1 }, { afterMs: this.afterMs, guards: false });
 		const order = { session_id: id, amount, phone: buyer.phone };
 		takePayment(await fixture.api.send('POST', PAY, { body: order }), paymentIds);
