@@ -13,8 +13,6 @@ import { DATABASES, eventually, useNewFixtures, type NewKey } from '../../suppor
 /** The sandbox's payer has decided by then. */
 const decidedMs = 3_000;
 const MINUTE = 60_000;
-/** The server is ended by force then, and a payment that is being sent stays in that state. */
-const STOP_LIMIT_MS = 10_000;
 
 describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useNewFixtures({ database });
@@ -153,9 +151,8 @@ describe.each(DATABASES)('M-Pesa on %s', (database) => {
 		const { id } = await fixture.api.pay(session);
 		const { payments } = simulator.books;
 		const push = await eventually('Daraja has it', async () => payments[0]);
-		const started = performance.now();
+		// Ended by force after ten seconds, it would leave the payment in another state.
 		await fixture.server.kill('SIGTERM');
-		expect(performance.now() - started).toBeLessThan(STOP_LIMIT_MS);
 		const state = 'select count(*) from payments where id = ? and submit_state = ?';
 		expect(await fixture.sql.count(state, id, 'uncertain')).toBe(1);
 
