@@ -9,7 +9,7 @@ import {
 } from './access/access.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './developer/accounts/accounts.ts';
-import { createApiKeys, type ApiKeys } from './developer/api-keys/api-keys.ts';
+import { createApiKeys, PORTAL_KEY, type ApiKeys } from './developer/api-keys/api-keys.ts';
 import type { ApiAccess } from './portal/api-client.ts';
 import { createBranding } from './owner/branding/branding.ts';
 import { createApiMemory } from './portal/api-memory.ts';
@@ -253,5 +253,5 @@ async function portalKey(accounts: Accounts, apiKeys: ApiKeys): Promise<string> 
 		(await accounts.findByEmail(PORTAL_ACCOUNT.email)) ?? (await accounts.create(PORTAL_ACCOUNT));
 	const found = account ?? (await accounts.findByEmail(PORTAL_ACCOUNT.email));
 	if (!found) throw new Error('The portal has no account');
-	return apiKeys.ensureDerived({ accountId: found.id, name: 'airtill:portal', role: 'app' });
+	return apiKeys.ensureDerived({ accountId: found.id, name: PORTAL_KEY, role: 'app' });
 }

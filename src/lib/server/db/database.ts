@@ -50,7 +50,7 @@ export type { Position };
 
 /** Migrates the database to this version's schema. @throws NewerDatabaseError after a newer version's migration */
 export async function openDatabase(url: string, options: { poolSize: number }): Promise<Database> {
-	const database = await open(url, options);
+	const database = await connectDatabase(url, options);
 	try {
 		await migrate(database);
 	} catch (error) {
@@ -60,7 +60,8 @@ export async function openDatabase(url: string, options: { poolSize: number }): 
 	return database;
 }
 
-async function open(url: string, options: { poolSize: number }): Promise<Database> {
+/** Opens the database with the schema that it has. */
+export async function connectDatabase(url: string, options: { poolSize: number }): Promise<Database> {
 	if (url.startsWith('file:')) {
 		const { openSqlite } = await import('./sqlite.ts');
 		return openSqlite(url.slice('file:'.length));
