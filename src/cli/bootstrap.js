@@ -33,7 +33,7 @@ const buildInputs = [
 
 /**
  * The parts of package.json and npm's lock files that are used here.
- * @typedef {{ version?: string, optional?: boolean, devOptional?: boolean }} NpmPackage
+ * @typedef {{ version?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }} NpmPackage
  * @typedef {{ [kind in 'dependencies' | 'devDependencies' | 'optionalDependencies']?: Record<string, string> }} NpmWishes
  * @typedef {NpmWishes & { engines?: { node?: string }, packages?: Record<string, NpmPackage & NpmWishes> }} NpmFile
  */
@@ -41,12 +41,18 @@ const buildInputs = [
 /** A problem of the machine, not of Airtill. The message says how to fix it; no stack trace is printed. */
 export class SetupError extends Error {}
 
-export async function ensureInstalled({ log = console.error, folder = root } = {}) {
-	if (isInstalled(folder)) return;
-	log('Installing packages (once; about a minute on a slow line) ...');
-	// --include=dev: a build needs the development packages, also with NODE_ENV=production.
-	const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-	const { code } = await run('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] });
+/** @param {{ withDev?: boolean }} [options] withDev: also the packages that only tests and checks need */
+export async function ensureInstalled({ withDev = false } = {}) {
+	if (isInstalled(root, { withDev })) return;
+	console.error('Installing packages (once; about a minute on a slow line) ...');
+	const args = [
+		'ci',
+		withDev ? '--include=dev' : '--omit=dev',
+		'--no-audit',
+		'--no-fund',
+		'--loglevel=error'
+	];
+	const { code } = await run('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
 	if (code !== 0) throw new SetupError(`npm ci failed (code ${code}). See its messages above.`);
 }
 
@@ -54,8 +60,9 @@ export async function ensureInstalled({ log = console.error, folder = root } = {
  * Compares npm's record of the installed packages (`node_modules/.package-lock.json`) with `package.json` and
  * `package-lock.json`. npm writes the record last, so an interrupted install counts as not installed.
  * @param {string} folder
+ * @param {{ withDev?: boolean }} [options]
  */
-export function isInstalled(folder) {
+export function isInstalled(folder, { withDev = true } = {}) {
 	const manifest = readJson(path.join(folder, 'package.json'));
 	const lock = readJson(path.join(folder, 'package-lock.json'));
 	const installed = readJson(path.join(folder, 'node_modules/.package-lock.json'));
@@ -67,8 +74,9 @@ export function isInstalled(folder) {
 	return Object.entries(lock.packages ?? {}).every(([place, wanted]) => {
 		if (place === '') return true;
 		const present = installed.packages?.[place];
+		if (present) return present.version === wanted.version;
 		// Optional packages for other platforms are in the lock file but not installed.
-		return present ? present.version === wanted.version : wanted.optional || wanted.devOptional;
+		return wanted.optional || wanted.devOptional || (wanted.dev && !withDev);
 	});
 }
 
@@ -97,12 +105,12 @@ export async function ensureNode() {
 	process.exit(code);
 }
 
-export async function ensureBuilt({ log = console.error } = {}) {
+export async function ensureBuilt() {
 	const stampFile = path.join(root, 'build/.airtill-build');
 	const stamp = stampOf(root, buildInputs);
 	if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
 
-	log('Building (after a change; about half a minute) ...');
+	console.error('Building (after a change; about half a minute) ...');
 	const { code, output } = await run(process.execPath, ['node_modules/vite/bin/vite.js', 'build'], {
 		cwd: root
 	});

@@ -25,7 +25,7 @@ function wholeNumber(name, text) {
 
 endWithNpm();
 try {
-	await ensureInstalled();
+	await ensureInstalled({ withDev: true });
 	await ensureNode();
 	process.chdir(root);
 	const { values } = parseArgs({

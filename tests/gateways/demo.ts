@@ -49,7 +49,7 @@ async function show(hotspot: HotspotLab): Promise<void> {
 }
 
 try {
-	await ensureInstalled();
+	await ensureInstalled({ withDev: true });
 	process.chdir(root);
 	// Before half a minute of building.
 	const missing = ensureGatewayPrograms();

@@ -1,15 +1,20 @@
 /** The model: what each buyer has done and been told. What they are owed follows from it and from the operator's books. */
+import type fc from 'fast-check';
 import type { SimulatedPayment } from '../simulators/books.ts';
 import type { Simulator } from '../simulators/frame.ts';
 import type { Receiver } from '../support/api/receiver.ts';
 import type { Fixture } from '../support/server/fixture.ts';
 import type { Clocks } from '../torture/time.ts';
 import type { TorturedOperator } from '../torture/operators.ts';
+import type { DataOnSale } from './data.ts';
 
 export interface Buyer {
 	phone: string;
 	/** Orders, oldest first; a buyer pays for the newest one. */
 	orders: Order[];
+	/** How often devices have used data, and MB by pass. */
+	uses: number;
+	usedOf: Map<number, number>;
 }
 
 export interface Order {
@@ -28,6 +33,7 @@ export interface Model {
 export interface Real extends Clocks {
 	fixture: Fixture;
 	operator: TorturedOperator;
+	data: DataOnSale;
 	receiver: Receiver;
 	/** How far the server's clock is behind the operator's. */
 	behindMs: number;
@@ -35,14 +41,40 @@ export interface Real extends Clocks {
 	born: number;
 }
 
+export type Command = fc.AsyncCommand<Model, Real>;
+
 export const BUYERS = 4;
 
 export function newBuyers(real: Real): Model {
 	const buyers = Array.from({ length: BUYERS }, () => ({
 		phone: real.operator.phone((real.born += 1)),
-		orders: []
+		orders: [],
+		uses: 0,
+		usedOf: new Map<number, number>()
 	}));
 	return { buyers };
+}
+
+export abstract class ByPerson implements Command {
+	readonly who: number;
+	constructor(who: number) {
+		this.who = who;
+	}
+	check(_model: Readonly<Model>): boolean {
+		return true;
+	}
+	abstract act(buyer: Buyer, real: Real): Promise<void>;
+	run(model: Model, real: Real): Promise<void> {
+		return this.act(this.buyerOf(model), real);
+	}
+	buyerOf({ buyers }: Readonly<Model>): Buyer {
+		const buyer = buyers[this.who];
+		if (!buyer) throw new Error(`There is no buyer ${this.who}`);
+		return buyer;
+	}
+	name(what: string): string {
+		return `${'ABCDEFGH'[this.who] ?? '?'} ${what}`;
+	}
 }
 
 export const currentOrder = ({ orders }: Buyer): Order | undefined => orders.at(-1);

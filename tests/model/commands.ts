@@ -10,13 +10,14 @@ import {
 	chargesOf,
 	currentOrder,
 	BUYERS,
+	ByPerson,
 	setClockRight,
+	type Command,
 	type Model,
 	type Buyer,
 	type Real
 } from './buyers.ts';
-
-type Command = fc.AsyncCommand<Model, Real>;
+import { orderData, useData } from './data.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -32,28 +33,6 @@ const REFUSALS = [
 	'payer_prompt_limit',
 	'idempotency_key_in_use'
 ];
-
-abstract class ByPerson implements Command {
-	readonly who: number;
-	constructor(who: number) {
-		this.who = who;
-	}
-	check(_model: Readonly<Model>): boolean {
-		return true;
-	}
-	abstract act(buyer: Buyer, real: Real): Promise<void>;
-	run(model: Model, real: Real): Promise<void> {
-		return this.act(this.buyerOf(model), real);
-	}
-	buyerOf({ buyers }: Readonly<Model>): Buyer {
-		const buyer = buyers[this.who];
-		if (!buyer) throw new Error(`There is no buyer ${this.who}`);
-		return buyer;
-	}
-	name(what: string): string {
-		return `${'ABCDEFGH'[this.who] ?? '?'} ${what}`;
-	}
-}
 
 abstract class WithOrder extends ByPerson {
 	override check(model: Readonly<Model>): boolean {
@@ -305,6 +284,7 @@ export function histories(length: number): fc.Arbitrary<Iterable<Command>> {
 	);
 	return fc.commands<Model, Real, false>(
 		[
+			...[orderData, orderData, useData, useData, useData],
 			...[order, order, pay, pay, pay, pay, callback, callback, pass, pass, pass, decide, decide],
 			...[who.map((index) => new Cancel(index)), who.map((index) => new Look(index)), outage, rare]
 		],

@@ -45,7 +45,7 @@ endWithNpm();
 try {
 	if (part !== '' && !parts.includes(part))
 		throw new SetupError('Usage: npm test -- [--all] [unit|api|gateways|e2e [filter]]');
-	await ensureInstalled();
+	await ensureInstalled({ withDev: true });
 	await ensureNode();
 	process.chdir(root);
 	mkdirSync(reports, { recursive: true });

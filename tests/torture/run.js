@@ -17,7 +17,7 @@ import {
 
 endWithNpm();
 try {
-	await ensureInstalled();
+	await ensureInstalled({ withDev: true });
 	await ensureNode();
 	process.chdir(root);
 	await ensureBuilt();

@@ -11,13 +11,13 @@ export interface DataUse {
 export const dataLeft = ({ data_limit_mb: limit, data_used_bytes: used }: DataUse): number | null =>
 	limit === null ? null : Math.max(0, limit * MEGABYTE - (used ?? 0));
 
-/** Counts whole MB, so that both together are what was bought. */
+/** Counts whole MB, so that both together are what was bought; null while no gateway has reported any. */
 export function dataMb(pass: DataUse): { usedMb: number | null; leftMb: number | null } {
 	const left = dataLeft(pass);
 	const used = pass.data_used_bytes;
 	return {
 		usedMb: used === null ? null : Math.floor(used / MEGABYTE),
-		leftMb: left === null ? null : Math.ceil(left / MEGABYTE)
+		leftMb: left === null || used === null ? null : Math.ceil(left / MEGABYTE)
 	};
 }
 

@@ -77,7 +77,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const payments = [await pay(first), await pay(second)];
 		const { sql } = fixture();
 		await sql.run('update sessions set data_limit_mb = 100 where pass_id = ?', base.id);
-		await sql.run('update passes set data_limit_mb = 300 where id = ?', base.id);
+		await sql.run('update passes set data_limit_mb = 300, data_used_bytes = 0 where id = ?', base.id);
 		await pass(QUARTER + GIVE_UP - SECOND * 30);
 		expect((await api.getSession(first.id)).status).toBe('active');
 		await pass(MINUTE);

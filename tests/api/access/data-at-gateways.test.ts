@@ -62,7 +62,7 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
 	const { sql } = fixture();
 	await sql.run(
 		`create trigger limited after insert on passes begin
-			update passes set data_limit_mb = 100, data_used_bytes = 0 where id = new.id; end`
+			update passes set data_limit_mb = 100 where id = new.id; end`
 	);
 	try {
 		return await work();
@@ -213,6 +213,22 @@ describe('a UniFi console', () => {
 		await used(id, 60);
 	});
 
+	it('is read once more before a pass moves to another device', async () => {
+		const [first, second] = [newMac(), newMac()];
+		for (const mac of [first, second]) unifi.join(mac);
+		const { sessionId: id, person, path } = await limited(() => buyAtUniFi(fixture(), first));
+		await eventually('it is in', async () => unifi.isIn(first));
+		await fixture().server.advance(MINUTE);
+		unifi.use(first, 60 * MB);
+		await person.get(`${path}?visit=${await visitOf(person, second)}`);
+		await person.post(`${path}?/move`);
+		await eventually('the second one is in', async () => unifi.isIn(second) && !unifi.isIn(first));
+		await used(id, 60);
+		unifi.use(second, 45 * MB);
+		await fixture().server.advance(MINUTE);
+		await isUsedUp(id);
+	});
+
 	it('counts for the pass that was granted last, if a device has two', async () => {
 		const { server } = fixture();
 		const mac = newMac();
@@ -226,7 +242,7 @@ describe('a UniFi console', () => {
 			await server.advance(MINUTE);
 			await used(second, total);
 		}
-		expect(await dataOf(first)).toMatchObject({ data_used_mb: 0, data_left_mb: 100 });
+		expect(await dataOf(first)).toMatchObject({ data_used_mb: null, data_left_mb: null });
 	});
 });
 

@@ -50,7 +50,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const person = await signUp(server(), email.toUpperCase().toLowerCase());
 			const { text } = await person.get('/developer/account');
 			expect(text).toContain('Role owner');
-			expect(text).toContain('Plan enterprise');
+			expect(text).toContain('Rate plan enterprise');
 		});
 
 		it('of an address that never opened it gives nobody anything', async () => {

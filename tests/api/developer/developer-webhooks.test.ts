@@ -154,7 +154,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		['no address', '', 'Enter a complete address'],
 		['no whole address', 'app.example.com/hook', 'Enter a complete address'],
 		['another protocol', 'ftp://app.example.com/', 'Use https.'],
-		['a password in it', 'https://a:b@app.example.com/', 'Leave out user name and password.'],
+		['a password in it', 'https://a:b@app.example.com/', 'Leave out the username and password.'],
 		['this installation itself', 'OWN', 'Use a host of your own.']
 	])('an address that cannot be used is refused: %s', async (_what, url, words) => {
 		const browser = await person();

@@ -76,6 +76,16 @@ describe.each(DATABASES)('on %s', (database) => {
 			return Number(seconds);
 		};
 		const first = await remaining();
+		const change =
+			'update passes set data_limit_mb = 100, data_used_bytes = ? where activating_until is null';
+		for (const used of [null, 40_000_000]) {
+			await fixture().sql.run(change, used);
+			await eventually(`${used} bytes are used`, async () => {
+				const left = (Object(await told()) as Record<string, unknown>)['bytes-remaining'];
+				return left === (used === null ? undefined : 60_000_000);
+			});
+		}
+		await fixture().sql.run('update passes set data_limit_mb = null, data_used_bytes = null');
 		expect(first).toBeGreaterThan(HOUR_SECONDS - 60);
 		expect(first).toBeLessThanOrEqual(HOUR_SECONDS);
 		await server.advance(30 * 60_000);

@@ -150,7 +150,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const session = await buy();
 			const { server } = fixture();
 			hotspot.reset();
-			expect((await cli(['gateways', 'remove', 'hotspot'], server)).code).toBe(0);
+			expect((await cli(['gateways', 'remove', 'hotspot', '--force'], server)).code).toBe(0);
 			expect(await grants(session.id)).toHaveLength(0);
 			await hotspot.stop();
 			await connect();

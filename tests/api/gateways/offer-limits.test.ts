@@ -358,6 +358,13 @@ describe('a router that sells data', () => {
 		expect(eap).toMatch(
 			/^kind: router 22 sells "Hour 0" with a limit\. .* holds no limits with wpa_enterprise\./
 		);
+		// An offer from before, which its gateway does not hold, hinders no change that leaves it as it is.
+		await fixture().sql.run("update routers set access_kind = 'wpa_enterprise' where id = ?", HOTSPOT);
+		const other = ['gateways', 'set', name, '--nas', '10.8.0.32'];
+		expect(await cli(other, fixture().server)).toMatchObject({ code: 0 });
+		const kind = ['routers', 'access', String(HOTSPOT), '--kind', 'portal_login'];
+		expect(await cli(kind, fixture().server)).toMatchObject({ code: 0 });
+		expect(await run('gateways', 'set', name, '--nas', '')).toContain(sold);
 		await setOffers(HOTSPOT);
 	});
 

@@ -8,6 +8,7 @@ import process from 'node:process';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { histories, PlaceOrder } from '../../model/commands.ts';
+import { sellData } from '../../model/data.ts';
 import { judgeHistory, startOf } from '../../model/owed.ts';
 import { newBuyers, BUYERS, type Real } from '../../model/buyers.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
@@ -47,7 +48,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			}
 		});
 		const { server } = fixture;
-		real = { fixture, server, simulator, receiver, operator, behindMs: 0, born: 0 };
+		const data = await sellData(fixture);
+		real = { fixture, server, simulator, receiver, operator, data, behindMs: 0, born: 0 };
 		from = serverNow(server);
 		await operator.enterAddress(simulator, server);
 		await fixture.api.send('POST', '/v1/webhooks/register', {

@@ -55,9 +55,10 @@ describe('a pass with 20 GB', () => {
 		});
 	const stateOf = async (path: string) => (await person.get(`${path}/status`)).html;
 
-	it('shows what is left, warns at 80 %, and ends with one plain sentence', async () => {
+	it('shows the limit until a gateway has reported, then what is left, warns at 80 %, and ends with one plain sentence', async () => {
 		const { path, page, use } = await bought();
-		expect(page.text).toMatch(/20\sGB of 20\sGB left/);
+		expect(page.html).toMatch(/<b>\W*20\sGB\W*<\/b>/);
+		expect(page.text).not.toMatch(/GB of/);
 		await use(7_550);
 		expect((await person.get(path)).text).toMatch(/12\.4\sGB of 20\sGB left/);
 		const before = await stateOf(path);

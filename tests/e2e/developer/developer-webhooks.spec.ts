@@ -25,7 +25,7 @@ async function add(page: Page, area: Area, path: string): Promise<string> {
 async function sendTest(page: Page, answer: string): Promise<void> {
 	await page.getByRole('button', { name: 'Send a test event' }).click();
 	await expect(title(page)).toHaveText('webhook.test');
-	await expect(page.getByRole('region', { name: 'Answers' })).toContainText(answer);
+	await expect(page.getByRole('region', { name: 'Responses' })).toContainText(answer);
 }
 
 for (const javaScriptEnabled of [true, false]) {
@@ -40,7 +40,7 @@ for (const javaScriptEnabled of [true, false]) {
 			await page.getByRole('link', { name: 'Add webhook' }).click();
 			await page.getByLabel('Address on your server').fill('https://user:pass@app.example.com/');
 			await page.getByRole('button', { name: 'Add webhook' }).click();
-			await expect(page.getByText('Leave out user name and password.')).toBeVisible();
+			await expect(page.getByText('Leave out the username and password.')).toBeVisible();
 			const secret = await add(page, area, path);
 			expect(secret).toMatch(SECRET);
 			const here = page.url();
@@ -59,7 +59,7 @@ for (const javaScriptEnabled of [true, false]) {
 			const [first, second] = area.receiver.at(path);
 			expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
 			await expect(page.getByText('delivered', { exact: true })).toBeVisible();
-			await expect(page.getByRole('region', { name: 'Answers' }).getByRole('listitem')).toHaveCount(2);
+			await expect(page.getByRole('region', { name: 'Responses' }).getByRole('listitem')).toHaveCount(2);
 
 			await page.goto(here);
 			await page.getByRole('link', { name: 'Failed', exact: true }).click();

@@ -67,7 +67,8 @@ describe('packages are taken as installed', () => {
 	const manifest = { dependencies: { pg: '^8.0.0' } };
 	const packages = {
 		'node_modules/pg': { version: '8.1.0' },
-		'node_modules/for-another-platform': { version: '1.0.0', optional: true }
+		'node_modules/for-another-platform': { version: '1.0.0', optional: true },
+		'node_modules/for-tests': { version: '2.0.0', dev: true }
 	};
 
 	beforeEach(() => {
@@ -75,13 +76,21 @@ describe('packages are taken as installed', () => {
 		write('package-lock.json', { packages: { '': manifest, ...packages } });
 	});
 
-	const installed = (content: unknown) => {
+	const installed = (content: unknown, options?: { withDev: boolean }) => {
 		write('node_modules/.package-lock.json', { packages: content });
-		return isInstalled(folder);
+		return isInstalled(folder, options);
 	};
+	const pg = { 'node_modules/pg': { version: '8.1.0' } };
+	const forTests = { 'node_modules/for-tests': { version: '2.0.0' } };
 
 	it('when npm has recorded all that the lock file asks for', () => {
-		expect(installed({ 'node_modules/pg': { version: '8.1.0' } })).toBe(true);
+		expect(installed({ ...pg, ...forTests })).toBe(true);
+	});
+
+	it('without those of the tests, to start but not to test', () => {
+		expect(installed(pg, { withDev: false })).toBe(true);
+		expect(installed(pg, { withDev: true })).toBe(false);
+		expect(installed(forTests, { withDev: false })).toBe(false);
 	});
 
 	it('but not in a fresh clone', () => {
@@ -90,7 +99,7 @@ describe('packages are taken as installed', () => {
 
 	it('but not when a package is missing or has another version', () => {
 		expect(installed({})).toBe(false);
-		expect(installed({ 'node_modules/pg': { version: '8.0.0' } })).toBe(false);
+		expect(installed({ ...forTests, 'node_modules/pg': { version: '8.0.0' } })).toBe(false);
 	});
 
 	it('but not when package.json asks for more than the lock file knows', () => {

@@ -1,13 +1,10 @@
-import process from 'node:process';
 import type { Removal } from '#lib/server/access/access.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { adapterOf } from '#lib/server/gateways/registry.ts';
 import { gatewayState } from '#lib/server/owner/usage/usage.ts';
 import { checkGatewayHere } from '../../checks/gateway.ts';
 import { report, REPORT_HELP } from '../../checks/finding.ts';
 import { defineCommand } from '../../support/command.ts';
-import { CommandError } from '../../support/errors.ts';
 import { gatewayAddresses } from '../../support/gateway-text.ts';
 import { plain, print, tableLine } from '../../support/output.ts';
 import { findRouter, knownGateway } from '../../support/services.ts';
@@ -57,65 +54,36 @@ export const testGateway = defineCommand({
 	}
 });
 
-const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
 export const removeGateway = defineCommand({
 	name: 'gateways remove',
 	parameters: 'NAME [--force]',
-	summary: 'Disconnect the devices of a gateway, and delete it with its portal address.',
+	summary: 'Delete a gateway with its portal address.',
 	help:
-		'Purchases do not change. If a device cannot be disconnected, the gateway is not removed, because Airtill could not ' +
-		'do it later; devices that were disconnected are connected again. A gateway that uses RADIUS or BinAuth is only ' +
-		'deleted: its devices stay online until the end of their time. The command can take two minutes, because it waits ' +
-		'for requests that the gateway may still carry out. --force removes a gateway that no longer exists.',
+		'A gateway that Airtill controls is not removed while passes have access there. --force removes it all the same: ' +
+		'it disconnects what answers, and the rest stays online until the end of its time. A gateway that uses RADIUS or ' +
+		'BinAuth, or that fetches its devices, is deleted at once: its devices stay online until the end of their time.',
 	options: { force: { type: 'boolean', default: false } },
 	async run({ argument, values, open }) {
 		const app = await open();
 		const gateway = await knownGateway(app, argument);
-		const interrupt = new AbortController();
-		const stop = () => interrupt.abort();
-		for (const signal of STOPPING) process.on(signal, stop);
-		const removal = await app.access.remove(gateway, {
-			isForced: values.force,
-			signal: interrupt.signal,
-			onWait: (untilMs) =>
-				console.error(
-					`The gateway may still carry out an earlier request. Waiting until ${isoTime(untilMs)}; Ctrl-C cancels the ` +
-						'removal.'
-				)
-		});
-		for (const signal of STOPPING) process.off(signal, stop);
-		if (!removal.isRemoved) throw new CommandError(refusal(gateway, removal));
+		const removal = await app.access.remove(gateway, { isForced: values.force });
 		sayRemoved(gateway, removal);
 	}
 });
 
-function refusal(gateway: RegisteredGateway, { putOut, left, reason }: Removal): string {
-	const why = plain(reason ?? 'It does not answer.');
-	const isUser = adapterOf(gateway.kind).controller?.subject === 'user';
-	const again = isUser ? 'their users must sign in again once it answers' : 'they reconnect once it answers';
-	return [
-		`"${plain(gateway.name)}" is not removed: ${left} of its devices could not be disconnected (${why}).`,
-		...(putOut > 0 ? [`Disconnected were ${putOut}; ${again}.`] : []),
-		'Try again when it answers. If it never will, use --force.'
-	].join(' ');
-}
-
 function sayRemoved(
-	{ name, installation }: RegisteredGateway,
-	{ putOut, staying, left, reason }: Removal
+	{ kind, name, installation, settings }: RegisteredGateway,
+	{ disconnected, left }: Removal
 ): void {
-	console.error(`The gateway "${plain(name)}" is removed. Disconnected devices: ${putOut}.`);
-	if (staying > 0) {
+	console.error(`The gateway "${plain(name)}" is removed. Disconnected devices: ${disconnected}.`);
+	if (left === 0) return;
+	console.error(
+		`${left} devices may stay online there until their time ends. Airtill cannot end it any more.`
+	);
+	if (kind === 'mikrotik' && settings.control === 'rest') {
 		console.error(
-			`${staying} devices may stay online there until their time ends, because this gateway cannot disconnect them.`
-		);
-	}
-	if (left > 0) {
-		console.error(
-			`Not disconnected: ${left} (${plain(reason ?? 'It does not answer.')}). Airtill cannot do it any more: devices ` +
-				'stay online there until their time ends, and users of a MikroTik hotspot stay for good. If that router ' +
-				`returns, remove them by hand: /ip hotspot user remove [find comment="Airtill ${installation}"]`
+			'Users of its hotspot stay for good. If that router returns, remove them by hand: ' +
+				`/ip hotspot user remove [find comment="Airtill ${installation}"]`
 		);
 	}
 }

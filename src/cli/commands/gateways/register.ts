@@ -59,7 +59,7 @@ export const addGateway = defineCommand({
 		}
 		await app.accessKinds.checkGateway(routerId, kind);
 		const gateway = await app.gateways.add(input, async (trx, added) => {
-			await app.offers.checkHeld(trx, added.routerId);
+			await app.offers.checkHeld(trx, added.routerId, { gateway: { before: null, after: added } });
 			await app.access.gatewayAdded(trx, added);
 		});
 		const elsewhere = gateway.settings.external === true;

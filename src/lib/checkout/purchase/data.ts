@@ -4,7 +4,8 @@ import { dataText } from '../offer-words.ts';
 /** The data of a pass, in MB. */
 export interface PassData {
 	limitMb: number;
-	leftMb: number;
+	/** null while no gateway has reported any: some report only when a device signs out. */
+	leftMb: number | null;
 }
 
 /** The page warns when this share of the data is left. */
@@ -13,8 +14,9 @@ const STEPS = 10;
 /** From 1 GB on, the data left is shown in steps of 100 MB, rounded down. */
 const SHOWN_STEP_MB = 100;
 
-/** Describes the data left: "12.4 GB of 20 GB left". */
+/** Describes the data left: "12.4 GB of 20 GB left", or "20 GB" if that is unknown. */
 export function dataWords({ limitMb, leftMb }: PassData): { text: string; isLow: boolean } {
+	if (leftMb === null) return { text: dataText(limitMb), isLow: false };
 	const shownMb = leftMb < 1000 ? leftMb : Math.floor(leftMb / SHOWN_STEP_MB) * SHOWN_STEP_MB;
 	return {
 		text: say.purchase_data_left({ left: dataText(shownMb), limit: dataText(limitMb) }),
@@ -23,4 +25,5 @@ export function dataWords({ limitMb, leftMb }: PassData): { text: string; isLow:
 }
 
 /** Changes with each tenth of the data, so that an open page shows it. */
-export const dataStep = ({ limitMb, leftMb }: PassData): number => Math.ceil((STEPS * leftMb) / limitMb);
+export const dataStep = ({ limitMb, leftMb }: PassData): number | null =>
+	leftMb === null ? null : Math.ceil((STEPS * leftMb) / limitMb);

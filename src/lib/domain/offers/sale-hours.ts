@@ -36,7 +36,19 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 	return format;
 }
 
+const MINUTE_MS = 60_000;
+/** The last local time, because all offers of a response ask for the same one. */
+let last = { minute: NaN, timeZone: '', local: { day: 0, time: '' } };
+
 function localTime(instant: number, timeZone: string): LocalTime {
+	const minute = Math.floor(instant / MINUTE_MS);
+	if (last.minute !== minute || last.timeZone !== timeZone) {
+		last = { minute, timeZone, local: computeLocalTime(instant, timeZone) };
+	}
+	return last.local;
+}
+
+function computeLocalTime(instant: number, timeZone: string): LocalTime {
 	const parts = formatOf(timeZone).formatToParts(instant);
 	const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
 	const day = WEEKDAYS.findIndex((name) => name === part('weekday').toLowerCase());

@@ -33,6 +33,7 @@ import { brandContact } from './migrations/0038-brand-contact.ts';
 import { apiLists } from './migrations/0039-api-lists.ts';
 import { enforcedUntil } from './migrations/0040-enforced-until.ts';
 import { grantVisits } from './migrations/0041-grant-visits.ts';
+import { counters } from './migrations/0042-counters.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -92,7 +93,8 @@ const MIGRATIONS: readonly Migration[] = [
 	brandContact,
 	apiLists,
 	enforcedUntil,
-	grantVisits
+	grantVisits,
+	counters
 ];
 
 /** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */

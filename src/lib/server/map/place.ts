@@ -29,7 +29,7 @@ export function readBasemap(text: string): BasemapPlace | { problem: string } {
 	const url = new URL(filled);
 	if (url.protocol !== 'https:' && url.protocol !== 'http:') return { problem: 'Use https.' };
 	if (url.username !== '' || url.password !== '' || filled.includes('#')) {
-		return { problem: 'Leave out user name, password and fragment.' };
+		return { problem: 'Leave out the username, password and fragment.' };
 	}
 	// A visitor chooses the numbers, so they must not become part of the host.
 	const start = text.indexOf('//') + 2;

@@ -4,7 +4,7 @@ import type { Operators } from '../billing/operators/registry.ts';
 import type { Config } from '../config/config.ts';
 import type { Database, Queries } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
-import type { Gateways } from '../gateways/gateways.ts';
+import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import { binder } from '../platform/bind.ts';
 import { isoTime, type Clock } from '../platform/clock.ts';
 import { AppError, InputError, validationFailed } from '../platform/errors.ts';
@@ -108,21 +108,34 @@ function setOffers(
 	});
 }
 
+/** How a router differs after a change. null: there was, or will be, no such gateway. */
+interface RouterChange {
+	/** The router before. */
+	router?: RouterRow;
+	gateway?: Record<'before' | 'after', RegisteredGateway | null>;
+}
+
 /**
- * @param withoutId id of a gateway that is to be removed
- * @returns why the router and its gateways cannot hold a limit that it sells; null if they can
+ * @param router as it will be
+ * @returns why it and its gateways will no longer hold a limit that it sells; null if they will
  */
 async function heldProblem(
 	{ routers, gateways }: OffersContext,
 	queries: Queries,
 	router: RouterRow,
-	withoutId?: number
+	{ router: routerBefore = router, gateway = { before: null, after: null } }: RouterChange = {}
 ): Promise<string | null> {
 	const offers = routers.offers(router).filter(({ active }) => active);
 	if (offers.length === 0) return null;
-	const staying = (await gateways.ofRouter(queries, router.id)).filter(({ id }) => id !== withoutId);
+	const { before, after } = gateway;
+	const others = (await gateways.ofRouter(queries, router.id)).filter(
+		({ id }) => id !== before?.id && id !== after?.id
+	);
+	const at = (one: RegisteredGateway | null) => (one?.routerId === router.id ? [...others, one] : others);
 	for (const offer of offers) {
-		const [problem] = limitProblems(offer, router, staying);
+		// What was not held before is no reason to refuse this change.
+		const known = limitProblems(offer, routerBefore, at(before)).map(({ field }) => field);
+		const problem = limitProblems(offer, router, at(after)).find(({ field }) => !known.includes(field));
 		if (!problem) continue;
 		return `router ${router.id} sells "${offer.name}" with a limit. ${problem.detail} Change the offer or set it inactive first.`;
 	}
@@ -131,16 +144,16 @@ async function heldProblem(
 
 /**
  * Runs in the transaction that changes gateways, or how buyers connect.
- * @throws InputError with `field` if the gateways cannot hold a limit that the router sells
+ * @throws InputError with `field` if the gateways no longer hold a limit that the router sells
  */
 async function checkHeld(
 	context: OffersContext,
 	queries: Queries,
 	routerId: number,
-	{ withoutId, field = 'router' }: { withoutId?: number; field?: string } = {}
+	{ field = 'router', ...change }: RouterChange & { field?: string }
 ): Promise<void> {
 	const router = await context.routers.known(queries, routerId);
-	const reason = await heldProblem(context, queries, router, withoutId);
+	const reason = await heldProblem(context, queries, router, change);
 	if (reason !== null) throw new InputError([{ field, reason }]);
 }
 

@@ -1,5 +1,4 @@
 import { passOfUser } from '#lib/domain/pass-username.ts';
-import { isPossibleGrowth } from '#lib/domain/data-limit.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
@@ -10,6 +9,7 @@ import { passState } from '../access/passes/pass-state.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
 import { countData } from '../access/provisioning/count-data.ts';
+import { countersOf } from './counters.ts';
 
 /**
  * A report on a device's connection (accounting, RFC 2866). Reports may repeat, be late and change order; the
@@ -49,7 +49,7 @@ const UNNAMED: Named = { pass_id: null, enforced_until: null };
 
 /** Event-Timestamp counts whole seconds. */
 const SAME_OFFSET_MS = 2_000;
-/** A Start this long after the end of a connection with the same id is a new connection. */
+/** A Start this long after the last report with the same id is a new connection: a reboot may start ids again. */
 const REUSED_MS = 5_000;
 /** Reports with a longer delay do not measure the clock, because Acct-Delay-Time may be wrong. */
 const MAX_CLOCK_DELAY_SECONDS = 5 * 60;
@@ -95,14 +95,16 @@ async function updateConnection(
 ): Promise<void> {
 	const { at, cause } = report;
 	const { row, isNew, uncounted } = await connectionFor(context, trx, gateway, report);
-	const bytes = countersOf(row, report, isNew ? row.started_at : row.seen_at);
+	const startedAt = Math.min(row.started_at, startOf(report));
+	const since = isNew ? row.started_at : row.seen_at;
+	const bytes = countersOf(row, report, { startedAt, since });
 	const isStop = report.status === 'stop';
 	// An access server may go on with its connections after Accounting-On.
 	const isBack = report.status === 'interim' && row.stop_cause === REBOOT && at > (row.stopped_at ?? at);
 	const wasOver = row.stopped_at !== null && !isBack;
 	await connectionStore.changeConnection(trx, row.id, {
 		ip: report.ip ?? row.ip,
-		started_at: Math.min(row.started_at, startOf(report)),
+		started_at: startedAt,
 		seen_at: row.seen_at > context.clock.now() ? at : Math.max(row.seen_at, at),
 		...bytes,
 		...(isBack && { stopped_at: null, stop_cause: null }),
@@ -114,17 +116,6 @@ async function updateConnection(
 	}
 	if (isStop && !wasOver) await releaseIfOffline(context, trx, row);
 	if (!isStop && !wasOver) await keepSlot(context, trx, gateway, row, isNew || isBack);
-}
-
-/** A late report has smaller counters. A counter that cannot be is ignored. */
-function countersOf(
-	row: Pick<Connection, 'bytes_in' | 'bytes_out'>,
-	{ at, bytesIn, bytesOut }: TimedReport,
-	since: number
-) {
-	const newest = (before: number, after: number) =>
-		after > before && isPossibleGrowth(after - before, at - since) ? after : before;
-	return { bytes_in: newest(row.bytes_in, bytesIn), bytes_out: newest(row.bytes_out, bytesOut) };
 }
 
 const startOf = ({ at, lastedSeconds }: TimedReport) => at - (lastedSeconds ?? 0) * 1000;
@@ -152,8 +143,7 @@ async function connectionFor(
 		const passId = namedPass(report).pass_id;
 		const isOtherPass = found.pass_id !== null && passId !== null && passId !== found.pass_id;
 		const isOtherDevice = found.mac !== null && mac !== null && found.mac !== mac;
-		const isReused =
-			report.status === 'start' && found.stopped_at !== null && at > found.stopped_at + REUSED_MS;
+		const isReused = report.status === 'start' && at > (found.stopped_at ?? found.seen_at) + REUSED_MS;
 		if (!isOtherPass && !isOtherDevice && !isReused) {
 			const row = await identified(context, trx, gateway, report, found);
 			const isCounted =
@@ -167,10 +157,11 @@ async function connectionFor(
 	}
 	const named = await passOf(context, trx, gateway, report);
 	const startedAt = startOf(report);
-	const none = { bytes_in: 0, bytes_out: 0 };
+	const none = { bytes_in: 0, bytes_out: 0, counter_in: null, counter_out: null };
 	const row = await connectionStore.insertConnection(trx, {
 		...named,
-		...((await isEarlier(context, trx, named.pass_id, startedAt)) && countersOf(none, report, startedAt)),
+		...((await isEarlier(context, trx, named.pass_id, startedAt)) &&
+			countersOf(none, report, { startedAt, since: startedAt })),
 		gateway_id: gateway.id,
 		acct_session_id: report.sessionId,
 		user_name: report.user,

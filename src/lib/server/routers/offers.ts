@@ -1,4 +1,4 @@
-import { chargeable } from '#lib/domain/payment-methods/chargeable.ts';
+import { chargeable, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { durationSeconds } from '#lib/domain/duration.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { offeredMethods } from '#lib/domain/payment-methods/payment-method-guess.ts';
@@ -32,12 +32,19 @@ export interface ListedOffer {
 	body: OfferBody;
 }
 
+/** The active offers in the order of sale. Never changed, so routers share it. */
+interface ListedOffers {
+	listed: readonly ListedOffer[];
+	bodies: OfferBody[];
+}
+
 /** The parsed offers of routers with the same stored text. */
 export interface OfferList {
 	currency: string;
 	all: readonly Offer[];
-	/** As if all were on sale. */
-	active: readonly ListedOffer[];
+	active: readonly Offer[];
+	/** As last shown; the bits of `missing` stand for the active offers that were not on sale. */
+	shown: ListedOffers & { missing: number };
 }
 
 const MAX_CACHED_LISTS = 1000;
@@ -60,21 +67,30 @@ function listOf({ offerLists }: RoutersContext, { offers: text, currency }: Rout
 	const known = offerLists.get(text);
 	if (known?.currency === currency) return known;
 	const all = storedOffers(text);
-	const active = all
-		.filter((offer) => offer.active)
-		.map((offer) => ({ offer, available: true, body: offerBody(offer, currency) }));
-	const list = { currency, all, active };
+	const active = all.filter((offer) => offer.active);
+	const list = { currency, all, active, shown: showOffers(active, currency, 0) };
 	if (offerLists.size >= MAX_CACHED_LISTS) offerLists.clear();
 	offerLists.set(text, list);
 	return list;
+}
+
+function showOffers(active: readonly Offer[], currency: string, missing: number): OfferList['shown'] {
+	const listed = active.map((offer, index) => {
+		const available = (missing & (1 << index)) === 0;
+		return { offer, available, body: offerBody(offer, currency, available) };
+	});
+	return { missing, listed, bodies: listed.map(({ body }) => body) };
 }
 
 /** Returns all offers of a router, also those that are not active. */
 export const offersOf = (context: RoutersContext, row: RouterRow): readonly Offer[] =>
 	listOf(context, row).all;
 
-const rulesOf = ({ operators }: Pick<RoutersContext, 'operators'>, methods: readonly string[]) =>
-	offeredMethods(methods).map((method) => operators.amountRule(method));
+/** Returns the amounts of each offered method. */
+export const rulesOf = (
+	{ operators }: Pick<RoutersContext, 'operators'>,
+	methods: readonly string[]
+): AmountRule[] => offeredMethods(methods).map((method) => operators.amountRule(method));
 
 /** True if one of the payment methods can charge the amount. */
 export const isPayable = (
@@ -83,26 +99,26 @@ export const isPayable = (
 	amountMinor: number
 ): boolean => rulesOf(context, methods).some((rule) => chargeable(amountMinor, rule));
 
-/** Returns the active offers in the order of sale. */
+/** @param rules of the router's payment methods, from `rulesOf` */
 export function listedOffers(
 	context: RoutersContext,
 	row: RouterRow,
-	methods: readonly string[]
-): readonly ListedOffer[] {
-	const { active } = listOf(context, row);
-	if (active.length === 0) return active;
+	rules: readonly AmountRule[]
+): ListedOffers {
+	const list = listOf(context, row);
+	if (list.active.length === 0) return list.shown;
 	const { clock, config } = context;
 	const now = clock.now();
-	const rules = rulesOf(context, methods);
-	return active.map((listed) => {
-		const { offer, body } = listed;
+	let missing = 0;
+	for (const [index, offer] of list.active.entries()) {
 		const hasMethod = rules.some((rule) => chargeable(offer.price_minor, rule));
-		if (hasMethod && isOnSale(offer, now, config.reportTimezone)) return listed;
-		return { offer, available: false, body: { ...body, available: false } };
-	});
+		if (!hasMethod || !isOnSale(offer, now, config.reportTimezone)) missing |= 1 << index;
+	}
+	if (list.shown.missing !== missing) list.shown = showOffers(list.active, list.currency, missing);
+	return list.shown;
 }
 
-const offerBody = (offer: Offer, currency: string): OfferBody => ({
+const offerBody = (offer: Offer, currency: string, available: boolean): OfferBody => ({
 	id: offer.id,
 	name: offer.name,
 	duration: offer.duration,
@@ -112,5 +128,5 @@ const offerBody = (offer: Offer, currency: string): OfferBody => ({
 	speed_down_kbps: offer.speed_down_kbps,
 	speed_up_kbps: offer.speed_up_kbps,
 	data_limit_mb: offer.data_limit_mb,
-	available: true
+	available
 });

@@ -3,7 +3,7 @@ import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { AppError } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';
 import { namedRouters } from './named-routers.ts';
-import { forOwner, routerBody, singleBody, type OwnedRouter } from './router-body.ts';
+import { bodyMaker, forOwner, singleBody, type OwnedRouter } from './router-body.ts';
 import * as store from './store.ts';
 
 type RouterRow = store.RouterRow;
@@ -91,8 +91,9 @@ export async function listRouters(
 	const last = page.at(-1);
 	const brands = await branding.ofRouters(database.db, page);
 	const next = rows.length > limit && last ? ([last.distance, last.id] as const) : null;
+	const bodyOf = bodyMaker(context);
 	return {
-		data: page.map((row) => routerBody(context, row, row.distance, brands.get(row.id) ?? null)),
+		data: page.map((row) => bodyOf(row, row.distance, brands.get(row.id) ?? null)),
 		next
 	};
 }
@@ -108,8 +109,9 @@ export async function ownedRouters(
 	const page = rows.slice(0, limit);
 	const brands = await branding.ofRouters(database.db, page);
 	const last = page.at(-1);
+	const bodyOf = bodyMaker(context);
 	return {
-		data: page.map((row) => forOwner(routerBody(context, row, null, brands.get(row.id) ?? null), row)),
+		data: page.map((row) => forOwner(bodyOf(row, null, brands.get(row.id) ?? null), row)),
 		next: rows.length > limit && last ? last.id : null
 	};
 }

@@ -6,7 +6,7 @@ import type { BrandBody, RouterBody } from '../api/contract/schemas.ts';
 import type { Config } from '../config/config.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { RoutersContext } from './context.ts';
-import { listedOffers } from './offers.ts';
+import { listedOffers, rulesOf } from './offers.ts';
 import type { RouterRow } from './store.ts';
 
 type Mode = Pick<Config, 'mode'>;
@@ -71,47 +71,60 @@ const paymentLimitsOf = ({ operators }: RoutersContext, methods: readonly string
 		return isAnyAmount(rule) ? [] : [{ payment_method: method, ...limits }];
 	});
 
-/** @param distance metres from the searched position; null without one */
-export function routerBody(
-	context: RoutersContext,
-	row: RouterRow,
-	distance: number | null,
-	brand: BrandBody | null
-): RouterBody {
-	const reason = offlineReason(row, context.config);
-	const methods = paymentMethodsOf(context, row);
-	return {
-		id: row.id,
-		name: row.name,
-		address: row.address,
-		ssid: row.ssid,
-		lat: row.lat,
-		lon: row.lon,
-		distance: distance === null ? null : Math.round(distance),
-		price: toMajor(row.price_minor, row.currency),
-		currency: row.currency,
-		hourly: row.hourly === 1,
-		max_devices: row.max_devices,
-		offers: listedOffers(context, row, methods).map(({ body }) => body),
-		status: reason === null ? 'online' : 'offline',
-		status_reason: reason,
-		payment_methods: methods,
-		payment_limits: paymentLimitsOf(context, methods, row.currency),
-		min_duration: row.min_duration,
-		max_duration: row.max_duration,
-		security: row.security,
-		access_kind: row.access_kind,
-		network_password_provided:
-			row.network_password_sealed !== null || !hasNetworkPassword(row.access_kind, row.security),
-		brand,
-		created_at: isoTime(row.created_at),
-		updated_at: isoTime(row.updated_at)
+/** Reads the amounts of equal methods once. For one response, because operators change them. */
+function methodReader(context: RoutersContext) {
+	const read = (methods: string[], currency: string) => ({
+		...{ methods, currency, rules: rulesOf(context, methods) },
+		limits: paymentLimitsOf(context, methods, currency)
+	});
+	let last: ReturnType<typeof read> | null = null;
+	return (row: RouterRow) => {
+		const methods = paymentMethodsOf(context, row);
+		if (last?.methods !== methods || last.currency !== row.currency) last = read(methods, row.currency);
+		return last;
+	};
+}
+
+/** Returns a function that makes the bodies of one response. */
+export function bodyMaker(context: RoutersContext) {
+	const methodsOf = methodReader(context);
+	/** @param distance metres from the searched position; null without one */
+	return (row: RouterRow, distance: number | null, brand: BrandBody | null): RouterBody => {
+		const reason = offlineReason(row, context.config);
+		const { methods, rules, limits } = methodsOf(row);
+		return {
+			id: row.id,
+			name: row.name,
+			address: row.address,
+			ssid: row.ssid,
+			lat: row.lat,
+			lon: row.lon,
+			distance: distance === null ? null : Math.round(distance),
+			price: toMajor(row.price_minor, row.currency),
+			currency: row.currency,
+			hourly: row.hourly === 1,
+			max_devices: row.max_devices,
+			offers: listedOffers(context, row, rules).bodies,
+			status: reason === null ? 'online' : 'offline',
+			status_reason: reason,
+			payment_methods: methods,
+			payment_limits: limits,
+			min_duration: row.min_duration,
+			max_duration: row.max_duration,
+			security: row.security,
+			access_kind: row.access_kind,
+			network_password_provided:
+				row.network_password_sealed !== null || !hasNetworkPassword(row.access_kind, row.security),
+			brand,
+			created_at: isoTime(row.created_at),
+			updated_at: isoTime(row.updated_at)
+		};
 	};
 }
 
 export async function singleBody(context: RoutersContext, row: RouterRow): Promise<RouterBody> {
 	const brands = await context.branding.ofRouters(context.database.db, [row]);
-	return routerBody(context, row, null, brands.get(row.id) ?? null);
+	return bodyMaker(context)(row, null, brands.get(row.id) ?? null);
 }
 
 export const forOwner = (body: RouterBody, row: RouterRow): OwnedRouter => ({

@@ -4,7 +4,7 @@ import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { binder } from '../platform/bind.ts';
 import type { RoutersContext } from './context.ts';
 import { addRouter, changeRouter, markRouter } from './edit-router.ts';
-import { listedOffers, offersOf } from './offers.ts';
+import { listedOffers, offersOf, rulesOf } from './offers.ts';
 import {
 	changeableRouter,
 	listRouters,
@@ -94,7 +94,8 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		unverified: (limit: number) => store.unverified(database.db, limit),
 		paymentMethods: (row: RouterRow) => paymentMethodsOf(context, row),
 		/** Returns the active offers in the order of sale. */
-		listedOffers: (row: RouterRow) => listedOffers(context, row, paymentMethodsOf(context, row)),
+		listedOffers: (row: RouterRow) =>
+			listedOffers(context, row, rulesOf(context, paymentMethodsOf(context, row))).listed,
 		/** Returns all offers, also those that are not active. */
 		offers: (row: RouterRow) => offersOf(context, row),
 		lastOfferChange: store.lastOfferChange,

@@ -112,7 +112,7 @@ async function hasPaid(
 ): Promise<boolean> {
 	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
 	const earlier = await captiveSessions.earlierPurchase(gateway, captiveSession.entry);
-	if (earlier !== null && (await apiBuyers.endOf(earlier)) !== null) return true;
+	if (earlier !== null && (await apiBuyers.leftOf(earlier)) !== null) return true;
 	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
 	try {
 		const { recent } = apiClient(event);

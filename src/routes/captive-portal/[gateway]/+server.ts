@@ -1,3 +1,4 @@
+import { MEGABYTE } from '#lib/domain/data-limit.ts';
 import { addressOf } from '#lib/server/web/operator-callbacks.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RequestHandler } from './$types';
@@ -22,10 +23,17 @@ export const GET: RequestHandler = async (event) => {
 			}
 		: {};
 	const tokenHash = await captiveSessions.onlineAt(gateway, addressOf(event));
-	const ends = tokenHash === null ? [] : await endsOf(event, tokenHash);
-	if (ends.length === 0) return json({ captive: true, ...urls });
-	const remaining = Math.max(0, Math.ceil((Math.max(...ends) - clock.now()) / 1000));
-	return json({ captive: false, ...urls, 'seconds-remaining': remaining, 'can-extend-session': true });
+	const passes = tokenHash === null ? [] : await passesOf(event, tokenHash);
+	if (passes.length === 0) return json({ captive: true, ...urls });
+	const endMs = Math.max(...passes.map(({ untilMs }) => untilMs));
+	const left = passes.flatMap(({ leftMb }) => leftMb ?? []);
+	return json({
+		...{ captive: false, ...urls },
+		'seconds-remaining': Math.max(0, Math.ceil((endMs - clock.now()) / 1000)),
+		// Time without a data limit goes on.
+		...(left.length === passes.length && { 'bytes-remaining': Math.max(...left) * MEGABYTE }),
+		'can-extend-session': true
+	});
 };
 
 const json = (body: object, status = 200, type = 'application/captive+json') =>
@@ -34,17 +42,22 @@ const json = (body: object, status = 200, type = 'application/captive+json') =>
 		headers: { 'content-type': type, 'cache-control': 'private, no-store' }
 	});
 
-/** Returns the ends of an API buyer's pass or a purchase's active sessions, in ms; empty if unknown. */
-async function endsOf(event: Parameters<RequestHandler>[0], tokenHash: string): Promise<number[]> {
+/** Returns what is left of an API buyer's pass or of a purchase's active sessions; empty if unknown. */
+async function passesOf(
+	event: Parameters<RequestHandler>[0],
+	tokenHash: string
+): Promise<{ untilMs: number; leftMb: number | null }[]> {
 	const { apiBuyers, purchases } = event.locals.app;
-	const apiBuyerEnd = await apiBuyers.endOf(tokenHash);
-	if (apiBuyerEnd !== null) return [apiBuyerEnd];
+	const ofApiBuyer = await apiBuyers.leftOf(tokenHash);
+	if (ofApiBuyer !== null) return [ofApiBuyer];
 	const ids = await purchases.sessionsOf(tokenHash);
 	try {
 		const { recent } = apiClient(event);
 		const sessions = await Promise.all(ids.map((id) => recent.getSession(id)));
 		const active = sessions.filter(({ status }) => status === 'active');
-		return active.map(({ expires_at }) => Date.parse(expires_at ?? '')).filter(Number.isFinite);
+		return active.flatMap(({ expires_at: end, data_left_mb: leftMb }) =>
+			end === null ? [] : [{ untilMs: Date.parse(end), leftMb }]
+		);
 	} catch (problem) {
 		// The device asks again.
 		if (problem instanceof ApiUnavailable || problem instanceof ApiProblem) return [];

@@ -80,10 +80,8 @@ function setAccess(
 		const networkPassword = shown ? wanted : null;
 		const maxDevices = change.maxDevices ?? row.max_devices;
 		await routers.setAccess(trx, routerId, { kind, networkPassword, maxDevices });
-		if (kind !== row.access_kind) await offers.checkHeld(trx, routerId, { field: 'kind' });
-		else if (maxDevices !== row.max_devices) {
-			await offers.checkHeld(trx, routerId, { field: 'max-devices' });
-		}
+		const field = kind === row.access_kind ? 'max-devices' : 'kind';
+		await offers.checkHeld(trx, routerId, { field, router: row });
 		if (networkPassword !== null && networkPassword !== before) {
 			await passes.sharePassword(trx, routerId, networkPassword);
 		}

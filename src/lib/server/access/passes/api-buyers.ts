@@ -8,10 +8,9 @@ import type { PassRow, Passes } from './passes.ts';
 import { addPurchase, newestSessionOf, sessionOfPurchase } from './store.ts';
 
 /** Returns null without a data limit. */
-function dataOf(pass: PassRow): { limitMb: number; leftMb: number } | null {
+function dataOf(pass: PassRow): { limitMb: number; leftMb: number | null } | null {
 	const { data_limit_mb: limitMb } = pass;
-	const { leftMb } = dataMb(pass);
-	return limitMb === null || leftMb === null ? null : { limitMb, leftMb };
+	return limitMb === null ? null : { limitMb, leftMb: dataMb(pass).leftMb };
 }
 
 /** Length of a purchase token. */
@@ -84,10 +83,10 @@ export function createApiBuyers({
 				data: dataOf(pass)
 			};
 		},
-		/** Returns the end of an API buyer's running pass (ms since the epoch), or null. */
-		async endOf(tokenHash: string): Promise<number | null> {
+		/** Returns the end of an API buyer's running pass (ms since the epoch) and its data, or null. */
+		async leftOf(tokenHash: string): Promise<{ untilMs: number; leftMb: number | null } | null> {
 			const open = await passOf(tokenHash);
-			return open?.kind === 'runs' ? open.untilMs : null;
+			return open?.kind === 'runs' ? { untilMs: open.untilMs, leftMb: dataMb(open.pass).leftMb } : null;
 		}
 	};
 }

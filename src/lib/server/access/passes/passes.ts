@@ -75,7 +75,6 @@ async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Prom
 	return store.insert(trx, {
 		...{ id, router_id, access_kind, max_devices },
 		...{ speed_down_kbps, speed_up_kbps, data_limit_mb },
-		data_used_bytes: data_limit_mb === null ? null : 0,
 		...{ starts_at: null, ends_at: null, activating_until: null },
 		...sealPassword(context.secrets, id, password),
 		...{ created_at: now, updated_at: now }

@@ -13,18 +13,12 @@ export interface GrantSubject {
 	captiveSessionId: number | null;
 }
 
-/**
- * Requests a new grant, or the existing one again: a returning device has lost its login at the gateway.
- * @param before members of the grant that a new one replaces
- */
+/** Requests a new grant, or the existing one again: a returning device has lost its login at the gateway. */
 export async function requestGrant(
 	{ clock, jobs }: PlanContext,
 	trx: Tx,
 	passId: number,
-	{ gatewayId, mac, captiveSessionId }: GrantSubject,
-	before: Partial<
-		Pick<store.GrantRow, 'unanswered_at' | 'is_marked' | 'data_bytes' | 'data_reported_at'>
-	> = {}
+	{ gatewayId, mac, captiveSessionId }: GrantSubject
 ): Promise<void> {
 	const now = clock.now();
 	const same = (await store.openGrantsOf(trx, passId)).find(
@@ -38,7 +32,7 @@ export async function requestGrant(
 	const { id } = await store.insertGrant(trx, {
 		...{ ...to, pass_id: passId, gateway_id: gatewayId, mac, created_at: now },
 		...{ state: 'granting', requested_end_at: null, granted_at: null, released_at: null, revoked_at: null },
-		...{ unanswered_at: null, is_marked: 1, last_error: null, ...before }
+		...{ unanswered_at: null, is_marked: 1, last_error: null }
 	});
 	await jobs.schedule(trx, GRANT_JOB, id, now);
 }

@@ -3,6 +3,7 @@ import { idParams } from '../contract/schemas/fields.ts';
 import { router, routerList, routerListQuery } from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
 import { listPage } from '../http/list.ts';
+import { routersJson } from '../http/routers-json.ts';
 import { defineRoute, json } from '../route.ts';
 
 export const listRouters = defineRoute({
@@ -52,7 +53,8 @@ export const routers = [
 		const { page, headers } = await listPage(call, filters, (after) =>
 			call.app.routers.list({ lat, lon, radius, limit, after, name })
 		);
-		return { body: { ...page, radius, radius_unit: 'm' as const }, headers };
+		const body = { ...page, radius, radius_unit: 'm' as const };
+		return { body, json: routersJson(body), headers };
 	}),
 	endpoint(getRouter, async ({ app, caller, params }) => ({
 		body: await app.routers.read(caller, params.id)

@@ -13,7 +13,7 @@ export interface PassesTable {
 	speed_up_kbps: Generated<number | null>;
 	/** Of all its sessions together; null without a limit. */
 	data_limit_mb: Generated<number | null>;
-	/** Up and down, by all devices; null if no gateway has reported any and there is no limit. */
+	/** Up and down, by all devices; null if no gateway has reported any. */
 	data_used_bytes: Generated<number | null>;
 	/** null until a gateway confirms the pass, and after a refund of an unused pass. */
 	starts_at: number | null;
@@ -100,6 +100,9 @@ export interface ConnectionsTable {
 	bytes_in: Generated<number>;
 	/** To the device. */
 	bytes_out: Generated<number>;
+	/** The counters of the last report, if they differ from what has been counted (radius/counters.ts). */
+	counter_in: number | null;
+	counter_out: number | null;
 	disconnect_state: Generated<'none' | 'asked' | 'done' | 'failed'>;
 	disconnect_attempts: Generated<number>;
 	last_error: string | null;

@@ -85,7 +85,11 @@ const STATED_COLUMNS = [
 const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
 	STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
 
-type HeldProblem = (trx: Tx, router: store.RouterRow) => Promise<string | null>;
+type HeldProblem = (
+	trx: Tx,
+	router: store.RouterRow,
+	before: { router: store.RouterRow }
+) => Promise<string | null>;
 
 /** Lists what the offers of a known router forbid. */
 async function offerProblems(
@@ -98,7 +102,7 @@ async function offerProblems(
 	const report = (field: ImportField | 'currency', reason: string) => problems.push({ field, reason });
 	const access = accessOf(router, known);
 	const isKept = access.access_kind === known.access_kind;
-	const problem = isKept ? null : await heldProblem(trx, { ...known, ...access });
+	const problem = isKept ? null : await heldProblem(trx, { ...known, ...access }, { router: known });
 	if (problem !== null) report('access_kind', problem);
 	const { currency } = router.stated;
 	if (storedOffers(known.offers).length > 0 && currency !== known.currency) {

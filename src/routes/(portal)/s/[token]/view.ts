@@ -76,7 +76,12 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 		part,
 		waiting: waiting ?? null,
 		notes: notesOf(parts, described),
-		watch: [state.kind, added?.kind ?? '', pass?.last.expires_at ?? '', pass?.data ? dataStep(pass.data) : '']
+		watch: [
+			state.kind,
+			added?.kind ?? '',
+			pass?.last.expires_at ?? '',
+			pass?.data ? (dataStep(pass.data) ?? '') : ''
+		]
 			.join(' ')
 			.trim()
 	};
@@ -104,7 +109,7 @@ function dataOf(parts: readonly PurchasePart[], { pass_id, data_left_mb }: Sessi
 	const bought = parts.filter(({ session, payment }) => session.pass_id === pass_id && payment?.applied);
 	const limits = bought.flatMap(({ session }) => session.offer?.data_limit_mb ?? []);
 	const limitMb = limits.reduce((total, limit) => total + limit, 0);
-	return limitMb === 0 || data_left_mb === null ? null : { limitMb, leftMb: data_left_mb };
+	return limitMb === 0 ? null : { limitMb, leftMb: data_left_mb };
 }
 
 const moment = (text: string | null) => Date.parse(text ?? '');

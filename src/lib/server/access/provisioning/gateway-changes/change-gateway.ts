@@ -21,7 +21,7 @@ export const changeGateway = (
 	context.gateways.set(before, change, async (trx, after, isReconnected) => {
 		await refuseStranding(context, trx, before, after);
 		for (const routerId of new Set([before.routerId, after.routerId])) {
-			await context.offers.checkHeld(trx, routerId);
+			await context.offers.checkHeld(trx, routerId, { gateway: { before, after } });
 		}
 		if (!isReconnected) return;
 		const { clock, jobs } = context;
@@ -46,7 +46,7 @@ async function refuseStranding(
 		}
 	}
 	if (controlModeOf(before) === controlModeOf(after)) return;
-	const count = await gatewayStore.countOpenAt(trx, { gatewayId: before.id, afterId: 0 });
+	const { length: count } = await gatewayStore.openIdsAt(trx, before.id);
 	if (count === 0) return;
 	const reason = `buyers are online there (${count}), and their access could no longer be ended; change this after their time has ended`;
 	const field = before.kind === 'mikrotik' ? 'control' : before.kind === 'unifi' ? 'api' : 'level';

@@ -1,30 +1,15 @@
 import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { exists } from '#lib/server/db/first.ts';
 import { OPEN, WANTED, type GrantRow } from './store.ts';
 
 const openAt = (queries: Queries, gatewayId: number) =>
 	queries.selectFrom('grants').where('gateway_id', '=', gatewayId).where('state', 'in', OPEN);
 
-interface After {
-	gatewayId: number;
-	afterId: number;
+/** Returns the ids of the grants that the gateway may carry out. */
+export async function openIdsAt(queries: Queries, gatewayId: number): Promise<number[]> {
+	const rows = await openAt(queries, gatewayId).select('id').orderBy('id').execute();
+	return rows.map(({ id }) => id);
 }
-
-export async function countOpenAt(queries: Queries, { gatewayId, afterId }: After): Promise<number> {
-	const { count } = await openAt(queries, gatewayId)
-		.select(({ fn }) => fn.countAll<number | string>().as('count'))
-		.where('id', '>', afterId)
-		.executeTakeFirstOrThrow();
-	return Number(count);
-}
-
-export const openGrantsAt = (
-	queries: Queries,
-	{ gatewayId, afterId }: After,
-	limit: number
-): Promise<GrantRow[]> =>
-	openAt(queries, gatewayId).selectAll().where('id', '>', afterId).orderBy('id').limit(limit).execute();
 
 /** Requests all wanted grants of a gateway again. Returns their ids. */
 export async function requestAllAgain(queries: Queries, gatewayId: number, now: number): Promise<number[]> {
@@ -49,38 +34,6 @@ export async function countConnectedAt(queries: Queries, gatewayId: number): Pro
 			select mac from device_slots where gateway_id = ${gatewayId} and released_at is null) devices
 		`.execute(queries);
 	return Number(rows[0]?.count ?? 0);
-}
-
-/** Returns when the last request without an answer was sent (ms since the epoch). */
-export async function lastUnansweredAt(queries: Queries, gatewayId: number): Promise<number | null> {
-	const { at } = await openAt(queries, gatewayId)
-		.select(({ fn }) => fn.max('unanswered_at').as('at'))
-		.executeTakeFirstOrThrow();
-	return at;
-}
-
-/** Whether a gateway has a wanted grant, or an unanswered request after `since`. */
-export const mayLetIn = (queries: Queries, gatewayId: number, since: number): Promise<boolean> =>
-	exists(
-		openAt(queries, gatewayId)
-			.select('id')
-			.where((grant) => grant.or([grant('state', '<>', 'revoking'), grant('unanswered_at', '>', since)]))
-	);
-
-/** Releases the wanted grants of a user, or of a device in all its passes. Returns their ids. */
-export async function releaseDevice(
-	queries: Queries,
-	{ id, gateway_id: gatewayId, mac }: GrantRow,
-	now: number
-): Promise<number[]> {
-	const wanted = queries
-		.updateTable('grants')
-		.set({ released_at: now, updated_at: now })
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', WANTED)
-		.where('released_at', 'is', null);
-	const own = mac === null ? wanted.where('id', '=', id) : wanted.where('mac', '=', mac);
-	return (await own.returning('id').execute()).map((row) => row.id);
 }
 
 const wantedAt = (queries: Queries, gatewayId: number, state: 'granting' | 'granted') =>

@@ -1,10 +1,12 @@
 import { Unavailable, type CommandResult } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
+import { openPass } from '../../passes/pass-state.ts';
 import type { AccessContext } from '../context.ts';
 import { controllerOf } from '../targets.ts';
 import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './call-gateway.ts';
 import { loginOf, openOthers, othersOf } from './desired-end.ts';
+import { countUsage } from './read-usage.ts';
 import * as store from './store.ts';
 
 /** Retries continue for this long after the end that the gateway knows. */
@@ -14,7 +16,7 @@ const REVOKE_USER_MS = 90 * REVOKE_MS;
 /** Retry interval for users after the first day. */
 const SELDOM_MS = 60 * 60 * 1000;
 /** A gateway may carry out a request this late after a lost answer. Then it is revoked once more. */
-export const LATE_MS = 60_000;
+const LATE_MS = 60_000;
 
 /** Disconnects the device or user of a grant. Returns when to run again, or null when done or given up. */
 export async function revokeAtGateway(
@@ -54,6 +56,9 @@ async function callRevoke(
 ): Promise<CommandResult | Unavailable> {
 	const controller = controllerOf(gateway);
 	if (!controller) return 'impossible';
+	// A pass that goes on elsewhere has used this data. The gateway may forget it.
+	const open = await openPass(context.database.db, grant.pass_id, context.clock.now());
+	if (open && gateway.unresponsiveSince === null) await countUsage(context, grant, gateway, open);
 	const login = await loginOf(context, grant, null);
 	return callGateway(context, gateway, () => controller.disconnect(login, gateway, context.reach));
 }

@@ -86,12 +86,12 @@ export const session = z
 		}),
 		data_used_mb: z.int().nullable().meta({
 			description:
-				'Data that all devices of the pass have used, up and down together, in whole MB (10^6 bytes), rounded down. It counts for all sessions with this `pass_id`. null before the time starts, and while no gateway has reported any data of a pass without a data limit.',
+				'Data that all devices of the pass have used, up and down together, in whole MB (10^6 bytes), rounded down. It counts for all sessions with this `pass_id`. null before the time starts, and until a gateway has reported any data. Some gateways report it only when a device signs out.',
 			minimum: 0
 		}),
 		data_left_mb: z.int().nullable().meta({
 			description:
-				'Data left of the pass, in whole MB (10^6 bytes), rounded up. The data limits of its sessions add up. At 0 the pass ends: its sessions become `ended` with the reason `data_limit_reached`. null without a data limit, and before the time starts.',
+				'Data left of the pass, in whole MB (10^6 bytes), rounded up. The data limits of its sessions add up. At 0 the pass ends: its sessions become `ended` with the reason `data_limit_reached`. null without a data limit, before the time starts, and while `data_used_mb` is null.',
 			minimum: 0
 		}),
 		extends_session_id: field

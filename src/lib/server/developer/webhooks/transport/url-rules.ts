@@ -28,7 +28,7 @@ export function urlRefusal(text: string, { allowInsecure, isTest, ownHosts }: Ur
 		return `Use at most ${MAX_URL_LENGTH} characters.`;
 	}
 	if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'Use https.';
-	if (url.username !== '' || url.password !== '') return 'Leave out user name and password.';
+	if (url.username !== '' || url.password !== '') return 'Leave out the username and password.';
 	if (url.href.includes('#')) return 'Leave out the fragment.';
 	if (ownHosts.some((own) => isSameHost(url, own, allowInsecure))) return 'Use a host of your own.';
 	if (allowInsecure) return null;

@@ -33,8 +33,10 @@ export function posterWords(
 function prices(router: RouterBody, locale: Locale): string[] {
 	const offers = usefulOffers(router);
 	const money = (amount: number) => formatMoney(amount, router.currency, locale);
+	// From right to left, the digits of a Latin name would move beside the price.
+	const apart = (name: string) => (directionOf(locale) === 'rtl' ? `\u2068${name}\u2069` : name);
 	return offers.length > 0
-		? offers.map(({ name, price }) => `${name}: ${money(price)}`)
+		? offers.map(({ name, price }) => `${apart(name)}: ${money(price)}`)
 		: [m.poster_per_hour({ money: money(router.price) }, { locale })];
 }
 
