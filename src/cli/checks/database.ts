@@ -37,11 +37,9 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 		yield* checkClock(inspection);
 		yield backupFinding(config, await lastBackupAt(database.db));
 		const secrets = createSecrets(config.secret);
-		const isRight =
-			(await canReadPasswords(database.db, secrets)) ??
-			(await isDerivedFrom(database.db, secrets, PORTAL_KEY));
-		yield secretFinding(isRight);
-		return isRight !== false;
+		const opens = await canReadPasswords(database.db, secrets);
+		yield secretFinding(opens ?? (await isDerivedFrom(database.db, secrets, PORTAL_KEY)));
+		return opens !== false;
 	} catch (error) {
 		if (!isExpected(error)) throw error;
 		yield fail('database', `${name} does not work: ${messageOf(error)}`, databaseAdvice(config));

@@ -212,12 +212,17 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	it('restore refuses a database that has data', () =>
 		refused([file], /has data: add --force to replace it\. Its data is kept/));
 
-	it('restore refuses a database that a server uses', async () => {
+	it('restore refuses a database that a server uses; doctor knows its secret', async () => {
 		const server = await startServer({
 			database: env['DATABASE_URL'] ?? '',
 			env: { ...env, AIRTILL_DEMO: 'off' }
 		});
 		await refused([file, '--force'], /in use.*: stop Airtill, then try again/);
+		// Nobody has bought anything here.
+		const secretOf = async (own: Env) =>
+			/^\w+ secret: /m.exec((await cli(['doctor'], { env: own })).stdout)?.[0];
+		expect(await secretOf(env)).toBe('ok secret: ');
+		expect(await secretOf({ ...env, AIRTILL_SECRET: `another ${SECRET}` })).toBe('FAIL secret: ');
 		await server.stop();
 	});
 
