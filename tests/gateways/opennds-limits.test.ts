@@ -32,6 +32,12 @@ const isUsedUp = () =>
 		'the data is used',
 		async () => (await newest('sessions'))?.['status_reason'] === 'data_limit_reached'
 	);
+/** openNDS reads its counters every 15 seconds. */
+const openNdsCounts = (device: Device, bytes: number) =>
+	until('openNDS has counted it', async () => {
+		const shown = await hotspot.lab.ndsctl('json', device.mac);
+		return Number(/"download_this_session":"(\d+)"/.exec(shown)?.[1]) * 1_024 > bytes;
+	});
 const goesOffline = (device: Device) =>
 	until('the device is offline', async () => !(await device.isOnline()));
 
@@ -66,6 +72,7 @@ describe('told by ndsctl', () => {
 		const second = await hotspot.lab.join('02:00:00:00:00:67');
 		await buyWith(second, 'data_limit_mb = 20');
 		await traffic.download(second, 5 * MEGABYTE);
+		await openNdsCounts(second, 5 * MEGABYTE);
 		await hotspot.server.advance(MINUTE_MS);
 		await until(
 			'it is counted',
@@ -73,6 +80,7 @@ describe('told by ndsctl', () => {
 		);
 		expect(await newest('sessions')).toMatchObject({ status: 'active' });
 		await traffic.download(second, 16 * MEGABYTE);
+		await openNdsCounts(second, 20 * MEGABYTE);
 		await hotspot.server.advance(MINUTE_MS);
 		await isUsedUp();
 		await goesOffline(second);

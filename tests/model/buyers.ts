@@ -1,4 +1,4 @@
-/** The model: what each buyer has done and been told. What they are owed follows from it and from the operator's books. */
+/** The model: what each buyer has done, and the answers. What buyers are owed follows from it and from the operator's books. */
 import type fc from 'fast-check';
 import type { SimulatedPayment } from '../simulators/books.ts';
 import type { Simulator } from '../simulators/frame.ts';
@@ -20,8 +20,8 @@ export interface Buyer {
 export interface Order {
 	sessionId: number;
 	amount: number;
-	/** What a DELETE was answered. */
-	told: 'cancelled' | 'ended' | null;
+	/** The status in the response to DELETE. */
+	deleted: 'cancelled' | 'ended' | null;
 	paymentIds: Set<number>;
 }
 

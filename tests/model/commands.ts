@@ -48,7 +48,7 @@ export class PlaceOrder extends ByPerson {
 			payment_method: operator.method,
 			phone: buyer.phone
 		});
-		buyer.orders.push({ sessionId: id, amount, told: null, paymentIds: new Set() });
+		buyer.orders.push({ sessionId: id, amount, deleted: null, paymentIds: new Set() });
 	}
 	override toString = () => this.name('orders');
 }
@@ -109,9 +109,9 @@ class Cancel extends WithOrder {
 		const order = currentOrder(buyer);
 		if (!order) return;
 		const { status, body } = await fixture.api.send('DELETE', `/v1/sessions/${order.sessionId}`);
-		const { status: told, code } = Object(body) as { status?: unknown; code?: unknown };
-		if (status === 200 && order.told === null && (told === 'cancelled' || told === 'ended'))
-			order.told = told;
+		const { status: deleted, code } = Object(body) as { status?: unknown; code?: unknown };
+		if (status === 200 && order.deleted === null && (deleted === 'cancelled' || deleted === 'ended'))
+			order.deleted = deleted;
 		else if (code !== 'session_not_active')
 			throw new Error(`DELETE is answered ${status} ${JSON.stringify(body)}`);
 	}
@@ -131,8 +131,8 @@ class Look extends WithOrder {
 			before.set(rowOf(charge)?.['id'], simulator.books.outcomeOf(charge));
 		}
 		const session = await fixture.api.getSession(order.sessionId);
-		if (order.told !== null && session.status !== order.told) {
-			throw new Error(`session ${session.id} was ${order.told} and is ${session.status}`);
+		if (order.deleted !== null && session.status !== order.deleted) {
+			throw new Error(`session ${session.id} was ${order.deleted} and is ${session.status}`);
 		}
 		for (const id of ids) {
 			const { status } = await fixture.api.getPayment(id);

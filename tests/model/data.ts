@@ -39,7 +39,7 @@ class OrderData extends ByPerson {
 			}
 		});
 		const { id, amount, code } = Object(body) as { id: number; amount: number; code?: unknown };
-		if (status === 201) buyer.orders.push({ sessionId: id, amount, told: null, paymentIds: new Set() });
+		if (status === 201) buyer.orders.push({ sessionId: id, amount, deleted: null, paymentIds: new Set() });
 		// The time may have ended since it was read.
 		else if (code !== 'session_not_extendable') {
 			throw new Error(`an order is answered ${status} ${JSON.stringify(body)}`);

@@ -47,9 +47,10 @@ async function owed({ fixture, simulator, operator }: Real, buyer: Buyer): Promi
 	let bought = 0;
 	/** Kept by the operator; a buyer has been asked what to do. */
 	let open = 0;
-	for (const { sessionId, amount, told, paymentIds } of buyer.orders) {
+	for (const { sessionId, amount, deleted, paymentIds } of buyer.orders) {
 		const { status } = await fixture.api.getSession(sessionId);
-		if (told !== null && status !== told) wrong.push(`session ${sessionId} was ${told} and is ${status}`);
+		if (deleted !== null && status !== deleted)
+			wrong.push(`session ${sessionId} was ${deleted} and is ${status}`);
 		if (['active', 'expired', 'ended'].includes(status)) bought += amount;
 		for (const id of paymentIds) {
 			const payment = await fixture.api.getPayment(id);

@@ -40,17 +40,22 @@ export class Markers {
 		map.on('dragstart', () => (this.#isDragged = true));
 	}
 
-	/** Shows exactly these marks; unchanged ones are not redrawn. */
+	/** Shows exactly these marks; unchanged ones are not redrawn. The focus goes from a removed mark to the nearest. */
 	show(marks: readonly Mark[]): void {
 		const wanted = new Set(marks.map(({ key }) => key));
-		for (const [key, { marker, element }] of this.#shown) {
+		let focused: Position | null = null;
+		for (const [key, { mark, marker, element }] of this.#shown) {
 			if (wanted.has(key)) continue;
-			if (element === document.activeElement) this.#hideName();
+			if (element === document.activeElement) {
+				this.#hideName();
+				focused = mark;
+			}
 			marker.remove();
 			this.#shown.delete(key);
 		}
 		for (const mark of marks) if (!this.#shown.has(mark.key)) this.#add(mark);
 		this.#pointAgain();
+		if (focused) this.#focusNear(focused);
 	}
 
 	point(id: number | null): void {
@@ -58,16 +63,15 @@ export class Markers {
 		this.#pointAgain();
 	}
 
-	/** Focuses the mark nearest to a position. Returns false if there is none. */
-	focusNear({ lat, lon }: Position): boolean {
+	/** Focuses the mark nearest to a position, or the map if there is none. */
+	#focusNear({ lat, lon }: Position): void {
 		const at = this.#map.latLngToLayerPoint([lat, lon]);
 		let nearest: { element: HTMLElement; distance: number } | null = null;
 		for (const { mark, element } of this.#shown.values()) {
 			const distance = at.distanceTo(this.#map.latLngToLayerPoint([mark.lat, mark.lon]));
 			if (mark.kind !== 'pin' && distance < (nearest?.distance ?? Infinity)) nearest = { element, distance };
 		}
-		nearest?.element.focus({ preventScroll: true });
-		return nearest !== null;
+		(nearest?.element ?? this.#map.getContainer()).focus({ preventScroll: true });
 	}
 
 	#add(mark: Mark): void {

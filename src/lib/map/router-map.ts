@@ -178,18 +178,16 @@ function followView(
 	follow();
 }
 
-/** Zooms to the point where a group separates, and keeps the focus on the map. */
+/** Zooms to the point where a group separates, and announces how many places the map then shows. */
 async function zoomInto(
-	{ map, marks, markers, settings }: MapContext,
+	{ map, marks, settings }: MapContext,
 	announcement: HTMLElement,
 	{ lat, lon }: Position,
 	zoom: number
 ): Promise<void> {
-	const hadFocus = map.getContainer().contains(document.activeElement);
 	const arrived = new Promise((resolve) => map.once('moveend', resolve));
 	map.setView([lat, lon], zoom);
 	await arrived;
-	if (hadFocus && !markers.focusNear({ lat, lon })) map.getContainer().focus({ preventScroll: true });
 	const count = String(marks.countIn(boxOf(map.getBounds())));
 	announcement.textContent = fill(settings.texts.inView, { count });
 }

@@ -175,6 +175,7 @@ describe('a UniFi console', () => {
 		unifi = await connectUniFi(fixture());
 	});
 	afterAll(() => unifi.stop());
+	const reads = () => unifi.asked.filter((line) => /^GET .*\/clients\/[^/]+$/.test(line)).length;
 
 	it('gets the data that is left plus what it can use between two reads, and the end', async () => {
 		expect((await sellData(UNIFI)).status).toBe(200);
@@ -201,7 +202,6 @@ describe('a UniFi console', () => {
 	it('is read before each new request, so a buyer who reloads cannot avoid the limit', async () => {
 		const mac = newMac();
 		unifi.join(mac);
-		const reads = () => unifi.asked.filter((line) => /^GET .*\/clients\/[^/]+$/.test(line)).length;
 		const before = reads();
 		const { sessionId: id, person, path } = await limited(() => buyAtUniFi(fixture(), mac));
 		await eventually('it is in', async () => unifi.isIn(mac));
@@ -216,9 +216,11 @@ describe('a UniFi console', () => {
 	it('is read once more before a pass moves to another device', async () => {
 		const [first, second] = [newMac(), newMac()];
 		for (const mac of [first, second]) unifi.join(mac);
+		const before = reads();
 		const { sessionId: id, person, path } = await limited(() => buyAtUniFi(fixture(), first));
 		await eventually('it is in', async () => unifi.isIn(first));
-		await fixture().server.advance(MINUTE);
+		// As above: the next read is due in 15 seconds.
+		await eventually('it was read', async () => reads() > before);
 		unifi.use(first, 60 * MB);
 		await person.get(`${path}?visit=${await visitOf(person, second)}`);
 		await person.post(`${path}?/move`);

@@ -1,6 +1,6 @@
 /**
- * The captive-portal API (RFC 8908) at a gateway that comes for its guests (openNDS, level 4): what a device's system is
- * told follows what the gateway has done, not what was paid. Gateways that browsers sign in at stand in splash.test.ts.
+ * The captive-portal API (RFC 8908) at a gateway that fetches its devices (openNDS, level 4). Its answer depends on what
+ * the gateway has done, not on what was paid. splash.test.ts has the gateways where browsers sign in.
  */
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		);
 	});
 
-	async function told(): Promise<unknown> {
+	async function captiveState(): Promise<unknown> {
 		const headers = { accept: 'application/captive+json' };
 		const answer = await fetch(`${fixture().server.url}/captive-portal/${gateway.key}`, { headers });
 		expect(answer.headers.get('content-type')).toBe('application/captive+json');
@@ -60,18 +60,21 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('a device is captive until the gateway has let it in, and from its end on', async () => {
 		const { server } = fixture();
 		const person = browse(server.url);
-		expect(await told()).toEqual({ captive: true });
+		expect(await captiveState()).toEqual({ captive: true });
 		const page = await person.get(entry());
-		expect(await told()).toEqual({ captive: true });
+		expect(await captiveState()).toEqual({ captive: true });
 		await buyHourOn(person, page);
 		// Paid, and the gateway has not come for it yet.
 		await becomes('activating');
-		expect(await told()).toEqual({ captive: true });
+		expect(await captiveState()).toEqual({ captive: true });
 
 		await router.poll();
 		await becomes('active');
 		const remaining = async () => {
-			const { 'seconds-remaining': seconds, ...rest } = Object(await told()) as Record<string, unknown>;
+			const { 'seconds-remaining': seconds, ...rest } = Object(await captiveState()) as Record<
+				string,
+				unknown
+			>;
 			expect(rest).toEqual({ captive: false, 'can-extend-session': true });
 			return Number(seconds);
 		};
@@ -81,7 +84,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		for (const used of [null, 40_000_000]) {
 			await fixture().sql.run(change, used);
 			await eventually(`${used} bytes are used`, async () => {
-				const left = (Object(await told()) as Record<string, unknown>)['bytes-remaining'];
+				const left = (Object(await captiveState()) as Record<string, unknown>)['bytes-remaining'];
 				return left === (used === null ? undefined : 60_000_000);
 			});
 		}
@@ -93,8 +96,8 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		await server.advance(30 * 60_000);
 		await becomes('expired');
-		expect(await told()).toEqual({ captive: true });
+		expect(await captiveState()).toEqual({ captive: true });
 		await router.poll();
-		expect(await told()).toEqual({ captive: true });
+		expect(await captiveState()).toEqual({ captive: true });
 	});
 });

@@ -66,6 +66,15 @@ describe('a pass with data', () => {
 	});
 
 	it.each([
+		['in a minute', '60'],
+		['in a day, although the pass has just begun', '86400']
+	])('does not end by 1.1 TB %s', async (_what, lasted) => {
+		const { report, send } = await connect();
+		await send('start', 2 ** 40, { session: `absurd-${lasted}`, lasted });
+		expect(await report(20 * MB)).toEqual(['active', 20]);
+	});
+
+	it.each([
 		['a minute of more than 500 Mbit/s', [10, 5_000, 5_100], 110, 5_500, 510],
 		['a restart at 0 under the same id', [300, 20, 120], 400, 230, 510]
 	])('counts on after %s, and ends', async (_what, counters, used, last, usedUp) => {

@@ -100,7 +100,7 @@ export interface ConnectionsTable {
 	bytes_in: Generated<number>;
 	/** To the device. */
 	bytes_out: Generated<number>;
-	/** The counters of the last report, if they differ from what has been counted (radius/counters.ts). */
+	/** The counters of the last report, which may differ from the bytes (radius/counters.ts); null before the first. */
 	counter_in: number | null;
 	counter_out: number | null;
 	disconnect_state: Generated<'none' | 'asked' | 'done' | 'failed'>;
