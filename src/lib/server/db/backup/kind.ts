@@ -25,3 +25,8 @@ export interface Restored {
  * and in the databases of API clients (sessions): a second use would show a buyer another buyer's password.
  */
 export const ID_GAP = 1_000_000;
+
+/** A payment that was waiting to be sent may have been sent after the backup: the operator is asked first. */
+export const ASK_ABOUT_UNSENT = `update payments
+	set submit_state = 'uncertain', submitted_at = coalesce(submitted_at, created_at)
+	where status = 'pending' and submit_state = 'created'`;

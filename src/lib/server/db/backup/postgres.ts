@@ -2,7 +2,7 @@ import process from 'node:process';
 import { sql } from 'kysely';
 import { openPostgres } from '../postgres.ts';
 import { MIGRATION_LOCK, schemaVersion } from '../migrate.ts';
-import { BackupError, ID_GAP, type Kind } from './kind.ts';
+import { ASK_ABOUT_UNSENT, BackupError, ID_GAP, type Kind } from './kind.ts';
 import { runProgram, startProgram, type Program } from './programs.ts';
 
 /** The schema that keeps what a restore replaced; backups leave it out. */
@@ -45,7 +45,8 @@ export function postgresBackup(url: string): Kind {
 			];
 			const commands = (texts: string[]) => texts.map((text) => `--command=${text}`);
 			const psql = ['--no-psqlrc', '--quiet', '--single-transaction', '--set=ON_ERROR_STOP=1'];
-			const writing = [...commands(before), '--file=-', ...commands([SKIP_IDS])];
+			const after = ['set search_path to public', ASK_ABOUT_UNSENT, SKIP_IDS];
+			const writing = [...commands(before), '--file=-', ...commands(after)];
 			await pipe(
 				startProgram('pg_restore', ['--no-owner', '--no-privileges', '--file=-', file], env),
 				startProgram('psql', [...psql, `--dbname=${name}`, ...writing], env)

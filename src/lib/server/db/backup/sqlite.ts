@@ -4,7 +4,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { createPrivateFolder, PRIVATE_FILE_MODE } from '../../platform/private-files.ts';
 import { resultCode } from '../sqlite-driver.ts';
 import { schemaVersion, type AppliedMigration } from '../migrate.ts';
-import { BackupError, ID_GAP, type Kind } from './kind.ts';
+import { ASK_ABOUT_UNSENT, BackupError, ID_GAP, type Kind } from './kind.ts';
 
 /** A copy in several steps starts again after each write of another process, and might never end. */
 const ALL_PAGES = 2 ** 31 - 1;
@@ -37,7 +37,7 @@ export const sqliteBackup = (path: string): Kind => ({
 			copyFileSync(file, copy);
 			chmodSync(copy, PRIVATE_FILE_MODE);
 			const version = checkFile(copy, file);
-			skipIds(copy);
+			prepare(copy);
 			const kept = `${path}.before-restore-${stamp}`;
 			if (held && !held.isEmpty) keep(path, kept, held.database);
 			renameSync(copy, path);
@@ -102,13 +102,15 @@ function keep(path: string, kept: string, database: DatabaseSync): void {
 	for (const end of ['-wal', '-shm']) if (existsSync(path + end)) renameSync(path + end, kept + end);
 }
 
-function skipIds(file: string): void {
+/** Makes the copy fit to go on from its moment. */
+function prepare(file: string): void {
 	const database = new DatabaseSync(file);
 	try {
 		database.exec(`begin;
 			insert into sqlite_sequence (name, seq) select name, 0 from sqlite_schema
 				where type = 'table' and sql like '%autoincrement%' and name not in (select name from sqlite_sequence);
 			update sqlite_sequence set seq = seq + ${ID_GAP};
+			${ASK_ABOUT_UNSENT};
 			commit`);
 	} finally {
 		database.close();
