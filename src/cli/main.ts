@@ -9,6 +9,7 @@ import { addGateway, rotateGateway } from './commands/gateways/register.ts';
 import { setGateway } from './commands/gateways/set.ts';
 import { listGateways, removeGateway, showGateway, testGateway } from './commands/gateways/list.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
+import { planMigrations } from './commands/migrate.ts';
 import { confirmRouterAccess, routerAccess } from './commands/routers/access.ts';
 import { importRoutersFile } from './commands/routers/import.ts';
 import { addRouter, disableRouter, enableRouter, setRouter } from './commands/routers/edit.ts';
@@ -49,6 +50,7 @@ const COMMANDS: readonly Command[] = [
 	resolveReview,
 	checkStatementFile,
 	listSettings,
+	planMigrations,
 	backUpDatabase,
 	restoreDatabase,
 	doctor

@@ -132,6 +132,19 @@ export function schemaVersion(applied: readonly AppliedMigration[]): number {
 	return version;
 }
 
+/** Names what `migrate` would apply. Changes nothing. @throws NewerDatabaseError, ForeignDatabaseError */
+export async function pendingMigrations({ db, kind }: Database): Promise<string[]> {
+	const names = MIGRATIONS.map(({ name }) => name);
+	const table =
+		kind === 'sqlite'
+			? sql`select 1 from sqlite_schema where name = 'schema_migrations'`
+			: sql`select 1 where to_regclass('schema_migrations') is not null`;
+	if ((await table.execute(db)).rows.length === 0) return names;
+	const { rows: applied } =
+		await sql<AppliedMigration>`select version, name from schema_migrations order by version`.execute(db);
+	return names.slice(schemaVersion(applied));
+}
+
 /**
  * Applies the missing migrations in one transaction under a lock. Of two processes that start at once, one applies
  * them. A failed migration leaves the database unchanged.
