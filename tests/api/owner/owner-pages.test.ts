@@ -301,6 +301,14 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 		);
 	});
 
+	it('that do not exist lead back to the first owner page', async () => {
+		const owner = await newOwner(fixture());
+		const page = await owner.get('/owner/nonsense');
+		expect(page.status).toBe(404);
+		expect(page.text).toContain('Page not found.');
+		expect(page.html).toMatch(/<main.*<a class="button short" href="\/owner"/s);
+	});
+
 	it('nothing of another owner’s can be reached, and nothing changed', async () => {
 		const [owner, stranger] = [await newOwner(fixture()), await newOwner(fixture())];
 		const router = await addRouter(fixture(), owner.accountId, { name: 'Somebody Else’s Place' });
