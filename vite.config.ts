@@ -1,4 +1,3 @@
-/// <reference types="vitest/config" />
 import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vite';
@@ -52,38 +51,5 @@ export default defineConfig(({ command }) => ({
 		// Bundled without what nobody uses: reading their 550 files took half of a start.
 		noExternal: command === 'build' ? BUNDLED : []
 	},
-	server: { port: Number(process.env.PORT ?? 3000) },
-	test: {
-		// Tests wait for timers of the server most of the time: four workers keep two cores busy.
-		maxWorkers: 4,
-		expect: { poll: { timeout: 15_000 } },
-		projects: [
-			{
-				extends: true,
-				// The default of 5 s is near what a test of 2,000 generated cases takes on a busy machine.
-				test: { name: 'unit', include: ['tests/unit/**/*.test.ts'], testTimeout: 60_000 }
-			},
-			{
-				extends: true,
-				test: {
-					name: 'api',
-					include: ['tests/api/**/*.test.ts'],
-					globalSetup: ['tests/support/global-setup.ts'],
-					testTimeout: 60_000,
-					hookTimeout: 120_000
-				}
-			},
-			{
-				extends: true,
-				// With the real FreeRADIUS and openNDS: npm run test:gateways installs them.
-				test: {
-					name: 'gateways',
-					include: ['tests/gateways/**/*.test.ts'],
-					globalSetup: ['tests/support/global-setup.ts'],
-					testTimeout: 120_000,
-					hookTimeout: 180_000
-				}
-			}
-		]
-	}
+	server: { port: Number(process.env.PORT ?? 3000) }
 }));

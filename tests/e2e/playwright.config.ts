@@ -18,8 +18,11 @@ const PAGES_ONCE = /(engines|map|reach|keyboard|small-screens|mini-browser|budge
 /** Developer and owner pages are served beside the API, and a portal of a remote API refuses gateways. */
 const BESIDE_THE_API = /(api-console|developer.*|owner|splash)\.spec\.ts$/;
 
-/** `npm test` repeats only the purchase on PostgreSQL and with a remote API; `npm test -- --all` repeats all pages. */
-const REPEATED = process.env['AIRTILL_TEST_ALL'] ? ['*.spec.ts'] : ['buy.spec.ts', 'no-script.spec.ts'];
+/** `npm test` repeats little beside one set-up, `npm test -- --all` repeats all pages. */
+const isAll = Boolean(process.env['AIRTILL_TEST_ALL']);
+const REMOTE = isAll ? '*.spec.ts' : 'buy.spec.ts';
+/** One purchase with script, and one without. */
+const ON_POSTGRES = isAll ? {} : { grep: /@purchase/ };
 
 /** Each spec starts its own servers (tests/support/server/server.ts). `npm test` sets the path of the browser. */
 export default defineConfig<object, { setUp: SetUp }>({
@@ -28,7 +31,8 @@ export default defineConfig<object, { setUp: SetUp }>({
 	reporter: [['list'], ['json', { outputFile: `${output}/e2e.json` }]],
 	// A test that passes only on a retry has failed.
 	retries: 0,
-	workers: 2,
+	// Pages wait most of the time, so two cores serve three workers.
+	workers: 3,
 	timeout: 60_000,
 	forbidOnly: true,
 	projects: [
@@ -36,13 +40,13 @@ export default defineConfig<object, { setUp: SetUp }>({
 		{
 			name: 'postgres',
 			use: { setUp: 'postgres' },
-			testMatch: REPEATED,
+			...ON_POSTGRES,
 			testIgnore: [REMOTE_ONLY, OPERATORS_ONCE, PAGES_ONCE]
 		},
 		{
 			name: 'remote',
 			use: { setUp: 'remote' },
-			testMatch: [...REPEATED, REMOTE_ONLY],
+			testMatch: [REMOTE, REMOTE_ONLY],
 			testIgnore: [BESIDE_THE_API, OPERATORS_ONCE, PAGES_ONCE]
 		}
 	],

@@ -1,13 +1,13 @@
 /**
- * Twenty-five kills on each database; `npm run torture -- --kills 1000` for more. A failure names the seed that makes
- * the same storm again (the moments of the kills differ a little).
+ * Ten kills on each database, 25 with `npm test -- --all`; `npm run torture -- --kills 1000` for more. A failure names
+ * the seed that makes the same storm again (the moments of the kills differ a little).
  */
 import process from 'node:process';
 import { expect, it } from 'vitest';
 import { torture } from '../../torture/torture.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
 
-const KILLS = Number(process.env['AIRTILL_TORTURE_KILLS'] ?? 25);
+const KILLS = Number(process.env['AIRTILL_TORTURE_KILLS'] ?? (process.env['AIRTILL_TEST_ALL'] ? 25 : 10));
 /** Fixed: another seed with `npm run torture -- --seed N`. */
 const seed = 1;
 const SECONDS_PER_KILL = 12;

@@ -1,7 +1,6 @@
 /** What a page may cost on a slow link: the first answer, what comes after it, and from where. */
 import type { Page } from '@playwright/test';
 import { firstAnswer } from '../../support/pages/first-answer.ts';
-import { buyAt, numberEnding } from '../../support/pages/purchase.ts';
 import { LOCALES } from '../../../src/lib/i18n/locales.ts';
 import { ownerSets } from '../support/offers.ts';
 import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
@@ -130,19 +129,4 @@ test('the first answer of a router with ten offers fits into the first flight, i
 		expect(html.match(/for the evening<\/bdi>/g)).toHaveLength(10);
 		expect.soft(bytes, locale).toBeLessThanOrEqual(FIRST_ANSWER_BYTES);
 	}
-});
-
-test('without any further request the form of a router page is sent, and the purchase goes on by itself', async ({
-	page,
-	fixtures
-}) => {
-	await page.route('**/*', (route) =>
-		route.request().isNavigationRequest() ? route.continue() : route.abort()
-	);
-	const path = await buyAt(fixtures.url, `/r/${ROUTER}`, numberEnding('456'));
-	await page.goto(fixtures.url + path);
-	// The page's script did not come: the page loads itself again.
-	await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
-		timeout: 40_000
-	});
 });

@@ -53,14 +53,16 @@ for (const [name, places] of [
 	});
 }
 
-test('axe finds nothing on the main pages of a buyer in any language', async ({ page, fixtures }) => {
+test('axe finds nothing on the main pages of a buyer in any other language', async ({ page, fixtures }) => {
 	test.setTimeout(LIMIT_MS);
 	await page.setViewportSize({ width: 360, height: 640 });
-	for (const locale of LOCALES) {
+	for (const locale of LOCALES.filter((one) => one !== 'en')) {
 		for (const place of MAIN.map((one) => inLanguage(one, locale))) {
 			await visit(page, fixtures, place);
 			await expect(page.locator('html')).toHaveAttribute('lang', locale);
-			expect.soft(await findings(page, (axe) => axe.withTags(LEVELS)), place.name).toEqual([]);
+			// The colours are those of the English page.
+			const found = await findings(page, (axe) => axe.withTags(LEVELS).disableRules(COLOURS));
+			expect.soft(found, place.name).toEqual([]);
 		}
 	}
 });

@@ -4,18 +4,19 @@ import { importHotspots, realHotspots } from '../support/portal.ts';
 const MINUTE = 60_000;
 const PASSWORD = /^[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}$/;
 
-test('a payment that is approved shows the password, the QR code and the time left', async ({
-	buyer,
-	page
-}) => {
-	await buyer.buy(ROUTER, freshNumber());
-	await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until (tomorrow, )?\d\d:\d\d/, {
-		timeout: 10_000
-	});
-	await expect(page.locator('.password')).toHaveText(PASSWORD);
-	await expect(page.getByRole('img', { name: /QR/i })).toBeVisible();
-	await expect(page.getByText('KISEMENTI-WIFI').first()).toBeVisible();
-});
+test(
+	'a payment that is approved shows the password, the QR code and the time left',
+	{ tag: '@purchase' },
+	async ({ buyer, page }) => {
+		await buyer.buy(ROUTER, freshNumber());
+		await expect(buyer.title).toHaveText(/^Your Wi‑Fi is paid until (tomorrow, )?\d\d:\d\d/, {
+			timeout: 10_000
+		});
+		await expect(page.locator('.password')).toHaveText(PASSWORD);
+		await expect(page.getByRole('img', { name: /QR/i })).toBeVisible();
+		await expect(page.getByText('KISEMENTI-WIFI').first()).toBeVisible();
+	}
+);
 
 test('a payer who declines is told that no money left, and can try again without typing', async ({
 	buyer,

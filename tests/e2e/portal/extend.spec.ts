@@ -1,5 +1,3 @@
-import { gunzipSync } from 'node:zlib';
-import { connect } from 'node:net';
 import type { Page } from '@playwright/test';
 import { expect, freshNumber, ROUTER, test, type Buyer } from '../support/test.ts';
 
@@ -151,27 +149,3 @@ test('a receipt goes through the phone’s own share sheet, where there is one',
 	const shared = await page.evaluate(() => Reflect.get(window, 'shared') as unknown);
 	expect(shared).toMatch(/Kisementi Corner[^]*Operator’s reference:?\s+SBX[0-9A-F]{12}/);
 });
-
-test('the page of a purchase is small, with all that reading and acting needs', async ({ buyer, page }) => {
-	await active(buyer);
-	const { bytes, text } = await wholeAnswer(page.url());
-	console.log(`/s/{token}: ${bytes} bytes on the wire`);
-	expect(bytes).toBeLessThanOrEqual(14_336);
-	expect(/<link(?![^>]*disabled)[^>]*rel="stylesheet"/.exec(text)).toBeNull();
-	// Each QR code is drawn once, and travels beside that only as its modules.
-	expect(text.match(/stroke="#000"/g)).toHaveLength(2);
-});
-
-/** An answer as a browser gets it: packed, headers included. */
-async function wholeAnswer(url: string): Promise<{ bytes: number; text: string }> {
-	const { hostname, port, pathname } = new URL(url);
-	const socket = connect(Number(port), hostname);
-	socket.write(
-		`GET ${pathname} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\nAccept: text/html\r\nAccept-Encoding: gzip\r\n\r\n`
-	);
-	const chunks: Buffer[] = [];
-	for await (const chunk of socket) chunks.push(chunk as Buffer);
-	const all = Buffer.concat(chunks);
-	const body = all.indexOf('\r\n\r\n') + 4;
-	return { bytes: all.length, text: gunzipSync(all.subarray(body)).toString('utf8') };
-}

@@ -11,6 +11,9 @@ import type { Portal } from '../support/portal.ts';
 import { lastTerms, ownerSets, PRICE_LIST } from '../support/offers.ts';
 import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
 
+// Each test has a gateway of its own, and waits for its pages most of the time.
+test.describe.configure({ mode: 'parallel' });
+
 const PROBE = '/hotspot-detect.html';
 const FINISHING: readonly Kind[] = ['opennds', 'mikrotik-pap', 'mikrotik-chap', 'coova'];
 
@@ -184,11 +187,11 @@ test('the window closes while paying: opened again, it does not sell twice, and 
 	});
 });
 
-test('a sign-in that the gateway refuses is told in words, and tried again only by hand', async ({
-	browser,
-	portal
-}) => {
-	for (const kind of ['mikrotik-chap', 'coova', 'opennds'] as const) {
+for (const kind of ['mikrotik-chap', 'coova', 'opennds'] as const) {
+	test(`a sign-in that ${kind} refuses is told in words, and tried again only by hand`, async ({
+		browser,
+		portal
+	}) => {
 		await atSite({ browser, portal, kind, javaScript: false }, async ({ gateway, mini, probe, password }) => {
 			await probe();
 			await pay(mini.page);
@@ -207,8 +210,8 @@ test('a sign-in that the gateway refuses is told in words, and tried again only 
 			await expect(title(mini.page)).toHaveText('You are online.');
 			expect(gateway.signIns.map(({ isRight }) => isRight)).toEqual([false, true]);
 		});
-	}
-});
+	});
+}
 
 test('UniFi: sold at the address that it calls; the page says that the Wi-Fi opens by itself', async ({
 	browser,
