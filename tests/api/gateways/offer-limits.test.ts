@@ -12,6 +12,7 @@ import {
 	newDevice,
 	rhidOf,
 	runBinauth,
+	sha256,
 	waitingAt,
 	type NdsDevice
 } from '../../support/gateways/opennds.ts';
