@@ -107,6 +107,8 @@ const serverConfig = (settings: Settings) => ({
 	secret: settings.AIRTILL_SECRET ?? ownSecret(settings.DATA_DIR),
 	demo: settings.AIRTILL_DEMO === 'on' && settings.AIRTILL_MODE === 'sandbox',
 	logLevel: settings.AIRTILL_LOG_LEVEL,
+	/** null: no metrics. */
+	metricsToken: settings.METRICS_TOKEN ?? null,
 	/** null: e-mails are printed (sandbox) or not sent (live). */
 	smtp:
 		settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined

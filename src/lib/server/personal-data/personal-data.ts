@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
-import type { Clock } from '../platform/clock.ts';
+import { isoTime, type Clock } from '../platform/clock.ts';
 import * as store from './store.ts';
 
 /**
@@ -42,9 +42,10 @@ async function deleteOld({ database, clock, config: { keepDays } }: PersonalData
 	const isLeft = [
 		await store.deleteDevices(database.db, {
 			now,
+			nowText: isoTime(now),
 			devices: daysAgo(keepDays.devices),
 			released: daysAgo(RELEASED_DAYS),
-			totals: daysAgo(TOTALS_DAYS)
+			totals: isoTime(daysAgo(TOTALS_DAYS)).slice(0, 10)
 		}),
 		await store.deleteNumbersOfSessions(database, numbersBefore),
 		await store.deleteNumbersOfPurchases(database.db, numbersBefore)

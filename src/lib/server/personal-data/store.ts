@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
-import { isoTime } from '#lib/server/platform/clock.ts';
 
 /** Rows per statement, which keeps it short. */
 const MAX_ROWS = 1_000;
@@ -11,21 +10,25 @@ const MAX_SESSIONS = 200;
 /** Instants before which data of a kind is old. */
 interface Limits {
 	now: number;
+	/** The same in the form of better-auth. */
+	nowText: string;
 	devices: number;
 	released: number;
-	totals: number;
+	/** YYYY-MM-DD */
+	totals: string;
 }
 
 /** @returns whether more may be left */
-export async function deleteDevices(queries: Queries, { now, devices, released, totals }: Limits) {
-	await sql`delete from network_usage where day < ${isoTime(totals).slice(0, 10)}`.execute(queries);
+export async function deleteDevices(queries: Queries, limits: Limits): Promise<boolean> {
+	const { now, devices, released } = limits;
+	await sql`delete from network_usage where day < ${limits.totals}`.execute(queries);
 	const isLeft = [
 		// Bytes that the totals of the router lack are counted first.
 		await deleteOldest(
 			...([queries, 'connections', 'seen_at', devices] as const),
 			sql`bytes_in = booked_in and bytes_out = booked_out`
 		),
-		await deleteOldest(queries, 'sign_in_sessions', 'expires_at', isoTime(now)),
+		await deleteOldest(queries, 'sign_in_sessions', 'expires_at', limits.nowText),
 		await deleteOldest(queries, 'captive_sessions', 'expires_at', now),
 		await deleteOldest(queries, 'device_slots', 'released_at', released),
 		await deleteOldest(
