@@ -10,6 +10,7 @@ const LONG = [
 	'api/operations/crashes',
 	'api/portal/prompt-limits',
 	'gateways/opennds',
+	'gateways/opennds-limits',
 	'gateways/radius'
 ];
 
