@@ -83,6 +83,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const developer = createDeveloper(base, accounts);
 	const portal = createPortal(base, { ...network, ...developer });
 	const { jobs, database } = base;
+	const personalData = createPersonalData(base);
 	return {
 		...base,
 		...sales,
@@ -95,6 +96,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			...{ ...base, ...sales },
 			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
 		}),
+		personalData,
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ config, ...sales, operator: sandbox }),
 		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
@@ -107,7 +109,7 @@ export async function createApp(config: Config, options: Options = {}) {
 		startJobs() {
 			const { payments, sessions } = sales;
 			const { access, gatewayHealth, usage } = network;
-			const own = [payments, access, sessions, gatewayHealth, usage, createPersonalData(base)];
+			const own = [payments, access, sessions, gatewayHealth, usage, personalData];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
 		},

@@ -1,6 +1,7 @@
 /** When personal data is deleted, and what stays: money, totals and everything that is still open. */
 import { sql as query, type CompiledQuery } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { createAudit } from '../../../src/lib/server/audit/audit.ts';
 import { createPersonalData } from '../../../src/lib/server/personal-data/personal-data.ts';
 import { openDatabase } from '../../../src/lib/server/db/database.ts';
 import { clockOf } from '../../support/gateways/watch.ts';
@@ -120,10 +121,13 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		try {
 			const clock = { now: () => clockOf(fixture()).now() + 91 * day };
 			const config = { keepDays: { numbers: 90, devices: 400 } };
+			const audit = createAudit(clock);
 			if (database === 'postgres') await query`analyze`.execute(noted);
-			const job = createPersonalData({ database: opened, clock, config }).jobs['personal-data.delete'];
+			const job = createPersonalData({ database: opened, clock, config, audit }).jobs['personal-data.delete'];
 			const watched = { ...opened, db: noted };
-			const other = createPersonalData({ database: watched, clock, config }).jobs['personal-data.delete'];
+			const other = createPersonalData({ database: watched, clock, config, audit }).jobs[
+				'personal-data.delete'
+			];
 			const left = () => sql.count('select count(*) from sessions where phone <> ?', DELETED);
 			const all = await left();
 			await job();
