@@ -18,6 +18,7 @@ import {
 	setCommonHeaders
 } from '#lib/server/web/security-headers.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
+import { noteRequest } from '#lib/server/platform/metrics.ts';
 import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -60,7 +61,18 @@ function logFatalErrors(): void {
 	});
 }
 
-export const handle: Handle = async ({ event, resolve }) => {
+export const handle: Handle = async (request) => {
+	const { event } = request;
+	// The API counts its own requests.
+	if (isApiPath(event.url.pathname)) return answer(request);
+	const startedAt = performance.now();
+	const response = await answer(request);
+	const { method } = event.request;
+	noteRequest(app.metrics, { method, route: event.route.id ?? 'none', status: response.status, startedAt });
+	return response;
+};
+
+async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Response> {
 	warnOfProxy(event.request);
 	event.locals.app = app;
 	event.locals.requestId = requestId();
@@ -85,7 +97,7 @@ export const handle: Handle = async ({ event, resolve }) => {
 	}
 	setCommonHeaders(response, event.locals);
 	return event.isSubRequest ? response : compressPage(event.request, response);
-};
+}
 
 function askedLanguage({ request, url }: RequestEvent): Response | null {
 	const asked = url.searchParams.get('lang') ?? '';

@@ -33,6 +33,10 @@ import { createOperators, type Operators } from './billing/operators/registry.ts
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
 import { createMailer } from './platform/mail.ts';
+import { createPersonalData } from './personal-data/personal-data.ts';
+import { createMetrics, NO_METRICS } from './platform/metrics.ts';
+import { createMonitoring } from './monitoring/monitoring.ts';
+import { REFUND_JOB } from './billing/payments/context.ts';
 import { createPayments } from './billing/payments/payments.ts';
 import { createQuota } from './portal/quota.ts';
 import { createPlaces } from './map/places.ts';
@@ -87,6 +91,10 @@ export async function createApp(config: Config, options: Options = {}) {
 		...portal,
 		operators,
 		accounts,
+		monitoring: createMonitoring({
+			...{ ...base, ...sales },
+			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
+		}),
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ config, ...sales, operator: sandbox }),
 		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
@@ -97,7 +105,9 @@ export async function createApp(config: Config, options: Options = {}) {
 		},
 		/** The command line does not start the jobs. */
 		startJobs() {
-			const own = [sales.payments, network.access, sales.sessions, network.gatewayHealth, network.usage];
+			const { payments, sessions } = sales;
+			const { access, gatewayHealth, usage } = network;
+			const own = [payments, access, sessions, gatewayHealth, usage, createPersonalData(base)];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
 		},
@@ -122,26 +132,31 @@ async function openBase(config: Config, options: Options) {
 	const clock = options.clock ?? systemClock;
 	const log = options.log ?? createLog(config.logLevel);
 	closeToOthers(config.dataDir, 'folder');
-	const database = await openDatabase(config.databaseUrl, { poolSize: config.databasePool });
+	const metrics = config.metricsToken === null ? NO_METRICS : await createMetrics();
+	const database = await openDatabase(config.databaseUrl, {
+		poolSize: config.databasePool,
+		onError: (code) => metrics.count('airtill_database_errors_total', { code })
+	});
 	const secrets = createSecrets(config.secret);
 	const audit = createAudit(clock);
-	return { config, clock, log, database, secrets, audit, jobs: createJobs(database, clock, log) };
+	const jobs = createJobs(database, clock, log, metrics);
+	return { config, clock, log, metrics, database, secrets, audit, jobs };
 }
 
-async function openOperators({ config, clock, log, database }: Base) {
+async function openOperators({ config, clock, log, metrics, database }: Base) {
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(database, clock, log) : null;
 	const http = createOperatorHttp({ timeoutMs: config.operatorTimeoutMs });
 	if (config.operators.length > 0) await http.open();
 	const { mode, currency, callbackUrl } = config;
 	const context = { mode, currency, callbackUrl, clock, log, http };
-	return { sandbox, http, operators: createOperators(sandbox, config.operators, context) };
+	return { sandbox, http, operators: createOperators(sandbox, config.operators, context, metrics) };
 }
 
 function createSales(base: Base, operators: Operators) {
-	const { config, clock, log, database, secrets, jobs } = base;
+	const { config, clock, log, metrics, database, secrets, jobs } = base;
 	const branding = createBranding(database, clock);
 	const routers = createRouters({ ...base, operators, branding });
-	const events = createEvents({ database, clock }, createFanOut(secrets, jobs));
+	const events = createEvents({ database, clock, metrics }, createFanOut(secrets, jobs));
 	const gateways = createGateways(database, clock, secrets);
 	const passes = createPasses({ ...base, routers });
 	const provisioning = createProvisioning({ ...base, gateways, routers });

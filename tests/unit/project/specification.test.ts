@@ -1,4 +1,4 @@
-/** The table of the specification's lines names tests that exist, for each line at least one. */
+/** The tables of the specification's lines and of the security guide name tests that exist, for each line at least one. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 const tests = fileURLToPath(new URL('../..', import.meta.url));
 const table = readFileSync(path.join(tests, 'api/specification.md'), 'utf8');
+const security = readFileSync(path.join(tests, '../src/docs/security.md'), 'utf8');
 
 interface Row {
 	/** Such as `W1.6.3`. */
@@ -17,14 +18,16 @@ interface Row {
 }
 
 function rowsOf(markdown: string): Row[] {
-	const rows = markdown.split('\n').filter((line) => line.startsWith('|') && !/^\|(---|\sLine\s)/.test(line));
+	const rows = markdown
+		.split('\n')
+		.filter((line) => line.startsWith('|') && !/^\|(---|\s(Line|Threat|Risk)\s)/.test(line));
 	return rows.map((row) => {
 		const [line = '', statement = '', held = '', ...rest] = row
 			.slice(1, -1)
 			.split('|')
 			.map((cell) => cell.trim());
 		expect(rest, row).toEqual([]);
-		const named = held === '' ? [] : held.split('<br>').map((test) => test.trim());
+		const named = held === '' ? [] : held.split(/<br>|(?<=`), /).map((test) => test.trim());
 		return { id: line.split(' ')[0] ?? '', line, statement, tests: named };
 	});
 }
@@ -75,13 +78,25 @@ describe('the table of the specification', () => {
 			expect(statement, line).not.toBe('');
 		}
 	});
+});
 
-	it.each(rows.map((row) => [row.line, row] as const))('%s is held by tests that exist', (_line, row) => {
+describe('the security guide', () => {
+	it('has every risk of the OWASP API Security Top 10', () => {
+		const risks = rowsOf(security).filter(({ id }) => id.startsWith('API'));
+		expect(risks.map(({ id }) => id)).toEqual(
+			Array.from({ length: 10 }, (_, index) => `API${index + 1}:2023`)
+		);
+	});
+});
+
+it.each([...rowsOf(table), ...rowsOf(security)].map((row) => [row.line, row] as const))(
+	'%s is held by tests that exist',
+	(_line, row) => {
 		expect(row.tests).not.toEqual([]);
 		const missing = row.tests.filter((test) => {
 			const [, name = '', title = ''] = /^`([\w/-]+) › (.+)`$/.exec(test) ?? [];
 			return !has(name, title);
 		});
 		expect(missing).toEqual([]);
-	});
-});
+	}
+);

@@ -24,6 +24,13 @@ const rate = (byDefault: number, description: string) => integer([1, 1_000_000],
 
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
 
+const secret = z
+	.string()
+	.min(
+		MIN_SECRET_LENGTH,
+		`Use at least ${MIN_SECRET_LENGTH} characters, e.g. from "openssl rand -base64 32".`
+	);
+
 const position = z
 	.string()
 	.regex(/^-?\d+(\.\d+)?\s*,\s*-?\d+(\.\d+)?$/, 'Use "latitude,longitude", e.g. "0.3476,32.5825".')
@@ -77,13 +84,7 @@ export const SETTINGS = {
 			'`sandbox`: test money, with a mark on every page. `live`: real money; refuses the sandbox operator and test keys.'
 	},
 	AIRTILL_SECRET: {
-		schema: z
-			.string()
-			.min(
-				MIN_SECRET_LENGTH,
-				`Use at least ${MIN_SECRET_LENGTH} characters, e.g. from "openssl rand -base64 32".`
-			)
-			.optional(),
+		schema: secret.optional(),
 		description:
 			'Encrypts stored Wi-Fi passwords and derives callback tokens. Required in live mode, and the same in every process. A sandbox creates one in `DATA_DIR`.'
 	},
@@ -97,14 +98,15 @@ export const SETTINGS = {
 		description:
 			'Base address of a remote API (ends in `/v1`) that the portal buys through. Such a portal cannot serve gateways. Default: this process.'
 	},
-	AIRTILL_API_KEY: {
-		schema: z.string().min(1).optional(),
-		description: 'API key for `AIRTILL_API_URL`.'
-	},
+	AIRTILL_API_KEY: { schema: z.string().min(1).optional(), description: 'API key for `AIRTILL_API_URL`.' },
 	AIRTILL_LOG_LEVEL: {
 		schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']),
 		default: 'info',
 		description: 'Lowest level of log lines (JSON on standard error).'
+	},
+	METRICS_TOKEN: {
+		schema: secret.optional(),
+		description: 'Bearer token of `/metrics`, which is off without it.'
 	},
 	SMTP_URL: {
 		schema: z
@@ -263,6 +265,16 @@ export const SETTINGS = {
 		[24, 30 * 24],
 		72,
 		'Time in which Airtill asks the operator about an unanswered payment; then a person must decide. For a refused payment it is 24 hours.'
+	),
+	KEEP_NUMBERS_DAYS: integer(
+		[90, 36_500],
+		3650,
+		'Days until phone numbers and messages of operators are deleted from purchases and payments, which stay. The default is ten years, for which OHADA countries keep evidence of accounts; the law of your country may ask for fewer.'
+	),
+	KEEP_DEVICES_DAYS: integer(
+		[32, 3650],
+		400,
+		'Days until the records of devices are deleted: MAC and IP addresses, times online, data use. The default lets owners look back a year; the law of your country may ask for a time.'
 	),
 	PAYMENT_ATTEMPTS: integer([1, 100], 5, 'Payments per session.'),
 	PAYER_PROMPTS: integer(

@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder, Selectable, SqlBool, Transaction } from 'kysely';
+import type { Kysely, RawBuilder, Selectable, SqlBool, Transaction, TransactionBuilder } from 'kysely';
 import type { Position } from '#lib/domain/geo.ts';
 import { migrate } from './migrate.ts';
 import type { RoutersTable, Schema } from './schema.ts';
@@ -25,11 +25,19 @@ export interface Database {
 	/** Matches routers with a word that begins with each of `words`, which have letters and digits only. */
 	hasWords(words: readonly string[]): RawBuilder<SqlBool>;
 	isUniqueViolation(error: unknown): boolean;
+	/** Counts the connections of the pool; null for an embedded database. */
+	connections(): { busy: number; idle: number; waiting: number } | null;
 	/** True if several processes may share this database. */
 	shared: boolean;
 	/** Checks that the database answers and accepts writes. @throws the database's error if not */
 	ping(): Promise<void>;
 	close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+	poolSize: number;
+	/** Receives the database's code of each query that fails, including those that are tried again. */
+	onError?: (code: string) => void;
 }
 
 export type Queries = Kysely<Schema>;
@@ -48,8 +56,29 @@ export type NearRouter = Selectable<RoutersTable> & { distance: number };
 
 export type { Position };
 
+const tasksOf = new WeakMap<Tx, (() => void)[]>();
+
+/** Runs `task`, which must not fail, after the commit of a transaction of `transact`. */
+export function afterCommit(trx: Tx, task: () => void): void {
+	tasksOf.get(trx)?.push(task);
+}
+
+/** Runs one attempt of a transaction, then its tasks. A failed attempt drops them. */
+export async function withTasks<T>(
+	transaction: TransactionBuilder<Schema>,
+	work: (trx: Tx) => Promise<T>
+): Promise<T> {
+	const tasks: (() => void)[] = [];
+	const result = await transaction.execute((trx) => {
+		tasksOf.set(trx, tasks);
+		return work(trx);
+	});
+	for (const task of tasks) task();
+	return result;
+}
+
 /** Migrates the database to this version's schema. @throws NewerDatabaseError after a newer version's migration */
-export async function openDatabase(url: string, options: { poolSize: number }): Promise<Database> {
+export async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
 	const database = await open(url, options);
 	try {
 		await migrate(database);
@@ -60,10 +89,10 @@ export async function openDatabase(url: string, options: { poolSize: number }): 
 	return database;
 }
 
-async function open(url: string, options: { poolSize: number }): Promise<Database> {
+async function open(url: string, options: DatabaseOptions): Promise<Database> {
 	if (url.startsWith('file:')) {
 		const { openSqlite } = await import('./sqlite.ts');
-		return openSqlite(url.slice('file:'.length));
+		return openSqlite(url.slice('file:'.length), options);
 	}
 	const { openPostgres } = await import('./postgres.ts');
 	return openPostgres(url, options);

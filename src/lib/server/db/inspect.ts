@@ -65,6 +65,16 @@ async function clockAhead(database: Database, now: () => number): Promise<number
 	return (rows[0]?.ms ?? before) - (before + now()) / 2;
 }
 
+export async function databaseBytes({ kind, db }: Database): Promise<number> {
+	const size =
+		kind === 'sqlite'
+			? sql<{
+					bytes: number;
+				}>`select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`
+			: sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`;
+	return (await size.execute(db)).rows[0]?.bytes ?? 0;
+}
+
 /** Returns when the newest account, session, payment or gateway check was (ms since the epoch); null without any. */
 export async function newestRecordAt(database: Database): Promise<number | null> {
 	const newest = await Promise.all(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import type { Database } from './database.ts';
+import { withTasks, type Database, type DatabaseOptions } from './database.ts';
 import { nearestRouters } from './postgres-nearest.ts';
 import type { Schema } from './schema.ts';
 import { createWriteHealth } from './write-health.ts';
@@ -34,13 +34,13 @@ function parseInteger(text: string): number {
 const codeOf = (error: unknown) => (error instanceof pg.DatabaseError ? error.code : undefined);
 
 /** Opens a pool of PostgreSQL connections (version 15 or newer). */
-export function openPostgres(url: string, options: { poolSize: number }): Database {
+export function openPostgres(url: string, { poolSize, onError }: DatabaseOptions): Database {
 	const types = new pg.TypeOverrides();
 	types.setTypeParser(INT8_OID, parseInteger);
 	types.setTypeParser(NUMERIC_OID, Number);
 	const pool = new pg.Pool({
 		connectionString: url,
-		max: options.poolSize,
+		max: poolSize,
 		statement_timeout: STATEMENT_TIMEOUT_MS,
 		connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
 		application_name: 'airtill',
@@ -50,12 +50,14 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 	// for those in use) the event would end the process.
 	pool.on('error', () => {});
 	pool.on('connect', (client) => client.on('error', () => {}));
-	const health = createWriteHealth((error) => NOT_STORED.has(codeOf(error) ?? ''));
+	const health = createWriteHealth((error) => NOT_STORED.has(codeOf(error) ?? ''), {
+		onError: (error) => onError?.(codeOf(error) ?? 'connection')
+	});
 	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: health.log });
 	return {
 		kind: 'postgres',
 		db,
-		transact: (work) => retrying(() => db.transaction().setIsolationLevel('serializable').execute(work)),
+		transact: (work) => retrying(() => withTasks(db.transaction().setIsolationLevel('serializable'), work)),
 		writeBehind: (work) =>
 			db.transaction().execute(async (trx) => {
 				await sql`set local synchronous_commit = off`.execute(trx);
@@ -71,6 +73,11 @@ export function openPostgres(url: string, options: { poolSize: number }): Databa
 				sql` || ' & ' || `
 			)})`,
 		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
+		connections: () => ({
+			busy: pool.totalCount - pool.idleCount,
+			idle: pool.idleCount,
+			waiting: pool.waitingCount
+		}),
 		shared: true,
 		async ping() {
 			await sql`select 1`.execute(db);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { closeToOthers, createPrivateFile, createPrivateFolder } from '../platform/private-files.ts';
-import type { Database } from './database.ts';
+import { withTasks, type Database, type DatabaseOptions } from './database.ts';
 import type { Schema } from './schema.ts';
 import { NodeSqliteDialect, resultCode } from './sqlite-driver.ts';
 import { nearestRouters } from './sqlite-nearest.ts';
@@ -30,12 +30,15 @@ const isStorageFailure = (error: unknown): boolean => NOT_STORED.includes(result
  * (`synchronous=FULL`).
  * @param path file to open; its folder is created
  */
-export function openSqlite(path: string): Database {
+export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onError'>): Database {
 	createPrivateFolder(dirname(path));
 	createPrivateFile(path);
-	const health = createWriteHealth(isStorageFailure, async () => {
-		const { bavail, bsize } = await statfs(dirname(path));
-		return bavail * bsize;
+	const health = createWriteHealth(isStorageFailure, {
+		async freeBytes() {
+			const { bavail, bsize } = await statfs(dirname(path));
+			return bavail * bsize;
+		},
+		onError: (error) => onError?.(String(resultCode(error)))
 	});
 	const log = health.log;
 	const main = connect(path, `PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB}`);
@@ -50,13 +53,14 @@ export function openSqlite(path: string): Database {
 	return {
 		kind: 'sqlite',
 		db,
-		transact: (work) => db.transaction().execute(work),
+		transact: (work) => withTasks(db.transaction(), work),
 		writeBehind: (work) => behind.transaction().execute(work),
 		lockClaimed: sql``,
 		nearestRouters: (search) => nearestRouters(db, search),
 		hasWords: (words) => sql`id in (select rowid from router_words
 			where router_words match ${words.map((word) => `"${word}"*`).join(' ')})`,
 		isUniqueViolation: (error) => NOT_UNIQUE.includes(resultCode(error)),
+		connections: () => null,
 		shared: false,
 		async ping() {
 			await sql`select 1`.execute(db);

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { API_VERSION, type EventBody, type EventType } from '../api/contract/events.ts';
-import type { Database, Tx } from '../db/database.ts';
+import { afterCommit, type Database, type Tx } from '../db/database.ts';
 import { fromPage, pageOf, type NewestFirst } from '../db/newest-first.ts';
 import { isoTime, type Clock } from '../platform/clock.ts';
 import { eventId } from '../platform/ids.ts';
+import type { Metrics } from '../platform/metrics.ts';
 
 export type { EventType };
 
@@ -39,7 +40,7 @@ export type Events = ReturnType<typeof createEvents>;
 
 /** @param publish runs in the transaction of the event */
 export const createEvents = (
-	{ database, clock }: { database: Database; clock: Clock },
+	{ database, clock, metrics }: { database: Database; clock: Clock; metrics: Metrics },
 	publish: (trx: Tx, event: RecordedEvent) => Promise<void>
 ) => ({
 	/** Lists the events of an account's sessions and payments, newest first, while their data is kept. */
@@ -79,5 +80,7 @@ export const createEvents = (
 			})
 			.execute();
 		await publish(trx, recorded);
+		const [stage = '', outcome = ''] = event.type.split('.');
+		afterCommit(trx, () => metrics.count('airtill_purchases_total', { stage, outcome }));
 	}
 });

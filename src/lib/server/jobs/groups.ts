@@ -65,6 +65,11 @@ export async function claimInGroups(
 	return { claimed, nextAt };
 }
 
+export async function dueGroups(queries: Queries, now: number) {
+	const due = (await waitingGroups(queries)).filter(({ due_at }) => due_at <= now);
+	return { count: due.length, oldest: Math.min(...due.map(({ due_at }) => due_at)) };
+}
+
 async function waitingGroups(queries: Queries): Promise<Group[]> {
 	const { rows } = await sql<Group>`
 		with recursive waiting (group_id) as (

@@ -3,8 +3,9 @@ import { newestRecordAt } from '../db/inspect.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database, Queries } from '../db/database.ts';
 import type { Log } from '../platform/log.ts';
+import { NO_METRICS, type Metrics } from '../platform/metrics.ts';
 import { redact } from '../platform/redact.ts';
-import { claimInGroups, type SlowGroups } from './groups.ts';
+import { claimInGroups, dueGroups, type SlowGroups } from './groups.ts';
 import { createWorker } from './worker.ts';
 import * as store from './store.ts';
 
@@ -39,6 +40,7 @@ interface JobsContext {
 	database: Database;
 	clock: Clock;
 	log: Log;
+	metrics: Metrics;
 	/** Names this process in leases. */
 	owner: string;
 	running: Map<number, { task: Promise<void>; isGrouped: boolean }>;
@@ -49,13 +51,13 @@ interface JobsContext {
 	nudge(): void;
 }
 
-export function createJobs(database: Database, clock: Clock, log: Log) {
+export function createJobs(database: Database, clock: Clock, log: Log, metrics: Metrics = NO_METRICS) {
 	const owner = randomUUID();
 	const running: JobsContext['running'] = new Map();
 	const stopping = new AbortController();
 	let heartbeat: NodeJS.Timeout | undefined;
 	const context: JobsContext = {
-		...{ database, clock, log, owner, running, stopping, handlers: {} },
+		...{ database, clock, log, metrics, owner, running, stopping, handlers: {} },
 		slowGroups: async () => new Set(),
 		isClockChecked: false,
 		nudge: () => worker.nudge()
@@ -85,6 +87,11 @@ export function createJobs(database: Database, clock: Clock, log: Log) {
 		},
 		/** Starts due jobs now instead of at the next tick. */
 		nudge: worker.nudge,
+		/** Counts due jobs by kind, at most 1,000, and due groups. `oldest`: the first `run_at`. */
+		async due() {
+			const now = clock.now();
+			return { kinds: await store.dueKinds(database.db, now), groups: await dueGroups(database.db, now) };
+		},
 		start(handlers: Record<string, JobHandler>, slowGroups: SlowGroups): void {
 			context.handlers = handlers;
 			context.slowGroups = slowGroups;
@@ -108,7 +115,7 @@ export function createJobs(database: Database, clock: Clock, log: Log) {
 }
 
 async function run(context: JobsContext, job: store.Job): Promise<void> {
-	const { database, clock, log } = context;
+	const { database, clock, log, metrics } = context;
 	try {
 		const handler = context.handlers[job.kind];
 		if (!handler) throw new Error(`No handler for job ${job.kind}`);
@@ -117,6 +124,7 @@ async function run(context: JobsContext, job: store.Job): Promise<void> {
 		else await store.reschedule(database, job, { runAt: again, error: null, resetAttempts: true });
 	} catch (error) {
 		log.error({ err: error, job: job.kind, subject: job.subject_id }, 'job failed; it will run again');
+		metrics.count('airtill_job_failures_total', { kind: job.kind });
 		const runAt = clock.now() + Math.min(MAX_BACKOFF_MS, 500 * 2 ** Math.min(job.attempts, 10));
 		const message = error instanceof Error ? error.message : String(error);
 		// If this fails too (database gone), the lease runs out and the job is taken again.

@@ -75,6 +75,27 @@ export async function claimDue(database: Database, lease: Lease, limit: number):
 	return { claimed, nextAt: null };
 }
 
+const MAX_COUNTED = 1_000;
+
+/** Counts due jobs without a group, the most late first. */
+export async function dueKinds(
+	queries: Queries,
+	now: number
+): Promise<{ kind: string; count: number; oldest: number }[]> {
+	const due = queries
+		.selectFrom('jobs')
+		.select(['kind', 'run_at'])
+		.where(FREE)
+		.where('run_at', '<=', now)
+		.orderBy('run_at')
+		.limit(MAX_COUNTED);
+	return queries
+		.selectFrom(due.as('due'))
+		.select(({ fn }) => ['kind', fn.countAll<number>().as('count'), fn.min('run_at').as('oldest')])
+		.groupBy('kind')
+		.execute();
+}
+
 export const leaseTo = ({ owner, until }: Lease) => ({
 	lease_owner: owner,
 	lease_until: until,

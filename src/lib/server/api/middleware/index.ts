@@ -1,8 +1,10 @@
 import { createMiddleware } from 'hono/factory';
+import { routePath } from 'hono/route';
 import type { App } from '#lib/server/app.ts';
 import { hasRole, type Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
+import { noteRequest } from '#lib/server/platform/metrics.ts';
 import { securityHeaders } from '#lib/server/web/security-headers.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
 import type { ProxySettings } from '../http/client-address.ts';
@@ -29,12 +31,19 @@ export const prepare = (app: App, proxy: ProxySettings) => {
 		c.set('requestId', id);
 		c.set('headers', { ...commonHeaders, 'x-request-id': id });
 		await next();
+		const { method } = c.req;
+		if (app.metrics.isOn) {
+			const path = routePath(c, -1);
+			// Only middleware, which has the path `/*`, matched an unknown path.
+			const route = path.includes('*') ? 'none' : `/v1${path}`;
+			noteRequest(app.metrics, { method, route, status: c.res.status, startedAt });
+		}
 		const caller = c.get('caller') as Caller | undefined;
 		if (!caller) return;
 		app.requestLog.note({
 			accountId: caller.accountId,
 			keyId: caller.keyId,
-			method: c.req.method,
+			method,
 			pathname: requestedPath(c),
 			status: c.res.status,
 			problem: c.get('problem') ?? null,

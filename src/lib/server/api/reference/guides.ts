@@ -24,6 +24,8 @@ const GUIDES = [
 	'kiosk-and-posters',
 	'languages-and-map',
 	'backup-and-upgrade',
+	'monitoring',
+	'security',
 	'configuration'
 ];
 const TOPICS = ['quickstart', 'webhooks', 'errors', 'states', 'limits', 'versioning'];

@@ -1,6 +1,7 @@
 import { endpointHref, endpointsOf, type ApiDocument } from '#lib/developer/openapi.ts';
 import { TEST_NUMBERS } from '#lib/server/billing/operators/sandbox/scenarios.ts';
 import { configTable, type Config } from '#lib/server/config/config.ts';
+import { METRICS } from '#lib/server/platform/metrics.ts';
 import { problemsOf } from './problems.ts';
 
 interface Installation {
@@ -11,6 +12,7 @@ interface Installation {
 /** Generated parts of guides, as Markdown. */
 export const PARTS: Readonly<Record<string, (installation: Installation) => string>> = {
 	settings: configTable,
+	metrics: metricsTable,
 	errors: ({ document }) => errorSections(document),
 	events: ({ document }) => eventTable(document),
 	limits: ({ config }) => limitsTable(config),
@@ -66,6 +68,14 @@ function limitsTable(config: Config): string {
 			['Time zone of days in reports', config.reportTimezone]
 		]
 	);
+}
+
+function metricsTable(): string {
+	const rows = Object.entries(METRICS).map(([name, metric]) => {
+		const labels = 'labels' in metric ? metric.labels.map((label) => `\`${label}\``).join(', ') : '';
+		return [`\`${name}\``, metric.help, labels];
+	});
+	return table(['Metric', 'Meaning', 'Labels'], rows);
 }
 
 function deprecationList(document: ApiDocument): string {

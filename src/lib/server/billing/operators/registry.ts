@@ -1,5 +1,6 @@
 import { strictest, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
+import type { Metrics } from '#lib/server/platform/metrics.ts';
 import type { ConfiguredOperator, OperatorDependencies } from './definition.ts';
 import type { OperatorAdapter } from './operator.ts';
 
@@ -10,13 +11,18 @@ const SANDBOX_METHOD = 'sandbox';
 
 export type Operators = ReturnType<typeof createOperators>;
 
-/** Uses the first configured operator of a method; `sandbox` (null in live mode) takes the rest. */
+/** Uses the first configured operator of a method; the sandbox (null in live mode) takes the rest. */
 export function createOperators(
-	sandbox: OperatorAdapter | null,
+	testOperator: OperatorAdapter | null,
 	configured: readonly ConfiguredOperator[],
-	dependencies: OperatorDependencies
+	dependencies: OperatorDependencies,
+	metrics: Metrics
 ) {
-	const real = configured.map((one) => ({ methods: one.methods, adapter: one.create(dependencies) }));
+	const sandbox = testOperator && measured(testOperator, metrics);
+	const real = configured.map(({ methods, create }) => ({
+		methods,
+		adapter: measured(create(dependencies), metrics)
+	}));
 	const adapters = [...(sandbox ? [sandbox] : []), ...real.map(({ adapter }) => adapter)];
 
 	const operatorFor = (method: string): OperatorAdapter | null =>
@@ -56,5 +62,37 @@ export function createOperators(
 		/** Lists the methods that an operator takes: `stored` and those of every router. */
 		methodsOf: (stored: readonly string[]) =>
 			[ANY_PAYMENT_METHOD, ...stored, SANDBOX_METHOD].filter((method) => forMethod(method) !== null)
+	};
+}
+
+/** Measures the calls of an adapter to its operator, with their outcomes. */
+function measured(adapter: OperatorAdapter, metrics: Metrics): OperatorAdapter {
+	if (!metrics.isOn) return adapter;
+	const timed =
+		<Input extends unknown[], Outcome extends { kind: string } | { ok: boolean }>(
+			call: string,
+			run: (...input: Input) => Promise<Outcome>
+		) =>
+		async (...input: Input): Promise<Outcome> => {
+			const startedAt = performance.now();
+			let outcome = 'error';
+			try {
+				const answer = await run(...input);
+				if ('kind' in answer) outcome = answer.kind;
+				else if (answer.ok) outcome = 'ok';
+				return answer;
+			} finally {
+				const labels = { operator: adapter.id, call, outcome };
+				metrics.observe('airtill_operator_call_duration_seconds', labels, startedAt);
+			}
+		};
+	const { submit, readStatus, refund, readRefund, health } = adapter;
+	return {
+		...adapter,
+		submit: timed('submit', submit),
+		readStatus: timed('status', readStatus),
+		...(refund && { refund: timed('refund', refund) }),
+		...(readRefund && { readRefund: timed('refund_status', readRefund) }),
+		health: timed('health', health)
 	};
 }

@@ -1,0 +1,50 @@
+import { sql } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+
+/** `oldest`: ms since the epoch; null without any. */
+export interface Waiting {
+	count: number;
+	oldest: number | null;
+}
+
+/** Counts unfinished refunds: each has its job until the money is back, or a review is open. */
+export const refunds = (queries: Queries, job: string): Promise<Waiting> =>
+	queries
+		.selectFrom('jobs')
+		.select(({ fn }) => [fn.countAll<number>().as('count'), fn.min<number | null>('created_at').as('oldest')])
+		.where('kind', '=', job)
+		.executeTakeFirstOrThrow();
+
+/** Counts paid passes that no gateway has confirmed. */
+export const passes = (queries: Queries): Promise<Waiting> =>
+	queries
+		.selectFrom('passes')
+		.select(({ fn }) => [fn.countAll<number>().as('count'), fn.min<number | null>('updated_at').as('oldest')])
+		.where('activating_until', 'is not', null)
+		.executeTakeFirstOrThrow();
+
+export const failingWebhooks = (queries: Queries): Promise<Waiting> =>
+	queries
+		.selectFrom('webhook_endpoints')
+		.select(({ fn }) => [
+			fn.countAll<number>().as('count'),
+			fn.min<number | null>('failing_since').as('oldest')
+		])
+		.where('failing_since', 'is not', null)
+		.where('status', '=', 'active')
+		.executeTakeFirstOrThrow();
+
+/** Reads all gateways, as the health check does every minute. */
+export async function gateways(
+	queries: Queries
+): Promise<{ responding: number; silent: number; unknown: number }> {
+	const row = await queries
+		.selectFrom('gateways')
+		.select(({ fn }) => [
+			fn.countAll<number>().as('all'),
+			fn.count<number>('unresponsive_since').as('silent'),
+			sql<number>`count(case when seen_at is null and unresponsive_since is null then 1 end)`.as('unknown')
+		])
+		.executeTakeFirstOrThrow();
+	return { responding: row.all - row.silent - row.unknown, silent: row.silent, unknown: row.unknown };
+}
