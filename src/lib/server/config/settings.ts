@@ -127,7 +127,9 @@ export const SETTINGS = {
 		schema: z
 			.string()
 			.transform((text) => text.split(',').map((one) => one.trim()))
-			.pipe(z.array(z.string().refine(isContact, 'Use phone numbers and e-mail addresses, separated by commas.')))
+			.pipe(
+				z.array(z.string().refine(isContact, 'Use phone numbers and e-mail addresses, separated by commas.'))
+			)
 			.optional(),
 		description: 'Where buyers get help: phone numbers and e-mail addresses, separated by commas.'
 	},
@@ -150,7 +152,9 @@ export const SETTINGS = {
 		schema: z
 			.string()
 			.transform((text) => text.split(',').map((method) => method.trim()))
-			.pipe(z.array(z.enum(NAMED_METHODS, `Use some of ${NAMED_METHODS.join(', ')}, separated by commas.`)).max(8)),
+			.pipe(
+				z.array(z.enum(NAMED_METHODS, `Use some of ${NAMED_METHODS.join(', ')}, separated by commas.`)).max(8)
+			),
 		default: 'mtn_momo,airtel_money',
 		description: `Payment methods of new routers, beside \`mobile_money\` (detected from the number): ${NAMED_METHODS.join(', ')}.`
 	},
