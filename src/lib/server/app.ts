@@ -70,7 +70,7 @@ interface Options {
 type Base = Awaited<ReturnType<typeof openBase>>;
 
 /** Share of the limit of a remote API for lists and the map. */
-const PART_FOR_LOOKING = 1 / 2;
+const PART_FOR_SEARCHES = 1 / 2;
 
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
@@ -83,6 +83,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const developer = createDeveloper(base, accounts);
 	const portal = createPortal(base, { ...network, ...developer });
 	const { jobs, database } = base;
+	const personalData = createPersonalData(base);
 	return {
 		...base,
 		...sales,
@@ -95,6 +96,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			...{ ...base, ...sales },
 			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
 		}),
+		personalData,
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ config, ...sales, operator: sandbox }),
 		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
@@ -107,7 +109,7 @@ export async function createApp(config: Config, options: Options = {}) {
 		startJobs() {
 			const { payments, sessions } = sales;
 			const { access, gatewayHealth, usage } = network;
-			const own = [payments, access, sessions, gatewayHealth, usage, createPersonalData(base)];
+			const own = [payments, access, sessions, gatewayHealth, usage, personalData];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
 		},
@@ -225,11 +227,11 @@ function createPortal(
 ) {
 	const { config, clock, log } = base;
 	const { maxCodes, defaultRegion: region, remoteApi } = config;
-	const looking = createQuota(PART_FOR_LOOKING, config, clock);
+	const searchQuota = createQuota(PART_FOR_SEARCHES, config, clock);
 	/** The portal's API client. Its key exists once `openPortal` has run. */
 	const api: ApiAccess = remoteApi
-		? { ...remoteApi, memory: createApiMemory(clock), looking }
-		: { url: null, key: '', looking };
+		? { ...remoteApi, memory: createApiMemory(clock), searchQuota }
+		: { url: null, key: '', searchQuota };
 	return {
 		api,
 		purchases: createPurchases({ ...base, rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer }),
