@@ -16,6 +16,7 @@ import { addRouter, disableRouter, enableRouter, setRouter } from './commands/ro
 import { listRouters } from './commands/routers/list.ts';
 import { listOffers, setOffers } from './commands/routers/offers.ts';
 import { listReviews, resolveReview, showReview } from './commands/review.ts';
+import { exportPersonalData } from './commands/personal-data.ts';
 import { listSettings } from './commands/settings.ts';
 import { checkStatementFile } from './commands/statement.ts';
 import { isExpected, messageOf } from './support/errors.ts';
@@ -49,6 +50,7 @@ const COMMANDS: readonly Command[] = [
 	showReview,
 	resolveReview,
 	checkStatementFile,
+	exportPersonalData,
 	listSettings,
 	planMigrations,
 	backUpDatabase,

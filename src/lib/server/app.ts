@@ -33,6 +33,7 @@ import { createOperators, type Operators } from './billing/operators/registry.ts
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
 import { createMailer } from './platform/mail.ts';
+import { createPersonalData } from './personal-data/personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
 import { REFUND_JOB } from './billing/payments/context.ts';
@@ -69,7 +70,7 @@ interface Options {
 type Base = Awaited<ReturnType<typeof openBase>>;
 
 /** Share of the limit of a remote API for lists and the map. */
-const PART_FOR_LOOKING = 1 / 2;
+const PART_FOR_SEARCHES = 1 / 2;
 
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
@@ -82,6 +83,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const developer = createDeveloper(base, accounts);
 	const portal = createPortal(base, { ...network, ...developer });
 	const { jobs, database } = base;
+	const personalData = createPersonalData(base);
 	return {
 		...base,
 		...sales,
@@ -94,6 +96,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			...{ ...base, ...sales },
 			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
 		}),
+		personalData,
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ config, ...sales, operator: sandbox }),
 		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
@@ -104,7 +107,9 @@ export async function createApp(config: Config, options: Options = {}) {
 		},
 		/** The command line does not start the jobs. */
 		startJobs() {
-			const own = [sales.payments, network.access, sales.sessions, network.gatewayHealth, network.usage];
+			const { payments, sessions } = sales;
+			const { access, gatewayHealth, usage } = network;
+			const own = [payments, access, sessions, gatewayHealth, usage, personalData];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
 		},
@@ -222,11 +227,11 @@ function createPortal(
 ) {
 	const { config, clock, log } = base;
 	const { maxCodes, defaultRegion: region, remoteApi } = config;
-	const looking = createQuota(PART_FOR_LOOKING, config, clock);
+	const searchQuota = createQuota(PART_FOR_SEARCHES, config, clock);
 	/** The portal's API client. Its key exists once `openPortal` has run. */
 	const api: ApiAccess = remoteApi
-		? { ...remoteApi, memory: createApiMemory(clock), looking }
-		: { url: null, key: '', looking };
+		? { ...remoteApi, memory: createApiMemory(clock), searchQuota }
+		: { url: null, key: '', searchQuota };
 	return {
 		api,
 		purchases: createPurchases({ ...base, rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer }),
