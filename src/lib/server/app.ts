@@ -9,7 +9,7 @@ import {
 } from './access/access.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './developer/accounts/accounts.ts';
-import { createApiKeys, type ApiKeys } from './developer/api-keys/api-keys.ts';
+import { createApiKeys, PORTAL_KEY, type ApiKeys } from './developer/api-keys/api-keys.ts';
 import type { ApiAccess } from './portal/api-client.ts';
 import { createBranding } from './owner/branding/branding.ts';
 import { createApiMemory } from './portal/api-memory.ts';
@@ -33,6 +33,7 @@ import { createOperators, type Operators } from './billing/operators/registry.ts
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
 import { createMailer } from './platform/mail.ts';
+import { createPersonalData } from './personal-data/personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
 import { REFUND_JOB } from './billing/payments/context.ts';
@@ -69,7 +70,7 @@ interface Options {
 type Base = Awaited<ReturnType<typeof openBase>>;
 
 /** Share of the limit of a remote API for lists and the map. */
-const PART_FOR_LOOKING = 1 / 2;
+const PART_FOR_SEARCHES = 1 / 2;
 
 /** Time for running requests to operators and gateways, so that a stop takes less than ten seconds. */
 const LAST_CALLS_MS = 7_000;
@@ -86,6 +87,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const portal = createPortal(base, { ...network, ...developer });
 	const { jobs, database } = base;
 	let isDraining = false;
+	const personalData = createPersonalData(base);
 	return {
 		...base,
 		...sales,
@@ -98,6 +100,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			...{ ...base, ...sales },
 			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
 		}),
+		personalData,
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ config, ...sales, operator: sandbox }),
 		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
@@ -108,7 +111,9 @@ export async function createApp(config: Config, options: Options = {}) {
 		},
 		/** The command line does not start the jobs. */
 		startJobs() {
-			const own = [sales.payments, network.access, sales.sessions, network.gatewayHealth, network.usage];
+			const { payments, sessions } = sales;
+			const { access, gatewayHealth, usage } = network;
+			const own = [payments, access, sessions, gatewayHealth, usage, personalData];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
 		},
@@ -238,11 +243,11 @@ function createPortal(
 ) {
 	const { config, clock, log } = base;
 	const { maxCodes, defaultRegion: region, remoteApi } = config;
-	const looking = createQuota(PART_FOR_LOOKING, config, clock);
+	const searchQuota = createQuota(PART_FOR_SEARCHES, config, clock);
 	/** The portal's API client. Its key exists once `openPortal` has run. */
 	const api: ApiAccess = remoteApi
-		? { ...remoteApi, memory: createApiMemory(clock), looking }
-		: { url: null, key: '', looking };
+		? { ...remoteApi, memory: createApiMemory(clock), searchQuota }
+		: { url: null, key: '', searchQuota };
 	return {
 		api,
 		purchases: createPurchases({ ...base, rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer }),
@@ -281,5 +286,5 @@ async function portalKey(accounts: Accounts, apiKeys: ApiKeys): Promise<string> 
 		(await accounts.findByEmail(PORTAL_ACCOUNT.email)) ?? (await accounts.create(PORTAL_ACCOUNT));
 	const found = account ?? (await accounts.findByEmail(PORTAL_ACCOUNT.email));
 	if (!found) throw new Error('The portal has no account');
-	return apiKeys.ensureDerived({ accountId: found.id, name: 'airtill:portal', role: 'app' });
+	return apiKeys.ensureDerived({ accountId: found.id, name: PORTAL_KEY, role: 'app' });
 }
