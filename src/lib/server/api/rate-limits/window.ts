@@ -1,3 +1,8 @@
+export interface Limit {
+	subject: string;
+	limit: number;
+}
+
 export interface Decision {
 	admitted: boolean;
 	remaining: number;
