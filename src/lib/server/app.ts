@@ -33,6 +33,7 @@ import { createOperators, type Operators } from './billing/operators/registry.ts
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
 import { createMailer } from './platform/mail.ts';
+import { createPersonalData } from './personal-data/personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
 import { REFUND_JOB } from './billing/payments/context.ts';
@@ -104,7 +105,9 @@ export async function createApp(config: Config, options: Options = {}) {
 		},
 		/** The command line does not start the jobs. */
 		startJobs() {
-			const own = [sales.payments, network.access, sales.sessions, network.gatewayHealth, network.usage];
+			const { payments, sessions } = sales;
+			const { access, gatewayHealth, usage } = network;
+			const own = [payments, access, sessions, gatewayHealth, usage, createPersonalData(base)];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
 		},

@@ -133,7 +133,9 @@ const serverConfig = (settings: Settings) => ({
 	maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
 	/** Attempts per minute to open a purchase by its code. */
 	maxCodes: { network: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
-	webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE
+	webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE,
+	/** Retention of personal data. */
+	keepDays: { numbers: settings.KEEP_NUMBERS_DAYS, devices: settings.KEEP_DEVICES_DAYS }
 });
 
 const salesConfig = (settings: Settings) => ({

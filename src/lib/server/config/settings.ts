@@ -268,6 +268,16 @@ export const SETTINGS = {
 		72,
 		'Time in which Airtill asks the operator about an unanswered payment; then a person must decide. For a refused payment it is 24 hours.'
 	),
+	KEEP_NUMBERS_DAYS: integer(
+		[90, 36_500],
+		3650,
+		'Days until phone numbers and messages of operators are deleted from purchases and payments, which stay. The default is ten years, for which OHADA countries keep evidence of accounts; the law of your country may ask for fewer.'
+	),
+	KEEP_DEVICES_DAYS: integer(
+		[32, 3650],
+		400,
+		'Days until the records of devices are deleted: MAC and IP addresses, times online, data use. The default lets owners look back a year; the law of your country may ask for a time.'
+	),
 	PAYMENT_ATTEMPTS: integer([1, 100], 5, 'Payments per session.'),
 	PAYER_PROMPTS: integer(
 		[1, 1000],

@@ -34,6 +34,7 @@ import { apiLists } from './migrations/0039-api-lists.ts';
 import { enforcedUntil } from './migrations/0040-enforced-until.ts';
 import { grantVisits } from './migrations/0041-grant-visits.ts';
 import { counters } from './migrations/0042-counters.ts';
+import { retention } from './migrations/0043-retention.ts';
 import { rateRings } from './migrations/0044-rate-rings.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
@@ -96,6 +97,7 @@ const MIGRATIONS: readonly Migration[] = [
 	enforcedUntil,
 	grantVisits,
 	counters,
+	retention,
 	rateRings
 ];
 
