@@ -70,7 +70,7 @@ interface Options {
 type Base = Awaited<ReturnType<typeof openBase>>;
 
 /** Share of the limit of a remote API for lists and the map. */
-const PART_FOR_LOOKING = 1 / 2;
+const PART_FOR_SEARCHES = 1 / 2;
 
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
@@ -225,11 +225,11 @@ function createPortal(
 ) {
 	const { config, clock, log } = base;
 	const { maxCodes, defaultRegion: region, remoteApi } = config;
-	const looking = createQuota(PART_FOR_LOOKING, config, clock);
+	const searchQuota = createQuota(PART_FOR_SEARCHES, config, clock);
 	/** The portal's API client. Its key exists once `openPortal` has run. */
 	const api: ApiAccess = remoteApi
-		? { ...remoteApi, memory: createApiMemory(clock), looking }
-		: { url: null, key: '', looking };
+		? { ...remoteApi, memory: createApiMemory(clock), searchQuota }
+		: { url: null, key: '', searchQuota };
 	return {
 		api,
 		purchases: createPurchases({ ...base, rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer }),

@@ -7,7 +7,7 @@ import { sandboxSecret } from '../platform/sandbox-secret.ts';
 import { readSetting, settingsTable, type Setting } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 
-/** Nothing else in the application reads process.env. */
+/** Nothing else in lib/ reads process.env. */
 
 /** Required by the licence (ODbL) of OpenStreetMap, whose data PMTiles extracts contain. */
 const OPENSTREETMAP = '© OpenStreetMap contributors';
