@@ -2,7 +2,7 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 import * as store from './store.ts';
-import { SlidingWindow, type Decision, type Limit } from './window.ts';
+import { SlidingWindow, type Decision } from './window.ts';
 
 /** Admits at most `limit` requests per subject in any trailing window. */
 export interface RateLimits {
@@ -12,7 +12,7 @@ export interface RateLimits {
 	 */
 	take(subject: string, limit: number, windowMs?: number): Promise<Decision>;
 	/** The second counts what the first admits. */
-	takeBoth(first: Limit, second: Limit): Promise<[Decision, Decision?]>;
+	takeBoth(first: store.Limit, second: store.Limit): Promise<[Decision, Decision?]>;
 }
 
 export const WINDOW_MS = 60_000;
@@ -71,7 +71,10 @@ function shared(database: Database, clock: Clock, log: Log): RateLimits {
 		await store.forgetIdle(database, 2 * LONGEST_WINDOW_MS);
 	}
 
-	async function takeShared(limits: [Limit, Limit?], windowMs: number): Promise<[Decision, Decision?]> {
+	async function takeShared(
+		limits: [store.Limit, store.Limit?],
+		windowMs: number
+	): Promise<[Decision, Decision?]> {
 		try {
 			await forgetIdle();
 			return await store.takeShared(

@@ -1,16 +1,27 @@
 import { sql } from 'kysely';
 import type { Database } from '#lib/server/db/database.ts';
-import type { Decision, Limit } from './window.ts';
+
+export interface Limit {
+	subject: string;
+	limit: number;
+}
+
+/** A decision of window.ts. */
+interface Row {
+	admitted: boolean;
+	remaining: number;
+	resetMs: number;
+}
 
 /** PostgreSQL only: all processes share the windows. The second counts what the first admits. */
 export async function takeShared(
 	database: Database,
 	limits: readonly Limit[],
 	windowMs: number
-): Promise<[Decision, Decision?]> {
+): Promise<[Row, Row?]> {
 	const subjects = limits.map(({ subject }) => subject);
 	const most = limits.map(({ limit }) => limit);
-	const { rows } = await sql<Decision>`
+	const { rows } = await sql<Row>`
 		select admitted, remaining, reset_ms as "resetMs"
 		from take_rates(${subjects}, ${most}, make_interval(secs => ${windowMs / 1000}))`.execute(database.db);
 	const [first, second] = rows;

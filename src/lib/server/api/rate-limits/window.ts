@@ -1,8 +1,3 @@
-export interface Limit {
-	subject: string;
-	limit: number;
-}
-
 export interface Decision {
 	admitted: boolean;
 	remaining: number;
