@@ -2,6 +2,7 @@ import process from 'node:process';
 import { root } from './bootstrap.js';
 import { UsageError, type Command, type Context } from './support/command.ts';
 import { createAccount, inviteAccount } from './commands/accounts.ts';
+import { deploy } from './commands/deploy.ts';
 import { doctor } from './commands/doctor.ts';
 import { configureGateway } from './commands/gateways/config.ts';
 import { addGateway, rotateGateway } from './commands/gateways/register.ts';
@@ -48,6 +49,7 @@ const COMMANDS: readonly Command[] = [
 	resolveReview,
 	checkStatementFile,
 	listSettings,
+	deploy,
 	doctor
 ];
 
