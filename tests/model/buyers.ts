@@ -2,6 +2,7 @@
 import type fc from 'fast-check';
 import type { SimulatedPayment } from '../simulators/books.ts';
 import type { Simulator } from '../simulators/frame.ts';
+import type { Answer } from '../support/api/api.ts';
 import type { Receiver } from '../support/api/receiver.ts';
 import type { Fixture } from '../support/server/fixture.ts';
 import type { Clocks } from '../torture/time.ts';
@@ -87,4 +88,23 @@ export const chargesOf = (simulator: Simulator, { phone }: Buyer): SimulatedPaym
 export async function setClockRight(real: Real): Promise<void> {
 	await real.server.advance(real.behindMs);
 	real.behindMs = 0;
+}
+
+export const PAY = '/v1/payments/mobile-money';
+
+/** What a payment may be refused for; none of it charges anybody. */
+const REFUSALS = [
+	'payment_in_progress',
+	'session_already_paid',
+	'session_not_payable',
+	'payment_attempts_exceeded',
+	'payer_prompt_limit',
+	'idempotency_key_in_use'
+];
+
+export function takePayment({ status, body }: Answer, into: Set<number>): void {
+	const { id, code } = Object(body) as { id?: unknown; code?: unknown };
+	if (status === 200 || status === 201) into.add(Number(id));
+	else if (!REFUSALS.includes(String(code)))
+		throw new Error(`a payment is answered ${status} ${JSON.stringify(body)}`);
 }

@@ -1,7 +1,6 @@
 /** What buyers, operators, networks, clocks and administrators do. Each checks what must be true at that moment. */
 import fc from 'fast-check';
 import type { CallbackScript } from '../simulators/script.ts';
-import type { Answer } from '../support/api/api.ts';
 import { sequence } from '../support/random.ts';
 import { randomScript } from '../torture/scripts.ts';
 import { advance, untilQuiet } from '../torture/time.ts';
@@ -11,28 +10,19 @@ import {
 	currentOrder,
 	BUYERS,
 	ByPerson,
+	PAY,
+	takePayment,
 	setClockRight,
 	type Command,
 	type Model,
 	type Buyer,
 	type Real
 } from './buyers.ts';
-import { orderData, useData } from './data.ts';
+import { buyData, useData } from './data.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-const PAY = '/v1/payments/mobile-money';
-
-/** What a payment may be refused for; none of it charges anybody. */
-const REFUSALS = [
-	'payment_in_progress',
-	'session_already_paid',
-	'session_not_payable',
-	'payment_attempts_exceeded',
-	'payer_prompt_limit',
-	'idempotency_key_in_use'
-];
 
 abstract class WithOrder extends ByPerson {
 	override check(model: Readonly<Model>): boolean {
@@ -95,13 +85,6 @@ class Pay extends WithOrder {
 		return !order || (await fixture.api.getSession(order.sessionId)).status !== 'pending_payment';
 	}
 	override toString = () => this.name(`pays ${JSON.stringify(this.order)}`);
-}
-
-function takePayment({ status, body }: Answer, into: Set<number>): void {
-	const { id, code } = Object(body) as { id?: unknown; code?: unknown };
-	if (status === 200 || status === 201) into.add(Number(id));
-	else if (!REFUSALS.includes(String(code)))
-		throw new Error(`a payment is answered ${status} ${JSON.stringify(body)}`);
 }
 
 class Cancel extends WithOrder {
@@ -284,7 +267,7 @@ export function histories(length: number): fc.Arbitrary<Iterable<Command>> {
 	);
 	return fc.commands<Model, Real, false>(
 		[
-			...[orderData, orderData, useData, useData, useData],
+			...[buyData, buyData, useData, useData, useData],
 			...[order, order, pay, pay, pay, pay, callback, callback, pass, pass, pass, decide, decide],
 			...[who.map((index) => new Cancel(index)), who.map((index) => new Look(index)), outage, rare]
 		],

@@ -7,7 +7,21 @@ import type { Locale } from '../i18n/locales.ts';
  * minor units; floats exist only on the wire.
  */
 const WITHOUT_DECIMALS = ['BIF', 'GNF', 'RWF', 'UGX', 'XAF', 'XOF'];
-const TWO_DECIMALS = ['CDF', 'EUR', 'GBP', 'GHS', 'KES', 'MWK', 'NGN', 'TZS', 'USD', 'ZAR', 'ZMW'];
+const TWO_DECIMALS = [
+	'CDF',
+	'EUR',
+	'GBP',
+	'GHS',
+	'KES',
+	'MWK',
+	'NGN',
+	'SSP',
+	'SZL',
+	'TZS',
+	'USD',
+	'ZAR',
+	'ZMW'
+];
 
 export const CURRENCIES: readonly string[] = [...WITHOUT_DECIMALS, ...TWO_DECIMALS].sort();
 

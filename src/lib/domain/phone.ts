@@ -18,6 +18,9 @@ export function parseMobile(text: string, region: string): string | null {
 	return null;
 }
 
+/** Replaces a deleted number. No country has the code 999. Migration 0043 has it too. */
+export const DELETED_NUMBER = '+9990000000';
+
 /** Hides the middle of a number: `+256*****3456`. */
 export function maskPhone(e164: string): string {
 	const number = parsePhoneNumberFromString(e164);

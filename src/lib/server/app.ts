@@ -33,6 +33,7 @@ import { createOperators, type Operators } from './billing/operators/registry.ts
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
 import { createMailer } from './platform/mail.ts';
+import { createPersonalData } from './personal-data/personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
 import { REFUND_JOB } from './billing/payments/context.ts';
@@ -69,7 +70,7 @@ interface Options {
 type Base = Awaited<ReturnType<typeof openBase>>;
 
 /** Share of the limit of a remote API for lists and the map. */
-const PART_FOR_LOOKING = 1 / 2;
+const PART_FOR_SEARCHES = 1 / 2;
 
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
@@ -104,7 +105,9 @@ export async function createApp(config: Config, options: Options = {}) {
 		},
 		/** The command line does not start the jobs. */
 		startJobs() {
-			const own = [sales.payments, network.access, sales.sessions, network.gatewayHealth, network.usage];
+			const { payments, sessions } = sales;
+			const { access, gatewayHealth, usage } = network;
+			const own = [payments, access, sessions, gatewayHealth, usage, createPersonalData(base)];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
 		},
@@ -222,11 +225,11 @@ function createPortal(
 ) {
 	const { config, clock, log } = base;
 	const { maxCodes, defaultRegion: region, remoteApi } = config;
-	const looking = createQuota(PART_FOR_LOOKING, config, clock);
+	const searchQuota = createQuota(PART_FOR_SEARCHES, config, clock);
 	/** The portal's API client. Its key exists once `openPortal` has run. */
 	const api: ApiAccess = remoteApi
-		? { ...remoteApi, memory: createApiMemory(clock), looking }
-		: { url: null, key: '', looking };
+		? { ...remoteApi, memory: createApiMemory(clock), searchQuota }
+		: { url: null, key: '', searchQuota };
 	return {
 		api,
 		purchases: createPurchases({ ...base, rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer }),

@@ -60,7 +60,7 @@ export async function takeOrder(
 	if (isChanged && (await wasSent(event, entry))) redirect(303, link(`/s/${entry.purchase}`));
 	const refusal = offeredMethods(router.payment_methods).includes(entry.paymentMethod)
 		? 'choice' in wanted && chargeText(router, entry.paymentMethod, wanted.choice.amount)
-		: m.router_choose_network();
+		: m.router_choose_method();
 	const errors: FormErrors = {
 		...('error' in wanted ? { [wanted.gone ? 'form' : 'time']: wanted.error } : {}),
 		...(refusal ? { paymentMethod: refusal } : {}),

@@ -23,7 +23,7 @@ export const NEW_ORDER: OrderWords = {
 export const PAID_AGAIN: OrderWords = {
 	priceChanged: m.purchase_price_changed,
 	busy: m.purchase_busy_again,
-	away: m.purchase_till_away_again
+	away: m.purchase_service_unreachable
 };
 
 /** A device started too many payments. */
@@ -78,7 +78,7 @@ function paymentRefusal({ code }: ApiProblem, words: { region: PhoneHint; bounds
 		case 'payment_method_not_supported':
 			return { paymentMethod: m.router_network_refused() };
 		case 'payer_prompt_limit':
-			return { phone: m.router_number_tired() };
+			return { phone: m.router_number_prompt_limit() };
 		case 'router_unavailable':
 			return { form: m.router_gone_offline() };
 		default:

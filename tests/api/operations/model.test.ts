@@ -88,8 +88,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			const earned = await judgeEarnings(owner, fixture.sql, { from, until: serverNow(fixture.server) });
 			expect([...sent, ...earned]).toEqual([]);
 			const { payments } = simulator.ledger();
+			const usedUp = "select count(*) from sessions where status_reason = 'data_limit_reached'";
 			console.log(
-				`${database}: ${SEEDS.length} histories, ${simulator.books.payments.length} payments, ${payments} paid`
+				`${database}: ${SEEDS.length} histories, ${simulator.books.payments.length} payments, ${payments} paid, ${await fixture.sql.count(usedUp)} ended without data`
 			);
 		},
 		SEEDS.length * SECONDS_PER_RUN * 1000

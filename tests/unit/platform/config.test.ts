@@ -55,6 +55,8 @@ const WRONG: Record<string, string[]> = {
 	REPORT_TIMEZONE: ['Kampala', 'Africa/Nowhere', '+25:00'],
 	CALLBACK_URL: ['airtill.example', 'ftp://x'],
 	CALLBACK_ADDRESSES: ['196.201.214.200', 'daraja=', 'daraja=home', 'daraja=10.0.0.0/33', 'a=::1;a=::2'],
+	KEEP_NUMBERS_DAYS: ['89', '36501', 'never'],
+	KEEP_DEVICES_DAYS: ['31', '3651', '1y'],
 	PAYMENT_TIMEOUT_SECONDS: ['29', '3601', '10m'],
 	SESSION_PAYMENT_SECONDS: ['59', '86401', '-1'],
 	LATE_PAYMENT_SECONDS: ['-1', '86401'],

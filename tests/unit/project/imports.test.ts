@@ -203,7 +203,7 @@ describe('rule 5: services', () => {
 
 	it('use main files of other areas, the interfaces of gateways and operators, and types', () => {
 		const INTERFACES =
-			/^lib\/server\/(gateways\/(gateway|registry)|billing\/operators\/(operator|registry|carriage))\.ts$/;
+			/^lib\/server\/(gateways\/(gateway|registry)|billing\/operators\/(operator|registry|operator-for-payment))\.ts$/;
 		const inner = between.filter(({ to, isType }) => !isMain(to) && !isType && !INTERFACES.test(to));
 		expect(
 			shown(inner, [

@@ -1,4 +1,4 @@
-import * as say from '#lib/i18n/messages.js';
+import * as m from '#lib/i18n/messages.js';
 import {
 	purchaseState,
 	type PaymentState,
@@ -21,26 +21,26 @@ export function addedState(
 
 const OF_ADDED: Readonly<Record<string, (words: PurchaseWords) => Partial<PurchaseState>>> = {
 	waiting: ({ network, amount: money }) => ({
-		title: say.purchase_adding_title(),
-		text: say.purchase_adding_text({ network, money })
+		title: m.purchase_adding_title(),
+		text: m.purchase_adding_text({ network, money })
 	}),
 	unknown: ({ network }) => ({
-		title: say.purchase_adding_unknown_title({ network }),
-		text: say.purchase_adding_unknown_text(),
-		next: say.purchase_adding_unknown_next()
+		title: m.purchase_adding_unknown_title({ network }),
+		text: m.purchase_adding_unknown_text(),
+		next: m.purchase_adding_unknown_next()
 	}),
 	'unknown-late': ({ network }) => ({
-		title: say.purchase_adding_unknown_title({ network }),
-		text: say.purchase_adding_late_text(),
-		next: say.purchase_adding_late_next()
+		title: m.purchase_adding_unknown_title({ network }),
+		text: m.purchase_adding_late_text(),
+		next: m.purchase_adding_late_next()
 	}),
 	'getting-ready': ({ amount: money }) => ({
-		title: say.purchase_adding_ready_title(),
-		text: say.purchase_adding_ready_text({ money }),
-		next: say.purchase_adding_ready_next()
+		title: m.purchase_adding_ready_title(),
+		text: m.purchase_adding_ready_text({ money }),
+		next: m.purchase_adding_ready_next()
 	}),
-	cancelled: () => ({ title: say.purchase_adding_cancelled_title() }),
-	'cancelled-open': () => ({ title: say.purchase_adding_cancelled_title() }),
-	'timed-out': () => ({ title: say.purchase_adding_cancelled_title() }),
-	closed: () => ({ title: say.purchase_adding_cancelled_title() })
+	cancelled: () => ({ title: m.purchase_adding_cancelled_title() }),
+	'cancelled-open': () => ({ title: m.purchase_adding_cancelled_title() }),
+	'timed-out': () => ({ title: m.purchase_adding_cancelled_title() }),
+	closed: () => ({ title: m.purchase_adding_cancelled_title() })
 };

@@ -1,4 +1,4 @@
-import * as say from '#lib/i18n/messages.js';
+import * as m from '#lib/i18n/messages.js';
 import { refund, refundChanges } from './refund.ts';
 import { isRefused, refusal, refusedKind } from './refusal.ts';
 import { reloads } from './seconds.ts';
@@ -33,11 +33,11 @@ export function whileCancelled(
 		return {
 			kind: 'not-opened',
 			tone: 'bad',
-			title: say.purchase_not_opened_title(),
+			title: m.purchase_not_opened_title(),
 			text: open
-				? say.purchase_not_opened_open_text({ money: words.amount, number: words.number })
-				: say.purchase_not_opened_text(),
-			next: say.purchase_not_opened_next(),
+				? m.purchase_not_opened_open_text({ money: words.amount, number: words.number })
+				: m.purchase_not_opened_text(),
+			next: m.purchase_not_opened_next(),
 			action: 'buy',
 			...reloads(true)
 		};
@@ -46,9 +46,9 @@ export function whileCancelled(
 		return {
 			kind: 'unknown-late',
 			tone: 'notice',
-			title: say.purchase_unknown_title({ network: words.network }),
-			text: say.purchase_late_text(),
-			next: say.purchase_late_next(),
+			title: m.purchase_unknown_title({ network: words.network }),
+			text: m.purchase_late_text(),
+			next: m.purchase_late_next(),
 			action: 'buy',
 			...reloads(true)
 		};
@@ -66,9 +66,9 @@ export function whileCancelled(
 	return {
 		kind: timedOut ? 'timed-out' : 'closed',
 		tone: 'plain',
-		title: timedOut ? say.purchase_timed_out_title() : say.purchase_closed_title(),
-		text: timedOut ? say.purchase_timed_out_text() : say.purchase_closed_text(),
-		next: say.purchase_buy_next(),
+		title: timedOut ? m.purchase_timed_out_title() : m.purchase_closed_title(),
+		text: timedOut ? m.purchase_timed_out_text() : m.purchase_closed_text(),
+		next: m.purchase_buy_next(),
 		action: timedOut ? 'renew' : 'buy',
 		...reloads(false)
 	};
@@ -78,9 +78,9 @@ function cancelledByBuyer(open: boolean): PurchaseState {
 	return {
 		kind: open ? 'cancelled-open' : 'cancelled',
 		tone: 'plain',
-		title: say.purchase_cancelled_title(),
-		text: open ? say.purchase_cancelled_open_text() : say.purchase_cancelled_text(),
-		next: say.purchase_buy_next(),
+		title: m.purchase_cancelled_title(),
+		text: open ? m.purchase_cancelled_open_text() : m.purchase_cancelled_text(),
+		next: m.purchase_buy_next(),
 		action: 'buy',
 		...reloads(open)
 	};

@@ -1,4 +1,4 @@
-import * as say from '#lib/i18n/messages.js';
+import * as m from '#lib/i18n/messages.js';
 import { dataText } from '../offer-words.ts';
 
 /** The data of a pass, in MB. */
@@ -19,7 +19,7 @@ export function dataWords({ limitMb, leftMb }: PassData): { text: string; isLow:
 	if (leftMb === null) return { text: dataText(limitMb), isLow: false };
 	const shownMb = leftMb < 1000 ? leftMb : Math.floor(leftMb / SHOWN_STEP_MB) * SHOWN_STEP_MB;
 	return {
-		text: say.purchase_data_left({ left: dataText(shownMb), limit: dataText(limitMb) }),
+		text: m.purchase_data_left({ left: dataText(shownMb), limit: dataText(limitMb) }),
 		isLow: leftMb <= WARN_SHARE * limitMb
 	};
 }

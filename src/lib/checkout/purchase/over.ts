@@ -1,4 +1,4 @@
-import * as say from '#lib/i18n/messages.js';
+import * as m from '#lib/i18n/messages.js';
 import { refund, refundChanges, sentences } from './refund.ts';
 import { reloads } from './seconds.ts';
 import type { PaymentState, PurchaseState, PurchaseWords, SessionState, StatusWords } from './state.ts';
@@ -11,10 +11,9 @@ export function whileActive(
 	return {
 		kind: 'active',
 		tone: 'good',
-		title:
-			words.until === null ? say.purchase_ready_title() : say.purchase_active_title({ until: words.until }),
+		title: words.until === null ? m.purchase_ready_title() : m.purchase_active_title({ until: words.until }),
 		text: howTo(session.access?.kind, words.ssid),
-		next: say.purchase_active_next({ code: words.code }),
+		next: m.purchase_active_next({ code: words.code }),
 		action: 'none',
 		...reloads(false),
 		note: refund(payment, words)?.text ?? null
@@ -22,9 +21,9 @@ export function whileActive(
 }
 
 function howTo(kind: string | undefined, ssid: string): string {
-	if (kind === 'portal_login') return say.purchase_active_sign_in({ ssid });
-	if (kind === 'wpa_enterprise') return say.purchase_active_user({ ssid });
-	return say.purchase_active_text({ ssid });
+	if (kind === 'portal_login') return m.purchase_active_sign_in({ ssid });
+	if (kind === 'wpa_enterprise') return m.purchase_active_user({ ssid });
+	return m.purchase_active_text({ ssid });
 }
 
 function afterwards(
@@ -48,12 +47,12 @@ export const whileExpired = (payment: PaymentState | null, words: PurchaseWords)
 	afterwards(
 		{
 			kind: 'over',
-			title: say.purchase_over_title(),
+			title: m.purchase_over_title(),
 			text:
 				words.until === null
-					? say.purchase_ended_text({ ssid: words.ssid })
-					: say.purchase_over_text({ until: words.until }),
-			next: say.purchase_over_next()
+					? m.purchase_ended_text({ ssid: words.ssid })
+					: m.purchase_over_text({ until: words.until }),
+			next: m.purchase_over_next()
 		},
 		payment,
 		words
@@ -69,20 +68,20 @@ function whyEnded(reason: string | null, { ssid, data }: PurchaseWords): StatusW
 	if (reason === 'data_limit_reached' && data !== null) {
 		return {
 			kind: 'ended-data',
-			title: say.purchase_data_over_title({ limit: data }),
-			text: say.purchase_data_over_text(),
-			next: say.purchase_data_over_next()
+			title: m.purchase_data_over_title({ limit: data }),
+			text: m.purchase_data_over_text(),
+			next: m.purchase_data_over_next()
 		};
 	}
 	const [kind, title, text] = WHY_ENDED[reason ?? ''] ?? ENDED;
-	return { kind, title: title(), text: text({ ssid }), next: say.purchase_buy_next() };
+	return { kind, title: title(), text: text({ ssid }), next: m.purchase_buy_next() };
 }
 
 type WhyEnded = readonly [kind: string, title: () => string, text: (words: { ssid: string }) => string];
 
-const ENDED: WhyEnded = ['ended', say.purchase_ended_title, say.purchase_ended_text];
+const ENDED: WhyEnded = ['ended', m.purchase_ended_title, m.purchase_ended_text];
 const WHY_ENDED: Readonly<Record<string, WhyEnded>> = {
-	client_ended: ['ended-client', say.purchase_ended_client_title, say.purchase_ended_client_text],
-	admin_ended: ['ended-admin', say.purchase_ended_admin_title, say.purchase_ended_admin_text],
-	refunded: ['ended-refunded', say.purchase_ended_refunded_title, say.purchase_ended_refunded_text]
+	client_ended: ['ended-client', m.purchase_ended_client_title, m.purchase_ended_client_text],
+	admin_ended: ['ended-admin', m.purchase_ended_admin_title, m.purchase_ended_admin_text],
+	refunded: ['ended-refunded', m.purchase_ended_refunded_title, m.purchase_ended_refunded_text]
 };

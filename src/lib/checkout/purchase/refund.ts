@@ -1,15 +1,15 @@
-import * as say from '#lib/i18n/messages.js';
+import * as m from '#lib/i18n/messages.js';
 import type { PaymentState, PurchaseWords, StatusWords } from './state.ts';
 
 type MoneyWords = Pick<PurchaseWords, 'amount' | 'taken' | 'number'>;
 
 const WHY: Readonly<Record<string, (words: { taken: string; money: string }) => string>> = {
-	duplicate_payment: () => say.purchase_why_duplicate_payment(),
-	session_cancelled: () => say.purchase_why_session_cancelled(),
-	late_payment: () => say.purchase_why_late_payment(),
-	provisioning_failed: () => say.purchase_why_provisioning_failed(),
-	amount_mismatch: (words) => say.purchase_why_amount_mismatch(words),
-	admin: () => say.purchase_why_admin()
+	duplicate_payment: () => m.purchase_why_duplicate_payment(),
+	session_cancelled: () => m.purchase_why_session_cancelled(),
+	late_payment: () => m.purchase_why_late_payment(),
+	provisioning_failed: () => m.purchase_why_provisioning_failed(),
+	amount_mismatch: (words) => m.purchase_why_amount_mismatch(words),
+	admin: () => m.purchase_why_admin()
 };
 
 export const sentences = (...texts: string[]): string => texts.join(' ');
@@ -20,30 +20,28 @@ export function refund(
 	{ amount, taken, number }: MoneyWords
 ): StatusWords | null {
 	if (!payment || (payment.status === 'success' && payment.applied)) return null;
-	const why = (WHY[payment.refund_reason ?? ''] ?? say.purchase_why_other)({ taken, money: amount });
-	const where = (sum: typeof say.purchase_refunded_sum) => sentences(why, sum({ money: taken, number }));
+	const why = (WHY[payment.refund_reason ?? ''] ?? m.purchase_why_other)({ taken, money: amount });
+	const where = (sum: typeof m.purchase_refunded_sum) => sentences(why, sum({ money: taken, number }));
 	switch (payment.status) {
 		case 'success':
 		case 'refund_pending':
 			return {
-				title: say.purchase_refund_pending_title(),
-				text: where(say.purchase_refund_pending_sum),
+				title: m.purchase_refund_pending_title(),
+				text: where(m.purchase_refund_pending_sum),
 				next:
-					payment.status === 'success'
-						? say.purchase_refund_begins_next()
-						: say.purchase_refund_pending_next()
+					payment.status === 'success' ? m.purchase_refund_begins_next() : m.purchase_refund_pending_next()
 			};
 		case 'refunded':
 			return {
-				title: say.purchase_refunded_title(),
-				text: where(say.purchase_refunded_sum),
-				next: say.purchase_refunded_next()
+				title: m.purchase_refunded_title(),
+				text: where(m.purchase_refunded_sum),
+				next: m.purchase_refunded_next()
 			};
 		case 'refund_failed':
 			return {
-				title: say.purchase_refund_failed_title(),
-				text: where(say.purchase_refund_failed_sum),
-				next: say.purchase_refund_failed_next()
+				title: m.purchase_refund_failed_title(),
+				text: where(m.purchase_refund_failed_sum),
+				next: m.purchase_refund_failed_next()
 			};
 		default:
 			return null;

@@ -1,4 +1,4 @@
-import * as say from '#lib/i18n/messages.js';
+import * as m from '#lib/i18n/messages.js';
 import type { PaymentState, PurchaseWords, StatusWords } from './state.ts';
 
 type Refusal = (words: PurchaseWords) => StatusWords;
@@ -6,46 +6,46 @@ type Refusal = (words: PurchaseWords) => StatusWords;
 /** An operator's final refusal, by the API's reason. The payer was not charged in any of them. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
 	payer_rejected: () => ({
-		title: say.purchase_refused_payer_rejected_title(),
-		text: say.purchase_refused_payer_rejected_text(),
-		next: say.purchase_refused_payer_rejected_next()
+		title: m.purchase_refused_payer_rejected_title(),
+		text: m.purchase_refused_payer_rejected_text(),
+		next: m.purchase_refused_payer_rejected_next()
 	}),
 	insufficient_funds: () => ({
-		title: say.purchase_refused_insufficient_funds_title(),
-		text: say.purchase_refused_insufficient_funds_text(),
-		next: say.purchase_refused_insufficient_funds_next()
+		title: m.purchase_refused_insufficient_funds_title(),
+		text: m.purchase_refused_insufficient_funds_text(),
+		next: m.purchase_refused_insufficient_funds_next()
 	}),
 	payer_not_found: ({ number }) => ({
-		title: say.purchase_refused_payer_not_found_title(),
-		text: say.purchase_refused_payer_not_found_text({ number }),
-		next: say.purchase_refused_payer_not_found_next()
+		title: m.purchase_refused_payer_not_found_title(),
+		text: m.purchase_refused_payer_not_found_text({ number }),
+		next: m.purchase_refused_payer_not_found_next()
 	}),
 	payer_limit_reached: () => ({
-		title: say.purchase_refused_payer_limit_reached_title(),
-		text: say.purchase_refused_payer_limit_reached_text(),
-		next: say.purchase_refused_payer_limit_reached_next()
+		title: m.purchase_refused_payer_limit_reached_title(),
+		text: m.purchase_refused_payer_limit_reached_text(),
+		next: m.purchase_refused_payer_limit_reached_next()
 	}),
 	payer_timeout: () => ({
-		title: say.purchase_refused_payer_timeout_title(),
-		text: say.purchase_refused_payer_timeout_text(),
-		next: say.purchase_refused_payer_timeout_next()
+		title: m.purchase_refused_payer_timeout_title(),
+		text: m.purchase_refused_payer_timeout_text(),
+		next: m.purchase_refused_payer_timeout_next()
 	}),
 	provider_unavailable: () => ({
-		title: say.purchase_refused_provider_unavailable_title(),
-		text: say.purchase_refused_provider_unavailable_text(),
-		next: say.purchase_refused_provider_unavailable_next()
+		title: m.purchase_refused_provider_unavailable_title(),
+		text: m.purchase_refused_provider_unavailable_text(),
+		next: m.purchase_refused_provider_unavailable_next()
 	}),
 	provider_error: () => ({
-		title: say.purchase_refused_provider_error_title(),
-		text: say.purchase_refused_provider_error_text(),
-		next: say.purchase_refused_provider_error_next()
+		title: m.purchase_refused_provider_error_title(),
+		text: m.purchase_refused_provider_error_text(),
+		next: m.purchase_refused_provider_error_next()
 	})
 };
 
 const otherRefusal: Refusal = () => ({
-	title: say.purchase_refused_other_title(),
-	text: say.purchase_refused_other_text(),
-	next: say.purchase_refused_other_next()
+	title: m.purchase_refused_other_title(),
+	text: m.purchase_refused_other_text(),
+	next: m.purchase_refused_other_next()
 });
 
 export const refusal = (code: string | null, words: PurchaseWords): StatusWords =>

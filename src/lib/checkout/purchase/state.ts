@@ -1,4 +1,4 @@
-import * as say from '#lib/i18n/messages.js';
+import * as m from '#lib/i18n/messages.js';
 import { whileActive, whileEnded, whileExpired } from './over.ts';
 import { refund, refundChanges } from './refund.ts';
 import { refusal, isRefused, refusedKind } from './refusal.ts';
@@ -9,7 +9,6 @@ import { whileCancelled } from './cancelled.ts';
  * Describes a purchase to its buyer from the states of the wire format (sections 1 and 2).
  * Rules: never "failed" while the result is unknown; always the money; always a next step. Unknown values get
  * a sentence that is always true.
- * `say.…` instead of `m.…` keeps these server-only sentences out of the browser's script.
  */
 
 export interface SessionState {
@@ -81,9 +80,9 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 		return {
 			kind: 'not-asked',
 			tone: 'notice',
-			title: say.purchase_not_asked_title(),
-			text: say.purchase_not_asked_text(),
-			next: say.purchase_not_asked_next({ money: words.amount }),
+			title: m.purchase_not_asked_title(),
+			text: m.purchase_not_asked_text(),
+			next: m.purchase_not_asked_next({ money: words.amount }),
 			note: null,
 			action: 'retry',
 			polls: true,
@@ -94,9 +93,9 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 		return {
 			kind: 'waiting',
 			tone: 'plain',
-			title: say.purchase_waiting_title(),
-			text: say.purchase_waiting_text({ network: words.network, money: words.amount }),
-			next: say.purchase_may_close(),
+			title: m.purchase_waiting_title(),
+			text: m.purchase_waiting_text({ network: words.network, money: words.amount }),
+			next: m.purchase_may_close(),
 			note: null,
 			action: 'none',
 			polls: true,
@@ -129,9 +128,9 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 	return {
 		kind: 'unknown',
 		tone: 'notice',
-		title: say.purchase_unknown_title({ network: words.network }),
-		text: say.purchase_unknown_text(),
-		next: say.purchase_unknown_next(),
+		title: m.purchase_unknown_title({ network: words.network }),
+		text: m.purchase_unknown_text(),
+		next: m.purchase_unknown_next(),
 		action: 'wait-or-retry',
 		...reloads(true)
 	};
@@ -141,9 +140,9 @@ export function gettingReady(words: PurchaseWords): PurchaseState {
 	return {
 		kind: 'getting-ready',
 		tone: 'good',
-		title: say.purchase_ready_title(),
-		text: say.purchase_ready_text({ money: words.amount }),
-		next: say.purchase_ready_next(),
+		title: m.purchase_ready_title(),
+		text: m.purchase_ready_text({ money: words.amount }),
+		next: m.purchase_ready_next(),
 		note: null,
 		action: 'none',
 		polls: true,
@@ -175,9 +174,9 @@ export function purchaseState(
 			return {
 				kind: `other-${session.status}`,
 				tone: 'notice',
-				title: say.purchase_other_title(),
-				text: say.purchase_other_text({ money: words.amount }),
-				next: say.purchase_other_next(),
+				title: m.purchase_other_title(),
+				text: m.purchase_other_text({ money: words.amount }),
+				next: m.purchase_other_next(),
 				action: 'none',
 				...reloads(true)
 			};

@@ -7,7 +7,7 @@ import { sandboxSecret } from '../platform/sandbox-secret.ts';
 import { readSetting, settingsTable, type Setting } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 
-/** Nothing else in the application reads process.env. */
+/** Nothing else in lib/ reads process.env. */
 
 /** Required by the licence (ODbL) of OpenStreetMap, whose data PMTiles extracts contain. */
 const OPENSTREETMAP = '© OpenStreetMap contributors';
@@ -133,7 +133,9 @@ const serverConfig = (settings: Settings) => ({
 	maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
 	/** Attempts per minute to open a purchase by its code. */
 	maxCodes: { network: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
-	webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE
+	webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE,
+	/** Retention of personal data. */
+	keepDays: { numbers: settings.KEEP_NUMBERS_DAYS, devices: settings.KEEP_DEVICES_DAYS }
 });
 
 const salesConfig = (settings: Settings) => ({

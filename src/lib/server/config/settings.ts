@@ -5,7 +5,7 @@ import { isContact } from '#lib/domain/contact.ts';
 import { CURRENCIES } from '#lib/domain/money.ts';
 import { readBasemap } from '../map/place.ts';
 import { readAddressLists } from '../billing/operators/addresses.ts';
-import { NETWORK_METHODS } from '../billing/operators/registry.ts';
+import { NAMED_METHODS } from '../billing/operators/registry.ts';
 import type { Setting } from './setting.ts';
 
 export const MIN_SECRET_LENGTH = 32;
@@ -127,9 +127,11 @@ export const SETTINGS = {
 		schema: z
 			.string()
 			.transform((text) => text.split(',').map((one) => one.trim()))
-			.pipe(z.array(z.string().refine(isContact, 'Use phone numbers and e-mail addresses, with commas.')))
+			.pipe(
+				z.array(z.string().refine(isContact, 'Use phone numbers and e-mail addresses, separated by commas.'))
+			)
 			.optional(),
-		description: 'Where buyers get help: phone numbers and e-mail addresses, with commas.'
+		description: 'Where buyers get help: phone numbers and e-mail addresses, separated by commas.'
 	},
 	TEXTS_DIR: {
 		schema: z.string().refine(existsSync, 'Use a folder that exists.').optional(),
@@ -151,10 +153,10 @@ export const SETTINGS = {
 			.string()
 			.transform((text) => text.split(',').map((method) => method.trim()))
 			.pipe(
-				z.array(z.enum(NETWORK_METHODS, `Use some of ${NETWORK_METHODS.join(', ')}, with commas.`)).max(8)
+				z.array(z.enum(NAMED_METHODS, `Use some of ${NAMED_METHODS.join(', ')}, separated by commas.`)).max(8)
 			),
 		default: 'mtn_momo,airtel_money',
-		description: `Payment methods of new routers, beside \`mobile_money\` (detected from the number): ${NETWORK_METHODS.join(', ')}.`
+		description: `Payment methods of new routers, beside \`mobile_money\` (detected from the number): ${NAMED_METHODS.join(', ')}.`
 	},
 	MAP_CENTRE: {
 		schema: position,
@@ -225,7 +227,7 @@ export const SETTINGS = {
 		'Time limit of one request to a mobile-money operator. After it Airtill asks for the status of the payment; it never sends the payment twice.'
 	),
 	RATE_LIMIT_DEFAULT: rate(100, 'API requests per key in 60 seconds, on the default rate plan.'),
-	RATE_LIMIT_ENTERPRISE: rate(1000, 'The same on the enterprise rate plan.'),
+	RATE_LIMIT_ENTERPRISE: rate(1000, 'API requests per key in 60 seconds, on the enterprise rate plan.'),
 	RATE_LIMIT_ACCOUNT: integer(
 		[1, 1000],
 		5,
@@ -268,6 +270,16 @@ export const SETTINGS = {
 		72,
 		'Time in which Airtill asks the operator about an unanswered payment; then a person must decide. For a refused payment it is 24 hours.'
 	),
+	KEEP_NUMBERS_DAYS: integer(
+		[90, 36_500],
+		3650,
+		'Days until phone numbers and messages of operators are deleted from purchases and payments, which stay. The default is ten years, for which OHADA countries keep evidence of accounts; the law of your country may ask for fewer.'
+	),
+	KEEP_DEVICES_DAYS: integer(
+		[32, 3650],
+		400,
+		'Days until the records of devices are deleted: MAC and IP addresses, times online, data use. The default lets owners look back a year; the law of your country may ask for a time.'
+	),
 	PAYMENT_ATTEMPTS: integer([1, 100], 5, 'Payments per session.'),
 	PAYER_PROMPTS: integer(
 		[1, 1000],
@@ -282,7 +294,7 @@ export const SETTINGS = {
 	UNPAID_PROMPTS_TOTAL: integer(
 		[10, 1_000_000],
 		1000,
-		'The same for all addresses together, or three for each payment of these 15 minutes if that is more. Above it only addresses that paid in the last 24 hours and numbers that paid in the last 30 days can start payments.'
+		'Unpaid payment requests in 15 minutes from all addresses together, or three for each payment of these 15 minutes if that is more. Above it only addresses that paid in the last 24 hours and numbers that paid in the last 30 days can start payments.'
 	),
 	MAX_PRICE: integer(
 		[1, 1_000_000_000],

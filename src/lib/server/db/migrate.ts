@@ -34,6 +34,7 @@ import { apiLists } from './migrations/0039-api-lists.ts';
 import { enforcedUntil } from './migrations/0040-enforced-until.ts';
 import { grantVisits } from './migrations/0041-grant-visits.ts';
 import { counters } from './migrations/0042-counters.ts';
+import { retention } from './migrations/0043-retention.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -94,7 +95,8 @@ const MIGRATIONS: readonly Migration[] = [
 	apiLists,
 	enforcedUntil,
 	grantVisits,
-	counters
+	counters,
+	retention
 ];
 
 /** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */

@@ -86,10 +86,10 @@ export interface ApiAccess {
 	key: string;
 	memory?: ApiMemory;
 	/** Limits lists and the map at a remote API, which cost buyers nothing: one search makes many calls. */
-	looking?: Quota;
+	searchQuota?: Quota;
 }
 
-interface Carrier {
+interface PortalEvent {
 	fetch: typeof fetch;
 	request: Request;
 	locals: { app: { api: ApiAccess; log: Log } };
@@ -103,9 +103,9 @@ const LONGEST_WAIT_SECONDS = 60;
 /** With these statuses the request was wrong. After any other failure its effect is unknown. */
 const REFUSALS: readonly number[] = [400, 404];
 
-export function apiClient(event: Carrier): ApiClient {
+export function apiClient(event: PortalEvent): ApiClient {
 	const { api, log } = event.locals.app;
-	const { url, key, looking } = api;
+	const { url, key, searchQuota } = api;
 
 	async function call<Body>(
 		method: 'GET' | 'POST' | 'DELETE',
@@ -115,8 +115,8 @@ export function apiClient(event: Carrier): ApiClient {
 	): Promise<Body> {
 		const timeout = AbortSignal.timeout(TIMEOUT_MS + waitSeconds * 1000);
 		// A buyer who leaves aborts a read. An order that was sent completes.
-		const { signal: left } = event.request;
-		const signal = method === 'GET' ? AbortSignal.any([timeout, left]) : timeout;
+		const { signal: clientGone } = event.request;
+		const signal = method === 'GET' ? AbortSignal.any([timeout, clientGone]) : timeout;
 		const init: RequestInit = {
 			method,
 			signal,
@@ -136,7 +136,7 @@ export function apiClient(event: Carrier): ApiClient {
 				url === null ? await event.fetch(`/v1${address}`, init) : await fetch(`${url}${address}`, init);
 			body = await response.json();
 		} catch (error) {
-			if (!left.aborted) log.error({ err: error, method }, 'the API does not answer the portal');
+			if (!clientGone.aborted) log.error({ err: error, method }, 'the API does not answer the portal');
 			throw new ApiUnavailable('no answer', error);
 		}
 		if (response.ok) return body as Body;
@@ -168,14 +168,14 @@ export function apiClient(event: Carrier): ApiClient {
 			if (!response.ok || !bytes) return null;
 			return { type: extension === 'svg' ? 'image/svg+xml' : 'image/png', bytes };
 		} catch (error) {
-			log.warn({ err: error }, 'the logo of a router does not come');
+			log.warn({ err: error }, 'the logo could not be loaded');
 			return null;
 		}
 	}
 
 	const calls: Calls = {
 		listRouters: async (query) => {
-			looking?.take();
+			searchQuota?.take();
 			return call('GET', '/routers', { query });
 		},
 		getRouter: (id) => call('GET', `/routers/${id}`),

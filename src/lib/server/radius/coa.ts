@@ -8,7 +8,7 @@ import { randomId, readResponse, requestPacket, type RequestAttributes, type Req
 export type Asked =
 	{ kind: 'done' } | { kind: 'gone' } | { kind: 'refused'; errorCause: number | null } | { kind: 'silent' };
 
-export interface AccessServer {
+export interface CoaTarget {
 	host: string;
 	port: number;
 	secret: string;
@@ -21,8 +21,8 @@ const NOT_FOUND = 503;
 const ANSWER_MS = 2_000;
 
 /** Sends one request, without retries. */
-export function ask(
-	{ host, port, secret }: AccessServer,
+export function sendRequest(
+	{ host, port, secret }: CoaTarget,
 	kind: RequestKind,
 	attributes: RequestAttributes
 ): Promise<Asked> {

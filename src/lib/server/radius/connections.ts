@@ -1,7 +1,7 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import { loginUser } from '#lib/domain/pass-username.ts';
 import { dataWords, type RegisteredGateway } from '../gateways/gateways.ts';
-import { ask, DYNAMIC_AUTHORISATION_PORT, type AccessServer, type Asked } from './coa.ts';
+import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type Asked } from './coa.ts';
 import * as store from '../access/device-slots/connection-store.ts';
 import { holdsSlot } from '../access/device-slots/device-slots.ts';
 import { passState } from '../access/passes/pass-state.ts';
@@ -118,20 +118,20 @@ async function send(
 	kind: RequestKind,
 	row: Connection,
 	gateway: RegisteredGateway,
-	server: AccessServer,
+	server: CoaTarget,
 	untilMs: number | null
 ): Promise<Asked> {
 	// By the gateway's clock, because it drops requests that look too old or too new.
 	const eventTimestamp = Math.round((context.clock.now() + (gateway.clockOffsetMs ?? 0)) / 1000);
 	const attributes = { ...namesOf(row, gateway), eventTimestamp };
-	if (untilMs === null) return ask(server, kind, attributes);
+	if (untilMs === null) return sendRequest(server, kind, attributes);
 	// As in an Access-Accept: seconds since the connection began (RFC 2865, 5.27).
 	const sessionTimeout = Math.max(1, Math.ceil((untilMs - row.started_at) / 1000));
 	const vendor = await totalLimit(context, row, gateway);
-	const asked = await ask(server, kind, { ...attributes, sessionTimeout, vendor });
+	const asked = await sendRequest(server, kind, { ...attributes, sessionTimeout, vendor });
 	// RouterOS documents its limit for the sign-in only. The time at least can go on.
 	const isTimeOnly = vendor !== undefined && asked.kind === 'refused';
-	return isTimeOnly ? ask(server, kind, { ...attributes, sessionTimeout }) : asked;
+	return isTimeOnly ? sendRequest(server, kind, { ...attributes, sessionTimeout }) : asked;
 }
 
 /** Vendor id and types of the total limit and its gigawords. */
@@ -158,7 +158,7 @@ async function totalLimit(
 }
 
 /** The address for Disconnect- and CoA-Requests; null if unknown. */
-export function serverOf({ settings, credentials }: RegisteredGateway): AccessServer | null {
+export function serverOf({ settings, credentials }: RegisteredGateway): CoaTarget | null {
 	const { nas, nasPort = DYNAMIC_AUTHORISATION_PORT } = settings;
 	const { radiusSecret: secret } = credentials;
 	return nas === undefined || secret === undefined ? null : { host: nas, port: nasPort, secret };

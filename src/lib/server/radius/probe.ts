@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
 import { serverOf } from './connections.ts';
-import { ask } from './coa.ts';
+import { sendRequest } from './coa.ts';
 import * as connectionStore from '../access/device-slots/connection-store.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function lifeOf({ database, clock }: AccessContext, gateway: Regist
 	const server = serverOf(gateway);
 	if (!server) return 'unknown';
 	const name = `airtill-${randomUUID()}`;
-	const asked = await ask(server, 'disconnect', {
+	const asked = await sendRequest(server, 'disconnect', {
 		acctSessionId: name,
 		// hostapd rejects a User-Name that does not match.
 		userName: gateway.kind === 'hostapd' ? undefined : name,

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 export { PAID_DAYS, UNPAID_HOURS } from '../gateways/captive-sessions/captive-sessions.ts';
-export { DEVICE_DAYS } from '../owner/usage/usage.ts';
 
 /** Reads the administrator's Markdown of a page, in the language if there is one. Returns null without any. */
 export async function ownText(dir: string | null, page: string, locale: string): Promise<string | null> {

@@ -1,6 +1,6 @@
 import { currentLocale } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { DEVICE_DAYS, ownText, PAID_DAYS, UNPAID_HOURS } from '#lib/server/web/site-pages.ts';
+import { ownText, PAID_DAYS, UNPAID_HOURS } from '#lib/server/web/site-pages.ts';
 import type { PageServerLoad } from './$types';
 
 const TITLES = { help: m.common_help, terms: m.common_terms, privacy: m.common_privacy } as const;
@@ -13,7 +13,8 @@ export const load: PageServerLoad = async ({ params: { site }, locals: { app } }
 	/** Lists the stored data with its retention. */
 	kept: [
 		[m.site_privacy_purchase(), m.site_privacy_no_limit()],
-		[m.site_privacy_device(), m.site_privacy_days({ days: String(DEVICE_DAYS) })],
+		[m.site_privacy_number(), m.site_privacy_days({ days: String(app.config.keepDays.numbers) })],
+		[m.site_privacy_device(), m.site_privacy_days({ days: String(app.config.keepDays.devices) })],
 		[
 			m.site_privacy_visit(),
 			m.site_privacy_visit_time({ hours: String(UNPAID_HOURS), days: String(PAID_DAYS) })

@@ -35,9 +35,9 @@ export function createPasses(context: PassesContext) {
 		isOpen: (pass: PassRow) => isOpen(pass, clock.now()),
 		create: bind(create),
 		addTerms: bind(addTerms),
-		addData: bind(addData),
+		addUsedData: bind(addUsedData),
 		/** Takes the data of a refunded session back. */
-		async removeData(trx: Tx, id: number, megabytes: number | null): Promise<void> {
+		async reduceDataLimit(trx: Tx, id: number, megabytes: number | null): Promise<void> {
 			const { data_limit_mb: limit } = await known(trx, id);
 			if (limit === null || megabytes === null) return;
 			await store.change(trx, id, { data_limit_mb: limit - megabytes, updated_at: clock.now() });
@@ -108,9 +108,9 @@ async function addTerms(context: PassesContext, trx: Tx, pass: PassRow, bought: 
 }
 
 /** Adds bytes that a device used, if that is possible. Returns whether a running pass has no data left. */
-async function addData({ clock }: PassesContext, trx: Tx, id: number, bytes: number): Promise<boolean> {
+async function addUsedData({ clock }: PassesContext, trx: Tx, id: number, bytes: number): Promise<boolean> {
 	const now = clock.now();
-	const pass = await store.addData(trx, id, bytes, now);
+	const pass = await store.addUsedData(trx, id, bytes, now);
 	return pass !== null && pass.activating_until === null && isOpen(pass, now) && dataLeft(pass) === 0;
 }
 

@@ -19,7 +19,7 @@ export const change = (queries: Queries, id: number, to: Updateable<PassesTable>
 	queries.updateTable('passes').set(to).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
 /** Adds data in one statement. Returns null, and adds nothing, if a device cannot have used that much since the start. */
-export async function addData(
+export async function addUsedData(
 	queries: Queries,
 	id: number,
 	bytes: number,

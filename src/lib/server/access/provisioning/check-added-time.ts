@@ -36,7 +36,8 @@ export async function checkAddedTime(context: AccessContext, sessionId: number):
 		let isOver = true;
 		for (const one of [session, ...later]) {
 			if (one.id !== sessionId && !(await isRefundable(one))) isOver = false;
-			else if (await sessions.takeBack(trx, one.id)) await payments.refundUnprovisioned(trx, paymentOf(one));
+			else if (await sessions.cancelAddedTime(trx, one.id))
+				await payments.refundUnprovisioned(trx, paymentOf(one));
 		}
 		if (isOver) await releaseGrants(context, trx, passId);
 		return null;

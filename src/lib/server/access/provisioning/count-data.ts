@@ -15,7 +15,7 @@ export async function countData(
 	passId: number,
 	bytes: number
 ): Promise<void> {
-	if (bytes > 0 && (await passes.addData(trx, passId, bytes))) await sessions.endUsedUp(trx, passId);
+	if (bytes > 0 && (await passes.addUsedData(trx, passId, bytes))) await sessions.endAtDataLimit(trx, passId);
 }
 
 /**

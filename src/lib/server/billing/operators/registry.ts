@@ -4,8 +4,8 @@ import type { Metrics } from '#lib/server/platform/metrics.ts';
 import type { ConfiguredOperator, OperatorDependencies } from './definition.ts';
 import type { OperatorAdapter } from './operator.ts';
 
-/** Methods that name a network; each router lists those it accepts. */
-export const NETWORK_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpesa'] as const;
+/** Methods that name an operator; each router lists those it accepts. */
+export const NAMED_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpesa'] as const;
 
 const SANDBOX_METHOD = 'sandbox';
 
@@ -25,15 +25,15 @@ export function createOperators(
 	}));
 	const adapters = [...(sandbox ? [sandbox] : []), ...real.map(({ adapter }) => adapter)];
 
-	const carrier = (method: string): OperatorAdapter | null =>
+	const operatorFor = (method: string): OperatorAdapter | null =>
 		real.find(({ methods }) => methods.includes(method))?.adapter ?? null;
 
 	function forAnyMethod(phone: string | undefined): OperatorAdapter | null {
 		if (phone === undefined) return real[0]?.adapter ?? sandbox;
 		const guess = guessPaymentMethod(phone);
-		const guessed = guess === null ? null : carrier(guess);
+		const guessed = guess === null ? null : operatorFor(guess);
 		if (guessed?.takesNumber(phone)) return guessed;
-		// The network is unknown or has no operator: use any operator that accepts the number.
+		// The method is unknown or has no operator: use any operator that accepts the number.
 		const taking = real.find(({ adapter }) => adapter.takesNumber(phone));
 		return taking?.adapter ?? sandbox ?? real[0]?.adapter ?? null;
 	}
@@ -41,16 +41,16 @@ export function createOperators(
 	/** Returns null if no operator takes the method. For `mobile_money`, `phone` (E.164) decides. */
 	function forMethod(method: string, phone?: string): OperatorAdapter | null {
 		if (method === SANDBOX_METHOD) return sandbox;
-		return method === ANY_PAYMENT_METHOD ? forAnyMethod(phone) : (carrier(method) ?? sandbox);
+		return method === ANY_PAYMENT_METHOD ? forAnyMethod(phone) : (operatorFor(method) ?? sandbox);
 	}
 
 	return {
 		forMethod,
-		/** Returns the amounts that a method charges, for `mobile_money` whatever network the payer has. */
+		/** Returns the amounts that a method charges, for `mobile_money` whatever operator the payer has. */
 		amountRule(method: string): AmountRule {
 			const isAny = method === ANY_PAYMENT_METHOD && real.length > 0;
-			const carriers = isAny ? real.map(({ adapter }) => adapter) : [forMethod(method)];
-			return strictest(carriers.flatMap((adapter) => (adapter ? [adapter.amounts(method)] : [])));
+			const taking = isAny ? real.map(({ adapter }) => adapter) : [forMethod(method)];
+			return strictest(taking.flatMap((adapter) => (adapter ? [adapter.amounts(method)] : [])));
 		},
 		/** Returns the adapter of a stored payment. @throws Error if it is not configured */
 		byId(id: string): OperatorAdapter {

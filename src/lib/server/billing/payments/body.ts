@@ -3,6 +3,9 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import { failureCode, type PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import type { PaymentRow } from './store.ts';
 
+/** Created once: the OpenAPI registry keeps every schema that derives from a named one, so one per call would leak. */
+const failureCodeOrNull = failureCode.nullable();
+
 /** A refund returns what the operator took (settlement.ts). */
 function refundOf(row: PaymentRow): Pick<PaymentBody, 'refund_amount' | 'refund_currency'> {
 	if (row.refund_reason === null) return { refund_amount: null, refund_currency: null };
@@ -25,7 +28,7 @@ export function paymentBody(row: PaymentRow): PaymentBody {
 		phone: row.phone,
 		payment_method: row.payment_method,
 		applied: row.applied === 1,
-		failure_code: failureCode.nullable().parse(row.failure_code),
+		failure_code: failureCodeOrNull.parse(row.failure_code),
 		failure_message: row.failure_message,
 		provider_reference: row.provider_reference,
 		refund_reason: row.refund_reason,

@@ -15,11 +15,11 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** A payer types the PIN in this time. */
 const ANSWER_MS = 2 * 60 * 1000;
 /** A number is blocked for every source after this many times the limit of one. */
-const SOURCES = 4;
+const ALL_SOURCES_FACTOR = 4;
 /** Unpaid prompts that each payment of the last day allows. */
 const UNPAID_PER_PAID = 3;
 /** Part of the limit that a network keeps although it leaves most prompts unpaid. */
-const STRICT_PART = 1 / 10;
+const UNTRUSTED_SHARE = 1 / 10;
 /** No network's limit refuses a number that has paid in this time. */
 const KNOWN_PAYER_MS = 30 * DAY_MS;
 
@@ -78,10 +78,11 @@ async function checkNumber(
 	const prompts = await store.promptsTo(trx, phone, now - WINDOW_MS);
 	const own = prompts.filter((prompt) => prompt.network === network);
 	const isFlooded =
-		prompts.length >= most * SOURCES && !(await store.hasPaid(trx, { phone, network }, now - DAY_MS));
+		prompts.length >= most * ALL_SOURCES_FACTOR &&
+		!(await store.hasPaid(trx, { phone, network }, now - DAY_MS));
 	if (own.length < most && !isFlooded) return;
 	// The try succeeds once this prompt and the older ones have left the window.
-	const blocking = isFlooded ? prompts.at(-most * SOURCES) : own.at(-most);
+	const blocking = isFlooded ? prompts.at(-most * ALL_SOURCES_FACTOR) : own.at(-most);
 	const retryAfter = secondsUntil((blocking?.created_at ?? now) + WINDOW_MS, now);
 	const detail = `This number got ${prompts.length} payment requests in the last 15 minutes. ${tryAgain(retryAfter)}`;
 	throw new AppError('payer_prompt_limit', detail);
@@ -101,7 +102,7 @@ async function networkRefusal(context: PaymentsContext, network: string): Promis
 		window: now - WINDOW_MS,
 		answered: now - ANSWER_MS
 	});
-	const earned = Math.ceil(most * STRICT_PART) + UNPAID_PER_PAID * paid;
+	const earned = Math.ceil(most * UNTRUSTED_SHARE) + UNPAID_PER_PAID * paid;
 	const isTrusted = unanswered <= earned;
 	const limit = isTrusted ? Math.max(most, earned) : earned;
 	if (paid === 0 && (await isCrowded(context, now))) return unpaidLimit('total', ANSWER_MS / 1000);

@@ -5,7 +5,7 @@ import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { operatorReference } from '#lib/server/platform/ids.ts';
 import { isUnresponsive, isUnverified } from '#lib/server/routers/routers.ts';
-import { carrierOf } from '../operators/carriage.ts';
+import { operatorForPayment } from '../operators/operator-for-payment.ts';
 import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
@@ -84,7 +84,7 @@ async function insert(
 	const phone = mobileNumber(order.phone, config.defaultRegion);
 	const now = clock.now();
 	await checkPrompts(context, trx, phone, source);
-	const operator = carrierOf(operators, { method, phone, amountMinor, currency });
+	const operator = operatorForPayment(operators, { method, phone, amountMinor, currency });
 	const payment = await store.insert(trx, {
 		session_id: session.id,
 		account_id: caller.accountId,

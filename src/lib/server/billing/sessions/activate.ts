@@ -33,7 +33,7 @@ export async function activate(
 		updated_at: context.clock.now()
 	});
 	if (!paid) return 'duplicate_payment';
-	await useTime(context, trx, paid);
+	await addToPass(context, trx, paid);
 	return null;
 }
 
@@ -52,7 +52,7 @@ async function reasonToRefund(
 }
 
 /** Adds a paid session to its pass, or begins a pass with it. */
-async function useTime(context: SessionsContext, trx: Tx, paid: SessionRow): Promise<void> {
+async function addToPass(context: SessionsContext, trx: Tx, paid: SessionRow): Promise<void> {
 	const { passes, provisioning } = context;
 	const open = await openPassOf(context, trx, paid);
 	const pass = open ?? (await passes.create(trx, paid));

@@ -6,7 +6,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { sells, type RouterRow } from '#lib/server/routers/routers.ts';
-import { carrierOf } from '../operators/carriage.ts';
+import { operatorForPayment } from '../operators/operator-for-payment.ts';
 import { sessionBody } from './body.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { sessionNotFound } from './read-session.ts';
@@ -34,7 +34,7 @@ export const createSession = (
 		const terms = agreedTerms(routers, router, order, pass);
 		const { currency } = router;
 		const amountMinor = terms.amount_minor;
-		carrierOf(operators, { method: order.payment_method, phone, amountMinor, currency }, methods);
+		operatorForPayment(operators, { method: order.payment_method, phone, amountMinor, currency }, methods);
 		const now = clock.now();
 		const created = await store.insert(trx, {
 			account_id: caller.accountId,

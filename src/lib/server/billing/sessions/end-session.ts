@@ -55,7 +55,7 @@ async function shortenPass({ passes, provisioning }: SessionsContext, trx: Tx, p
 }
 
 /** Ends a running pass that has used its data, with all its sessions. Nothing is refunded. */
-export async function endUsedUp(context: SessionsContext, trx: Tx, passId: number): Promise<void> {
+export async function endAtDataLimit(context: SessionsContext, trx: Tx, passId: number): Promise<void> {
 	const to = { status: 'ended', status_reason: 'data_limit_reached', ...endedNow(context) } as const;
 	for (const row of await store.activeOf(trx, passId)) {
 		const { id } = await settle(context, trx, row);
@@ -101,15 +101,15 @@ export async function cancelWaiting(
 }
 
 /** Cancels added time that no gateway received, even if it expired. Returns whether it was cancelled. */
-export async function takeBack(context: SessionsContext, trx: Tx, id: number): Promise<boolean> {
+export async function cancelAddedTime(context: SessionsContext, trx: Tx, id: number): Promise<boolean> {
 	const { status, pass_id: passId } = await known(trx, id);
 	if ((status !== 'active' && status !== 'expired') || passId === null) return false;
 	const to = { ...FAILED, starts_at: null, expires_at: null, ...endedNow(context) };
 	const taken = await transition(context, trx, { id, status }, to, 'session.cancelled');
-	if (taken) await context.passes.removeData(trx, passId, taken.data_limit_mb);
+	if (taken) await context.passes.reduceDataLimit(trx, passId, taken.data_limit_mb);
 	if (status === 'active') await context.passes.shorten(trx, passId);
 	if (status === 'active' && dataLeft(await context.passes.known(trx, passId)) === 0) {
-		await endUsedUp(context, trx, passId);
+		await endAtDataLimit(context, trx, passId);
 	}
 	await context.provisioning.changed(trx, passId);
 	return taken !== undefined;

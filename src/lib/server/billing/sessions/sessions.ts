@@ -5,7 +5,7 @@ import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { activate, startTime } from './activate.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { createSession, type RememberBody } from './create-session.ts';
-import { cancelWaiting, endSession, endUsedUp, takeBack } from './end-session.ts';
+import { cancelWaiting, endSession, endAtDataLimit, cancelAddedTime } from './end-session.ts';
 import { listForOwner, listSessions, readSession, type OwnerQuery } from './read-session.ts';
 import * as store from './store.ts';
 import { known, settle, settleDue, shownSession } from './transition.ts';
@@ -62,8 +62,8 @@ export function createSessions(context: SessionsContext) {
 		activate: (trx: Tx, id: number, paymentId: number) => activate(context, trx, id, paymentId),
 		startTime: (trx: Tx, pass: PassRow) => startTime(context, trx, pass),
 		cancelWaiting: (trx: Tx, passId: number) => cancelWaiting(context, trx, passId),
-		endUsedUp: (trx: Tx, passId: number) => endUsedUp(context, trx, passId),
-		takeBack: (trx: Tx, id: number) => takeBack(context, trx, id),
+		endAtDataLimit: (trx: Tx, passId: number) => endAtDataLimit(context, trx, passId),
+		cancelAddedTime: (trx: Tx, id: number) => cancelAddedTime(context, trx, id),
 		jobs: { [SESSION_JOB]: (id: number) => settleDue(context, id) }
 	};
 }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { getExampleNumber, type CountryCode } from 'libphonenumber-js/mobile';
 import examples from 'libphonenumber-js/mobile/examples';
-import { soon } from '#lib/checkout/poll-until.ts';
+import { pollUntil } from '#lib/developer/poll-until.ts';
 import type { TestOutcome } from '#lib/checkout/test-outcomes.ts';
 import type { Account } from '../accounts/accounts.ts';
 import type { Caller } from '../api-keys/api-keys.ts';
@@ -65,7 +65,7 @@ async function settle(
 	if (!entry || !(await operator.instruct(entry.reference, outcome))) return false;
 	// The callback has queued a status read: wait, so that the page shows the result.
 	if (outcome !== 'never' && outcome !== 'late_success') {
-		await soon(async () => {
+		await pollUntil(async () => {
 			const now = await payments.read(callerOf(account), paymentId);
 			return now.status !== entry.payment.status;
 		});
@@ -93,7 +93,7 @@ async function start(context: TestPaymentsContext, account: Account): Promise<Pa
 		{ session_id: session.id, amount: session.amount, phone },
 		null
 	);
-	await soon(async () => {
+	await pollUntil(async () => {
 		const found = await payments.newest(account.id, MAX_PAYMENTS);
 		const reference = found.find(({ payment }) => payment.id === started.id)?.reference;
 		return reference === undefined || (await operator.openTo(reference)) !== undefined;

@@ -114,24 +114,3 @@ export async function useOfSessions(
 		group by sessions.id`.execute(queries);
 	return rows;
 }
-
-export async function deleteOld(
-	queries: Queries,
-	before: { now: number; at: number; day: string; releasedAt: number },
-	limit: number
-): Promise<void> {
-	await sql`delete from connections where id in (select id from connections
-		where seen_at < ${before.at} order by seen_at limit ${limit})`.execute(queries);
-	await sql`delete from captive_sessions where id in (select id from captive_sessions
-		where expires_at <= ${before.now} order by expires_at limit ${limit})`.execute(queries);
-	await sql`delete from network_usage where day < ${before.day}`.execute(queries);
-	await sql`delete from device_slots where id in (select id from device_slots
-		where released_at < ${before.releasedAt} order by released_at limit ${limit})`.execute(queries);
-	await sql`delete from device_slots where id in (select id from device_slots
-		where reported_at < ${before.at} and (expected_until is null or expected_until < ${before.at})
-		order by reported_at limit ${limit})`.execute(queries);
-	await sql`delete from grants where id in (select id from grants
-		where state in ('revoked', 'failed') and updated_at < ${before.at} order by updated_at limit ${limit})`.execute(
-		queries
-	);
-}

@@ -27,15 +27,6 @@ const BOOK_AGAIN_MS = 1_000;
 /** Gateways report each minute. After three missed reports a device counts as offline. */
 const FRESH_MS = 180_000;
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** For connections, data by day and grants: no page looks back more than a year. */
-export const DEVICE_DAYS = 400;
-const KEEP_MS = DEVICE_DAYS * DAY_MS;
-/** For released device slots: a pass lasts at most 30 days. */
-const KEEP_RELEASED_MS = 32 * DAY_MS;
-/** Rows of each kind per run, which keeps the transaction short. */
-const MAX_DELETED = 1_000;
-
 export type Usage = ReturnType<typeof createUsage>;
 export type RouterUse = ReturnType<typeof routerUse>;
 
@@ -60,15 +51,9 @@ export function gatewayState(gateway: RegisteredGateway): 'heard' | 'new' | 'sil
 }
 
 async function bookAll(context: UsageContext): Promise<number> {
-	const { database, clock } = context;
+	const { clock } = context;
 	for (let round = 0; round < MAX_ROUNDS; round += 1) {
-		if ((await bookSome(context)) < MAX_BOOKED) {
-			const now = clock.now();
-			const at = now - KEEP_MS;
-			const before = { now, at, day: dayOf(context, at), releasedAt: now - KEEP_RELEASED_MS };
-			await store.deleteOld(database.db, before, MAX_DELETED);
-			return now + BOOK_MS;
-		}
+		if ((await bookSome(context)) < MAX_BOOKED) return clock.now() + BOOK_MS;
 	}
 	return clock.now() + BOOK_AGAIN_MS;
 }

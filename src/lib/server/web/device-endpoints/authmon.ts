@@ -122,8 +122,8 @@ async function itemsFor(
 	const names = namesOf('view', 'list');
 	if (names.size === 0) return '';
 	const grants = await access.fetchGrants(gateway, MAX_ITEMS, (login) => {
-		if (rhidOf(login, faskey) === null) return 'useless';
-		return matchesName(login, names) ? 'handed-out' : 'shown';
+		if (rhidOf(login, faskey) === null) return 'none';
+		return matchesName(login, names) ? 'sent' : 'listed';
 	});
 	// authmon does not acknowledge a `list`.
 	const listers = namesOf('list');

@@ -11,7 +11,7 @@ import {
 } from '#lib/server/owner/branding/branding.ts';
 import { readFields } from '#lib/server/web/form.ts';
 
-const LOGO_NOW = { tall: 96, widest: 256 };
+const LOGO_PREVIEW = { tall: 96, widest: 256 };
 
 export async function brandForm(event: RequestEvent, subject: BrandSubject) {
 	const { name, contact, accent, logo } = await event.locals.app.branding.read(subject);
@@ -19,7 +19,7 @@ export async function brandForm(event: RequestEvent, subject: BrandSubject) {
 		name: name ?? '',
 		contact: contact ?? '',
 		colour: accent,
-		logo: logo && { url: logo.url, ...logoBox(logo, LOGO_NOW.tall, LOGO_NOW.widest) },
+		logo: logo && { url: logo.url, ...logoBox(logo, LOGO_PREVIEW.tall, LOGO_PREVIEW.widest) },
 		shown: accent === null ? null : accentOf(accent),
 		maxName: MAX_BRAND_NAME,
 		maxContact: MAX_CONTACT,

@@ -58,7 +58,7 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 	}
 	const { methods, note } = methodsAgain(purchase, Number(entry.quoted));
 	const errors: FormErrors = {
-		...(methods.includes(entry.paymentMethod) ? {} : { paymentMethod: note ?? m.purchase_choose_network() }),
+		...(methods.includes(entry.paymentMethod) ? {} : { paymentMethod: note ?? m.purchase_choose_method() }),
 		...(entry.phone === '' ? { phone: m.purchase_type_number() } : {})
 	};
 	if (Object.keys(errors).length > 0) return fail(400, { retried: entry, errors });

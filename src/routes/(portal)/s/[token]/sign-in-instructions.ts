@@ -100,7 +100,7 @@ function stepsOf(
 			if (qr === null) return [m.purchase_network_ask({ ssid })];
 			if (shownOn === 'kiosk') return [m.kiosk_password_sign_in({ ssid })];
 			return [
-				network_password === null ? m.purchase_network_open({ ssid }) : m.purchase_network_shared({ ssid })
+				network_password === null ? m.purchase_wifi_open({ ssid }) : m.purchase_network_shared({ ssid })
 			];
 		default:
 			// The page shows these instructions above.

@@ -20,7 +20,7 @@ export const load: PageServerLoad = async (event) => {
 	try {
 		after = cursor === null ? null : cursors.decode(cursor, filters);
 	} catch (problem) {
-		if (problem instanceof AppError) error(404, m.common_error_nothing());
+		if (problem instanceof AppError) error(404, m.common_error_not_found());
 		throw problem;
 	}
 	const page = await sessions.listForOwner(actor, { group, limit: PAGE_SIZE, after });

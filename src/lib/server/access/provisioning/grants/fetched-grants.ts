@@ -21,7 +21,7 @@ export interface FetchedGrant {
 }
 
 /** How an answer uses a device: not at all, listed without effect, or sent to the gateway. */
-export type UseOf = (login: Login) => 'useless' | 'shown' | 'handed-out';
+export type DeliveryOf = (login: Login) => 'none' | 'listed' | 'sent';
 
 const MAX_LOOKED_AT = 100;
 /** A returning device is listed for this long: longer than two polls of a gateway. */
@@ -35,13 +35,13 @@ export async function fetchGrants(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	limit: number,
-	useOf: UseOf
+	deliveryOf: DeliveryOf
 ): Promise<FetchedGrant[]> {
 	const { db } = context.database;
 	const found: FetchedGrant[] = [];
 	for (const grant of await gatewayStore.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
 		if (found.length >= limit) break;
-		const fetched = await fetchGrant(context, gateway, grant, useOf);
+		const fetched = await fetchGrant(context, gateway, grant, deliveryOf);
 		if (fetched) found.push(fetched);
 	}
 	const lately = { gatewayId: gateway.id, since: context.clock.now() - AGAIN_MS };
@@ -49,7 +49,7 @@ export async function fetchGrants(
 		const pass = await openPass(db, grant.pass_id, context.clock.now());
 		if (!pass || grant.requested_end_at === null) continue;
 		const { mac, user, speed, dataLeft, login } = await loginOf(context, grant, pass);
-		if (useOf(login) === 'useless') continue;
+		if (deliveryOf(login) === 'none') continue;
 		found.push({ grantId: grant.id, mac, user, speed, dataLeft, login, untilMs: grant.requested_end_at });
 	}
 	return found;
@@ -59,7 +59,7 @@ async function fetchGrant(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	grant: store.GrantRow,
-	useOf: UseOf
+	deliveryOf: DeliveryOf
 ): Promise<FetchedGrant | null> {
 	const { database, clock } = context;
 	const pass = await openPass(database.db, grant.pass_id, clock.now());
@@ -67,14 +67,14 @@ async function fetchGrant(
 	const { mac, user, speed, dataLeft, login } = await loginOf(context, grant, pass);
 	const from = { id: grant.id, state: 'granting' } as const;
 	const updated_at = clock.now();
-	const use = useOf(login);
-	if (use === 'useless') {
+	const delivery = deliveryOf(login);
+	if (delivery === 'none') {
 		await store.changeWanted(database.db, from, { updated_at });
 		return null;
 	}
 	const untilMs = await desiredEnd(context, grant, gateway, pass);
 	const to = { requested_end_at: untilMs, updated_at };
-	const isStored = use === 'shown' || (await store.changeWanted(database.db, from, to));
+	const isStored = delivery === 'listed' || (await store.changeWanted(database.db, from, to));
 	return isStored ? { grantId: grant.id, mac, user, speed, dataLeft, login, untilMs } : null;
 }
 

@@ -27,7 +27,7 @@ export const payment = z
 		status: paymentStatus,
 		amount: field.amount('Amount in major units of `currency`.'),
 		currency: field.currency,
-		phone: field.phone('Number that is asked to pay, in E.164.'),
+		phone: field.phone('Number that is asked to pay, in E.164; `+9990000000` once it is deleted.'),
 		payment_method: z.string().describe('Payment method of the session.'),
 		applied: z
 			.boolean()

@@ -51,7 +51,7 @@ export const session = z
 		duration: field.duration(),
 		duration_seconds: z.int().meta({ description: '`duration` in seconds.', minimum: 1 }),
 		payment_method: z.string().describe('Payment method that was chosen for the session.'),
-		phone: field.phone('Number of the payer in E.164.'),
+		phone: field.phone('Number of the payer in E.164; `+9990000000` once it is deleted.'),
 		amount: field.amount(
 			'Price of the session in major units of `currency`, fixed when it was created: the price of the offer, or price per hour × time, half up to the smallest unit of the currency.'
 		),

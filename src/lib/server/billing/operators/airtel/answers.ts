@@ -4,7 +4,7 @@ import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts
 import { busy, causeOf, refused, unanswered, unavailable } from '../outcomes.ts';
 
 /**
- * Parses Airtel's responses (mobile-money.md 3.3, 3.4 and 8). Only `data.transaction.status` decides a
+ * Parses Airtel's responses (developers.airtel.africa, Collection APIs). Only `data.transaction.status` decides a
  * payment's state. Codes only give the reason: they contradict the state even in Airtel's samples.
  */
 

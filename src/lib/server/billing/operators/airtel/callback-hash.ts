@@ -4,7 +4,7 @@ import { jsonObject } from '../http.ts';
 
 /**
  * Checks the `hash` of an authenticated callback: Base64(HMAC-SHA256(payload, private key of the portal)).
- * Sources define the payload differently (mobile-money.md 3.5), so each definition is tried, or only the
+ * Published clients define the payload differently, so each definition is tried, or only the
  * configured one.
  */
 export const HASH_VARIANTS = ['transaction-bytes', 'transaction-json', 'body'] as const;

@@ -87,7 +87,7 @@ export const SETTINGS = {
 
 export type AirtelValues = ValuesOf<typeof SETTINGS>;
 
-/** Airtel's own hosts: `openapiuat.` is its test system, `openapi.` moves money (mobile-money.md 3.1). */
+/** Airtel's own hosts: `openapiuat.` is its test system, `openapi.` moves money. */
 const hostKind = (url: string) => /^https?:\/\/openapi(uat)?\.airtel\./.exec(url)?.[0];
 
 export function checkSettings(values: AirtelValues, { mode, currency, callbackUrl }: Installation): string[] {

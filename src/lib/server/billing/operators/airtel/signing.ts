@@ -2,8 +2,7 @@ import { constants, createCipheriv, createPublicKey, publicEncrypt, randomBytes 
 
 /**
  * Signs a message: the body is sent in clear, and again encrypted under an AES key that only Airtel can
- * decrypt. Source: Airtel's portal, Encryption (RSA/ECB/PKCS1Padding, AES/CBC/PKCS5Padding); mobile-money.md
- * 3.6.
+ * decrypt. Source: Airtel's portal, Encryption (RSA/ECB/PKCS1Padding, AES/CBC/PKCS5Padding).
  * @param body the exact bytes sent
  * @param publicKey base64 of an SPKI structure, from `/v1/rsa/encryption-keys`
  */

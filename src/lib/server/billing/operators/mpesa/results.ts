@@ -3,7 +3,7 @@ import { jsonObject, textMember } from '../http.ts';
 import type { FailureReason, SubmitOutcome } from '../operator.ts';
 import { busy, reasonIn, refused, unanswered } from '../outcomes.ts';
 
-/** Daraja's codes: page "M-Pesa Express" and section 8 of the protocol reference. */
+/** Daraja's codes (developer.safaricom.co.ke, "M-Pesa Express"), and those that integrators report. */
 
 /** By ResultCode. Some are not numbers; zero is success. */
 const REASONS: Readonly<Record<string, FailureReason>> = {

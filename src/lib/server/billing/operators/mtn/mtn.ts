@@ -17,7 +17,7 @@ import { callbackHint, statusOutcome, submitOutcome, type ReadMoney } from './ou
 import { createProducts } from './product.ts';
 import { checkSettings, payersCountry, SANDBOX, SETTINGS, wireCurrency, type Values } from './settings.ts';
 
-/** MTN MoMo: Collections (request to pay) for payments, Disbursements for refunds (reference section 1). */
+/** MTN MoMo: Collections (request to pay) for payments, Disbursements for refunds (momodeveloper.mtn.com). */
 export const mtn = defineOperator({
 	id: 'mtn',
 	name: 'MTN MoMo',

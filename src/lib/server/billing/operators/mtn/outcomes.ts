@@ -3,7 +3,7 @@ import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '
 import type { Answer, AuthorisedOutcome } from '../client.ts';
 import { busy, causeOf, NO_HINT, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
 
-/** Parses MTN's responses (reference sections 1.5, 1.8, 8). Payments and refunds share states and reasons. */
+/** Parses MTN's responses (momodeveloper.mtn.com, common errors). Payments and refunds share states and reasons. */
 
 const REASONS: Readonly<Record<string, FailureReason>> = {
 	APPROVAL_REJECTED: 'payer_declined',

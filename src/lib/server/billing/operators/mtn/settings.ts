@@ -3,7 +3,7 @@ import { CURRENCIES } from '#lib/domain/money.ts';
 import type { Setting } from '#lib/server/config/setting.ts';
 import { baseUrl, countryCode, credential, type Installation, type ValuesOf } from '../definition.ts';
 
-/** Source: MTN's developer pages, reference section 1. */
+/** Source: momodeveloper.mtn.com. */
 export const SETTINGS = {
 	MTN_BASE_URL: {
 		schema: baseUrl,

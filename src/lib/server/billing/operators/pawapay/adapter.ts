@@ -193,7 +193,7 @@ function isAuthentic(
 
 const MESSAGE = { min: 4, max: 22 };
 
-/** Writes the payer's text: 4 to 22 letters, digits and spaces (reference section 5). */
+/** Writes the payer's text: 4 to 22 letters, digits and spaces. */
 export function customerMessage(description: string): string {
 	const plain = plainText(description.replace(/[-'\u2019]/g, ''), MESSAGE.max, /[^A-Za-z0-9]+/g);
 	return plain.length < MESSAGE.min ? `WiFi ${plain}`.trim() : plain;

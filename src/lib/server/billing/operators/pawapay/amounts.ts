@@ -2,7 +2,7 @@ import { ANY_AMOUNT, type AmountRule } from '#lib/domain/payment-methods/chargea
 import { CURRENCIES, currencyExponent, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { ProviderRules } from './configuration.ts';
 
-/** pawaPay's amounts: major units without leading zeros, with two decimals or none (reference section 5). */
+/** pawaPay's amounts: major units without leading zeros, with two decimals or none. */
 
 /** Currencies with decimals in ISO 4217, but not in mobile money. */
 const WHOLE_ONLY = ['TZS'];

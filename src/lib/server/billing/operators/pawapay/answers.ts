@@ -4,7 +4,7 @@ import { busy, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts
 import { amountOf } from './amounts.ts';
 
 /**
- * Parses pawaPay's responses (reference sections 5 and 8; docs.pawapay.io/v2/docs/failure_codes). Deposits
+ * Parses pawaPay's responses (docs.pawapay.io/v2/docs/failure_codes). Deposits
  * and refunds have the same form. Undocumented values decide nothing.
  */
 

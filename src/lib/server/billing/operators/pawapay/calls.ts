@@ -4,7 +4,7 @@ import { signedHeaders } from './signatures.ts';
 
 export type Calls = ReturnType<typeof createCalls>;
 
-/** The API token does not expire (reference section 5). */
+/** The API token does not expire (docs.pawapay.io/v2/docs). */
 export function createCalls(values: PawapayValues, { http, clock }: OperatorDependencies) {
 	const { PAWAPAY_BASE_URL: baseUrl, PAWAPAY_SIGNING_KEY: key, PAWAPAY_SIGNING_KEY_ID: id } = values;
 	const common = { accept: 'application/json', authorization: `Bearer ${values.PAWAPAY_API_TOKEN}` };

@@ -3,7 +3,7 @@ import { createPawapay } from './adapter.ts';
 import { checkSettings, SETTINGS } from './settings.ts';
 
 /**
- * pawaPay, Merchant API version 2 (docs.pawapay.io/v2; reference section 5). Each payment method is a
+ * pawaPay, Merchant API version 2 (docs.pawapay.io/v2). Each payment method is a
  * provider. Our reference is the depositId: a status read resolves a lost answer, and a request may be
  * repeated.
  */

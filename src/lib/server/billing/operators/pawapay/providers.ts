@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { guessPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
-import { NETWORK_METHODS } from '../registry.ts';
+import { NAMED_METHODS } from '../registry.ts';
 
 /** A pawaPay provider, e.g. `MTN_MOMO_RWA`, for one of our payment methods. */
 export interface Provider {
@@ -51,8 +51,8 @@ export const providerList = z.string().transform((text, context): Provider[] => 
 	for (const pair of text.split(',').map((part) => part.trim())) {
 		const [, method = '', code = ''] = /^([a-z_]+)\s*=\s*([A-Z0-9_]+_[A-Z]{3})$/.exec(pair) ?? [];
 		if (code === '') return wrong(`"${pair}" is no method and provider.`);
-		if (!NETWORK_METHODS.some((name) => name === method)) {
-			return wrong(`"${method}" is not a payment method (they are ${NETWORK_METHODS.join(', ')}).`);
+		if (!NAMED_METHODS.some((name) => name === method)) {
+			return wrong(`"${method}" is not a payment method (they are ${NAMED_METHODS.join(', ')}).`);
 		}
 		if (providers.some((known) => known.method === method)) return wrong(`"${method}" is there twice.`);
 		providers.push({ method, code });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 /**
  * pawaPay's HTTP message signatures (RFC 9421) with ECDSA P-256 over a Content-Digest (RFC 9530). Source:
- * docs.pawapay.io/v2/docs/signatures; reference section 5. pawaPay encodes signatures as DER, the RFC as two
+ * docs.pawapay.io/v2/docs/signatures. pawaPay encodes signatures as DER, the RFC as two
  * concatenated numbers: both are accepted.
  */
 export interface SigningKey {

@@ -19,7 +19,7 @@ export const POST: RequestHandler = async (event) => {
 			return refused({ form: m.purchase_price_changed() }, 409);
 		const { methods, note } = methodsAgain(purchase, Number(entry.quoted));
 		if (!methods.includes(entry.paymentMethod)) {
-			return refused({ paymentMethod: note ?? m.purchase_choose_network() });
+			return refused({ paymentMethod: note ?? m.purchase_choose_method() });
 		}
 		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });
 		const order = purchases.retry(apiClient(event), entry.token, {

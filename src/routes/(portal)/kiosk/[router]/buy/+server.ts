@@ -21,7 +21,7 @@ export const POST: RequestHandler = async (event) => {
 		// Charges only the amount that was shown.
 		if (!wanted.seen) return refused({ form: m.purchase_price_changed() }, 409);
 		if (!chargingMethods(router, wanted.choice.amount).includes(entry.paymentMethod)) {
-			return refused({ paymentMethod: m.purchase_choose_network() });
+			return refused({ paymentMethod: m.purchase_choose_method() });
 		}
 		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });
 		const order = purchases.buy(apiClient(event), entry.purchase, {

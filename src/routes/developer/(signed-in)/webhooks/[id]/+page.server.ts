@@ -2,7 +2,7 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireVisitor } from '#lib/server/web/sign-in/sign-in.ts';
-import { soon } from '#lib/checkout/poll-until.ts';
+import { pollUntil } from '#lib/developer/poll-until.ts';
 import { endpointOf, EVENT_CHOICES, knownEvents, outcomeText } from '#lib/server/web/developer/webhooks.ts';
 import { idOf, pageLinks } from '#lib/server/web/page-links.ts';
 import type { Actions, PageServerLoad } from './$types';
@@ -98,7 +98,7 @@ export const actions: Actions = {
 		const { account, endpoint, webhooks, here } = await sentBy(event);
 		const delivery = await webhooks.sendTest(account.id, endpoint.id);
 		if (delivery === null) return fail(409, { problem: 'Enable the webhook first.' });
-		await soon(async () => (await webhooks.delivery(account.id, delivery))?.attempts !== 0);
+		await pollUntil(async () => (await webhooks.delivery(account.id, delivery))?.attempts !== 0);
 		redirect(303, `${here}/deliveries/${delivery}`);
 	},
 	replay: async (event) => {

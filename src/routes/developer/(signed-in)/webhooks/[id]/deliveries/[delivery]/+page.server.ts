@@ -1,6 +1,6 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { requireVisitor, type Visitor } from '#lib/server/web/sign-in/sign-in.ts';
-import { soon } from '#lib/checkout/poll-until.ts';
+import { pollUntil } from '#lib/developer/poll-until.ts';
 import { idOf } from '#lib/server/web/page-links.ts';
 import { endpointOf, outcomeText } from '#lib/server/web/developer/webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
@@ -43,7 +43,7 @@ export const actions: Actions = {
 		if (!(await webhooks.replay(visitor.account.id, delivery.id))) {
 			return fail(409, { problem: 'Enable the webhook first.' });
 		}
-		await soon(
+		await pollUntil(
 			async () => (await webhooks.delivery(visitor.account.id, delivery.id))?.attempts !== delivery.attempts
 		);
 		redirect(303, `${event.url.pathname}?replayed`);

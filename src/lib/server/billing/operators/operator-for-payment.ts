@@ -9,19 +9,19 @@ import type { Operators } from './registry.ts';
  * @param methods those to choose from
  * @throws AppError `payment_method_not_supported`, `invalid_phone`
  */
-export function carrierOf(
+export function operatorForPayment(
 	operators: Operators,
 	payment: { method: string; phone: string; amountMinor: number; currency: string },
 	methods: readonly string[] = operators.methodsOf([])
 ): OperatorAdapter {
 	const operator = operators.forMethod(payment.method, payment.phone);
 	if (!operator) {
-		throw new AppError('payment_method_not_supported', 'No network that we reach carries this payment.', {
+		throw new AppError('payment_method_not_supported', 'No configured operator takes this payment method.', {
 			extensions: { payment_methods: methods }
 		});
 	}
 	if (!operator.takesNumber(payment.phone)) {
-		throw new AppError('invalid_phone', "The number is not one of this network's country.");
+		throw new AppError('invalid_phone', 'The operator does not serve this number.');
 	}
 	const { phone: payerPhone, amountMinor, currency } = payment;
 	const [problem] = operator.validate({ payerPhone, amountMinor, currency });

@@ -1,0 +1,54 @@
+import type { Config } from '../config/config.ts';
+import type { Database } from '../db/database.ts';
+import { isoTime, type Clock } from '../platform/clock.ts';
+import * as store from './store.ts';
+
+/**
+ * Deletes personal data when its retention ends.
+ *
+ * Policy: sessions, payments, refunds and passes stay, because earnings and accounts need them. They lose the phone
+ * number, the code of the address and the operator's messages, once no money of the session is open. Data of devices
+ * is deleted.
+ * Guarantees: a run deletes at most a batch of each kind and can be repeated, also by several processes at once.
+ */
+
+/** Scheduled by migration 0043. */
+const DELETION_JOB = 'personal-data.delete';
+const EVERY_MS = 60_000;
+/** While a run finds a full batch. */
+const AGAIN_MS = 1_000;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** For released device slots: time at a router is sold for at most 30 days. */
+const RELEASED_DAYS = 32;
+/** For totals of routers, which name nobody: no page looks back more than a year. */
+const TOTALS_DAYS = 400;
+
+interface PersonalDataContext {
+	database: Database;
+	clock: Clock;
+	config: Pick<Config, 'keepDays'>;
+}
+
+export const createPersonalData = (context: PersonalDataContext) => ({
+	jobs: { [DELETION_JOB]: () => deleteOld(context) }
+});
+
+/** @returns when to run again */
+async function deleteOld({ database, clock, config: { keepDays } }: PersonalDataContext): Promise<number> {
+	const now = clock.now();
+	const daysAgo = (days: number) => now - days * DAY_MS;
+	const numbersBefore = daysAgo(keepDays.numbers);
+	const isLeft = [
+		await store.deleteDevices(database.db, {
+			now,
+			nowText: isoTime(now),
+			devices: daysAgo(keepDays.devices),
+			released: daysAgo(RELEASED_DAYS),
+			totals: isoTime(daysAgo(TOTALS_DAYS)).slice(0, 10)
+		}),
+		await store.deleteNumbersOfSessions(database, numbersBefore),
+		await store.deleteNumbersOfPurchases(database.db, numbersBefore)
+	];
+	return clock.now() + (isLeft.includes(true) ? AGAIN_MS : EVERY_MS);
+}

@@ -1,0 +1,117 @@
+import { sql, type RawBuilder } from 'kysely';
+import { DELETED_NUMBER } from '#lib/domain/phone.ts';
+import type { Database, Queries } from '#lib/server/db/database.ts';
+
+/** Rows per statement, which keeps it short. */
+const MAX_ROWS = 1_000;
+/** Per transaction, each with its payments. */
+const MAX_SESSIONS = 200;
+
+/** Instants before which data of a kind is old. */
+interface Limits {
+	now: number;
+	/** The same in the form of better-auth. */
+	nowText: string;
+	devices: number;
+	released: number;
+	/** YYYY-MM-DD */
+	totals: string;
+}
+
+/** @returns whether more may be left */
+export async function deleteDevices(queries: Queries, limits: Limits): Promise<boolean> {
+	const { now, devices, released } = limits;
+	await sql`delete from network_usage where day < ${limits.totals}`.execute(queries);
+	const isLeft = [
+		// Bytes that the totals of the router lack are counted first.
+		await deleteOldest(
+			...([queries, 'connections', 'seen_at', devices] as const),
+			sql`bytes_in = booked_in and bytes_out = booked_out`
+		),
+		await deleteOldest(queries, 'sign_in_sessions', 'expires_at', limits.nowText),
+		await deleteOldest(queries, 'captive_sessions', 'expires_at', now),
+		await deleteOldest(queries, 'device_slots', 'released_at', released),
+		await deleteOldest(
+			...([queries, 'device_slots', 'reported_at', devices] as const),
+			sql`(expected_until is null or expected_until < ${devices})`
+		),
+		await deleteOldest(queries, 'grants', 'updated_at', devices, sql`state in ('revoked', 'failed')`)
+	];
+	return isLeft.includes(true);
+}
+
+async function deleteOldest(
+	queries: Queries,
+	table: string,
+	column: string,
+	before: number | string,
+	condition: RawBuilder<unknown> = sql`true`
+): Promise<boolean> {
+	const { numAffectedRows = 0n } = await sql`
+		delete from ${sql.table(table)} where id in (select id from ${sql.table(table)}
+			where ${sql.ref(column)} < ${before} and ${condition} order by ${sql.ref(column)} limit ${MAX_ROWS})`.execute(
+		queries
+	);
+	return numAffectedRows >= MAX_ROWS;
+}
+
+// A literal, so that both databases use the partial indexes of migration 0043.
+const WITH_NUMBER = sql<boolean>`phone <> ${sql.lit(DELETED_NUMBER)}`;
+
+/** Finds ended sessions without a question about their money. */
+const oldSessions = (queries: Queries, before: number) =>
+	queries
+		.selectFrom('sessions')
+		.select('id')
+		.where(WITH_NUMBER)
+		.where('created_at', '<', before)
+		.where('updated_at', '<', before)
+		.where('status', 'in', ['expired', 'ended', 'cancelled'])
+		.where(
+			sql<boolean>`not exists (select 1 from payments where payments.session_id = sessions.id and (
+				payments.status in ('pending', 'refund_pending', 'refund_failed') or payments.updated_at >= ${before}
+				or exists (select 1 from reviews where payment_id = payments.id and resolved_at is null)))`
+		)
+		.orderBy('created_at')
+		.limit(MAX_SESSIONS)
+		.execute();
+
+/**
+ * Deletes the payer's numbers of sessions and their payments, with everything else that leads to the payer.
+ * @returns whether more may be left
+ */
+export async function deleteNumbersOfSessions(database: Database, before: number): Promise<boolean> {
+	// Read first: a transaction of each run would delay writers on SQLite.
+	if ((await oldSessions(database.db, before)).length === 0) return false;
+	return database.transact(async (trx) => {
+		const ids = (await oldSessions(trx, before)).map(({ id }) => id);
+		if (ids.length === 0) return false;
+		const payments = trx.selectFrom('payments').select('id').where('session_id', 'in', ids);
+		await trx.deleteFrom('operator_messages').where('payment_id', 'in', payments).execute();
+		await trx
+			.updateTable('payments')
+			.set({ phone: DELETED_NUMBER, network: null })
+			.where('session_id', 'in', ids)
+			.execute();
+		await trx.updateTable('sessions').set({ phone: DELETED_NUMBER }).where('id', 'in', ids).execute();
+		return ids.length >= MAX_SESSIONS;
+	});
+}
+
+/** @returns whether more may be left */
+export async function deleteNumbersOfPurchases(queries: Queries, before: number): Promise<boolean> {
+	const old = queries
+		.selectFrom('purchases')
+		.select('id')
+		.where(WITH_NUMBER)
+		.where('created_at', '<', before)
+		.where('updated_at', '<', before)
+		.orderBy('created_at')
+		.limit(MAX_ROWS);
+	const { numUpdatedRows } = await queries
+		.updateTable('purchases')
+		.set({ phone: DELETED_NUMBER })
+		.where('id', 'in', old)
+		.executeTakeFirstOrThrow();
+	return numUpdatedRows >= MAX_ROWS;
+}
