@@ -2,6 +2,7 @@ import process from 'node:process';
 import { root } from './bootstrap.js';
 import { UsageError, type Command, type Context } from './support/command.ts';
 import { createAccount, inviteAccount } from './commands/accounts.ts';
+import { backUpDatabase, restoreDatabase } from './commands/backup.ts';
 import { deploy } from './commands/deploy.ts';
 import { doctor } from './commands/doctor.ts';
 import { configureGateway } from './commands/gateways/config.ts';
@@ -9,12 +10,14 @@ import { addGateway, rotateGateway } from './commands/gateways/register.ts';
 import { setGateway } from './commands/gateways/set.ts';
 import { listGateways, removeGateway, showGateway, testGateway } from './commands/gateways/list.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
+import { planMigrations } from './commands/migrate.ts';
 import { confirmRouterAccess, routerAccess } from './commands/routers/access.ts';
 import { importRoutersFile } from './commands/routers/import.ts';
 import { addRouter, disableRouter, enableRouter, setRouter } from './commands/routers/edit.ts';
 import { listRouters } from './commands/routers/list.ts';
 import { listOffers, setOffers } from './commands/routers/offers.ts';
 import { listReviews, resolveReview, showReview } from './commands/review.ts';
+import { exportPersonalData } from './commands/personal-data.ts';
 import { listSettings } from './commands/settings.ts';
 import { checkStatementFile } from './commands/statement.ts';
 import { isExpected, messageOf } from './support/errors.ts';
@@ -48,7 +51,11 @@ const COMMANDS: readonly Command[] = [
 	showReview,
 	resolveReview,
 	checkStatementFile,
+	exportPersonalData,
 	listSettings,
+	planMigrations,
+	backUpDatabase,
+	restoreDatabase,
 	deploy,
 	doctor
 ];

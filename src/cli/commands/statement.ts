@@ -1,7 +1,6 @@
-import { isDate, spanOfDates } from '#lib/format/calendar.ts';
 import { loadConfig } from '#lib/server/config/config.ts';
 import { SANDBOX_STATEMENT } from '#lib/server/billing/operators/sandbox/sandbox.ts';
-import { UsageError, defineCommand, required } from '../support/command.ts';
+import { UsageError, defineCommand, required, spanOfDays } from '../support/command.ts';
 import { readInput } from '../support/files.ts';
 import { print } from '../support/output.ts';
 
@@ -23,13 +22,8 @@ export const checkStatementFile = defineCommand({
 	options: { operator: { type: 'string' }, from: { type: 'string' }, to: { type: 'string' } },
 	async run({ argument, values, env, folder, open }) {
 		const operator = required(values.operator, '--operator');
-		const from = required(values.from, '--from');
-		const to = values.to ?? from;
-		for (const [option, date] of Object.entries({ '--from': from, '--to': to })) {
-			if (!isDate(date)) throw new UsageError(`${option} is a date such as 2026-11-20, not "${date}".`);
-		}
-		if (to < from) throw new UsageError('--to is before --from.');
 		const { operators, mode, reportTimezone } = loadConfig(env);
+		const span = spanOfDays(values, reportTimezone);
 		const known = [...operators, ...(mode === 'sandbox' ? [SANDBOX_STATEMENT] : [])];
 		const columns = known.find(({ id }) => id === operator)?.statement;
 		if (!columns) {
@@ -37,7 +31,6 @@ export const checkStatementFile = defineCommand({
 			throw new UsageError(`--operator is one of ${ids}, not "${operator}".`);
 		}
 		const bytes = await readInput(folder, argument);
-		const span = spanOfDates(from, to, reportTimezone);
 		const result = await (await open()).payments.checkStatement({ operator, columns, bytes, ...span });
 		const differences = result.unknown + result.notPaid + result.amount + result.missing;
 		if (differences > 0) console.error(`${differences} differences; see "review list".`);

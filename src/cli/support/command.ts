@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { isDate, spanOfDates } from '#lib/format/calendar.ts';
 import type { App } from '#lib/server/app.ts';
 import { loadConfig } from '#lib/server/config/config.ts';
 import { openApp } from './services.ts';
@@ -89,4 +90,15 @@ export function oneOf<Word extends string>(value: string, words: readonly Word[]
 	const word = words.find((known) => known === value);
 	if (word === undefined) throw new UsageError(`${option} is one of ${words.join(', ')}, not "${value}".`);
 	return word;
+}
+
+/** Reads `--from` and `--to`, by default the same day. @throws UsageError */
+export function spanOfDays(values: { from?: string | undefined; to?: string | undefined }, timeZone: string) {
+	const from = required(values.from, '--from');
+	const to = values.to ?? from;
+	for (const [option, date] of Object.entries({ '--from': from, '--to': to })) {
+		if (!isDate(date)) throw new UsageError(`${option} is a date such as 2026-11-20, not "${date}".`);
+	}
+	if (to < from) throw new UsageError('--to is before --from.');
+	return spanOfDates(from, to, timeZone);
 }

@@ -1,4 +1,4 @@
-import { timeLeft, type TimeLeftWords } from '../format/time-left.ts';
+import { stopwatch, timeLeft, type TimeLeftWords } from '../format/time-left.ts';
 import { all, fill, settingsOf } from './dom.ts';
 
 /** Event on the page when the countdown ends. */
@@ -13,11 +13,31 @@ export interface CountdownSettings {
 	words: TimeLeftWords;
 }
 
+export interface WaitSettings {
+	seconds: number;
+	limitSeconds: number;
+	/** "Waiting {} of 10:00" */
+	text: string;
+}
+
 const TICK_MS = 500;
 
-/** `data-countdown`: counts down the time left and shows the warning before the end. */
+/**
+ * `data-countdown`: counts down the time left and shows the warning before the end. `data-wait`: counts up to
+ * the end of a payment.
+ */
 export function countDown(): void {
 	for (const element of all('[data-countdown]')) run(element);
+	for (const element of all('[data-wait]')) countUp(element);
+}
+
+function countUp(element: HTMLElement): void {
+	const { seconds, limitSeconds, text } = settingsOf<WaitSettings>(element, 'wait');
+	const start = Date.now() - seconds * 1000;
+	setInterval(() => {
+		const waited = Math.min(limitSeconds, (Date.now() - start) / 1000);
+		element.textContent = fill(text, stopwatch(waited));
+	}, TICK_MS);
 }
 
 function run(element: HTMLElement): void {

@@ -7,13 +7,17 @@ export interface TimeLeftWords {
 	daysHours: string;
 }
 
+/** Formats seconds as on a stopwatch: "0:40", "10:00". */
+export const stopwatch = (seconds: number): string =>
+	`${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
+
 /**
  * Formats a span for the server and the countdown: "6 d 4 h", "1 h 58 min", "42 min", "4:07". Rounds up, as
  * the API does: an hour that was just bought is "60 min".
  */
 export function timeLeft(seconds: number, words: TimeLeftWords): string {
 	const left = Math.max(0, Math.ceil(seconds));
-	if (left < 5 * 60) return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
+	if (left < 5 * 60) return stopwatch(left);
 	const minutes = Math.ceil(left / 60);
 	// Days have no minutes: round up to hours.
 	const hours = minutes < 24 * 60 ? Math.floor(minutes / 60) : Math.ceil(minutes / 60);

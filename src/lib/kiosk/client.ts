@@ -3,6 +3,7 @@ import type { SignInInstructions } from '../checkout/sign-in-instructions.ts';
 import type { FormErrors } from '../checkout/pay-form.ts';
 import type { PhoneHint } from '../checkout/phone-hint.ts';
 import type { PurchaseState } from '../checkout/purchase/state.ts';
+import type { Waits } from '../checkout/purchase/waits.ts';
 import type { QrCode } from '../format/qr.ts';
 import type { PricedRouter } from '../checkout/price.ts';
 
@@ -35,8 +36,8 @@ export interface KioskPurchase extends Pick<
 	code: string;
 	money: string;
 	ssid: string;
-	ageSeconds: number;
-	hint: string;
+	/** null before a payment. */
+	waits: Waits | null;
 	lines: [string, string][];
 	phoneQr: QrCode;
 	/** "12.4 GB of 20 GB left"; null without a data limit. */

@@ -9,7 +9,7 @@ import {
 } from './access/access.ts';
 import { createAudit } from './audit/audit.ts';
 import { createAccounts, type Accounts } from './developer/accounts/accounts.ts';
-import { createApiKeys, type ApiKeys } from './developer/api-keys/api-keys.ts';
+import { createApiKeys, PORTAL_KEY, type ApiKeys } from './developer/api-keys/api-keys.ts';
 import type { ApiAccess } from './portal/api-client.ts';
 import { createBranding } from './owner/branding/branding.ts';
 import { createApiMemory } from './portal/api-memory.ts';
@@ -83,6 +83,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const developer = createDeveloper(base, accounts);
 	const portal = createPortal(base, { ...network, ...developer });
 	const { jobs, database } = base;
+	const personalData = createPersonalData(base);
 	return {
 		...base,
 		...sales,
@@ -95,6 +96,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			...{ ...base, ...sales },
 			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
 		}),
+		personalData,
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ config, ...sales, operator: sandbox }),
 		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
@@ -107,7 +109,7 @@ export async function createApp(config: Config, options: Options = {}) {
 		startJobs() {
 			const { payments, sessions } = sales;
 			const { access, gatewayHealth, usage } = network;
-			const own = [payments, access, sessions, gatewayHealth, usage, createPersonalData(base)];
+			const own = [payments, access, sessions, gatewayHealth, usage, personalData];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
 		},
@@ -268,5 +270,5 @@ async function portalKey(accounts: Accounts, apiKeys: ApiKeys): Promise<string> 
 		(await accounts.findByEmail(PORTAL_ACCOUNT.email)) ?? (await accounts.create(PORTAL_ACCOUNT));
 	const found = account ?? (await accounts.findByEmail(PORTAL_ACCOUNT.email));
 	if (!found) throw new Error('The portal has no account');
-	return apiKeys.ensureDerived({ accountId: found.id, name: 'airtill:portal', role: 'app' });
+	return apiKeys.ensureDerived({ accountId: found.id, name: PORTAL_KEY, role: 'app' });
 }

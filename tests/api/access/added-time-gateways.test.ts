@@ -11,7 +11,7 @@ import {
 	ndsEntry,
 	newDevice,
 	reportAuth,
-	sha256,
+	rhidOf,
 	type NdsDevice
 } from '../../support/gateways/opennds.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
@@ -180,7 +180,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				more: ['--level', '4']
 			});
 			const device = newDevice();
-			const rhid = sha256(device.hid + gateway.secret);
+			const rhid = rhidOf(gateway, device);
 			const report = () => reportAuth(fixture().server.url, gateway, device);
 			const router = createAuthmon(gateway.portal, '10.3.0', (one) => one === rhid, report);
 			const path = await buyAtNds(gateway, device);

@@ -1,7 +1,6 @@
 /** The data of an offer at gateways without RADIUS accounting: what is left is sent, what was used is read. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ndsctlController } from '../../../src/lib/server/gateways/opennds/client.ts';
-import { createAuthmon } from '../../simulators/gateway/authmon.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { numberEnding } from '../../support/api/api.ts';
@@ -17,8 +16,9 @@ import {
 	base64,
 	ndsEntry,
 	newDevice,
+	rhidOf,
 	runBinauth,
-	sha256,
+	waitingAt,
 	type NdsDevice
 } from '../../support/gateways/opennds.ts';
 import { browse } from '../../support/pages/browsing.ts';
@@ -309,18 +309,8 @@ describe('openNDS', () => {
 		expect((await sellData(POLL, { max_devices: 1 })).status).toBe(200);
 		const device = newDevice();
 		const pass = await buyAt(gateway, device);
-		const router = createAuthmon(
-			gateway.portal,
-			'10.3.0',
-			() => false,
-			() => Promise.resolve()
-		);
-		const items = await eventually('it is listed', async () => {
-			const { items: list } = await router.poll();
-			return list !== '*' && decodeURIComponent(list);
-		});
-		const rhid = sha256(device.hid + gateway.secret);
-		expect(items).toContain(`* ${rhid} `);
+		const items = await waitingAt(gateway);
+		expect(items).toContain(`* ${rhidOf(gateway, device)} `);
 		expect(items).toContain(` 0 0 ${QUOTA} ${QUOTA} ${base64(`s${pass}`)}`);
 	});
 

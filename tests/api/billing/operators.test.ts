@@ -319,6 +319,11 @@ describe.each(OPERATORS)('$name', (facts) => {
 			expect(await until(payment, 'success', 2 * minute)).toMatchObject({ applied: true });
 		});
 
+		it('the start prints no test numbers of the sandbox, which mean nothing to it', () => {
+			expect(operated.fixture.server.stdout()).toContain('Test mode: no real money moves.');
+			expect(operated.fixture.server.stdout()).not.toContain('Test numbers');
+		});
+
 		it('doctor says that the operator answers, and moves no money', async () => {
 			const { payments } = operated.simulator.books;
 			const before = payments.length;

@@ -1,5 +1,4 @@
 /** openNDS: authmon of level 4, which polls, and the BinAuth script of level 1. */
-import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../../simulators/gateway/authmon.ts';
 import { numberEnding } from '../../support/api/api.ts';
@@ -7,49 +6,46 @@ import { cli } from '../../support/server/server.ts';
 import { browse, fieldValue } from '../../support/pages/browsing.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
-import { reportAuth } from '../../support/gateways/opennds.ts';
+import {
+	base64,
+	ndsEntry,
+	newDevice as newNdsDevice,
+	reportAuth,
+	rhidOf,
+	sha256,
+	type NdsDevice
+} from '../../support/gateways/opennds.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-const base64 = (text: string) => Buffer.from(text).toString('base64');
 const LOGIN_HOST = '192.168.8.1';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-let count = 0;
-const all: Device[] = [];
+const all: NdsDevice[] = [];
 
-/** A device that opens the portal for the first time. */
-function newDevice(): Device {
-	count += 1;
-	const token = count.toString(16).padStart(8, '0');
-	const device = { token, hid: sha256(token), mac: `02:00:00:00:01:${count.toString(16).padStart(2, '0')}` };
+function newDevice(): NdsDevice {
+	const device = newNdsDevice();
 	all.push(device);
 	return device;
-}
-interface Device {
-	token: string;
-	hid: string;
-	mac: string;
 }
 
 describe.each(DATABASES)('on %s', (kind) => {
 	const fixture = useFixture({ database: kind });
 
-	/** The page that the gateway sends a device to. */
-	async function enter(gateway: Registered, device: Device) {
+	/** Opens the page that the gateway sends a device to. */
+	async function enter(gateway: Registered, device: NdsDevice) {
 		const person = browse(fixture().server.url);
-		const items = [
-			`hid=${device.hid}`,
-			'clientip=192.168.8.50',
-			`clientmac=${device.mac}`,
-			'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
-			`gatewayaddress=${LOGIN_HOST}:2050`
-		];
-		return { person, page: await person.get(`/splash/${gateway.key}?fas=${base64(items.join(', '))}`) };
+		return { person, page: await person.get(ndsEntry(gateway, device, LOGIN_HOST)) };
 	}
+	/** Opens a purchase on another device, by its address. */
+	const open = (
+		gateway: Registered,
+		device: NdsDevice,
+		path: string,
+		person = browse(fixture().server.url)
+	) => person.get(ndsEntry(gateway, device, LOGIN_HOST, fixture().server.url + path));
 	/** Buys an hour there. @returns its path */
-	async function buy(gateway: Registered, device: Device): Promise<string> {
+	async function buy(gateway: Registered, device: NdsDevice): Promise<string> {
 		const { person, page } = await enter(gateway, device);
 		return buyHourOn(person, page);
 	}
@@ -72,7 +68,6 @@ describe.each(DATABASES)('on %s', (kind) => {
 		let gateway: Registered;
 		let router: Authmon;
 		let known: string[] = [];
-		const rhidOf = (device: Device) => sha256(device.hid + gateway.secret);
 
 		beforeAll(async () => {
 			gateway = await registerGateway(fixture().server, 'opennds', {
@@ -84,7 +79,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		/** Reports a device as the router's BinAuth script does when the device is let in. */
 		async function reportOf(rhid: string): Promise<number> {
-			const device = all.find((one) => rhidOf(one) === rhid);
+			const device = all.find((one) => rhidOf(gateway, one) === rhid);
 			if (!device) throw new Error(`No device has the rhid ${rhid}`);
 			return reportAuth(fixture().server.url, gateway, device);
 		}
@@ -93,16 +88,16 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await router.clear()).toBe('');
 			expect(await router.poll()).toEqual({ items: '*', ack: 'ack' });
 			const device = newDevice();
-			known = [rhidOf(device)];
+			known = [rhidOf(gateway, device)];
 			await buy(gateway, device);
 			const waits = await inState('activating');
 			const { items, ack } = await router.poll();
 			expect(decodeURIComponent(items)).toBe(
-				`* ${rhidOf(device)} 61 0 0 0 0 ${base64(`s${String(waits['pass_id'])}`)}`
+				`* ${rhidOf(gateway, device)} 61 0 0 0 0 ${base64(`s${String(waits['pass_id'])}`)}`
 			);
 			expect(ack).toBe('ack');
 			expect(await inState('active')).toMatchObject({ id: waits['id'] });
-			expect(router.online.get(rhidOf(device))).toBe(61);
+			expect(router.online.get(rhidOf(gateway, device))).toBe(61);
 			const [row] = await fixture().sql.all('select * from gateways where name = ?', gateway.name);
 			expect(row?.['seen_at']).not.toBeNull();
 		});
@@ -110,7 +105,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		// Early: nobody else waits yet, who would be shown before, and every visit so far has the router's name.
 		it('gets the same list under another name, without effect', async () => {
 			const device = newDevice();
-			known = [rhidOf(device)];
+			known = [rhidOf(gateway, device)];
 			await buy(gateway, device);
 			await inState('activating');
 			const seenAt = async () => {
@@ -119,7 +114,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			};
 			await router.poll();
 			const other = newDevice();
-			known.push(rhidOf(other));
+			known.push(rhidOf(gateway, other));
 			await buy(gateway, other);
 			const { pass_id: pass } = await inState('activating');
 			await fixture().server.advance(MINUTE);
@@ -127,8 +122,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const stranger = { gatewayhash: sha256('of another name') };
 			const ask = (question: Record<string, string>) => router.ask({ ...stranger, ...question });
 			const shown = await ask({ auth_get: 'view', payload: base64('none') });
-			expect(decodeURIComponent(shown.body)).toContain(rhidOf(other));
-			await ask({ auth_get: 'view', payload: base64(`* ${rhidOf(other)}`) });
+			expect(decodeURIComponent(shown.body)).toContain(rhidOf(gateway, other));
+			await ask({ auth_get: 'view', payload: base64(`* ${rhidOf(gateway, other)}`) });
 			await ask({ auth_get: 'list', payload: base64('none') });
 			expect(await grantOf(pass)).toMatchObject({ state: 'granting', requested_end_at: null });
 			expect(await seenAt()).toBe(before);
@@ -144,7 +139,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await inState('activating');
 			const ack = (rhids: string) => router.ask({ auth_get: 'view', payload: base64(rhids) });
 			// Nobody has fetched it yet: whoever acknowledges it has it from nowhere.
-			await ack(`* ${rhidOf(device)}`);
+			await ack(`* ${rhidOf(gateway, device)}`);
 			await ack(`* ${sha256('another')} ${device.hid}`);
 			expect((await ack('* nothing')).status).toBe(400);
 			expect((await ack('')).status).toBe(200);
@@ -156,19 +151,19 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await eventually('it is given up', async () => (await newest())['status'] !== 'activating');
 			const before = await newest();
 			expect(before['status']).not.toBe('active');
-			await ack(`* ${rhidOf(device)}`);
+			await ack(`* ${rhidOf(gateway, device)}`);
 			expect(await newest()).toMatchObject({ status: before['status'] });
 			expect((await router.poll()).items).toBe('*');
 		});
 
 		it('keeps a device online whose report was lost for ten minutes, and refunds it', async () => {
 			const device = newDevice();
-			known = [rhidOf(device)];
+			known = [rhidOf(gateway, device)];
 			await buy(gateway, device);
 			const { id, pass_id: pass } = await inState('activating');
 			// It is handed out and let in; what it says of that never comes.
 			const { body } = await router.ask({ auth_get: 'view', payload: base64('none') });
-			expect(decodeURIComponent(body)).toContain(rhidOf(device));
+			expect(decodeURIComponent(body)).toContain(rhidOf(gateway, device));
 			const toldUntil = Number((await grantOf(pass))['requested_end_at']);
 			await fixture().server.advance(11 * MINUTE);
 			await eventually('it is given up', async () => (await newest())['status'] === 'cancelled');
@@ -182,9 +177,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 			});
 			// Late, and more than once: it is heard, so that the router goes on, and nothing is taken back.
 			for (let time = 0; time < 2; time += 1) {
-				const late = await router.ask({ auth_get: 'view', payload: base64(`* ${rhidOf(device)}`) });
+				const late = await router.ask({ auth_get: 'view', payload: base64(`* ${rhidOf(gateway, device)}`) });
 				expect(late).toEqual({ status: 200, body: 'ack' });
-				expect(await reportOf(rhidOf(device))).toBe(204);
+				expect(await reportOf(rhidOf(gateway, device))).toBe(204);
 			}
 			expect(await newest()).toMatchObject({ id, status: 'cancelled', starts_at: null });
 			expect(await payment()).toMatchObject({
@@ -203,15 +198,15 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('gets reported devices no more, fetched by view or by list', async () => {
 			const devices = [newDevice(), newDevice()];
-			known = devices.map(rhidOf);
+			known = devices.map((one) => rhidOf(gateway, one));
 			for (const device of devices) {
 				await buy(gateway, device);
 				const { pass_id: pass } = await inState('activating');
 				const isListed = device === devices[1];
 				if (isListed) {
 					const { body } = await router.ask({ auth_get: 'list', payload: base64('none') });
-					expect(decodeURIComponent(body)).toContain(rhidOf(device));
-					expect(await reportOf(rhidOf(device))).toBe(204);
+					expect(decodeURIComponent(body)).toContain(rhidOf(gateway, device));
+					expect(await reportOf(rhidOf(gateway, device))).toBe(204);
 				} else {
 					expect((await router.poll()).items).not.toBe('*');
 				}
@@ -224,16 +219,14 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('starts no time, and hides no device, by an acknowledgement of a customer', async () => {
 			const device = newDevice();
-			known = [rhidOf(device)];
+			known = [rhidOf(gateway, device)];
 			const path = await buy(gateway, device);
 			await inState('activating');
 			// A customer knows the address, and the gateway's name; and so what the router is told.
-			const stranger = createAuthmon(
-				...([gateway.portal, version, () => true, () => Promise.resolve()] as const)
-			);
+			const stranger = createAuthmon(gateway.portal, version, () => true);
 			await stranger.poll();
 			await router.ask({ auth_get: 'list', payload: base64('none') });
-			expect(stranger.online.has(rhidOf(device))).toBe(true);
+			expect(stranger.online.has(rhidOf(gateway, device))).toBe(true);
 			expect(await inState('activating')).toMatchObject({ starts_at: null });
 			expect((await browse(fixture().server.url).get(path)).text).not.toContain('You are online');
 			const forged = await fetch(`${fixture().server.url}/opennds/${gateway.key}/binauth`, {
@@ -248,27 +241,27 @@ describe.each(DATABASES)('on %s', (kind) => {
 			});
 			expect(forged.status).toBe(403);
 			await router.poll();
-			expect(router.online.has(rhidOf(device))).toBe(true);
+			expect(router.online.has(rhidOf(gateway, device))).toBe(true);
 			expect(await inState('active')).toMatchObject({ router_id: 3 });
 		});
 
 		it('gets a device again that comes back to the portal although it was reported', async () => {
 			const device = newDevice();
-			known = [rhidOf(device)];
+			known = [rhidOf(gateway, device)];
 			await buy(gateway, device);
 			await inState('activating');
 			// Before it was fetched, a report confirms nothing, and the script repeats it.
-			expect(await reportOf(rhidOf(device))).toBe(404);
+			expect(await reportOf(rhidOf(gateway, device))).toBe(404);
 			expect(await newest()).toMatchObject({ status: 'activating' });
 			await router.ask({ auth_get: 'view', payload: base64('none') });
-			await reportOf(rhidOf(device));
+			await reportOf(rhidOf(gateway, device));
 			await inState('active');
 			await router.poll();
-			expect(router.online.has(rhidOf(device))).toBe(false);
+			expect(router.online.has(rhidOf(gateway, device))).toBe(false);
 			// It is still without internet there: its router sends it here.
 			await enter(gateway, device);
 			await router.poll();
-			expect(router.online.has(rhidOf(device))).toBe(true);
+			expect(router.online.has(rhidOf(gateway, device))).toBe(true);
 			// Not for ever: after that it is not offered any more.
 			await fixture().server.advance(2 * MINUTE);
 			expect((await router.poll()).items).toBe('*');
@@ -276,7 +269,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('gets at most four devices at once', async () => {
 			const devices = Array.from({ length: 6 }, newDevice);
-			known = devices.map(rhidOf);
+			known = devices.map((one) => rhidOf(gateway, one));
 			for (const device of devices) await buy(gateway, device);
 			await eventually('all wait', async () => {
 				const waiting = await fixture().sql.all(
@@ -289,18 +282,18 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(items.length).toBeLessThanOrEqual(1_024);
 			await eventually('all are in', async () => {
 				await router.poll();
-				return devices.every((device) => router.online.has(rhidOf(device)));
+				return devices.every((device) => router.online.has(rhidOf(gateway, device)));
 			});
 		});
 
 		it('gets other devices although it never confirms added time', async () => {
 			const devices = Array.from({ length: 4 }, newDevice);
-			known = devices.map(rhidOf);
+			known = devices.map((one) => rhidOf(gateway, one));
 			const paths: string[] = [];
 			for (const device of devices) paths.push(await buy(gateway, device));
 			await eventually('all are in', async () => {
 				await router.poll();
-				return devices.every((device) => router.online.has(rhidOf(device)));
+				return devices.every((device) => router.online.has(rhidOf(gateway, device)));
 			});
 			const person = browse(fixture().server.url);
 			const granting = "select count(*) from grants where state = 'granting'";
@@ -323,22 +316,22 @@ describe.each(DATABASES)('on %s', (kind) => {
 			// They are in until their old end, whatever else the router has to be told.
 			for (const path of paths) expect((await person.get(path)).text).toContain('You are online.');
 			const fifth = newDevice();
-			known.push(rhidOf(fifth));
+			known.push(rhidOf(gateway, fifth));
 			await buy(gateway, fifth);
 			await inState('activating');
 			// Also where somebody else was handed it before, and before them.
 			for (let time = 0; time < 6; time += 1) {
 				const { body } = await router.ask({ auth_get: 'view', payload: base64('none') });
-				expect(decodeURIComponent(body)).toContain(rhidOf(fifth));
+				expect(decodeURIComponent(body)).toContain(rhidOf(gateway, fifth));
 			}
 			await router.poll();
-			expect(router.online.has(rhidOf(fifth))).toBe(true);
+			expect(router.online.has(rhidOf(gateway, fifth))).toBe(true);
 			expect(await inState('active')).toMatchObject({ router_id: 3 });
 		});
 
 		it('keeps a device online that opens the portal again', async () => {
 			const device = newDevice();
-			known = [rhidOf(device)];
+			known = [rhidOf(gateway, device)];
 			const path = await buy(gateway, device);
 			const { pass_id: pass } = await inState('activating');
 			await router.poll();
@@ -360,33 +353,25 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('moves a pass once in an hour, because the old device stays online until its end', async () => {
 			const [first, second, third] = [newDevice(), newDevice(), newDevice()];
-			known = [first, second, third].map(rhidOf);
+			known = [first, second, third].map((one) => rhidOf(gateway, one));
 			const path = await buy(gateway, first);
 			await inState('activating');
 			await router.poll();
-			const move = async ({ hid, mac }: Device) => {
-				const items = [
-					`hid=${hid}`,
-					'clientip=192.168.8.51',
-					`clientmac=${mac}`,
-					'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
-					`gatewayaddress=${LOGIN_HOST}:2050`,
-					`originurl=${encodeURIComponent(fixture().server.url + path)}`
-				];
+			const move = async (device: NdsDevice) => {
 				const person = browse(fixture().server.url);
-				await person.get(`/splash/${gateway.key}?fas=${encodeURIComponent(base64(items.join(', ')))}`);
+				await open(gateway, device, path, person);
 				return person.post(`${path}?/move`);
 			};
 			expect((await move(second)).path).toBe(`${path}?moved`);
 			await eventually('it is in', async () => {
 				await router.poll();
-				return router.online.has(rhidOf(second));
+				return router.online.has(rhidOf(gateway, second));
 			});
 			const refused = await move(third);
 			expect(refused.path).toBe(`${path}?later`);
 			expect(refused.text).toContain('Your pass was moved to another device a short time ago.');
 			await router.poll();
-			expect(router.online.has(rhidOf(third))).toBe(false);
+			expect(router.online.has(rhidOf(gateway, third))).toBe(false);
 			await fixture().server.advance(61 * MINUTE);
 		});
 
@@ -401,7 +386,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('loses no device to forged requests, however many', async () => {
 			const device = newDevice();
-			known = [rhidOf(device)];
+			known = [rhidOf(gateway, device)];
 			await buy(gateway, device);
 			await inState('activating');
 			const madeUp = (number: number): Record<string, string> => {
@@ -420,7 +405,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const others = flood();
 			expect((await router.poll()).ack).toBe('ack');
 			expect(await others).toEqual([200]);
-			expect(router.online.has(rhidOf(device))).toBe(true);
+			expect(router.online.has(rhidOf(gateway, device))).toBe(true);
 			expect(await inState('active')).toMatchObject({ router_id: 3 });
 		});
 	});
@@ -436,12 +421,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 			cli(['gateways', 'test', gateway.name], { env: { ...server.env, ORIGIN: server.url } });
 		expect((await tested()).stdout).toMatch(/^warn confirmations: .* - install the BinAuth script/m);
 		const known = new Set<string>();
-		const rhidOf = (device: Device) => sha256(device.hid + gateway.secret);
-		const router = createAuthmon(
-			...([gateway.portal, '10.3.0', (rhid: string) => known.has(rhid), () => Promise.resolve()] as const)
-		);
+		const router = createAuthmon(gateway.portal, '10.3.0', (rhid) => known.has(rhid));
 		const [before, after] = [newDevice(), newDevice()];
-		for (const device of [before, after]) known.add(rhidOf(device));
+		for (const device of [before, after]) known.add(rhidOf(gateway, device));
 		await buy(gateway, before);
 		await inState('activating');
 		await router.poll();
@@ -474,7 +456,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 			});
 			return `${response.status} ${await response.text()}`;
 		};
-		const of = ({ mac, token: stay }: Device, user: string) => ({ mac, token: stay, custom: base64(user) });
+		const of = ({ mac, token: stay }: NdsDevice, user: string) => ({
+			mac,
+			token: stay,
+			custom: base64(user)
+		});
 
 		it('lets only the device that paid in, for the seconds left', async () => {
 			const [device, other] = [newDevice(), newDevice()];
@@ -510,11 +496,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const { pass_id } = await inState('active');
 			const user = `s${String(pass_id)}`;
 			expect(await ask(of(device, user))).toMatch(/^200 /);
-			// Opened on another device, by its address.
-			const items = [`hid=${second.hid}`, `clientmac=${second.mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
-			const original = encodeURIComponent(fixture().server.url + path);
-			const list = base64([...items, `originurl=${original}`].join(', '));
-			await browse(fixture().server.url).get(`/splash/${gateway.key}?fas=${list}`);
+			await open(gateway, second, path);
 			expect(await ask(of(second, user))).toBe('403 ');
 			await fixture().server.advance(10 * MINUTE);
 			expect(await ask(of(second, user))).toBe('403 ');
@@ -529,18 +511,12 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const { pass_id } = await inState('active');
 			const user = `s${String(pass_id)}`;
 			const person = browse(fixture().server.url);
-			const open = async ({ hid, mac }: Device) => {
-				const original = encodeURIComponent(fixture().server.url + path);
-				const items = [`hid=${hid}`, `clientmac=${mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
-				const list = base64([...items, `originurl=${original}`].join(', '));
-				return person.get(`/splash/${gateway.key}?fas=${list}`);
-			};
 			expect(await ask(of(device, user))).toMatch(/^200 /);
-			expect((await open(second)).text).toContain('Use it on this device instead');
+			expect((await open(gateway, second, path, person)).text).toContain('Use it on this device instead');
 			expect((await person.post(`${path}?/move`)).path).toBe(`${path}?moved`);
 			expect(await ask(of(second, user))).toMatch(/^200 /);
 			// The first one is still in, and cannot be put out.
-			expect((await open(third)).text).toContain('Use it on this device instead');
+			expect((await open(gateway, third, path, person)).text).toContain('Use it on this device instead');
 			const refused = await person.post(`${path}?/move`);
 			expect(refused.path).toBe(`${path}?later`);
 			expect(refused.text).toContain('Your pass was moved to another device a short time ago.');
@@ -556,13 +532,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const { pass_id } = await inState('active');
 			const user = `s${String(pass_id)}`;
 			expect(await ask(of(device, user))).toMatch(/^200 /);
-			const open = async ({ hid, mac }: Device) => {
-				const original = encodeURIComponent(fixture().server.url + path);
-				const items = [`hid=${hid}`, `clientmac=${mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
-				const list = base64([...items, `originurl=${original}`].join(', '));
-				return browse(fixture().server.url).get(`/splash/${gateway.key}?fas=${list}`);
-			};
-			await open(other);
+			await open(gateway, other, path);
 			const elsewhere = await registerGateway(fixture().server, 'opennds', {
 				loginHost: LOGIN_HOST,
 				router: 4
@@ -573,9 +543,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await ask(of(other, user))).toBe('403 ');
 			// It came again, under a new token, and was faster than the report about its stay before.
 			const again = { ...device, token: `${device.token}ff`, hid: sha256(`${device.token}ff`) };
-			await open(again);
+			await open(gateway, again, path);
 			expect(await ask(of(again, user))).toMatch(/^200 /);
-			await open(other);
+			await open(gateway, other, path);
 			expect(await ask(deauth)).toBe('204 ');
 			expect(await ask(of(other, user))).toBe('403 ');
 			expect(await ask({ ...of(again, user), method: 'client_deauth' })).toBe('204 ');
@@ -589,12 +559,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const user = `s${String(pass_id)}`;
 			expect(await ask(of(device, user))).toMatch(/^200 /);
 			const hid = sha256(`${device.token}ff`);
-			for (const come of [{ ...device, hid }, other]) {
-				const original = encodeURIComponent(fixture().server.url + path);
-				const items = [`hid=${come.hid}`, `clientmac=${come.mac}`, `gatewayaddress=${LOGIN_HOST}:2050`];
-				const list = base64([...items, `originurl=${original}`].join(', '));
-				await browse(fixture().server.url).get(`/splash/${gateway.key}?fas=${list}`);
-			}
+			for (const one of [{ ...device, hid }, other]) await open(gateway, one, path);
 			expect(await ask({ ...of(device, user), method: 'client_deauth' })).toBe('204 ');
 			expect(await ask(of(other, user))).toMatch(/^200 /);
 		});

@@ -2,16 +2,14 @@
  * The captive-portal API (RFC 8908) at a gateway that fetches its devices (openNDS, level 4). Its answer depends on what
  * the gateway has done, not on what was paid. splash.test.ts has the gateways where browsers sign in.
  */
-import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../../simulators/gateway/authmon.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
-import { reportAuth } from '../../support/gateways/opennds.ts';
+import { reportAuth, rhidOf, sha256 } from '../../support/gateways/opennds.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const LOGIN_HOST = '192.168.8.1';
 const HOUR_SECONDS = 3_600;
 /** Of a router and clients that see each other: the device's own address is the one that it asks from. */
@@ -21,15 +19,14 @@ describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let gateway: Registered;
 	let router: Authmon;
-	const device = { mac: '02:00:00:00:09:01', token: '0a57a4' };
-	const hid = sha256(device.token);
+	const device = { mac: '02:00:00:00:09:01', token: '0a57a4', hid: sha256('0a57a4') };
 
 	beforeAll(async () => {
 		gateway = await registerGateway(fixture().server, 'opennds', {
 			loginHost: LOGIN_HOST,
 			more: ['--level', '4']
 		});
-		const knows = (rhid: string) => rhid === sha256(hid + gateway.secret);
+		const knows = (rhid: string) => rhid === rhidOf(gateway, device);
 		router = createAuthmon(gateway.portal, '10.3.0', knows, () =>
 			reportAuth(fixture().server.url, gateway, device)
 		);
@@ -48,7 +45,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	const entry = () => {
 		const items = [
-			`hid=${hid}`,
+			`hid=${device.hid}`,
 			`clientip=${ADDRESS}`,
 			`clientmac=${device.mac}`,
 			'gatewayname=Stand-in%20Node%3a02aabbccddee%20',

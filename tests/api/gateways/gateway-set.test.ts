@@ -121,7 +121,8 @@ describe('a MikroTik', () => {
 	it('goes from RADIUS to its REST API, and to another address, with its buyers', async () => {
 		const { server } = fixture();
 		const at = { kind: 'mikrotik', access: 'portal_login', router: 9, nas: '10.8.0.9' } as const;
-		const { key, name } = await registerRadius(fixture(), at);
+		const { key, name, advice } = await registerRadius(fixture(), at);
+		expect(advice).toContain(`RouterOS 7 needs no RADIUS server: "gateways set ${name} --control rest `);
 		const { session } = await fixture().buy({ router_id: 9 });
 		const keyFile = path.join(server.dataDir, 'rest.key');
 		writeFileSync(keyFile, ROUTER_OS.password);

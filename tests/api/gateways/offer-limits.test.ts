@@ -1,7 +1,6 @@
 /** The limits of an offer at each kind of gateway: sent to those that hold them, and not sold where one does not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ndsctlController } from '../../../src/lib/server/gateways/opennds/client.ts';
-import { createAuthmon } from '../../simulators/gateway/authmon.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { numberEnding } from '../../support/api/api.ts';
@@ -11,8 +10,10 @@ import {
 	base64,
 	ndsEntry,
 	newDevice,
+	rhidOf,
 	runBinauth,
 	sha256,
+	waitingAt,
 	type NdsDevice
 } from '../../support/gateways/opennds.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
@@ -259,19 +260,9 @@ describe('openNDS', () => {
 		});
 		await sell(POLL, BOTH);
 		const device = newDevice();
-		const rhid = sha256(device.hid + gateway.secret);
 		await buyAt(gateway, device, BOTH);
-		const router = createAuthmon(
-			gateway.portal,
-			'10.3.0',
-			() => false,
-			() => Promise.resolve()
-		);
-		const items = await eventually('it is listed', async () => {
-			const { items: list } = await router.poll();
-			return list !== '*' && decodeURIComponent(list);
-		});
-		expect(items).toMatch(new RegExp(`^\\* ${rhid} \\d+ 512 2000 0 0 `));
+		const items = await waitingAt(gateway);
+		expect(items).toMatch(new RegExp(`^\\* ${rhidOf(gateway, device)} \\d+ 512 2000 0 0 `));
 	});
 
 	it('by ndsctl gets the speed with the minutes', async () => {

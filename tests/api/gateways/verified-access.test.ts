@@ -191,9 +191,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			...{ loginHost: '192.168.8.1', router },
 			more: ['--level', '4']
 		});
-		const authmon = createAuthmon(
-			...([gateway.portal, '10.3.0', () => false, () => Promise.resolve()] as const)
-		);
+		const authmon = createAuthmon(gateway.portal, '10.3.0');
 		expect(await authmon.poll()).toEqual({ items: '*', ack: 'ack' });
 		await refusesOrders(router);
 		expect(await reportAuth(server.url, gateway, newDevice())).toBe(204);

@@ -301,6 +301,15 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 		);
 	});
 
+	it('that do not exist lead back to the first owner page, after the sign-in', async () => {
+		const owner = await newOwner(fixture());
+		const page = await owner.get('/owner/nonsense');
+		expect(page.status).toBe(404);
+		expect(page.text).toContain('Page not found.');
+		expect(page.html).toMatch(/<main.*<a class="button short" href="\/owner"/s);
+		expect((await browse(fixture().server.url).get('/owner/nonsense')).path).toMatch(/^\/owner\/sign-in/);
+	});
+
 	it('nothing of another owner’s can be reached, and nothing changed', async () => {
 		const [owner, stranger] = [await newOwner(fixture()), await newOwner(fixture())];
 		const router = await addRouter(fixture(), owner.accountId, { name: 'Somebody Else’s Place' });

@@ -88,6 +88,17 @@ describe('the page of a purchase', () => {
 		expect(await receiptOf(path)).toMatch(/Paid: UGX\s1,000\n.*Payment: Refund/s);
 	});
 
+	it('shows how long it has waited, and after 30 s what to dial if no prompt came', async () => {
+		const path = await order('003');
+		const fresh = await untilIt(path, 'Check your phone.');
+		expect(fresh.text).toMatch(/Waiting 0:0\d of 10:00/);
+		expect(fresh.html).toMatch(/<p hidden[^>]*>No prompt\? Dial \*165# and approve the pending payment\./);
+		await fixture().server.advance(MINUTE);
+		const later = await person.get(path);
+		expect(later.text).toMatch(/Waiting 1:0\d of 10:00/);
+		expect(later.html).not.toMatch(/<p hidden[^>]*>No prompt/);
+	});
+
 	it('keeps the code while nobody knows the result, and offers to check before it offers to pay again', async () => {
 		const path = await order('003');
 		const waiting = await untilIt(path, 'Check your phone.');

@@ -113,8 +113,12 @@ test('what changes while a buyer waits is said: the hint, a broken connection, a
 	await expect
 		.poll(() => page.evaluate(() => document.documentElement.classList.contains('enhanced')))
 		.toBe(true);
+	const clock = page.locator('[data-wait]');
+	const shown = (await clock.textContent()) ?? '';
 	await page.clock.fastForward(31_000);
 	await expect(said).toContainText('No prompt?');
+	await expect(clock).not.toHaveText(shown);
+	await expect(clock).toHaveText(/^Waiting \d:\d\d of 10:00$/);
 	await context.setOffline(true);
 	await expect(async () => {
 		await page.clock.fastForward(5_000);

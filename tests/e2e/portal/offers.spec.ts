@@ -1,20 +1,14 @@
 /** Offers of a router, from the page to what the buyer gets. */
-import { lastTerms, ownerSets } from '../support/offers.ts';
+import { lastTerms, ownerSets, PRICE_LIST } from '../support/offers.ts';
 import { expect, freshNumber, test } from '../support/test.ts';
 
 const ROUTER = 9;
-const PRICES = [
-	{ name: '30 min', duration: '30m', price: 200 },
-	{ name: '1 hour', duration: '1h', price: 500 },
-	{ name: 'Day', duration: '1d', price: 1000, max_devices: 3 },
-	{ name: 'Week', duration: '1w', price: 5000 }
-];
 
 test.describe('without script', () => {
 	test.use({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } });
 
 	test('a buyer buys the day and gets exactly it', async ({ page, portal, buyer }) => {
-		await ownerSets(portal, ROUTER, PRICES);
+		await ownerSets(portal, ROUTER, PRICE_LIST);
 		await page.goto(`${portal.url}/r/${ROUTER}`);
 		await expect(page.getByText('Cheapest per hour')).toHaveCount(1);
 		for (const seen of [page.locator('#phone'), page.getByRole('button', { name: /^Pay/ })]) {
@@ -31,13 +25,15 @@ test.describe('without script', () => {
 		await expect(page.locator('.lines').first()).toContainText(/UGX\s1,000/);
 		const terms = { duration: '1d', amount_minor: 1000, offer_name: 'Day', max_devices: 3 };
 		expect(await lastTerms(portal, ROUTER)).toEqual(terms);
+		await page.getByRole('link', { name: 'Add time' }).click();
+		await expect(page.getByRole('radio', { name: /^Week\s*UGX\s5,000/ })).toBeVisible();
 	});
 
 	test('an offer that has changed meanwhile charges nothing and shows the current list', async ({
 		page,
 		portal
 	}) => {
-		await ownerSets(portal, ROUTER, PRICES);
+		await ownerSets(portal, ROUTER, PRICE_LIST);
 		await page.goto(`${portal.url}/r/${ROUTER}`);
 		await page.getByRole('radio', { name: /^Day/ }).check();
 		await page.getByLabel('Your mobile-money number').fill(freshNumber());

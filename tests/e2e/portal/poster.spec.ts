@@ -4,6 +4,7 @@ import type { Page } from '@playwright/test';
 import { readPixels } from '../../support/browsers/pixels.ts';
 import { registerGateway } from '../../support/gateways/gateways.ts';
 import { openSql } from '../../support/server/sql.ts';
+import { ownerSets } from '../support/offers.ts';
 import { expect, ROUTER, test } from '../support/test.ts';
 
 /** The function itself; some loaders put it one level deeper. */
@@ -92,6 +93,30 @@ test('prints on one page of its paper, and a camera reads the short address off 
 			await sql.run('update routers set name = ?, ssid = ? where id = ?', String(name), String(ssid), ROUTER);
 		}
 		await sql.close();
+	}
+});
+
+test('has room for three offers in three languages', async ({ page, portal }) => {
+	const router = 8;
+	const offers = [
+		{ name: 'Half an hour between two minibuses', duration: '30m', price: 200 },
+		{ name: 'Day for the whole office and its guests', duration: '1d', price: 1000 },
+		{ name: 'Month with five devices for a big family', duration: '30d', price: 18_000 }
+	];
+	await ownerSets(portal, router, offers);
+	await page.emulateMedia({ media: 'print' });
+	for (const [size, languages] of [
+		['a4', 'fr,en,ar'],
+		['a6', 'sw,pt,lg']
+	] as const) {
+		const [width, height] = PAPER[size];
+		await page.setViewportSize({ width: px(width), height: px(height) });
+		await page.goto(`${portal.url}/r/${router}/poster?size=${size}&languages=${languages}`);
+		await expect(page.locator('.offer .price')).toHaveCount(3);
+		await expectWhole(page);
+		await expectOnePage(page, size);
+		const { data, width: wide, height: tall } = await readPixels(await page.screenshot());
+		expect(readQr(data, wide, tall)?.data).toBe(`${portal.url}/r/${router}`);
 	}
 });
 

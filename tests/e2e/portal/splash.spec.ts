@@ -8,6 +8,7 @@ import { registerGateway, type Registered } from '../../support/gateways/gateway
 import { openMiniBrowser, type MiniBrowser } from '../../support/browsers/mini-browser.ts';
 import { cli } from '../../support/server/server.ts';
 import type { Portal } from '../support/portal.ts';
+import { lastTerms, ownerSets, PRICE_LIST } from '../support/offers.ts';
 import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
 
 // Each test has a gateway of its own, and waits for its pages most of the time.
@@ -32,16 +33,17 @@ async function atSite(
 		browser,
 		portal,
 		kind,
-		javaScript
-	}: { browser: Browser; portal: Portal; kind: Kind; javaScript: boolean },
+		javaScript,
+		router = ROUTER
+	}: { browser: Browser; portal: Portal; kind: Kind; javaScript: boolean; router?: number },
 	visit: (site: Site) => Promise<void>
 ): Promise<void> {
 	const gateway = await startGateway(kind);
 	const more = kind === 'unifi' ? ['--site', `site-${gateway.host.split(':')[1]}`] : [];
-	const registered = await registerGateway(portal.pages, kind, { loginHost: gateway.host, more });
+	const registered = await registerGateway(portal.pages, kind, { loginHost: gateway.host, router, more });
 	// A service elsewhere hears of no gateway: it is told what its router is.
 	if (portal.pages !== portal.service) {
-		const access = ['routers', 'access', String(ROUTER), '--kind', 'portal_login'];
+		const access = ['routers', 'access', String(router), '--kind', 'portal_login'];
 		expect(await cli(access, portal.service)).toMatchObject({ code: 0 });
 	}
 	gateway.connect({
@@ -85,8 +87,8 @@ async function atSite(
 	expect(mini.faults).toEqual([]);
 }
 
-async function pay(page: Page, phone = freshNumber()): Promise<void> {
-	await page.getByRole('radio', { name: /^1 hour/ }).check();
+async function pay(page: Page, phone = freshNumber(), time = /^1 hour/): Promise<void> {
+	await page.getByRole('radio', { name: time }).check();
 	await page.getByLabel('Your mobile-money number').fill(phone);
 	await page.getByRole('button', { name: /^Pay/ }).click();
 	await page.waitForURL(/\/s\/[\w-]{24}$/);
@@ -136,6 +138,24 @@ for (const javaScript of [true, false]) {
 		});
 	});
 }
+
+test('without script the day of a price list is bought, and gets exactly it', async ({ browser, portal }) => {
+	const router = 6;
+	const at = { browser, portal, kind: 'mikrotik-pap', javaScript: false, router } as const;
+	await atSite(at, async ({ gateway, mini, probe, password }) => {
+		await ownerSets(portal, router, PRICE_LIST);
+		await probe();
+		await expect(mini.page.getByText('Cheapest per hour')).toHaveCount(1);
+		await pay(mini.page, freshNumber(), /^Day\s*UGX\s1,000\s*3 devices/);
+		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });
+		await password();
+		await mini.page.getByRole('link', { name: 'Go online now' }).click();
+		await expect(title(mini.page)).toHaveText('You are online.');
+		expect(gateway.isOnline).toBe(true);
+		const terms = { duration: '1d', amount_minor: 1000, offer_name: 'Day', max_devices: 3 };
+		expect(await lastTerms(portal, router)).toEqual(terms);
+	});
+});
 
 test('the window closes while paying: opened again, it does not sell twice, and the purchase lets it online', async ({
 	browser,

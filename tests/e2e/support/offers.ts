@@ -1,6 +1,13 @@
 import { openSql } from '../../support/server/sql.ts';
 import { demoKey, type Portal } from './portal.ts';
 
+export const PRICE_LIST = [
+	{ name: '30 min', duration: '30m', price: 200 },
+	{ name: '1 hour', duration: '1h', price: 500 },
+	{ name: 'Day', duration: '1d', price: 1000, max_devices: 3 },
+	{ name: 'Week', duration: '1w', price: 5000 }
+];
+
 /** Sets the offers of a demo router as its owner. */
 export async function ownerSets(
 	{ service }: Pick<Portal, 'service'>,

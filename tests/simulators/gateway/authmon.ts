@@ -23,10 +23,10 @@ const MAX_LENGTH = 1_024;
 export function createAuthmon(
 	portal: string,
 	version: '9.10.0' | '10.3.0',
-	/** Whether the router knows a client of that rhid. */
-	knows: (rhid: string) => boolean,
+	/** Whether the router knows a client of that rhid. Lets nobody in by default. */
+	knows: (rhid: string) => boolean = () => false,
 	/** The BinAuth script, which openNDS runs for each client that it lets in. */
-	binauth: (rhid: string) => Promise<unknown>
+	binauth: (rhid: string) => Promise<unknown> = () => Promise.resolve()
 ): Authmon {
 	const gatewayhash = createHash('sha256').update('Stand-in%20Node%3a02aabbccddee').digest('hex');
 	const online = new Map<string, number>();

@@ -56,6 +56,8 @@ export interface RadiusGateway {
 	radiusSecret: string;
 	/** What its RADIUS server shows us. */
 	token: string;
+	/** What the registration said beside its values. */
+	advice: string;
 }
 
 /** Registers a gateway that asks RADIUS, on a router whose passwords are of that kind. */
@@ -89,7 +91,8 @@ export async function registerRadius(
 		name,
 		key: printed(/\/captive-portal\/([\w-]+)$/m) || printed(/\/radius\/([\w-]+)/) || printed(/^Key +(\S+)$/m),
 		radiusSecret: options.radiusSecret ?? printed(/^RADIUS secret, .*:\n(\S+)$/m),
-		token: printed(/^Token of the RADIUS server, .*:\n(\S+)$/m)
+		token: printed(/^Token of the RADIUS server, .*:\n(\S+)$/m),
+		advice: stderr
 	};
 }
 

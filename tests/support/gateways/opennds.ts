@@ -5,6 +5,8 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
+import { createAuthmon } from '../../simulators/gateway/authmon.ts';
+import { eventually } from '../server/fixture.ts';
 import type { TestServer } from '../server/server.ts';
 import { printedConfig, type Registered } from './gateways.ts';
 
@@ -67,14 +69,33 @@ export async function runBinauth(
 	return stdout.trim();
 }
 
-/** Path of the page that a device is sent to. */
-export function ndsEntry({ key }: { key: string }, { hid, mac }: NdsDevice, host: string): string {
+/** Name of a device that only its gateway and Airtill can compute. */
+export const rhidOf = ({ secret }: Pick<Registered, 'secret'>, { hid }: Pick<NdsDevice, 'hid'>): string =>
+	sha256(hid + secret);
+
+/** Awaits the devices that wait at a gateway of level 4, and lets none in. @returns the list as authmon reads it */
+export const waitingAt = ({ portal }: Pick<Registered, 'portal'>): Promise<string> => {
+	const router = createAuthmon(portal, '10.3.0');
+	return eventually('a device is listed', async () => {
+		const { items } = await router.poll();
+		return items !== '*' && decodeURIComponent(items);
+	});
+};
+
+/** Path of the page that a device is sent to. @param original address that the device asked for */
+export function ndsEntry(
+	{ key }: { key: string },
+	{ hid, mac }: Pick<NdsDevice, 'hid' | 'mac'>,
+	host: string,
+	original?: string
+): string {
 	const items = [
 		`hid=${hid}`,
 		'clientip=192.168.8.50',
 		`clientmac=${mac}`,
 		'gatewayname=Stand-in%20Node%3a02aabbccddee%20',
-		`gatewayaddress=${host}:2050`
+		`gatewayaddress=${host}:2050`,
+		...(original === undefined ? [] : [`originurl=${encodeURIComponent(original)}`])
 	];
 	return `/splash/${key}?fas=${base64(items.join(', '))}`;
 }

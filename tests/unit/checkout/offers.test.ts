@@ -1,7 +1,7 @@
 /** What a router with offers sells on pages, and at which price. */
 import { describe, expect, test } from 'vitest';
 import { timeValue, wantedTime, type PayEntry } from '#lib/checkout/pay-form.ts';
-import { payablePrice } from '#lib/checkout/price.ts';
+import { payablePrice, usefulOffers } from '#lib/checkout/price.ts';
 import { priceText, quote, timeChoices } from '#lib/checkout/quote.ts';
 
 const offer = (id: number, name: string, duration: string, price: number, more: object = {}) => ({
@@ -61,6 +61,16 @@ describe('the list of offers', () => {
 		expect(priceText(none)).toBe('UGX\u00a0500 an hour');
 		expect(timeChoices({ ...none, hourly: false })).toEqual([]);
 	});
+});
+
+test('a poster has the cheapest offer, the cheapest per hour and a day, in the order of sale', () => {
+	const more = [offer(4, 'Half an hour', '30m', 200), offer(5, 'Week', '1w', 7000)];
+	const offers = [...more, { ...DAY, available: false }, HOUR, MONTH];
+	expect(usefulOffers({ ...ROUTER, offers }).map(({ name }) => name)).toEqual([
+		'Half an hour',
+		'Day',
+		'Month'
+	]);
 });
 
 describe('an order', () => {

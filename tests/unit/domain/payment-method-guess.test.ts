@@ -1,5 +1,6 @@
 /** Which network a number probably belongs to: what is preselected, and where `mobile_money` goes. */
 import { expect, it } from 'vitest';
+import { approvalMenu } from '../../../src/lib/domain/payment-methods/approval-menu.ts';
 import {
 	guessPaymentMethod,
 	roughE164
@@ -34,4 +35,17 @@ it.each([
 	['00254712345678', '+254712345678']
 ])('%s is about %s', (typed, e164) => {
 	expect(roughE164(typed, '+256')).toBe(e164);
+});
+
+it.each([
+	['+256772123456', 'mtn_momo', '*165#'],
+	['+256772123456', 'mobile_money', '*165#'],
+	['+233244123456', 'sandbox', '*170#'],
+	// Moved from another network: the method that was chosen counts.
+	['+256701123456', 'mtn_momo', '*165#'],
+	['+256772123456', 'airtel_money', null],
+	['+254712345678', 'mpesa', null],
+	['+224662123456', 'mtn_momo', null]
+])('%s that pays with %s approves under %s', (phone, method, code) => {
+	expect(approvalMenu(phone, method)).toBe(code);
 });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { TEST_NUMBERS } from '../../../src/lib/server/billing/operators/sandbox/scenarios.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const textOf = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -47,6 +48,11 @@ describe('CONTRIBUTING.md', () => {
 it.each(['CONTRIBUTING.md', 'README.md'])('%s names existing scripts', (file) => {
 	const named = [...textOf(file).matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name = '']) => name);
 	expect(named.filter((name) => !scripts?.[name])).toEqual([]);
+});
+
+it('README.md has the test numbers of the sandbox', () => {
+	const rows = TEST_NUMBERS.map(({ digits, description }) => `| ${digits} | ${description} |`);
+	expect(textOf('README.md')).toContain(rows.join('\n'));
 });
 
 it('README.md has at most 120 lines and existing links', () => {

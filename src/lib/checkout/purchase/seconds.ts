@@ -1,6 +1,3 @@
-/** The page then explains how to find the prompt. */
-export const HINT_AFTER_SECONDS = 30;
-
 /** Refresh of a page without script if a result may take minutes. */
 export const SLOW_SECONDS = 30;
 /** Refresh of a page without script if a result is due within seconds. */

@@ -1,6 +1,8 @@
+import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
 import { isoTime, type Clock } from '../platform/clock.ts';
+import { accessRecords, type AccessRecord, type RecordSearch } from './records.ts';
 import * as store from './store.ts';
 
 /**
@@ -23,14 +25,28 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const RELEASED_DAYS = 32;
 /** For totals of routers, which name nobody: no page looks back more than a year. */
 const TOTALS_DAYS = 400;
+/** Of an exported address in the audit log, which is never deleted. */
+const LAST_CHARACTERS = 5;
+
+interface Export {
+	by: string;
+	/** The reason. */
+	note: string;
+	records: readonly AccessRecord[];
+	/** Of the encrypted file, hex. */
+	sha256: string;
+}
 
 interface PersonalDataContext {
 	database: Database;
 	clock: Clock;
 	config: Pick<Config, 'keepDays'>;
+	audit: Audit;
 }
 
 export const createPersonalData = (context: PersonalDataContext) => ({
+	records: (search: RecordSearch) => accessRecords(context.database.db, search),
+	noteExport: (search: RecordSearch, made: Export) => noteExport(context, search, made),
 	jobs: { [DELETION_JOB]: () => deleteOld(context) }
 });
 
@@ -52,3 +68,20 @@ async function deleteOld({ database, clock, config: { keepDays } }: PersonalData
 	];
 	return clock.now() + (isLeft.includes(true) ? AGAIN_MS : EVERY_MS);
 }
+
+/** Names the sessions instead of the address, because the audit log is never deleted. */
+const noteExport = (
+	{ audit, database }: PersonalDataContext,
+	{ kind, address, from, to }: RecordSearch,
+	{ by, note, records, sha256 }: Export
+): Promise<void> =>
+	database.transact((trx) =>
+		audit.record(trx, {
+			...{ actor: by, action: 'personal-data.exported', reason: note },
+			after: {
+				[kind]: `…${address.slice(-LAST_CHARACTERS)}`,
+				...{ from: isoTime(from), to: isoTime(to), rows: records.length, sha256 },
+				sessions: [...new Set(records.map(({ session_id }) => session_id))]
+			}
+		})
+	);

@@ -3,9 +3,9 @@ import type { KioskPurchase } from '#lib/kiosk/client.ts';
 import { agreedWords } from '#lib/checkout/offer-words.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { dataWords } from '#lib/checkout/purchase/data.ts';
+import { waitFor } from '#lib/checkout/purchase/waits.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
-import * as m from '#lib/i18n/messages.js';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 import { pageAddress, shortLines } from '../../s/[token]/receipt.ts';
 import { methodsAgain, priceAgain } from '../../s/[token]/retry.ts';
@@ -41,8 +41,7 @@ export async function kioskPurchase(
 		ssid,
 		notes: [...(note === null ? [] : [note]), ...notes],
 		money: formatMoney(session.amount, session.currency),
-		ageSeconds: payment ? Math.max(0, (now.getTime() - Date.parse(payment.created_at)) / 1000) : 0,
-		hint: m.purchase_waiting_hint(),
+		waits: payment && waitFor(payment, now),
 		lines: shortLines(purchase, now, config.reportTimezone),
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
 		data: pass?.data ? dataWords(pass.data).text : null,

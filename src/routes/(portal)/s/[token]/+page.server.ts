@@ -7,7 +7,7 @@ import { sellsNothing } from '#lib/checkout/price.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { dataWords } from '#lib/checkout/purchase/data.ts';
 import type { PurchaseState } from '#lib/checkout/purchase/state.ts';
-import { HINT_AFTER_SECONDS } from '#lib/checkout/purchase/seconds.ts';
+import { waitFor } from '#lib/checkout/purchase/waits.ts';
 import { apiClient, ApiProblem } from '#lib/server/portal/api-client.ts';
 import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
@@ -89,7 +89,7 @@ export const load: PageServerLoad = async (event) => {
 		lines: shortLines(purchase, now, config.reportTimezone),
 		hasReceipt: hasReceipt(purchase),
 		asOf: clockText(now, config.reportTimezone),
-		hintSeconds: waiting && payment ? hintSeconds(now, payment.created_at) : null,
+		waits: waiting?.payment ? waitFor(waiting.payment, now) : null,
 		pass: pass && {
 			instructions: signInInstructions(pass.session, { shownOn: device ? 'gateway' : 'page', signIn, code }),
 			remainingSeconds: pass.remainingSeconds,
@@ -118,9 +118,6 @@ export const load: PageServerLoad = async (event) => {
 /** The code leads back to a result that is still to come. */
 const mayReturn = ({ refreshSeconds }: PurchaseState, { payment }: PurchasePart): boolean =>
 	refreshSeconds !== null || payment?.status === 'refund_failed';
-
-const hintSeconds = (now: Date, startedAt: string) =>
-	Math.max(0, Math.ceil(HINT_AFTER_SECONDS - (now.getTime() - Date.parse(startedAt)) / 1000));
 
 export const actions: Actions = {
 	retry: payAgain,

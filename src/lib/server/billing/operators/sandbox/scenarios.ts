@@ -24,52 +24,52 @@ const SCENARIOS: readonly Scenario[] = [
 	{
 		...success,
 		digits: '001',
-		description: 'payer declines',
+		description: 'the payer declines',
 		result: { kind: 'failed', reason: 'payer_declined' }
 	},
 	{
 		...success,
 		digits: '002',
-		description: 'insufficient funds',
+		description: 'not enough money',
 		result: { kind: 'failed', reason: 'insufficient_funds' }
 	},
 	{
 		...success,
 		digits: '003',
-		description: 'never answers; the payment expires',
+		description: 'no response; the payment expires',
 		result: null,
 		callbacks: 0
 	},
 	{
 		...success,
 		digits: '004',
-		description: 'expires here, then the operator reports success (late success)',
+		description: 'expires, then succeeds late',
 		resultAfter: 'payment_expiry'
 	},
 	{
 		...success,
 		digits: '005',
-		description: 'the submit answer is lost after the operator queued it, then success',
+		description: 'the response to the request is lost, then success',
 		submit: 'answer_lost'
 	},
 	{
 		...success,
 		digits: '006',
-		description: 'the operator is down for 30 s at submit, then success',
+		description: 'the operator is down for 30 s, then success',
 		submit: 'down_at_first'
 	},
-	{ ...success, digits: '007', description: 'success, but no callback ever comes', callbacks: 0 },
+	{ ...success, digits: '007', description: 'success without a callback', callbacks: 0 },
 	{
 		...success,
 		digits: '008',
-		description: 'success, the callback comes three times and before the submit answer',
+		description: 'success with three callbacks, the first before the response',
 		resultAfter: 'at_once',
 		callbacks: 3
 	},
 	{
 		...success,
 		digits: '009',
-		description: 'success with another amount than asked',
+		description: 'success with a different amount; the payment is refunded',
 		result: { kind: 'succeeded', amountFactor: 2 }
 	}
 ];

@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { stringify } from 'csv-stringify/sync';
+import { normaliseMac } from '#lib/domain/mac.ts';
+import { parseMobile } from '#lib/domain/phone.ts';
+import { loadConfig } from '#lib/server/config/config.ts';
+import { RECORD_COLUMNS, type AccessRecord, type AddressKind } from '#lib/server/personal-data/records.ts';
+import { isoTime } from '#lib/server/platform/clock.ts';
+import { defineCommand, required, spanOfDays, UsageError } from '../support/command.ts';
+import { CommandError } from '../support/errors.ts';
+import { readInput } from '../support/files.ts';
+import { localService } from '../support/services.ts';
+
+/** Readable by the user who runs the command only. */
+const FILE_MODE = 0o600;
+const MAX_FILE_BYTES = 1024 ** 3;
+
+export const exportPersonalData = defineCommand({
+	name: 'personal-data export',
+	parameters:
+		'FILE.p7m --phone NUMBER|--mac ADDRESS|--ip ADDRESS --from DATE [--to DATE] --recipient CERT.pem --by NAME --note TEXT',
+	summary: 'Export who had access with an address and when, encrypted, for a legal request.',
+	help: [
+		'Writes a CSV file that only the recipient can open, and records the export in the audit log. For each session: the',
+		"payer's number, the operator's transaction, start and end, the router, and the addresses and times of devices.",
+		'',
+		'  --phone NUMBER        the number that paid',
+		"  --mac ADDRESS         the device's address in the Wi-Fi; phones use another one in each Wi-Fi",
+		'  --ip ADDRESS          its address in the Wi-Fi, if the gateway reported one; never the public address',
+		'  --from DATE           first day, in the time zone of REPORT_TIMEZONE, e.g. 2026-11-20',
+		'  --to DATE             last day; default: the same',
+		"  --recipient CERT.pem  the recipient's certificate (X.509, RSA or EC)",
+		'  --by NAME             your name',
+		'  --note TEXT           the reason, for example the reference of the request',
+		'',
+		'The file is CMS (RFC 5652, S/MIME). The recipient opens it with:',
+		'  openssl cms -decrypt -inform DER -in FILE.p7m -inkey KEY.pem -out FILE.csv'
+	].join('\n'),
+	options: {
+		phone: { type: 'string' },
+		mac: { type: 'string' },
+		ip: { type: 'string' },
+		from: { type: 'string' },
+		to: { type: 'string' },
+		recipient: { type: 'string' },
+		by: { type: 'string' },
+		note: { type: 'string' }
+	},
+	async run({ argument, values, env, folder, open }) {
+		const { defaultRegion, reportTimezone } = loadConfig(env);
+		const address = addressOf(values, defaultRegion);
+		const span = spanOfDays(values, reportTimezone);
+		const recipient = required(values.recipient, '--recipient');
+		const by = required(values.by, '--by');
+		const note = required(values.note, '--note');
+		await readInput(folder, recipient);
+		const file = resolve(folder, argument);
+		const app = localService(await open());
+		const records = await app.personalData.records({ ...address, ...span });
+		const sealed = seal(csvOf(records), resolve(folder, recipient));
+		const sha256 = createHash('sha256').update(sealed).digest('hex');
+		const handle = openSync(file, 'wx', FILE_MODE);
+		try {
+			await app.personalData.noteExport({ ...address, ...span }, { by, note, records, sha256 });
+			writeFileSync(handle, sealed);
+		} catch (error) {
+			rmSync(file);
+			throw error;
+		} finally {
+			closeSync(handle);
+		}
+		console.error(`${records.length} rows in ${argument}, SHA-256 ${sha256}`);
+	}
+});
+
+function addressOf(values: Partial<Record<AddressKind, string | undefined>>, region: string) {
+	const given = (['phone', 'mac', 'ip'] as const).filter((kind) => values[kind] !== undefined);
+	const [kind] = given;
+	if (kind === undefined || given.length > 1) throw new UsageError('Use one of --phone, --mac and --ip.');
+	const text = values[kind] ?? '';
+	const read = {
+		phone: () => parseMobile(text, region),
+		mac: () => normaliseMac(text),
+		ip: () => (isIP(text) ? text : null)
+	};
+	const address = read[kind]();
+	if (address === null) throw new UsageError(`--${kind} is ${FORMS[kind]}, not "${text}".`);
+	return { kind, address };
+}
+
+const FORMS = {
+	phone: 'a mobile number such as +256772123456',
+	mac: 'a MAC address such as 02:00:5e:10:00:01',
+	ip: 'an IP address such as 192.168.1.20'
+};
+
+const csvOf = (records: readonly AccessRecord[]) =>
+	stringify(
+		records.map((record) => ({
+			...record,
+			...{ session_start: isoTime(record.session_start), session_end: isoTime(record.session_end) },
+			...{ device_start: isoTime(record.device_start), device_end: isoTime(record.device_end) }
+		})),
+		{ header: true, columns: [...RECORD_COLUMNS], bom: true, escape_formulas: true }
+	);
+
+/** Encrypts for the holder of the certificate's key (CMS EnvelopedData, DER). @throws CommandError */
+function seal(text: string, certificate: string): Buffer {
+	const options = ['cms', '-encrypt', '-binary', '-aes256', '-outform', 'DER', certificate];
+	const { error, status, stdout, stderr } = spawnSync('openssl', options, {
+		input: text,
+		maxBuffer: MAX_FILE_BYTES
+	});
+	if (error)
+		throw new CommandError(`openssl cannot run: ${error.message}. Install OpenSSL.`, { cause: error });
+	if (status === 0) return stdout;
+	const [reason = ''] = stderr.toString().split('\n');
+	throw new CommandError(`--recipient is not a certificate in PEM that can encrypt: ${reason}`);
+}
