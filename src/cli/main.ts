@@ -2,12 +2,15 @@ import process from 'node:process';
 import { root } from './bootstrap.js';
 import { UsageError, type Command, type Context } from './support/command.ts';
 import { createAccount, inviteAccount } from './commands/accounts.ts';
+import { backUpDatabase, restoreDatabase } from './commands/backup.ts';
+import { deploy } from './commands/deploy.ts';
 import { doctor } from './commands/doctor.ts';
 import { configureGateway } from './commands/gateways/config.ts';
 import { addGateway, rotateGateway } from './commands/gateways/register.ts';
 import { setGateway } from './commands/gateways/set.ts';
 import { listGateways, removeGateway, showGateway, testGateway } from './commands/gateways/list.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
+import { planMigrations } from './commands/migrate.ts';
 import { confirmRouterAccess, routerAccess } from './commands/routers/access.ts';
 import { importRoutersFile } from './commands/routers/import.ts';
 import { addRouter, disableRouter, enableRouter, setRouter } from './commands/routers/edit.ts';
@@ -50,6 +53,10 @@ const COMMANDS: readonly Command[] = [
 	checkStatementFile,
 	exportPersonalData,
 	listSettings,
+	planMigrations,
+	backUpDatabase,
+	restoreDatabase,
+	deploy,
 	doctor
 ];
 

@@ -5,8 +5,10 @@ import { inspectDatabase } from '#lib/server/db/inspect.ts';
 import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
 import { createSecrets } from '#lib/server/platform/secrets.ts';
 import { canReadPasswords } from '#lib/server/access/passes/passwords.ts';
+import { isDerivedFrom, PORTAL_KEY } from '#lib/server/developer/api-keys/api-keys.ts';
 import { isExpected, messageOf } from '../support/errors.ts';
 import { databaseName } from '../support/services.ts';
+import { backupFinding, lastBackupAt } from './backup.ts';
 import { checkClock } from './clock.ts';
 import { fail, ok, type Finding } from './finding.ts';
 
@@ -33,9 +35,11 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 			? fail('database', `${name}: ${problems.join('; ')}`, databaseAdvice(config))
 			: ok('database', `${name}, ${server}, schema version ${schemaVersion}, a test write succeeded`);
 		yield* checkClock(inspection);
-		const readable = await canReadPasswords(database.db, createSecrets(config.secret));
-		yield secretFinding(readable);
-		return readable !== false;
+		yield backupFinding(config, await lastBackupAt(database.db));
+		const secrets = createSecrets(config.secret);
+		const opens = await canReadPasswords(database.db, secrets);
+		yield secretFinding(opens ?? (await isDerivedFrom(database.db, secrets, PORTAL_KEY)));
+		return opens !== false;
 	} catch (error) {
 		if (!isExpected(error)) throw error;
 		yield fail('database', `${name} does not work: ${messageOf(error)}`, databaseAdvice(config));
@@ -45,13 +49,13 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 	}
 }
 
-function secretFinding(readable: boolean | null): Finding {
-	if (readable === null) return ok('secret', 'not checked, because no session is active');
-	if (readable) return ok('secret', 'opens stored passwords');
+function secretFinding(isRight: boolean | null): Finding {
+	if (isRight === null) return ok('secret', 'not checked, because Airtill has not run on this database');
+	if (isRight) return ok('secret', 'opens what this database keeps sealed');
 	return fail(
 		'secret',
-		'it does not open the Wi-Fi password of an active session',
-		'put back the AIRTILL_SECRET (in a sandbox, the DATA_DIR) with which the sessions were created'
+		'it does not open the Wi-Fi passwords and other secrets of this database',
+		'put back the AIRTILL_SECRET (in a sandbox, the DATA_DIR) with which they were stored'
 	);
 }
 

@@ -1,17 +1,20 @@
 import { DecisionRefused } from '#lib/server/billing/reviews/decisions.ts';
 import { StatementError } from '#lib/server/billing/statements/statement.ts';
 import { ConfigError } from '#lib/server/config/config.ts';
-import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
+import { BackupError } from '#lib/server/db/backup/kind.ts';
+import { ForeignDatabaseError, NewerDatabaseError } from '#lib/server/db/migrate.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 
 export class CommandError extends Error {}
 
 const EXPECTED = [
+	BackupError,
 	CommandError,
 	ConfigError,
 	CsvFileError,
 	DecisionRefused,
+	ForeignDatabaseError,
 	InputError,
 	NewerDatabaseError,
 	StatementError

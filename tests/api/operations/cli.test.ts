@@ -517,7 +517,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const { server, buy } = fixture();
 			await buy();
 			const well = await cli(['doctor'], server);
-			expect(well.stdout).toMatch(/^ok secret: opens stored passwords$/m);
+			expect(well.stdout).toMatch(/^ok secret: opens what this database keeps sealed$/m);
 			// The database's clock stays where it is while the tests' clock moves.
 			expect(well.stdout).toMatch(database === 'sqlite' ? /^ok clock: /m : /^(ok|warn|FAIL) clock: /m);
 
@@ -540,6 +540,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				'ok configuration',
 				'ok database',
 				'ok clock',
+				'ok backup',
 				'ok secret',
 				'ok disk',
 				'ok operator',

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createApi, numberEnding, type Api, type Session } from '../../support/api/api.ts';
 import { createDatabaseOn } from '../../support/server/postgres.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
-import { startServer, type TestServer } from '../../support/server/server.ts';
+import { cli, startServer, type CliResult, type TestServer } from '../../support/server/server.ts';
 import { openSql, type Sql } from '../../support/server/sql.ts';
 import { BOTH_DATABASES, eventually } from '../../support/server/fixture.ts';
 
@@ -39,6 +39,31 @@ interface Facts {
 const fixture = (name: string) =>
 	readFileSync(new URL(`../../fixtures/upgrade-${name}`, import.meta.url), 'utf8');
 
+async function newDatabase(kind: string, folder: string): Promise<string> {
+	return kind === 'sqlite' ? `file:${path.join(folder, 'new.db')}` : createDatabaseOn(inject('postgresUrl'));
+}
+
+const SCHEMA = {
+	sqlite:
+		"select type, name, sql as text from sqlite_schema where name not like 'sqlite_%' order by type, name",
+	postgres: `select table_name || '.' || column_name as name, concat(data_type, ' ', is_nullable, ' ', column_default) as text
+			from information_schema.columns where table_schema = 'public'
+		union all select indexname, indexdef from pg_indexes where schemaname = 'public'
+		union all select conrelid::regclass || ' ' || conname, pg_get_constraintdef(oid)
+			from pg_constraint where connamespace = 'public'::regnamespace
+		order by 1, 2`
+};
+
+/** Tables, columns, indexes, constraints; without the layout of the statements that made them. */
+async function schemaOf(kind: 'sqlite' | 'postgres', sql: Sql): Promise<string[]> {
+	const rows = await sql.all(SCHEMA[kind]);
+	return rows.map((row) =>
+		Object.values(row)
+			.join(' ')
+			.replaceAll(/[\s"]+/g, ' ')
+	);
+}
+
 async function restore(kind: string, folder: string): Promise<string> {
 	if (kind === 'sqlite') {
 		const file = path.join(folder, 'old.db');
@@ -61,9 +86,17 @@ describe.each(BOTH_DATABASES)('a %s database of an earlier version', (kind) => {
 	let server: TestServer;
 	let sql: Sql;
 	let api: Api;
+	/** `migrate --plan` before the upgrade, and the schema version after that. */
+	let plan: CliResult;
+	let version: number;
 
 	beforeAll(async () => {
 		const database = await restore(kind, folder);
+		const old = await openSql(database);
+		const own = { DATABASE_URL: database, DATA_DIR: folder, AIRTILL_SECRET: facts.secret };
+		plan = await cli(['migrate', '--plan'], { env: own });
+		version = await old.count('select max(version) from schema_migrations');
+		await old.close();
 		const offset = String(facts.now + SECOND - Date.now());
 		const env = { AIRTILL_SECRET: facts.secret, AIRTILL_TEST_CLOCK_OFFSET_MS: offset };
 		server = await startServer({ database, env });
@@ -154,5 +187,24 @@ describe.each(BOTH_DATABASES)('a %s database of an earlier version', (kind) => {
 		expect(await sql.all('select password_sealed from passes where id = ?', facts.running.id)).toEqual([
 			{ password_sealed: null }
 		]);
+	});
+
+	it('migrate --plan names what the upgrade then applies, and applies nothing', async () => {
+		const applied = await sql.all('select name from schema_migrations where version > 18 order by version');
+		expect(plan).toMatchObject({ code: 0, stdout: `${applied.map(({ name }) => name).join('\n')}\n` });
+		expect(applied.length).toBeGreaterThan(0);
+		expect(version).toBe(18);
+		const { code, stdout, stderr } = await cli(['migrate', '--plan'], server);
+		expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+		expect(stderr).toMatch(/has the newest schema\.$/m);
+	});
+
+	it('has the schema of a new database', async () => {
+		const fresh = await newDatabase(kind, folder);
+		const env = { ...server.env, DATABASE_URL: fresh };
+		expect(await cli(['routers', 'list'], { env })).toMatchObject({ code: 0 });
+		const other = await openSql(fresh);
+		expect(await schemaOf(kind, sql)).toEqual(await schemaOf(kind, other));
+		await other.close();
 	});
 });

@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Queries, Tx } from '../db/database.ts';
+import { first } from '../db/first.ts';
 
 export interface AuditEntry {
 	/** `reconciler`, `refunds`, `account` with its id, or the name that an administrator gave on the command line. */
@@ -34,6 +35,11 @@ export const createAudit = (clock: Clock) => ({
 				after: JSON.stringify(entry.after)
 			})
 			.execute();
+	},
+	/** When the newest entry of this action was made; null without any. */
+	async newest(queries: Queries, action: string): Promise<number | null> {
+		const entries = queries.selectFrom('audit_log').select('at').where('action', '=', action);
+		return (await first(entries.orderBy('id', 'desc')))?.at ?? null;
 	},
 	ofPayment: (queries: Queries, paymentId: number) =>
 		queries.selectFrom('audit_log').selectAll().where('payment_id', '=', paymentId).orderBy('id').execute()

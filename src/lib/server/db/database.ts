@@ -79,7 +79,7 @@ export async function withTasks<T>(
 
 /** Migrates the database to this version's schema. @throws NewerDatabaseError after a newer version's migration */
 export async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
-	const database = await open(url, options);
+	const database = await connectDatabase(url, options);
 	try {
 		await migrate(database);
 	} catch (error) {
@@ -89,7 +89,8 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
 	return database;
 }
 
-async function open(url: string, options: DatabaseOptions): Promise<Database> {
+/** Opens the database with the schema that it has. */
+export async function connectDatabase(url: string, options: DatabaseOptions): Promise<Database> {
 	if (url.startsWith('file:')) {
 		const { openSqlite } = await import('./sqlite.ts');
 		return openSqlite(url.slice('file:'.length), options);

@@ -35,6 +35,7 @@ import { enforcedUntil } from './migrations/0040-enforced-until.ts';
 import { grantVisits } from './migrations/0041-grant-visits.ts';
 import { counters } from './migrations/0042-counters.ts';
 import { retention } from './migrations/0043-retention.ts';
+import { rateRings } from './migrations/0044-rate-rings.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -96,11 +97,25 @@ const MIGRATIONS: readonly Migration[] = [
 	enforcedUntil,
 	grantVisits,
 	counters,
-	retention
+	retention,
+	rateRings
 ];
 
 /** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */
-const LOCK_ID = 7_243_001;
+export const MIGRATION_LOCK = 7_243_001;
+
+/** A row of `schema_migrations`. */
+export interface AppliedMigration {
+	version: number;
+	name: string;
+}
+
+/** The database belongs to another program. */
+export class ForeignDatabaseError extends Error {
+	constructor() {
+		super('It is not a database of Airtill: its table schema_migrations lists other migrations.');
+	}
+}
 
 export class NewerDatabaseError extends Error {
 	constructor(found: number, known: number) {
@@ -110,6 +125,28 @@ export class NewerDatabaseError extends Error {
 		);
 		this.name = 'NewerDatabaseError';
 	}
+}
+
+/** @param applied in order. @throws NewerDatabaseError, ForeignDatabaseError */
+export function schemaVersion(applied: readonly AppliedMigration[]): number {
+	const version = applied.at(-1)?.version ?? 0;
+	if (version > MIGRATIONS.length) throw new NewerDatabaseError(version, MIGRATIONS.length);
+	const isOurs = applied.every(({ name }, index) => MIGRATIONS[index]?.name === name);
+	if (version === 0 || version !== applied.length || !isOurs) throw new ForeignDatabaseError();
+	return version;
+}
+
+/** Names what `migrate` would apply. Changes nothing. @throws NewerDatabaseError, ForeignDatabaseError */
+export async function pendingMigrations({ db, kind }: Database): Promise<string[]> {
+	const names = MIGRATIONS.map(({ name }) => name);
+	const table =
+		kind === 'sqlite'
+			? sql`select 1 from sqlite_schema where name = 'schema_migrations'`
+			: sql`select 1 where to_regclass('schema_migrations') is not null`;
+	if ((await table.execute(db)).rows.length === 0) return names;
+	const { rows: applied } =
+		await sql<AppliedMigration>`select version, name from schema_migrations order by version`.execute(db);
+	return names.slice(schemaVersion(applied));
 }
 
 /**
@@ -134,7 +171,7 @@ async function applyMissing(database: Database): Promise<void> {
 		if (database.kind === 'postgres') {
 			// A large table, or the wait for the lock, may exceed the server's statement timeout.
 			await sql`set local statement_timeout = 0`.execute(trx);
-			await sql`select pg_advisory_xact_lock(${LOCK_ID})`.execute(trx);
+			await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(trx);
 		}
 		await sql`create table if not exists schema_migrations (
 			version integer primary key, name text not null, applied_at text not null default current_timestamp

@@ -1,5 +1,6 @@
 import { randomBytes, randomFillSync, randomUUID } from 'node:crypto';
 import { ulid } from 'ulid';
+import { sha256 } from './secrets.ts';
 
 /** Random bytes in advance: the ulid package reads one at a time, which took an eighth of a whole request. */
 const stock = Buffer.alloc(4_096);
@@ -18,8 +19,18 @@ export const requestId = (): string => `req_${ulid(undefined, randomFraction)}`;
 
 export const eventId = (): string => `evt_${ulid(undefined, randomFraction)}`;
 
-/** UUID v4: our reference for a payment or refund at the operator. */
+/** UUID v4: our reference for a payment at the operator. */
 export const operatorReference = (): string => randomUUID();
+
+/**
+ * Derives our reference for a refund, in the form of a UUID v4. A restored database that lacks a refund sends it with
+ * the same reference, so the operator refuses to pay twice. As hard to guess as the payment's own.
+ */
+export const refundReference = (payment: string, attempt: number): string =>
+	sha256(`refund ${attempt} of ${payment}`).replace(
+		/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/,
+		'$1-$2-4$3-8$4-$5'
+	);
 
 /** 144 random bits as 24 base64url characters: the token in `/s/{token}`. */
 export const purchaseToken = (): string => randomBytes(18).toString('base64url');

@@ -1,7 +1,8 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 
 /** Phone numbers and secrets are for the user who runs Airtill only, whatever the umask. */
-const MODES = { folder: 0o700, file: 0o600 };
+export const PRIVATE_FILE_MODE = 0o600;
+const MODES = { folder: 0o700, file: PRIVATE_FILE_MODE };
 const OTHER_USERS = 0o007;
 const STICKY = 0o1000;
 

@@ -1,6 +1,6 @@
 import type { Tx } from '#lib/server/db/database.ts';
 import type { EventType } from '#lib/server/events/events.ts';
-import { operatorReference } from '#lib/server/platform/ids.ts';
+import { refundReference } from '#lib/server/platform/ids.ts';
 import type { StatusOutcome } from '../operators/operator.ts';
 import type { NotApplied } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
@@ -139,9 +139,10 @@ export async function startRefund(
 	from: 'success' | 'refund_failed' = 'success'
 ): Promise<store.RefundRow> {
 	const now = context.clock.now();
+	const earlier = await store.refundsOf(trx, payment.id);
 	const refund = await store.insertRefund(trx, {
 		payment_id: payment.id,
-		reference: operatorReference(),
+		reference: refundReference(payment.reference, earlier.length + 1),
 		// Refund the amount taken, even if it is not the amount requested.
 		amount_minor: payment.settled_minor ?? payment.amount_minor,
 		currency: payment.settled_currency ?? payment.currency,

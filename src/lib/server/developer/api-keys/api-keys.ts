@@ -10,7 +10,14 @@ import { keyMode } from './key-format.ts';
 import * as store from './store.ts';
 
 export { hasRole, OWN_PREFIX, type Caller, type Plan } from './context.ts';
-export { KeyRefused, MAX_KEY_NAME, MAX_LIVE_KEYS, type NewKey } from './create-key.ts';
+export {
+	isDerivedFrom,
+	KeyRefused,
+	MAX_KEY_NAME,
+	MAX_LIVE_KEYS,
+	PORTAL_KEY,
+	type NewKey
+} from './create-key.ts';
 
 const FORM_TOKEN_ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
 const FORM_TOKEN_LENGTH = 28;

@@ -1,7 +1,7 @@
 import type { Role, Scope } from '#lib/server/api/contract/scopes.ts';
-import type { Tx } from '#lib/server/db/database.ts';
+import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { Refusal } from '#lib/server/platform/errors.ts';
-import { sha256 } from '#lib/server/platform/secrets.ts';
+import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import { hasRole, OWN_PREFIX, scopesOf, type KeysContext } from './context.ts';
 import { generateKey, keyFromBytes, keyHint } from './key-format.ts';
 import * as store from './store.ts';
@@ -28,6 +28,8 @@ export class KeyRefused extends Refusal<
 export const MAX_LIVE_KEYS = 20;
 export const MAX_KEY_NAME = 100;
 const DERIVED_BYTES = 64;
+/** The key with which the pages of this installation call its API. */
+export const PORTAL_KEY = `${OWN_PREFIX}portal`;
 
 /** Returns the key's text, which is not stored. @throws KeyRefused */
 export async function createKey(context: KeysContext, wanted: NewKey): Promise<string> {
@@ -65,6 +67,18 @@ export async function ensureDerivedKey(
 		await store.revokeOthers(trx, { accountId, name, exceptHash: hash, now: clock.now() });
 	});
 	return key;
+}
+
+/** Checks the installation's secret on the keys of this name. Returns null when there is none. */
+export async function isDerivedFrom(
+	queries: Queries,
+	secrets: Secrets,
+	name: string
+): Promise<boolean | null> {
+	const hashes = await store.hashesOf(queries, name);
+	if (hashes.length === 0) return null;
+	const bytes = secrets.derive(`api-key:${name}`, DERIVED_BYTES);
+	return (['live', 'test'] as const).some((mode) => hashes.includes(sha256(keyFromBytes(mode, bytes))));
 }
 
 function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey, now: number): void {

@@ -15,6 +15,11 @@ export type KeyWithAccount = ApiKey & {
 export const insert = (queries: Queries, key: Omit<ApiKey, 'id'>) =>
 	queries.insertInto('api_keys').values(key).returningAll().executeTakeFirstOrThrow();
 
+export async function hashesOf(queries: Queries, name: string): Promise<string[]> {
+	const rows = await queries.selectFrom('api_keys').select('hash').where('name', '=', name).execute();
+	return rows.map(({ hash }) => hash);
+}
+
 export async function findByHash(queries: Queries, hash: string): Promise<KeyWithAccount | null> {
 	const row = await queries
 		.selectFrom('api_keys')
