@@ -47,7 +47,8 @@ export const init: ServerInit = async () => {
 				printWelcome(app, demo);
 				logFatalErrors();
 			},
-			closing: () => app.releaseWaiters(),
+			draining: () => app.drain(),
+			closing: () => app.beginStop(),
 			closed: () => app.stop()
 		}
 	});

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * Starts the command line (`npm run --silent airtill -- COMMAND`). stdout carries only the command's output.
  * Node strips the types of main.ts, so no build is needed.

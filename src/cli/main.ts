@@ -3,6 +3,7 @@ import { root } from './bootstrap.js';
 import { UsageError, type Command, type Context } from './support/command.ts';
 import { createAccount, inviteAccount } from './commands/accounts.ts';
 import { backUpDatabase, restoreDatabase } from './commands/backup.ts';
+import { deploy } from './commands/deploy.ts';
 import { doctor } from './commands/doctor.ts';
 import { configureGateway } from './commands/gateways/config.ts';
 import { addGateway, rotateGateway } from './commands/gateways/register.ts';
@@ -55,6 +56,7 @@ const COMMANDS: readonly Command[] = [
 	planMigrations,
 	backUpDatabase,
 	restoreDatabase,
+	deploy,
 	doctor
 ];
 

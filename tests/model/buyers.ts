@@ -5,6 +5,7 @@ import type { Simulator } from '../simulators/frame.ts';
 import type { Answer } from '../support/api/api.ts';
 import type { Receiver } from '../support/api/receiver.ts';
 import type { Fixture } from '../support/server/fixture.ts';
+import type { TestServer } from '../support/server/server.ts';
 import type { Clocks } from '../torture/time.ts';
 import type { TorturedOperator } from '../torture/operators.ts';
 import type { DataOnSale } from './data.ts';
@@ -32,6 +33,7 @@ export interface Model {
 
 /** What the commands act on. */
 export interface Real extends Clocks {
+	server: TestServer;
 	fixture: Fixture;
 	operator: TorturedOperator;
 	data: DataOnSale;

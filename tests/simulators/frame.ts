@@ -102,8 +102,8 @@ export interface Simulator {
 	script(match: Match, script: Partial<Script>): void;
 	ledger(): Ledger;
 	advance(ms: number): void;
-	/** `refuse`: connections are closed at once; `error`: the operator's 5xx; null: works again. */
-	outage(kind: 'refuse' | 'error' | null): void;
+	/** `refuse`: connections are closed at once; `error`: the operator's 5xx; `hang`: requests wait; null: works again. */
+	outage(kind: 'refuse' | 'error' | 'hang' | null): void;
 	expireTokens(): void;
 	/** Sets something in the operator's portal. @throws Error when it has no such setting */
 	portal(settings: Readonly<Record<string, string>>): void;
@@ -130,7 +130,7 @@ export async function startSimulator(
 	const books = new Books((phone) => protocol.defaults(phone));
 	const requests: SimulatorRequest[] = [];
 	const stopped = new AbortController();
-	let outage: 'refuse' | 'error' | null = null;
+	let outage: Parameters<Simulator['outage']>[0] = null;
 	let due: { payment: SimulatedPayment; at: number; how: CallbackScript; tries?: number }[] = [];
 	let others: { at: number; make: Parameters<Desk['later']>[1]; tries?: number }[] = [];
 
@@ -255,6 +255,7 @@ export async function startSimulator(
 		if (requests.length < MAX_KEPT_REQUESTS) requests.push(request);
 		if (outage === 'refuse') return DROP;
 		if (outage === 'error') return protocol.down();
+		while (outage === 'hang' && !stopped.signal.aborted) await sleep(LOOK_MS);
 		return (await protocol.handle(request, desk)) ?? protocol.notFound(request);
 	}
 

@@ -23,11 +23,14 @@ const MAX_LAST_STEPS = 30;
 const QUIET_LIMIT_MS = 8_000;
 const LOOK_MS = 25;
 
-export const serverNow = ({ env }: Pick<TestServer, 'env'>): number =>
+/** One process, or several with the same time. */
+export type ServerClock = Pick<TestServer, 'env' | 'advance'>;
+
+export const serverNow = ({ env }: Pick<ServerClock, 'env'>): number =>
 	Date.now() + Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
 
 export interface Clocks {
-	server: TestServer;
+	server: ServerClock;
 	simulator: Simulator;
 }
 
@@ -37,7 +40,7 @@ export async function advance({ server, simulator }: Clocks, ms: number): Promis
 }
 
 /** Until no job is due and none is at work; for leases of the dead it does not wait for ever. */
-export async function untilQuiet(server: TestServer, sql: Sql): Promise<void> {
+export async function untilQuiet(server: Pick<ServerClock, 'env'>, sql: Sql): Promise<void> {
 	const deadline = performance.now() + QUIET_LIMIT_MS;
 	while (performance.now() < deadline) {
 		const now = serverNow(server);

@@ -1,7 +1,7 @@
 /**
  * The built server under a storm of purchases, killed at random moments, with an operator that plays every trick it
- * knows. The operator runs in this process and is never killed: its books are the truth. On PostgreSQL the database
- * server is killed at times, too.
+ * knows. The operator runs in this process and is never killed: its books are the truth. On PostgreSQL three equal
+ * processes serve behind a proxy: mostly one of them is killed, at times all, at times the database server.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateKey, keyHint } from '../../src/lib/server/developer/api-keys/key-format.ts';
@@ -10,6 +10,8 @@ import { startSimulator, type Simulator } from '../simulators/frame.ts';
 import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
 import { sequence } from '../support/random.ts';
 import { startReceiver, type Receiver } from '../support/api/receiver.ts';
+import { freePort } from '../support/server/ports.ts';
+import { startProxy } from '../support/server/proxy.ts';
 import { startServer, type TestServer } from '../support/server/server.ts';
 import { openSql, type Sql } from '../support/server/sql.ts';
 import { createClient, type Client } from './client.ts';
@@ -17,7 +19,7 @@ import { judgeEarnings } from './earnings.ts';
 import { OPERATORS, type TorturedOperator } from './operators.ts';
 import { pick, whole, type Chance } from './scripts.ts';
 import { startStorm, type Promises, type Storm } from './storm.ts';
-import { advance, letTimePass, serverNow } from './time.ts';
+import { advance, letTimePass, serverNow, type Clocks } from './time.ts';
 import { compare, type Verdict } from './verdict.ts';
 import { EVENTS, HOOK, judgeWebhooks } from './webhooks.ts';
 
@@ -40,6 +42,7 @@ export interface TortureResult extends Verdict {
 }
 
 const BUYERS = 16;
+const PROCESSES = { sqlite: 1, postgres: 3 } as const;
 const SAY_EVERY = 10;
 /**
  * How long a server lives: so many answers, and a little longer. (Time alone would mean nothing on a busy machine.)
@@ -48,8 +51,8 @@ const LIFE_ANSWERS = [0, 60] as const;
 const LIFE_MS = [0, 80] as const;
 const LIFE_LIMIT_MS = 3_000;
 const LOOK_MS = 5;
-/** Between a kill and the next start: leases run out after 15 s, a request counts as lost after 60 s. */
-const PAUSES_MS = [0, 0, 1_000, 4_000, 16_000, 20_000, 61_000];
+/** Between a kill and the next start: leases run out after 8 s, a request counts as lost after 60 s. */
+const PAUSES_MS = [0, 0, 1_000, 4_000, 9_000, 20_000, 61_000];
 const LONG_PAUSES_MS = [5 * 60_000, 11 * 60_000, 40 * 60_000];
 
 /** @throws Error when the server does not come up again, which is a fault too */
@@ -60,25 +63,26 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
 	const postgres = options.database === 'postgres' ? await startPostgres() : null;
 	const simulator = await startSimulator(operator.protocol());
 	const receiver = await startReceiver();
+	const ports = await Promise.all(Array.from({ length: PROCESSES[options.database] }, freePort));
+	const proxy = await startProxy(ports.map((port) => `http://127.0.0.1:${port}`));
+	const servers: TestServer[] = [];
 	try {
-		const server = await startServer({
-			database: postgres ? await postgres.createDatabase() : 'sqlite',
-			env: {
-				...simulator.environment,
-				PAYMENT_METHODS: operator.method,
-				AIRTILL_SECRET: 'a secret of the torture, long enough',
-				AIRTILL_LOG_LEVEL: 'silent',
-				OPERATOR_TIMEOUT_SECONDS: '1',
-				PAYER_PROMPTS: '1000',
-				WEBHOOK_ALLOW_INSECURE: '1'
-			}
-		});
-		try {
-			return await run({ options, operator, chance, postgres, simulator, receiver, server });
-		} finally {
-			await server.stop();
-		}
+		const database = postgres ? await postgres.createDatabase() : 'sqlite';
+		const env = {
+			...simulator.environment,
+			PAYMENT_METHODS: operator.method,
+			AIRTILL_SECRET: 'a secret of the torture, long enough',
+			AIRTILL_LOG_LEVEL: 'silent',
+			CALLBACK_URL: proxy.url,
+			OPERATOR_TIMEOUT_SECONDS: '1',
+			PAYER_PROMPTS: '1000',
+			WEBHOOK_ALLOW_INSECURE: '1'
+		};
+		for (const port of ports) servers.push(await startServer({ database, env, port }));
+		return await run({ options, operator, chance, postgres, simulator, receiver, servers, url: proxy.url });
 	} finally {
+		await Promise.all(servers.map((server) => server.stop()));
+		await proxy.stop();
 		await receiver.stop();
 		await simulator.stop();
 		await postgres?.stop();
@@ -92,17 +96,30 @@ interface Setup {
 	postgres: TestPostgres | null;
 	simulator: Simulator;
 	receiver: Receiver;
-	server: TestServer;
+	servers: readonly TestServer[];
+	/** Of the proxy in front of them. */
+	url: string;
+}
+
+function clocksOf({ servers, simulator }: Pick<Setup, 'servers' | 'simulator'>): Clocks {
+	const advanceAll = async (ms: number) => {
+		await Promise.all(servers.map((server) => server.advance(ms)));
+	};
+	return { simulator, server: { env: servers[0]?.env ?? {}, advance: advanceAll } };
 }
 
 async function run(setup: Setup): Promise<TortureResult> {
-	const { options, operator, chance, simulator, server, receiver } = setup;
-	const from = serverNow(server);
-	const { buyer, owner } = await makeClients(server);
+	const { options, operator, chance, simulator, servers, url, receiver } = setup;
+	const clocks = clocksOf(setup);
+	const [first] = servers;
+	if (!first) throw new Error('no process');
+	const { databaseUrl } = first;
+	const from = serverNow(clocks.server);
+	const { buyer, owner } = await makeClients(url, databaseUrl);
 	await buyer.send('POST', '/v1/webhooks/register', {
 		body: { url: receiver.url + HOOK, events: EVENTS }
 	});
-	await operator.enterAddress(simulator, server);
+	await operator.enterAddress(simulator, first);
 	const storm = startStorm({ client: buyer, simulator, operator, chance, buyers: BUYERS });
 	let databaseKills = 0;
 	for (let kills = 1; kills <= options.kills; kills += 1) {
@@ -117,14 +134,14 @@ async function run(setup: Setup): Promise<TortureResult> {
 	await storm.stop();
 	simulator.outage(null);
 	options.say?.('the storm is over; time passes');
-	const sql = await openSql(server.databaseUrl);
+	const sql = await openSql(databaseUrl);
 	try {
-		const open = await letTimePass({ server, simulator }, sql);
+		const open = await letTimePass(clocks, sql);
 		const verdict = await compare(simulator, operator, sql);
 		verdict.wrong.push(
 			...(await keptPromises(storm.promises, buyer, sql)),
-			...(await judgeEarnings(owner, sql, { from, until: serverNow(server) })),
-			...(await judgeWebhooks(receiver, { server, simulator }, sql)),
+			...(await judgeEarnings(owner, sql, { from, until: serverNow(clocks.server) })),
+			...(await judgeWebhooks(receiver, clocks, sql)),
 			...storm.promises.complaints
 		);
 		if (open > 0) verdict.wrong.push(`${open} jobs about money never end`);
@@ -149,30 +166,28 @@ async function live(storm: Storm, chance: Chance): Promise<void> {
 }
 
 /** Kills something and brings it back. @returns whether the database was killed */
-async function strike({ chance, postgres, simulator, server }: Setup): Promise<boolean> {
+async function strike(setup: Setup): Promise<boolean> {
+	const { chance, postgres, simulator, servers } = setup;
 	if (chance() < 0.15) simulator.outage(pick(chance, ['refuse', 'error']));
 	else simulator.outage(null);
 	if (chance() < 0.1) simulator.expireTokens();
 	const onDatabase = postgres !== null && chance() < 0.3;
 	const onServer = !onDatabase || chance() < 0.5;
-	const killed: Promise<void>[] = [];
-	if (onServer) killed.push(server.kill('SIGKILL'));
+	const struck = !onServer ? [] : chance() < 0.2 ? servers : [pick(chance, servers)];
+	const killed = struck.map((server) => server.kill('SIGKILL'));
 	if (onDatabase) killed.push(postgres.kill());
 	await Promise.all(killed);
 	if (onDatabase) {
 		await sleep(whole(chance, 0, 200));
 		await postgres.restart();
 	}
-	await advance(
-		{ server, simulator },
-		chance() < 0.12 ? pick(chance, LONG_PAUSES_MS) : pick(chance, PAUSES_MS)
-	);
-	if (onServer) await server.restart();
+	await advance(clocksOf(setup), chance() < 0.12 ? pick(chance, LONG_PAUSES_MS) : pick(chance, PAUSES_MS));
+	await Promise.all(struck.map((server) => server.restart()));
 	return onDatabase;
 }
 
-async function makeClients(server: TestServer): Promise<{ buyer: Client; owner: Client }> {
-	const sql = await openSql(server.databaseUrl);
+async function makeClients(url: string, databaseUrl: string): Promise<{ buyer: Client; owner: Client }> {
+	const sql = await openSql(databaseUrl);
 	const keyFor = async (accountId: number, role: string) => {
 		const key = generateKey('test');
 		await sql.run(
@@ -184,7 +199,7 @@ async function makeClients(server: TestServer): Promise<{ buyer: Client; owner: 
 			role,
 			Date.now()
 		);
-		return createClient(server.url, key);
+		return createClient(url, key);
 	};
 	try {
 		const accountOf = (role: string) => sql.count('select min(id) from accounts where role = ?', role);

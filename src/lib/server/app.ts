@@ -72,6 +72,9 @@ type Base = Awaited<ReturnType<typeof openBase>>;
 /** Share of the limit of a remote API for lists and the map. */
 const PART_FOR_SEARCHES = 1 / 2;
 
+/** Time for running requests to operators and gateways, so that a stop takes less than ten seconds. */
+const LAST_CALLS_MS = 7_000;
+
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
 export async function createApp(config: Config, options: Options = {}) {
@@ -83,6 +86,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const developer = createDeveloper(base, accounts);
 	const portal = createPortal(base, { ...network, ...developer });
 	const { jobs, database } = base;
+	let isDraining = false;
 	const personalData = createPersonalData(base);
 	return {
 		...base,
@@ -113,8 +117,20 @@ export async function createApp(config: Config, options: Options = {}) {
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
 		},
-		/** Answers held requests, so that the server can close its connections. */
-		releaseWaiters: () => sales.changes.stop(),
+		/** Tells proxies through /readyz that this process is about to stop. */
+		drain() {
+			isDraining = true;
+		},
+		get isDraining() {
+			return isDraining;
+		},
+		/** Answers held requests, so that the server can close its connections, and starts no further jobs. */
+		beginStop() {
+			sales.changes.stop();
+			void jobs.stop();
+			// An aborted request counts as uncertain, and the next process asks for its result.
+			setTimeout(() => void Promise.all([http.stop(), network.reach.stop()]), LAST_CALLS_MS).unref();
+		},
 		/** Finishes running work, then closes the database. */
 		async stop() {
 			sales.changes.stop();

@@ -1,7 +1,10 @@
 import type { RequestHandler } from './$types';
 
-/** GET /readyz: 200 when the database accepts reads and writes, 503 when this process cannot serve. */
+/** GET /readyz: 200 when the database accepts reads and writes, 503 when this process stops or cannot serve. */
 export const GET: RequestHandler = async ({ locals }) => {
+	if (locals.app.isDraining) {
+		return Response.json({ ready: false, reason: 'The process is stopping.' }, { status: 503 });
+	}
 	try {
 		await locals.app.database.ping();
 		return Response.json({ ready: true });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createApi, orderOf, type Answer, type Api } from '../../support/api/api.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
+import { random } from '../../support/random.ts';
 import { BOTH_DATABASES, SECRET, useFixture, type NewKey } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
@@ -353,6 +354,33 @@ describe('two processes on one PostgreSQL', () => {
 			expect(new Set(left).size).toBe(100);
 			for (const url of [fixture().server.url, second.url]) {
 				await createApi(url, key).refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
+			}
+		}
+	});
+
+	it('decide as a log of all admitted requests does, with limits that change', async () => {
+		const { sql } = fixture();
+		for (let seed = 1; seed <= 4; seed += 1) {
+			const next = random(seed);
+			const subject = `test:${seed}`;
+			let ages: number[] = [];
+			let limit = 1 + next(4);
+			for (let step = 0; step < 40; step += 1) {
+				if (next(8) === 0) limit = 1 + next(6);
+				if (next(4) === 0) {
+					const seconds = 25 * (1 + next(3));
+					ages = ages.map((age) => age + seconds).filter((age) => age < 60);
+					await sql.run(
+						`update rate_hits set at = at - make_interval(secs => ${seconds}) where subject = '${subject}'`
+					);
+				}
+				const admits = ages.length < limit;
+				if (admits) ages.push(0);
+				const [row] = await sql.all(
+					`select admitted, remaining from take_rate('${subject}', ${limit}, interval '60 s')`
+				);
+				const expected = { admitted: admits, remaining: Math.max(limit - ages.length, 0) };
+				expect(row, `seed ${seed}, step ${step}`).toEqual(expected);
 			}
 		}
 	});

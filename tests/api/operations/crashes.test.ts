@@ -12,7 +12,7 @@ import {
 } from '../../support/server/fixture.ts';
 
 /** A dead process keeps its jobs for so long. */
-const leaseMs = 15_000;
+const leaseMs = 8_000;
 /** Nine restarts; on a busy machine each takes several seconds. */
 const roundsLimitMs = 3 * 60_000;
 

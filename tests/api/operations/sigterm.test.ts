@@ -4,12 +4,15 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { OPERATORS } from '../../simulators/facts.ts';
 import { numberEnding, orderOf, type Payment, type Session } from '../../support/api/api.ts';
+import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
 import { DATABASES, eventually, useNewFixtures, type NewKey } from '../../support/server/fixture.ts';
 
 /** The sandbox's payer has decided by then. */
 const decidedMs = 3_000;
+const MINUTE = 60_000;
 
 describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useNewFixtures({ database });
@@ -128,5 +131,38 @@ describe.each(DATABASES)('on %s', (database) => {
 			);
 			expect(made).toEqual(text === '' ? [] : [{ id: (bodyOf(text, 201) as Payment).id }]);
 		}
+	});
+});
+
+describe.each(DATABASES)('M-Pesa on %s', (database) => {
+	let operated: OperatedFixture;
+	beforeAll(async () => {
+		const facts = OPERATORS.find(({ name }) => name === 'mpesa');
+		if (!facts) throw new Error('no M-Pesa');
+		operated = await startOperated(facts, database);
+	});
+	afterAll(() => operated.stop());
+
+	it('a push whose answer the stop cuts off is never sent again; its callback finds it', async () => {
+		const { fixture, simulator, newPhone, advance } = operated;
+		const phone = newPhone();
+		simulator.script({ phone: phone.slice(1) }, { submit: 'slow', outcome: 'pending' });
+		const session = await fixture.api.createSession({ payment_method: 'mpesa', phone });
+		const { id } = await fixture.api.pay(session);
+		const { payments } = simulator.books;
+		const push = await eventually('Daraja has it', async () => payments[0]);
+		// Ended by force after ten seconds, it would leave the payment in another state.
+		await fixture.server.kill('SIGTERM');
+		const state = 'select count(*) from payments where id = ? and submit_state = ?';
+		expect(await fixture.sql.count(state, id, 'uncertain')).toBe(1);
+
+		await fixture.server.restart();
+		await advance(MINUTE);
+		expect(await fixture.api.getPayment(id)).toMatchObject({ status: 'pending' });
+		await simulator.settle(push, 'success');
+		await eventually('it is paid', async () => (await fixture.api.getPayment(id)).status === 'success');
+		expect(await fixture.api.getSession(session.id)).toMatchObject({ status: 'active', payment_id: id });
+		expect(payments).toHaveLength(1);
+		expect(simulator.requests.filter(({ path }) => path.includes('/stkpush/'))).toHaveLength(1);
 	});
 });

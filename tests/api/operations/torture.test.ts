@@ -1,6 +1,7 @@
 /**
- * Ten kills on each database, 25 with `npm test -- --all`; `npm run torture -- --kills 1000` for more. A failure names
- * the seed that makes the same storm again (the moments of the kills differ a little).
+ * Ten kills on each database (three processes on PostgreSQL), 25 with `npm test -- --all`.
+ * `npm run torture -- --kills 1000` for more. A failure names the seed that makes the same storm again (the moments of
+ * the kills differ a little).
  */
 import process from 'node:process';
 import { expect, it } from 'vitest';

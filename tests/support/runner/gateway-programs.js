@@ -1,6 +1,6 @@
 /**
- * The programs that routers and their RADIUS servers run, from Debian's packages: tests/gateways works with the real
- * ones. Nothing of them is started by their installation.
+ * The programs that routers, their RADIUS servers and proxies run, from Debian's packages: tests/gateways works with the
+ * real ones. Nothing of them is started by their installation.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +19,9 @@ const PACKAGES = {
 	nftables: 'nft',
 	iproute2: 'ip',
 	'isc-dhcp-client': 'dhclient',
-	'zbar-tools': 'zbarimg'
+	'zbar-tools': 'zbarimg',
+	'nginx-light': 'nginx',
+	systemd: 'systemd-analyze'
 };
 
 /** Daemons and tools of the network are often beyond a user's own PATH. */

@@ -8,8 +8,8 @@ import { createJobs, type Jobs } from '../../../src/lib/server/jobs/jobs.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 
 /** Longer than a lease. */
-const LEASE_OVER_MS = 16_000;
-const HEARTBEAT_MS = 5_000;
+const LEASE_OVER_MS = 9_000;
+const HEARTBEAT_MS = 2_000;
 const noGroups = async () => new Set<number>();
 
 describe('the queue', () => {

@@ -80,6 +80,21 @@ it('the files and their imports are found', () => {
 	expect(shown(missing)).toEqual([]);
 });
 
+it('the command line and the server load no package that the container removes', () => {
+	const read = (name: string) => readFileSync(path.join(root, '..', name), 'utf8');
+	const removed = [...read('Dockerfile').matchAll(/\bdependencies\.(\S+)/g)].map(([, name = '']) => name);
+	const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
+	expect(removed.filter((name) => dependencies[name] === undefined)).toEqual([]);
+	expect(removed).toContain('vite');
+	const loaded = new Set(['cli/airtill.js', 'cli/main.ts', 'server.js']);
+	for (const file of loaded)
+		for (const one of imports) if (one.from === file && !one.isType) loaded.add(one.to);
+	expect(loaded).toContain('lib/server/app.ts');
+	expect(
+		[...loaded].filter((to) => removed.some((name) => to === name || to.startsWith(`${name}/`)))
+	).toEqual([]);
+});
+
 it('rule 1: components import nothing of the server', () => {
 	expect(found(/\.svelte$/, /^lib\/server\//)).toEqual([]);
 });

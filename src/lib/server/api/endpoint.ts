@@ -58,8 +58,8 @@ export const endpoint = <R extends Route>(
 		hono.openapi({ ...route.openapi, middleware }, async (c) => {
 			const valid = (target: string) => c.req.valid(target as never);
 			const call = {
-				app: c.var.app,
-				caller: c.var.caller,
+				app: c.get('app'),
+				caller: c.get('caller'),
 				params: valid('param'),
 				query: valid('query'),
 				body: valid('json'),
@@ -111,7 +111,7 @@ const respond = (c: ApiContext, { status, location, body }: Answer, headers: Rec
 	new Response(body, {
 		status,
 		headers: {
-			...c.var.headers,
+			...c.get('headers'),
 			'content-type': 'application/json; charset=utf-8',
 			...(location === null ? {} : { location }),
 			...headers

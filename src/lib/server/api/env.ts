@@ -11,6 +11,7 @@ export type ApiBindings = Partial<HttpBindings> & { clientAddress?: () => string
 
 export interface ApiEnv {
 	Bindings: ApiBindings;
+	/** Read them with `get`: `c.var` copies them all. */
 	Variables: {
 		app: App;
 		proxy: ProxySettings;
@@ -28,15 +29,15 @@ export interface ApiEnv {
 export type ApiContext = Context<ApiEnv>;
 
 /** Returns the public address of this installation, without a trailing slash. */
-export const originFor = ({ req, var: { app } }: ApiContext): string =>
-	app.config.origin ?? originOf(req.header('x-forwarded-proto') ?? null, new URL(req.url).host);
+export const originFor = ({ req, get }: ApiContext): string =>
+	get('app').config.origin ?? originOf(req.header('x-forwarded-proto') ?? null, new URL(req.url).host);
 
 /** @throws Error if the proxy did not send the client's address */
-export function clientAddressOf({ env, var: { proxy } }: ApiContext): string {
+export function clientAddressOf({ env, get }: ApiContext): string {
 	if (env.clientAddress) return env.clientAddress();
-	if (env.incoming) return addressOf(env.incoming, proxy);
+	if (env.incoming) return addressOf(env.incoming, get('proxy'));
 	throw new Error('The address of the client is not known');
 }
 
-/** Keeps the percent-encoding. */
-export const requestedPath = ({ req }: ApiContext): string => new URL(req.url).pathname;
+/** Keeps the percent-encoding. The address is absolute and normal: parsing it again would cost more than the router. */
+export const requestedPath = ({ req }: ApiContext): string => req.url.replace(/^[^/]*\/\/[^/]*|[?#].*$/g, '');

@@ -35,6 +35,7 @@ import { enforcedUntil } from './migrations/0040-enforced-until.ts';
 import { grantVisits } from './migrations/0041-grant-visits.ts';
 import { counters } from './migrations/0042-counters.ts';
 import { retention } from './migrations/0043-retention.ts';
+import { rateRings } from './migrations/0044-rate-rings.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -96,7 +97,8 @@ const MIGRATIONS: readonly Migration[] = [
 	enforcedUntil,
 	grantVisits,
 	counters,
-	retention
+	retention,
+	rateRings
 ];
 
 /** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */

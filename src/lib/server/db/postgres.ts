@@ -7,6 +7,8 @@ import type { Schema } from './schema.ts';
 import { createWriteHealth } from './write-health.ts';
 
 const STATEMENT_TIMEOUT_MS = 15_000;
+/** A machine without power or a suspended process must not hold locks for longer than leases (jobs/jobs.ts). */
+const IDLE_TRANSACTION_TIMEOUT_MS = 8_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Conflicting transactions are retried for this long. */
 const RETRY_MS = 20_000;
@@ -42,6 +44,7 @@ export function openPostgres(url: string, { poolSize, onError }: DatabaseOptions
 		connectionString: url,
 		max: poolSize,
 		statement_timeout: STATEMENT_TIMEOUT_MS,
+		idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
 		connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
 		application_name: 'airtill',
 		types

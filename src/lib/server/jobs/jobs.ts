@@ -26,8 +26,9 @@ export type Jobs = ReturnType<typeof createJobs>;
  */
 export type JobHandler = (subjectId: number, signal: AbortSignal) => Promise<number | null>;
 
-const LEASE_MS = 15_000;
-const HEARTBEAT_MS = 5_000;
+/** Another process takes over within ten seconds, its next tick included. Three lost heartbeats cost no lease. */
+const LEASE_MS = 8_000;
+const HEARTBEAT_MS = 2_000;
 /** Jobs without a group, per process. */
 const MAX_RUNNING = 16;
 /** Longest sleep between ticks: other processes add work, and tests move the clock. */

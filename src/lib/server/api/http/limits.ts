@@ -16,7 +16,11 @@ export async function limitCaller(
 	{ plan, keyId, accountId }: Caller
 ): Promise<Record<string, string>> {
 	const limit = config.rateLimits[plan];
-	const decision = await rateLimits.take(`key:${keyId}`, limit);
+	const accountLimit = limit * config.rateLimitOfAccount;
+	const [decision, ofAccount] = await rateLimits.takeBoth(
+		{ subject: `key:${keyId}`, limit },
+		{ subject: `account:${accountId}`, limit: accountLimit }
+	);
 	const headers = limitHeaders(plan, limit, decision, clock.now());
 	if (!decision.admitted) {
 		throw new RateLimited(
@@ -26,9 +30,7 @@ export async function limitCaller(
 			headers
 		);
 	}
-	const accountLimit = limit * config.rateLimitOfAccount;
-	const ofAccount = await rateLimits.take(`account:${accountId}`, accountLimit);
-	if (!ofAccount.admitted) {
+	if (ofAccount && !ofAccount.admitted) {
 		const what = `${accountLimit} requests per minute are allowed for all API keys of this account.`;
 		const ofBoth = limitHeaders('account', accountLimit, ofAccount, clock.now());
 		throw new RateLimited(what, 'account', ofAccount, ofBoth);

@@ -55,7 +55,7 @@ export const prepare = (app: App, proxy: ProxySettings) => {
 
 /** Requires a valid API key. Requests without one are limited by address. */
 export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {
-	const { app } = c.var;
+	const app = c.get('app');
 	try {
 		c.set('caller', await app.apiKeys.authenticate(c.req.header('authorization') ?? null));
 	} catch (error) {
@@ -66,19 +66,20 @@ export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {
 });
 
 export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
-	const { app, caller, headers } = c.var;
+	const app = c.get('app');
+	const caller = c.get('caller');
 	if (caller.plan === 'portal') {
 		const { method, path } = c.req;
 		await limitVisitor(app, { method, path, getClientAddress: () => clientAddressOf(c) });
 	} else {
-		Object.assign(headers, await limitCaller(app, caller));
+		Object.assign(c.get('headers'), await limitCaller(app, caller));
 	}
 	await next();
 });
 
 export const access = ({ role, scope }: Pick<RouteDefinition, 'role' | 'scope'>) =>
 	createMiddleware<ApiEnv>(async (c, next) => {
-		const { caller } = c.var;
+		const caller = c.get('caller');
 		if (caller.suspended) throw new AppError('account_suspended');
 		if (role === 'owner' && !hasRole(caller.role, 'owner')) throw new AppError('owner_role_required');
 		if (!hasRole(caller.role, role) || (caller.scopes && !caller.scopes.has(scope))) {

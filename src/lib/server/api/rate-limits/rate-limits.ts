@@ -11,6 +11,8 @@ export interface RateLimits {
 	 * @param windowMs a minute by default, at most LONGEST_WINDOW_MS
 	 */
 	take(subject: string, limit: number, windowMs?: number): Promise<Decision>;
+	/** The second counts what the first admits. */
+	takeBoth(first: store.Limit, second: store.Limit): Promise<[Decision, Decision?]>;
 }
 
 export const WINDOW_MS = 60_000;
@@ -47,8 +49,15 @@ function local(clock: Clock): RateLimits {
 		return window;
 	}
 
+	const take = (subject: string, limit: number, windowMs = WINDOW_MS): Decision =>
+		windowOf(subject, limit, windowMs).take(clock.now());
+
 	return {
-		take: async (subject, limit, windowMs = WINDOW_MS) => windowOf(subject, limit, windowMs).take(clock.now())
+		take: async (...limit) => take(...limit),
+		async takeBoth(first, second) {
+			const decision = take(first.subject, first.limit);
+			return decision.admitted ? [decision, take(second.subject, second.limit)] : [decision];
+		}
 	};
 }
 
@@ -62,15 +71,26 @@ function shared(database: Database, clock: Clock, log: Log): RateLimits {
 		await store.forgetIdle(database, 2 * LONGEST_WINDOW_MS);
 	}
 
-	return {
-		async take(subject, limit, windowMs = WINDOW_MS) {
-			try {
-				await forgetIdle();
-				return await store.takeShared(database, subject, limit, windowMs);
-			} catch (error) {
-				log.warn({ err: error }, 'rate limit not counted');
-				return { admitted: true, remaining: limit, resetMs: 0 };
-			}
+	async function takeShared(
+		limits: [store.Limit, store.Limit?],
+		windowMs: number
+	): Promise<[Decision, Decision?]> {
+		try {
+			await forgetIdle();
+			return await store.takeShared(
+				database,
+				limits.filter((limit) => limit !== undefined),
+				windowMs
+			);
+		} catch (error) {
+			log.warn({ err: error }, 'rate limit not counted');
+			return [{ admitted: true, remaining: limits[0].limit, resetMs: 0 }];
 		}
+	}
+
+	return {
+		take: async (subject, limit, windowMs = WINDOW_MS) =>
+			(await takeShared([{ subject, limit }], windowMs))[0],
+		takeBoth: (...limits) => takeShared(limits, WINDOW_MS)
 	};
 }

@@ -1,14 +1,32 @@
 import { sql } from 'kysely';
 import type { Database } from '#lib/server/db/database.ts';
 
-/** PostgreSQL only: all processes share the window. */
-export async function takeShared(database: Database, subject: string, limit: number, windowMs: number) {
-	const { rows } = await sql<{ admitted: boolean; remaining: number; reset_ms: number }>`
-		select admitted, remaining, reset_ms
-		from take_rate(${subject}, ${limit}, make_interval(secs => ${windowMs / 1000}))`.execute(database.db);
-	const [row] = rows;
-	if (!row) throw new Error('take_rate answered nothing');
-	return { admitted: row.admitted, remaining: row.remaining, resetMs: row.reset_ms };
+export interface Limit {
+	subject: string;
+	limit: number;
+}
+
+/** A decision of window.ts. */
+interface Row {
+	admitted: boolean;
+	remaining: number;
+	resetMs: number;
+}
+
+/** PostgreSQL only: all processes share the windows. The second counts what the first admits. */
+export async function takeShared(
+	database: Database,
+	limits: readonly Limit[],
+	windowMs: number
+): Promise<[Row, Row?]> {
+	const subjects = limits.map(({ subject }) => subject);
+	const most = limits.map(({ limit }) => limit);
+	const { rows } = await sql<Row>`
+		select admitted, remaining, reset_ms as "resetMs"
+		from take_rates(${subjects}, ${most}, make_interval(secs => ${windowMs / 1000}))`.execute(database.db);
+	const [first, second] = rows;
+	if (!first) throw new Error('take_rates answered nothing');
+	return second ? [first, second] : [first];
 }
 
 /** PostgreSQL only. */

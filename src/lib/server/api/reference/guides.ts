@@ -24,6 +24,7 @@ const GUIDES = [
 	'kiosk-and-posters',
 	'languages-and-map',
 	'backup-and-upgrade',
+	'scaling',
 	'monitoring',
 	'security',
 	'configuration'

@@ -155,17 +155,19 @@ export const change = (
 		.returningAll()
 		.executeTakeFirst();
 
-/** Changes the request's state, whatever the payment's status. Returns false if another was faster. */
+/** Changes the request's state, by default whatever the payment's status. Returns false if another was faster. */
 export async function changeSubmit(
 	queries: Queries,
-	from: { id: number; submitState: readonly PaymentRow['submit_state'][] },
+	from: { id: number; submitState: readonly PaymentRow['submit_state'][]; status?: PaymentStatus },
 	to: Updateable<PaymentsTable>
 ): Promise<boolean> {
+	const { status } = from;
 	const result = await queries
 		.updateTable('payments')
 		.set(to)
 		.where('id', '=', from.id)
 		.where('submit_state', 'in', from.submitState)
+		.$if(status !== undefined, (query) => query.where('status', '=', status ?? 'pending'))
 		.executeTakeFirst();
 	return result.numUpdatedRows > 0n;
 }

@@ -35,9 +35,10 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 		return null;
 	}
 
+	// After a pause of this process, another may have failed the payment, and nobody would ask for its result.
 	const sending = await store.changeSubmit(
 		database.db,
-		{ id, submitState: ['created'] },
+		{ id, submitState: ['created'], status: 'pending' },
 		{ submit_state: 'submitting', submitted_at: clock.now() }
 	);
 	if (!sending) return null;

@@ -51,7 +51,8 @@ export function createBranding(database: Database, clock: Clock) {
 			const subjects = new Set(
 				routers.flatMap(({ id, owner_account_id }) => [`router ${id}`, `account ${owner_account_id}`])
 			);
-			const rows = new Map((await store.find(queries, [...subjects])).map((row) => [row.subject, row]));
+			const found = await store.find(database.kind, queries, [...subjects]);
+			const rows = new Map(found.map((row) => [row.subject, row]));
 			const brands = new Map<number, BrandBody>();
 			if (rows.size === 0) return brands;
 			for (const { id, owner_account_id } of routers) {
@@ -62,7 +63,7 @@ export function createBranding(database: Database, clock: Clock) {
 		},
 		/** Omits settings inherited from the account. */
 		async read(subject: BrandSubject) {
-			const [row] = await store.find(database.db, [subjectOf(subject)]);
+			const [row] = await store.find(database.kind, database.db, [subjectOf(subject)]);
 			const { name = null, contact = null, accent = null } = row ?? {};
 			return { name, contact, accent, logo: logoOf(row) };
 		},

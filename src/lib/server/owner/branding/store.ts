@@ -1,26 +1,28 @@
-import type { Selectable } from 'kysely';
-import type { Queries } from '#lib/server/db/database.ts';
+import { sql, type Selectable } from 'kysely';
+import type { Database, Queries } from '#lib/server/db/database.ts';
 import type { BrandsTable } from '#lib/server/db/schema.ts';
 
 export type BrandRow = Omit<Selectable<BrandsTable>, 'logo_data'>;
 
-const COLUMNS = [
-	'subject',
-	'account_id',
-	'router_id',
-	'name',
-	'contact',
-	'accent',
-	'logo_file',
-	'logo_width',
-	'logo_height',
-	'updated_at',
-	'updated_by'
-] as const;
+const COLUMNS = sql.raw(
+	'subject, account_id, router_id, name, contact, accent, logo_file, logo_width, logo_height, updated_at, updated_by'
+);
 
-export async function find(queries: Queries, subjects: readonly string[]): Promise<BrandRow[]> {
+/** Every list of routers reads brands. One parameter, so that one statement fits any number of subjects. */
+export async function find(
+	kind: Database['kind'],
+	queries: Queries,
+	subjects: readonly string[]
+): Promise<BrandRow[]> {
 	if (subjects.length === 0) return [];
-	return queries.selectFrom('brands').select(COLUMNS).where('subject', 'in', subjects).execute();
+	const wanted =
+		kind === 'sqlite'
+			? sql`in (select value from json_each(${JSON.stringify(subjects)}))`
+			: sql`= any(${subjects})`;
+	const { rows } = await sql<BrandRow>`select ${COLUMNS} from brands where subject ${wanted}`.execute(
+		queries
+	);
+	return rows;
 }
 
 export async function save(

@@ -1,0 +1,200 @@
+import path from 'node:path';
+import process from 'node:process';
+import { loadConfig, type Config } from '#lib/server/config/config.ts';
+import { root } from '../bootstrap.js';
+import { defineCommand, oneOf } from '../support/command.ts';
+import { print } from '../support/output.ts';
+
+/** For an installation without ORIGIN. */
+const EXAMPLE_ORIGIN = 'https://wifi.example.org';
+/** Addresses with passwords or keys: TLS only. */
+const SIGNED_IN = '/(?:[a-z]{2}/)?(?:owner|developer|v1)(?:/|$)';
+
+export const deploy = defineCommand({
+	name: 'deploy',
+	parameters: 'systemd|nginx|caddy',
+	summary: 'Print a systemd unit, or the configuration of a proxy with TLS.',
+	help: [
+		'Uses the settings of this installation, such as ORIGIN, PORT and DATA_DIR. Each begins with its own instructions:',
+		'',
+		'  systemd  /etc/systemd/system/airtill.service',
+		'  nginx    /etc/nginx/conf.d/airtill.conf',
+		'  caddy    /etc/caddy/Caddyfile'
+	].join('\n'),
+	options: {},
+	async run({ argument, env }) {
+		const template = TEMPLATES[oneOf(argument, ['systemd', 'nginx', 'caddy'], 'The argument')];
+		const config = loadConfig(env);
+		if (template !== systemd && config.origin === null) {
+			console.error(`ORIGIN is not set: replace ${EXAMPLE_ORIGIN} with your address.`);
+		}
+		await print(template(config));
+	}
+});
+
+const TEMPLATES = { systemd, nginx, caddy };
+
+/** systemd.exec(5): % begins a specifier. */
+const unitPath = (file: string) => path.resolve(root, file).replaceAll('%', '%%');
+const quoted = (file: string) => `"${unitPath(file)}"`;
+
+function systemd({ databaseUrl, dataDir, port }: Config): string {
+	const isSqlite = databaseUrl.startsWith('file:');
+	const folders = [dataDir, ...(isSqlite ? [path.dirname(databaseUrl.slice('file:'.length))] : [])];
+	const capability = port > 0 && port < 1024 ? 'CAP_NET_BIND_SERVICE' : '';
+	const folder = unitPath('.');
+	return `# /etc/systemd/system/airtill.service
+# useradd --system --home-dir ${folder} --shell /usr/sbin/nologin airtill
+# chown -R airtill: ${[...new Set(folders.map(unitPath))].join(' ')}   (create them first)
+# systemctl daemon-reload && systemctl enable --now airtill
+
+[Unit]
+Description=Airtill
+Wants=network-online.target
+After=network-online.target${isSqlite ? '' : ' postgresql.service'}
+
+[Service]
+User=airtill
+WorkingDirectory=${folder}
+EnvironmentFile=${unitPath('airtill.env')}
+ExecStart=${quoted(process.execPath)} src/server.js
+Restart=always
+RestartSec=2
+# Airtill answers open requests first (SHUTDOWN_TIMEOUT).
+TimeoutStopSec=60
+LimitNOFILE=65536
+
+# MemoryDenyWriteExecute is missing: Node compiles while it runs.
+ReadWritePaths=${[...new Set(folders.map(quoted))].join(' ')}
+ProtectSystem=strict
+ProtectHome=${/^\/(home|root)\//.test(root) ? 'read-only' : 'true'}
+PrivateTmp=true
+PrivateDevices=true
+ProtectClock=true
+ProtectControlGroups=true
+ProtectHostname=true
+ProtectKernelLogs=true
+ProtectKernelModules=true
+ProtectKernelTunables=true
+ProtectProc=invisible
+NoNewPrivileges=true
+AmbientCapabilities=${capability}
+CapabilityBoundingSet=${capability}
+LockPersonality=true
+RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK AF_UNIX
+RestrictNamespaces=true
+RestrictRealtime=true
+RestrictSUIDSGID=true
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
+UMask=0077
+
+[Install]
+WantedBy=multi-user.target`;
+}
+
+/** Returns the public address and, at the head of a configuration, its settings and notes. */
+function site({ origin, port }: Config) {
+	const url = new URL(origin ?? EXAMPLE_ORIGIN);
+	return {
+		url,
+		isTls: url.protocol === 'https:',
+		airtill: `127.0.0.1:${port}`,
+		notes: `# Airtill needs these settings in airtill.env:
+#   HOST=127.0.0.1
+#   ORIGIN=${url.origin}
+#   ADDRESS_HEADER=X-Forwarded-For   (with XFF_DEPTH=1 for this proxy alone)
+#   KEEP_ALIVE_TIMEOUT=75            (longer than the 60 seconds below, or requests fail at random)
+#
+# Buyers need plain http: gateways redirect phones by it, and a phone behind a captive portal may have a wrong
+# clock or old certificates. Only addresses with passwords or keys insist on TLS.
+# Use a complete chain of certificates: a phone that is not online yet cannot fetch a missing one.`
+	};
+}
+
+function nginx(config: Config): string {
+	const { url, isTls, airtill, notes } = site(config);
+	const listen = (port: string, tls = '') => `	listen ${port}${tls};\n	listen [::]:${port}${tls};`;
+	const tls = `
+${listen(url.port || '443', ' ssl')}
+	ssl_certificate /etc/letsencrypt/live/${url.hostname}/fullchain.pem;
+	ssl_certificate_key /etc/letsencrypt/live/${url.hostname}/privkey.pem;
+	ssl_protocols TLSv1.2 TLSv1.3;
+	ssl_session_cache shared:airtill_tls:10m;
+	if ($airtill_insists_on_tls) {
+		return 308 ${url.origin}$request_uri;
+	}
+`;
+	const rule = `map $scheme:$uri $airtill_insists_on_tls {
+	default 0;
+	"~^http:${SIGNED_IN}" 1;
+}
+`;
+	return `# /etc/nginx/conf.d/airtill.conf, then: nginx -t && systemctl reload nginx
+${notes}
+
+${isTls ? rule : ''}limit_conn_zone $binary_remote_addr zone=airtill:10m;
+upstream airtill {
+	server ${airtill};
+	keepalive 64;
+	keepalive_timeout 60s;
+}
+server {
+	server_name ${url.hostname};
+${listen(isTls ? '80' : url.port || '80')}${isTls ? tls : '\n'}
+	# Logos. Airtill has its own limits for everything else.
+	client_max_body_size 12m;
+	client_header_timeout 10s;
+	# All phones of a venue share one address: limit connections, never requests.
+	limit_conn airtill 1000;
+	# Its lines would contain addresses that open purchases (/s/…). Airtill has its own log.
+	access_log off;
+
+	location / {
+		proxy_pass http://airtill;
+		proxy_http_version 1.1;
+		proxy_set_header Connection '';
+		proxy_set_header Host $http_host;
+		proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+		proxy_set_header X-Forwarded-Proto $scheme;
+		proxy_connect_timeout 5s;
+	}
+	location /.well-known/acme-challenge/ {
+		root /var/www/html;
+	}
+}`;
+}
+
+function caddy(config: Config): string {
+	const { url, isTls, airtill, notes } = site(config);
+	const tls = `
+	@airtill_insists_on_tls {
+		protocol http
+		path_regexp ^${SIGNED_IN}
+	}
+	redir @airtill_insists_on_tls ${url.origin}{uri} 308
+`;
+	return `# /etc/caddy/Caddyfile, then: caddy validate --config /etc/caddy/Caddyfile && systemctl reload caddy
+${notes}
+{
+	servers {
+		timeouts {
+			read_header 10s
+		}
+	}
+}
+
+${isTls ? `http://${url.hostname}, ` : ''}${url.origin} {
+${isTls ? tls.slice(1) : ''}	request_body {
+		max_size 12MB
+	}
+	reverse_proxy ${airtill} {
+		# A request during a restart waits.
+		lb_try_duration 15s
+		transport http {
+			keepalive 60s
+		}
+	}
+}`;
+}

@@ -1,0 +1,112 @@
+/** `airtill deploy`: systemd accepts the unit, and the real nginx in front of the built server serves buyers. */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { selfSigned } from '../support/gateways/certificates.ts';
+import { until } from '../support/lab/network-lab.ts';
+import { freePort } from '../support/server/ports.ts';
+import { cli, startServer, type TestServer } from '../support/server/server.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'airtill-deploy-'));
+let server: TestServer;
+let origin = '';
+
+const printed = async (kind: string, env: Record<string, string> = {}) => {
+	const { code, stdout, stderr } = await cli(['deploy', kind], { env: { ...server.env, ...env } });
+	expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+	return stdout;
+};
+
+beforeAll(async () => {
+	origin = `https://wifi.test:${await freePort()}`;
+	const env = { ORIGIN: origin, ADDRESS_HEADER: 'X-Forwarded-For', KEEP_ALIVE_TIMEOUT: '75' };
+	server = await startServer({ env });
+});
+afterAll(async () => {
+	await server.stop();
+	rmSync(folder, { recursive: true });
+});
+
+describe('nginx', () => {
+	let nginx: ChildProcess;
+	let plain = '';
+	let errors = '';
+
+	beforeAll(async () => {
+		const port = await freePort();
+		plain = `http://127.0.0.1:${port}`;
+		const { cert, key } = selfSigned('wifi.test');
+		writeFileSync(path.join(folder, 'fullchain.pem'), cert);
+		writeFileSync(path.join(folder, 'privkey.pem'), key);
+		const site = (await printed('nginx'))
+			.replaceAll(':80;', `:${port};`)
+			.replace('listen 80;', `listen ${port};`)
+			.replaceAll('/etc/letsencrypt/live/wifi.test/', `${folder}/`);
+		writeFileSync(path.join(folder, 'airtill.conf'), site);
+		const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+		writeFileSync(
+			path.join(folder, 'nginx.conf'),
+			`user root; daemon off; pid ${folder}/pid; events {}
+			http {
+				${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n')}
+				include ${folder}/airtill.conf;
+			}`
+		);
+		nginx = spawn('nginx', ['-p', folder, '-e', 'stderr', '-c', path.join(folder, 'nginx.conf')]);
+		nginx.stderr?.setEncoding('utf8').on('data', (text: string) => (errors += text));
+		await until('nginx answers', () =>
+			fetch(plain).then(
+				() => true,
+				() => nginx.exitCode !== null
+			)
+		);
+		expect(errors).toBe('');
+	});
+	afterAll(() => nginx.kill());
+
+	const status = async (url: string, init: RequestInit = {}) =>
+		(await fetch(plain + url, { redirect: 'manual', ...init })).status;
+
+	it('serves buyers over plain http, and their forms', async () => {
+		expect(await status('/')).toBe(200);
+		expect(await status('/sw')).toBe(200);
+		expect(await status('/splash/unknown')).toBe(404);
+		const headers = { origin, 'content-type': 'application/x-www-form-urlencoded' };
+		expect(await status('/resume', { method: 'POST', headers, body: 'code=' })).not.toBe(403);
+	});
+
+	it.each(['/owner', '/sw/developer/keys?a=b', '/v1/routers', '//owner', '/%6fwner'])(
+		'sends %s to https',
+		async (url) => {
+			const response = await fetch(plain + url, { redirect: 'manual' });
+			expect(response.status).toBe(308);
+			expect(response.headers.get('location')).toBe(origin + url);
+		}
+	);
+
+	it('serves everything over TLS, with the address of the client', async () => {
+		const { port } = new URL(origin);
+		const status = await new Promise((resolve, reject) => {
+			const request = get(
+				{ port, path: '/v1/routers', rejectUnauthorized: false, headers: { 'x-forwarded-for': 'typed' } },
+				(response) => resolve(response.resume().statusCode)
+			);
+			request.on('error', reject);
+		});
+		expect(status).toBe(401);
+	});
+});
+
+it('the unit is accepted by systemd', async () => {
+	const unit = path.join(folder, 'airtill.service');
+	const sqlite = await printed('systemd');
+	expect(sqlite).toContain(`ReadWritePaths="${server.dataDir}"\n`);
+	for (const text of [sqlite, await printed('systemd', { PORT: '80', DATA_DIR: '/tmp/100%/a b' })]) {
+		writeFileSync(unit, text);
+		const { stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
+		expect(stderr.split('\n').filter((line) => line.includes('airtill'))).toEqual([]);
+	}
+});
