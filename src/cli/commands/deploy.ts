@@ -57,7 +57,7 @@ After=network-online.target${isSqlite ? '' : ' postgresql.service'}
 User=airtill
 WorkingDirectory=${folder}
 EnvironmentFile=${unitPath('airtill.env')}
-ExecStart=${quoted(process.execPath)} src/server.js
+ExecStart=${quoted(process.execPath)} --max-semi-space-size=8 src/server.js
 Restart=always
 RestartSec=2
 # Airtill answers open requests first (SHUTDOWN_TIMEOUT).

@@ -3,9 +3,7 @@ import { ANY_PAYMENT_METHOD, guessPaymentMethod } from './payment-method-guess.t
 /** MTN's menus, by country code. They list the payments that wait for approval; other operators have no list. */
 const MTN_MENUS: Readonly<Record<string, string>> = {
 	'225': '*133#', // Ivory Coast
-	'229': '*880#', // Benin
 	'233': '*170#', // Ghana
-	'237': '*126#', // Cameroon
 	'250': '*182*7*1#', // Rwanda
 	'256': '*165#', // Uganda
 	'260': '*115#' // Zambia

@@ -27,14 +27,14 @@ export interface Decider {
 }
 
 /** Selects the fields for the audit log. */
-const facts = (row: store.PaymentRow) => ({
+const auditedFields = (row: store.PaymentRow) => ({
 	status: row.status,
 	applied: row.applied,
 	refund_reason: row.refund_reason,
 	provider_reference: row.provider_reference
 });
 
-export async function note(
+export async function recordPaymentEvent(
 	context: PaymentsContext,
 	trx: Tx,
 	type: EventType,
@@ -83,16 +83,16 @@ export async function settleSuccess(
 			}
 		);
 		if (!changed) return false;
-		const payment = await completed(trx, changed);
+		const payment = await withCallbackFacts(trx, changed);
 		const reason = differsFromAsked(payment)
 			? 'amount_mismatch'
 			: await context.sessions.activate(trx, payment.session_id, id);
 		if (reason === null) {
 			const applied = await store.change(trx, { id, status: ['success'] }, { applied: 1 });
 			if (!applied) throw new Error(`Payment ${id} changed inside its own transaction`);
-			await note(context, trx, 'payment.success', applied);
+			await recordPaymentEvent(context, trx, 'payment.success', applied);
 		} else {
-			await note(context, trx, 'payment.success', payment);
+			await recordPaymentEvent(context, trx, 'payment.success', payment);
 			await startRefund(context, trx, payment, reason);
 		}
 		const after = await store.find(trx, id);
@@ -101,8 +101,8 @@ export async function settleSuccess(
 			action: reason === null ? 'payment.success' : 'payment.success, not applied',
 			paymentId: id,
 			reason: reason === null ? by.reason : `${by.reason}; it buys nothing: ${reason}`,
-			before: facts(before),
-			after: facts(after ?? payment)
+			before: auditedFields(before),
+			after: auditedFields(after ?? payment)
 		});
 		return true;
 	});
@@ -111,7 +111,7 @@ export async function settleSuccess(
 }
 
 /** Adds what only a callback reported. The changed row holds the newest claim. */
-async function completed(trx: Tx, payment: store.PaymentRow): Promise<store.PaymentRow> {
+async function withCallbackFacts(trx: Tx, payment: store.PaymentRow): Promise<store.PaymentRow> {
 	const claim = claimOf(payment);
 	if (claim?.claimed !== 'succeeded') return payment;
 	// Stored before the operator's answer, and about another request.
@@ -225,7 +225,7 @@ async function settleUnpaid(
 			}
 		);
 		if (payment) {
-			await note(context, trx, 'payment.failed', payment);
+			await recordPaymentEvent(context, trx, 'payment.failed', payment);
 			await context.audit.record(trx, {
 				...by,
 				action: `payment.${status}`,

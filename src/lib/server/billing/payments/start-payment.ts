@@ -23,7 +23,7 @@ const MAX_START_ATTEMPTS = 5;
 
 /**
  * Starts a payment for the caller's own session.
- * @param address network of a buyer of the pages; null for the API
+ * @param address IP address of a buyer of the pages; null for the API
  * @throws AppError with a code of the API's reference
  */
 export async function startPayment(
@@ -55,7 +55,7 @@ async function commit(
 	for (let attempt = 1; ; attempt += 1) {
 		try {
 			const answer = await database.transact(async (trx) => {
-				const body = paymentBody(await insert(context, trx, caller, order, source));
+				const body = paymentBody(await checkAndInsert(context, trx, caller, order, source));
 				await remember?.(trx, body);
 				return body;
 			});
@@ -68,7 +68,7 @@ async function commit(
 	}
 }
 
-async function insert(
+async function checkAndInsert(
 	context: PaymentsContext,
 	trx: Tx,
 	caller: Caller,

@@ -22,14 +22,14 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 	const { database, clock, sessions } = context;
 	const payment = await store.find(database.db, id);
 	if (!payment || payment.status !== 'pending') return null;
-	if (payment.submit_state === 'submitting') return uncertain(context, id);
+	if (payment.submit_state === 'submitting') return markUncertain(context, id);
 	if (payment.submit_state !== 'created') return null;
 
 	const session = await sessions.known(database.db, payment.session_id);
 	const wanted = session.status === 'pending_payment';
 	if (!wanted || payment.expires_at <= clock.now()) {
 		// A prompt would surprise the payer now. An earlier request may still have arrived.
-		if (payment.submitted_at !== null) return uncertain(context, id);
+		if (payment.submitted_at !== null) return markUncertain(context, id);
 		// Nothing was sent, so the payer was not charged.
 		await settleFailure(context, id, wanted ? 'provider_unavailable' : 'payer_rejected');
 		return null;
@@ -54,9 +54,9 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 			);
 			return null;
 		case 'refused':
-			return refused(context, payment, outcome);
+			return handleRefusal(context, payment, outcome);
 		case 'uncertain':
-			return uncertain(context, id);
+			return markUncertain(context, id);
 	}
 }
 
@@ -86,7 +86,7 @@ async function send(
 }
 
 /** The operator may have the request: a status read decides soon. */
-async function uncertain(context: PaymentsContext, id: number): Promise<null> {
+async function markUncertain(context: PaymentsContext, id: number): Promise<null> {
 	await store.changeSubmit(
 		context.database.db,
 		{ id, submitState: ['submitting', 'created'] },
@@ -98,14 +98,14 @@ async function uncertain(context: PaymentsContext, id: number): Promise<null> {
 }
 
 /** The operator queued nothing: the request is sent again later, or the payment fails. */
-async function refused(
+async function handleRefusal(
 	context: PaymentsContext,
 	{ id, submitted_at }: store.PaymentRow,
 	outcome: Extract<SubmitOutcome, { kind: 'refused' }>
 ): Promise<number | null> {
 	const { database, clock } = context;
 	// An earlier request got no answer, and this refusal says nothing about it.
-	if (submitted_at !== null && !outcome.retryable) return uncertain(context, id);
+	if (submitted_at !== null && !outcome.retryable) return markUncertain(context, id);
 	if (outcome.retryable) {
 		await store.changeSubmit(
 			database.db,

@@ -10,7 +10,7 @@ import { callbackUrl } from '../callbacks/callback-url.ts';
 import type { PaymentsContext } from '../payments/context.ts';
 import { keepMessage, keepWhenNew } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from '../payments/poll-schedule.ts';
-import { note } from '../payments/settlement.ts';
+import { recordPaymentEvent } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
 
 /** A refund works like a payment: its reference is stored first, and status reads resolve a lost answer. */
@@ -35,7 +35,7 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 	if (!refund || refund.status !== 'pending') return null;
 	const payment = await store.known(database.db, refund.payment_id);
 	const adapter = operators.all().find(({ id }) => id === payment.operator);
-	if (!adapter) return unreachable(context, payment);
+	if (!adapter) return operatorRemoved(context, payment);
 	const subject = { refund, payment, adapter };
 	if (!adapter.refund || !adapter.readRefund) {
 		await finish(context, subject, 'failed', 'refund_not_supported');
@@ -45,7 +45,7 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 }
 
 /** The operator was removed from the settings while a refund was pending. */
-async function unreachable({ reviews, database, clock }: PaymentsContext, payment: store.PaymentRow) {
+async function operatorRemoved({ reviews, database, clock }: PaymentsContext, payment: store.PaymentRow) {
 	const detail = `operator ${payment.operator} is not configured; the refund waits for it`;
 	await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', detail });
 	return clock.now() + WAITING_MS;
@@ -83,12 +83,12 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 	if (outcome.kind === 'refused' && outcome.retryable) {
 		const back = { submit_state: 'created', submitted_at: refund.submitted_at } as const;
 		await setSubmit(context, refund, back, ['submitting']);
-		return later(context, subject, { askAfterMs: WAITING_MS, detail: outcome.message });
+		return pollLater(context, subject, { reviewAfterMs: WAITING_MS, detail: outcome.message });
 	}
 	if (outcome.kind === 'refused') {
 		if (refund.submitted_at !== null && !(await neverArrived(context, subject))) {
 			await setSubmit(context, refund, { submit_state: 'uncertain' });
-			return later(context, subject);
+			return pollLater(context, subject);
 		}
 		await finish(context, subject, 'failed', 'refund_refused', outcome.message);
 		return null;
@@ -103,10 +103,10 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 /** Checks that an earlier, unanswered request never arrived: this refusal says nothing about it. */
 async function neverArrived(context: PaymentsContext, subject: Subject): Promise<boolean> {
 	const isOld = context.clock.now() - subject.refund.created_at >= NOT_FOUND_MS;
-	return isOld && (await ask(context, subject)).kind === 'not_found';
+	return isOld && (await readStatus(context, subject)).kind === 'not_found';
 }
 
-const ask = (context: PaymentsContext, subject: Subject): Promise<StatusOutcome> =>
+const readStatus = (context: PaymentsContext, subject: Subject): Promise<StatusOutcome> =>
 	attempt<StatusOutcome>(context, () => subject.adapter.readRefund?.(referenceOf(context, subject)), {
 		kind: 'unavailable',
 		cause: 'adapter error',
@@ -122,7 +122,7 @@ async function read(context: PaymentsContext, subject: Subject): Promise<number 
 		await setSubmit(context, refund, { submit_state: 'uncertain' });
 		return clock.now();
 	}
-	const outcome = await ask(context, subject);
+	const outcome = await readStatus(context, subject);
 	const raw = 'raw' in outcome ? outcome.raw : outcome.cause;
 	await keepWhenNew(context, payment, 'refund', outcome.kind, raw);
 	if (outcome.kind === 'succeeded') {
@@ -141,21 +141,21 @@ async function read(context: PaymentsContext, subject: Subject): Promise<number 
 	const isLost = outcome.kind === 'not_found' && refund.submit_state === 'uncertain';
 	if (isLost && adapter.capabilities.resubmitSameReferenceSafe) {
 		await setSubmit(context, refund, { submit_state: 'created' }, ['uncertain']);
-		return Math.max(clock.now() + RETRY_MS, await later(context, subject));
+		return Math.max(clock.now() + RETRY_MS, await pollLater(context, subject));
 	}
-	return later(context, subject);
+	return pollLater(context, subject);
 }
 
 /** Opens a review if the refund takes too long. */
-async function later(
+async function pollLater(
 	context: PaymentsContext,
 	{ refund, payment }: Subject,
-	ask?: { askAfterMs: number; detail: string }
+	review?: { reviewAfterMs: number; detail: string }
 ): Promise<number> {
 	const { clock, config, reviews, database } = context;
 	const ageMs = Math.max(0, clock.now() - refund.created_at);
-	if (ageMs > (ask?.askAfterMs ?? config.reconcileMs)) {
-		const detail = ask === undefined ? {} : { detail: ask.detail };
+	if (ageMs > (review?.reviewAfterMs ?? config.reconcileMs)) {
+		const detail = review === undefined ? {} : { detail: review.detail };
 		await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', ...detail });
 	}
 	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, settled: false });
@@ -203,7 +203,8 @@ async function finish(
 				? { status: 'refunded', refunded_at: now, updated_at: now }
 				: { status: 'refund_failed', updated_at: now }
 		);
-		if (payment && status === 'succeeded') await note(context, trx, 'payment.refunded', payment);
+		if (payment && status === 'succeeded')
+			await recordPaymentEvent(context, trx, 'payment.refunded', payment);
 		if (review !== null)
 			await reviews.open(trx, { paymentId: refund.payment_id, reason: review, ...(detail && { detail }) });
 		await audit.record(trx, {

@@ -2,7 +2,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { Review } from './reviews.ts';
 import type { PaymentsContext } from '../payments/context.ts';
 import {
-	note,
+	recordPaymentEvent,
 	settleFailure,
 	settleSuccess,
 	startRefund,
@@ -115,7 +115,7 @@ async function recordManualRefund(
 	const to = { status: 'refunded', refunded_at: now, updated_at: now } as const;
 	const refunded = await store.change(trx, { id, status: ['refund_failed'] }, to);
 	if (!refunded) throw refusal('it has just changed');
-	await note(context, trx, 'payment.refunded', refunded);
+	await recordPaymentEvent(context, trx, 'payment.refunded', refunded);
 	await context.audit.record(trx, {
 		...by,
 		action: 'refund.by_hand',

@@ -29,7 +29,10 @@ export async function activate(
 		...(row.status_reason !== null && { statusReason: row.status_reason })
 	};
 	const paid = await store.change(trx, from, {
-		...{ status: 'activating', status_reason: null, payment_id: paymentId, ended_at: null },
+		status: 'activating',
+		status_reason: null,
+		payment_id: paymentId,
+		ended_at: null,
 		updated_at: context.clock.now()
 	});
 	if (!paid) return 'duplicate_payment';
