@@ -16,7 +16,7 @@ const HOUR = 60 * MINUTE;
 /** Promised: work of a dead process continues after ten seconds. */
 const TAKEN_OVER_MS = 10 * SECOND;
 /** A busy machine adds this to what the clock says. */
-const BUSY_MS = 4 * SECOND;
+const BUSY_MS = 8 * SECOND;
 
 interface Bought {
 	session: Session;
