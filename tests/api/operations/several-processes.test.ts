@@ -205,6 +205,18 @@ describe('two processes on one PostgreSQL', () => {
 		expect(await inState(one, 'created')).toBe(1);
 	});
 
+	it('one is suspended while it sends, and the other sends again: a late refusal takes nothing back', async () => {
+		simulator.outage('hang');
+		const one = await start({ submit: 'rate_limited' });
+		await eventually('it sends', async () => submitsOf(one) === 1 && inState(one, 'submitting'));
+		// As the other does it after a status read that found nothing.
+		const sentAgain = 'update payments set submitted_at = submitted_at + 60000 where id = ?';
+		await fixture.sql.run(sentAgain, one.payment.id);
+		simulator.outage(null);
+		await untilQuiet(fixture.server, fixture.sql);
+		expect(await inState(one, 'submitting')).toBe(1);
+	});
+
 	it('one stops: it is not ready, still answers, and behind a proxy no request fails', async () => {
 		await startSecond();
 		const { key } = await fixture.newKey();

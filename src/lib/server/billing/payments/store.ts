@@ -158,16 +158,22 @@ export const change = (
 /** Changes the request's state, by default whatever the payment's status. Returns false if another was faster. */
 export async function changeSubmit(
 	queries: Queries,
-	from: { id: number; submitState: readonly PaymentRow['submit_state'][]; status?: PaymentStatus },
+	from: {
+		id: number;
+		submitState: readonly PaymentRow['submit_state'][];
+		status?: PaymentStatus;
+		submittedAt?: number;
+	},
 	to: Updateable<PaymentsTable>
 ): Promise<boolean> {
-	const { status } = from;
+	const { status, submittedAt = null } = from;
 	const result = await queries
 		.updateTable('payments')
 		.set(to)
 		.where('id', '=', from.id)
 		.where('submit_state', 'in', from.submitState)
 		.$if(status !== undefined, (query) => query.where('status', '=', status ?? 'pending'))
+		.$if(submittedAt !== null, (query) => query.where('submitted_at', '=', submittedAt))
 		.executeTakeFirst();
 	return result.numUpdatedRows > 0n;
 }
@@ -254,16 +260,22 @@ export const findRefund = (queries: Queries, id: number) =>
 
 export async function changeRefund(
 	queries: Queries,
-	from: { id: number; status: RefundRow['status']; submitState?: readonly RefundRow['submit_state'][] },
+	from: {
+		id: number;
+		status: RefundRow['status'];
+		submitState?: readonly RefundRow['submit_state'][];
+		submittedAt?: number;
+	},
 	to: Updateable<RefundsTable>
 ): Promise<boolean> {
-	const { submitState } = from;
+	const { submitState, submittedAt = null } = from;
 	const result = await queries
 		.updateTable('refunds')
 		.set(to)
 		.where('id', '=', from.id)
 		.where('status', '=', from.status)
 		.$if(submitState !== undefined, (query) => query.where('submit_state', 'in', submitState ?? []))
+		.$if(submittedAt !== null, (query) => query.where('submitted_at', '=', submittedAt))
 		.executeTakeFirst();
 	return result.numUpdatedRows > 0n;
 }

@@ -36,10 +36,11 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 	}
 
 	// After a pause of this process, another may have failed the payment, and nobody would ask for its result.
+	const sentAt = clock.now();
 	const sending = await store.changeSubmit(
 		database.db,
 		{ id, submitState: ['created'], status: 'pending' },
-		{ submit_state: 'submitting', submitted_at: clock.now() }
+		{ submit_state: 'submitting', submitted_at: sentAt }
 	);
 	if (!sending) return null;
 
@@ -54,7 +55,7 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 			);
 			return null;
 		case 'refused':
-			return handleRefusal(context, payment, outcome);
+			return handleRefusal(context, payment, sentAt, outcome);
 		case 'uncertain':
 			return markUncertain(context, id);
 	}
@@ -101,20 +102,23 @@ async function markUncertain(context: PaymentsContext, id: number): Promise<null
 async function handleRefusal(
 	context: PaymentsContext,
 	{ id, submitted_at }: store.PaymentRow,
+	sentAt: number,
 	outcome: Extract<SubmitOutcome, { kind: 'refused' }>
 ): Promise<number | null> {
 	const { database, clock } = context;
 	// An earlier request got no answer, and this refusal says nothing about it.
 	if (submitted_at !== null && !outcome.retryable) return markUncertain(context, id);
+	const back = { submit_state: 'created', submitted_at } as const;
+	const isOwn = await store.changeSubmit(
+		database.db,
+		{ id, submitState: ['submitting'], submittedAt: sentAt },
+		outcome.retryable ? back : { submit_state: 'refused' }
+	);
+	// After a pause of this process, another has asked for the result or sent it again.
+	if (!isOwn) return null;
 	if (outcome.retryable) {
-		await store.changeSubmit(
-			database.db,
-			{ id, submitState: ['submitting'] },
-			{ submit_state: 'created', submitted_at }
-		);
 		return clock.now() + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
 	}
-	await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'refused' });
 	await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
 	return null;
 }

@@ -71,7 +71,8 @@ function referenceOf(context: PaymentsContext, { refund, payment }: Subject): Re
 async function submit(context: PaymentsContext, subject: Subject): Promise<number | null> {
 	const { clock } = context;
 	const { refund, payment, adapter } = subject;
-	const sending = { submit_state: 'submitting', submitted_at: clock.now() } as const;
+	const sentAt = clock.now();
+	const sending = { submit_state: 'submitting', submitted_at: sentAt } as const;
 	// Another process sends it, or a person has ended it.
 	if (!(await setSubmit(context, refund, sending, ['created']))) return clock.now() + RETRY_MS;
 	const outcome = await attempt<SubmitOutcome>(
@@ -80,14 +81,18 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 		{ kind: 'uncertain', cause: 'network', raw: 'adapter error' }
 	);
 	await keepMessage(context, payment, 'refund', outcome.kind, outcome.raw);
+	if (outcome.kind === 'refused') {
+		const isOwn = await setSubmit(context, refund, { submit_state: 'uncertain' }, ['submitting'], sentAt);
+		// After a pause of this process, another has asked for the result or sent it again.
+		if (!isOwn) return pollLater(context, subject);
+	}
 	if (outcome.kind === 'refused' && outcome.retryable) {
 		const back = { submit_state: 'created', submitted_at: refund.submitted_at } as const;
-		await setSubmit(context, refund, back, ['submitting']);
+		await setSubmit(context, refund, back, ['uncertain'], sentAt);
 		return pollLater(context, subject, { reviewAfterMs: WAITING_MS, detail: outcome.message });
 	}
 	if (outcome.kind === 'refused') {
 		if (refund.submitted_at !== null && !(await neverArrived(context, subject))) {
-			await setSubmit(context, refund, { submit_state: 'uncertain' });
 			return pollLater(context, subject);
 		}
 		await finish(context, subject, 'failed', 'refund_refused', outcome.message);
@@ -178,9 +183,15 @@ async function setSubmit(
 	context: PaymentsContext,
 	refund: store.RefundRow,
 	to: Parameters<typeof store.changeRefund>[2],
-	submitState?: readonly store.RefundRow['submit_state'][]
+	submitState?: readonly store.RefundRow['submit_state'][],
+	submittedAt?: number
 ): Promise<boolean> {
-	const from = { id: refund.id, status: 'pending', ...(submitState ? { submitState } : {}) } as const;
+	const from = {
+		id: refund.id,
+		status: 'pending',
+		...(submitState && { submitState }),
+		...(submittedAt !== undefined && { submittedAt })
+	} as const;
 	return store.changeRefund(context.database.db, from, { ...to, updated_at: context.clock.now() });
 }
 
