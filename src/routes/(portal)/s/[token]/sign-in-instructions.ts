@@ -103,7 +103,8 @@ function stepsOf(
 				network_password === null ? m.purchase_wifi_open({ ssid }) : m.purchase_network_shared({ ssid })
 			];
 		default:
-			// The page shows these instructions above.
-			return shownOn === 'kiosk' ? [m.kiosk_password_join({ ssid })] : [];
+			if (shownOn === 'gateway') return [];
+			if (shownOn === 'kiosk') return [m.kiosk_password_join({ ssid })];
+			return [m.purchase_connect_settings(), m.purchase_connect_choose({ ssid }), m.purchase_connect_paste()];
 	}
 }
