@@ -1,9 +1,11 @@
 /** Backups of a database that is in use, and what a restore puts back, keeps and refuses. */
 import {
+	copyFileSync,
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
 	readFileSync,
+	renameSync,
 	rmSync,
 	statSync,
 	truncateSync,
@@ -302,6 +304,28 @@ it('restore replaces a damaged SQLite file with --force, and keeps it', async ()
 	const sql = await openSql(`file:${database}`);
 	expect(await sql.count('select count(*) from accounts')).toBe(1);
 	await sql.close();
+});
+
+it('restore keeps the log of a lost SQLite file away from the restored one', async () => {
+	const env = environment(await newDatabase('sqlite'));
+	const url = env['DATABASE_URL'] ?? '';
+	const database = url.slice('file:'.length);
+	const file = path.join(folder, 'before-loss');
+	const args = ['accounts', 'create', '--email', 'a@tests.invalid', '--role', 'owner'];
+	expect(await cli(args, { env })).toMatchObject({ code: 0 });
+	expect(await cli(['backup', file], { env })).toMatchObject({ code: 0 });
+	const later = await openSql(url);
+	await later.run("update accounts set email = 'later@tests.invalid'");
+	copyFileSync(`${database}-wal`, `${database}-left`);
+	await later.close();
+	rmSync(database);
+	renameSync(`${database}-left`, `${database}-wal`);
+	expect(await cli(['restore', file], { env })).toMatchObject({ code: 0 });
+	const sql = await openSql(url);
+	expect(await sql.all('select email from accounts')).toEqual([{ email: 'a@tests.invalid' }]);
+	await sql.close();
+	const kept = new RegExp(`^${path.basename(database)}\\.before-restore-\\d+-wal$`);
+	expect(readdirSync(folder)).toContainEqual(expect.stringMatching(kept));
 });
 
 describe('the programs of PostgreSQL', () => {

@@ -14,6 +14,9 @@ export function createPrivateFile(path: string): void {
 	if (!existsSync(path)) closeSync(openSync(path, 'a', MODES.file));
 }
 
+/** Creates a new file for this user only. @throws if anything is there, such as a link that another user planted */
+export const createNewPrivateFile = (path: string) => closeSync(openSync(path, 'wx', MODES.file));
+
 /** Returns true if any user of this machine may read or write there. */
 export const isOpenToAll = (path: string): boolean =>
 	existsSync(path) && (statSync(path).mode & OTHER_USERS) !== 0;

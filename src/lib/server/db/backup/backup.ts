@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
-import { createPrivateFile } from '../../platform/private-files.ts';
+import { createNewPrivateFile } from '../../platform/private-files.ts';
 import { BackupError, type Kind, type Restored } from './kind.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function backUp(
 	const kind = await kindOf(url);
 	const part = `${file}.part`;
 	rmSync(part, { force: true });
-	createPrivateFile(part);
+	createNewPrivateFile(part);
 	try {
 		await kind.copyTo(part);
 		const version = await kind.check(part);

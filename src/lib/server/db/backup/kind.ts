@@ -26,7 +26,11 @@ export interface Restored {
  */
 export const ID_GAP = 1_000_000;
 
-/** A payment that was waiting to be sent may have been sent after the backup: the operator is asked first. */
-export const ASK_ABOUT_UNSENT = `update payments
-	set submit_state = 'uncertain', submitted_at = coalesce(submitted_at, created_at)
-	where status = 'pending' and submit_state = 'created'`;
+/** A payment or refund that was waiting to be sent may have been sent after the backup: the operator is asked first. */
+export const ASK_ABOUT_UNSENT = ['payments', 'refunds']
+	.map(
+		(table) => `update ${table}
+			set submit_state = 'uncertain', submitted_at = coalesce(submitted_at, created_at)
+			where status = 'pending' and submit_state = 'created'`
+	)
+	.join(';');

@@ -30,13 +30,14 @@ export function postgresBackup(url: string): Kind {
 			return schemaVersion(applied.map(([, version, name = '']) => ({ version: Number(version), name })));
 		},
 		async replaceBy(file, { force, stamp }) {
+			const version = await kind.check(file);
+			// Reading a large file takes minutes, in which somebody may start Airtill.
 			const isEmpty = await examine(url);
 			if (!isEmpty && !force) {
 				throw new BackupError(
 					'The database has data: add --force to replace it. Its data is kept in a schema.'
 				);
 			}
-			const version = await kind.check(file);
 			const kept = KEPT_PREFIX + stamp;
 			const before = [
 				// A server that starts now waits for this transaction.
@@ -70,10 +71,10 @@ function connectionOf(url: string): { name: string; env: NodeJS.ProcessEnv } {
 async function examine(url: string): Promise<boolean> {
 	const database = openPostgres(url, { poolSize: 1 });
 	try {
-		const others = await sql<{ name: string }>`select distinct application_name as name from pg_stat_activity
-			where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`.execute(
-			database.db
-		);
+		// Processes of the server itself have no user. Of other users' connections, only the user is always visible.
+		const query = sql<{ name: string | null }>`select distinct application_name as name from pg_stat_activity
+			where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null`;
+		const others = await query.execute(database.db);
 		if (others.rows.length > 0) {
 			const names = others.rows.map(({ name }) => name || 'a program without a name').join(', ');
 			throw new BackupError(`The database is in use by ${names}: stop Airtill, then try again.`);

@@ -1,6 +1,7 @@
-import { chmodSync, copyFileSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { pipeline } from 'node:stream/promises';
 import { createPrivateFolder, PRIVATE_FILE_MODE } from '../../platform/private-files.ts';
 import { resultCode } from '../sqlite-driver.ts';
 import { schemaVersion, type AppliedMigration } from '../migrate.ts';
@@ -12,6 +13,8 @@ const WAIT_MS = 10_000;
 /** SQLITE_BUSY, and SQLITE_CORRUPT and SQLITE_NOTADB */
 const BUSY = 5;
 const DAMAGED: readonly number[] = [11, 26];
+/** SQLite applies a log of these names to whatever file is there. */
+const LOG_ENDS = ['-wal', '-shm', '-journal'];
 
 export const sqliteBackup = (path: string): Kind => ({
 	async copyTo(file) {
@@ -34,20 +37,27 @@ export const sqliteBackup = (path: string): Kind => ({
 					`${path} has data: add --force to replace it. Its data is kept in another file.`
 				);
 			}
-			copyFileSync(file, copy);
-			chmodSync(copy, PRIVATE_FILE_MODE);
+			removeWithLogs(copy);
+			// copyFile would give the copy the mode of the file.
+			const isNew = { flags: 'wx', mode: PRIVATE_FILE_MODE };
+			await pipeline(createReadStream(file), createWriteStream(copy, isNew));
 			const version = checkFile(copy, file);
 			prepare(copy);
 			const kept = `${path}.before-restore-${stamp}`;
 			if (held && !held.isEmpty) keep(path, kept, held.database);
+			for (const end of LOG_ENDS) if (existsSync(path + end)) renameSync(path + end, kept + end);
 			renameSync(copy, path);
 			return { version, kept: held && !held.isEmpty ? kept : null };
 		} finally {
 			held?.database.close();
-			rmSync(copy, { force: true });
+			removeWithLogs(copy);
 		}
 	}
 });
+
+function removeWithLogs(file: string): void {
+	for (const end of ['', ...LOG_ENDS]) rmSync(file + end, { force: true });
+}
 
 /** Also folds the write-ahead log into the file. @param name for messages */
 function checkFile(file: string, name: string): number {
@@ -90,16 +100,16 @@ function hold(path: string): { database: DatabaseSync; isEmpty: boolean } {
 	}
 }
 
-/** A log that stays behind would be applied to the restored file. */
 function keep(path: string, kept: string, database: DatabaseSync): void {
 	try {
 		database.exec('pragma journal_mode = delete');
+		// It stays, emptied, while the lock is held.
+		rmSync(`${path}-journal`, { force: true });
 	} catch (error) {
 		if (!DAMAGED.includes(resultCode(error) & 0xff)) throw error;
 	}
 	// A link, so that there is a database at `path` at every moment.
 	linkSync(path, kept);
-	for (const end of ['-wal', '-shm']) if (existsSync(path + end)) renameSync(path + end, kept + end);
 }
 
 /** Makes the copy fit to go on from its moment. */
