@@ -27,6 +27,11 @@ RUN npm pkg delete devDependencies \
 	&& find build node_modules '(' -name '*.map' -o -name '*.d.*ts' ')' -delete
 
 FROM debian:bookworm-slim
+# openssl: `personal-data export`. `backup` and `restore` of PostgreSQL need postgresql-client too, which brings Perl.
+ARG PACKAGES=openssl
+RUN apt-get update \
+	&& apt-get install --yes --no-install-recommends $PACKAGES \
+	&& rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 1000 --home-dir /data airtill \
 	&& install --directory --owner=airtill --group=airtill --mode=700 /data \
 	&& ln -s /app/src/cli/airtill.js /usr/local/bin/airtill

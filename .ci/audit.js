@@ -1,5 +1,5 @@
 /**
- * Checks the packages of an installation for known weaknesses. Fails on those that are high or critical. Some
+ * Checks the packages of an installation for known vulnerabilities. Fails on those that are high or critical. Some
  * registries and networks offer no audit: then it prints that nothing was checked, and does not fail.
  */
 import { spawnSync } from 'node:child_process';

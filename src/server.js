@@ -5,7 +5,7 @@
  * `src/hooks.server.ts` hands it over on `globalThis` while `build/handler.js` is imported.
  * Plain JavaScript that any Node can parse, so that an old Node shows a message instead of a stack trace.
  * Settings, as with adapter-node: PORT, HOST, SOCKET_PATH, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT,
- * HEADERS_TIMEOUT. Our own: DRAIN_SECONDS.
+ * HEADERS_TIMEOUT. Our own: DRAIN_SECONDS. An empty one counts as unset.
  */
 import { createServer } from 'node:http';
 import module from 'node:module';
@@ -46,7 +46,7 @@ process.on('uncaughtException', exitWith);
 // Saves compiling at each start.
 module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/airtill', import.meta.url)));
 // Owners' logos (owner/branding/logo.ts). hooks.server.ts limits all other forms to 16 KB.
-process.env['BODY_SIZE_LIMIT'] ??= '12M';
+process.env['BODY_SIZE_LIMIT'] ||= '12M';
 const { handler } = await import('../build/handler.js').catch(exitWith);
 const { getRequestListener } = await import('@hono/node-server');
 const airtill = globalThis[Symbol.for('airtill.api')];
@@ -74,8 +74,8 @@ server.on('checkExpectation', (request, response) => server.emit('request', requ
 server.listen(
 	{
 		path: process.env['SOCKET_PATH'],
-		host: process.env['HOST'] ?? '0.0.0.0',
-		port: process.env['PORT'] ?? DEFAULT_PORT
+		host: process.env['HOST'] || '0.0.0.0',
+		port: process.env['PORT'] || DEFAULT_PORT
 	},
 	() => airtill.opened()
 );
@@ -102,7 +102,7 @@ function close() {
 	setImmediate(() => {
 		for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
 	});
-	const seconds = Number(process.env['SHUTDOWN_TIMEOUT'] ?? DEFAULT_SHUTDOWN_SECONDS);
+	const seconds = Number(process.env['SHUTDOWN_TIMEOUT'] || DEFAULT_SHUTDOWN_SECONDS);
 	setTimeout(() => server.closeAllConnections(), seconds * 1000).unref();
 }
 

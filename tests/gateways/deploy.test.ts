@@ -1,6 +1,6 @@
 /** `airtill deploy`: systemd accepts the unit, and the real nginx in front of the built server serves buyers. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -44,7 +44,8 @@ describe('nginx', () => {
 		const site = (await printed('nginx'))
 			.replaceAll(':80;', `:${port};`)
 			.replace('listen 80;', `listen ${port};`)
-			.replaceAll('/etc/letsencrypt/live/wifi.test/', `${folder}/`);
+			.replaceAll('/etc/letsencrypt/live/wifi.test/', `${folder}/`)
+			.replace('/var/log/nginx/', `${folder}/`);
 		writeFileSync(path.join(folder, 'airtill.conf'), site);
 		const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 		writeFileSync(
@@ -73,19 +74,20 @@ describe('nginx', () => {
 	it('serves buyers over plain http, and their forms', async () => {
 		expect(await status('/')).toBe(200);
 		expect(await status('/sw')).toBe(200);
+		expect(await status('/docs')).toBe(200);
 		expect(await status('/splash/unknown')).toBe(404);
 		const headers = { origin, 'content-type': 'application/x-www-form-urlencoded' };
 		expect(await status('/resume', { method: 'POST', headers, body: 'code=' })).not.toBe(403);
 	});
 
-	it.each(['/owner', '/sw/developer/keys?a=b', '/v1/routers', '//owner', '/%6fwner'])(
-		'sends %s to https',
-		async (url) => {
-			const response = await fetch(plain + url, { redirect: 'manual' });
-			expect(response.status).toBe(308);
-			expect(response.headers.get('location')).toBe(origin + url);
-		}
-	);
+	it.each([
+		...['/owner', '/sw/developer/keys?a=b', '/v1/routers', '//owner', '/%6fwner'],
+		...['/docs/try', '/metrics']
+	])('sends %s to https', async (url) => {
+		const response = await fetch(plain + url, { redirect: 'manual' });
+		expect(response.status).toBe(308);
+		expect(response.headers.get('location')).toBe(origin + url);
+	});
 
 	it('serves everything over TLS, with the address of the client', async () => {
 		const { port } = new URL(origin);
@@ -97,6 +99,13 @@ describe('nginx', () => {
 			request.on('error', reject);
 		});
 		expect(status).toBe(401);
+	});
+
+	it('writes no address of a purchase into its log, not even while Airtill is down', async () => {
+		await server.kill();
+		expect(await status('/s/secret')).toBe(502);
+		await server.restart();
+		expect(readFileSync(path.join(folder, 'error.log'), 'utf8') + errors).not.toContain('/s/secret');
 	});
 });
 

@@ -8,7 +8,7 @@ import { print } from '../support/output.ts';
 /** For an installation without ORIGIN. */
 const EXAMPLE_ORIGIN = 'https://wifi.example.org';
 /** Addresses with passwords or keys: TLS only. */
-const SIGNED_IN = '/(?:[a-z]{2}/)?(?:owner|developer|v1)(?:/|$)';
+const SIGNED_IN = '/(?:[a-z]{2}/)?(?:owner|developer|v1|docs/try|metrics)(?:/|$)';
 
 export const deploy = defineCommand({
 	name: 'deploy',
@@ -43,6 +43,9 @@ function systemd({ databaseUrl, dataDir, port }: Config): string {
 	const folders = [dataDir, ...(isSqlite ? [path.dirname(databaseUrl.slice('file:'.length))] : [])];
 	const capability = port > 0 && port < 1024 ? 'CAP_NET_BIND_SERVICE' : '';
 	const folder = unitPath('.');
+	const isInHome = [root, process.execPath, ...folders].some((file) =>
+		/^\/(home|root)\//.test(path.resolve(root, file) + path.sep)
+	);
 	return `# /etc/systemd/system/airtill.service
 # useradd --system --home-dir ${folder} --shell /usr/sbin/nologin airtill
 # chown -R airtill: ${[...new Set(folders.map(unitPath))].join(' ')}   (create them first)
@@ -60,14 +63,14 @@ EnvironmentFile=${unitPath('airtill.env')}
 ExecStart=${quoted(process.execPath)} --max-semi-space-size=8 src/server.js
 Restart=always
 RestartSec=2
-# Airtill answers open requests first (SHUTDOWN_TIMEOUT).
-TimeoutStopSec=60
+# More than a stop takes, also with DRAIN_SECONDS.
+TimeoutStopSec=30
 LimitNOFILE=65536
 
-# MemoryDenyWriteExecute is missing: Node compiles while it runs.
+# MemoryDenyWriteExecute is not set: V8 writes machine code.
 ReadWritePaths=${[...new Set(folders.map(quoted))].join(' ')}
 ProtectSystem=strict
-ProtectHome=${/^\/(home|root)\//.test(root) ? 'read-only' : 'true'}
+ProtectHome=${isInHome ? 'read-only' : 'true'}
 PrivateTmp=true
 PrivateDevices=true
 ProtectClock=true
@@ -106,9 +109,10 @@ function site({ origin, port }: Config) {
 #   ORIGIN=${url.origin}
 #   ADDRESS_HEADER=X-Forwarded-For   (with XFF_DEPTH=1 for this proxy alone)
 #   KEEP_ALIVE_TIMEOUT=75            (longer than the 60 seconds below, or requests fail at random)
+# In a container they belong in .env, without HOST: its port is published on 127.0.0.1.
 #
 # Buyers need plain http: gateways redirect phones by it, and a phone behind a captive portal may have a wrong
-# clock or old certificates. Only addresses with passwords or keys insist on TLS.
+# clock or old certificates. Only addresses with passwords or keys require TLS.
 # Use a complete chain of certificates: a phone that is not online yet cannot fetch a missing one.`
 	};
 }
@@ -122,11 +126,11 @@ ${listen(url.port || '443', ' ssl')}
 	ssl_certificate_key /etc/letsencrypt/live/${url.hostname}/privkey.pem;
 	ssl_protocols TLSv1.2 TLSv1.3;
 	ssl_session_cache shared:airtill_tls:10m;
-	if ($airtill_insists_on_tls) {
+	if ($airtill_requires_tls) {
 		return 308 ${url.origin}$request_uri;
 	}
 `;
-	const rule = `map $scheme:$uri $airtill_insists_on_tls {
+	const rule = `map $scheme:$uri $airtill_requires_tls {
 	default 0;
 	"~^http:${SIGNED_IN}" 1;
 }
@@ -148,8 +152,9 @@ ${listen(isTls ? '80' : url.port || '80')}${isTls ? tls : '\n'}
 	client_header_timeout 10s;
 	# All phones of a venue share one address: limit connections, never requests.
 	limit_conn airtill 1000;
-	# Its lines would contain addresses that open purchases (/s/…). Airtill has its own log.
+	# Their lines would contain addresses that open purchases (/s/…). Airtill has its own log.
 	access_log off;
+	error_log /var/log/nginx/error.log crit;
 
 	location / {
 		proxy_pass http://airtill;
@@ -169,15 +174,19 @@ ${listen(isTls ? '80' : url.port || '80')}${isTls ? tls : '\n'}
 function caddy(config: Config): string {
 	const { url, isTls, airtill, notes } = site(config);
 	const tls = `
-	@airtill_insists_on_tls {
+	@airtill_requires_tls {
 		protocol http
 		path_regexp ^${SIGNED_IN}
 	}
-	redir @airtill_insists_on_tls ${url.origin}{uri} 308
+	redir @airtill_requires_tls ${url.origin}{uri} 308
 `;
 	return `# /etc/caddy/Caddyfile, then: caddy validate --config /etc/caddy/Caddyfile && systemctl reload caddy
 ${notes}
 {
+	# Its lines would contain addresses that open purchases (/s/…). Airtill has its own log.
+	log {
+		exclude http.log.error http.handlers.reverse_proxy
+	}
 	servers {
 		timeouts {
 			read_header 10s

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { OPERATORS as FACTS } from '../../simulators/facts.ts';
 import type { Payment } from '../../support/api/api.ts';
 import { startOperated } from '../../support/billing/operators.ts';
@@ -36,6 +36,10 @@ it.each(CASES)(
 		const operated = await startOperated(facts, database, settings);
 		const { simulator } = operated;
 		const { server, api, sql: before } = operated.fixture;
+		onTestFinished(async () => {
+			await server.stop();
+			await simulator.stop();
+		});
 		const pay = async (phone: string) =>
 			api.pay(await api.createSession({ phone, payment_method: facts.method }));
 		/** Moves time on, and looks. */
@@ -87,6 +91,7 @@ it.each(CASES)(
 		await before.close();
 		expect(await cli(['restore', file, '--force'], server)).toMatchObject({ code: 0 });
 		const sql = await openSql(server.databaseUrl);
+		onTestFinished(() => sql.close());
 		expect(await sql.count("select count(*) from payments where status = 'pending'")).toBe(2);
 		expect(await sql.count('select count(*) from refunds')).toBe(1);
 		await server.restart();
@@ -106,10 +111,6 @@ it.each(CASES)(
 		const operator = OPERATORS[facts.name];
 		if (!operator) throw new Error(`Nothing is known of ${facts.name}`);
 		expect(await compare(simulator, operator, sql)).toEqual({ lost: [], doubled: [], wrong: [] });
-
-		await sql.close();
-		await server.stop();
-		await simulator.stop();
 	},
 	LIMIT
 );

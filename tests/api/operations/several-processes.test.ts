@@ -237,18 +237,21 @@ describe('two processes on one PostgreSQL', () => {
 				answers.push((await through.send('POST', '/v1/sessions', { body })).status);
 			}
 		});
-		for (const server of [second, fixture.server]) {
-			const seen = answers.length;
-			const started = performance.now();
-			await server.kill('SIGTERM');
-			expect(performance.now() - started).toBeLessThan(10 * SECOND);
-			expect(answers.length).toBeGreaterThan(seen);
-			await server.restart();
-			await eventually('the proxy uses it again', async () => proxy.sendsTo(server.url));
+		try {
+			for (const server of [second, fixture.server]) {
+				const seen = answers.length;
+				const started = performance.now();
+				await server.kill('SIGTERM');
+				expect(performance.now() - started).toBeLessThan(10 * SECOND);
+				expect(answers.length).toBeGreaterThan(seen);
+				await server.restart();
+				await eventually('the proxy uses it again', async () => proxy.sendsTo(server.url));
+			}
+		} finally {
+			isOver = true;
+			await Promise.all(buyersAtWork);
+			await proxy.stop();
 		}
-		isOver = true;
-		await Promise.all(buyersAtWork);
-		await proxy.stop();
 		expect(answers.filter((status) => status !== 200 && status !== 201)).toEqual([]);
 	});
 });

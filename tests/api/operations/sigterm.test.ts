@@ -15,7 +15,8 @@ const decidedMs = 3_000;
 const MINUTE = 60_000;
 
 describe.each(DATABASES)('on %s', (database) => {
-	const fixture = useNewFixtures({ database });
+	// Empty counts as unset: the five seconds remain.
+	const fixture = useNewFixtures({ database, env: { HOST: '', SHUTDOWN_TIMEOUT: '' } });
 	let buyer: NewKey;
 	beforeEach(async () => {
 		buyer = await fixture().newKey();

@@ -27,7 +27,7 @@ interface MonitoringContext {
 	kinds: { refund: string; delivery: string };
 }
 
-/** Adds what the database knows to the metrics of this process. */
+/** Adds gauges read from the database to the metrics of this process. */
 export function createMonitoring(context: MonitoringContext) {
 	const { config, clock, metrics } = context;
 	let kept: { until: number; text: Promise<string> } | null = null;
