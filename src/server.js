@@ -72,11 +72,10 @@ server.on('connection', (socket) => {
 // An unknown expectation may be ignored (RFC 9110, section 10.1.1); Node would answer 417.
 server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 server.listen(
-	{
-		path: process.env['SOCKET_PATH'],
-		host: process.env['HOST'] || '0.0.0.0',
-		port: process.env['PORT'] || DEFAULT_PORT
-	},
+	// With a port, Node ignores the path.
+	process.env['SOCKET_PATH']
+		? { path: process.env['SOCKET_PATH'] }
+		: { host: process.env['HOST'] || '0.0.0.0', port: process.env['PORT'] || DEFAULT_PORT },
 	() => airtill.opened()
 );
 
