@@ -35,7 +35,9 @@ const counted = (answers: { status: number }[]): Statuses =>
 	);
 
 describe.each(DATABASES)('on %s', (database) => {
-	const fixture = useNewFixtures({ database, env });
+	// Orders of one network wait for each other, and PostgreSQL takes longer for each.
+	const most = database === 'sqlite' ? 100 : 20;
+	const fixture = useNewFixtures({ database, env: { ...env, UNPAID_PROMPTS: String(most) } });
 
 	const buyMany = (count: number, address: string, digits: string) =>
 		Promise.all(
@@ -50,9 +52,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			return open === 0;
 		});
 
-	it('of 150 numbers from one network 100 are asked, and then a tenth in 15 minutes', async () => {
+	it('as many numbers of one network are asked as the limit allows, and then a tenth in 15 minutes', async () => {
 		const { server } = fixture();
-		expect(counted(await buyMany(150, '192.0.2.1', silent))).toEqual({ 303: 100, 429: 50 });
+		expect(counted(await buyMany(1.5 * most, '192.0.2.1', silent))).toEqual({ 303: most, 429: most / 2 });
 		await server.advance(5 * minute);
 		const refused = await buy(server.url, '192.0.2.1', numberEnding(silent));
 		expect(refused.status).toBe(429);
@@ -62,14 +64,17 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(refused.text).toContain('Too many payment requests here were not paid. Try again in 10 min.');
 		expect((await buy(server.url, '192.0.2.2', numberEnding(paying))).status).toBe(303);
 		await server.advance(wait * 1000);
-		expect(counted(await buyMany(20, '192.0.2.1', silent))).toEqual({ 303: 10, 429: 10 });
+		expect(counted(await buyMany(most / 5, '192.0.2.1', silent))).toEqual({
+			303: most / 10,
+			429: most / 10
+		});
 	}, 180_000);
 
-	it('100 guests of one network who mostly pay are never refused, all at once or hour by hour', async () => {
+	it('guests of one network who mostly pay are never refused, all at once or hour by hour', async () => {
 		const { server } = fixture();
 		for (let hour = 0; hour < 2; hour += 1) {
-			const answers = [buyMany(80, '192.0.2.1', paying), buyMany(20, '192.0.2.1', silent)];
-			expect(counted((await Promise.all(answers)).flat())).toEqual({ 303: 100 });
+			const answers = [buyMany(0.8 * most, '192.0.2.1', paying), buyMany(0.2 * most, '192.0.2.1', silent)];
+			expect(counted((await Promise.all(answers)).flat())).toEqual({ 303: most });
 			await allPaid();
 			await server.advance(60 * minute);
 		}
