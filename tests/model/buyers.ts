@@ -94,7 +94,7 @@ export async function setClockRight(real: Real): Promise<void> {
 
 export const PAY = '/v1/payments/mobile-money';
 
-/** What a payment may be refused for; none of it charges anybody. */
+/** Refusals of a payment. They charge nobody. */
 const REFUSALS = [
 	'payment_in_progress',
 	'session_already_paid',

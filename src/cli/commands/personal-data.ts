@@ -9,13 +9,12 @@ import { parseMobile } from '#lib/domain/phone.ts';
 import { loadConfig } from '#lib/server/config/config.ts';
 import { RECORD_COLUMNS, type AccessRecord, type AddressKind } from '#lib/server/personal-data/records.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
+import { PRIVATE_FILE_MODE } from '#lib/server/platform/private-files.ts';
 import { defineCommand, required, spanOfDays, UsageError } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { readInput } from '../support/files.ts';
 import { localService } from '../support/services.ts';
 
-/** Readable by the user who runs the command only. */
-const FILE_MODE = 0o600;
 const MAX_FILE_BYTES = 1024 ** 3;
 
 export const exportPersonalData = defineCommand({
@@ -62,7 +61,7 @@ export const exportPersonalData = defineCommand({
 		const records = await app.personalData.records({ ...address, ...span });
 		const sealed = seal(csvOf(records), resolve(folder, recipient));
 		const sha256 = createHash('sha256').update(sealed).digest('hex');
-		const handle = openSync(file, 'wx', FILE_MODE);
+		const handle = openSync(file, 'wx', PRIVATE_FILE_MODE);
 		try {
 			await app.personalData.noteExport({ ...address, ...span }, { by, note, records, sha256 });
 			writeFileSync(handle, sealed);

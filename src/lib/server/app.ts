@@ -97,7 +97,8 @@ export async function createApp(config: Config, options: Options = {}) {
 		operators,
 		accounts,
 		monitoring: createMonitoring({
-			...{ ...base, ...sales },
+			...base,
+			...sales,
 			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
 		}),
 		personalData,

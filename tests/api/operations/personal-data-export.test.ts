@@ -89,7 +89,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(rows).toMatchObject([{ ip: '10.1.0.77', session_id: String(mine.id) }]);
 	});
 
-	it('is readable for the recipient only, and stands in the audit log with its reason', async () => {
+	it('can be read by the recipient only, and is in the audit log with its reason', async () => {
 		const { file, stderr } = await exported('--mac', MAC, '--from', today);
 		expect(statSync(file).mode & 0o777).toBe(0o600);
 		const bytes = readFileSync(file);

@@ -188,7 +188,7 @@ test('the window closes while paying: opened again, it does not sell twice, and 
 });
 
 for (const kind of ['mikrotik-chap', 'coova', 'opennds'] as const) {
-	test(`a sign-in that ${kind} refuses is told in words, and tried again only by hand`, async ({
+	test(`a sign-in that ${kind} refuses shows the reason, and is tried again only by hand`, async ({
 		browser,
 		portal
 	}) => {

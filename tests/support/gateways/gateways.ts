@@ -56,7 +56,7 @@ export interface RadiusGateway {
 	radiusSecret: string;
 	/** What its RADIUS server shows us. */
 	token: string;
-	/** What the registration said beside its values. */
+	/** Notes that the registration printed. */
 	advice: string;
 }
 

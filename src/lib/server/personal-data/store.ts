@@ -23,29 +23,42 @@ export async function deleteDevices(queries: Queries, limits: Limits): Promise<b
 	const { now, devices, released } = limits;
 	await sql`delete from network_usage where day < ${limits.totals}`.execute(queries);
 	const isLeft = [
-		// Bytes that the totals of the router lack are counted first.
-		await deleteOldest(
-			...([queries, 'connections', 'seen_at', devices] as const),
-			sql`bytes_in = booked_in and bytes_out = booked_out`
-		),
-		await deleteOldest(queries, 'sign_in_sessions', 'expires_at', limits.nowText),
-		await deleteOldest(queries, 'captive_sessions', 'expires_at', now),
-		await deleteOldest(queries, 'device_slots', 'released_at', released),
-		await deleteOldest(
-			...([queries, 'device_slots', 'reported_at', devices] as const),
-			sql`(expected_until is null or expected_until < ${devices})`
-		),
-		await deleteOldest(queries, 'grants', 'updated_at', devices, sql`state in ('revoked', 'failed')`)
+		await deleteOldest(queries, {
+			table: 'connections',
+			column: 'seen_at',
+			before: devices,
+			// Bytes that the totals of the router lack are counted first.
+			condition: sql`bytes_in = booked_in and bytes_out = booked_out`
+		}),
+		await deleteOldest(queries, { table: 'sign_in_sessions', column: 'expires_at', before: limits.nowText }),
+		await deleteOldest(queries, { table: 'captive_sessions', column: 'expires_at', before: now }),
+		await deleteOldest(queries, { table: 'device_slots', column: 'released_at', before: released }),
+		await deleteOldest(queries, {
+			table: 'device_slots',
+			column: 'reported_at',
+			before: devices,
+			condition: sql`(expected_until is null or expected_until < ${devices})`
+		}),
+		await deleteOldest(queries, {
+			table: 'grants',
+			column: 'updated_at',
+			before: devices,
+			condition: sql`state in ('revoked', 'failed')`
+		})
 	];
 	return isLeft.includes(true);
 }
 
+interface Old {
+	table: string;
+	column: string;
+	before: number | string;
+	condition?: RawBuilder<unknown>;
+}
+
 async function deleteOldest(
 	queries: Queries,
-	table: string,
-	column: string,
-	before: number | string,
-	condition: RawBuilder<unknown> = sql`true`
+	{ table, column, before, condition = sql`true` }: Old
 ): Promise<boolean> {
 	const { numAffectedRows = 0n } = await sql`
 		delete from ${sql.table(table)} where id in (select id from ${sql.table(table)}

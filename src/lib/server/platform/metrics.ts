@@ -1,7 +1,6 @@
 /**
  * Names all metrics for Prometheus and counts what happens in this process; `monitoring/` reads the gauges of the
- * database. Labels are names from our code (routes, kinds, states): few
- * values each, and never a buyer's data.
+ * database. Labels are names from our code (routes, kinds, states): few values each, and never a buyer's data.
  */
 
 interface Definition {

@@ -34,8 +34,8 @@ interface AirtelContext {
 }
 
 /**
- * Airtel Money collections (developers.airtel.africa, Collection APIs). `SUCCESS` for a payment only means that the payer was
- * prompted. The status read names no amount. A refund has neither our reference nor a readable state.
+ * Airtel Money collections (developers.airtel.africa, Collection APIs). `SUCCESS` for a payment only means that the
+ * payer was prompted. The status read names no amount. A refund has neither our reference nor a readable state.
  */
 export function createAirtel(values: AirtelValues, dependencies: OperatorDependencies): OperatorAdapter {
 	const connection = createConnection(values, dependencies);
@@ -47,7 +47,7 @@ export function createAirtel(values: AirtelValues, dependencies: OperatorDepende
 			usesPortalCallback: true,
 			// Airtel recommends three minutes, but the buyer's page needs an earlier read.
 			minStatusDelaySeconds: 20,
-			// A status read may not know a queued payment.
+			// A status read may not know a queued payment for minutes.
 			notFoundFinalSeconds: 300,
 			// Airtel refuses a second request (ESB000041), but does not document from which moment on.
 			resubmitSameReferenceSafe: false
