@@ -16,5 +16,8 @@ try {
 
 // Halves the time of a command, most of which is loading code.
 module.enableCompileCache(compileCache);
+// print() handles a closed reader. Without listeners its error would end the process.
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
 const { main } = await import('./main.ts');
 process.exitCode = await main(process.argv.slice(2));

@@ -2,7 +2,8 @@ import process from 'node:process';
 import { root } from './bootstrap.js';
 import { UsageError, type Command, type Context } from './support/command.ts';
 import { createAccount, inviteAccount } from './commands/accounts.ts';
-import { backUpDatabase, restoreDatabase } from './commands/backup.ts';
+import { backUpDatabase, copyDatabase, restoreDatabase } from './commands/backup.ts';
+import { addDemo } from './commands/demo.ts';
 import { deploy } from './commands/deploy.ts';
 import { doctor } from './commands/doctor.ts';
 import { configureGateway } from './commands/gateways/config.ts';
@@ -56,6 +57,8 @@ const COMMANDS: readonly Command[] = [
 	planMigrations,
 	backUpDatabase,
 	restoreDatabase,
+	copyDatabase,
+	addDemo,
 	deploy,
 	doctor
 ];
@@ -71,9 +74,6 @@ const CODE_USAGE = 2;
  * @returns the exit code: 0, 1 (failed) or 2 (wrong usage)
  */
 export async function main(argv: string[]): Promise<number> {
-	// print() handles a closed reader. Without listeners its error would end the process.
-	process.stdout.on('error', () => {});
-	process.stderr.on('error', () => {});
 	const context = { env: process.env, folder: typedIn() };
 	// Relative paths in the configuration (DATABASE_URL=file:./data/airtill.db) start at the project's folder.
 	process.chdir(root);

@@ -4,7 +4,8 @@
  * the result is the ratio within a round (median, smallest and largest), which depends little on the machine.
  *
  * Options: --database sqlite|postgres, --rounds N, --seconds N, --routers N, --connections N, --starts N,
- * --only REGEX (routes whose name matches), --cpu-prof DIR (writes a profile of the server). Run `npm run build` first.
+ * --only REGEX (routes whose name matches), --json FILE, --cpu-prof DIR (writes a profile of the server). Run
+ * `npm run build` first.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,8 +18,9 @@ import { parseArgs } from 'node:util';
 import { freePort } from '../support/server/ports.ts';
 import { startPostgres } from '../support/server/postgres.ts';
 import { addRouters, crowdSearches, EAST, makePayments, searches } from './data.ts';
+import { figure, median, spread, writeJson } from './figures.ts';
 import type { Seen, Task } from './load.ts';
-import { cpuMs, residentMb, startBenchServer, type BenchServer } from './server.ts';
+import { cpuMs, demoKey, residentMb, startBenchServer, type BenchServer } from './server.ts';
 
 const GOALS = { routers: 0.5, offers: 1.15, status: 1, startMs: 400, idleMb: 80 };
 /** Wait before idle memory is read. */
@@ -37,6 +39,7 @@ const { values } = parseArgs({
 		connections: { type: 'string', default: '32' },
 		starts: { type: 'string', default: '5' },
 		only: { type: 'string', default: '' },
+		json: { type: 'string' },
 		'cpu-prof': { type: 'string' }
 	}
 });
@@ -100,6 +103,16 @@ try {
 	await server.stop();
 
 	report(subjects);
+	writeJson(values.json, {
+		routes: subjects.map(({ name, rates, costs }) => ({
+			name,
+			perSecond: figure(rates),
+			cpuMicroseconds: figure(costs)
+		})),
+		startMs: figure(starts),
+		idleMb: figure(idle),
+		loadedMb
+	});
 	console.log(
 		`\nstart ${spread(starts, 'ms')} (goal ${GOALS.startMs})\nidle memory ${spread(idle, 'MB')} (goal ${GOALS.idleMb}), ` +
 			`after the load ${loadedMb.toFixed(0)} MB\nload generator: at most ${(100 * Math.max(...busy)).toFixed(0)} % of a core`
@@ -111,16 +124,6 @@ try {
 
 function subject(name: string, goal: number | null, paths: string[], key: string | null): Subject {
 	return { name, goal, paths, key, rates: [], costs: [] };
-}
-
-/** Reads the demo API key from the server's output. */
-async function demoKey(server: BenchServer): Promise<string> {
-	for (let look = 0; look < 100; look += 1) {
-		const key = /\sapp\s+(atl_test_\w+)/.exec(server.stdout())?.[1];
-		if (key) return key;
-		await sleep(50);
-	}
-	throw new Error(`The server printed no key:\n${server.stdout()}`);
 }
 
 /** @returns CPU use of the load generator in each round; 1 is one core */
@@ -181,15 +184,4 @@ function report(subjects: Subject[]) {
 
 function verdict(ratios: number[], goal: number): string {
 	return median(ratios) >= goal ? 'met' : 'MISSED';
-}
-
-function median(numbers: number[]): number {
-	const sorted = numbers.toSorted((a, b) => a - b);
-	return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-/** "0.61 of the empty route (0.58 to 0.63)" */
-function spread(numbers: number[], unit: string, digits = 0): string {
-	const [least, most] = [Math.min(...numbers), Math.max(...numbers)].map((number) => number.toFixed(digits));
-	return `${median(numbers).toFixed(digits)} ${unit} (${least} to ${most})`;
 }

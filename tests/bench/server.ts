@@ -68,6 +68,16 @@ export async function startBenchServer(
 	};
 }
 
+/** Reads the key of a demo account from the output of a server with demo data. */
+export async function demoKey({ stdout }: Pick<BenchServer, 'stdout'>): Promise<string> {
+	for (let look = 0; look < 100; look += 1) {
+		const key = /\sapp\s+(atl_test_\w+)/.exec(stdout())?.[1];
+		if (key) return key;
+		await sleep(50);
+	}
+	throw new Error(`The server printed no key:\n${stdout()}`);
+}
+
 function takesConnections(port: number): Promise<boolean> {
 	return new Promise((resolve) => {
 		const socket = connect({ port, host: '127.0.0.1' });

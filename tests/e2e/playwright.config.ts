@@ -31,8 +31,8 @@ export default defineConfig<object, { setUp: SetUp }>({
 	reporter: [['list'], ['json', { outputFile: `${output}/e2e.json` }]],
 	// A test that passes only on a retry has failed.
 	retries: 0,
-	// Pages wait most of the time, so two cores serve three workers; CI's may be slower.
-	workers: isAll ? 2 : 3,
+	// Pages wait much of the time, so two cores serve three workers.
+	workers: 3,
 	timeout: 60_000,
 	forbidOnly: true,
 	projects: [

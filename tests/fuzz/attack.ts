@@ -43,7 +43,7 @@ export async function startAttack({ server, sql, other, newKey }: Fixture): Prom
 	let sent = 0;
 	let before = await digest();
 
-	/** What only requests change. Time may move an unpaid order on, so open and timed-out ones count as one. */
+	/** State that only requests change. Time may move an unpaid order on, so open and timed-out ones count as one. */
 	async function digest(): Promise<string> {
 		const rows = await sql.all(`
 			select 'sessions ' || status as what, count(*) as n, sum(id) as s from sessions

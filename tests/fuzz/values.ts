@@ -1,20 +1,17 @@
 import fc from 'fast-check';
 
-/** What wild requests are made of: good values of every field and parameter, and bad ones for any. */
+/** Parts of wild requests: good values of every field and parameter, and bad ones for any. */
 
-/** Names of placeholders: a session, payment or router of the caller, of somebody else, or without one. */
-export const PLACEHOLDERS = [
-	'ownSession',
-	'foreignSession',
-	'ownPayment',
-	'foreignPayment',
-	'ownRouter',
-	'foreignRouter',
-	'mobile',
-	'amount'
-] as const;
-
-export type Placeholder = (typeof PLACEHOLDERS)[number];
+/** A session, payment or router of the caller, of somebody else, or a value without one. */
+export type Placeholder =
+	| 'ownSession'
+	| 'foreignSession'
+	| 'ownPayment'
+	| 'foreignPayment'
+	| 'ownRouter'
+	| 'foreignRouter'
+	| 'mobile'
+	| 'amount';
 
 export const placeholder = (...names: Placeholder[]) => fc.constantFrom(...names.map((name) => `{${name}}`));
 

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { selfSigned } from '../support/gateways/certificates.ts';
 import { until } from '../support/lab/network-lab.ts';
 import { freePort } from '../support/server/ports.ts';
-import { cli, startServer, type TestServer } from '../support/server/server.ts';
+import { cli } from '../support/server/cli.ts';
+import { startServer, type TestServer } from '../support/server/server.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-deploy-'));
 let server: TestServer;
@@ -81,7 +82,7 @@ describe('nginx', () => {
 	});
 
 	it.each([
-		...['/owner', '/sw/developer/keys?a=b', '/v1/routers', '//owner', '/%6fwner'],
+		...['/owner', '/sw/developer/keys?a=b', '/admin/reviews', '/v1/routers', '//owner', '/%6fwner'],
 		...['/docs/try', '/metrics']
 	])('sends %s to https', async (url) => {
 		const response = await fetch(plain + url, { redirect: 'manual' });

@@ -3,7 +3,7 @@
  * RFC holds against its secret, and which FreeRADIUS' own listener takes.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../src/lib/domain/pass-username.ts';
+import { loginUser } from '../../src/lib/domain/wifi/pass-username.ts';
 import { createApp } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config/config.ts';
 import { sha256 } from '../../src/lib/server/platform/secrets.ts';

@@ -1,6 +1,6 @@
 /**
- * Who has not paid is not online by IPv6 either. openNDS 9 and 10 see to IPv4 alone, so the guard that is printed with
- * their configuration has to: on a router of namespaces that forwards IPv6, with the real openNDS 9.
+ * A device that has not paid is not online by IPv6 either. openNDS 9 and 10 control IPv4 only, so the guard that is
+ * printed with their configuration blocks IPv6. Runs on a router of namespaces, with the real openNDS 9.
  */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -9,14 +9,18 @@ import { PROBE, startHotspotLab, type HotspotLab } from '../support/lab/hotspot-
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const MINUTE_MS = 60_000;
-const CUT_OFF_MS = 5_000;
+/** The moved clock goes on with real time, and on a loaded machine the browser and ndsctl take several seconds. */
+const CUT_OFF_MS = 20_000;
 
 let hotspot: HotspotLab;
 let phone: Device;
 
-/** What openNDS hands over for a device that is not online. */
+/** The query of openNDS for a device that is not online. Phones probe until they are answered: openNDS can be busy. */
 async function entryOf(device: Device) {
-	const { status, location } = await device.get(PROBE);
+	const { status, location } = await until('openNDS answers the probe', async () => {
+		const answer = await device.get(PROBE);
+		return answer.status !== 0 && answer;
+	});
 	const fas = new URL(location).searchParams.get('fas')?.replaceAll(' ', '+') ?? '';
 	const list = Buffer.from(fas, 'base64').toString();
 	return { status, location, list, hid: /hid=([0-9a-f]{64})/.exec(list)?.[1] ?? '' };
@@ -192,6 +196,7 @@ describe('without ndsctl, by BinAuth', () => {
 		phone = await hotspot.lab.join('02:00:00:00:00:51');
 		other = await hotspot.lab.join('02:00:00:00:00:67');
 	});
+	beforeEach(() => hotspot.lab.respawnOpennds());
 	afterAll(() => hotspot?.stop());
 
 	it('openNDS is told the seconds that are left and the speed, and lets nobody in for less or more', async () => {

@@ -3,7 +3,7 @@
  * exactly the time that is left; everybody else does not.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../src/lib/domain/pass-username.ts';
+import { loginUser } from '../../src/lib/domain/wifi/pass-username.ts';
 import { createSecrets } from '../../src/lib/server/platform/secrets.ts';
 import {
 	peap,

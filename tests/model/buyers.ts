@@ -14,12 +14,12 @@ export interface Buyer {
 	phone: string;
 	/** Orders, oldest first; a buyer pays for the newest one. */
 	orders: Order[];
-	/** How often devices have used data, and MB by pass. */
+	/** The number of times that devices have used data, and MB by pass. */
 	uses: number;
 	usedOf: Map<number, number>;
 }
 
-export interface Order {
+interface Order {
 	sessionId: number;
 	amount: number;
 	/** The status in the response to DELETE. */
@@ -31,14 +31,14 @@ export interface Model {
 	buyers: Buyer[];
 }
 
-/** What the commands act on. */
+/** The state that commands act on. */
 export interface Real extends Clocks {
 	server: TestServer;
 	fixture: Fixture;
 	operator: TorturedOperator;
 	data: DataOnSale;
 	receiver: Receiver;
-	/** How far the server's clock is behind the operator's. */
+	/** The operator's clock minus the server's. */
 	behindMs: number;
 	/** People so far, over all histories. */
 	born: number;

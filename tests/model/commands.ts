@@ -1,4 +1,4 @@
-/** What buyers, operators, networks, clocks and administrators do. Each checks what must be true at that moment. */
+/** Actions of buyers, operators, networks, clocks and administrators. Each checks what must be true at that moment. */
 import fc from 'fast-check';
 import type { CallbackScript } from '../simulators/script.ts';
 import { sequence } from '../support/random.ts';

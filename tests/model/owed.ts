@@ -3,7 +3,7 @@ import { backOf, compare, finder, inReview, type Verdict } from '../torture/verd
 import { letTimePass } from '../torture/time.ts';
 import { chargesOf, setClockRight, type Model, type Buyer, type Real } from './buyers.ts';
 
-export interface Since {
+interface Since {
 	session: number;
 	charge: number;
 }
@@ -14,7 +14,7 @@ export async function startOf({ fixture, simulator }: Real): Promise<Since> {
 }
 
 /** Everything works again, everybody decides, and the time passes in which all must come to its end. */
-export async function comeToAnEnd(real: Real, { buyers }: Model): Promise<number> {
+async function comeToAnEnd(real: Real, { buyers }: Model): Promise<number> {
 	const { simulator, fixture } = real;
 	simulator.outage(null);
 	await setClockRight(real);
@@ -37,7 +37,7 @@ export async function judgeHistory(real: Real, model: Model, since: Since): Prom
 	return verdict;
 }
 
-/** What a buyer paid, less what came back, is the price of the time that the buyer got. */
+/** A buyer's payments, less refunds, are the price of the time that the buyer got. */
 async function owed({ fixture, simulator, operator }: Real, buyer: Buyer): Promise<string[]> {
 	const wrong: string[] = [];
 	const charges = chargesOf(simulator, buyer);

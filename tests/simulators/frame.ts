@@ -63,7 +63,7 @@ export interface Protocol {
 	portal?(settings: Readonly<Record<string, string>>): void;
 }
 
-export interface Steps<Queued> {
+interface Steps<Queued> {
 	queue: () => Queued;
 	answer: (queued: Queued) => SimulatorAnswer;
 	refuse: (code: string) => SimulatorAnswer;
@@ -119,7 +119,7 @@ export interface Simulator {
 /** The answer that closes the connection instead. */
 const DROP: SimulatorAnswer = { status: 0, body: null };
 const CALLBACK_TIMEOUT_MS = 5_000;
-/** How often the clock is looked at for callbacks that are due: tests move it. */
+/** Interval at which due callbacks are looked for, because tests move the clock. */
 const LOOK_MS = 20;
 const MAX_KEPT_REQUESTS = 20_000;
 

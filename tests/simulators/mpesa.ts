@@ -26,7 +26,7 @@ const CREDENTIALS = {
 } as const;
 
 const TOKEN_MS = 3_599_000;
-/** How long a prompt stays on the phone and its owner is locked. */
+/** A prompt stays on the phone, and its owner is locked, for this long. */
 const PROMPT_MS = 60_000;
 const REPEAT_MS = 120_000;
 const MAX_SHILLINGS = 250_000;

@@ -23,7 +23,7 @@ export interface Asked {
  * `ack`; `silent`; an Error-Cause to refuse with; `no-vendor`: refuses vendors' attributes (401, Unsupported-Attribute);
  * `forged`: an answer of somebody who does not know the secret.
  */
-export type Manner = 'ack' | 'silent' | 'no-vendor' | 'forged' | number;
+type Manner = 'ack' | 'silent' | 'no-vendor' | 'forged' | number;
 
 export interface StandInNas {
 	readonly port: number;

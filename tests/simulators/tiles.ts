@@ -20,7 +20,7 @@ export function tilePicture(z: number, x: number, y: number): Promise<Buffer> {
 		.toBuffer();
 }
 
-export interface AskedTile {
+interface AskedTile {
 	path: string;
 	headers: IncomingHttpHeaders;
 }

@@ -23,6 +23,7 @@ import {
 import { ensureBrowser } from './runner/browser.js';
 import { ensureEngines } from './runner/engines.js';
 import { ensureGatewayPrograms } from './runner/gateway-programs.js';
+import { useMemoryFolder } from './runner/memory-folder.js';
 import { readPlaywright, readVitest } from './runner/reports.js';
 import { ensureSamplePrograms } from './runner/sample-programs.js';
 
@@ -49,12 +50,13 @@ try {
 	await ensureNode();
 	process.chdir(root);
 	mkdirSync(reports, { recursive: true });
+	useMemoryFolder();
 	await node('node_modules/@sveltejs/kit/svelte-kit.js', ['sync']);
 	if (part !== 'unit') await ensureBuilt();
 
 	if (isWanted('api')) ensureSamplePrograms();
-	await runVitest(['unit', 'api'].filter(isWanted));
-	if (isWanted('gateways')) await runGateways();
+	// Together: the tests of gateways wait most of the time.
+	await runVitest(['unit', 'api', 'gateways'].filter((name) => isWanted(name) && canRun(name)));
 	if (isWanted('e2e')) await runPlaywright();
 } catch (error) {
 	total.failed.push(
@@ -64,13 +66,17 @@ try {
 
 printResult();
 
-/** Runs tests/gateways with the real FreeRADIUS and openNDS, or reports them as skipped with the reason. */
-async function runGateways() {
-	const missing = ensureGatewayPrograms();
-	if (missing === null) return runVitest(['gateways']);
+/**
+ * Installs the real FreeRADIUS and openNDS for tests/gateways, or reports these tests as skipped with the reason.
+ * @param {string} project
+ */
+function canRun(project) {
+	const missing = project === 'gateways' ? ensureGatewayPrograms() : null;
+	if (missing === null) return true;
 	if (part === 'gateways') throw new SetupError(missing);
 	console.error(missing);
 	total.skipped.push(`tests/gateways: ${missing}`);
+	return false;
 }
 
 /** @param {string[]} projects */

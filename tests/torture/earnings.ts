@@ -1,4 +1,4 @@
-/** What the owner's page says against what the operator has: the money that it took and kept for granted time. */
+/** Compares the owner's page with the money that the operator took and kept for granted time. */
 import { toMajor } from '../../src/lib/domain/money.ts';
 import type { Sql } from '../support/server/sql.ts';
 import type { Client } from './client.ts';

@@ -1,4 +1,4 @@
-/** What the torture has to know of a simulated operator beside its protocol. */
+/** Facts about simulated operators that the torture needs beside their protocol. */
 import { OPERATORS as FACTS, type OperatorFacts } from '../simulators/facts.ts';
 import type { Protocol, Simulator } from '../simulators/frame.ts';
 import { PROTOCOLS } from '../simulators/protocols.ts';

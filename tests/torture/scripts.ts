@@ -1,4 +1,4 @@
-/** What becomes of a payment, at random: every fault that the simulators have, each often enough to be met. */
+/** Random courses of a payment, with every fault of the simulators often enough to be met. */
 import type { CallbackScript, RefundScript, Script } from '../simulators/script.ts';
 import type { TorturedOperator } from './operators.ts';
 

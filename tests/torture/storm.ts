@@ -27,7 +27,7 @@ export interface Storm {
 	stop(): Promise<void>;
 }
 
-export interface StormOptions {
+interface StormOptions {
 	client: Client;
 	simulator: Simulator;
 	operator: TorturedOperator;

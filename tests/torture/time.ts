@@ -24,7 +24,7 @@ const QUIET_LIMIT_MS = 8_000;
 const LOOK_MS = 25;
 
 /** One process, or several with the same time. */
-export type ServerClock = Pick<TestServer, 'env' | 'advance'>;
+type ServerClock = Pick<TestServer, 'env' | 'advance'>;
 
 export const serverNow = ({ env }: Pick<ServerClock, 'env'>): number =>
 	Date.now() + Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);

@@ -23,7 +23,7 @@ import { advance, letTimePass, serverNow, type Clocks } from './time.ts';
 import { compare, type Verdict } from './verdict.ts';
 import { EVENTS, HOOK, judgeWebhooks } from './webhooks.ts';
 
-export interface TortureOptions {
+interface TortureOptions {
 	kills: number;
 	database: 'sqlite' | 'postgres';
 	operator: string;
@@ -79,6 +79,8 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
 			WEBHOOK_ALLOW_INSECURE: '1'
 		};
 		for (const port of ports) servers.push(await startServer({ database, env, port }));
+		// Its checks have failed so far: without a process that it knows to be ready it answers 503.
+		while (!servers.every((server) => proxy.sendsTo(server.url))) await sleep(LOOK_MS);
 		return await run({ options, operator, chance, postgres, simulator, receiver, servers, url: proxy.url });
 	} finally {
 		await Promise.all(servers.map((server) => server.stop()));
@@ -116,9 +118,10 @@ async function run(setup: Setup): Promise<TortureResult> {
 	const { databaseUrl } = first;
 	const from = serverNow(clocks.server);
 	const { buyer, owner } = await makeClients(url, databaseUrl);
-	await buyer.send('POST', '/v1/webhooks/register', {
+	const { status } = await buyer.send('POST', '/v1/webhooks/register', {
 		body: { url: receiver.url + HOOK, events: EVENTS }
 	});
+	if (status !== 201) throw new Error(`The webhook was not registered: ${status}`);
 	await operator.enterAddress(simulator, first);
 	const storm = startStorm({ client: buyer, simulator, operator, chance, buyers: BUYERS });
 	let databaseKills = 0;

@@ -98,7 +98,7 @@ export async function inReview(sql: Sql, operator: TorturedOperator): Promise<Se
 	);
 }
 
-/** What went back to the payer, in major units. */
+/** Sums the refunds to the payer, in major units. */
 export function backOf({ books }: Simulator, charge: SimulatedPayment): number {
 	return books.refunds
 		.filter((refund) => refund.paymentNumber === charge.number && books.refundOutcome(refund) === 'success')

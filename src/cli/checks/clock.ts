@@ -1,6 +1,6 @@
 import { isoTime, systemClock } from '#lib/server/platform/clock.ts';
 import type { Inspection } from '#lib/server/db/inspect.ts';
-import { fail, ok, warn, type Finding } from './finding.ts';
+import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
 
 const SECOND_MS = 1000;
 

@@ -8,9 +8,9 @@ import { canReadPasswords } from '#lib/server/access/passes/passwords.ts';
 import { isDerivedFrom, PORTAL_KEY } from '#lib/server/developer/api-keys/api-keys.ts';
 import { isExpected, messageOf } from '../support/errors.ts';
 import { databaseName } from '../support/services.ts';
-import { backupFinding, lastBackupAt } from './backup.ts';
+import { backupFinding, lastBackupAt } from '#lib/server/checks/last-backup.ts';
 import { checkClock } from './clock.ts';
-import { fail, ok, type Finding } from './finding.ts';
+import { fail, ok, type Finding } from '#lib/server/checks/finding.ts';
 
 /**
  * Does not build the application, which stores a key derived from the secret.

@@ -1,11 +1,11 @@
 import type { App } from '#lib/server/app.ts';
+import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
+import { storedFindings } from '#lib/server/checks/gateways.ts';
 import { endsByItself } from '#lib/domain/access-kind.ts';
-import { offlineReason } from '#lib/server/routers/routers.ts';
+import { isPaused, offlineReason, type RouterRow } from '#lib/server/routers/routers.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { createReach } from '#lib/server/gateways/reach.ts';
-import { adapterOf, gatewayStatus } from '#lib/server/gateways/registry.ts';
+import { adapterOf } from '#lib/server/gateways/registry.ts';
 import { findRouter } from '../support/services.ts';
-import { fail, ok, warn, type Finding } from './finding.ts';
 
 export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	yield* addresses(app, gateway);
@@ -15,14 +15,9 @@ export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): A
 	yield* waiting(app, gateway);
 }
 
-export function* storedFindings(app: App, gateway: RegisteredGateway): Generator<Finding> {
-	yield* credentials(gateway);
-	yield* lately(app, gateway);
-	if (gateway.clockOffsetMs !== null) yield clockFinding(gateway.clockOffsetMs);
-}
-
 /** By `status_reason` of a router. */
 const OFFLINE_ADVICE = {
+	paused: 'its owner has closed it for today; nothing is broken',
 	disabled: 'no buyer sees it; "routers enable" puts it back on sale',
 	closed: 'open it with "routers set --status online"',
 	gateway_unresponsive: 'check the power, the internet connection and the configuration of its gateways',
@@ -38,10 +33,6 @@ const MODE_TEXT = {
 	poll: 'it fetches the list of devices from Airtill',
 	external: 'another system connects its devices'
 } as const;
-
-const MINUTE_MS = 60_000;
-/** With a larger offset, a gateway refuses Disconnect-Requests (RFC 5176) and misdates its reports. */
-const MAX_OFFSET_MS = MINUTE_MS / 2;
 
 /** DHCP option 114 is useful only here: its API needs the device's IP address, which other kinds hide. */
 const announces = ({ kind }: RegisteredGateway) => kind === 'mikrotik' || kind === 'coova';
@@ -70,6 +61,12 @@ function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Find
 	else yield warn('portal', `${config.origin} has no https`, advice);
 }
 
+function unsoldReason({ clock, config }: App, found: RouterRow): keyof typeof OFFLINE_ADVICE | null {
+	const now = clock.now();
+	if (found.disabled_at !== null) return 'disabled';
+	return found.status === 'online' && isPaused(found, now) ? 'paused' : offlineReason(found, config, now);
+}
+
 async function* router(
 	app: App,
 	{ kind, name: gatewayName, routerId }: RegisteredGateway
@@ -81,8 +78,10 @@ async function* router(
 		return;
 	}
 	const { name, access_kind: sold } = found;
-	const reason = found.disabled_at === null ? offlineReason(found, app.config) : 'disabled';
-	if (reason !== null)
+	const reason = unsoldReason(app, found);
+	if (reason === 'paused')
+		yield warn('router', `"${name}" does not sell now (paused)`, OFFLINE_ADVICE[reason]);
+	else if (reason !== null)
 		yield fail('router', `"${name}" does not sell now (${reason})`, OFFLINE_ADVICE[reason]);
 	const wants = kind === 'hostapd' ? ['wpa_personal_per_client', 'wpa_enterprise'] : ['portal_login'];
 	if (wants.includes(sold)) yield ok('router', `"${name}", ${sold}`);
@@ -94,56 +93,19 @@ async function* router(
 	}
 }
 
-function* credentials(gateway: RegisteredGateway): Generator<Finding> {
-	const { kind, credentials: given, settings, secret, name } = gateway;
-	const adapter = adapterOf(kind);
-	const mode = adapter.controlMode(gateway);
-	const missing = [
-		...(adapter.secretName !== null && secret === null ? [`${adapter.secretName} (--secret)`] : []),
-		...(mode === 'radius' && !given.radiusSecret ? ['RADIUS secret (--radius-secret)'] : []),
-		...((mode === 'radius' || mode === 'poll') && !given.token ? ['token (--token)'] : [])
-	];
-	if (missing.length > 0) {
-		yield fail('secrets', `missing: ${missing.join(', ')}`, `create them with "gateways rotate ${name}"`);
-	} else yield ok('secrets', 'complete');
-	if (mode === 'poll' && !settings.binauthConfirms) {
-		const advice = `install the BinAuth script of "gateways config ${name}"; after its first report only it counts`;
-		yield warn(
-			'confirmations',
-			'anybody there can forge them, and start the time of a buyer without access',
-			advice
-		);
-	}
-	if (mode !== 'radius') return;
-	if (settings.nas === undefined) {
-		const advice = `give it with "gateways set ${name} --nas ADDRESS": without it devices cannot be disconnected early`;
-		yield warn('RADIUS client', 'its address is unknown', advice);
-	} else
-		yield ok('RADIUS client', `${settings.nas}, Disconnect-Requests to port ${settings.nasPort ?? 3799}`);
-}
-
 async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	const { kind, name } = gateway;
 	const mode = adapterOf(kind).controlMode(gateway);
 	if (mode === 'radius') yield* radiusEndpoint(app, gateway);
-	if (mode !== 'push') return;
-	const reach = createReach(app.clock);
-	try {
-		const status = await gatewayStatus(kind, gateway, reach);
-		if (!status) return;
-		const advice = status.reachable
-			? `see "gateways config ${name}" for its requirements; "gateways rotate" sets a new key`
-			: 'check its address, its power, and the network between it and this machine';
-		for (const problem of status.problems) yield fail('gateway', problem.replace(/\.$/, ''), advice);
-		if (status.problems.length === 0) {
-			const online = status.online === null ? '' : `; ${status.online} online`;
-			yield ok('gateway', `it answers, and accepts our key${online}`);
-		}
-		const { clockOffsetMs } = status;
-		if (clockOffsetMs !== null) await app.gateways.recordStatus(gateway, { clockOffsetMs });
-	} finally {
-		await reach.stop();
-	}
+	const status = await app.gatewaySetup.statusOf(gateway);
+	if (!status) return;
+	const advice = status.reachable
+		? `see "gateways config ${name}" for its requirements; "gateways rotate" sets a new key`
+		: 'check its address, its power, and the network between it and this machine';
+	for (const problem of status.problems) yield fail('gateway', problem.replace(/\.$/, ''), advice);
+	if (status.problems.length > 0) return;
+	const online = status.online === null ? '' : `; ${status.online} online`;
+	yield ok('gateway', `it answers, and accepts our key${online}`);
 }
 
 async function* radiusEndpoint({ config }: App, { key, credentials: { token = '' } }: RegisteredGateway) {
@@ -162,34 +124,6 @@ async function* radiusEndpoint({ config }: App, { key, credentials: { token = ''
 			`this installation does not answer at port ${config.port}`,
 			'start it, with the same PORT'
 		);
-	}
-}
-
-function clockFinding(offsetMs: number): Finding {
-	const seconds = Math.round(offsetMs / 1000);
-	const what = `its clock is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} ours`;
-	return Math.abs(offsetMs) <= MAX_OFFSET_MS
-		? ok('clock', what)
-		: warn('clock', what, 'let it use NTP; its reports have wrong dates, but buyers lose no time');
-}
-
-function* lately({ clock, config }: App, gateway: RegisteredGateway): Generator<Finding> {
-	const { kind, seenAt, unresponsiveSince, trouble } = gateway;
-	const minutesSince = (at: number) => Math.max(0, Math.round((clock.now() - at) / MINUTE_MS));
-	const advice = 'its router does not sell until it responds; check its configuration, power and internet';
-	if (trouble !== null) {
-		yield fail('last attempt', trouble.replace(/\.$/, ''), 'Airtill tries again automatically');
-	}
-	if (unresponsiveSince !== null) {
-		const silence = seenAt === null ? 'none yet' : `silent for ${minutesSince(unresponsiveSince)} minutes`;
-		yield fail('last message', silence, advice);
-	} else if (seenAt !== null) yield ok('last message', `${minutesSince(seenAt)} minutes ago`);
-	else if (['browser', 'external'].includes(adapterOf(kind).controlMode(gateway))) {
-		yield ok('last message', 'this kind sends none');
-	} else {
-		const normal = 'normal before the first buyer; otherwise check its configuration';
-		const unsold = 'its splash page sells nothing before the first one; check its configuration';
-		yield warn('last message', 'none yet', config.mode === 'live' ? unsold : normal);
 	}
 }
 

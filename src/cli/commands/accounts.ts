@@ -1,14 +1,13 @@
-import { z } from 'zod';
-import { MAX_EMAIL_CHARACTERS } from '#lib/domain/email.ts';
+import { isEmail } from '#lib/domain/email.ts';
 import type { App } from '#lib/server/app.ts';
-import { PLANS, ROLES, type Account } from '#lib/server/developer/accounts/accounts.ts';
+import { PLANS, ROLES } from '#lib/server/developer/accounts/accounts.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { UsageError, defineCommand, oneOf, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { print } from '../support/output.ts';
 import { accountOf, COMMAND_LINE } from '../support/services.ts';
 
-const emailAddress = z.email().max(MAX_EMAIL_CHARACTERS);
+const AUTHOR = { by: COMMAND_LINE, note: '' };
 
 export const createAccount = defineCommand({
 	name: 'accounts create',
@@ -24,15 +23,16 @@ export const createAccount = defineCommand({
 	].join('\n'),
 	options: { email: { type: 'string' }, role: { type: 'string' }, plan: { type: 'string' } },
 	async run({ values, open }) {
-		const email = emailAddress.safeParse(required(values.email, '--email')).data;
-		if (!email) throw new UsageError(`--email is not an e-mail address: "${values.email}".`);
+		const email = required(values.email, '--email');
+		if (!isEmail(email)) throw new UsageError(`--email is not an e-mail address: "${values.email}".`);
 		const role = oneOf(required(values.role, '--role'), ROLES, '--role');
 		const plan = oneOf(values.plan ?? 'default', PLANS, '--plan');
 		const app = await open();
-		const account = await app.accounts.create({ email, role, plan }, COMMAND_LINE);
-		if (!account) throw new CommandError(`The e-mail address ${email} is taken by another account.`);
-		const invitation = role === 'app' ? {} : { invitation: await invitationOf(app, account) };
-		await print(JSON.stringify({ ...account, created_at: isoTime(account.created_at), ...invitation }));
+		const created = await app.signIn.createAccount({ email, role, plan }, AUTHOR, originOf(app));
+		if (!created) throw new CommandError(`The e-mail address ${email} is taken by another account.`);
+		const { account, invitation } = created;
+		const link = invitation === null ? {} : { invitation };
+		await print(JSON.stringify({ ...account, created_at: isoTime(account.created_at), ...link }));
 	}
 });
 
@@ -42,7 +42,7 @@ export const inviteAccount = defineCommand({
 	summary: 'Print a link to choose the password of an account.',
 	help: [
 		'The link works once, for a day. It gives access to the account, so send it over a safe channel. Owners get to',
-		'/owner, other roles to /developer.',
+		'/owner, administrators to /admin, apps to /developer.',
 		'',
 		'  --email EMAIL   the account'
 	].join('\n'),
@@ -50,10 +50,8 @@ export const inviteAccount = defineCommand({
 	async run({ values, open }) {
 		const email = required(values.email, '--email');
 		const app = await open();
-		await print(await invitationOf(app, await accountOf(app.accounts, email)));
+		await print(await app.signIn.invite(await accountOf(app.accounts, email), AUTHOR, originOf(app)));
 	}
 });
 
-function invitationOf({ config, signIn }: App, account: Account): Promise<string> {
-	return signIn.invite(account, config.origin ?? `http://localhost:${config.port}`);
-}
+const originOf = ({ config }: App): string => config.origin ?? `http://localhost:${config.port}`;

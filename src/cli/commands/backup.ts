@@ -2,9 +2,10 @@ import { resolve } from 'node:path';
 import { createAudit } from '#lib/server/audit/audit.ts';
 import { loadConfig, type Config } from '#lib/server/config/config.ts';
 import { backUp, restore } from '#lib/server/db/backup/backup.ts';
+import { copySqlite } from '#lib/server/db/backup/copy.ts';
 import { connectDatabase } from '#lib/server/db/database.ts';
 import { systemClock } from '#lib/server/platform/clock.ts';
-import { BACKUP_ACTION } from '../checks/backup.ts';
+import { BACKUP_ACTION } from '#lib/server/checks/last-backup.ts';
 import { defineCommand } from '../support/command.ts';
 import { COMMAND_LINE, databaseName } from '../support/services.ts';
 
@@ -50,6 +51,26 @@ export const restoreDatabase = defineCommand({
 		console.error(`${databaseName(config)} is restored from ${file}, schema version ${version}.`);
 		if (kept !== null) console.error(`Its former data is kept in ${kept}.`);
 		console.error('Run "doctor", then check the statements of your operators (guide: backup-and-upgrade).');
+	}
+});
+
+export const copyDatabase = defineCommand({
+	name: 'copy-sqlite',
+	parameters: 'FILE',
+	summary: 'Copy an SQLite database into an empty PostgreSQL. Stop Airtill first.',
+	help: [
+		'Copies FILE, a database of this version, into the PostgreSQL database of DATABASE_URL, all or nothing. FILE stays as it',
+		'is. Do not start Airtill on FILE again: sales after the copy would be lost.'
+	].join('\n'),
+	options: {},
+	async run({ argument, env, folder }) {
+		const config = loadConfig(env);
+		const file = resolve(folder, argument);
+		const rows = await copySqlite(file, config.databaseUrl);
+		await record(config, 'database.copy', { rows });
+		console.error(
+			`${databaseName(config)} has the ${rows} rows of ${file}. Run "doctor", then start Airtill on it.`
+		);
 	}
 });
 

@@ -1,13 +1,14 @@
 import { readProxySettings } from '#lib/server/api/http/client-address.ts';
+import { checkAddresses } from '#lib/server/checks/addresses.ts';
+import { checkDisk } from '#lib/server/checks/disk.ts';
+import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
+import { checkGateways } from '#lib/server/checks/gateways.ts';
 import { ConfigError, loadConfig, type Config } from '#lib/server/config/config.ts';
 import { hasDemoAccounts } from '#lib/server/demo/accounts.ts';
-import { checkAddresses } from '../checks/addresses.ts';
 import { checkBasemap } from '../checks/basemap.ts';
 import { checkDatabase } from '../checks/database.ts';
-import { checkDisk } from '../checks/disk.ts';
-import { fail, ok, report, REPORT_HELP, warn, type Finding } from '../checks/finding.ts';
-import { checkGateways } from '../checks/gateways.ts';
 import { checkOperators } from '../checks/operators.ts';
+import { report, REPORT_HELP } from '../checks/report.ts';
 import { defineCommand, type Context } from '../support/command.ts';
 import { isExpected, messageOf } from '../support/errors.ts';
 import { openApp } from '../support/services.ts';

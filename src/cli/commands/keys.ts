@@ -1,5 +1,5 @@
 import { ROLES } from '#lib/server/developer/accounts/accounts.ts';
-import { MAX_LIVE_KEYS, hasRole } from '#lib/server/developer/api-keys/api-keys.ts';
+import { hasRole } from '#lib/server/developer/api-keys/api-keys.ts';
 import { keyMode } from '#lib/server/developer/api-keys/key-format.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { UsageError, defineCommand, oneOf, required } from '../support/command.ts';
@@ -30,15 +30,11 @@ export const createKey = defineCommand({
 		}
 		const wanted = values.role === undefined ? null : oneOf(values.role, ROLES, '--role');
 
-		const { accounts, apiKeys, clock } = await open();
+		const { accounts, apiKeys } = await open();
 		const account = await accountOf(accounts, email);
 		const role = wanted ?? account.role;
 		if (!hasRole(account.role, role)) {
 			throw new CommandError(`${account.email} has the role ${account.role}; its keys cannot have ${role}.`);
-		}
-		const keys = await apiKeys.list(account.id);
-		if (keys.filter((key) => stateOf(key, clock.now()) === 'live').length >= MAX_LIVE_KEYS) {
-			throw new CommandError(`${account.email} has ${MAX_LIVE_KEYS} live keys; revoke one first.`);
 		}
 		await print(await apiKeys.create({ accountId: account.id, name, role, actor: COMMAND_LINE }));
 		console.error(`Key "${plain(name)}" of ${account.email} (${role}). It is not shown again.`);
@@ -80,12 +76,12 @@ export const revokeKey = defineCommand({
 			throw new CommandError('This is neither a complete API key nor the id of one.');
 		}
 		const revoked = await (await open()).apiKeys.revoke(argument, COMMAND_LINE);
-		if (!revoked) throw new CommandError('There is no live key with this text or id.');
+		if (!revoked) throw new CommandError('There is no active key with this text or id.');
 		console.error('The key is revoked.');
 	}
 });
 
 function stateOf(key: { revoked_at: number | null; expires_at: number | null }, now: number): string {
 	if (key.revoked_at !== null) return 'revoked';
-	return key.expires_at !== null && key.expires_at <= now ? 'expired' : 'live';
+	return key.expires_at !== null && key.expires_at <= now ? 'expired' : 'active';
 }

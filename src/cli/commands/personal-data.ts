@@ -113,7 +113,8 @@ function seal(text: string, certificate: string): Buffer {
 		input: text,
 		maxBuffer: MAX_FILE_BYTES
 	});
-	if (error)
+	// EPIPE: openssl has refused the certificate and did not read the text.
+	if (error && !('code' in error && error.code === 'EPIPE'))
 		throw new CommandError(`openssl cannot run: ${error.message}. Install OpenSSL.`, { cause: error });
 	if (status === 0) return stdout;
 	const [reason = ''] = stderr.toString().split('\n');

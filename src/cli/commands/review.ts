@@ -1,6 +1,7 @@
 import { isoTime } from '#lib/server/platform/clock.ts';
 import type { App } from '#lib/server/app.ts';
-import { DECISIONS, type Evidence } from '#lib/server/billing/reviews/decisions.ts';
+import { DECISIONS } from '#lib/domain/decision.ts';
+import type { Evidence } from '#lib/server/billing/reviews/decisions.ts';
 import type { Review } from '#lib/server/billing/reviews/reviews.ts';
 import { defineCommand, oneOf, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
@@ -11,8 +12,8 @@ const reviewLine = tableLine(5, 24, 22, 20);
 export const listReviews = defineCommand({
 	name: 'review list',
 	parameters: '[--resolved]',
-	summary: 'List the questions about money that a person must decide.',
-	help: '  --resolved  list decided questions instead',
+	summary: 'List the reviews: decisions about money that a person must make.',
+	help: '  --resolved  list resolved reviews instead',
 	options: { resolved: { type: 'boolean' } },
 	async run({ values: { resolved }, open }) {
 		const reviews = await (await open()).reviews.list(resolved ? 'resolved' : 'open');
@@ -27,7 +28,7 @@ export const listReviews = defineCommand({
 export const showReview = defineCommand({
 	name: 'review show',
 	parameters: 'ID',
-	summary: 'Show a question with everything that is known about its payment.',
+	summary: 'Show a review with everything that is known about its payment.',
 	help: 'Shows the messages of operators without phone numbers and credentials.',
 	options: {},
 	async run({ argument, open }) {
@@ -47,13 +48,13 @@ export const showReview = defineCommand({
 export const resolveReview = defineCommand({
 	name: 'review resolve',
 	parameters: `ID --decision ${DECISIONS.join('|')} --by NAME --note TEXT [--transaction ID]`,
-	summary: 'Decide a question. The running server then moves the money.',
+	summary: 'Decide a review. The running server then moves the money.',
 	help: [
 		"  --decision paid          the operator's books say that the payer paid: grants the time or refunds it",
 		"  --decision unpaid        the operator's books say that the payer was not charged",
 		'  --decision retry-refund  ask the operator for the refund again',
 		'  --decision refunded      the money was refunded by hand',
-		'  --decision dismiss       nothing needs to be done',
+		'  --decision dismiss       nothing needs to be done; refused while a failed refund is still to be paid',
 		'  --by NAME                your name',
 		'  --note TEXT              the reason, with its source',
 		"  --transaction ID         the operator's id of the transaction, with paid and refunded"
@@ -73,7 +74,6 @@ export const resolveReview = defineCommand({
 		};
 		const app = await open();
 		const review = await reviewOf(app, argument);
-		if (review.resolved_at !== null) throw new CommandError(`Review ${review.id} is resolved already.`);
 		await app.payments.decide(review, order);
 		console.error(`Review ${review.id} is resolved: ${order.decision}.`);
 	}

@@ -9,7 +9,7 @@ export const checkStatementFile = defineCommand({
 	parameters: 'FILE.csv --operator ID --from DATE [--to DATE]',
 	summary: "Compare an operator's list of settled payments with ours.",
 	help: [
-		'Differences become questions (see "review list"); the list itself settles nothing. Run it daily.',
+		'Differences become reviews (see "review list"); the list itself settles nothing. Run it daily.',
 		'Payments of the last hour of the last day are not reported as missing.',
 		'',
 		'  --operator ID  the operator, for example mtn',

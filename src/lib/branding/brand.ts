@@ -9,7 +9,7 @@ export interface ShownBrand {
 }
 
 /** CSS pixels. */
-export const LOGO_HEIGHT = 36;
+const LOGO_HEIGHT = 36;
 const LOGO_MAX_WIDTH = 144;
 
 /** Returns the logo's size in CSS pixels before it loads, so that the page does not shift. */

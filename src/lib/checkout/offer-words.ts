@@ -30,7 +30,7 @@ function tells(name: string, duration: string): boolean {
 }
 
 /** Lists the limits of an offer: "3 devices", "5 Mbit/s", "20 GB". Units are the international symbols. */
-export function limitWords(limits: Partial<OfferLimits>): string[] {
+function limitWords(limits: Partial<OfferLimits>): string[] {
 	const { max_devices: devices, speed_down_kbps: down, speed_up_kbps: up, data_limit_mb: data } = limits;
 	const speed = (kbps: number) => apart(`${numberText(kbps / 1000)}\u00a0Mbit/s`);
 	const found: string[] = [];

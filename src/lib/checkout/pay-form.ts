@@ -59,7 +59,7 @@ export const timeValue = ({ duration, amount, offer }: TimeChoice): string =>
 	`${duration} ${amount}${offer ? ` ${offer.id}` : ''}`;
 
 /** If `seen` is false, the page must show the price before the buyer pays. `gone`: the offer is not sold any more. */
-export type WantedTime = { choice: TimeChoice; own: boolean; seen: boolean } | { error: string; gone?: true };
+type WantedTime = { choice: TimeChoice; own: boolean; seen: boolean } | { error: string; gone?: true };
 
 export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 	const onButton = ({ amount }: TimeChoice) => entry.pays === '' || entry.pays === String(amount);

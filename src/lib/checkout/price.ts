@@ -66,7 +66,7 @@ export const chargingMethods = (router: Charging, amount: number): string[] =>
 	);
 
 /** True if no payment method of a router can charge an amount. */
-export const isUnpayable = (router: Charging, amount: number): boolean =>
+const isUnpayable = (router: Charging, amount: number): boolean =>
 	(router.payment_methods ?? []).length > 0 && chargingMethods(router, amount).length === 0;
 
 /** Lists the offers that can be bought now, in the order of sale. */

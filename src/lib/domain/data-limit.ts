@@ -2,7 +2,7 @@
 export const MEGABYTE = 1_000_000;
 
 /** A pass, as far as its data goes. */
-export interface DataUse {
+interface DataUse {
 	data_limit_mb: number | null;
 	data_used_bytes: number | null;
 }

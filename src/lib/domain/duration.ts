@@ -9,11 +9,11 @@ const PATTERN = /^([1-9][0-9]{0,4})([mhdw])$/;
 const UNIT_SECONDS = { m: 60, h: 60 * 60, d: 24 * 60 * 60, w: 7 * 24 * 60 * 60 } as const;
 const UNIT_WORDS = { m: 'minute', h: 'hour', d: 'day', w: 'week' } as const;
 
-export type DurationUnit = keyof typeof UNIT_SECONDS;
+type DurationUnit = keyof typeof UNIT_SECONDS;
 /** Smallest first. */
 const DURATION_UNITS = ['m', 'h', 'd', 'w'] as const satisfies DurationUnit[];
 
-export interface Duration {
+interface Duration {
 	count: number;
 	unit: DurationUnit;
 	seconds: number;

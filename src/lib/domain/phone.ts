@@ -18,7 +18,7 @@ export function parseMobile(text: string, region: string): string | null {
 	return null;
 }
 
-/** Replaces a deleted number. No country has the code 999. Migration 0043 has it too. */
+/** Replaces a deleted number. No country has the code 999. Migrations 0043 and 0047 have it too. */
 export const DELETED_NUMBER = '+9990000000';
 
 /** Hides the middle of a number: `+256*****3456`. */

@@ -5,14 +5,14 @@ export interface LocateSettings {
 	asking: string;
 	refused: string;
 	unknown: string;
-	/** Address of the list, to which a position is added. */
-	list: string;
+	/** Address of the list, to which a position is added. Without it the position goes into the fields `lat` and `lon`. */
+	list?: string;
 }
 
 const TIMEOUT_MS = 15_000;
 const MAX_AGE_MS = 60_000;
 
-/** `data-locate`: opens the list around the phone's position. Shows errors in `#location-hint`. */
+/** `data-locate`: opens the list around the phone's position, or fills it in. Shows errors in `#location-hint`. */
 export function locate(): void {
 	// Browsers provide positions to secure pages only.
 	if (!window.isSecureContext || !('geolocation' in navigator)) return;
@@ -40,10 +40,17 @@ function ask(button: HTMLElement, { asking, refused, unknown, list }: LocateSett
 		({ coords }) => {
 			const position = positionOf(coords.latitude, coords.longitude);
 			done();
-			if (position) location.assign(`${list}lat=${position.lat}&lon=${position.lon}`);
+			if (!position) return;
+			if (list !== undefined) location.assign(`${list}lat=${position.lat}&lon=${position.lon}`);
+			else for (const name of ['lat', 'lon'] as const) fillIn(name, position[name]);
 		},
 		// A refused permission is the visitor's choice.
 		({ code, PERMISSION_DENIED }) => (code === PERMISSION_DENIED ? done(refused) : done(unknown, true)),
 		{ timeout: TIMEOUT_MS, maximumAge: MAX_AGE_MS }
 	);
+}
+
+function fillIn(id: string, value: number): void {
+	const field = document.getElementById(id);
+	if (field instanceof HTMLInputElement) field.value = String(value);
 }

@@ -10,12 +10,14 @@ import { locate } from './locate.ts';
 import { loadMap } from './load-map.ts';
 import { payForm } from './pay-form.ts';
 import { poll } from './poll.ts';
+import { refresh } from './refresh.ts';
 import { sendOnce } from './send-once.ts';
 
 const ALL = [
 	sendOnce,
 	payForm,
 	poll,
+	refresh,
 	countDown,
 	copy,
 	share,

@@ -1,7 +1,7 @@
 /** Calendar arithmetic in a time zone. Dates are `YYYY-MM-DD`, instants ms since the epoch, weeks ISO. */
 export type Period = 'daily' | 'weekly' | 'monthly';
 
-export interface Bucket {
+interface Bucket {
 	start: string;
 	/** Inclusive. */
 	end: string;
@@ -53,22 +53,53 @@ const localAt = (instant: number, timeZone: string): number =>
 export const dateAt = (instant: number, timeZone: string): string =>
 	dateOf(Math.floor(localAt(instant, timeZone) / DAY_MS));
 
-function startOf(date: string, timeZone: string): number {
-	const midnight = dayOf(date) * DAY_MS;
-	const [before, after] = [midnight - DAY_MS, midnight + DAY_MS].map(
-		(instant) => midnight - (localAt(instant, timeZone) - instant)
+const startOf = (date: string, timeZone: string): number => instantOf(dayOf(date) * DAY_MS, timeZone);
+
+/** @param local the zone's local time as if it were UTC */
+function instantOf(local: number, timeZone: string): number {
+	const [before, after] = [local - DAY_MS, local + DAY_MS].map(
+		(instant) => local - (localAt(instant, timeZone) - instant)
 	) as [number, number];
-	const moments = [before, after].filter((moment) => localAt(moment, timeZone) === midnight);
-	// Two midnights: the clocks went back, and the day starts at the first. None: they went forward over
-	// midnight, and the day starts at that moment.
+	const moments = [before, after].filter((moment) => localAt(moment, timeZone) === local);
+	// Two such moments: the clocks went back, and the first counts. None: they went forward over that time, and the
+	// moment of the change counts.
 	return moments.length > 0 ? Math.min(...moments) : before;
 }
+
+const MORNING_MS = 6 * 60 * 60 * 1000;
+
+/** Returns six o'clock of the next day. */
+export const nextMorning = (now: number, timeZone: string): number =>
+	instantOf((dayOf(dateAt(now, timeZone)) + 1) * DAY_MS + MORNING_MS, timeZone);
 
 /** Returns the instants from the start of one date to the end of another, exclusive. */
 export const spanOfDates = (from: string, to: string, timeZone: string): { from: number; to: number } => ({
 	from: startOf(from, timeZone),
 	to: startOf(dateOf(dayOf(to) + 1), timeZone)
 });
+
+const QUARTER_HOUR_MS = 15 * 60 * 1000;
+
+/** Returns the hour of the day, 0 to 23. */
+export const hourAt = (instant: number, timeZone: string): number =>
+	Number(timeAt(instant, timeZone).slice(11, 13));
+
+/** Returns the parts of a span in which the clocks show an hour of the day. */
+export function spansOfHour(
+	hour: number,
+	{ from, until }: { from: number; until: number },
+	timeZone: string
+): { from: number; until: number }[] {
+	const spans: { from: number; until: number }[] = [];
+	// Zones differ by quarters of an hour.
+	for (let at = from; at < until; at += QUARTER_HOUR_MS) {
+		if (hourAt(at, timeZone) !== hour) continue;
+		const last = spans.at(-1);
+		if (last?.until === at) last.until += QUARTER_HOUR_MS;
+		else spans.push({ from: at, until: at + QUARTER_HOUR_MS });
+	}
+	return spans;
+}
 
 function alignDown(day: number, period: Period): number {
 	if (period === 'daily') return day;

@@ -23,6 +23,9 @@ export const moment = (at: number, timeZone: string, more: Intl.DateTimeFormatOp
 const day = (date: string, options: Intl.DateTimeFormatOptions) =>
 	new Intl.DateTimeFormat(intlLocales(), { timeZone: 'UTC', ...options }).format(Date.parse(date));
 
+/** Names a day in a row of days: "21 Nov". */
+export const dayName = (date: string): string => day(date, { day: 'numeric', month: 'short' });
+
 /** A Monday. */
 const FIRST_WEEKDAY = '2026-11-23';
 const DAY_MS = 24 * 60 * 60 * 1000;

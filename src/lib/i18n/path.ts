@@ -1,10 +1,10 @@
 import { isLocale, type Locale } from './locales.ts';
 
-/** Developer pages, and addresses that programs call. */
+/** Pages of developers and administrators, and addresses that programs call. */
 const ENGLISH_ONLY =
-	/^(\/[a-z]{2})?\/+(v1|docs|problems|developer|callbacks|openapi\.json|healthz|readyz|metrics|captive-portal)(\/|$)/;
+	/^(\/[a-z]{2})?\/+(v1|docs|problems|developer|admin|callbacks|openapi\.json|healthz|readyz|metrics|captive-portal)(\/|$)/;
 
-export interface SplitPath {
+interface SplitPath {
 	/** null without a language prefix */
 	locale: Locale | null;
 	/** "/sw" or "" */

@@ -1,6 +1,6 @@
 import type { Locale } from './locales.ts';
 
-export type TimeUnit = 'minute' | 'hour' | 'day' | 'week';
+type TimeUnit = 'minute' | 'hour' | 'day' | 'week';
 
 type Words = Record<TimeUnit, Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 

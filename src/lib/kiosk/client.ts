@@ -19,9 +19,9 @@ export interface KioskRouter extends PricedRouter {
 	note: string | null;
 }
 
-/** Whether the kiosk can sell. `away`: the service is unavailable. `unknown`: no router has this id. */
+/** Whether the kiosk can sell. `closed`: by the owner. `away`: the service is unavailable. `unknown`: no router has this id. */
 export type Availability =
-	| { state: 'open' | 'offline'; router: KioskRouter; hint: PhoneHint }
+	| { state: 'open' | 'closed' | 'offline'; router: KioskRouter; hint: PhoneHint }
 	| { state: 'unknown' | 'away'; router: null };
 
 export interface KioskPurchase extends Pick<

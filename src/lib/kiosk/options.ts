@@ -2,7 +2,7 @@ import { isLocale, type Locale } from '../i18n/locales.ts';
 import { inLanguage, splitLanguage } from '../i18n/path.ts';
 
 /** Settings in a kiosk's start address (`/kiosk/3?idle=90&print`). The tablet stores nothing else. */
-export interface KioskOptions {
+interface KioskOptions {
 	idleSeconds: number;
 	/** Offers receipts: a printer is connected. */
 	prints: boolean;

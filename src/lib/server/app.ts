@@ -8,6 +8,7 @@ import {
 	type ApiBuyers
 } from './access/access.ts';
 import { createAudit } from './audit/audit.ts';
+import { createChecks } from './checks/checks.ts';
 import { createAccounts, type Accounts } from './developer/accounts/accounts.ts';
 import { createApiKeys, PORTAL_KEY, type ApiKeys } from './developer/api-keys/api-keys.ts';
 import type { ApiAccess } from './portal/api-client.ts';
@@ -47,10 +48,12 @@ import { createReviews } from './billing/reviews/reviews.ts';
 import { createOffers } from './offers/offers.ts';
 import { createRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
+import { createGatewaySetup } from './gateways/setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn } from './developer/sign-in/sign-in.ts';
 import { createSessions } from './billing/sessions/sessions.ts';
 import { createTestPayments } from './developer/test-payments/test-payments.ts';
+import { createHelp } from './owner/help/help.ts';
 import { createUsage } from './owner/usage/usage.ts';
 import { createDelivery } from './developer/webhooks/delivery.ts';
 import { DELIVERY_JOB, failingEndpoints } from './developer/webhooks/store.ts';
@@ -96,12 +99,14 @@ export async function createApp(config: Config, options: Options = {}) {
 		...portal,
 		operators,
 		accounts,
+		checks: createChecks({ ...base, ...sales, operators }),
 		monitoring: createMonitoring({
 			...base,
 			...sales,
 			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
 		}),
 		personalData,
+		help: createHelp({ ...base, operators, purchases: portal.purchases }),
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ config, ...sales, operator: sandbox }),
 		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
@@ -202,11 +207,13 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 		}
 	});
 	const access: Access = createAccess({ ...base, ...sales, captiveSessions, reach });
+	const accessKinds = createAccessKinds({ ...base, ...sales });
 	return {
 		reach,
 		captiveSessions,
 		access,
-		accessKinds: createAccessKinds({ ...base, ...sales }),
+		accessKinds,
+		gatewaySetup: createGatewaySetup({ ...base, ...sales, access, accessKinds, reach }),
 		apiBuyers: createApiBuyers({ ...base, passes }),
 		gatewayHealth: createGatewayHealth({ ...base, gateways, access, reach }),
 		usage: createUsage({ ...base, gateways })

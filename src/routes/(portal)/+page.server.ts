@@ -113,7 +113,7 @@ const onSale = ({ data }: Found) => data.filter(({ status }) => status === 'onli
 const HERE_METRES = 10;
 
 function cardOf(router: RouterBody) {
-	const { id, name, address, ssid, lat, lon, distance, status } = router;
+	const { id, name, address, ssid, lat, lon, distance, status, status_reason } = router;
 	return {
 		id,
 		name,
@@ -123,6 +123,7 @@ function cardOf(router: RouterBody) {
 		lon,
 		distance: distance === null ? '' : distance < HERE_METRES ? m.list_here() : formatDistance(distance),
 		price: priceText(router),
-		online: status === 'online'
+		online: status === 'online',
+		closed: status_reason === 'closed'
 	};
 }

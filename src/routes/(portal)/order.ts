@@ -71,16 +71,7 @@ export async function takeOrder(
 
 	let token: string;
 	try {
-		const form: PurchaseForm = {
-			routerId: router.id,
-			duration: wanted.choice.duration,
-			offerId: wanted.choice.offer?.id ?? null,
-			paymentMethod: entry.paymentMethod,
-			phone: entry.phone,
-			amount: wanted.choice.amount,
-			currency: router.currency
-		};
-		token = await carryOut(entry.purchase, form, router);
+		token = await carryOut(entry.purchase, purchaseForm(router, entry, wanted.choice), router);
 	} catch (problem) {
 		if (problem instanceof NotSold) return fail(409, { entry, errors: { form: m.router_gone_offline() } });
 		const region = event.locals.app.config.defaultRegion;
@@ -90,6 +81,16 @@ export async function takeOrder(
 	}
 	redirect(303, link(`/s/${token}`));
 }
+
+export const purchaseForm = (router: RouterBody, entry: PayEntry, choice: TimeChoice): PurchaseForm => ({
+	routerId: router.id,
+	duration: choice.duration,
+	offerId: choice.offer?.id ?? null,
+	paymentMethod: entry.paymentMethod,
+	phone: entry.phone,
+	amount: choice.amount,
+	currency: router.currency
+});
 
 /** True if this form began a purchase before the price or the offer changed: its payment may be on its way. */
 async function wasSent(event: RequestEvent, entry: PayEntry): Promise<boolean> {

@@ -30,6 +30,8 @@ export async function payPage(event: RequestEvent, findRouter: () => Promise<Rou
 		brand: showBrand(event, router),
 		price: router ? priceText(router) : '',
 		online: router?.status === 'online',
+		/** The owner has closed it; it is not broken. */
+		closed: router?.status_reason === 'closed',
 		hint: phoneHint(config.defaultRegion),
 		purchase: purchases.newToken()
 	};

@@ -21,7 +21,7 @@ export interface Search {
 }
 
 /** `max`: highest price on a card, in major units. */
-export interface Filters {
+interface Filters {
 	open: boolean;
 	max: number | null;
 }

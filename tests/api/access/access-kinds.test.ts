@@ -8,7 +8,7 @@ import { browse, fieldValue } from '../../support/pages/browsing.ts';
 import { startConsole } from '../../support/gateways/console.ts';
 import { addRouter, alertOf, newOwner, signInOnOwnerPages } from '../../support/pages/owners.ts';
 import { buyAt } from '../../support/pages/purchase.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { PASSWORD } from '../../support/api/wire.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 

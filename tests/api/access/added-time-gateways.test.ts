@@ -78,7 +78,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		afterEach(() => unifi.heal());
 		afterAll(() => unifi.stop());
 
-		/** What openNDS is answered when a device signs in there. */
+		/** Our answer to openNDS when a device signs in there. */
 		async function signIn({ mac, token: stay }: NdsDevice, pass: number): Promise<string> {
 			const response = await fetch(`${fixture().server.url}/opennds/${gateway.key}/binauth`, {
 				method: 'POST',

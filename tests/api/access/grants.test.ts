@@ -13,7 +13,7 @@ import {
 	visitOf,
 	type Bought
 } from '../../support/gateways/consoles.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const SECOND = 1_000;
@@ -414,7 +414,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		unifi.heal();
 		await server.advance(11 * SECOND);
 		await isOut(bought);
-		await eventually('it is heard of, and sells again', async () => {
+		await eventually('it responds, and sells again', async () => {
 			const [console] = await sql.all("select unresponsive_since from gateways where name = 'console'");
 			return console?.['unresponsive_since'] === null;
 		});

@@ -5,7 +5,7 @@ import { browse } from '../../support/pages/browsing.ts';
 import { connectUniFi, newMac, visitOf } from '../../support/gateways/consoles.ts';
 import { registerGateway } from '../../support/gateways/gateways.ts';
 import { buyAt } from '../../support/pages/purchase.ts';
-import { clockOf, connect, hear, minute, minutes } from '../../support/gateways/watch.ts';
+import { clockOf, connect, recordResponse, minute, minutes } from '../../support/gateways/watch.ts';
 import { DATABASES, eventually, startFixture, type Fixture } from '../../support/server/fixture.ts';
 
 const ROUTER = 3;
@@ -22,16 +22,16 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 	afterEach(() => fixture.stop());
 
-	/** Connections go on there, and nothing is heard of them any more. */
-	async function fallSilent(): Promise<void> {
-		await hear(fixture, [gateway]);
+	/** Connections go on there, and the gateway reports nothing about them any more. */
+	async function stopResponding(): Promise<void> {
+		await recordResponse(fixture, [gateway]);
 		await connect(fixture, { gateway });
 		await minutes(fixture, 1, [gateway]);
 		await minutes(fixture, 3);
 		expect((await fixture.api.getRouter(ROUTER)).status).toBe('offline');
 	}
-	/** Ordered and asked for while the router was sold; paid after it fell silent. */
-	async function paidInSilence(): Promise<number> {
+	/** Ordered and asked for while the router was sold; paid after its gateway stopped responding. */
+	async function payDuringOutage(): Promise<number> {
 		const session = await fixture.api.createSession({ router_id: ROUTER });
 		const payment = await fixture.api.pay(session);
 		await fixture.asked(payment);
@@ -47,9 +47,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 	it('starts the time when the gateway responds, also after a restart', async () => {
-		await fallSilent();
-		await hear(fixture, [gateway]);
-		const id = await paidInSilence();
+		await stopResponding();
+		await recordResponse(fixture, [gateway]);
+		const id = await payDuringOutage();
 		expect(await fixture.api.getSession(id)).toMatchObject({
 			status: 'activating',
 			starts_at: null,
@@ -60,12 +60,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		await fixture.server.restart();
 		await fixture.server.advance(6 * second);
 		expect((await fixture.api.getSession(id)).status).toBe('activating');
-		const heardAt = clockOf(fixture).now();
-		await hear(fixture, [gateway]);
+		const respondedAt = clockOf(fixture).now();
+		await recordResponse(fixture, [gateway]);
 		await fixture.server.advance(6 * second);
 		const session = await becomes(id, 'active');
 		// It may have been looking just then, with a moment that it noted before.
-		expect(Date.parse(session.starts_at ?? '')).toBeGreaterThanOrEqual(heardAt - second);
+		expect(Date.parse(session.starts_at ?? '')).toBeGreaterThanOrEqual(respondedAt - second);
 		expect(Date.parse(session.expires_at ?? '') - Date.parse(session.starts_at ?? '')).toBe(60 * minute);
 		expect(session.password).not.toBeNull();
 		// What gives up comes later, and finds nothing to give up.
@@ -75,9 +75,9 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('refunds the payment after ten minutes without a response', async () => {
-		await fallSilent();
-		await hear(fixture, [gateway]);
-		const id = await paidInSilence();
+		await stopResponding();
+		await recordResponse(fixture, [gateway]);
+		const id = await payDuringOutage();
 		expect((await fixture.api.getSession(id)).status).toBe('activating');
 		await fixture.server.advance(10 * minute + second);
 		expect(await becomes(id, 'cancelled')).toMatchObject({
@@ -88,16 +88,16 @@ describe.each(DATABASES)('on %s', (database) => {
 			await fixture.server.advance(5 * second);
 			return (await fixture.sql.count("select count(*) from payments where status = 'refunded'")) === 1;
 		});
-		// It is heard again too late: what went back is not sold again.
-		await hear(fixture, [gateway]);
+		// It responds again too late: what went back is not sold again.
+		await recordResponse(fixture, [gateway]);
 		await fixture.server.advance(6 * second);
 		expect((await fixture.api.getSession(id)).status).toBe('cancelled');
 	});
 
 	it('keeps waiting when the clock is set back before a restart', async () => {
-		await fallSilent();
-		await hear(fixture, [gateway]);
-		const id = await paidInSilence();
+		await stopResponding();
+		await recordResponse(fixture, [gateway]);
+		const id = await payDuringOutage();
 		const giveUpAt = () => fixture.sql.count("select run_at from jobs where kind = 'access.activating'");
 		const until = await giveUpAt();
 		await fixture.server.advance(-minute);
@@ -108,7 +108,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 		expect((await fixture.api.getSession(id)).status).toBe('activating');
 		expect(await fixture.sql.count('select count(*) from refunds')).toBe(0);
-		await hear(fixture, [gateway]);
+		await recordResponse(fixture, [gateway]);
 		await fixture.server.advance(6 * second);
 		await becomes(id, 'active');
 	});
@@ -132,7 +132,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await eventually('it waits', async () => (await newest())?.['status'] === 'activating');
 		await person.get(`${path}?visit=${visit}`);
 		await eventually('the console is to be told', () => sql.count('select count(*) from grants'));
-		await hear(fixture, [gateway]);
+		await recordResponse(fixture, [gateway]);
 		await server.advance(6 * second);
 		await eventually('nobody waits for a sign any more', async () => {
 			return (await sql.count("select count(*) from jobs where kind = 'access.sign'")) === 0;
@@ -147,7 +147,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('sells at a gateway that has not responded yet, or that nobody uses', async () => {
 		const { session } = await fixture.buy({ router_id: ROUTER });
 		expect(session.status).toBe('active');
-		await hear(fixture, [gateway]);
+		await recordResponse(fixture, [gateway]);
 		await minutes(fixture, 5);
 		expect((await fixture.buy({ router_id: ROUTER })).session.status).toBe('active');
 		// A router without any gateway, too.

@@ -1,4 +1,4 @@
-/** Who may call: for every endpoint, the answers that do not depend on what it does (401, 403, 500). */
+/** 401, 403 and 500 do not depend on what an endpoint does: every endpoint is called. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../../src/lib/server/developer/api-keys/key-format.ts';
 import { SCOPES, type Role } from '../../../src/lib/server/api/contract/scopes.ts';
@@ -12,7 +12,7 @@ interface Call {
 	scope: (typeof SCOPES)[number];
 	/** Least role that may call it; app when left out. */
 	role?: Role;
-	/** What the endpoint cannot do without. */
+	/** Required by the endpoint. */
 	table: string;
 	request?: Request;
 }

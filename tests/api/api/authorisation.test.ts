@@ -118,7 +118,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		'owner users': () => ({ method: 'GET', path: '/v1/owner/users?limit=100', absent: null })
 	};
 
-	/** What a caller that may gets. */
+	/** The answer to an allowed caller. */
 	const granted: Record<ObjectName, (answer: Answer, caller: CallerName) => void> = {
 		'router read': ({ status, body }) => expect([status, body]).toMatchObject([200, { id: 3, price: 500 }]),
 		'router price': ({ status, body }) => expect([status, body]).toMatchObject([200, { id: 4, price: 800 }]),

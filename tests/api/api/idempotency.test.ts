@@ -40,7 +40,7 @@ const post = (api: Api, key: string, path: string, body: unknown): Promise<Answe
 
 const paymentFor = ({ amount, phone, id }: Session) => ({ amount, phone, session_id: id });
 
-/** What must be the same in every answer to the same request. */
+/** The part that is the same in every answer to the same request. */
 const essence = ({ status, headers, text }: Answer) => ({
 	status,
 	text,

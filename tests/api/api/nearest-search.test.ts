@@ -16,7 +16,7 @@ import { namedRouters } from '../../../src/lib/server/routers/named-routers.ts';
 import { sequence } from '../../support/random.ts';
 import { createDatabaseOn } from '../../support/server/postgres.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
-import { noting } from '../../support/server/noting.ts';
+import { noting } from '../../support/server/query-plans.ts';
 import { openSql, type Row, type Sql } from '../../support/server/sql.ts';
 
 interface Place {

@@ -1,4 +1,4 @@
-/** What holds for every request under /v1, whatever it asks for: paths, methods, bodies, and which error wins. */
+/** Rules for every request under /v1: paths, methods, bodies, and the order of errors. */
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';

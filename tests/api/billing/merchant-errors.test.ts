@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATORS } from '../../simulators/facts.ts';
 import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually } from '../../support/server/fixture.ts';
 
 const [mpesa] = OPERATORS.filter(({ name }) => name === 'mpesa');

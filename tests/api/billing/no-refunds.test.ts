@@ -10,13 +10,13 @@ import { browse } from '../../support/pages/browsing.ts';
 import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
 import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
 import { buyAt } from '../../support/pages/purchase.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually } from '../../support/server/fixture.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const QUARTER = 15 * MINUTE;
-/** How long a buyer waits for a gateway. */
+/** A buyer waits this long for a gateway. */
 const GIVE_UP = 10 * MINUTE;
 const ms = (moment: string | null) => Date.parse(moment ?? '');
 

@@ -7,7 +7,7 @@ import type { Payment, Session } from '../../support/api/api.ts';
 import { OPERATORS } from '../../simulators/facts.ts';
 import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
 import { portalAddress } from '../../support/billing/portal-address.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually } from '../../support/server/fixture.ts';
 import type { Script } from '../../simulators/script.ts';
 
@@ -40,7 +40,7 @@ describe.each(OPERATORS)('$name', (facts) => {
 				return found.status === status && found;
 			});
 
-		/** What the operator's books say of a session's payer. */
+		/** Reads the operator's books about a session's payer. */
 		function books(session: Pick<Session, 'phone'>) {
 			const { books: all } = operated.simulator;
 			const payments = all.payments.filter(({ phone }) => session.phone.endsWith(phone.slice(-9)));

@@ -199,6 +199,23 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			await refused('400 router_unavailable', { router_id: 15 });
 		});
 
+		it.each(["status = 'offline'", "access_kind = 'shared_password', network_password_sealed = null"])(
+			'400 router_unavailable for a payment at a router that has closed since the order: %s',
+			async (closed) => {
+				const { api, sql } = fixture();
+				const session = await api.createSession({ router_id: 7 });
+				const [before] = await sql.all('select status, access_kind from routers where id = 7');
+				await sql.run(`update routers set ${closed} where id = 7`);
+				const body = { session_id: session.id, amount: session.amount, phone: session.phone };
+				await api.refused('400 router_unavailable', 'POST', '/v1/payments/mobile-money', { body });
+				expect(await sql.count('select count(*) from payments where session_id = ?', session.id)).toBe(0);
+				const { status, access_kind: kind } = before ?? {};
+				await sql.run(
+					`update routers set status = '${String(status)}', access_kind = '${String(kind)}' where id = 7`
+				);
+			}
+		);
+
 		it.each(['1m', '14m', '31d', '43201m', '5w', '99999w'])(
 			'400 duration_not_allowed for %s',
 			async (duration) => {

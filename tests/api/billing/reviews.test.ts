@@ -1,9 +1,9 @@
-/** What a person must decide about money: it is asked once, shown with its evidence, and decided from the command line. */
+/** A question about money is asked once, shown with its evidence, and decided from the command line. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { numberEnding, type Payment } from '../../support/api/api.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const hour = 60 * 60_000;

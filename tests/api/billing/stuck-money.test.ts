@@ -7,7 +7,7 @@ import type { Payment, Session } from '../../support/api/api.ts';
 import { OPERATORS } from '../../simulators/facts.ts';
 import type { Script } from '../../simulators/script.ts';
 import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
@@ -214,6 +214,23 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	});
 
+	describe('pawaPay', () => {
+		const use = useOperated('pawapay', database);
+
+		it('the review of a refused refund has the reason without the number in it', async () => {
+			const { session, payment } = await use.pay({ outcome: 'pending' });
+			const held = await use.held(payment);
+			const number = payment.phone.slice(1);
+			held.script = { ...held.script, refund: { submit: 'refuse', submitCode: `BLOCKED ${number}` } };
+			await use.operated().fixture.api.endSession(session.id);
+			await use.operated().simulator.settle(held, 'success');
+			await use.until(payment, 'refund_failed');
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'refund_refused', detail: `Simulated BLOCKED …${number.slice(-4)}` }
+			]);
+		});
+	});
+
 	describe('MTN', () => {
 		const use = useOperated('mtn', database);
 
@@ -249,6 +266,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			]);
 			held.script = { ...held.script, refund: {} };
 			const [question] = await use.questions(payment);
+			// The buyer's money is still here.
+			expect(await use.resolve(question?.['id'], 'dismiss')).toMatchObject({ code: 1 });
+			expect(await use.questions(payment)).toHaveLength(1);
 			expect(await use.resolve(question?.['id'], 'retry-refund')).toMatchObject({ code: 0 });
 			await use.until(payment, 'refunded');
 			expect(await use.questions(payment)).toEqual([]);

@@ -12,7 +12,8 @@ import {
 	type Fields,
 	type Page
 } from '../../support/pages/browsing.ts';
-import { cli, startServer } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
+import { startServer } from '../../support/server/server.ts';
 import { openSql } from '../../support/server/sql.ts';
 import { DATABASES, eventually, insertKey, SECRET, useFixture } from '../../support/server/fixture.ts';
 

@@ -1,4 +1,4 @@
-/** What is noted of the calls of an account: written behind, in batches, and never in the way of a call. */
+/** Calls are logged in batches, after their answers, and a call never waits for its log. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';

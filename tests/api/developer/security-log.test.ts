@@ -1,7 +1,7 @@
 /** The log says who got access and who was refused, with the request's id and without anything that was typed. */
 import { describe, expect, it } from 'vitest';
 import { browse, demoPassword, fieldValue, signInAs } from '../../support/pages/browsing.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const EMAIL = 'owner@airtill.example';

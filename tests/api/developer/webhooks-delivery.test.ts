@@ -1,4 +1,4 @@
-/** What is delivered to webhooks (wire format 5): to whom, with what body, signature and headers, and how often. */
+/** Delivery by wire format 5: receivers, bodies, signatures, headers and repetitions. */
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding, type Session } from '../../support/api/api.ts';

@@ -1,4 +1,4 @@
-/** What an account sees of its webhooks and may do with them beside the API: log, replay, tests, secrets. */
+/** The developer pages of webhooks: log, replay, tests and secrets. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Api } from '../../support/api/api.ts';
 import { WEBHOOK_SECRET } from '../../support/api/wire.ts';

@@ -1,4 +1,4 @@
-/** What time alone does to webhooks: accounts are told of failing ones, and what is older than a month is forgotten. */
+/** Accounts get an e-mail about failing webhooks. Deliveries are deleted after a month. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../../simulators/gateway/authmon.ts';
 import { numberEnding } from '../../support/api/api.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { browse, fieldValue } from '../../support/pages/browsing.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startUniFi, type UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { selfSigned } from '../../support/gateways/certificates.ts';
 import { buyAtUniFi, newMac, UNIFI_KEY, UNIFI_ROUTER } from '../../support/gateways/consoles.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { startTlsFront, type TlsFront } from '../../support/gateways/tls-front.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 

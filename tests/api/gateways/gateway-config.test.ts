@@ -1,4 +1,3 @@
-/** What an operator is handed to set up a gateway, and what is said of one that does not work. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +6,7 @@ import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { connectRouterOs, connectUniFi, ROUTER_OS, UNIFI_KEY } from '../../support/gateways/consoles.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const ORIGIN = 'https://wifi.example';

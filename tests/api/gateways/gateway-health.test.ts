@@ -1,12 +1,14 @@
 /**
- * Gateways that go silent: their router is offline and not sold until one is heard, and nothing else (a lost packet, a
- * machine that slept, a clock that was set, nobody online) takes a router off sale.
+ * A router is not sold while none of its gateways responds. Nothing else (a lost packet, a machine that slept, a clock
+ * that was set, nobody online) takes it off sale.
  */
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../../support/api/api.ts';
+import { connectRouterOs, connectUniFi } from '../../support/gateways/consoles.ts';
 import { registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
-import { cli, startServer } from '../../support/server/server.ts';
-import { hear, later, minute, minutes } from '../../support/gateways/watch.ts';
+import { cli } from '../../support/server/cli.ts';
+import { startServer } from '../../support/server/server.ts';
+import { recordResponse, later, minute, minutes } from '../../support/gateways/watch.ts';
 import { DATABASES, eventually, SECRET, useNewFixtures } from '../../support/server/fixture.ts';
 
 const ROUTER = 3;
@@ -39,7 +41,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await status()).toBe('online');
 		await minutes(fixture(), 1);
 		expect(await status()).toBe('offline');
-		// Since when: the moment at which it was last heard of.
+		// Since its last message.
 		expect(await unresponsiveSince(name)).toBe(row?.['seen_at']);
 		await fixture().api.refused('400 router_unavailable', 'POST', '/v1/sessions', {
 			body: orderOf({ router_id: ROUTER })
@@ -48,7 +50,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		// Other routers are sold as before.
 		expect(await status(4)).toBe('online');
 
-		await hear(fixture(), [name]);
+		await recordResponse(fixture(), [name]);
 		expect(await status()).toBe('online');
 		expect(await unresponsiveSince(name)).toBeNull();
 		await fixture().api.createSession({ router_id: ROUTER });
@@ -64,8 +66,27 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await status()).toBe('offline');
 		const { stdout } = await cli(['gateways', 'test', name], fixture().server);
 		expect(stdout).toMatch(/last message: none yet .*its router does not sell until it responds/s);
-		await hear(fixture(), [name]);
+		await recordResponse(fixture(), [name]);
 		expect(await status()).toBe('online');
+	});
+
+	it('an answer that refuses our key, or that any web server gives, is no sign of life', async () => {
+		const router = await connectRouterOs(fixture(), 'refusing', ROUTER);
+		const console = await connectUniFi(fixture(), 'other-server');
+		router.fail('unauthorised');
+		console.fail('error');
+		try {
+			const seen = () => fixture().sql.count('select count(*) from gateways where seen_at is not null');
+			await minutes(fixture(), 1);
+			expect(await seen()).toBe(0);
+			await minutes(fixture(), 3);
+			expect(await status()).toBe('offline');
+			console.heal();
+			await minutes(fixture(), 1);
+			expect([await seen(), await status()]).toEqual([1, 'online']);
+		} finally {
+			await Promise.all([router.stop(), console.stop()]);
+		}
 	});
 
 	it('a gateway that asks only when somebody comes is not judged, and neither is a router without one', async () => {
@@ -98,7 +119,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await minutes(fixture(), 1);
 		expect([await status(ROUTER), await status(4)]).toEqual(['online', 'online']);
 		await minutes(fixture(), 2, names);
-		// And silence is found as ever.
+		// Outages are found as before.
 		await minutes(fixture(), 3, names.slice(1));
 		expect([await status(ROUTER), await status(4)]).toEqual(['offline', 'online']);
 	});
@@ -112,7 +133,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await status()).toBe('online');
 		await minutes(fixture(), 3);
 		expect(await status()).toBe('offline');
-		await hear(fixture(), [first]);
+		await recordResponse(fixture(), [first]);
 		expect(await status()).toBe('online');
 		await minutes(fixture(), 4);
 		expect(await status()).toBe('offline');
@@ -189,8 +210,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		await fixture().api.refused('400 router_unavailable', 'POST', '/v1/sessions', {
 			body: orderOf({ router_id: ROUTER })
 		});
-		// The order stands, and is paid when the router is heard again.
-		await hear(fixture(), [name]);
+		// The order stands, and is paid when the router responds again.
+		await recordResponse(fixture(), [name]);
 		await minutes(fixture(), 1, [name]);
 		const paid = await fixture().api.getPayment((await fixture().api.pay(late)).id, 20);
 		expect(paid).toMatchObject({ status: 'success', applied: true });

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
 import { openDatabase } from '../../../src/lib/server/db/database.ts';
 import { createGateways } from '../../../src/lib/server/gateways/gateways.ts';
 import { systemClock } from '../../../src/lib/server/platform/clock.ts';
@@ -13,7 +13,7 @@ import { registerGateway, registerRadius } from '../../support/gateways/gateways
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { DATABASES, eventually, SECRET, useFixture } from '../../support/server/fixture.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 
 const fixture = useFixture({ database: DATABASES[0] });
 const set = (...args: string[]) => cli(['gateways', 'set', ...args], fixture().server);

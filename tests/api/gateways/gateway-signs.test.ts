@@ -1,4 +1,4 @@
-/** By which signs a gateway is found to be silent that does not come by itself: its reports, and its answers to us. */
+/** A gateway that does not poll is unresponsive without expected reports, or without an answer to a request of ours. */
 import { describe, expect, it } from 'vitest';
 import { startNas } from '../../simulators/radius-nas.ts';
 import {
@@ -8,7 +8,7 @@ import {
 	UNIFI_ROUTER
 } from '../../support/gateways/consoles.ts';
 import { registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
-import { connect, hear, later, minute, minutes } from '../../support/gateways/watch.ts';
+import { connect, recordResponse, later, minute, minutes } from '../../support/gateways/watch.ts';
 import { DATABASES, useNewFixtures } from '../../support/server/fixture.ts';
 
 const ROUTER = 3;
@@ -24,7 +24,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	const status = async (router = ROUTER) => (await fixture().api.getRouter(router)).status;
 
 	describe('a gateway that reports connections', () => {
-		it('is silent when reports of a connection that goes on stop coming', async () => {
+		it('is unresponsive when reports of a connection that goes on stop coming', async () => {
 			const name = await reporting();
 			await connect(fixture(), { gateway: name });
 			await minutes(fixture(), 2, [name]);
@@ -33,7 +33,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			// Nobody knows that it is well, until it says something.
 			await minutes(fixture(), 2);
 			expect(await status()).toBe('offline');
-			await hear(fixture(), [name]);
+			await recordResponse(fixture(), [name]);
 			expect(await status()).toBe('online');
 		});
 

@@ -5,7 +5,7 @@ import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import { numberEnding, type Session } from '../../support/api/api.ts';
 import { browse, fieldValue, type Browsing } from '../../support/pages/browsing.ts';
 import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const MINUTE = 60_000;
@@ -61,7 +61,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		eventually('the hotspot knows its user', async () => hotspot.user(`s${session.id}`) !== null);
 	const timesTold = () => hotspot.asked.filter((line) => TOLD.test(line)).length;
 
-	/** What the hotspot's page hands over with the browser of a device, on a new visit. */
+	/** Opens the portal from the hotspot's page, on a new visit of a device. */
 	async function enter(person: Browsing, mac: string, change: Record<string, string> = {}) {
 		const page = await person.post(`/splash/${key}`, {
 			mac,
@@ -199,7 +199,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	describe('two installations at one hotspot', () => {
-		/** What another installation writes on its users; this one's own mark is whatever stands on its users. */
+		/** The mark of another installation; this one's is read from its users. */
 		const OTHER = 'Airtill 0badcafe';
 
 		it('keep each other’s users, and refund a buyer whose username is taken', async () => {

@@ -19,7 +19,7 @@ import {
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { eventually, useFixture } from '../../support/server/fixture.ts';
 
 interface Speed {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
 import { PROTOCOLS } from '../../simulators/protocols.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { createAuthmon } from '../../simulators/gateway/authmon.ts';
@@ -12,11 +12,12 @@ import { createApi, numberEnding, type Api, type Payment } from '../../support/a
 import { selfSigned } from '../../support/gateways/certificates.ts';
 import { registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
 import { newDevice, reportAuth } from '../../support/gateways/opennds.ts';
-import { hear } from '../../support/gateways/watch.ts';
+import { recordResponse } from '../../support/gateways/watch.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
 import { startTlsFront, type TlsFront } from '../../support/gateways/tls-front.ts';
 import { DATABASES, eventually, insertKey, SECRET } from '../../support/server/fixture.ts';
-import { cli, startServer, type TestServer } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 import { openSql, type Sql } from '../../support/server/sql.ts';
 import { browse } from '../../support/pages/browsing.ts';
 
@@ -167,7 +168,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		let rotated = { stdout: '', stderr: '' };
 		// A message with the old token is still being handled.
-		await hear({ server }, [gateway.name], {}, async () => {
+		await recordResponse({ server }, [gateway.name], {}, async () => {
 			rotated = await run('gateways', 'rotate', gateway.name, '--token');
 		});
 		expect(rotated.stderr).toContain('Nothing is sold there until the gateway has responded');

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeArchive } from '../../support/pages/basemap.ts';
-import { cli, startServer, type TestServer } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-basemap-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,4 +1,3 @@
-/** How owners look: what may be set, what is refused, and what comes out at the API and on pages. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { router as routerShape } from '../../../src/lib/server/api/contract/schemas.ts';
 import { pngOf, strangePngs, SVG } from '../../support/pages/logos.ts';

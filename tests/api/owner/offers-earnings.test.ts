@@ -76,4 +76,61 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(csv).toMatch(/,1h,'=Hour,333,/);
 		expect(csv).toMatch(/,3h,,1500,/);
 	});
+
+	const csvOf = async (query: string) => {
+		const [, ...lines] = (await (await owner.raw(`/owner/payments/export?${query}`)).text())
+			.trim()
+			.split('\r\n');
+		// The last cells hold no quotes.
+		const cells = lines.map((line) => line.split(',').slice(-4).map(Number));
+		return {
+			payments: lines.filter((line) => line.includes(',payment,')).length,
+			paid: cells.reduce((sum, [amount = 0]) => sum + Math.max(0, amount), 0),
+			refunds: cells.reduce((sum, [amount = 0]) => sum + Math.min(0, amount), 0),
+			fee: cells.reduce((sum, [, fee = 0]) => sum - fee, 0),
+			net: cells.reduce((sum, [, , net = 0]) => sum + net, 0)
+		};
+	};
+	const amountOf = (text = '') => {
+		const [, minus = '', digits = ''] =
+			/^(−?)(?:UGX\s)?([\d,]+)$/.exec(text.replace(/<[^>]*>|<!--.*?-->/g, '').trim()) ?? [];
+		return digits === '' ? null : Number(`${minus && '-'}${digits.replaceAll(',', '')}`);
+	};
+	const queryOf = (html = '') =>
+		/\/owner\/payments\?([^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+
+	it.each(['daily', 'weekly', 'monthly'])(
+		'of today’s page (%s) each figure is the sum of the payments that it leads to',
+		async (period) => {
+			const { html } = await owner.get(`/owner?period=${period}`);
+			const rows = [...html.matchAll(/<tr>(.*?)<\/tr>/gs)]
+				.map(([, row = '']) => row)
+				.filter((row) => row.includes('/owner/payments'));
+			// 14 days, 24 hours, 2 routers, 3 offers, 1 payment method.
+			expect(rows).toHaveLength(14 + 24 + 2 + 3 + 1);
+			for (const row of rows) {
+				const cells = [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => cell);
+				const { payments, net } = await csvOf(queryOf(row));
+				expect([queryOf(row), amountOf(cells[1]), amountOf(cells[2])]).toEqual([queryOf(row), payments, net]);
+			}
+			const lines = [...html.matchAll(/<dd>(.*?)<\/dd>/gs)].map(([, line = '']) => line);
+			const [paid, refunds, fee] = await Promise.all(lines.map((line) => csvOf(queryOf(line))));
+			expect(lines.map(amountOf)).toEqual([paid?.paid, refunds?.refunds, fee?.fee, 4]);
+			const [, net] = /class="net">.*?<b>(.*?)<\/b>/s.exec(html) ?? [];
+			expect(amountOf(net)).toBe(NET.day + NET.hour + NET.hourly);
+			expect((await csvOf(queryOf(net))).net).toBe(amountOf(net));
+		}
+	);
+
+	it('a list of a filter says what it shows, and a filter that cannot be is not found', async () => {
+		const text = (await owner.get('/owner/payments?period=daily&offer=&kind=payment')).text.replaceAll(
+			'\u00a0',
+			' '
+		);
+		expect(text).toContain('Only: By the hour · Payments');
+		expect(text).toContain(`Your earnings ${money(NET.hourly)}`);
+		for (const filter of ['router=x', 'router=1', 'hour=24', 'kind=both', 'method=%00', 'offer=%00']) {
+			expect([filter, (await owner.get(`/owner/payments?${filter}`)).status]).toEqual([filter, 404]);
+		}
+	});
 });

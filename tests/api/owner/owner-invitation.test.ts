@@ -1,8 +1,8 @@
-/** How an owner gets a password: an invitation by the administrator, or a link by mail, in the language of the pages. */
+/** An owner gets a password by an invitation or a mailed link, in the language of the pages. */
 import { expect, it } from 'vitest';
 import { browse, mailedLink, PASSWORD } from '../../support/pages/browsing.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 
 const fixture = useFixture({ database: DATABASES[0] });
 const person = () => browse(fixture().server.url);

@@ -1,9 +1,9 @@
-/** What owners see of who is online, the data that went through and their gateways; and what doctor says of those. */
+/** Owners see online devices, data and gateways; doctor reports the same gateways. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { registerGateway } from '../../support/gateways/gateways.ts';
 import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
-import { cli } from '../../support/server/server.ts';
-import { clockOf, connect, hear, later, minute, minutes } from '../../support/gateways/watch.ts';
+import { cli } from '../../support/server/cli.ts';
+import { clockOf, connect, recordResponse, later, minute, minutes } from '../../support/gateways/watch.ts';
 import { DATABASES, eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
 const hour = 60 * minute;
@@ -52,7 +52,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('counts devices on connections that were reported on lately, and data by day and month', async () => {
 		const device = { gateway, mac: '02:00:00:00:01:01' };
-		await hear(fixture(), [gateway], { clockOffsetMs: 42_000 });
+		await recordResponse(fixture(), [gateway], { clockOffsetMs: 42_000 });
 		const first = await connect(fixture(), { ...device, bytesIn: 200_000_000, bytesOut: 1_000_000_000 });
 		await connect(fixture(), { ...device, bytesIn: 0, bytesOut: 0 });
 		await connect(fixture(), { gateway, seenAgoMs: 4 * minute, bytesOut: 5_000 });
@@ -99,16 +99,16 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await owner.get('/owner/routers')).text).toMatch(/no response since [\w ,]+ \d\d:\d\d/);
 		const { stdout } = await cli(['doctor'], fixture().server);
 		expect(stdout).toMatch(
-			new RegExp(`^warn gateways: ${poll}, last message: silent for \\d minutes - `, 'm')
+			new RegExp(`^warn gateways: ${poll}, last message: unresponsive for \\d minutes - `, 'm')
 		);
 		expect(stdout).toMatch(new RegExp(`^warn gateways: ${gateway}, clock: its clock is 42 s ahead of`, 'm'));
 		expect(stdout).not.toMatch(/^FAIL gateways/m);
 		const list = await cli(['gateways', 'list'], fixture().server);
 		expect(list.stdout).toMatch(
-			new RegExp(`^${poll} +opennds +${name} Court +20\\S+Z +silent since 20\\S+Z`, 'm')
+			new RegExp(`^${poll} +opennds +${name} Court +20\\S+Z +unresponsive since 20\\S+Z`, 'm')
 		);
 		expect(list.stdout).toMatch(
-			new RegExp(`^${gateway} +coova +${router} Roof bar +20\\S+Z +ok +10\\.1\\.0\\.1`, 'm')
+			new RegExp(`^${gateway} +coova +${router} Roof bar +20\\S+Z +responding +10\\.1\\.0\\.1`, 'm')
 		);
 	});
 

@@ -116,22 +116,12 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 		);
 
 		it('of the first page are those of the lists that they lead to, and of the API', async () => {
-			const home = await owner.get('/owner');
-			const hrefs = [...home.html.matchAll(/href="([^"]*\/owner\/payments\?[^"]*)"/g)].map(([, href = '']) =>
-				href.replaceAll('&amp;', '&')
-			);
-			expect(hrefs).toHaveLength(3);
-			const shown = [...home.text.matchAll(/Your earnings UGX\s?([\d,]+)/g)].map(([, digits = '']) =>
-				Number(digits.replaceAll(',', ''))
-			);
-			expect(shown).toHaveLength(3);
-			for (const [index, href] of hrefs.entries()) {
-				expect(amountAfter((await owner.get(href)).text, 'Your earnings')).toBe(shown[index]);
-			}
+			const shown = amountAfter((await owner.get('/owner')).text, 'Your earnings');
+			expect(amountAfter((await owner.get('/owner/payments')).text, 'Your earnings')).toBe(shown);
 			const { api } = await fixture().newKey({ accountId: owner.accountId, role: 'owner' });
 			const { body } = await api.send('GET', '/v1/owner/earnings?period=daily');
 			const { data } = body as { data: { net: number }[] };
-			expect(shown[0]).toBe(data.at(-1)?.net);
+			expect(shown).toBe(data.at(-1)?.net);
 		});
 
 		it('of forty days ago are found by month', async () => {

@@ -1,4 +1,4 @@
-/** What router owners see and change (1.8 to 1.10): earnings, the sessions on their routers, prices with history. */
+/** Earnings, sessions and prices of router owners (specification 1.8 to 1.10). */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { earnings, ownerUserList } from '../../../src/lib/server/api/contract/schemas.ts';

@@ -1,6 +1,5 @@
 /**
- * What the portal asks of a remote service: few calls, and calm when it is limited. The service's own request log
- * counts, so every call is seen.
+ * The portal of a remote service makes few calls, and fewer when it is limited. The service's request log counts them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
@@ -16,7 +15,7 @@ import {
 } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
-/** What one ordinary purchase may cost. */
+/** Calls of one ordinary purchase. */
 const MOST_CALLS = 8;
 
 /** A portal that buys through the fixture's service. */

@@ -134,4 +134,30 @@ describe('the page of a purchase', () => {
 		expect(refused.status).toBe(400);
 		expect(refused.text).toContain('Enter your mobile-money number.');
 	});
+
+	it('says that nothing was charged when the router closed while a form was open', async () => {
+		const { server, sql } = fixture();
+		const shop = fieldValue(await person.get('/r/3'), 'purchase');
+		const declined = await order('001');
+		await untilIt(declined, 'You cancelled on your phone.');
+		await server.advance(31 * MINUTE);
+		const paid = await bought();
+		const added = fieldValue(await person.get(`${paid}?more`), 'purchase');
+		const fields = { paymentMethod: 'mobile_money', phone: numberEnding('008') };
+		await sql.run("update routers set status = 'offline' where id = 3");
+		try {
+			const time = { ...fields, time: '30m 250' };
+			const pages = [
+				await person.post('/r/3', { ...time, purchase: shop }),
+				await person.post(`${paid}?/extend`, { ...time, purchase: added }),
+				await person.post(`${declined}?/retry`, { ...fields, quoted: '500' })
+			];
+			for (const page of pages) {
+				expect(page.status).toBeGreaterThanOrEqual(400);
+				expect(page.text).toMatch(/You have not been charged\. This Wi‑Fi (just went offline|is closed)/);
+			}
+		} finally {
+			await sql.run("update routers set status = 'online' where id = 3");
+		}
+	});
 });

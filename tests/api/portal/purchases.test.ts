@@ -41,7 +41,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	/** With counts of their own, on databases whose processes do not share them. */
 	const guarded = (maxCodes: { network: number; total: number }): Purchases => {
-		const rateLimits = createRateLimits({ ...database, shared: false }, systemClock, createLog('silent'));
+		const rateLimits = createRateLimits({ ...database, rates: null }, systemClock, createLog('silent'));
 		return createPurchases({
 			database,
 			clock: systemClock,

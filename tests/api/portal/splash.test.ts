@@ -8,14 +8,14 @@ import { browse, fieldValue, type Browsing, type Page } from '../../support/page
 import { buyHourOn } from '../../support/pages/splash.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import { numberEnding } from '../../support/api/api.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually, SECRET, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const LOGIN_HOST = '192.168.8.1';
 const MAC = '02:00:00:00:00:01';
 
-/** What openNDS at level 1 puts behind the portal's address. */
+/** The query that openNDS at level 1 adds to the portal's address. */
 function fas(change: Record<string, string> = {}): string {
 	const items = {
 		hid: sha256('a token'),

@@ -1,6 +1,6 @@
 /** Passes with a data limit at gateways that report by RADIUS: what counts, and what happens when no data is left. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
 import { problemOf } from '../../../src/lib/server/gateways/captive-sessions/fields.ts';
 import { startNas, type StandInNas } from '../../simulators/radius-nas.ts';
 import { numberEnding, type Session } from '../../support/api/api.ts';

@@ -1,6 +1,6 @@
-/** What gateways report of connections through FreeRADIUS' rlm_rest, and what follows for the places of a pass. */
+/** Connections as FreeRADIUS' rlm_rest reports them, and the device slots that follow. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
 import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
@@ -94,8 +94,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.authorize(user, SECOND)).status).toBe(401);
 	});
 
-	it('a silent gateway responds again when it asks about a login, right or wrong', async () => {
-		const silence = () =>
+	it('an unresponsive gateway responds again when it asks about a login, right or wrong', async () => {
+		const stopResponding = () =>
 			fixture().sql.run('update gateways set unresponsive_since = 1 where name = ?', gateway.name);
 		const isUnresponsive = async () =>
 			(await fixture().sql.count(
@@ -103,7 +103,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				gateway.name
 			)) === 1;
 		for (const user of ['s999999', (await buy()).user]) {
-			await silence();
+			await stopResponding();
 			await calls.authorize(user, FIRST);
 			expect(await isUnresponsive()).toBe(false);
 		}

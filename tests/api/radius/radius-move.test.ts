@@ -1,6 +1,6 @@
 /** A pass goes over to the device that its gateway refused: by the portal's page, with RADIUS behind the hotspot. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loginUser } from '../../../src/lib/domain/pass-username.ts';
+import { loginUser } from '../../../src/lib/domain/wifi/pass-username.ts';
 import { startNas, type StandInNas } from '../../simulators/radius-nas.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
@@ -32,7 +32,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 	afterAll(() => nas?.stop());
 
-	/** What the login page of the hotspot posts for a device. */
+	/** The fields that the login page of the hotspot posts for a device. */
 	const hotspot = (mac: string, more: Record<string, string> = {}) => ({
 		mac,
 		ip: '10.5.50.9',

@@ -1,6 +1,6 @@
 /**
- * What a shop with the npm package `mtn-momo` would do, against the address that it is given and otherwise as the
- * package comes. Prints one line of JSON with what the package said.
+ * Uses the npm package `mtn-momo` as a shop would, against the given address. Prints the package's answers as one
+ * line of JSON.
  *
  * `node client.js BASE_URL COLLECTION_KEY DISBURSEMENT_KEY CALLBACK_URL`
  */

@@ -1,4 +1,4 @@
-/** What a page may cost on a slow link: the first answer, what comes after it, and from where. */
+/** A page is usable on a slow link: limits for its first answer and for everything after it. */
 import type { Page } from '@playwright/test';
 import { firstAnswer } from '../../support/pages/first-answer.ts';
 import { LOCALES } from '../../../src/lib/i18n/locales.ts';
@@ -7,7 +7,7 @@ import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
 import { expect, test } from '../support/reach.ts';
 import { ROUTER } from '../support/test.ts';
 
-/** What a server may send before it waits for the first acknowledgement: ten segments of 1,460 bytes, less a little. */
+/** A server sends this before it waits for the first acknowledgement: ten segments of 1,460 bytes, less a little. */
 const FIRST_ANSWER_BYTES = 14_336;
 /** All scripts that the page loads by itself, as they are sent (Brotli). */
 const SCRIPT_BYTES = 8 * 1_024;

@@ -43,7 +43,7 @@ const QR_PLACE = `(() => {
 	return [left, top, width, height].map((length) => length * devicePixelRatio);
 })()`;
 
-/** What a phone's camera would read off the screen. */
+/** Reads the screen as a phone's camera would. */
 async function scanned(window: Window): Promise<string | undefined> {
 	const place = (await window.read(QR_PLACE)) as number[];
 	const [left = 0, top = 0, width = 0, height = 0] = place.map(Math.round);

@@ -7,7 +7,7 @@ const RING_PX = 3;
 const MAX_STOPS = 60;
 
 interface Stop {
-	/** What has the focus, as HTML. */
+	/** The focused element, as HTML. */
 	what: string;
 	/** Width of the ring around it, or around the tile that it belongs to, in pixels. */
 	ring: number;

@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test';
 import { LOCALES } from '../../../src/lib/i18n/locales.ts';
 import { BUYING, inLanguage, MAIN, PAGES, visit } from '../support/pages.ts';
 import { expect, test } from '../support/reach.ts';
+import { withoutFullScreen } from '../support/test.ts';
 
 /** The pages that a buyer needs in every language, the others in English. */
 const EVERYTHING = [
@@ -13,7 +14,7 @@ const EVERYTHING = [
 ];
 
 /**
- * What cannot be read on the page as it is: that the page scrolls sideways, text that ends outside of the screen,
+ * Finds unreadable parts of a page: that the page scrolls sideways, text that ends outside of the screen,
  * and text that is cut off inside of its box. What scrolls inside itself (code, a map) is not cut.
  */
 function cutOff(page: Page): Promise<string[]> {
@@ -71,6 +72,7 @@ test('narrow, or with letters of twice the size, no page scrolls sideways or cut
 	fixtures
 }) => {
 	test.setTimeout(180_000);
+	await withoutFullScreen(page);
 	for (const place of EVERYTHING) {
 		await page.setViewportSize({ width: 240, height: 400 });
 		await visit(page, fixtures, place);

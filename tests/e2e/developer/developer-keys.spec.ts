@@ -135,7 +135,7 @@ test.describe('a form that somebody has changed', () => {
 	// Script would put what was changed right again.
 	test.use({ javaScriptEnabled: false });
 
-	/** What the account has, as its pages show it. */
+	/** The account's keys, as its page lists them. */
 	const keysOn = async (page: Page, area: Area) => {
 		await page.goto(`${area.url}/developer/keys`);
 		return page.locator('.things').allInnerTexts();

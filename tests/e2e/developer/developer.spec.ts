@@ -17,11 +17,11 @@ const signIn = async (page: Page, area: Area, email: string, password = PASSWORD
 	await typeSignIn(page, email, password);
 };
 
-/** What a page says, but for the address that was typed. */
+/** The text of a page without the address that was typed. */
 const wordsWithout = async (page: Page, email: string) =>
 	(await page.locator('main').innerText()).replaceAll(email, 'X');
 
-/** What the account's page says of the form that was sent; its passkey button has a line of its own. */
+/** The message of the account's page about the form that was sent; its passkey button has a line of its own. */
 const done = (page: Page) => page.getByRole('status').first();
 
 for (const javaScriptEnabled of [true, false]) {

@@ -69,7 +69,7 @@ for (const javaScriptEnabled of [true, false]) {
 			await expect(today.locator('.net b')).toHaveText(`UGX ${net.toLocaleString('en')}`);
 			await expect(today).toContainText(`UGX ${sum(paid).toLocaleString('en')}`);
 			await expect(page.getByRole('heading', { name: 'Active: 3' })).toBeVisible();
-			await today.getByRole('link').click();
+			await today.getByRole('link').first().click();
 			await expect(page.locator('.net b')).toHaveText(`UGX ${net.toLocaleString('en')}`);
 			const lines = await amounts(page, '.booked td:last-child');
 			expect(lines).toHaveLength(3);
@@ -115,6 +115,24 @@ for (const javaScriptEnabled of [true, false]) {
 		});
 	});
 }
+
+test.describe('at the router', () => {
+	test.use({
+		...PHONE,
+		geolocation: { latitude: -0.2907, longitude: 32.6545 },
+		permissions: ['geolocation']
+	});
+
+	test('an owner fills in the position of the phone', async ({ page, area }) => {
+		await signIn(page, area);
+		await page.goto(`${area.url}/owner/routers/${ROUTER}/edit`);
+		await page.getByRole('button', { name: 'Use my position' }).click();
+		await expect(page.getByLabel('Latitude')).toHaveValue('-0.2907');
+		await expect(page.getByLabel('Longitude')).toHaveValue('32.6545');
+		await page.getByRole('button', { name: 'Save' }).click();
+		await expect(page.getByRole('status')).toHaveText('The router is saved.');
+	});
+});
 
 test.describe('without script', () => {
 	test.use({ javaScriptEnabled: false, ...PHONE });

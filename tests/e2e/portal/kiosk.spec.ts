@@ -1,4 +1,4 @@
-import { expect, freshNumber, ROUTER, test as base } from '../support/test.ts';
+import { expect, freshNumber, ROUTER, test as base, withoutFullScreen } from '../support/test.ts';
 import { Kiosk, mmPerPixel, TABLETS } from '../support/kiosk.ts';
 import { ownerSets } from '../support/offers.ts';
 import { openSql } from '../../support/server/sql.ts';
@@ -14,7 +14,7 @@ const test = base.extend<{ kiosk: Kiosk }>({
 const PASSWORD = /[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}/;
 /** A demo router with a sign-in page and a Wi-Fi password. */
 const HOTSPOT_ROUTER = 17;
-/** A demo router that is offline. */
+/** A demo router that is closed. */
 const OFFLINE_ROUTER = 15;
 
 for (const viewport of TABLETS) {
@@ -87,6 +87,7 @@ for (const locale of ['lg', 'ar']) {
 				await kiosk.expectToFit(`${step} at ${viewport.width}`);
 			}
 		};
+		await withoutFullScreen(page);
 		await page.goto(`${portal.url}/${locale}/kiosk/${HOTSPOT_ROUTER}?print`);
 		await look('.kiosk-begin:enabled');
 		await page.locator('.kiosk-begin').tap();
@@ -345,7 +346,7 @@ test('the language changes with one touch and keeps what was entered; the next b
 	expect(await kiosk.remains()).not.toContain(password);
 });
 
-test('a router that is offline or unknown is a calm screen that ends by itself', async ({
+test('a router that is closed or unknown is a calm screen that ends by itself', async ({
 	kiosk,
 	page,
 	portal
@@ -353,7 +354,7 @@ test('a router that is offline or unknown is a calm screen that ends by itself',
 	await page.goto(`${portal.url}/kiosk/999999`);
 	await expect(kiosk.title).toHaveText('No Wi‑Fi is sold here yet.');
 	await page.goto(`${portal.url}/kiosk/${OFFLINE_ROUTER}`);
-	await expect(kiosk.title).toHaveText('This Wi‑Fi is offline right now.');
+	await expect(kiosk.title).toHaveText('This Wi‑Fi is closed.');
 	await expect(page.getByRole('link')).toHaveCount(0);
 	const sql = await openSql(portal.service.databaseUrl);
 	await sql.run("update routers set status = 'online' where id = ?", OFFLINE_ROUTER);

@@ -6,7 +6,7 @@ import { expect, freshNumber, ROUTER, unfold } from '../support/test.ts';
 
 const LIMIT = 12;
 const windowMs = 60_000;
-/** What is left of the limit's window when the buyer meets it: so long a page must wait. */
+/** The rest of the limit's window when the buyer meets it: a page must wait this long. */
 const leftMs = 4_000;
 
 interface Limited {

@@ -6,7 +6,7 @@ import type { Browser, Page } from '@playwright/test';
 import { startGateway, type Kind, type StandInGateway } from '../../simulators/gateway/gateway.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import { openMiniBrowser, type MiniBrowser } from '../../support/browsers/mini-browser.ts';
-import { cli } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
 import type { Portal } from '../support/portal.ts';
 import { lastTerms, ownerSets, PRICE_LIST } from '../support/offers.ts';
 import { expect, freshNumber, ROUTER, test } from '../support/test.ts';

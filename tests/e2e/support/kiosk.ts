@@ -94,7 +94,7 @@ export class Kiosk {
 		expect(found, step).toEqual({ wide: 0, high: 0, links: 0, small: [] });
 	}
 
-	/** What a camera reads off the screen, with the size of one module in CSS pixels. */
+	/** Reads the screen as a camera would, with the size of one module in CSS pixels. */
 	async scan(name: string | RegExp, shrink = 1): Promise<{ text: string | undefined; modulePixels: number }> {
 		const code = this.page.getByRole('img', { name });
 		await expect(code).toBeInViewport({ ratio: 1 });
@@ -105,7 +105,7 @@ export class Kiosk {
 		return { text: read?.data, modulePixels: (box?.width ?? 0) / modules };
 	}
 
-	/** How often a number was asked to pay. */
+	/** Counts the prompts of a number. */
 	async askedTimes(phone: string): Promise<number> {
 		const sql = await openSql(this.portal.service.databaseUrl);
 		try {

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from '@playwright/test';
-import { cli, type TestServer } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
+import { type TestServer } from '../../support/server/server.ts';
 
 /** Imports so many routers around a position, spread evenly over a circle, always the same ones. */
 export async function importRouters(
@@ -26,7 +27,7 @@ export async function importRouters(
 	if (code !== 0) throw new Error(`The import failed: ${stderr}`);
 }
 
-/** How many colours the canvases or pictures of a selector show, of those that cover more than a speck. */
+/** Counts the colours of the canvases or pictures of a selector that cover more than a speck. */
 export const coloursOf = (page: Page, selector: string): Promise<number> =>
 	page.evaluate((wanted) => {
 		const seen = new Map<string, number>();
@@ -64,7 +65,7 @@ export async function placesOnMap(map: Locator): Promise<number> {
 }
 
 /** Milliseconds between frames, and of tasks longer than 50 ms, while the map is pulled to and fro. */
-export interface Smoothness {
+interface Smoothness {
 	medianFrameMs: number;
 	worstFrameMs: number;
 	worstTaskMs: number;

@@ -3,11 +3,12 @@
  * on all of them. A page that is added to the application is added here.
  */
 import type { Page } from '@playwright/test';
-import type { TestServer } from '../../support/server/server.ts';
+import { HAND_OVER_ROUTER } from '../../support/gateways/hand-over.ts';
+import { demoPassword, typeSignIn } from './developers.ts';
 import {
 	OFFLINE_ROUTER,
 	SHARED_ROUTER,
-	SILENT_ROUTER,
+	UNRESPONSIVE_ROUTER,
 	type PurchaseName,
 	type PurchaseFixtures
 } from './purchase-fixtures.ts';
@@ -16,10 +17,10 @@ import { ROUTER } from './test.ts';
 export interface Place {
 	name: string;
 	path(fixtures: PurchaseFixtures): string;
-	/** What a person does there before the page looks like this. */
+	/** Actions that make the page look like this. */
 	act?(page: Page): Promise<void>;
-	/** Into which of the two areas somebody signs in to see it. */
-	signedIn?: 'developer' | 'owner';
+	/** The area that needs a sign-in. */
+	signedIn?: 'developer' | 'owner' | 'admin';
 }
 
 const at = (name: string, path: string): Place => ({ name, path: () => path });
@@ -29,6 +30,7 @@ const purchase = (name: PurchaseName): Place => ({
 });
 const developed = (name: string, path: string): Place => ({ ...at(name, path), signedIn: 'developer' });
 const owned = (name: string, path: string): Place => ({ ...at(name, path), signedIn: 'owner' });
+const administered = (name: string, path: string): Place => ({ ...at(name, path), signedIn: 'admin' });
 
 /** Sends a form as it must not be sent. */
 const sendWrong = (selector: string, text: string) => async (page: Page) => {
@@ -49,7 +51,7 @@ async function unfold(page: Page): Promise<void> {
 	while ((await folded.count()) > 0) await folded.first().click();
 }
 
-/** What a buyer sees. */
+/** The pages of buyers. */
 export const BUYING: readonly Place[] = [
 	at('list', '/'),
 	at('list, place not found', '/?place=Atlantis'),
@@ -168,19 +170,54 @@ const askPrice = async (page: Page) => {
 	await page.getByRole('heading', { name: /^Change to/ }).waitFor();
 };
 
+/** Saves a router without a name, which is refused. */
+async function saveNameless(page: Page): Promise<void> {
+	await page.getByLabel('Name', { exact: true }).fill(' ');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await page.getByRole('alert').waitFor();
+}
+
+/** Opens the first gateway of a router, with its configuration. */
+async function openGateway(page: Page): Promise<void> {
+	await page.locator('.things a.covers').first().click();
+	await page.getByRole('button', { name: 'Show the configuration' }).click();
+	await page.getByRole('button', { name: 'Download the file' }).first().waitFor();
+}
+
+/** Asks to end the time of an active customer, without a confirmation. */
+async function askEnd(page: Page): Promise<void> {
+	await page.locator('.things li:has(.mark.good) a').first().click();
+	await page.getByRole('link', { name: 'End now' }).click();
+	await page.getByLabel('Reason').waitFor();
+}
+
 /** An owner's phone, and what the owner prints. */
 export const OWNING: readonly Place[] = [
 	at('owner, sign in', '/owner/sign-in'),
 	at('owner, forgot', '/owner/forgot'),
 	owned('owner', '/owner'),
+	{ ...owned('owner: this month, everything unfolded', '/owner?period=monthly'), act: unfold },
 	owned('owner: earnings', '/owner/earnings'),
 	owned('owner: payments', '/owner/payments'),
+	owned('owner: payments of an hour', '/owner/payments?period=monthly&hour=9&kind=payment'),
 	owned('owner: people', '/owner/people'),
+	owned('owner: help', '/owner/help'),
+	owned('owner: help, wrong', '/owner/help?q=12x&day=soon'),
+	owned('owner: help, purchase', '/owner/help/1'),
+	{ ...owned('owner: help, end', '/owner/help'), act: askEnd },
 	owned('owner: look', '/owner/brand'),
 	owned('owner: routers', '/owner/routers'),
+	owned('owner: router, new', '/owner/routers/new'),
 	owned('owner: router', `/owner/routers/${ROUTER}`),
 	owned('owner: router, look', `/owner/routers/${ROUTER}/brand`),
-	owned('owner: router, silent', `/owner/routers/${SILENT_ROUTER}`),
+	owned('owner: router, unresponsive', `/owner/routers/${UNRESPONSIVE_ROUTER}`),
+	owned('owner: router, edit', `/owner/routers/${ROUTER}/edit`),
+	{ ...owned('owner: router, nameless', `/owner/routers/${ROUTER}/edit`), act: saveNameless },
+	owned('owner: router, close', `/owner/routers/${ROUTER}/sales`),
+	owned('owner: router, access', `/owner/routers/${SHARED_ROUTER}/access`),
+	owned('owner: router, gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway`),
+	owned('owner: router, new gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway?kind=unifi`),
+	{ ...owned('owner: gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway`), act: openGateway },
 	owned('owner: network password', `/owner/routers/${SHARED_ROUTER}/network-password`),
 	owned('owner: price', `/owner/routers/${ROUTER}/price`),
 	{ ...owned('owner: price, asked', `/owner/routers/${ROUTER}/price`), act: askPrice },
@@ -188,22 +225,54 @@ export const OWNING: readonly Place[] = [
 	at('poster, small', `/r/${ROUTER}/poster?size=a6&languages=ar,en,am`)
 ];
 
-export const PAGES: readonly Place[] = [...BUYING, ...KIOSK, ...OWNING, ...REFERENCE, ...SIGNED_IN];
+/** Creates another account each time. */
+const createAccount = async (page: Page) => {
+	await page.locator('#email').fill(`a${Date.now()}@accounts.example`);
+	await page.locator('#note').fill('Has opened a café');
+	await page.getByRole('button', { name: 'Create the account' }).click();
+	await page.locator('.secret').waitFor();
+};
 
-/** The password of the demo account, as the server prints it. */
-function demoPassword(server: TestServer): string {
-	return /^ +owner@airtill\.example +password (\S+)$/m.exec(server.stdout())?.[1] ?? '';
-}
+/** The administrator's pages. The refunded purchase has left a review. */
+export const ADMINISTERING: readonly Place[] = [
+	at('admin, sign in', '/admin/sign-in'),
+	administered('admin', '/admin'),
+	administered('admin: reviews', '/admin/reviews'),
+	administered('admin: review', '/admin/reviews/1'),
+	administered('admin: routers', '/admin/routers'),
+	{ ...administered('admin: router, everything unfolded', '/admin/routers/1'), act: unfold },
+	administered('admin: accounts', '/admin/accounts'),
+	administered('admin: account', '/admin/accounts/3'),
+	{ ...administered('admin: account, everything unfolded', '/admin/accounts/3'), act: unfold },
+	administered('admin: account, new', '/admin/accounts/new'),
+	{ ...administered('admin: account, created', '/admin/accounts/new'), act: createAccount },
+	administered('admin: audit', '/admin/audit'),
+	administered('admin: audit, wrong', '/admin/audit?payment=one&from=soon')
+];
+
+export const PAGES: readonly Place[] = [
+	...BUYING,
+	...KIOSK,
+	...OWNING,
+	...REFERENCE,
+	...SIGNED_IN,
+	...ADMINISTERING
+];
 
 /** Opens a page in the state that it is listed for; signs in first where that is needed. */
 export async function visit(page: Page, fixtures: PurchaseFixtures, place: Place): Promise<void> {
-	await page.goto(fixtures.url + place.path(fixtures));
+	const address = fixtures.url + place.path(fixtures);
+	const response = await page.goto(address);
+	if (place.signedIn && response?.status() === 403) {
+		// Signed in as somebody else, on an earlier page.
+		await page.context().clearCookies();
+		await page.goto(address);
+	}
 	if (place.signedIn && new URL(page.url()).pathname === `/${place.signedIn}/sign-in`) {
-		await page.getByLabel('Email address').fill('owner@airtill.example');
-		await page.getByLabel('Password').fill(demoPassword(fixtures.server));
-		await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+		const email = place.signedIn === 'admin' ? 'admin@airtill.example' : 'owner@airtill.example';
+		await typeSignIn(page, email, demoPassword(fixtures.server, email));
 		await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'));
-		await page.goto(fixtures.url + place.path(fixtures));
+		await page.goto(address);
 	}
 	await place.act?.(page);
 }

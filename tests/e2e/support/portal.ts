@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startPostgres } from '../../support/server/postgres.ts';
-import { cli, startServer, type TestServer } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
 /**
- * How the portal reaches its API, and which database is below. The browser suite passes in all of them:
+ * Arrangements of portal, API and database. The browser suite passes in all of them:
  * `sqlite` and `postgres` are one process, in `remote` the portal is a second process that buys over HTTP.
  */
 export type SetUp = 'sqlite' | 'postgres' | 'remote';
 
 export interface Portal {
-	/** Where a browser goes. */
+	/** The address that browsers open. */
 	url: string;
 	/** The process that holds sessions and payments. */
 	service: TestServer;
@@ -24,7 +25,7 @@ export interface Portal {
 }
 
 const HOTSPOTS = fileURLToPath(new URL('../../../../shared/data/nyc-wifi-hotspots.csv', import.meta.url));
-export const MAPPING = 'id=OBJECTID,name=Name,address=Location,ssid=SSID,lat=Latitude,lon=Longitude';
+const MAPPING = 'id=OBJECTID,name=Name,address=Location,ssid=SSID,lat=Latitude,lon=Longitude';
 
 /** Real hotspots to import; null where this clone has no data folder beside it. */
 export const realHotspots = (): string | null => (existsSync(HOTSPOTS) ? HOTSPOTS : null);

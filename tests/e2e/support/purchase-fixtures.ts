@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { handOver, HAND_OVER_ROUTER } from '../../support/gateways/hand-over.ts';
 import { buyAt, numberEnding, untilTitled } from '../../support/pages/purchase.ts';
-import { cli, startServer, type TestServer } from '../../support/server/server.ts';
+import { cli } from '../../support/server/cli.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 import { openSql } from '../../support/server/sql.ts';
 import { ROUTER } from './test.ts';
 
@@ -50,7 +51,7 @@ export const SHARED_ROUTER = 16;
 const HOTSPOT_ROUTER = 17;
 const ENTERPRISE_ROUTER = 14;
 /** Its gateway never answers. */
-export const SILENT_ROUTER = 13;
+export const UNRESPONSIVE_ROUTER = 13;
 
 const MINUTE = 60_000;
 const lookAgainMs = 50;
@@ -70,7 +71,7 @@ export async function startPurchaseFixtures(): Promise<PurchaseFixtures> {
 
 	// What takes time comes first; then the clock stands still, and what happens at once comes.
 	const over = await buy('456', /^Your Wi‑Fi is paid until/);
-	const notLetIn = await buy('008', /^You have paid/, SILENT_ROUTER);
+	const notLetIn = await buy('008', /^You have paid/, UNRESPONSIVE_ROUTER);
 	const late = await buy('003', /^Check your phone/);
 	await asked(server);
 	await server.advance(11 * MINUTE);
@@ -109,10 +110,10 @@ export async function startPurchaseFixtures(): Promise<PurchaseFixtures> {
 		buy('456', paid, HAND_OVER_ROUTER),
 		buy('456', paid, ENTERPRISE_ROUTER),
 		buy('456', paid, SHARED_ROUTER),
-		buy('456', /^You have paid/, SILENT_ROUTER)
+		buy('456', /^You have paid/, UNRESPONSIVE_ROUTER)
 	]);
 	// As after three checks, a minute apart, in which it did not answer.
-	await silence(server);
+	await stopResponding(server);
 	return {
 		server,
 		url,
@@ -180,11 +181,11 @@ async function signInAsGuest(server: TestServer): Promise<string> {
 	return pass;
 }
 
-async function silence(server: TestServer): Promise<void> {
+async function stopResponding(server: TestServer): Promise<void> {
 	const sql = await openSql(server.databaseUrl);
 	const since = Date.now();
 	await sql.run("update gateways set unresponsive_since = ? where name = 'dead'", since);
-	await sql.run('update routers set unresponsive_since = ? where id = ?', since, SILENT_ROUTER);
+	await sql.run('update routers set unresponsive_since = ? where id = ?', since, UNRESPONSIVE_ROUTER);
 	await sql.close();
 }
 
@@ -192,7 +193,14 @@ async function silence(server: TestServer): Promise<void> {
 async function addDeadGateway(server: TestServer): Promise<void> {
 	const file = path.join(server.dataDir, 'dead.key');
 	writeFileSync(file, 'obviously-fake-password\n', { mode: 0o600 });
-	const hotspot = ['--router', String(SILENT_ROUTER), '--kind', 'mikrotik', '--login-host', '10.5.50.1'];
+	const hotspot = [
+		'--router',
+		String(UNRESPONSIVE_ROUTER),
+		'--kind',
+		'mikrotik',
+		'--login-host',
+		'10.5.50.1'
+	];
 	const api = [
 		'--control',
 		'rest',

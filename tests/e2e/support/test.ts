@@ -34,6 +34,10 @@ export async function unfold(page: Page): Promise<void> {
 	for (const fold of folds.reverse()) await fold.click();
 }
 
+/** For tests that change the size of the window: one that fills the screen keeps its own. */
+export const withoutFullScreen = (page: Page): Promise<unknown> =>
+	page.addInitScript(() => Reflect.deleteProperty(Element.prototype, 'requestFullscreen'));
+
 /** Walks the way of a buyer by what a buyer reads. */
 export class Buyer {
 	readonly page: Page;

@@ -4,7 +4,7 @@ export interface Device {
 	ip: string;
 }
 
-/** What a gateway is told when it is connected to a portal. */
+/** Settings of a gateway that is connected to a portal. */
 export interface Connection {
 	/** Portal address, as `airtill gateways add` prints it. */
 	portal: string;
@@ -42,7 +42,7 @@ export interface Behaviour {
 	own(path: string, query: URLSearchParams): Promise<Answer | null>;
 }
 
-/** What a behaviour does to its device. */
+/** Gives a behaviour its device, and opens the gate for it. */
 export interface Gate {
 	/** `http://127.0.0.1:<port>` */
 	readonly url: string;

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /**
- * What can go wrong on the way to the API of a gateway. `down`: the connection breaks before anything happens. `lost`:
+ * Faults on the way to the API of a gateway. `down`: the connection breaks before anything happens. `lost`:
  * it happens, and the answer is lost. `held`: nothing happens before `release`, and then it does, whoever still waits.
  * `slow`: the same after half a second. `unauthorised`, `error`: 401 and 500, and nothing happens.
  */
-export type Fault = 'down' | 'lost' | 'held' | 'slow' | 'unauthorised' | 'error';
+type Fault = 'down' | 'lost' | 'held' | 'slow' | 'unauthorised' | 'error';
 
 export interface Asked {
 	method: string;

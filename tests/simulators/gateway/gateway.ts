@@ -32,7 +32,7 @@ export interface StandInGateway {
 	stop(): Promise<void>;
 }
 
-/** What operating systems ask for (A4 of the reference), and what says to them that they are online. */
+/** Addresses that operating systems request (A4 of the reference), with the answers that mean "online". */
 const PROBES: Readonly<Record<string, Answer>> = {
 	'/generate_204': { status: 204, headers: {}, body: '' },
 	'/hotspot-detect.html': html('<HTML><HEAD><TITLE>Success</TITLE></HEAD><BODY>Success</BODY></HTML>'),

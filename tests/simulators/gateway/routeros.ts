@@ -6,7 +6,7 @@ import { startApi, type ApiServer, type Asked, type Said } from './faults.ts';
  * do, and are counted by their uptime on its own clock.
  */
 export interface RouterOs extends ApiServer {
-	/** Who signs in with what; the words of the hotspot when it refuses. */
+	/** Signs in; the words of the hotspot if it refuses. */
 	signIn(user: string, password: string, mac: string): 'online' | string;
 	isOnline(user: string): boolean;
 	/** Devices of a user that are online. */

@@ -1,6 +1,6 @@
 import type { SimulatorAnswer } from '../frame.ts';
 
-/** How Daraja says no, and what its result codes are called. */
+/** Refusals of Daraja and the names of its result codes. */
 
 let requests = 0;
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import process from 'node:process';
 
 /** Replaces M-Pesa's certificate, with which a client encrypts the initiator's password. */
-export interface SimulatedCertificate {
+interface SimulatedCertificate {
 	/** Writes the certificate (PEM) where a client can read it. @returns its path */
 	file(): string;
 	/** As the operator's portal would do it. */

@@ -4,7 +4,7 @@ import type { Market } from './markets.ts';
 
 /** Validates payment and refund requests by MTN's documentation. */
 
-export interface Order {
+interface Order {
 	reference: string;
 	/** As it came. */
 	amount: string;
@@ -103,7 +103,7 @@ const isAmount = (text: string, decimals: number): boolean =>
 	Number(text) > 0 &&
 	(text.split('.')[1] ?? '').replace(/0+$/, '').length <= decimals;
 
-export const isMsisdn = (text: string): boolean => /^\d{5,15}$/.test(text);
+const isMsisdn = (text: string): boolean => /^\d{5,15}$/.test(text);
 
 export function isParty(type: string, id: string): boolean {
 	switch (type) {

@@ -4,7 +4,7 @@
  */
 import type { Script } from '../script.ts';
 
-export interface Country {
+interface Country {
 	code: string;
 	name: string;
 	/** Country code of numbers. */

@@ -7,7 +7,7 @@ const ALGORITHM = 'ecdsa-p256-sha256';
 const COVERED = ['@method', '@authority', '@path', 'signature-date', 'content-digest', 'content-type'];
 const LIFE_MS = 5 * 60 * 1000;
 
-export interface KeyRing {
+interface KeyRing {
 	/** In the order of GET /v2/public-key/http: a retired key comes before the current one. */
 	published: { id: string; key: string }[];
 	id: string;

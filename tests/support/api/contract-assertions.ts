@@ -29,7 +29,7 @@ export interface ReceivedResponse {
 }
 
 /** Finds the contract's route for a request; null if there is none. */
-export function routeOf(method: string, path: string): TestRoute | null {
+function routeOf(method: string, path: string): TestRoute | null {
 	const plain = path
 		.replace(/[?#].*$/s, '')
 		.replace(/\/{2,}/g, '/')

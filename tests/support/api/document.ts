@@ -58,7 +58,7 @@ interface Answer {
 	headers: Map<string, { required: boolean; type: string; validate: ValidateFunction }>;
 }
 
-export class ApiDocument {
+class ApiDocument {
 	readonly #document: Json;
 	readonly #ajv = createAjv();
 	readonly #answers = new Map<string, Answer>();

@@ -17,7 +17,7 @@ export interface Received {
 }
 
 /** `hang` never answers; `drop` closes the connection. */
-export type Reply =
+type Reply =
 	| 'hang'
 	| 'drop'
 	| { status: number; headers?: Record<string, string>; body?: string | Buffer; afterMs?: number };

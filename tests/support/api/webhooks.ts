@@ -47,7 +47,7 @@ export function verified(
 }
 
 /** The domain beside a running server: its database, its secret, its clock. */
-export async function openWebhooks(
+async function openWebhooks(
 	fixture: Fixture
 ): Promise<{ webhooks: Webhooks; database: Database; close(): Promise<void> }> {
 	const { databaseUrl, env } = fixture.server;

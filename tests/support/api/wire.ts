@@ -74,7 +74,7 @@ export const FIELDS = {
 	problemItem: ['in', 'pointer', 'code', 'detail']
 } as const;
 
-/** Which of the field sets above an operation answers with. */
+/** The field set of each operation's answer. */
 export const BODY_OF: Readonly<Record<string, keyof typeof FIELDS>> = {
 	listRouters: 'listRouters',
 	getRouter: 'router',

@@ -111,7 +111,7 @@ export const callbackOf = (url: string, body: string): RawCallback => ({
 	body
 });
 
-/** What the receiver got at an address, as the core turns it into a claim. */
+/** Turns the message that arrived at an address into a claim, as the core does. */
 export async function claimAt(url: string): Promise<CallbackClaim> {
 	const at = new URL(url).pathname + new URL(url).search;
 	await expect.poll(() => receiver.at(at).length, { timeout: 15_000 }).toBeGreaterThan(0);

@@ -1,4 +1,5 @@
-import { cli, type TestServer } from '../server/server.ts';
+import { cli } from '../server/cli.ts';
+import { type TestServer } from '../server/server.ts';
 
 /** The address that doctor says must be entered in the operator's portal. */
 export async function portalAddress(server: TestServer, id: string): Promise<string> {

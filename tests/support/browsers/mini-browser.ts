@@ -14,7 +14,7 @@ export interface MiniBrowser {
 	close(): Promise<void>;
 }
 
-export interface MiniBrowserOptions {
+interface MiniBrowserOptions {
 	javaScript?: boolean;
 	/** Of the device, e.g. `fr-RW`. */
 	locale?: string;

@@ -1,13 +1,13 @@
 import sharp from 'sharp';
 
-export interface Pixels {
+interface Pixels {
 	/** RGBA, row by row */
 	data: Uint8ClampedArray;
 	width: number;
 	height: number;
 }
 
-export interface Crop {
+interface Crop {
 	left: number;
 	top: number;
 	width: number;

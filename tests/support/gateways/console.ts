@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import http from 'node:http';
 
-export interface Console {
+interface Console {
 	url: string;
 	/** Devices that are in, by MAC address. */
 	inside: Set<string>;
-	/** What it answers to: nothing but 503 while false. */
+	/** While false, it answers 503 only. */
 	answers: boolean;
 	stop(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { startRouterOs, type RouterOs } from '../../simulators/gateway/routeros.
 import { startUniFi, type UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { browse, type Browsing } from '../pages/browsing.ts';
 import { buyHourOn } from '../pages/splash.ts';
-import { cli } from '../server/server.ts';
+import { cli } from '../server/cli.ts';
 import { eventually, type Fixture } from '../server/fixture.ts';
 
 export const UNIFI_KEY = 'obviously-fake-api-key';

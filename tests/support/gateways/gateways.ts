@@ -4,12 +4,13 @@ import path from 'node:path';
 import type { ConfigPart } from '../../../src/lib/server/gateways/gateway.ts';
 import type { Kind } from '../../simulators/gateway/gateway.ts';
 import type { AccessKind } from '../../../src/lib/domain/access-kind.ts';
-import { cli, type TestServer } from '../server/server.ts';
+import { cli } from '../server/cli.ts';
+import { type TestServer } from '../server/server.ts';
 import type { Fixture } from '../server/fixture.ts';
 
 export interface Registered {
 	name: string;
-	/** What is entered in the gateway. */
+	/** Entered in the gateway. */
 	portal: string;
 	/** '' where none is shared. */
 	secret: string;
@@ -54,7 +55,7 @@ export interface RadiusGateway {
 	name: string;
 	key: string;
 	radiusSecret: string;
-	/** What its RADIUS server shows us. */
+	/** Sent to us by its RADIUS server. */
 	token: string;
 	/** Notes that the registration printed. */
 	advice: string;
@@ -96,7 +97,7 @@ export async function registerRadius(
 	};
 }
 
-/** What `airtill gateways config NAME` prints, part by part. */
+/** The parts that `airtill gateways config NAME` prints. */
 export async function printedConfig(
 	server: Pick<TestServer, 'env' | 'url'>,
 	name: string

@@ -14,7 +14,7 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 export const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 export interface NdsDevice {
-	/** What the router calls its stay. */
+	/** The router's name for its stay. */
 	token: string;
 	hid: string;
 	mac: string;

@@ -1,4 +1,4 @@
-/** What FreeRADIUS' rlm_rest sends to us, with the configuration of gateways/freeradius.ts, without FreeRADIUS. */
+/** The requests that FreeRADIUS' rlm_rest sends with the configuration of gateways/freeradius.ts. */
 import type { RadiusGateway } from './gateways.ts';
 
 export interface RadiusAnswer {

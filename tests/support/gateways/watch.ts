@@ -14,7 +14,7 @@ export const clockOf = ({ server }: Pick<Fixture, 'server'>): Clock => ({
 });
 
 /** Notes what an endpoint or a job learns of gateways: by their names, in the words of the server. */
-export async function hear(
+export async function recordResponse(
 	fixture: Pick<Fixture, 'server'>,
 	names: readonly string[],
 	news: StatusUpdate = {},
@@ -55,14 +55,18 @@ export async function later(fixture: Fixture, ms: number): Promise<void> {
 }
 
 /** Advances minute by minute; the given gateways respond in each. */
-export async function minutes(fixture: Fixture, count: number, heard: readonly string[] = []): Promise<void> {
+export async function minutes(
+	fixture: Fixture,
+	count: number,
+	responding: readonly string[] = []
+): Promise<void> {
 	for (let index = 0; index < count; index += 1) {
-		if (heard.length > 0) await hear(fixture, heard);
+		if (responding.length > 0) await recordResponse(fixture, responding);
 		await later(fixture, minute);
 	}
 }
 
-export interface Connection {
+interface Connection {
 	gateway: string;
 	passId?: number;
 	mac?: string;

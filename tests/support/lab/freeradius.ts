@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigPart } from '../../../src/lib/server/gateways/gateway.ts';
 import { freePort } from '../server/ports.ts';
 
-/** Where Debian keeps it: a copy is changed, never this. */
+/** Debian's configuration: a copy is changed, never this. */
 const DEBIAN = '/etc/freeradius/3.0';
 const startLimitMs = 30_000;
 const stopLimitMs = 10_000;
@@ -30,7 +30,7 @@ export interface FreeRadius {
 /** Of that listener: not the one of another gateway. */
 export const COA_ADDRESS = '127.0.0.9';
 
-/** What FreeRADIUS itself takes for a Disconnect-Request: one session is there, once. */
+/** FreeRADIUS in the role of a gateway: it has one session, which one Disconnect-Request ends. */
 const coaSite = (port: number, secret: string) => `
 client coa-tests {
 	ipaddr = 127.0.0.1/32

@@ -4,14 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { ensureBrowser } from '../runner/browser.js';
 import { numberEnding } from '../api/api.ts';
 import { registerGateway, type Registered } from '../gateways/gateways.ts';
-import { cli, startServer, type TestServer } from '../server/server.ts';
+import { cli } from '../server/cli.ts';
+import { startServer, type TestServer } from '../server/server.ts';
 import { ROUTER_ADDRESS, startNetworkLab, until, type Device, type NetworkLab } from './network-lab.ts';
 import { openSql, type Sql } from '../server/sql.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const PORT = 3000;
 const pageLimitMs = 30_000;
-/** What phones look for the internet with. */
+/** The internet checks of phones. */
 export const PROBE = 'http://captive.apple.com/hotspot-detect.html';
 
 export interface HotspotLab {
@@ -19,14 +20,14 @@ export interface HotspotLab {
 	server: TestServer;
 	gateway: Registered;
 	sql: Sql;
-	/** What openNDS tells of its clients. */
+	/** The clients of openNDS. */
 	clients(): Promise<Client[]>;
 	/** A browser on a device. */
 	open(device: Device): Promise<Buyer>;
 	stop(): Promise<void>;
 }
 
-export interface Client {
+interface Client {
 	mac: string;
 	state: string;
 	token: string;
@@ -34,7 +35,7 @@ export interface Client {
 	session_end: string;
 }
 
-export interface Buyer {
+interface Buyer {
 	page: Page;
 	/** Looks for the internet, as phones do, and buys 30 minutes on the page that comes; answers when they run. */
 	buy(): Promise<void>;

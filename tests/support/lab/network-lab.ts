@@ -18,8 +18,8 @@ const ask = fileURLToPath(new URL('./ask.js', import.meta.url));
 const limitMs = 60_000;
 const lookAgainMs = 100;
 
-/** What a request from a device came to. */
-export interface Asked {
+/** The result of a request from a device. */
+interface Asked {
 	/** 0 when nobody answered. */
 	status: number;
 	location: string;
@@ -65,7 +65,7 @@ export interface NetworkLab {
 	restartFirewall(): Promise<void>;
 	/** Runs the guard that belongs to the configuration. */
 	startGuard(): Promise<void>;
-	/** What it printed. */
+	/** Its output. */
 	openndsLog(): string;
 	ndsctl(...args: string[]): Promise<string>;
 	/** One request from the router itself. */
@@ -73,7 +73,7 @@ export interface NetworkLab {
 	stop(): Promise<void>;
 }
 
-/** What everybody on the internet answers. */
+/** The answer of every host on the internet. */
 export const INTERNET_SAYS = 'This is the internet.';
 
 export async function startNetworkLab(chromium: string): Promise<NetworkLab> {
@@ -175,7 +175,7 @@ async function startDhcp(router: Machine, folder: string, env: Record<string, st
 	router.start('dnsmasq', ['--keep-in-foreground', `--conf-file=${file}`], { stdio: 'ignore', env });
 }
 
-/** What dhclient does with a lease. */
+/** The script that dhclient runs for a lease. */
 const LEASE_SCRIPT = `#!/bin/sh
 case "$reason" in
 PREINIT) ip link set "$interface" up ;;

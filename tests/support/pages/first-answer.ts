@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 const limitMs = 10_000;
 
-export interface FirstAnswer {
+interface FirstAnswer {
 	/** Headers and body as they were sent. */
 	bytes: number;
 	status: number;

@@ -1,6 +1,6 @@
 /**
  * The programs that run the samples of the documentation (tests/api/api/docs-examples.test.ts,
- * tests/api/operations/pgbouncer.test.ts), from Debian's packages.
+ * tests/api/operations/data/pgbouncer.test.ts), from Debian's packages.
  */
 import { spawnSync } from 'node:child_process';
 import { canInstall, install } from './apt.js';

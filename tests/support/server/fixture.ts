@@ -44,7 +44,7 @@ export interface Fixture {
 	stop(): Promise<void>;
 }
 
-export interface KeyOptions {
+interface KeyOptions {
 	accountId?: number;
 	role?: Role;
 	accountRole?: Role;

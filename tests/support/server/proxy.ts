@@ -4,7 +4,7 @@ import { Agent, createServer, get, request, type IncomingMessage, type ServerRes
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 
-export interface Proxy {
+interface Proxy {
 	/** `http://127.0.0.1:<port>` */
 	readonly url: string;
 	/** Whether the last check of this process succeeded. */

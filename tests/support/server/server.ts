@@ -13,16 +13,15 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from './ports.ts';
 import { createDatabaseOn } from './postgres.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+export const root = fileURLToPath(new URL('../../..', import.meta.url));
 const entry = path.join(root, 'src/server.js');
 const built = path.join(root, 'build/handler.js');
-const clock = path.join(root, 'tests/support/server/movable-clock.js');
+export const clock = path.join(root, 'tests/support/server/movable-clock.js');
 
 const readyLimitMs = 30_000;
 const readyPollMs = 25;
 const stopLimitMs = 10_000;
-const clockLimitMs = 10_000;
-const cliLimitMs = 120_000;
+export const clockLimitMs = 10_000;
 
 // Servers end with the tests. (If those are killed, the closed IPC channel ends them: movable-clock.js.)
 const running = new Set<ChildProcess>();
@@ -66,12 +65,6 @@ export interface TestServer {
 	now(): number;
 	/** Moves the server's clock forward, or back when negative, relative to where it is. */
 	advance(ms: number): Promise<void>;
-}
-
-export interface CliResult {
-	code: number;
-	stdout: string;
-	stderr: string;
 }
 
 /** No test but those of the limits themselves is limited. */
@@ -182,51 +175,6 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 	};
 }
 
-/** Runs `airtill ARGS` beside a server: with its environment, so on its database, and by its clock. */
-export const cli = (args: string[], server: Pick<TestServer, 'env'>): Promise<CliResult> =>
-	startCli(args, server).ended;
-
-/** A command that has not ended yet. */
-export interface RunningCli {
-	/** Output on stderr so far. */
-	stderr(): string;
-	/** Moves its own clock forward, if it still runs, from the server's when it was started. */
-	advance(ms: number): Promise<void>;
-	signal(signal: NodeJS.Signals): void;
-	ended: Promise<CliResult>;
-}
-
-/** The same, for a command that is looked at while it runs. */
-export function startCli(args: string[], { env }: Pick<TestServer, 'env'>): RunningCli {
-	const child = spawn(process.execPath, ['--import', clock, path.join(root, 'src/cli/airtill.js'), ...args], {
-		cwd: root,
-		env,
-		stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-		timeout: cliLimitMs
-	});
-	let clockOffsetMs = Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
-	let stdout = '';
-	let stderr = '';
-	child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-	child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-	const ended = once(child, 'close').then(([code, signal]: unknown[]) => {
-		if (typeof code !== 'number') throw new Error(`airtill ${args.join(' ')} was ended by ${String(signal)}`);
-		return { code, stdout, stderr };
-	});
-	return {
-		stderr: () => stderr,
-		async advance(ms) {
-			clockOffsetMs += ms;
-			if (hasEnded(child)) return;
-			const applied = once(child, 'message', { signal: AbortSignal.timeout(clockLimitMs) });
-			child.send({ clockOffsetMs });
-			await applied;
-		},
-		signal: (signal) => void child.kill(signal),
-		ended
-	};
-}
-
 async function databaseFor(database: string, dataDir: string): Promise<string> {
 	if (database === 'sqlite') return `file:${path.join(dataDir, 'airtill.db')}`;
 	if (database !== 'postgres') return database;
@@ -269,6 +217,6 @@ async function answers(url: string): Promise<boolean> {
 	}
 }
 
-function hasEnded(child: ChildProcess) {
+export function hasEnded(child: ChildProcess) {
 	return child.exitCode !== null || child.signalCode !== null;
 }

@@ -637,7 +637,7 @@ describe('a callback', () => {
 	});
 	afterEach(() => receiver.stop());
 
-	/** What comes at the callback address. */
+	/** The body of a callback. */
 	async function received(script: Partial<Script>, how: Partial<CallbackScript> = {}): Promise<string> {
 		const request = order();
 		simulator.script({ reference: request.reference }, { callbacks: [], ...script });

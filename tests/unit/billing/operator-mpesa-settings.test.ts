@@ -1,4 +1,3 @@
-/** What M-Pesa takes, whether it is there, and its settings. */
 import { describe, expect, it } from 'vitest';
 import { configureOperators } from '../../../src/lib/server/billing/operators/configure.ts';
 import { INSTALLATION, adapter, adapterWith, simulator, useMpesa } from '../../support/billing/mpesa.ts';

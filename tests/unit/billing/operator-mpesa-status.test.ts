@@ -1,4 +1,4 @@
-/** What became of a push: status reads and callbacks, against the simulated Daraja. */
+/** Status reads and callbacks of a push, against the simulated Daraja. */
 import { describe, expect, it } from 'vitest';
 import {
 	adapter,

@@ -1,4 +1,4 @@
-/** What a router with offers sells on pages, and at which price. */
+/** Offers as pages sell them, with their prices. */
 import { describe, expect, test } from 'vitest';
 import { timeValue, wantedTime, type PayEntry } from '#lib/checkout/pay-form.ts';
 import { payablePrice, usefulOffers } from '#lib/checkout/price.ts';

@@ -1,4 +1,4 @@
-/** When a webhook that failed is tried again (wire format 5.4). */
+/** Retries of a failed webhook (wire format 5.4). */
 import { describe, expect, it } from 'vitest';
 import { nextAttemptAt, type FailedAttempt } from '../../../src/lib/server/developer/webhooks/schedule.ts';
 

@@ -1,4 +1,4 @@
-/** Where webhooks may go, as far as a URL shows it (wire format 5.5), and which addresses are public. */
+/** Rules for webhook URLs that need no lookup (wire format 5.5), and public addresses. */
 import { describe, expect, it } from 'vitest';
 import { isPublicAddress } from '../../../src/lib/server/platform/ssrf/public-addresses.ts';
 import { urlRefusal } from '../../../src/lib/server/developer/webhooks/transport/url-rules.ts';

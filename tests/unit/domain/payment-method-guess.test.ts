@@ -1,4 +1,4 @@
-/** Which network a number probably belongs to: what is preselected, and where `mobile_money` goes. */
+/** A number's prefix preselects its payment method, and routes `mobile_money`. */
 import { expect, it } from 'vitest';
 import { approvalMenu } from '../../../src/lib/domain/payment-methods/approval-menu.ts';
 import {

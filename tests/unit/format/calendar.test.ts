@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { buckets, dateAt, isDate, MAX_BUCKETS, type Period } from '../../../src/lib/format/calendar.ts';
+import {
+	buckets,
+	dateAt,
+	isDate,
+	MAX_BUCKETS,
+	nextMorning,
+	type Period
+} from '../../../src/lib/format/calendar.ts';
 import { random } from '../../support/random.ts';
 
 const hour = 3_600_000;
@@ -186,4 +193,15 @@ describe.each(ZONES)('in %s', (zone) => {
 			expect(dateAt(instant, zone)).toBe(parts.format(instant));
 		}
 	});
+});
+
+it.each([
+	['Africa/Kampala', '2026-11-24T09:00:00Z', '2026-11-25T03:00:00Z'],
+	['Africa/Kampala', '2026-11-24T20:59:59Z', '2026-11-25T03:00:00Z'],
+	['Africa/Kampala', '2026-11-24T21:00:00Z', '2026-11-26T03:00:00Z'],
+	['Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T04:00:00Z'],
+	['Europe/Berlin', '2026-10-24T12:00:00Z', '2026-10-25T05:00:00Z'],
+	['America/New_York', '2026-10-31T12:00:00Z', '2026-11-01T11:00:00Z']
+])('the next morning in %s after %s is %s', (timeZone, now, morning) => {
+	expect(new Date(nextMorning(Date.parse(now), timeZone)).toISOString()).toBe(morning.replace('Z', '.000Z'));
 });

@@ -1,4 +1,3 @@
-/** What an operator may register, and the addresses that a browser may be sent to. */
 import { describe, expect, it } from 'vitest';
 import { ownPurchase } from '../../../src/routes/(portal)/splash/own-purchase.ts';
 import { normaliseLoginHost } from '../../../src/lib/server/gateways/captive-sessions/login-hosts.ts';
@@ -7,6 +6,7 @@ import { normaliseMac } from '../../../src/lib/domain/mac.ts';
 import { InputError } from '../../../src/lib/server/platform/errors.ts';
 
 const INPUT: GatewayInput = {
+	publicApi: false,
 	name: 'cafe',
 	routerId: 3,
 	kind: 'opennds',

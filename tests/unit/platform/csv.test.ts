@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readCsv } from '../../../src/lib/server/platform/csv.ts';
 
-/** What the reader is told, as `line: cells` and `line! reason`. */
+/** Lists the rows and refusals, as `line: cells` and `line! reason`. */
 async function read(...chunks: (string | Buffer)[]): Promise<string[]> {
 	const told: string[] = [];
 	await readCsv(

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { sessionBody } from '../../../src/lib/server/billing/sessions/body.ts';
 import type { SessionRow } from '../../../src/lib/server/billing/sessions/store.ts';
 import { wifiPassword } from '../../../src/lib/server/platform/ids.ts';
-import { wifiPasswordProblem } from '../../../src/lib/domain/wifi-password.ts';
+import { wifiPasswordProblem } from '../../../src/lib/domain/wifi/wifi-password.ts';
 import { qrSvg } from '../../../src/lib/server/portal/wifi-qr-svg.ts';
-import { wifiQrText, type WifiSecurity } from '../../../src/lib/domain/wifi-qr.ts';
+import { wifiQrText, type WifiSecurity } from '../../../src/lib/domain/wifi/wifi-qr.ts';
 
 const pixelsPerModule = 4;
 
@@ -43,7 +43,7 @@ function decoded(text: string): string | undefined {
 	return jsQR(data, size, size, { inversionAttempts: 'dontInvert' })?.data;
 }
 
-/** What a phone makes of the text: fields of a Wi-Fi code after ZXing's rules. */
+/** Reads the text as a phone does: fields of a Wi-Fi code after ZXing's rules. */
 function read(text: string): Record<string, string> {
 	expect(text).toMatch(/^WIFI:.*;;$/s);
 	const fields = [...text.slice('WIFI:'.length, -1).matchAll(/([A-Z]):((?:\\.|[^\\;])*);/gs)];

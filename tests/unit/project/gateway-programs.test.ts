@@ -1,4 +1,4 @@
-/** What `npm run test:gateways` does about programs and rights that are not there: it never goes on without them. */
+/** `npm run test:gateways` installs missing programs, or fails; it never skips tests. */
 import { describe, expect, it } from 'vitest';
 import { ensureGatewayPrograms } from '../../support/runner/gateway-programs.js';
 

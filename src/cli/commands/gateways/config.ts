@@ -2,11 +2,10 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import type { ConfigPart } from '#lib/server/gateways/gateway.ts';
-import { adapterOf } from '#lib/server/gateways/registry.ts';
 import { UsageError, defineCommand } from '../../support/command.ts';
 import { CommandError } from '../../support/errors.ts';
 import { print } from '../../support/output.ts';
-import { findRouter, knownGateway } from '../../support/services.ts';
+import { knownGateway } from '../../support/services.ts';
 
 export const configureGateway = defineCommand({
 	name: 'gateways config',
@@ -32,21 +31,8 @@ export const configureGateway = defineCommand({
 		if (part !== undefined && out !== undefined) throw new UsageError('Use --part or --out, not both.');
 		const app = await open();
 		const gateway = await knownGateway(app, argument);
-		const router = await findRouter(app, gateway.routerId);
-		const { origin, port } = app.config;
-		const parts = adapterOf(gateway.kind).configFor(gateway, {
-			origin,
-			apiOrigin: apiOrigin ?? `http://127.0.0.1:${port}`,
-			radiusServer,
-			port,
-			gateway,
-			router: router && {
-				ssid: router.ssid,
-				accessKind: router.access_kind,
-				networkPassword: app.routers.networkPassword(router)
-			}
-		});
-		if (origin === null) {
+		const parts = await app.gatewaySetup.configOf(gateway, { apiOrigin, radiusServer });
+		if (app.config.origin === null) {
 			console.error('ORIGIN is not set: replace THIS-MACHINE with the address of this machine.');
 		}
 		if (part !== undefined) await print(partOf(parts, part).text.replace(/\n$/, ''));
@@ -62,8 +48,8 @@ function addressOf(text: string | undefined): string | null {
 	return text;
 }
 
-function originOf(text: string | undefined): string | null {
-	if (text === undefined) return null;
+function originOf(text: string | undefined): string | undefined {
+	if (text === undefined) return undefined;
 	if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
 		throw new UsageError('--api-origin takes an address, e.g. https://portal.example.');
 	}

@@ -3,13 +3,13 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { gatewayState } from '#lib/server/owner/usage/usage.ts';
 import { checkGatewayHere } from '../../checks/gateway.ts';
-import { report, REPORT_HELP } from '../../checks/finding.ts';
+import { report, REPORT_HELP } from '../../checks/report.ts';
 import { defineCommand } from '../../support/command.ts';
 import { gatewayAddresses } from '../../support/gateway-text.ts';
 import { plain, print, tableLine } from '../../support/output.ts';
 import { findRouter, knownGateway } from '../../support/services.ts';
 
-const gatewayLine = tableLine(24, 9, 36, 24, 12);
+const gatewayLine = tableLine(24, 9, 36, 24, 13);
 
 export const listGateways = defineCommand({
 	name: 'gateways list',
@@ -91,7 +91,7 @@ function sayRemoved(
 function stateText(gateway: RegisteredGateway): string {
 	const { unresponsiveSince, trouble } = gateway;
 	const state = gatewayState(gateway);
-	if (state === 'silent') return `silent since ${isoTime(unresponsiveSince)}`;
+	if (state === 'unresponsive') return `unresponsive since ${isoTime(unresponsiveSince)}`;
 	if (trouble !== null) return 'trouble';
-	return { heard: 'ok', new: 'new', unwatched: 'not watched' }[state];
+	return state === 'unmonitored' ? 'not monitored' : state;
 }

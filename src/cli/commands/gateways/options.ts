@@ -1,4 +1,4 @@
-import type { GatewayInput } from '#lib/server/gateways/settings/gateway-input.ts';
+import type { NO_SETTINGS } from '#lib/server/gateways/settings/gateway-input.ts';
 import { UsageError } from '../../support/command.ts';
 import { readSecret } from '../../support/files.ts';
 
@@ -53,24 +53,6 @@ export const SETTING_HELP = [
 	'                        the webhook session.activated'
 ];
 
-type Settings = Omit<GatewayInput, 'name' | 'routerId' | 'kind' | 'secret' | 'radiusSecret'>;
-
-export const NO_SETTINGS: Settings = {
-	loginHosts: [],
-	level: null,
-	site: null,
-	accessPoints: [],
-	externalAccess: false,
-	control: null,
-	nas: null,
-	ndsctl: null,
-	api: null,
-	apiUser: null,
-	apiKey: null,
-	apiCertificate: null,
-	apiInsecure: false
-};
-
 interface Values {
 	'login-host': string[];
 	'access-point': string[];
@@ -88,7 +70,7 @@ interface Values {
 }
 
 /** Returns the given settings. An empty text deletes one. */
-export async function readSettings(values: Values, folder: string): Promise<Partial<Settings>> {
+export async function readSettings(values: Values, folder: string): Promise<Partial<typeof NO_SETTINGS>> {
 	const file = async (name: string | undefined) =>
 		name === '' ? '' : (await readSecret(folder, name))?.trim();
 	const { level, site, control, nas, ndsctl, api } = values;
@@ -107,7 +89,9 @@ export async function readSettings(values: Values, folder: string): Promise<Part
 		...(values['login-host'].length > 0 && { loginHosts: listed(values['login-host']) }),
 		...(values['access-point'].length > 0 && { accessPoints: listed(values['access-point']) }),
 		...(values['external-access'] && { externalAccess: true }),
-		...(values['api-insecure'] && { apiInsecure: true })
+		...(values['api-insecure'] && { apiInsecure: true }),
+		// An administrator's address may be internal.
+		...(api !== undefined && { publicApi: false })
 	};
 }
 

@@ -1,18 +1,12 @@
 import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
+import { NO_SETTINGS } from '#lib/server/gateways/settings/gateway-input.ts';
 import { UsageError, defineCommand, required } from '../../support/command.ts';
 import { CommandError } from '../../support/errors.ts';
 import { readSecret } from '../../support/files.ts';
 import { gatewayAddresses, secretLines } from '../../support/gateway-text.ts';
 import { print } from '../../support/output.ts';
 import { findRouter, knownGateway } from '../../support/services.ts';
-import {
-	LOGIN_HELP,
-	NO_SETTINGS,
-	readSettings,
-	routerIdOf,
-	SETTING_HELP,
-	SETTING_OPTIONS
-} from './options.ts';
+import { LOGIN_HELP, readSettings, routerIdOf, SETTING_HELP, SETTING_OPTIONS } from './options.ts';
 
 export const addGateway = defineCommand({
 	name: 'gateways add',
@@ -57,13 +51,7 @@ export const addGateway = defineCommand({
 		if (!(await findRouter(app, routerId))) {
 			throw new CommandError(`--router: router ${routerId} does not exist; see "routers list".`);
 		}
-		await app.accessKinds.checkGateway(routerId, kind);
-		const gateway = await app.gateways.add(input, async (trx, added) => {
-			await app.offers.checkHeld(trx, added.routerId, { gateway: { before: null, after: added } });
-			await app.access.gatewayAdded(trx, added);
-		});
-		const elsewhere = gateway.settings.external === true;
-		const changed = await app.accessKinds.noteGateway(routerId, { kind: gateway.kind, elsewhere });
+		const { gateway, becamePortalLogin } = await app.gatewaySetup.add(input);
 		const lines = gatewayAddresses(gateway, app.config);
 		await print([...lines, ...secretLines(gateway, ['secret', 'radiusSecret', 'token'])].join('\n'));
 		if (kind === 'mikrotik' && gateway.settings.control !== 'rest') {
@@ -72,7 +60,7 @@ export const addGateway = defineCommand({
 					'--api-key-file FILE".'
 			);
 		}
-		if (changed) {
+		if (becamePortalLogin) {
 			console.error(
 				`Router ${routerId} is portal_login from now on: buyers get a username and a password for the ` +
 					`sign-in page. To change this: "routers access ${routerId} --kind KIND".`

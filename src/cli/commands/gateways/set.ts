@@ -27,17 +27,10 @@ export const setGateway = defineCommand({
 			throw new UsageError('Name a setting to change, for example --nas.');
 		const app = await open();
 		const before = await knownGateway(app, argument);
-		if (routerId !== undefined) {
-			if (!(await findRouter(app, routerId))) {
-				throw new CommandError(`--router: router ${routerId} does not exist; see "routers list".`);
-			}
-			await app.accessKinds.checkGateway(routerId, before.kind);
+		if (routerId !== undefined && !(await findRouter(app, routerId))) {
+			throw new CommandError(`--router: router ${routerId} does not exist; see "routers list".`);
 		}
-		const gateway = await app.access.changeGateway(before, change);
-		if (routerId !== undefined) {
-			const elsewhere = gateway.settings.external === true;
-			await app.accessKinds.noteGateway(routerId, { kind: gateway.kind, elsewhere });
-		}
+		const gateway = await app.gatewaySetup.change(before, change);
 		const fresh = (['radiusSecret', 'token'] as const).filter(
 			(which) => before.credentials[which] === undefined
 		);

@@ -7,7 +7,7 @@ import {
 import { UsageError, defineCommand, required } from '../../support/command.ts';
 import { readSecret } from '../../support/files.ts';
 import { plain, print } from '../../support/output.ts';
-import { ownRouter } from '../../support/services.ts';
+import { COMMAND_LINE, ownRouter } from '../../support/services.ts';
 
 export const routerAccess = defineCommand({
 	name: 'routers access',
@@ -45,7 +45,8 @@ export const routerAccess = defineCommand({
 		const networkPassword = values['no-network-password'] ? null : await readSecret(folder, file);
 		const app = await open();
 		const router = await ownRouter(app, argument);
-		const access = await app.accessKinds.set(router.id, { kind, networkPassword, maxDevices });
+		const editor = { by: COMMAND_LINE, note: '' };
+		const access = await app.accessKinds.set(router.id, { kind, networkPassword, maxDevices }, editor);
 		await print(lines(router.id, router.name, access).join('\n'));
 	}
 });

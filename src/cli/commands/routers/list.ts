@@ -1,5 +1,7 @@
+import { timeAt } from '#lib/format/calendar.ts';
+import type { Config } from '#lib/server/config/config.ts';
 import { formatMoney, toMajor } from '#lib/domain/money.ts';
-import { offlineReason, pageOfRouters } from '#lib/server/routers/routers.ts';
+import { isPaused, offlineReason, pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
 import { defineCommand } from '../../support/command.ts';
 import { print, tableLine } from '../../support/output.ts';
 
@@ -14,20 +16,26 @@ export const listRouters = defineCommand({
 	help: 'Ordered by id: id, name, SSID, position (latitude, longitude), price per hour, status with its reason.',
 	options: {},
 	async run({ open }) {
-		const { config, database } = await open();
+		const { clock, config, database } = await open();
+		const now = clock.now();
 		await print(routerLine('ID', 'NAME', 'SSID', 'POSITION', 'PRICE/HOUR', 'STATUS'));
 		for (let afterId = 0; ;) {
 			const page = await pageOfRouters(database.db, afterId, LIST_PAGE_ROWS);
 			for (const row of page) {
-				const { id, name, ssid, lat, lon, price_minor, currency, disabled_at } = row;
+				const { id, name, ssid, lat, lon, price_minor, currency } = row;
 				const price = formatMoney(toMajor(price_minor, currency), currency).replaceAll('\u00a0', ' ');
-				const reason = offlineReason(row, config);
-				const status = reason === null ? 'online' : `offline (${reason})`;
-				const state = disabled_at === null ? status : 'disabled';
-				await print(routerLine(String(id), name, ssid, `${lat}, ${lon}`, price, state));
+				await print(routerLine(String(id), name, ssid, `${lat}, ${lon}`, price, stateOf(row, config, now)));
 				afterId = id;
 			}
 			if (page.length === 0) return;
 		}
 	}
 });
+
+function stateOf(row: RouterRow, config: Pick<Config, 'mode' | 'reportTimezone'>, now: number): string {
+	if (row.disabled_at !== null) return 'disabled';
+	if (isPaused(row, now))
+		return `paused until ${timeAt(row.paused_until ?? now, config.reportTimezone).slice(0, -3)}`;
+	const reason = offlineReason(row, config, now);
+	return reason === null ? 'online' : `offline (${reason})`;
+}

@@ -3,7 +3,7 @@
  * that misreadings can be corrected (https://www.crockford.com/base32.html).
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-export const CODE_LENGTH = 8;
+const CODE_LENGTH = 8;
 export const CODE_BYTES = 5;
 
 /** Longer than any valid spelling of a code. */

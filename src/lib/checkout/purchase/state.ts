@@ -51,7 +51,7 @@ export interface PurchaseWords {
  * `retry`: pay again in this page's form. `wait-or-retry`: the same, only if the buyer asks. `renew`: that
  * form makes a new purchase. `buy`: choose again.
  */
-export type PurchaseAction = 'none' | 'retry' | 'wait-or-retry' | 'renew' | 'buy';
+type PurchaseAction = 'none' | 'retry' | 'wait-or-retry' | 'renew' | 'buy';
 
 export interface StatusWords {
 	title: string;

@@ -1,7 +1,7 @@
 /** Days and hours of sale, in the time zone of the installation. */
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-export type Weekday = (typeof WEEKDAYS)[number];
+type Weekday = (typeof WEEKDAYS)[number];
 
 /** null means every day, or the whole day. `from` later than `until` passes midnight and belongs to its first day. */
 export interface SaleHours {

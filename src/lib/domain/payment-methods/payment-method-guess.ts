@@ -5,7 +5,7 @@ export const ANY_PAYMENT_METHOD = 'mobile_money';
  * Guesses the payment method of a number from its first digits. A guess preselects a choice and routes
  * `mobile_money`, but refuses nothing: numbers move between operators and numbering plans change.
  */
-export type GuessedPaymentMethod = 'mtn_momo' | 'airtel_money' | 'mpesa' | 'orange_money';
+type GuessedPaymentMethod = 'mtn_momo' | 'airtel_money' | 'mpesa' | 'orange_money';
 
 /** By country code, the digits that follow it; the longest match wins. */
 const PREFIXES: Readonly<Record<string, Partial<Record<GuessedPaymentMethod, string>>>> = {

@@ -20,7 +20,7 @@ export interface World {
 	countries: Country[];
 }
 
-export interface Country {
+interface Country {
 	/** ISO 3166, two letters. */
 	code: string;
 	at: GridPoint;

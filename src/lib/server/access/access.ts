@@ -33,16 +33,13 @@ import { movePass } from './provisioning/move-pass.ts';
 import { removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
 export { InputError } from '../platform/errors.ts';
-export { createAccessKinds, type AccessKinds } from './passes/access-kinds.ts';
+export { REPORT_LIFETIME_MS } from './device-slots/device-slots.ts';
+export { createAccessKinds } from './passes/access-kinds.ts';
 export { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
-export { createPasses, type Passes } from './passes/passes.ts';
+export { createPasses } from './passes/passes.ts';
 export { createProvisioning } from './provisioning/begin-pass.ts';
 export type { AccountingReport } from '../radius/accounting.ts';
-export type { Login, LoginAnswer } from '../radius/authorize.ts';
-export type { Life } from '../radius/probe.ts';
-export type { Stay } from './binauth.ts';
-export type { DeviceState } from './device-slots/device-state.ts';
-export type { FetchedGrant } from './provisioning/grants/fetched-grants.ts';
+export type { LoginAnswer } from '../radius/authorize.ts';
 export type { Removal } from './provisioning/gateway-changes/remove-gateway.ts';
 
 export type Access = ReturnType<typeof createAccess>;

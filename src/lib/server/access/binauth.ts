@@ -1,5 +1,5 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
-import { passOfUser } from '#lib/domain/pass-username.ts';
+import { passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import type { Tx } from '../db/database.ts';
 import type { Speed } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
@@ -14,7 +14,7 @@ import { confirmFetched, unconfirmedGrants } from './provisioning/grants/fetched
 import { controllerOf, controlModeOf } from './provisioning/targets.ts';
 
 /** One stay of a device at openNDS, as its BinAuth script reports it. */
-export interface Stay {
+interface Stay {
 	/** `aa:bb:cc:dd:ee:ff` */
 	mac: string;
 	token: string;

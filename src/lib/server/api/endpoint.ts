@@ -18,7 +18,7 @@ type SchemaOf<C> = C extends { content: { 'application/json': { schema: infer S 
 type Body<R extends Route> = Parsed<SchemaOf<R['request']['body']>>;
 type ResponseBody<R extends Route> = z.input<SchemaOf<R['responses'][keyof R['responses']]>>;
 
-export interface Call<R extends Route> {
+interface Call<R extends Route> {
 	app: App;
 	caller: Caller;
 	params: Part<R, 'params'>;
@@ -29,7 +29,7 @@ export interface Call<R extends Route> {
 	remember?: RememberBody<ResponseBody<R>>;
 }
 
-export interface Result<R extends Route> {
+interface Result<R extends Route> {
 	body: ResponseBody<R>;
 	/** `body` as JSON, if a handler writes it faster. */
 	json?: string;

@@ -6,7 +6,7 @@ import { originOf } from '#lib/server/web/security-headers.ts';
 import type { ProblemCode } from './contract/problems.ts';
 import { addressOf, type ProxySettings } from './http/client-address.ts';
 
-/** How a request arrived: src/server.js sets the connection, SvelteKit the client address. */
+/** The origin of a request: src/server.js sets the connection, SvelteKit the client address. */
 export type ApiBindings = Partial<HttpBindings> & { clientAddress?: () => string };
 
 export interface ApiEnv {

@@ -1,8 +1,11 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { first } from '../db/first.ts';
+import { searchAudit, usedActions } from './search.ts';
 
-export interface AuditEntry {
+export type { AuditFilter, AuditPlace, FoundEntry } from './search.ts';
+
+interface AuditEntry {
 	/** `reconciler`, `refunds`, `account` with its id, or the name that an administrator gave on the command line. */
 	actor: string;
 	/** For example `payment.success`. */
@@ -14,7 +17,17 @@ export interface AuditEntry {
 	reason?: string;
 	/** Empty by default. */
 	before?: Readonly<Record<string, unknown>>;
-	after: Readonly<Record<string, unknown>>;
+	/** With `router_id`, the entry is found by its router. */
+	after: Readonly<Record<string, unknown>> & { router_id?: number };
+}
+
+/** The actor of a change that the person of an account makes. */
+export const accountActor = (accountId: number): string => `account ${accountId}`;
+
+/** Returns the account's id, or null for other actors. */
+export function accountIdOf(actor: string): number | null {
+	const id = /^account (\d{1,15})$/.exec(actor)?.[1];
+	return id === undefined ? null : Number(id);
 }
 
 export type Audit = ReturnType<typeof createAudit>;
@@ -30,6 +43,7 @@ export const createAudit = (clock: Clock) => ({
 				action: entry.action,
 				payment_id: entry.paymentId ?? null,
 				refund_id: entry.refundId ?? null,
+				router_id: entry.after.router_id ?? null,
 				reason: entry.reason ?? '',
 				before: JSON.stringify(entry.before ?? {}),
 				after: JSON.stringify(entry.after)
@@ -39,8 +53,10 @@ export const createAudit = (clock: Clock) => ({
 	/** When the newest entry of this action was made; null without any. */
 	async newest(queries: Queries, action: string): Promise<number | null> {
 		const entries = queries.selectFrom('audit_log').select('at').where('action', '=', action);
-		return (await first(entries.orderBy('id', 'desc')))?.at ?? null;
+		return (await first(entries.orderBy('at', 'desc')))?.at ?? null;
 	},
 	ofPayment: (queries: Queries, paymentId: number) =>
-		queries.selectFrom('audit_log').selectAll().where('payment_id', '=', paymentId).orderBy('id').execute()
+		queries.selectFrom('audit_log').selectAll().where('payment_id', '=', paymentId).orderBy('id').execute(),
+	search: searchAudit,
+	usedActions
 });

@@ -6,53 +6,9 @@ import { CURRENCIES } from '#lib/domain/money.ts';
 import { readBasemap } from '../map/place.ts';
 import { readAddressLists } from '../billing/operators/addresses.ts';
 import { NAMED_METHODS } from '../billing/operators/registry.ts';
+import { flag, httpUrl, integer, position, secret, timeZone } from './fields.ts';
+import { LIMITS } from './limits.ts';
 import type { Setting } from './setting.ts';
-
-export const MIN_SECRET_LENGTH = 32;
-
-const integer = ([min, max]: [number, number], byDefault: number, description: string) => ({
-	schema: z
-		.string()
-		.regex(/^\d+$/, 'Use a whole number.')
-		.transform(Number)
-		.pipe(z.number().min(min).max(max)),
-	default: String(byDefault),
-	description
-});
-
-const rate = (byDefault: number, description: string) => integer([1, 1_000_000], byDefault, description);
-
-const httpUrl = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
-
-const secret = z
-	.string()
-	.min(
-		MIN_SECRET_LENGTH,
-		`Use at least ${MIN_SECRET_LENGTH} characters, e.g. from "openssl rand -base64 32".`
-	);
-
-const position = z
-	.string()
-	.regex(/^-?\d+(\.\d+)?\s*,\s*-?\d+(\.\d+)?$/, 'Use "latitude,longitude", e.g. "0.3476,32.5825".')
-	.transform((text) => {
-		const [lat = NaN, lon = NaN] = text.split(',').map(Number);
-		return { lat, lon };
-	})
-	.refine(({ lat, lon }) => Math.abs(lat) <= 90 && Math.abs(lon) <= 180, 'Out of range.');
-
-const timeZone = z.string().refine((name) => {
-	try {
-		return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
-	} catch {
-		return false;
-	}
-}, 'Use an IANA time zone, e.g. "Africa/Kampala".');
-
-const flag = (description: string) => ({
-	schema: z.enum(['0', '1'], 'Use "1" or "0".').transform((text) => text === '1'),
-	default: '0',
-	description
-});
 
 /** Excludes the operators' settings. The configuration reference shows the descriptions. */
 export const SETTINGS = {
@@ -221,81 +177,7 @@ export const SETTINGS = {
 		description:
 			'Allowed source addresses of callbacks, for example `daraja=196.201.214.200,196.201.214.206;pawapay=3.64.89.224`. Airtill stores other callbacks and ignores them. Behind a proxy set `ADDRESS_HEADER` too. Optional, because callbacks are only hints, and operators change their addresses.'
 	},
-	OPERATOR_TIMEOUT_SECONDS: integer(
-		[1, 120],
-		30,
-		'Time limit of one request to a mobile-money operator. After it Airtill asks for the status of the payment; it never sends the payment twice.'
-	),
-	RATE_LIMIT_DEFAULT: rate(100, 'API requests per key in 60 seconds, on the default rate plan.'),
-	RATE_LIMIT_ENTERPRISE: rate(1000, 'API requests per key in 60 seconds, on the enterprise rate plan.'),
-	RATE_LIMIT_ACCOUNT: integer(
-		[1, 1000],
-		5,
-		'Limit of all keys of an account together, as a multiple of the limit of one key.'
-	),
-	RATE_LIMIT_LISTS: rate(
-		1200,
-		'Searches for routers by the pages per address (IPv6: /64) in 60 seconds. A page of the list makes one to four.'
-	),
-	RATE_LIMIT_ORDERS: rate(
-		6000,
-		'Orders, payments and cancellations by the pages per address (IPv6: /64) in 60 seconds. Other page views have no limit.'
-	),
-	RATE_LIMIT_FAILED_KEYS: rate(300, 'Requests without a valid key per address (IPv6: /64) in 60 seconds.'),
-	RATE_LIMIT_CODES: rate(
-		10,
-		'Attempts to open a purchase by its resume code per address (IPv6: /64) in 60 seconds.'
-	),
-	RATE_LIMIT_CODES_TOTAL: rate(
-		60,
-		'The same for all addresses together. Above it a code also needs the number that paid. With 2^40 codes and 100,000 purchases, constant guessing finds one in about four months.'
-	),
-	PAYMENT_TIMEOUT_SECONDS: integer(
-		[30, 60 * 60],
-		10 * 60,
-		'Time until an unanswered payment shows as expired. It can still succeed late.'
-	),
-	SESSION_PAYMENT_SECONDS: integer(
-		[60, 24 * 60 * 60],
-		30 * 60,
-		'Time to pay a session. Airtill then cancels it.'
-	),
-	LATE_PAYMENT_SECONDS: integer(
-		[0, 24 * 60 * 60],
-		30 * 60,
-		'Time after the cancellation in which a late payment still buys the time. Later payments are refunded.'
-	),
-	RECONCILE_HOURS: integer(
-		[24, 30 * 24],
-		72,
-		'Time in which Airtill asks the operator about an unanswered payment; then a person must decide. For a refused payment it is 24 hours.'
-	),
-	KEEP_NUMBERS_DAYS: integer(
-		[90, 36_500],
-		3650,
-		'Days until phone numbers and messages of operators are deleted from purchases and payments, which stay. The default is ten years, for which OHADA countries keep evidence of accounts; the law of your country may ask for fewer.'
-	),
-	KEEP_DEVICES_DAYS: integer(
-		[32, 3650],
-		400,
-		'Days until the records of devices are deleted: MAC and IP addresses, times online, data use. The default lets owners look back a year; the law of your country may ask for a time.'
-	),
-	PAYMENT_ATTEMPTS: integer([1, 100], 5, 'Payments per session.'),
-	PAYER_PROMPTS: integer(
-		[1, 1000],
-		5,
-		'Payment prompts per phone number and source in 15 minutes. All API accounts together are one source; each address (IPv6: /64) that uses the pages is another. All sources together may send four times as many.'
-	),
-	UNPAID_PROMPTS: integer(
-		[10, 1_000_000],
-		100,
-		'Unpaid payment prompts per address (IPv6: /64) that uses the pages, in 15 minutes. An address that leaves most prompts unpaid may leave a tenth, and three more for each payment of the last 24 hours. Outages of the operator do not count, and numbers that paid in the last 30 days are not refused.'
-	),
-	UNPAID_PROMPTS_TOTAL: integer(
-		[10, 1_000_000],
-		1000,
-		'Unpaid payment requests in 15 minutes from all addresses together, or three for each payment of these 15 minutes if that is more. Above it only addresses that paid in the last 24 hours and numbers that paid in the last 30 days can start payments.'
-	),
+	...LIMITS,
 	MAX_PRICE: integer(
 		[1, 1_000_000_000],
 		1_000_000,

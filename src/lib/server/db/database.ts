@@ -18,12 +18,16 @@ export interface Database {
 	 * On SQLite it fails almost at once while another connection writes.
 	 */
 	writeBehind(work: (trx: Tx) => Promise<void>): Promise<void>;
+	/** Holds `lock`, a number of this program's own, until the transaction ends; waits while another process holds it. */
+	lock(trx: Tx, lock: number): Promise<void>;
 	/** SQL that ends a sub-select which claims rows, so that two processes never claim the same one. */
 	lockClaimed: RawBuilder<unknown>;
 	/** Routers that are not disabled, nearest first, then by id. */
 	nearestRouters(search: NearSearch): Promise<NearRouter[]>;
 	/** Matches routers with a word that begins with each of `words`, which have letters and digits only. */
 	hasWords(words: readonly string[]): RawBuilder<SqlBool>;
+	/** Rate limits that all processes share; null if the database has one process, which counts in memory. */
+	rates: SharedRates | null;
 	isUniqueViolation(error: unknown): boolean;
 	/** Counts the connections of the pool; null for an embedded database. */
 	connections(): { busy: number; idle: number; waiting: number } | null;
@@ -49,6 +53,26 @@ export interface NearSearch {
 	/** Position in the order after which the result begins. */
 	after: { distance: number; id: number } | null;
 	limit: number;
+}
+
+export interface RateLimit {
+	subject: string;
+	/** Requests in any window. */
+	limit: number;
+}
+
+export interface RateDecision {
+	admitted: boolean;
+	remaining: number;
+	/** Until the oldest counted request leaves the window; 0 if none is counted. */
+	resetMs: number;
+}
+
+export interface SharedRates {
+	/** The second limit counts what the first admits. */
+	take(limits: readonly RateLimit[], windowMs: number): Promise<[RateDecision, RateDecision?]>;
+	/** Deletes the counts of subjects without a request for `idleMs`. */
+	forgetIdle(idleMs: number): Promise<void>;
 }
 
 /** `distance` in metres. */

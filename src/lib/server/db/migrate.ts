@@ -36,6 +36,11 @@ import { grantVisits } from './migrations/0041-grant-visits.ts';
 import { counters } from './migrations/0042-counters.ts';
 import { retention } from './migrations/0043-retention.ts';
 import { rateRings } from './migrations/0044-rate-rings.ts';
+import { auditSearch } from './migrations/0045-audit-search.ts';
+import { pauseRouters } from './migrations/0046-pause-routers.ts';
+import { purchaseSearch } from './migrations/0047-purchase-search.ts';
+import { refundTimes } from './migrations/0049-refund-times.ts';
+import { routerSearch } from './migrations/0050-router-search.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -98,10 +103,15 @@ const MIGRATIONS: readonly Migration[] = [
 	grantVisits,
 	counters,
 	retention,
-	rateRings
+	rateRings,
+	auditSearch,
+	pauseRouters,
+	purchaseSearch,
+	refundTimes,
+	routerSearch
 ];
 
-/** Arbitrary but fixed: identifies the migrations among PostgreSQL's advisory locks. */
+/** Arbitrary but fixed: identifies the migrations among the locks of this program. */
 export const MIGRATION_LOCK = 7_243_001;
 
 /** A row of `schema_migrations`. */
@@ -167,12 +177,9 @@ export async function migrate(database: Database): Promise<void> {
 
 async function applyMissing(database: Database): Promise<void> {
 	await database.db.transaction().execute(async (trx) => {
-		// On SQLite, `begin immediate` is the lock.
-		if (database.kind === 'postgres') {
-			// A large table, or the wait for the lock, may exceed the server's statement timeout.
-			await sql`set local statement_timeout = 0`.execute(trx);
-			await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(trx);
-		}
+		// A large table, or the wait for the lock, may exceed the server's statement timeout.
+		if (database.kind === 'postgres') await sql`set local statement_timeout = 0`.execute(trx);
+		await database.lock(trx, MIGRATION_LOCK);
 		await sql`create table if not exists schema_migrations (
 			version integer primary key, name text not null, applied_at text not null default current_timestamp
 		)`.execute(trx);

@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import { withTasks, type Database, type DatabaseOptions } from './database.ts';
+import {
+	withTasks,
+	type Database,
+	type DatabaseOptions,
+	type RateDecision,
+	type SharedRates
+} from './database.ts';
 import { nearestRouters } from './postgres-nearest.ts';
 import type { Schema } from './schema.ts';
 import { createWriteHealth } from './write-health.ts';
@@ -66,6 +72,9 @@ export function openPostgres(url: string, { poolSize, onError }: DatabaseOptions
 				await sql`set local synchronous_commit = off`.execute(trx);
 				await work(trx);
 			}),
+		async lock(trx, lock) {
+			await sql`select pg_advisory_xact_lock(${lock})`.execute(trx);
+		},
 		lockClaimed: sql`for update skip locked`,
 		nearestRouters: (search) => nearestRouters(db, search),
 		hasWords: (
@@ -75,6 +84,7 @@ export function openPostgres(url: string, { poolSize, onError }: DatabaseOptions
 				words.map((word) => sql`without_accents(${word}) || ':*'`),
 				sql` || ' & ' || `
 			)})`,
+		rates: sharedRates(db),
 		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
 		connections: () => ({
 			busy: pool.totalCount - pool.idleCount,
@@ -89,6 +99,24 @@ export function openPostgres(url: string, { poolSize, onError }: DatabaseOptions
 		close: () => db.destroy()
 	};
 }
+
+/** Calls the functions of migration 0044: one round trip, by the database's clock. */
+const sharedRates = (db: Kysely<Schema>): SharedRates => ({
+	async take(limits, windowMs) {
+		const subjects = limits.map(({ subject }) => subject);
+		const most = limits.map(({ limit }) => limit);
+		const { rows } = await sql<RateDecision>`
+			select admitted, remaining, reset_ms as "resetMs"
+			from take_rates(${subjects}, ${most}, make_interval(secs => ${windowMs / 1000}))`.execute(db);
+		const [first, second] = rows;
+		if (!first) throw new Error('take_rates answered nothing');
+		return second ? [first, second] : [first];
+	},
+	async forgetIdle(idleMs) {
+		await sql`delete from rate_heads
+			where asked_at < clock_timestamp() - make_interval(secs => ${idleMs / 1000})`.execute(db);
+	}
+});
 
 async function retrying<T>(run: () => Promise<T>): Promise<T> {
 	const startedAt = performance.now();

@@ -55,10 +55,13 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 		db,
 		transact: (work) => withTasks(db.transaction(), work),
 		writeBehind: (work) => behind.transaction().execute(work),
+		// `begin immediate` is the lock.
+		lock: async () => {},
 		lockClaimed: sql``,
 		nearestRouters: (search) => nearestRouters(db, search),
 		hasWords: (words) => sql`id in (select rowid from router_words
 			where router_words match ${words.map((word) => `"${word}"*`).join(' ')})`,
+		rates: null,
 		isUniqueViolation: (error) => NOT_UNIQUE.includes(resultCode(error)),
 		connections: () => null,
 		shared: false,

@@ -50,7 +50,7 @@ async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 	const { accessKinds, config, database, offers } = app;
 	for (const { id, external_id } of await pageOfRouters(database.db, 0, MAX_DEMO_ROUTERS)) {
 		const networkPassword = NETWORK_PASSWORDS.get(external_id ?? '');
-		if (networkPassword) await accessKinds.set(id, { networkPassword });
+		if (networkPassword) await accessKinds.set(id, { networkPassword }, { by: 'demo', note: '' });
 		if (external_id === ROUTER_WITH_OFFERS && config.currency === 'UGX') {
 			const owner = { accountId: ownerAccountId, role: 'owner', keyId: null } as const;
 			await offers.set(owner, id, { hourly: true, offers: OFFERS });
@@ -93,6 +93,7 @@ export function printWelcome({ config }: App, signIns: readonly DemoSignIn[]): v
 			for (const { email, role, key } of signIns)
 				lines.push(`  ${email.padEnd(22)} ${role.padEnd(6)} ${key}`);
 			lines.push('', `Developer area, with keys and test payments: ${address}/developer`);
+			lines.push(`Administration: ${address}/admin`);
 			for (const { email, password } of signIns) lines.push(`  ${email.padEnd(22)} password ${password}`);
 		}
 		// They have no effect at a real operator.

@@ -8,7 +8,7 @@ import type { Metrics } from '../platform/metrics.ts';
 
 export type { EventType };
 
-export interface NewEvent {
+interface NewEvent {
 	type: EventType;
 	accountId: number;
 	routerId: number;

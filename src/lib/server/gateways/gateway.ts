@@ -39,6 +39,8 @@ export const settingsShape = z.object({
 	api: z.string().optional(),
 	/** PEM of the API's certificate, or of the authority that signed it. */
 	apiCertificate: z.string().optional(),
+	/** An owner gave the API's address and key: Airtill connects only to public addresses. */
+	publicApi: z.literal(true).optional(),
 	/** openNDS at level 1 on this machine: path of `ndsctl`. */
 	ndsctl: z.string().optional(),
 	/** Address from which it sends RADIUS requests, and at which it accepts Disconnect-Requests. */
@@ -163,6 +165,8 @@ export interface GatewayStatus {
 	/** Sentences for people. */
 	problems: string[];
 	reachable: boolean;
+	/** False if it would refuse our commands, such as for a wrong key: a buyer there would pay and stay offline. */
+	isUsable: boolean;
 	/** Its clock minus ours; null if it does not report its time. */
 	clockOffsetMs: number | null;
 	/** Devices online; null if it does not report them. */
@@ -171,8 +175,10 @@ export interface GatewayStatus {
 
 /** Network and processes for adapters, limited in time and size. */
 export interface Reach {
-	/** @param certificate see GatewaySettings.apiCertificate; null for the system's authorities */
-	send(outgoing: OperatorRequest, certificate?: string | null): Promise<HttpOutcome>;
+	send(
+		outgoing: OperatorRequest,
+		settings: Pick<GatewaySettings, 'apiCertificate' | 'publicApi'>
+	): Promise<HttpOutcome>;
 	/** Runs a local program without a shell. Returns code -1 if it did not start or timed out. */
 	run(program: string, args: readonly string[]): Promise<{ code: number; output: string }>;
 	/** Milliseconds since the epoch. */

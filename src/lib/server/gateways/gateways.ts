@@ -42,6 +42,7 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		ofRouters: async (routerIds: readonly number[]) =>
 			routerIds.length === 0 ? [] : openAll(await store.gatewaysOfRouters(db, routerIds, MAX_LISTED)),
 		sharingConsole,
+		routersSharing,
 		signInMethodAt: async (routerId: number) =>
 			signInMethodOf(openAll(await store.gatewaysOfRouters(db, [routerId], MAX_OF_ROUTER))),
 		recordStatus: bind(recordStatus),
@@ -85,6 +86,19 @@ async function sharingConsole(
 		return other.id !== id && settings.api === api && settings.site === site;
 	});
 	return [id, ...same.map((other) => other.id)];
+}
+
+/** Returns the routers of other gateways at the same API address, or with the same UniFi site. */
+async function routersSharing(
+	queries: Queries,
+	{ id, kind, settings: { api, site } }: RegisteredGateway
+): Promise<number[]> {
+	const rows = await store.gatewaysOfKind(queries, kind, MAX_LISTED);
+	return rows.flatMap((row) => {
+		const other = settingsShape.parse(JSON.parse(row.settings));
+		const isShared = (api !== undefined && other.api === api) || (site !== undefined && other.site === site);
+		return row.id !== id && isShared ? [row.router_id] : [];
+	});
 }
 
 async function gatewayBySite(

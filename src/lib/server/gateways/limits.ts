@@ -1,7 +1,7 @@
 import type { GatewayKind, GatewaySettings, Speed } from './gateway.ts';
 
 /** The limits of an offer that a gateway holds. */
-export interface HeldLimits {
+interface HeldLimits {
 	/** The highest speed limit in kbit/s that it takes; 0 if it limits no speed. */
 	maxSpeedKbps: number;
 	/**
@@ -12,7 +12,7 @@ export interface HeldLimits {
 }
 
 /** WISPr attributes and RouterOS count bit/s in 32 bits. */
-export const MOST_KBPS = 4_294_967;
+const MOST_KBPS = 4_294_967;
 /** The integration API takes 2 to this many kbit/s. */
 const UNIFI_MOST_KBPS = 100_000;
 

@@ -1,35 +1,40 @@
 import { execFile } from 'node:child_process';
 import type { Clock } from '../platform/clock.ts';
 import { createOperatorHttp, type OperatorHttp } from '../billing/operators/http.ts';
+import { resolvePublicly } from '../platform/ssrf/ssrf-lookup.ts';
 import type { Reach } from './gateway.ts';
 
 const HTTP_TIMEOUT_MS = 10_000;
 const PROGRAM_TIMEOUT_MS = 10_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** HTTP clients kept for gateways with their own certificate. The oldest is closed first. */
-const MAX_CERTIFICATES = 200;
+/** HTTP clients kept, one for each certificate of a gateway. The oldest is closed first. */
+const MAX_CLIENTS = 200;
 
 export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
-	const http = createOperatorHttp({ timeoutMs: HTTP_TIMEOUT_MS });
-	const pinned = new Map<string, OperatorHttp>();
+	const clients = new Map<string, OperatorHttp>();
 
-	function clientFor(certificate: string): OperatorHttp {
-		const known = pinned.get(certificate);
+	function clientFor(certificate: string | null, isPublic: boolean): OperatorHttp {
+		const name = `${isPublic} ${certificate}`;
+		const known = clients.get(name);
 		if (known) return known;
-		const [oldest] = pinned;
-		if (oldest && pinned.size >= MAX_CERTIFICATES) {
-			pinned.delete(oldest[0]);
+		const [oldest] = clients;
+		if (oldest && clients.size >= MAX_CLIENTS) {
+			clients.delete(oldest[0]);
 			void oldest[1].stop();
 		}
-		const made = createOperatorHttp({ timeoutMs: HTTP_TIMEOUT_MS, certificate });
-		pinned.set(certificate, made);
+		const made = createOperatorHttp({
+			timeoutMs: HTTP_TIMEOUT_MS,
+			...(certificate !== null && { certificate }),
+			...(isPublic && { publicBy: resolvePublicly })
+		});
+		clients.set(name, made);
 		return made;
 	}
 
 	return {
-		send: (outgoing, certificate = null) =>
-			(certificate === null ? http : clientFor(certificate)).send(outgoing),
+		send: (outgoing, { apiCertificate = null, publicApi = false }) =>
+			clientFor(apiCertificate, publicApi).send(outgoing),
 		run: (program, args) =>
 			new Promise((resolve) => {
 				const limits = { timeout: PROGRAM_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES };
@@ -40,7 +45,7 @@ export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
 			}),
 		now: () => clock.now(),
 		async stop() {
-			await Promise.all([http, ...pinned.values()].map((one) => one.stop()));
+			await Promise.all([...clients.values()].map((one) => one.stop()));
 		}
 	};
 }

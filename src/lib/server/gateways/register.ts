@@ -120,9 +120,12 @@ export async function setGateway(
 }
 
 const connectionOf = ({ routerId, settings, credentials }: RegisteredGateway): string => {
-	const { level, site, control, api, ndsctl, external } = settings;
+	const { level, site, control, api, apiCertificate, ndsctl, external } = settings;
 	const { apiUser, apiKey } = credentials;
-	return JSON.stringify([routerId, level, site, control, api, ndsctl, external, apiUser, apiKey]);
+	return JSON.stringify([
+		...[routerId, level, site, control, api, apiCertificate],
+		...[ndsctl, external, apiUser, apiKey]
+	]);
 };
 
 /** @throws InputError if a redirect or a RADIUS request would match several gateways */
@@ -163,13 +166,14 @@ export const gatewaysOfSite = async (
 
 /**
  * Replaces the key or secrets. The old ones stop working at once, and the gateway counts as new: in live mode
- * nothing is sold there until it has responded with the new ones.
+ * nothing is sold there until it has responded with the new ones. `audit` writes rows in the same transaction.
  * @throws InputError
  */
 export async function rotateGateway(
 	{ database, clock, secrets }: GatewaysContext,
 	gateway: RegisteredGateway,
-	rotation: Rotation
+	rotation: Rotation,
+	audit?: (trx: Tx) => Promise<void>
 ): Promise<RegisteredGateway> {
 	checkRotation(gateway, rotation);
 	const fresh = (given: string | null) => (given === 'new' ? gatewaySecret() : given);
@@ -191,6 +195,7 @@ export async function rotateGateway(
 	return database.transact(async (trx) => {
 		const row = await store.updateGateway(trx, gateway.id, { ...change, seen_at: null });
 		await store.updateResponded(trx, gateway.routerId);
+		await audit?.(trx);
 		return openGateway(row, secrets);
 	});
 }

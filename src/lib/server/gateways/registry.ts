@@ -26,6 +26,12 @@ export async function gatewayStatus(
 		return (await adapterOf(kind).controller?.status(facts, reach)) ?? null;
 	} catch (error) {
 		if (!(error instanceof Unavailable)) throw error;
-		return { problems: [error.message], reachable: false, clockOffsetMs: null, online: null };
+		return {
+			problems: [error.message],
+			reachable: false,
+			isUsable: false,
+			clockOffsetMs: null,
+			online: null
+		};
 	}
 }

@@ -33,7 +33,7 @@ export async function callVendorApi(call: Call, facts: GatewayFacts, reach: Reac
 			},
 			...(call.body && { body: JSON.stringify(call.body) })
 		},
-		apiCertificate ?? null
+		facts.settings
 	);
 	if (outcome.kind === 'answer') {
 		const { status, headers } = outcome;

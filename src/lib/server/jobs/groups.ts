@@ -17,7 +17,7 @@ const MAX_PER_GROUP = 5;
 /** Per process; most of these jobs only wait for a network. */
 const MAX_RUNNING = 200;
 const RESERVED = 100;
-/** Arbitrary but fixed id among PostgreSQL's advisory locks. */
+/** Arbitrary but fixed: identifies the claims among the locks of this program. */
 const CLAIM_LOCK = 7_243_002;
 
 // Written as in the partial index of migration 0022, which parameters would not match.
@@ -50,7 +50,7 @@ export async function claimInGroups(
 	// The database's own isolation level: serializable claims would make purchases fail and run again.
 	const claimed = await database.db.transaction().execute(async (trx) => {
 		// One process claims at a time and counts earlier claims, so that limits hold for all processes.
-		if (database.kind === 'postgres') await sql`select pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(trx);
+		await database.lock(trx, CLAIM_LOCK);
 		const due = (await waitingGroups(trx)).filter(isDue);
 		due.sort((one, other) => one.running - other.running || one.due_at - other.due_at);
 		const jobs: Job[] = [];

@@ -4,14 +4,12 @@ import type { Log } from '../platform/log.ts';
 import { openFile, readArchive, type Archive } from './pmtiles-file.ts';
 import { createTiles } from './tiles.ts';
 
-export type BasemapFacts =
+type BasemapFacts =
 	| ({ kind: 'pmtiles'; attribution: string } & Pick<Archive, 'version' | 'bounds' | 'maxZoom'>)
 	| { kind: 'tiles'; attribution: string; maxZoom: number }
 	| { kind: 'none' };
 
 /** Without a PMTiles file or a tile server, pages draw coasts and borders. */
-export type Basemap = ReturnType<typeof createBasemap>;
-
 export function createBasemap({ basemap, origin }: Config, clock: Clock, log: Log) {
 	const tiles =
 		basemap?.kind === 'tiles'

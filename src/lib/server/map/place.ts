@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-export type BasemapPlace =
+type BasemapPlace =
 	| { kind: 'pmtiles'; path: string }
 	| {
 			kind: 'tiles';

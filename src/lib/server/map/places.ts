@@ -9,7 +9,7 @@ type Api = Pick<ApiClient, 'listRouters'>;
 type Lowest = (router: Router) => number | null;
 type Router = Awaited<ReturnType<ApiClient['listRouters']>>['data'][number];
 
-export interface PlacesPage {
+interface PlacesPage {
 	places: (Pick<Router, 'id' | 'name' | 'lat' | 'lon' | 'price' | 'currency' | 'status'> & {
 		lowest: number | null;
 	})[];
@@ -27,8 +27,6 @@ const PART = 1 / 4;
  * Reads routers for the map through the public API and caches pages for all visitors.
  * The map may use only a share of the rate limit of a remote API, so that purchases always get through.
  */
-export type Places = ReturnType<typeof createPlaces>;
-
 export function createPlaces(config: Config, clock: Clock) {
 	const quota = createQuota(PART, config, clock);
 	const kept = new Map<string, { at: number; page: Promise<PlacesPage> }>();

@@ -20,7 +20,7 @@ const MAGIC = 'PMTiles';
 const VERSION = 3;
 
 /** The caller must close the file. */
-export interface OpenFile {
+interface OpenFile {
 	handle: FileHandle;
 	bytes: number;
 	version: string;

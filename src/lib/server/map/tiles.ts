@@ -10,18 +10,18 @@ import {
 } from '../platform/ssrf/ssrf-lookup.ts';
 import { imageType } from './image-type.ts';
 
-export interface TileName {
+interface TileName {
 	z: number;
 	x: number;
 	y: number;
 }
 
-export type TileAnswer =
+type TileAnswer =
 	| { kind: 'image'; type: string; body: Buffer; cacheControl: string; ageSeconds: number }
 	| { kind: 'absent' }
 	| { kind: 'unavailable'; retrySeconds: number };
 
-export interface TileOptions {
+interface TileOptions {
 	allowPrivate: boolean;
 	/** Address of this installation, for the provider's logs. */
 	contact: string | null;

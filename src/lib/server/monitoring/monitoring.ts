@@ -8,12 +8,16 @@ import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { equalSecrets } from '../platform/secrets.ts';
+import * as routerMoney from './router-money.ts';
 import * as store from './store.ts';
 
 /** Scrapes share a reading, so that many of them cost the database what one costs. */
 const KEPT_MS = 5_000;
 /** Below the default timeout of Prometheus. */
 const READ_TIMEOUT_MS = 5_000;
+/** Newest payments and open matters of one router that are read. */
+const MAX_OF_ROUTER = 20;
+const DAY_MS = 24 * 60 * 60_000;
 
 interface MonitoringContext {
 	config: Config;
@@ -33,6 +37,12 @@ export function createMonitoring(context: MonitoringContext) {
 	let kept: { until: number; text: Promise<string> } | null = null;
 	return {
 		isOn: metrics.isOn,
+		/** Reads what waits, is late or fails now. */
+		read: () => read(context),
+		/** Counts the payments of the last day by operator and status, at most the newest 1,000. */
+		recentPayments: () => store.recentPayments(context.database.db, clock.now() - DAY_MS),
+		/** Reads the newest payments of a router, and money there that waits; at most 20 of each. */
+		moneyOf: (routerId: number) => moneyOf(context, routerId),
 		/** @param authorization header of the request */
 		mayRead: (authorization: string | null): boolean =>
 			config.metricsToken !== null && equalSecrets(authorization ?? '', `Bearer ${config.metricsToken}`),
@@ -60,9 +70,37 @@ async function readDatabase(context: MonitoringContext): Promise<void> {
 	metrics.set('airtill_database_up', [[{}, (await Promise.race([reading, timeout])) ? 1 : 0]]);
 }
 
-/** Reads one after the other: never more than one connection. */
+export type Readings = Awaited<ReturnType<typeof read>>;
+
+/** Reads one after the other: never more than one connection. `oldest`: ms since the epoch; null without any. */
+async function read({ database, jobs, reviews, kinds }: MonitoringContext) {
+	const waiting = {
+		review: await reviews.countOpen(),
+		refund: await store.refunds(database.db, kinds.refund),
+		gateway: await store.passes(database.db)
+	};
+	const due = await jobs.due();
+	const groups = due.groups.count > 0 ? [{ kind: kinds.delivery, ...due.groups }] : [];
+	return {
+		waiting,
+		jobs: [...due.kinds, ...groups],
+		gateways: await store.gateways(database.db),
+		webhooks: await store.failingWebhooks(database.db)
+	};
+}
+
+async function moneyOf({ database: { db }, kinds }: MonitoringContext, routerId: number) {
+	const [payments, reviews, refunds, notConnected] = await Promise.all([
+		routerMoney.newestPayments(db, routerId, MAX_OF_ROUTER),
+		routerMoney.openReviews(db, routerId, MAX_OF_ROUTER),
+		routerMoney.openRefunds(db, kinds.refund, routerId, MAX_OF_ROUTER),
+		routerMoney.notConnected(db, routerId, MAX_OF_ROUTER)
+	]);
+	return { payments, reviews, refunds, notConnected };
+}
+
 async function setGauges(context: MonitoringContext): Promise<void> {
-	const { clock, metrics, database, jobs, reviews } = context;
+	const { clock, metrics, database } = context;
 	const now = clock.now();
 	const age = (since: number | null) => (since === null ? 0 : Math.max(0, now - since) / 1000);
 
@@ -73,37 +111,28 @@ async function setGauges(context: MonitoringContext): Promise<void> {
 	}
 	metrics.set('airtill_database_size_bytes', [[{}, await databaseBytes(database)]]);
 
-	const waiting = Object.entries({
-		review: await reviews.countOpen(),
-		refund: await store.refunds(database.db, context.kinds.refund),
-		gateway: await store.passes(database.db)
-	}).map(([what, { count, oldest }]) => ({ labels: { for: what }, count, oldest }));
+	const { waiting, jobs, gateways, webhooks } = await read(context);
+	const money = Object.entries(waiting).map(([what, one]) => ({ labels: { for: what }, ...one }));
 	metrics.set(
 		'airtill_money_waiting',
-		waiting.map(({ labels, count }) => [labels, count])
+		money.map(({ labels, count }) => [labels, count])
 	);
 	metrics.set(
 		'airtill_money_waiting_oldest_seconds',
-		waiting.map(({ labels, oldest }) => [labels, age(oldest)])
+		money.map(({ labels, oldest }) => [labels, age(oldest)])
 	);
-
-	const { kinds, groups } = await jobs.due();
-	const due = groups.count > 0 ? [...kinds, { kind: context.kinds.delivery, ...groups }] : kinds;
 	metrics.set(
 		'airtill_jobs_due',
-		due.map(({ kind, count }) => [{ kind }, count])
+		jobs.map(({ kind, count }) => [{ kind }, count])
 	);
 	metrics.set(
 		'airtill_jobs_due_oldest_seconds',
-		due.map(({ kind, oldest }) => [{ kind }, age(oldest)])
+		jobs.map(({ kind, oldest }) => [{ kind }, age(oldest)])
 	);
-
-	const states = Object.entries(await store.gateways(database.db));
 	metrics.set(
 		'airtill_gateways',
-		states.map(([state, count]) => [{ state }, count])
+		Object.entries(gateways).map(([state, count]) => [{ state }, count])
 	);
-	const failing = await store.failingWebhooks(database.db);
-	metrics.set('airtill_webhooks_failing', [[{}, failing.count]]);
-	metrics.set('airtill_webhooks_failing_oldest_seconds', [[{}, age(failing.oldest)]]);
+	metrics.set('airtill_webhooks_failing', [[{}, webhooks.count]]);
+	metrics.set('airtill_webhooks_failing_oldest_seconds', [[{}, age(webhooks.oldest)]]);
 }

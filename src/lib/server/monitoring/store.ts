@@ -34,7 +34,26 @@ export const failingWebhooks = (queries: Queries): Promise<Waiting> =>
 		.where('status', '=', 'active')
 		.executeTakeFirstOrThrow();
 
-/** Reads all gateways, as the health check does every minute. */
+const MAX_RECENT = 1_000;
+
+/** Counts payments by operator and status: those since an instant, but only the newest 1,000. */
+export const recentPayments = (queries: Queries, since: number) =>
+	queries
+		.selectFrom(
+			queries
+				.selectFrom('payments')
+				.select(['operator', 'status', 'created_at'])
+				.orderBy('id', 'desc')
+				.limit(MAX_RECENT)
+				.as('recent')
+		)
+		.select(({ fn }) => ['operator', 'status', fn.countAll<number>().as('count')])
+		.where('created_at', '>=', since)
+		.groupBy(['operator', 'status'])
+		.orderBy('operator')
+		.execute();
+
+/** Reads all gateways, as the health check does every minute. The states are label values of a metric. */
 export async function gateways(
 	queries: Queries
 ): Promise<{ responding: number; silent: number; unknown: number }> {

@@ -22,7 +22,7 @@ interface OffersContext {
 
 type Actor = Pick<Caller, 'accountId' | 'role'>;
 /** `keyId` is null for offers that are set on a page or a command line. */
-export type OfferSetter = Actor & { keyId: number | null };
+type OfferSetter = Actor & { keyId: number | null };
 
 export type Offers = ReturnType<typeof createOffers>;
 
@@ -108,7 +108,7 @@ function setOffers(
 	});
 }
 
-/** How a router differs after a change. null: there was, or will be, no such gateway. */
+/** A router's differences after a change. null: there was, or will be, no such gateway. */
 interface RouterChange {
 	/** The router before. */
 	router?: RouterRow;
@@ -133,7 +133,7 @@ async function heldProblem(
 	);
 	const at = (one: RegisteredGateway | null) => (one?.routerId === router.id ? [...others, one] : others);
 	for (const offer of offers) {
-		// What was not held before is no reason to refuse this change.
+		// A limit that was not held before does not refuse this change.
 		const known = limitProblems(offer, routerBefore, at(before)).map(({ field }) => field);
 		const problem = limitProblems(offer, router, at(after)).find(({ field }) => !known.includes(field));
 		if (!problem) continue;

@@ -71,7 +71,7 @@ async function deleteOldest(
 // A literal, so that both databases use the partial indexes of migration 0043.
 const WITH_NUMBER = sql<boolean>`phone <> ${sql.lit(DELETED_NUMBER)}`;
 
-/** Finds ended sessions without a question about their money. */
+/** Finds ended sessions without a review of their money. */
 const oldSessions = (queries: Queries, before: number) =>
 	queries
 		.selectFrom('sessions')

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 
-export interface CsvReader {
+interface CsvReader {
 	header(columns: string[]): void;
 	/** `cells` has one cell per column; `line` (from 1) is the first line of the row. */
 	row(cells: string[], line: number): void;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { MIN_SECRET_LENGTH } from '../config/settings.ts';
+import { MIN_SECRET_LENGTH } from '../config/fields.ts';
 import { createPrivateFolder } from './private-files.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { ProblemItem } from '../api/contract/schemas.ts';
 import type {
 	PaymentBody,
 	PaymentStartBody,
+	ProblemItem,
 	RouterBody,
 	RouterListBody,
 	routerListQuery,
@@ -20,7 +20,7 @@ import type { Quota } from './quota.ts';
 
 type Search = z.output<typeof routerListQuery>;
 /** Parameters with a default may be omitted. */
-export type RouterSearch = Pick<Search, 'lat' | 'lon'> & Partial<Search>;
+type RouterSearch = Pick<Search, 'lat' | 'lon'> & Partial<Search>;
 
 export type ReadsOfPurchases = Pick<ApiClient, 'getRouter' | 'getSession'> & {
 	getPayment(id: number): Promise<PaymentBody>;
@@ -104,91 +104,93 @@ const LONGEST_WAIT_SECONDS = 60;
 const REFUSALS: readonly number[] = [400, 404];
 
 export function apiClient(event: PortalEvent): ApiClient {
-	const { api, log } = event.locals.app;
-	const { url, key, searchQuota } = api;
-
-	async function call<Body>(
-		method: 'GET' | 'POST' | 'DELETE',
-		path: string,
-		input: { query?: Query; body?: object; key?: string | undefined } = {},
-		waitSeconds = 0
-	): Promise<Body> {
-		const timeout = AbortSignal.timeout(TIMEOUT_MS + waitSeconds * 1000);
-		// A buyer who leaves aborts a read. An order that was sent completes.
-		const { signal: clientGone } = event.request;
-		const signal = method === 'GET' ? AbortSignal.any([timeout, clientGone]) : timeout;
-		const init: RequestInit = {
-			method,
-			signal,
-			redirect: 'error',
-			headers: {
-				authorization: `Bearer ${key}`,
-				...(input.body ? { 'content-type': 'application/json' } : {}),
-				...(input.key === undefined ? {} : { 'idempotency-key': input.key })
-			},
-			...(input.body ? { body: JSON.stringify(input.body) } : {})
-		};
-		const address = path + queryString(input.query);
-		let response: Response;
-		let body: unknown;
-		try {
-			response =
-				url === null ? await event.fetch(`/v1${address}`, init) : await fetch(`${url}${address}`, init);
-			body = await response.json();
-		} catch (error) {
-			if (!clientGone.aborted) log.error({ err: error, method }, 'the API does not answer the portal');
-			throw new ApiUnavailable('no answer', error);
-		}
-		if (response.ok) return body as Body;
-		if (typeof body === 'object' && body !== null && 'code' in body) {
-			if (REFUSALS.includes(response.status) || body.code === 'unpaid_prompt_limit')
-				throw new ApiProblem({ ...body }, response.status);
-		}
-		if (response.status === 429) {
-			const limited = new ApiLimited(secondsToWait(response.headers.get('retry-after')));
-			// In this process the visitor is limited, who could fill the log.
-			if (url !== null)
-				log.warn({ method, path, seconds: limited.retryAfterSeconds }, 'the API limits the portal');
-			throw limited;
-		}
-		log.error({ method, path, status: response.status }, 'the API refused the portal');
-		throw new ApiUnavailable(`status ${response.status}`);
-	}
-
-	/** Sends no API key: a logo is only a picture and counts toward no rate limit. */
-	async function readLogo(file: string): Promise<{ type: string; bytes: Buffer } | null> {
-		const extension = LOGO_FILE.exec(file)?.[1];
-		if (url === null || extension === undefined) return null;
-		try {
-			const response = await fetch(new URL(`/logos/${file}`, url), {
-				redirect: 'error',
-				signal: AbortSignal.timeout(TIMEOUT_MS)
-			});
-			const bytes = await upTo(response, MAX_LOGO_BYTES);
-			if (!response.ok || !bytes) return null;
-			return { type: extension === 'svg' ? 'image/svg+xml' : 'image/png', bytes };
-		} catch (error) {
-			log.warn({ err: error }, 'the logo could not be loaded');
-			return null;
-		}
-	}
-
+	const { api } = event.locals.app;
 	const calls: Calls = {
 		listRouters: async (query) => {
-			searchQuota?.take();
-			return call('GET', '/routers', { query });
+			api.searchQuota?.take();
+			return call(event, 'GET', '/routers', { query });
 		},
-		getRouter: (id) => call('GET', `/routers/${id}`),
-		createSession: (body, key) => call('POST', '/sessions', { body, key }),
-		getSession: (id) => call('GET', `/sessions/${id}`),
-		cancelUnpaid: (id) => call('DELETE', `/sessions/${id}`, { query: { if_status: 'pending_payment' } }),
-		endSession: (id) => call('DELETE', `/sessions/${id}`),
-		readLogo,
-		startPayment: (body, key) => call('POST', '/payments/mobile-money', { body, key }),
+		getRouter: (id) => call(event, 'GET', `/routers/${id}`),
+		createSession: (body, key) => call(event, 'POST', '/sessions', { body, key }),
+		getSession: (id) => call(event, 'GET', `/sessions/${id}`),
+		cancelUnpaid: (id) =>
+			call(event, 'DELETE', `/sessions/${id}`, { query: { if_status: 'pending_payment' } }),
+		endSession: (id) => call(event, 'DELETE', `/sessions/${id}`),
+		readLogo: (file) => readLogo(event, file),
+		startPayment: (body, key) => call(event, 'POST', '/payments/mobile-money', { body, key }),
 		getPayment: (id, wait = 0) =>
-			call('GET', `/payments/${id}/status`, { query: wait > 0 ? { wait } : {} }, wait)
+			call(event, 'GET', `/payments/${id}/status`, { query: wait > 0 ? { wait } : {} }, wait)
 	};
 	return api.memory ? api.memory.listening(calls) : { ...calls, recent: calls };
+}
+
+async function call<Body>(
+	{ fetch: ownFetch, request, locals }: PortalEvent,
+	method: 'GET' | 'POST' | 'DELETE',
+	path: string,
+	input: { query?: Query; body?: object; key?: string | undefined } = {},
+	waitSeconds = 0
+): Promise<Body> {
+	const { api, log } = locals.app;
+	const { url, key } = api;
+	const timeout = AbortSignal.timeout(TIMEOUT_MS + waitSeconds * 1000);
+	// A buyer who leaves aborts a read. An order that was sent completes.
+	const { signal: clientGone } = request;
+	const signal = method === 'GET' ? AbortSignal.any([timeout, clientGone]) : timeout;
+	const init: RequestInit = {
+		method,
+		signal,
+		redirect: 'error',
+		headers: {
+			authorization: `Bearer ${key}`,
+			...(input.body ? { 'content-type': 'application/json' } : {}),
+			...(input.key === undefined ? {} : { 'idempotency-key': input.key })
+		},
+		...(input.body ? { body: JSON.stringify(input.body) } : {})
+	};
+	const address = path + queryString(input.query);
+	let response: Response;
+	let body: unknown;
+	try {
+		response = url === null ? await ownFetch(`/v1${address}`, init) : await fetch(`${url}${address}`, init);
+		body = await response.json();
+	} catch (error) {
+		if (!clientGone.aborted) log.error({ err: error, method }, 'the API does not answer the portal');
+		throw new ApiUnavailable('no answer', error);
+	}
+	if (response.ok) return body as Body;
+	if (typeof body === 'object' && body !== null && 'code' in body) {
+		if (REFUSALS.includes(response.status) || body.code === 'unpaid_prompt_limit')
+			throw new ApiProblem({ ...body }, response.status);
+	}
+	if (response.status === 429) {
+		const limited = new ApiLimited(secondsToWait(response.headers.get('retry-after')));
+		// In this process the visitor is limited, who could fill the log.
+		if (url !== null)
+			log.warn({ method, path, seconds: limited.retryAfterSeconds }, 'the API limits the portal');
+		throw limited;
+	}
+	log.error({ method, path, status: response.status }, 'the API refused the portal');
+	throw new ApiUnavailable(`status ${response.status}`);
+}
+
+/** Sends no API key: a logo is only a picture and counts toward no rate limit. */
+async function readLogo({ locals }: PortalEvent, file: string): ReturnType<Calls['readLogo']> {
+	const { api, log } = locals.app;
+	const extension = LOGO_FILE.exec(file)?.[1];
+	if (api.url === null || extension === undefined) return null;
+	try {
+		const response = await fetch(new URL(`/logos/${file}`, api.url), {
+			redirect: 'error',
+			signal: AbortSignal.timeout(TIMEOUT_MS)
+		});
+		const bytes = await upTo(response, MAX_LOGO_BYTES);
+		if (!response.ok || !bytes) return null;
+		return { type: extension === 'svg' ? 'image/svg+xml' : 'image/png', bytes };
+	} catch (error) {
+		log.warn({ err: error }, 'the logo could not be loaded');
+		return null;
+	}
 }
 
 /** Reads `Retry-After` in seconds. Without a usable value, returns a minute: the window of the limit. */

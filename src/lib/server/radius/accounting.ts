@@ -1,4 +1,4 @@
-import { passOfUser } from '#lib/domain/pass-username.ts';
+import { passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';

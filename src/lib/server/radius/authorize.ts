@@ -1,5 +1,5 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
-import { loginUser, passOfUser } from '#lib/domain/pass-username.ts';
+import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import type { Speed } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
@@ -14,7 +14,7 @@ import { pskChoice } from './psk.ts';
  * the absolute end of the pass, so a new login never extends it.
  */
 
-export interface Login {
+interface Login {
 	/** User-Name */
 	user: string;
 	/** Calling-Station-Id; null if missing. */
@@ -32,7 +32,7 @@ export type LoginAnswer =
 	| { kind: 'unknown' }
 	| { kind: 'refused'; message: string };
 
-export interface Terms {
+interface Terms {
 	/** Seconds until the absolute end, at least 1. */
 	seconds: number;
 	interimSeconds: number;
@@ -40,7 +40,7 @@ export interface Terms {
 	className: string | null;
 }
 
-export const REFUSALS = {
+const REFUSALS = {
 	expired: 'Your pass has expired.',
 	ended: 'Your pass was ended: no time left on it.',
 	data: 'Your pass was ended: no data left on it.',

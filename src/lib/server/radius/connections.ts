@@ -1,5 +1,5 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
-import { loginUser } from '#lib/domain/pass-username.ts';
+import { loginUser } from '#lib/domain/wifi/pass-username.ts';
 import { dataWords, type RegisteredGateway } from '../gateways/gateways.ts';
 import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type Asked } from './coa.ts';
 import * as store from '../access/device-slots/connection-store.ts';

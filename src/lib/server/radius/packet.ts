@@ -5,7 +5,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
  * `radius` 1.1.4 computes the Message-Authenticator of these codes wrongly.
  */
 
-export const CODES = {
+const CODES = {
 	disconnect: { request: 40, ack: 41, nak: 42 },
 	coa: { request: 43, ack: 44, nak: 45 }
 } as const;
@@ -89,7 +89,7 @@ export function requestPacket(
 const attribute = (type: number, value: Buffer) =>
 	Buffer.concat([Buffer.from([type, value.length + 2]), value]);
 
-export type DynamicAnswer = { kind: 'ack' } | { kind: 'nak'; errorCause: number | null };
+type DynamicAnswer = { kind: 'ack' } | { kind: 'nak'; errorCause: number | null };
 
 /** Returns null if the response is invalid or its secret is wrong. */
 export function readResponse(

@@ -6,11 +6,11 @@ import { sendRequest } from './coa.ts';
 import * as connectionStore from '../access/device-slots/connection-store.ts';
 
 /**
- * The result of a Disconnect-Request for a connection that does not exist (RFC 5176). `answers`: any response
- * with the right secret, usually Session-Context-Not-Found. `silent`: none, though it has ended a connection
+ * The result of a Disconnect-Request for a connection that does not exist (RFC 5176). `responding`: any response
+ * with the right secret, usually Session-Context-Not-Found. `unresponsive`: none, though it has ended a connection
  * for us before. `unknown`: requests may never have reached it.
  */
-export type Life = 'answers' | 'silent' | 'unknown';
+type Life = 'responding' | 'unresponsive' | 'unknown';
 
 export async function lifeOf({ database, clock }: AccessContext, gateway: RegisteredGateway): Promise<Life> {
 	const server = serverOf(gateway);
@@ -22,6 +22,6 @@ export async function lifeOf({ database, clock }: AccessContext, gateway: Regist
 		userName: gateway.kind === 'hostapd' ? undefined : name,
 		eventTimestamp: Math.round((clock.now() + (gateway.clockOffsetMs ?? 0)) / 1000)
 	});
-	if (asked.kind !== 'silent') return 'answers';
-	return (await connectionStore.hasEnded(database.db, gateway.id)) ? 'silent' : 'unknown';
+	if (asked.kind !== 'silent') return 'responding';
+	return (await connectionStore.hasEnded(database.db, gateway.id)) ? 'unresponsive' : 'unknown';
 }

@@ -1,7 +1,10 @@
+import { nextMorning } from '#lib/format/calendar.ts';
+import type { Tx } from '../db/database.ts';
 import type { RoutersContext } from './context.ts';
 import { InputError, type FieldProblem } from '../platform/errors.ts';
 import { rowOf } from './import/import-routers.ts';
 import { existingRouter } from './read-routers.ts';
+import { isPaused } from './router-body.ts';
 import { readFields, type RouterTexts, type StatedFields } from './router-fields.ts';
 import * as store from './store.ts';
 
@@ -23,12 +26,21 @@ function read(texts: RouterTexts, { maxPrice }: RoutersContext['config'], curren
 	return fields;
 }
 
-/** Adds one router of an owner. @throws InputError with every wrong field */
+/** Bounds the routers that an owner has added on the owner pages and not connected. */
+export const MAX_UNCONNECTED_ROUTERS = 20;
+
+/**
+ * Adds one router of an owner.
+ * @param formKey of the owner's form: the same form adds one router, however often it is sent. The router is disabled
+ * until its owner enables it, so that no buyer finds it half ready
+ * @throws InputError with every wrong field; field `limit` if the owner has MAX_UNCONNECTED_ROUTERS
+ */
 export function addRouter(
 	context: RoutersContext,
 	ownerAccountId: number,
 	texts: RouterTexts,
-	{ by, note }: Editor
+	{ by, note }: Editor,
+	formKey: string | null = null
 ): Promise<store.RouterRow> {
 	const { audit, clock, config, database } = context;
 	const { currency, paymentMethods } = config;
@@ -40,20 +52,39 @@ export function addRouter(
 		...others
 	} = read({ ssid: '', lat: '', lon: '', price: '', ...texts }, config, currency);
 	const stated = { ssid, lat, lon, price_minor, currency, ...others };
+	const externalId = formKey === null ? null : store.FORM_ID + formKey;
 	return database.transact(async (trx) => {
+		const added = externalId === null ? undefined : await addedBefore(trx, ownerAccountId, externalId);
+		if (added) return added;
+		const now = clock.now();
+		const disabled = externalId === null ? {} : { disabled_at: now, disabled_by_owner: 1 };
 		const row = await store.insert(trx, {
-			...rowOf({ stated, fallbackName: others.address ?? ssid }, undefined, clock.now()),
-			external_id: null,
+			...rowOf({ stated, fallbackName: others.address ?? ssid }, undefined, now),
+			...disabled,
+			external_id: externalId,
 			owner_account_id: ownerAccountId,
 			payment_methods: JSON.stringify(paymentMethods)
 		});
-		const after = { router_id: row.id, owner_account_id: ownerAccountId, ...stated };
+		const after = { router_id: row.id, owner_account_id: ownerAccountId, ...stated, ...disabled };
 		await audit.record(trx, {
 			...{ actor: by, action: 'router.added', paymentId: null, reason: note },
 			...{ before: {}, after }
 		});
 		return row;
 	});
+}
+
+/** @throws InputError with field `limit` */
+async function addedBefore(
+	trx: Tx,
+	ownerAccountId: number,
+	externalId: string
+): Promise<store.RouterRow | undefined> {
+	await store.lockOwner(trx, ownerAccountId);
+	const added = (await store.byExternalIds(trx, ownerAccountId, [externalId])).get(externalId);
+	if (added || (await store.countUnconnected(trx, ownerAccountId)) < MAX_UNCONNECTED_ROUTERS) return added;
+	const reason = `${MAX_UNCONNECTED_ROUTERS} routers of this account are not connected; connect one first`;
+	throw new InputError([{ field: 'limit', reason }]);
 }
 
 /**
@@ -103,23 +134,59 @@ const MARKS = {
 	access_confirmed_at: ['router.access_confirmed', 'router.access_withdrawn']
 } as const;
 
-/** @throws AppError `router_not_found` */
+/**
+ * @param isOwner an administrator is meant otherwise. What an owner has disabled, an administrator can take over
+ * @returns false if an administrator has disabled the router, so that its owner cannot enable it
+ * @throws AppError `router_not_found`
+ */
 export function markRouter(
 	{ audit, clock, database }: RoutersContext,
 	id: number,
 	column: keyof typeof MARKS,
-	{ isSet, by, note }: Editor & { isSet: boolean }
-): Promise<void> {
+	{ isSet, isOwner = false, by, note }: Editor & { isSet: boolean; isOwner?: boolean }
+): Promise<boolean> {
 	return database.transact(async (trx) => {
-		const { [column]: before } = await existingRouter(trx, id);
-		if ((before !== null) === isSet) return;
+		const { [column]: before, disabled_by_owner: byOwner } = await existingRouter(trx, id);
+		const isDisabling = column === 'disabled_at' && isSet;
+		const takesOver = isDisabling && !isOwner && byOwner === 1;
+		if ((before !== null) === isSet && !takesOver) return true;
+		if (isOwner && !isSet && byOwner === 0) return false;
 		const now = clock.now();
 		const after = isSet ? now : null;
-		await store.update(trx, id, { [column]: after, updated_at: now });
+		await store.update(trx, id, {
+			...{ [column]: after, updated_at: now },
+			...(column === 'disabled_at' && { disabled_by_owner: isDisabling && isOwner ? 1 : 0 })
+		});
 		await audit.record(trx, {
 			...{ actor: by, action: MARKS[column][isSet ? 0 : 1], paymentId: null, reason: note },
 			before: { router_id: id, [column]: before },
 			after: { router_id: id, [column]: after }
+		});
+		return true;
+	});
+}
+
+/**
+ * Closes a router until tomorrow morning, or opens it again. It stays in all lists, running time and payments on their
+ * way do not change.
+ * @throws AppError `router_not_found`
+ */
+export function pauseRouter(
+	{ audit, clock, config, database }: RoutersContext,
+	id: number,
+	{ isPaused: wanted, by, note }: Editor & { isPaused: boolean }
+): Promise<void> {
+	return database.transact(async (trx) => {
+		const row = await existingRouter(trx, id);
+		const now = clock.now();
+		const before = isPaused(row, now) ? row.paused_until : null;
+		const after = wanted ? nextMorning(now, config.reportTimezone) : null;
+		if (before === after) return;
+		await store.update(trx, id, { paused_until: after, updated_at: now });
+		await audit.record(trx, {
+			...{ actor: by, action: wanted ? 'router.paused' : 'router.reopened', reason: note },
+			before: { router_id: id, paused_until: before },
+			after: { router_id: id, paused_until: after }
 		});
 	});
 }

@@ -8,7 +8,7 @@ const MAX_NAMED = 1_000;
 const MAX_WORDS = 5;
 
 /** Returns the different words of a text, which have only letters, digits and accents. */
-const wordsOf = (text: string): string[] =>
+export const wordsOf = (text: string): string[] =>
 	[
 		...new Set(
 			text

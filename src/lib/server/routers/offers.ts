@@ -8,7 +8,7 @@ import type { RoutersContext } from './context.ts';
 import type { RouterRow } from './store.ts';
 
 /** The limits that an offer sets; null sets none. */
-export interface OfferLimits {
+interface OfferLimits {
 	max_devices: number | null;
 	speed_down_kbps: number | null;
 	speed_up_kbps: number | null;
@@ -26,7 +26,7 @@ export interface Offer extends OfferLimits, SaleHours {
 }
 
 /** An active offer, whether it is on sale now, and its object in the API. */
-export interface ListedOffer {
+interface ListedOffer {
 	offer: Offer;
 	available: boolean;
 	body: OfferBody;

@@ -104,14 +104,20 @@ export async function ownedRouters(
 	accountId: number,
 	{ afterId, limit }: { afterId: number; limit: number }
 ) {
-	const { database, branding } = context;
-	const rows = await store.ofOwner(database.db, accountId, afterId, limit + 1);
+	const rows = await store.ofOwner(context.database.db, accountId, afterId, limit + 1);
+	return ownedPage(context, rows, limit);
+}
+
+/** @param rows one more than `limit` if more follow */
+export async function ownedPage(context: RoutersContext, rows: readonly RouterRow[], limit: number) {
+	const { database, branding, clock } = context;
+	const now = clock.now();
 	const page = rows.slice(0, limit);
 	const brands = await branding.ofRouters(database.db, page);
 	const last = page.at(-1);
 	const bodyOf = bodyMaker(context);
 	return {
-		data: page.map((row) => forOwner(bodyOf(row, null, brands.get(row.id) ?? null), row)),
+		data: page.map((row) => forOwner(bodyOf(row, null, brands.get(row.id) ?? null), row, now)),
 		next: rows.length > limit && last ? last.id : null
 	};
 }
@@ -123,5 +129,5 @@ export async function ownedRouter(
 ): Promise<OwnedRouter> {
 	const row = await existingRouter(context.database.db, id);
 	if (row.owner_account_id !== accountId && role !== 'admin') throw noRouter();
-	return forOwner(await singleBody(context, row), row);
+	return forOwner(await singleBody(context, row), row, context.clock.now());
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
+import { hasNetworkPassword, type AccessKind } from '#lib/domain/access-kind.ts';
 import { isAnyAmount } from '#lib/domain/payment-methods/chargeable.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import type { BrandBody, RouterBody } from '../api/contract/schemas.ts';
@@ -10,12 +10,13 @@ import { listedOffers, rulesOf } from './offers.ts';
 import type { RouterRow } from './store.ts';
 
 type Mode = Pick<Config, 'mode'>;
-export type OfflineReason = NonNullable<RouterBody['status_reason']>;
+type OfflineReason = NonNullable<RouterBody['status_reason']>;
 
-export const sells = (row: RouterRow, mode: Mode): boolean => offlineReason(row, mode) === null;
+export const sells = (row: RouterRow, mode: Mode, now: number): boolean =>
+	offlineReason(row, mode, now) === null;
 
 /** Whether a late payment still buys time. Money that is paid does not wait for a verification. */
-export const takesLatePayment = (row: RouterRow): boolean => closedReason(row) === null;
+export const takesLatePayment = (row: RouterRow, now: number): boolean => closedReason(row, now) === null;
 
 /** True if none of its gateways responds (gateways/health), so nobody could connect. */
 export const isUnresponsive = (row: RouterRow): boolean => row.unresponsive_since !== null;
@@ -27,24 +28,39 @@ export const isUnverified = (row: RouterRow, { mode }: Mode): boolean =>
 	row.responded_at === null &&
 	row.access_confirmed_at === null;
 
-const isOpen = (row: RouterRow): boolean => row.status === 'online' && row.disabled_at === null;
+export const isPaused = (row: RouterRow, now: number): boolean =>
+	row.paused_until !== null && now < row.paused_until;
 
-export function offlineReason(row: RouterRow, mode: Mode): OfflineReason | null {
-	return isOpen(row) && isUnverified(row, mode) ? 'access_unverified' : closedReason(row);
+const isOpen = (row: RouterRow, now: number): boolean =>
+	row.status === 'online' && row.disabled_at === null && !isPaused(row, now);
+
+export function offlineReason(row: RouterRow, mode: Mode, now: number): OfflineReason | null {
+	return isOpen(row, now) && isUnverified(row, mode) ? 'access_unverified' : closedReason(row, now);
 }
 
-function closedReason(row: RouterRow): Exclude<OfflineReason, 'access_unverified'> | null {
-	if (!isOpen(row)) return 'closed';
+function closedReason(row: RouterRow, now: number): Exclude<OfflineReason, 'access_unverified'> | null {
+	if (!isOpen(row, now)) return 'closed';
 	if (isUnresponsive(row)) return 'gateway_unresponsive';
-	const lacksPassword = row.access_kind === 'shared_password' && row.network_password_sealed === null;
-	return lacksPassword ? 'network_password_missing' : null;
+	return lacksNetworkPassword(row, row.access_kind) ? 'network_password_missing' : null;
 }
+
+/** True if buyers of this access kind would get the owner's password, and there is none. */
+export const lacksNetworkPassword = (row: RouterRow, kind: AccessKind): boolean =>
+	kind === 'shared_password' && row.network_password_sealed === null;
 
 export interface OwnedRouter extends RouterBody {
 	ownerAccountId: number;
 	disabled: boolean;
+	/** False if an administrator disabled it. */
+	canEnable: boolean;
+	/** In ms since the epoch; null unless it is paused now. */
+	pausedUntil: number | null;
 	networkPasswordKnown: boolean;
 	maxDevices: number;
+	/** Start of an outage of all its gateways, in ms since the epoch. */
+	unresponsiveSince: number | null;
+	/** True if a gateway has responded, an administrator has confirmed the access, or buyers get the known password. */
+	givesAccess: boolean;
 }
 
 const methodList = z.array(z.string());
@@ -88,9 +104,10 @@ function methodReader(context: RoutersContext) {
 /** Returns a function that makes the bodies of one response. */
 export function bodyMaker(context: RoutersContext) {
 	const methodsOf = methodReader(context);
+	const now = context.clock.now();
 	/** @param distance metres from the searched position; null without one */
 	return (row: RouterRow, distance: number | null, brand: BrandBody | null): RouterBody => {
-		const reason = offlineReason(row, context.config);
+		const reason = offlineReason(row, context.config, now);
 		const { methods, rules, limits } = methodsOf(row);
 		return {
 			id: row.id,
@@ -127,10 +144,14 @@ export async function singleBody(context: RoutersContext, row: RouterRow): Promi
 	return bodyMaker(context)(row, null, brands.get(row.id) ?? null);
 }
 
-export const forOwner = (body: RouterBody, row: RouterRow): OwnedRouter => ({
+export const forOwner = (body: RouterBody, row: RouterRow, now: number): OwnedRouter => ({
 	...body,
 	ownerAccountId: row.owner_account_id,
 	disabled: row.disabled_at !== null,
+	canEnable: row.disabled_by_owner === 1,
+	pausedUntil: isPaused(row, now) ? row.paused_until : null,
 	networkPasswordKnown: row.network_password_sealed !== null,
-	maxDevices: row.max_devices
+	maxDevices: row.max_devices,
+	unresponsiveSince: row.unresponsive_since,
+	givesAccess: !isUnverified(row, { mode: 'live' }) && !lacksNetworkPassword(row, row.access_kind)
 });

@@ -15,7 +15,7 @@ export const ROUTER_FIELDS = [
 	'status'
 ] as const;
 
-export type RouterField = (typeof ROUTER_FIELDS)[number];
+type RouterField = (typeof ROUTER_FIELDS)[number];
 
 /** Texts of a file or of the command line. Omitted fields are not read. */
 export type RouterTexts = Partial<Record<RouterField, string>>;
@@ -35,9 +35,9 @@ export interface PriceRules {
 
 /** Longer texts are cut, because they are for display only. */
 export const MAX_NAME_CHARACTERS = 120;
-const MAX_ADDRESS_CHARACTERS = 200;
+export const MAX_ADDRESS_CHARACTERS = 200;
 /** IEEE 802.11: an SSID is 0 to 32 octets. */
-const MAX_SSID_BYTES = 32;
+export const MAX_SSID_BYTES = 32;
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i;
 const AMOUNT = /^\d+(\.\d+)?$/;

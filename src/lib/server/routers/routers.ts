@@ -3,7 +3,7 @@ import type { Queries, Tx } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { binder } from '../platform/bind.ts';
 import type { RoutersContext } from './context.ts';
-import { addRouter, changeRouter, markRouter } from './edit-router.ts';
+import { addRouter, changeRouter, markRouter, pauseRouter } from './edit-router.ts';
 import { listedOffers, offersOf, rulesOf } from './offers.ts';
 import {
 	changeableRouter,
@@ -15,19 +15,22 @@ import {
 	type RouterQuery
 } from './read-routers.ts';
 import { isUnverified, paymentMethodsOf, singleBody } from './router-body.ts';
+import { searchRouters } from './search-routers.ts';
 import { setPrice, type PriceSetter } from './set-price.ts';
 import * as store from './store.ts';
 
 export type RouterRow = store.RouterRow;
 export {
+	isPaused,
 	isUnresponsive,
-	isUnverified,
+	lacksNetworkPassword,
 	offlineReason,
 	sells,
 	takesLatePayment,
 	type OwnedRouter
 } from './router-body.ts';
-export { isPayable, offersText, type Offer, type OfferLimits } from './offers.ts';
+export { MAX_UNCONNECTED_ROUTERS, type Editor } from './edit-router.ts';
+export { isPayable, offersText, type Offer } from './offers.ts';
 export { PriceMoved, type PriceSetter } from './set-price.ts';
 export { count as countRouters, page as pageOfRouters } from './store.ts';
 
@@ -52,6 +55,7 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		/** Oldest first, including disabled ones. */
 		owned: (accountId: number, page: { afterId: number; limit: number }) =>
 			ownedRouters(context, accountId, page),
+		search: bind(searchRouters),
 		/** Returns the account's own router, or any for an admin. @throws AppError `router_not_found` */
 		ownedOne: (actor: Pick<Caller, 'accountId' | 'role'>, id: number) => ownedRouter(context, actor, id),
 		/** @throws Error if the router does not exist */
@@ -70,14 +74,21 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 			{
 				kind,
 				networkPassword,
-				maxDevices
-			}: { kind: AccessKind; networkPassword: string | null; maxDevices: number }
+				maxDevices,
+				security
+			}: {
+				kind: AccessKind;
+				networkPassword: string | null;
+				maxDevices: number;
+				security: RouterRow['security'];
+			}
 		): Promise<void> {
 			await store.update(trx, id, {
 				access_kind: kind,
 				network_password_sealed:
 					networkPassword === null ? null : secrets.encrypt(networkPassword, networkPasswordContext(id)),
 				max_devices: maxDevices,
+				security,
 				updated_at: clock.now()
 			});
 		},
@@ -90,6 +101,7 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		add: bind(addRouter),
 		change: bind(changeRouter),
 		mark: bind(markRouter),
+		pause: bind(pauseRouter),
 		/** Lists open routers without a gateway that has responded, and without a confirmed access. */
 		unverified: (limit: number) => store.unverified(database.db, limit),
 		paymentMethods: (row: RouterRow) => paymentMethodsOf(context, row),

@@ -7,6 +7,9 @@ import type { RoutersTable } from '../db/schema.ts';
 export type RouterRow = Selectable<RoutersTable>;
 export type NewRouter = Insertable<RoutersTable>;
 
+/** Begins the external id of routers from the owner pages. The key of their form follows. */
+export const FORM_ID = 'form:';
+
 export const find = async (queries: Queries, id: number) =>
 	Number.isSafeInteger(id)
 		? queries.selectFrom('routers').selectAll().where('id', '=', id).executeTakeFirst()
@@ -121,6 +124,16 @@ export async function byExternalIds(
 	return new Map(rows.map((row) => [row.external_id ?? '', row]));
 }
 
+/** Counts the owner's routers from the owner pages that no gateway has served. */
+export const countUnconnected = (queries: Queries, ownerAccountId: number): Promise<number> =>
+	countOf(
+		queries
+			.selectFrom('routers')
+			.where('owner_account_id', '=', ownerAccountId)
+			.where('external_id', 'like', `${FORM_ID}%`)
+			.where('responded_at', 'is', null)
+	);
+
 /** Lets imports of one owner take turns: two processes that start on an empty database give the demo routers the same ids. */
 export async function lockOwner(queries: Queries, accountId: number): Promise<void> {
 	await queries
@@ -151,6 +164,14 @@ export async function upsertImported(queries: Queries, routers: readonly NewRout
 		)
 		.execute();
 }
+
+/** By id, from the routers whose words begin with these (see Database.hasWords), also disabled ones. */
+export const pageWithWords = (
+	{ db, hasWords }: Pick<Database, 'db' | 'hasWords'>,
+	words: readonly string[],
+	afterId: number,
+	limit: number
+) => pageQuery(db, afterId, limit).where(hasWords(words)).execute();
 
 export const page = (queries: Queries, afterId: number, limit: number) =>
 	pageQuery(queries, afterId, limit).execute();

@@ -43,7 +43,7 @@ export async function compressed(request: Request, response: Response): Promise<
 }
 
 /** Returns the smaller coding (RFC 9110, 12.5.3). Browsers send Brotli over https only. */
-export function codingFor(accepted: string | null): Coding | null {
+function codingFor(accepted: string | null): Coding | null {
 	const taken = (accepted ?? '')
 		.toLowerCase()
 		.split(',')

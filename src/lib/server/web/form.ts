@@ -19,8 +19,9 @@ export async function readFields(request: Request): Promise<{
 	} catch {
 		error(400, 'The form did not arrive completely. Go back and send it again.');
 	}
+	// PostgreSQL cannot store NUL.
 	const text = (value: FormDataEntryValue | null) =>
-		typeof value === 'string' ? value.slice(0, MAX_FIELD_CHARACTERS) : '';
+		typeof value === 'string' ? value.replaceAll('\0', '').slice(0, MAX_FIELD_CHARACTERS) : '';
 	return {
 		field: (name) => text(form.get(name)),
 		all: (name) => form.getAll(name).map(text),

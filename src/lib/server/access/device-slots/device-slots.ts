@@ -29,7 +29,7 @@ function isThere({ reported_at: reportedAt, expected_until: expectedUntil }: sto
 	return reportedAt > after && reportedAt <= before;
 }
 
-export interface SlotOrder {
+interface SlotOrder {
 	passId: number;
 	gatewayId: number;
 	mac: string;

@@ -4,22 +4,24 @@ import {
 	isWifiPassword,
 	type AccessKind
 } from '#lib/domain/access-kind.ts';
-import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi-password.ts';
-import type { Database, Queries } from '#lib/server/db/database.ts';
+import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
+import type { Audit } from '#lib/server/audit/audit.ts';
+import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import type { Gateways } from '#lib/server/gateways/gateways.ts';
 import type { Offers } from '#lib/server/offers/offers.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { InputError, type FieldProblem } from '#lib/server/platform/errors.ts';
-import type { RouterRow, Routers } from '#lib/server/routers/routers.ts';
+import type { Editor, RouterRow, Routers } from '#lib/server/routers/routers.ts';
 import type { Passes } from './passes.ts';
 
 /** Omitted members keep their value. */
-export interface AccessChange {
+interface AccessChange {
 	kind?: string | undefined;
 	/** null deletes it. */
 	networkPassword?: string | null | undefined;
 	maxDevices?: number | undefined;
+	security?: RouterRow['security'] | undefined;
 }
 
 export interface RouterAccess {
@@ -39,6 +41,7 @@ export const PASSWORD_RULE = `use ${MIN_WIFI_PASSWORD} to ${MAX_WIFI_PASSWORD} A
 const KEY_INSTEAD = '64 hex digits are the key, which phones and QR codes do not accept: use the passphrase';
 
 interface AccessKindsContext {
+	audit: Audit;
 	database: Database;
 	gateways: Gateways;
 	routers: Routers;
@@ -46,12 +49,15 @@ interface AccessKindsContext {
 	offers: Pick<Offers, 'checkHeld'>;
 }
 
-export type AccessKinds = ReturnType<typeof createAccessKinds>;
-
 /** Manages access kinds: how bought passwords work on a router. */
 export function createAccessKinds(context: AccessKindsContext) {
 	const bind = binder(context);
-	return { set: bind(setAccess), checkGateway: bind(checkGateway), noteGateway: bind(noteGateway) };
+	return {
+		set: bind(setAccess),
+		choices: bind(accessChoices),
+		checkGateway: bind(checkGateway),
+		noteGateway: bind(noteGateway)
+	};
 }
 
 /**
@@ -61,15 +67,19 @@ export function createAccessKinds(context: AccessKindsContext) {
 function setAccess(
 	context: AccessKindsContext,
 	routerId: number,
-	change: AccessChange
+	change: AccessChange,
+	editor: Editor
 ): Promise<RouterAccess> {
 	const { database, routers, passes, offers } = context;
 	return database.transact(async (trx) => {
-		const row = await routers.known(trx, routerId);
+		const known = await routers.known(trx, routerId);
+		const row = { ...known, security: change.security ?? known.security };
 		const before = routers.networkPassword(row);
 		const kind = ACCESS_KINDS.find((known) => known === (change.kind ?? row.access_kind));
 		const wifiGateway = await wifiGatewayOf(context, trx, routerId);
-		const wanted = change.networkPassword === undefined ? before : change.networkPassword;
+		// A password from before the Wi-Fi took bought passwords may not work any more.
+		const kept = hasNetworkPassword(known.access_kind, known.security) ? before : null;
+		const wanted = change.networkPassword === undefined ? kept : change.networkPassword;
 		const problems = [
 			...kindProblems(row, kind, wifiGateway?.name ?? null),
 			...(kind === undefined ? [] : passwordProblems(row, kind, change.networkPassword, wanted)),
@@ -77,15 +87,22 @@ function setAccess(
 		];
 		if (kind === undefined || problems.length > 0) throw new InputError(problems);
 		const shown = hasNetworkPassword(kind, row.security);
-		const networkPassword = shown ? wanted : null;
+		// Orders and passes of before still need it, if the network keeps one.
+		const isKept = !shown && row.security === 'wpa' && change.networkPassword === undefined;
+		const networkPassword = shown ? wanted : isKept ? before : null;
 		const maxDevices = change.maxDevices ?? row.max_devices;
-		await routers.setAccess(trx, routerId, { kind, networkPassword, maxDevices });
+		const { ssid, security } = row;
+		await routers.setAccess(trx, routerId, { kind, networkPassword, maxDevices, security });
 		const field = kind === row.access_kind ? 'max-devices' : 'kind';
-		await offers.checkHeld(trx, routerId, { field, router: row });
+		await offers.checkHeld(trx, routerId, { field, router: known });
 		if (networkPassword !== null && networkPassword !== before) {
 			await passes.sharePassword(trx, routerId, networkPassword);
 		}
-		const { ssid, security } = row;
+		await record(context, trx, editor, {
+			...{ routerId, isNewPassword: networkPassword !== before },
+			before: { access_kind: known.access_kind, security: known.security, max_devices: known.max_devices },
+			after: { access_kind: kind, security, max_devices: maxDevices }
+		});
 		return {
 			kind,
 			ssid,
@@ -94,6 +111,47 @@ function setAccess(
 			maxDevices
 		};
 	});
+}
+
+type AccessColumns = Pick<RouterRow, 'access_kind' | 'security' | 'max_devices'>;
+
+/** The audit log says that the password changed, not what it is. */
+async function record(
+	{ audit }: AccessKindsContext,
+	trx: Tx,
+	{ by, note }: Editor,
+	change: { routerId: number; isNewPassword: boolean; before: AccessColumns; after: AccessColumns }
+): Promise<void> {
+	const { routerId, isNewPassword, before, after } = change;
+	const changed = ACCESS_COLUMNS.filter((column) => before[column] !== after[column]);
+	if (changed.length === 0 && !isNewPassword) return;
+	const valuesOf = (columns: AccessColumns) => ({
+		router_id: routerId,
+		...Object.fromEntries(changed.map((column) => [column, columns[column]]))
+	});
+	await audit.record(trx, {
+		...{ actor: by, action: 'router.access_changed', reason: note, before: valuesOf(before) },
+		after: { ...valuesOf(after), ...(isNewPassword && { network_password: 'changed' }) }
+	});
+}
+
+const ACCESS_COLUMNS = ['access_kind', 'security', 'max_devices'] as const;
+
+/**
+ * Lists the kinds that an owner may choose, because buyers get access with them: the gateways hold them, or the router
+ * sells nothing before its first gateway responds. An administrator's confirmation counts for the current kind only.
+ */
+async function accessChoices(
+	{ database, gateways, routers }: AccessKindsContext,
+	routerId: number
+): Promise<AccessKind[]> {
+	const row = await routers.known(database.db, routerId);
+	const kinds = (await gateways.ofRouter(database.db, routerId)).map(({ kind }) => kind);
+	const isHeld = (access: AccessKind) =>
+		kinds.length > 0
+			? kinds.every((kind) => (kind === 'hostapd' ? isWifiPassword(access) : access === 'portal_login'))
+			: row.access_confirmed_at === null || access === 'shared_password';
+	return ACCESS_KINDS.filter((access) => access === row.access_kind || isHeld(access));
 }
 
 /** @throws InputError with field `router` when the router cannot have this kind of gateway */
@@ -122,9 +180,9 @@ function noteGateway(
 		// With external access control, the Wi-Fi itself may take the password.
 		const isUsual = row.access_kind === 'wpa_personal_per_client' && !elsewhere && kind !== 'hostapd';
 		if (!isUsual || (await wifiGatewayOf(context, trx, routerId)) !== null) return false;
-		const { max_devices: maxDevices } = row;
+		const { max_devices: maxDevices, security } = row;
 		const networkPassword = routers.networkPassword(row);
-		await routers.setAccess(trx, routerId, { kind: 'portal_login', networkPassword, maxDevices });
+		await routers.setAccess(trx, routerId, { kind: 'portal_login', networkPassword, maxDevices, security });
 		return true;
 	});
 }

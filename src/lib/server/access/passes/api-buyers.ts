@@ -1,5 +1,5 @@
 import { dataMb } from '#lib/domain/data-limit.ts';
-import { loginUser, passOfUser } from '#lib/domain/pass-username.ts';
+import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import { equalSecrets, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';

@@ -6,7 +6,7 @@ import * as store from './store.ts';
  * `unknown`: not a paid pass of this router. `waits`: paid, but a gateway must confirm it first; `untilMs` is
  * its end if that happened now. `over`: expired, ended or refunded.
  */
-export type PassState =
+type PassState =
 	| { kind: 'unknown' }
 	| { kind: 'waits'; pass: store.PassRow; untilMs: number }
 	| { kind: 'over'; pass: store.PassRow }

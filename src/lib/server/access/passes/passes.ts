@@ -12,12 +12,12 @@ import * as store from './store.ts';
 export type PassRow = store.PassRow;
 
 /** The session fields that its pass takes over. */
-export type BoughtTime = Pick<
+type BoughtTime = Pick<
 	PassRow,
 	'id' | 'router_id' | 'access_kind' | 'max_devices' | 'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb'
 >;
 
-export interface PassesContext {
+interface PassesContext {
 	clock: Clock;
 	secrets: Secrets;
 	routers: Pick<Routers, 'known' | 'networkPassword'>;

@@ -4,7 +4,7 @@ import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { slotsOf, type SlotRow } from '../device-slots/store.ts';
 import { ACTIVATION_TIMEOUT_MS, SAME_END_MS } from '../job-kinds.ts';
 import type { AccessContext } from './context.ts';
-import { devicesOf, startedSessionsOf } from './devices.ts';
+import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
 import { releaseGrants } from './request-grant.ts';
 import { controlModeOf, needsGrants } from './targets.ts';
@@ -32,9 +32,8 @@ export async function checkAddedTime(context: AccessContext, sessionId: number):
 		const isRefundable = (one: SessionRow) => payments.canBeRefunded(trx, paymentOf(one));
 		const lastLookAt = expiresAt - LAST_LOOK_MS;
 		if (clock.now() < lastLookAt && !(await isRefundable(session))) return lastLookAt;
-		const later = (await startedSessionsOf(trx, passId)).filter((one) => (one.starts_at ?? 0) >= expiresAt);
 		let isOver = true;
-		for (const one of [session, ...later]) {
+		for (const one of [session, ...(await sessions.laterInPass(trx, session))]) {
 			if (one.id !== sessionId && !(await isRefundable(one))) isOver = false;
 			else if (await sessions.cancelAddedTime(trx, one.id))
 				await payments.refundUnprovisioned(trx, paymentOf(one));

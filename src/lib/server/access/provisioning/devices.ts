@@ -1,9 +1,8 @@
 import { sql, type Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import type { PassesTable, SessionsTable } from '#lib/server/db/schema.ts';
+import type { PassesTable } from '#lib/server/db/schema.ts';
 
 type PassRow = Selectable<PassesTable>;
-type SessionRow = Selectable<SessionsTable>;
 
 export interface BroughtDevice {
 	id: number;
@@ -55,13 +54,3 @@ export async function passesOfPurchase(queries: Queries, tokenHash: string, now:
 		order by passes.id limit ${MAX_CAPTIVE_SESSIONS}`.execute(queries);
 	return rows;
 }
-
-export const startedSessionsOf = (queries: Queries, passId: number): Promise<SessionRow[]> =>
-	queries
-		.selectFrom('sessions')
-		.selectAll()
-		.where('pass_id', '=', passId)
-		.where('status', '=', 'active')
-		.orderBy('starts_at')
-		.orderBy('id')
-		.execute();

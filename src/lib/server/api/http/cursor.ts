@@ -3,8 +3,6 @@ import { z } from 'zod';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { equalSecrets, hmac, type Secrets } from '#lib/server/platform/secrets.ts';
 
-export type Cursors = ReturnType<typeof createCursors>;
-
 export type SortValues<Id = number | string> = readonly [number, Id];
 
 const shape = z.strictObject({

@@ -4,7 +4,7 @@ import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import type { App } from '#lib/server/app.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { LONGEST_WINDOW_MS, WINDOW_MS } from '../rate-limits/rate-limits.ts';
-import type { Decision } from '../rate-limits/window.ts';
+import type { RateDecision } from '#lib/server/db/database.ts';
 
 /** Sends draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */
 
@@ -65,7 +65,7 @@ export async function limitAddress(request: { app: App; getClientAddress(): stri
 export class RateLimited extends AppError {
 	readonly headers: Readonly<Record<string, string>>;
 
-	constructor(what: string, policy: string, decision: Decision, headers: Record<string, string>) {
+	constructor(what: string, policy: string, decision: RateDecision, headers: Record<string, string>) {
 		const wait = waitSeconds(decision);
 		super('rate_limit_exceeded', `${what} Retry in ${wait} s.`, {
 			extensions: { retry_after: wait, 'violated-policies': [policy] }
@@ -75,12 +75,12 @@ export class RateLimited extends AppError {
 }
 
 /** Whole seconds until a request leaves the window; 0 if none is counted. */
-const waitSeconds = ({ resetMs }: Decision) => (resetMs > 0 ? Math.max(1, Math.ceil(resetMs / 1000)) : 0);
+const waitSeconds = ({ resetMs }: RateDecision) => (resetMs > 0 ? Math.max(1, Math.ceil(resetMs / 1000)) : 0);
 
 function limitHeaders(
 	policy: string,
 	limit: number,
-	decision: Decision,
+	decision: RateDecision,
 	now: number
 ): Record<string, string> {
 	return {

@@ -1,8 +1,7 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Database } from '#lib/server/db/database.ts';
+import type { Database, RateDecision, RateLimit, SharedRates } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
-import * as store from './store.ts';
-import { SlidingWindow, type Decision } from './window.ts';
+import { SlidingWindow } from './window.ts';
 
 /** Admits at most `limit` requests per subject in any trailing window. */
 export interface RateLimits {
@@ -10,9 +9,9 @@ export interface RateLimits {
 	 * Counts the request only if it is admitted.
 	 * @param windowMs a minute by default, at most LONGEST_WINDOW_MS
 	 */
-	take(subject: string, limit: number, windowMs?: number): Promise<Decision>;
+	take(subject: string, limit: number, windowMs?: number): Promise<RateDecision>;
 	/** The second counts what the first admits. */
-	takeBoth(first: store.Limit, second: store.Limit): Promise<[Decision, Decision?]>;
+	takeBoth(first: RateLimit, second: RateLimit): Promise<[RateDecision, RateDecision?]>;
 }
 
 export const WINDOW_MS = 60_000;
@@ -25,7 +24,7 @@ const MAX_WINDOWS = 10_000;
 const SWEEP_EVERY_MS = 1_000;
 
 export function createRateLimits(database: Database, clock: Clock, log: Log): RateLimits {
-	return database.shared ? shared(database, clock, log) : local(clock);
+	return database.rates ? shared(database.rates, clock, log) : local(clock);
 }
 
 /** Counts in memory, for one process. A restart loses the counts. */
@@ -49,7 +48,7 @@ function local(clock: Clock): RateLimits {
 		return window;
 	}
 
-	const take = (subject: string, limit: number, windowMs = WINDOW_MS): Decision =>
+	const take = (subject: string, limit: number, windowMs = WINDOW_MS): RateDecision =>
 		windowOf(subject, limit, windowMs).take(clock.now());
 
 	return {
@@ -62,23 +61,22 @@ function local(clock: Clock): RateLimits {
 }
 
 /** Counts in the database. If it fails, requests pass, because a limit must not stop a purchase. */
-function shared(database: Database, clock: Clock, log: Log): RateLimits {
+function shared(rates: SharedRates, clock: Clock, log: Log): RateLimits {
 	let forgotAt = -Infinity;
 
 	async function forgetIdle(): Promise<void> {
 		if (clock.now() - forgotAt < FORGET_EVERY_MS) return;
 		forgotAt = clock.now();
-		await store.forgetIdle(database, 2 * LONGEST_WINDOW_MS);
+		await rates.forgetIdle(2 * LONGEST_WINDOW_MS);
 	}
 
 	async function takeShared(
-		limits: [store.Limit, store.Limit?],
+		limits: [RateLimit, RateLimit?],
 		windowMs: number
-	): Promise<[Decision, Decision?]> {
+	): Promise<[RateDecision, RateDecision?]> {
 		try {
 			await forgetIdle();
-			return await store.takeShared(
-				database,
+			return await rates.take(
 				limits.filter((limit) => limit !== undefined),
 				windowMs
 			);

@@ -1,9 +1,4 @@
-export interface Decision {
-	admitted: boolean;
-	remaining: number;
-	/** Until the oldest counted request leaves the window; 0 if none is counted. */
-	resetMs: number;
-}
+import type { RateDecision } from '#lib/server/db/database.ts';
 
 /**
  * A ring buffer with the times of the last `limit` admitted requests; it grows as it is used. A burst of `limit` is
@@ -24,7 +19,7 @@ export class SlidingWindow {
 		this.#windowMs = windowMs;
 	}
 
-	take(now: number): Decision {
+	take(now: number): RateDecision {
 		const since = now - this.#windowMs;
 		while (this.#left < this.#admitted && this.#oldest() <= since) this.#left += 1;
 		const admitted = this.#admitted - this.#left < this.limit;

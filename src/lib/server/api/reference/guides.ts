@@ -33,13 +33,13 @@ const TOPICS = ['quickstart', 'webhooks', 'errors', 'states', 'limits', 'version
 
 const EXAMPLE_ORIGIN = 'http://localhost:3000';
 
-export interface GuideLink {
+interface GuideLink {
 	href: string;
 	title: string;
 	description: string;
 }
 
-export interface Guide {
+interface Guide {
 	title: string;
 	/** The first paragraph. */
 	description: string;

@@ -3,7 +3,7 @@ import type { Config } from '#lib/server/config/config.ts';
 import { documentFor } from '../document/document.ts';
 import { guideLinks, readGuide } from './guides.ts';
 
-export interface Hit {
+interface Hit {
 	href: string;
 	title: string;
 	/** The page that contains it. */

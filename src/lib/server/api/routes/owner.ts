@@ -14,7 +14,7 @@ import { endpoint } from '../endpoint.ts';
 import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 
-export const getEarnings = defineRoute({
+const getEarnings = defineRoute({
 	method: 'get',
 	path: '/owner/earnings',
 	operationId: 'getEarnings',
@@ -33,7 +33,7 @@ export const getEarnings = defineRoute({
 	}
 });
 
-export const listOwnerUsers = defineRoute({
+const listOwnerUsers = defineRoute({
 	method: 'get',
 	path: '/owner/users',
 	operationId: 'listOwnerUsers',
@@ -55,7 +55,7 @@ export const listOwnerUsers = defineRoute({
 	}
 });
 
-export const setRouterPrice = defineRoute({
+const setRouterPrice = defineRoute({
 	method: 'put',
 	path: '/owner/routers/{id}/price',
 	operationId: 'setRouterPrice',
@@ -80,7 +80,7 @@ export const setRouterPrice = defineRoute({
 	}
 });
 
-export const getRouterOffers = defineRoute({
+const getRouterOffers = defineRoute({
 	method: 'get',
 	path: '/owner/routers/{id}/offers',
 	operationId: 'getRouterOffers',
@@ -98,7 +98,7 @@ export const getRouterOffers = defineRoute({
 	}
 });
 
-export const setRouterOffers = defineRoute({
+const setRouterOffers = defineRoute({
 	method: 'put',
 	path: '/owner/routers/{id}/offers',
 	operationId: 'setRouterOffers',

@@ -50,7 +50,7 @@ export const startPayment = defineRoute({
 	}
 });
 
-export const listPayments = defineRoute({
+const listPayments = defineRoute({
 	method: 'get',
 	path: '/payments',
 	operationId: 'listPayments',
@@ -69,7 +69,7 @@ export const listPayments = defineRoute({
 	}
 });
 
-export const getPaymentStatus = defineRoute({
+const getPaymentStatus = defineRoute({
 	method: 'get',
 	path: '/payments/{id}/status',
 	operationId: 'getPaymentStatus',

@@ -44,7 +44,7 @@ export const createSession = defineRoute({
 	}
 });
 
-export const listSessions = defineRoute({
+const listSessions = defineRoute({
 	method: 'get',
 	path: '/sessions',
 	operationId: 'listSessions',
@@ -66,7 +66,7 @@ export const listSessions = defineRoute({
 	}
 });
 
-export const getSession = defineRoute({
+const getSession = defineRoute({
 	method: 'get',
 	path: '/sessions/{id}',
 	operationId: 'getSession',
@@ -87,7 +87,7 @@ export const getSession = defineRoute({
 	}
 });
 
-export const endSession = defineRoute({
+const endSession = defineRoute({
 	method: 'delete',
 	path: '/sessions/{id}',
 	operationId: 'endSession',

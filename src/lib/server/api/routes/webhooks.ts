@@ -7,7 +7,7 @@ import type { SortValues } from '../http/cursor.ts';
 import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 
-export const registerWebhook = defineRoute({
+const registerWebhook = defineRoute({
 	method: 'post',
 	path: '/webhooks/register',
 	operationId: 'registerWebhook',
@@ -38,7 +38,7 @@ export const registerWebhook = defineRoute({
 	}
 });
 
-export const listEvents = defineRoute({
+const listEvents = defineRoute({
 	method: 'get',
 	path: '/events',
 	operationId: 'listEvents',

@@ -18,7 +18,7 @@ export interface Callback extends RawCallback {
 }
 
 /** The body of the response; null if Airtill did not issue the address. */
-export type CallbackAnswer = Readonly<Record<string, unknown>> | null;
+type CallbackAnswer = Readonly<Record<string, unknown>> | null;
 
 const RECEIVED = { received: true };
 

@@ -9,13 +9,22 @@ import * as store from './store.ts';
 const MAX_RAW_LENGTH = 4_096;
 const MAX_CALLBACKS = 50;
 
-type Kind = OperatorMessagesTable['kind'];
+interface Payment {
+	id: number;
+	phone: string;
+}
+
+interface Message {
+	kind: OperatorMessagesTable['kind'];
+	outcome: string;
+	raw: string;
+}
 
 /**
  * Masks the payer's number in any spelling and other possible numbers, except for the last four digits. Keeps
  * the operator's ids, because reviews need them. Removes NUL, which PostgreSQL cannot store.
  */
-function redactMessage(raw: string, phone: string): string {
+export function redactMessage(raw: string, phone: string): string {
 	const last = phone.slice(-8);
 	const country = phone.slice(1, 4);
 	const isNumber = (digits: string) =>
@@ -26,33 +35,26 @@ function redactMessage(raw: string, phone: string): string {
 		.replace(/\d{8,}/g, (digits) => (isNumber(digits) ? `…${digits.slice(-4)}` : digits));
 }
 
-export async function keepMessage(
-	context: PaymentsContext,
-	payment: { id: number; phone: string },
-	kind: Kind,
-	outcome: string,
-	raw: string
-): Promise<void> {
-	await store.insertMessage(context.database.db, messageOf(context, payment, kind, outcome, raw));
-}
+export const keepMessage = (context: PaymentsContext, payment: Payment, message: Message): Promise<void> =>
+	store.insertMessage(context.database.db, rowOf(context, payment, message));
 
-const messageOf = (
-	{ clock }: PaymentsContext,
-	{ id, phone }: { id: number; phone: string },
-	kind: Kind,
-	outcome: string,
-	raw: string
-) => ({ payment_id: id, kind, outcome, raw: redactMessage(raw, phone), received_at: clock.now() });
+const rowOf = ({ clock }: PaymentsContext, { id, phone }: Payment, { raw, ...message }: Message) => ({
+	...message,
+	payment_id: id,
+	raw: redactMessage(raw, phone),
+	received_at: clock.now()
+});
 
+/** Returns false, and keeps nothing, if the last message of this kind had the same outcome. */
 export async function keepWhenNew(
 	context: PaymentsContext,
-	payment: { id: number; phone: string },
-	kind: Kind,
-	outcome: string,
-	raw: string
-): Promise<void> {
-	const last = await store.lastMessage(context.database.db, payment.id, kind);
-	if (last?.outcome !== outcome) await keepMessage(context, payment, kind, outcome, raw);
+	payment: Payment,
+	message: Message
+): Promise<boolean> {
+	const last = await store.lastMessage(context.database.db, payment.id, message.kind);
+	if (last?.outcome === message.outcome) return false;
+	await keepMessage(context, payment, message);
+	return true;
 }
 
 /** Our account or settings are wrong: payments fail until a person corrects them. */
@@ -61,18 +63,15 @@ export const MERCHANT_ERROR = 'merchant_error';
 /** Keeps a submission, or a status read with a new outcome. Warns of a MERCHANT_ERROR, which is its own outcome. */
 export async function keepAnswer(
 	context: PaymentsContext,
-	payment: { id: number; phone: string; operator: string },
+	payment: Payment & { operator: string },
 	kind: 'submit' | 'status',
 	answer: SubmitOutcome | StatusOutcome
 ): Promise<void> {
 	const isOurs = 'reason' in answer && answer.reason === MERCHANT_ERROR;
 	const outcome = isOurs ? MERCHANT_ERROR : answer.kind;
-	const raw = 'raw' in answer ? answer.raw : answer.cause;
-	if (kind === 'status') {
-		const last = await store.lastMessage(context.database.db, payment.id, kind);
-		if (last?.outcome === outcome) return;
-	}
-	await keepMessage(context, payment, kind, outcome, raw);
+	const message = { kind, outcome, raw: 'raw' in answer ? answer.raw : answer.cause };
+	if (kind === 'submit') await keepMessage(context, payment, message);
+	else if (!(await keepWhenNew(context, payment, message))) return;
 	if (!isOurs) return;
 	const { id, operator, phone } = payment;
 	const fields = { operator, payment: id, answer: redactMessage(answer.message, phone) };
@@ -82,11 +81,11 @@ export async function keepAnswer(
 /** Stores up to MAX_CALLBACKS per payment. Only logs a failure: the callback has already taken effect. */
 export async function keepCallback(
 	context: PaymentsContext,
-	payment: { id: number; phone: string },
+	payment: Payment,
 	outcome: string,
 	raw: string
 ): Promise<void> {
-	const message = messageOf(context, payment, 'callback', outcome, raw);
+	const message = rowOf(context, payment, { kind: 'callback', outcome, raw });
 	try {
 		await context.database.transact((trx) => store.insertMessageBelow(trx, message, MAX_CALLBACKS));
 	} catch (error) {

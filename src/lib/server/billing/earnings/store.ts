@@ -12,75 +12,129 @@ export interface Sums {
 /** Days begin at a quarter of an hour in every time zone, so buckets consist of whole quarters. */
 const QUARTER_HOUR_MS = 15 * 60 * 1000;
 
-interface Owner {
-	accountId: number;
-	currency: string;
-}
-
 interface Span {
 	from: number;
 	until: number;
+}
+
+/** Which entries of an owner count. */
+export interface Sold extends Span {
+	accountId: number;
+	currency: string;
+	router?: number | null;
+	/** The name of an offer; '' for time at the hourly price. */
+	offer?: string | null;
+	method?: string | null;
+	kind?: 'payment' | 'refund' | null;
+	/** Parts of the span. */
+	hours?: readonly Span[] | null;
 }
 
 /**
  * An owner's entries in a span: each applied payment at its time of payment, each refund at its own time. All
  * figures are sums of entries. A payment counts while its session is still activating.
  */
-function booked({ accountId, currency }: Owner, { from, until }: Span): RawBuilder<Booked> {
-	const own = sql`from routers
-		join sessions on sessions.router_id = routers.id
-		join payments on payments.session_id = sessions.id
-		where routers.owner_account_id = ${accountId}
-			and payments.currency = ${currency} and payments.applied = 1`;
-	return sql`
-		select paid_at as at, 1 as sessions, payments.amount_minor as gross,
-			(payments.amount_minor * payments.commission_basis_points + 5000) / 10000 as fees, 0 as refunds,
-			payments.id as payment_id, sessions.id as session_id, routers.name as router_name,
-			payments.phone as phone, sessions.duration as duration, sessions.offer_name as offer_name
-		${own} and paid_at >= ${from} and paid_at < ${until}
-		union all
-		select refunded_at, 0, 0, 0, payments.amount_minor,
-			payments.id, sessions.id, routers.name, payments.phone, sessions.duration, sessions.offer_name
-		${own} and refunded_at >= ${from} and refunded_at < ${until}`;
+function booked(sold: Sold): RawBuilder<Booked> {
+	const entries = { payment: payments(sold), refund: refunds(sold) };
+	if (sold.kind) return entries[sold.kind];
+	return sql`${entries.payment} union all ${entries.refund}`;
+}
+
+const payments = (sold: Sold): RawBuilder<Booked> => sql`
+	select paid_at as at, 1 as sessions, payments.amount_minor as gross,
+		(payments.amount_minor * payments.commission_basis_points + 5000) / 10000 as fees, 0 as refunds,
+		${FACTS} ${own(sold)} and ${within(sql`paid_at`, sold)}`;
+
+const refunds = (sold: Sold): RawBuilder<Booked> => sql`
+	select refunded_at as at, 0 as sessions, 0 as gross, 0 as fees, payments.amount_minor as refunds,
+		${FACTS} ${own(sold)} and ${within(sql`refunded_at`, sold)}`;
+
+const FACTS = sql`payments.id as payment_id, payments.payment_method as payment_method, payments.phone as phone,
+	sessions.id as session_id, sessions.duration as duration, sessions.offer_name as offer_name,
+	routers.id as router_id, routers.name as router_name`;
+
+/** SQLite begins with the first table of a cross join: the payments of the span, by the index of their time. */
+const own = ({ accountId, currency, router, offer, method }: Sold) => sql`
+	from payments cross join sessions cross join routers
+	where sessions.id = payments.session_id and routers.id = sessions.router_id
+		and routers.owner_account_id = ${accountId} and payments.currency = ${currency} and payments.applied = 1
+		${router == null ? sql`` : sql`and routers.id = ${router}`}
+		${offer == null ? sql`` : sql`and coalesce(sessions.offer_name, '') = ${offer}`}
+		${method == null ? sql`` : sql`and payments.payment_method = ${method}`}`;
+
+function within(at: RawBuilder<unknown>, { from, until, hours }: Sold) {
+	const span = sql`${at} >= ${from} and ${at} < ${until}`;
+	if (!hours) return span;
+	const parts = hours.map((hour) => sql`${at} >= ${hour.from} and ${at} < ${hour.until}`);
+	return sql`${span} and (${parts.length === 0 ? sql`1 = 0` : sql.join(parts, sql` or `)})`;
 }
 
 /** A payment (`sessions` 1) or a refund (`sessions` 0). */
 export interface Booked extends Sums {
 	at: number;
 	payment_id: number;
-	session_id: number;
-	router_name: string;
+	payment_method: string;
 	phone: string;
+	session_id: number;
 	duration: string;
 	/** null: time at the hourly price. */
 	offer_name: string | null;
+	router_id: number;
+	router_name: string;
 }
 
+/** Sums the payments of all routers that bought time, in minor units. */
+export async function takings(queries: Queries, currency: string, { from, until }: Span): Promise<number> {
+	const { sum } = await queries
+		.selectFrom('payments')
+		.select(({ fn }) => fn.sum<number | null>('amount_minor').as('sum'))
+		.where('applied', '=', sql.lit(1))
+		.where('paid_at', '>=', from)
+		.where('paid_at', '<', until)
+		.where('currency', '=', currency)
+		.executeTakeFirstOrThrow();
+	return Number(sum ?? 0);
+}
+
+const SUMS = sql`sum(sessions) as sessions, sum(gross) as gross, sum(fees) as fees, sum(refunds) as refunds`;
+
 /** Sums entries per quarter of an hour, ascending. One statement, so that the figures are consistent. */
-export async function sumsByQuarterHour(
-	queries: Queries,
-	owner: Owner,
-	span: Span
-): Promise<(Sums & { at: number })[]> {
+export async function sumsByQuarterHour(queries: Queries, sold: Sold): Promise<(Sums & { at: number })[]> {
 	const quarter = sql.lit(QUARTER_HOUR_MS);
 	const { rows } = await sql<Sums & { at: number }>`
-		select at - at % ${quarter} as at, sum(sessions) as sessions, sum(gross) as gross, sum(fees) as fees,
-			sum(refunds) as refunds
-		from (${booked(owner, span)}) as booked
+		select at - at % ${quarter} as at, ${SUMS} from (${booked(sold)}) as booked
 		group by at - at % ${quarter} order by 1`.execute(queries);
 	return rows;
 }
 
-/** Sums entries per name of an offer, the largest first. Time at the hourly price has the name null. */
-export async function sumsByOffer(
+/** Sums entries per part of the span and name of an offer. One statement, so that the figures are consistent. */
+export async function sumsByPart(
 	queries: Queries,
-	owner: Owner,
-	span: Span
-): Promise<(Sums & { offer_name: string | null })[]> {
-	const { rows } = await sql<Sums & { offer_name: string | null }>`
-		select offer_name, sum(sessions) as sessions, sum(gross) as gross, sum(fees) as fees, sum(refunds) as refunds
-		from (${booked(owner, span)}) as booked
-		group by offer_name order by sum(gross) desc, offer_name`.execute(queries);
+	sold: Sold,
+	ends: readonly number[]
+): Promise<(Sums & { part: number; offer_name: string | null })[]> {
+	const whens = ends.map((end, index) => sql`when at < ${end} then ${sql.lit(index)}`);
+	const { rows } = await sql<Sums & { part: number; offer_name: string | null }>`
+		select case ${sql.join(whens, sql` `)} end as part, offer_name, ${SUMS} from (${booked(sold)}) as booked
+		group by 1, 2 order by 1, 2`.execute(queries);
+	return rows;
+}
+
+const GROUPS = {
+	router: { key: sql`router_id`, name: sql`router_name` },
+	method: { key: sql`payment_method`, name: sql`payment_method` }
+};
+
+/** Sums entries per router or payment method, the largest net first. */
+export async function sumsBy(
+	queries: Queries,
+	sold: Sold,
+	{ by, limit }: { by: keyof typeof GROUPS; limit: number }
+): Promise<(Sums & { group_key: string | number; name: string })[]> {
+	const { key, name } = GROUPS[by];
+	const { rows } = await sql<Sums & { group_key: string | number; name: string }>`
+		select ${key} as group_key, max(${name}) as name, ${SUMS} from (${booked(sold)}) as booked
+		group by ${key} order by sum(gross - fees - refunds) desc, ${key} limit ${limit}`.execute(queries);
 	return rows;
 }
 
@@ -89,15 +143,14 @@ export type LinePlace = readonly [at: number, paymentId: number, sessions: numbe
 
 export async function lines(
 	queries: Queries,
-	owner: Owner,
-	span: Span,
+	sold: Sold,
 	page: { after: LinePlace | null; limit: number }
 ): Promise<Booked[]> {
 	const [at, paymentId, sessions] = page.after ?? [];
 	const after =
 		page.after === null ? sql`` : sql`where (at, payment_id, sessions) < (${at}, ${paymentId}, ${sessions})`;
 	const { rows } = await sql<Booked>`
-		select * from (${booked(owner, span)}) as booked ${after}
+		select * from (${booked(sold)}) as booked ${after}
 		order by at desc, payment_id desc, sessions desc limit ${page.limit}`.execute(queries);
 	return rows;
 }

@@ -8,7 +8,7 @@ import {
 	type OperatorRequest
 } from './http.ts';
 
-export type TokenOutcome =
+type TokenOutcome =
 	| { kind: 'token'; value: string }
 	/** The operator refused the credentials. */
 	| { kind: 'refused'; status: number; text: string }
@@ -80,7 +80,7 @@ async function fetchToken({ http, tokenRequest, usualTokenSeconds }: ClientOptio
 	return { kind: 'token', value, expiresInSeconds: seconds > 0 ? seconds : usualTokenSeconds };
 }
 
-export interface ClientOptions {
+interface ClientOptions {
 	http: OperatorHttp;
 	clock: Clock;
 	baseUrl: string;

@@ -1,5 +1,8 @@
 import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
+import { isPublicAddress } from '#lib/server/platform/ssrf/public-addresses.ts';
+import { AddressNotAllowed, guardedLookup, type Resolve } from '#lib/server/platform/ssrf/ssrf-lookup.ts';
 
 export interface OperatorRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -26,14 +29,27 @@ export type OperatorHttp = ReturnType<typeof createOperatorHttp>;
  * @param options.timeoutMs for the request and its response together
  * @param options.certificate PEM. Accepts only a server with this certificate, whatever its name, or one that this
  * authority signed for its name. Without it, any public authority is accepted.
+ * @param options.publicBy connects to public addresses only, and finds those of names with it
  */
-export function createOperatorHttp({ timeoutMs, certificate }: { timeoutMs: number; certificate?: string }) {
+export function createOperatorHttp({
+	timeoutMs,
+	certificate,
+	publicBy
+}: {
+	timeoutMs: number;
+	certificate?: string;
+	publicBy?: Resolve;
+}) {
 	let opened: ReturnType<typeof load> | null = null;
 
 	async function load() {
 		const { Agent, request } = await import('undici');
 		const dispatcher = new Agent({
-			connect: { timeout: CONNECT_TIMEOUT_MS, ...(certificate !== undefined && pinnedTo(certificate)) },
+			connect: {
+				timeout: CONNECT_TIMEOUT_MS,
+				...(certificate !== undefined && pinnedTo(certificate)),
+				...(publicBy && { lookup: guardedLookup(publicBy, isPublicAddress) })
+			},
 			connections: MAX_CONNECTIONS,
 			pipelining: 1,
 			headersTimeout: timeoutMs,
@@ -48,6 +64,7 @@ export function createOperatorHttp({ timeoutMs, certificate }: { timeoutMs: numb
 			await (opened ??= load());
 		},
 		async send({ method, url, headers, body }: OperatorRequest): Promise<HttpOutcome> {
+			if (publicBy && isInternal(url)) return { kind: 'failure', cause: 'network', sent: false };
 			const { dispatcher, request } = await (opened ??= load());
 			const limit = AbortSignal.timeout(timeoutMs);
 			try {
@@ -113,9 +130,16 @@ function flat(headers: Record<string, string | string[] | undefined>): Record<st
 const codeOf = (error: unknown): string =>
 	error instanceof Error && 'code' in error ? String(error.code) : '';
 
+/** Node looks up names only, so the lookup does not see an address in a URL. */
+function isInternal(url: string): boolean {
+	const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+	return isIP(host) !== 0 && !isPublicAddress(host);
+}
+
 /** Errors while connecting: no byte of the request was sent. */
 const neverConnected = (error: unknown): boolean =>
 	isUntrusted(error) ||
+	error instanceof AddressNotAllowed ||
 	/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_)/.test(
 		codeOf(error)
 	);

@@ -27,7 +27,7 @@ export interface OperatorAdapter {
 	health(): Promise<{ ok: boolean; reason: string | null }>;
 }
 
-export interface OperatorCapabilities {
+interface OperatorCapabilities {
 	/** The operator's portal holds the callback address, and the body names the payment. */
 	usesPortalCallback?: boolean;
 	/** The response body that the operator expects; any 200 if absent. */

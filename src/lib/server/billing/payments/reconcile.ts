@@ -2,7 +2,7 @@ import type { StatusOutcome } from '../operators/operator.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import type { PaymentsContext } from './context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
-import { keepAnswer } from '../callbacks/messages.ts';
+import { keepAnswer, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from './poll-schedule.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 import * as store from './store.ts';
@@ -14,7 +14,7 @@ import { resubmit } from './submission.ts';
  */
 
 /** Watches failed payments this long; those without an answer for config.reconcileMs. */
-export const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
+const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
 /** If a process dies while sending, the request counts as uncertain after this time. */
 const SUBMITTING_MAX_MS = 60_000;
 /** "Not found" counts only after this many answers over this time: operators may lag. */
@@ -50,7 +50,8 @@ export async function reconcilePayment(context: PaymentsContext, id: number): Pr
 	if (outcome.kind === 'failed') await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
 	if (outcome.kind === 'not_found') await notFound(context, payment);
 	if (outcome.kind === 'contradiction') {
-		const about = { paymentId: id, reason: 'contradiction', detail: outcome.message, once: true } as const;
+		const detail = redactMessage(outcome.message, payment.phone);
+		const about = { paymentId: id, reason: 'contradiction', detail, once: true } as const;
 		await context.reviews.open(database.db, about);
 	}
 	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= clock.now()) {

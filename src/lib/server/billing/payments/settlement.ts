@@ -14,8 +14,8 @@ import * as store from './store.ts';
  * consequences (time, refund, event) share the transaction. Only a refund can follow a success.
  */
 
-export type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;
-export type RefundReason = NotApplied | 'amount_mismatch' | 'provisioning_failed';
+type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;
+export type RefundReason = NotApplied | 'amount_mismatch';
 
 /** States in which the payer has not been charged, as far as we know. */
 const UNPAID = ['pending', 'failed', 'expired'] as const;
@@ -24,6 +24,8 @@ const UNPAID = ['pending', 'failed', 'expired'] as const;
 export interface Decider {
 	actor: string;
 	reason: string;
+	/** Runs in the transaction of the change, which it can refuse by throwing. */
+	inTransaction?(trx: Tx): Promise<void>;
 }
 
 /** Selects the fields for the audit log. */
@@ -104,6 +106,7 @@ export async function settleSuccess(
 			before: auditedFields(before),
 			after: auditedFields(after ?? payment)
 		});
+		await by.inTransaction?.(trx);
 		return true;
 	});
 	if (settled) announce(context, id);
@@ -191,12 +194,12 @@ export async function settleFailure(
 ): Promise<boolean> {
 	const failed = await settleUnpaid(context, id, 'failed', code, by);
 	if (failed) return true;
-	const expired = await store.change(
-		context.database.db,
-		{ id, status: ['expired'] },
-		{ failure_code: code, failure_message: FAILURE_MESSAGES[code] }
-	);
-	return expired !== undefined;
+	return context.database.transact(async (trx) => {
+		const reason = { failure_code: code, failure_message: FAILURE_MESSAGES[code] };
+		const expired = await store.change(trx, { id, status: ['expired'] }, reason);
+		if (expired) await by.inTransaction?.(trx);
+		return expired !== undefined;
+	});
 }
 
 /** Expires a payment without an answer in time. Reads continue. */
@@ -234,6 +237,7 @@ async function settleUnpaid(
 				before: { status: 'pending' },
 				after: { status, failure_code: code }
 			});
+			await by.inTransaction?.(trx);
 		}
 		return payment !== undefined;
 	});

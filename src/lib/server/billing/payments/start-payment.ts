@@ -4,7 +4,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { operatorReference } from '#lib/server/platform/ids.ts';
-import { isUnresponsive, isUnverified } from '#lib/server/routers/routers.ts';
+import { lacksNetworkPassword, offlineReason } from '#lib/server/routers/routers.ts';
 import { operatorForPayment } from '../operators/operator-for-payment.ts';
 import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
@@ -142,14 +142,20 @@ async function checkPayable(
 	}
 }
 
-/** Refuses to charge for a router that went offline after the order. */
+/** Refuses to charge for a router that no longer sells this access: see the reasons of `offlineReason`. */
 async function checkOnline(
-	{ config, routers }: PaymentsContext,
+	{ clock, config, routers }: PaymentsContext,
 	trx: Tx,
-	{ router_id: routerId }: SessionRow
+	{ router_id: routerId, access_kind: kind }: SessionRow
 ): Promise<void> {
 	const router = await routers.known(trx, routerId);
-	if (!isUnresponsive(router) && !isUnverified(router, config) && router.disabled_at === null) return;
+	if (lacksNetworkPassword(router, kind)) {
+		throw new AppError(
+			'router_unavailable',
+			'The router sells another kind of access now. Create a new session.'
+		);
+	}
+	if (offlineReason(router, config, clock.now()) === null) return;
 	throw new AppError(
 		'router_unavailable',
 		'The router is offline. The order stays open: pay when the router is online again.'

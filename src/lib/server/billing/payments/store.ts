@@ -4,7 +4,7 @@ import { fromPage, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { PaymentsTable, RefundsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
-export type PaymentStatus = PaymentRow['status'];
+type PaymentStatus = PaymentRow['status'];
 export type RefundRow = Selectable<RefundsTable>;
 
 export const insert = (queries: Queries, payment: Insertable<PaymentsTable>) =>

@@ -8,7 +8,7 @@ import type { ReviewReason } from '../reviews/reviews.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import type { PaymentsContext } from '../payments/context.ts';
-import { keepMessage, keepWhenNew } from '../callbacks/messages.ts';
+import { keepMessage, keepWhenNew, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from '../payments/poll-schedule.ts';
 import { recordPaymentEvent } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
@@ -80,22 +80,23 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 		() => adapter.refund?.({ ...referenceOf(context, subject), payerPhone: payment.phone }),
 		{ kind: 'uncertain', cause: 'network', raw: 'adapter error' }
 	);
-	await keepMessage(context, payment, 'refund', outcome.kind, outcome.raw);
+	await keepMessage(context, payment, { kind: 'refund', outcome: outcome.kind, raw: outcome.raw });
 	if (outcome.kind === 'refused') {
 		const isOwn = await setSubmit(context, refund, { submit_state: 'uncertain' }, ['submitting'], sentAt);
 		// After a pause of this process, another has asked for the result or sent it again.
 		if (!isOwn) return pollLater(context, subject);
 	}
+	const detail = outcome.kind === 'refused' ? redactMessage(outcome.message, payment.phone) : '';
 	if (outcome.kind === 'refused' && outcome.retryable) {
 		const back = { submit_state: 'created', submitted_at: refund.submitted_at } as const;
 		await setSubmit(context, refund, back, ['uncertain'], sentAt);
-		return pollLater(context, subject, { reviewAfterMs: WAITING_MS, detail: outcome.message });
+		return pollLater(context, subject, { reviewAfterMs: WAITING_MS, detail });
 	}
 	if (outcome.kind === 'refused') {
 		if (refund.submitted_at !== null && !(await neverArrived(context, subject))) {
 			return pollLater(context, subject);
 		}
-		await finish(context, subject, 'failed', 'refund_refused', outcome.message);
+		await finish(context, subject, 'failed', 'refund_refused', detail);
 		return null;
 	}
 	await setSubmit(context, refund, {
@@ -129,7 +130,7 @@ async function read(context: PaymentsContext, subject: Subject): Promise<number 
 	}
 	const outcome = await readStatus(context, subject);
 	const raw = 'raw' in outcome ? outcome.raw : outcome.cause;
-	await keepWhenNew(context, payment, 'refund', outcome.kind, raw);
+	await keepWhenNew(context, payment, { kind: 'refund', outcome: outcome.kind, raw });
 	if (outcome.kind === 'succeeded') {
 		await finish(context, subject, 'succeeded', null);
 		return null;

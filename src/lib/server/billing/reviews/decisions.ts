@@ -1,3 +1,4 @@
+import type { Decision } from '#lib/domain/decision.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Review } from './reviews.ts';
 import type { PaymentsContext } from '../payments/context.ts';
@@ -12,10 +13,6 @@ import {
 import { messagesOf } from '../callbacks/store.ts';
 import * as store from '../payments/store.ts';
 
-/** A person decides after reading the operator's records. `paid` and `unpaid` settle like the reconciler. */
-export const DECISIONS = ['paid', 'unpaid', 'retry-refund', 'refunded', 'dismiss'] as const;
-export type Decision = (typeof DECISIONS)[number];
-
 /** The message is for the person who decided. */
 export class DecisionRefused extends Error {}
 
@@ -28,6 +25,23 @@ export interface DecisionOrder {
 	/** The operator's transaction id, for `paid` and `refunded`. */
 	transaction: string | null;
 }
+
+/** The decisions that a review allows in the present state of its payment, if it has one. */
+export function allowedDecisions({ reason }: Review, payment: store.PaymentRow | null): Decision[] {
+	const status = payment?.status;
+	const isUnpaid = status === 'pending' || status === 'failed' || status === 'expired';
+	const hasFailedRefund =
+		status === 'refund_failed' || (status === 'refund_pending' && reason === 'refund_no_final_answer');
+	return [
+		...(isUnpaid ? (['paid'] as const) : []),
+		...(isUnpaid && status !== 'failed' ? (['unpaid'] as const) : []),
+		...(hasFailedRefund ? (['retry-refund', 'refunded'] as const) : []),
+		...(isOwed(status) ? [] : (['dismiss'] as const))
+	];
+}
+
+/** The buyer's money is still to be returned, so that there is something to do. */
+const isOwed = (status: string | undefined) => status === 'refund_failed';
 
 export type Evidence = NonNullable<Awaited<ReturnType<typeof evidenceOf>>>;
 
@@ -47,8 +61,10 @@ export async function evidenceOf(context: PaymentsContext, paymentId: number) {
 export async function decide(context: PaymentsContext, review: Review, order: DecisionOrder): Promise<void> {
 	const { database } = context;
 	const by = { actor: order.by, reason: `review ${review.id} (${review.reason}): ${order.note}` };
+	// Of two persons who decide at once, the second changes nothing.
 	const close = async (trx: Tx) => {
-		if (!(await context.reviews.close(trx, review.id, order))) return;
+		if (!(await context.reviews.close(trx, review.id, order)))
+			throw new DecisionRefused(`Review ${review.id} is resolved already.`);
 		await context.audit.record(trx, {
 			...by,
 			action: `review.${order.decision}`,
@@ -57,19 +73,25 @@ export async function decide(context: PaymentsContext, review: Review, order: De
 			after: { review: 'resolved' }
 		});
 	};
-	if (order.decision === 'dismiss') return database.transact(close);
+	if (order.decision === 'dismiss') {
+		return database.transact(async (trx) => {
+			await close(trx);
+			const payment = review.payment_id === null ? null : await store.find(trx, review.payment_id);
+			if (isOwed(payment?.status)) throw refusal('its refund failed, so the money is still to be returned');
+		});
+	}
 	if (review.payment_id === null) throw refusal('the review has no payment; only "dismiss" resolves it');
 	const payment = await store.known(database.db, review.payment_id);
 	if (order.decision === 'paid' || order.decision === 'unpaid') {
-		const isSettled = await settleAs(context, payment, order, by);
-		if (!isSettled) throw refusal(`it is ${payment.status}`);
-		return database.transact(close);
+		const isSettled = await settleAs(context, payment, order, { ...by, inTransaction: close });
+		if (!isSettled) throw refusal(`it is ${(await store.known(database.db, payment.id)).status}`);
+		return;
 	}
 	// Only a review about a refund may end a refund with an unknown result.
 	const ender = review.reason === 'refund_no_final_answer' ? by : null;
 	await database.transact(async (trx) => {
-		const current = await failedRefund(context, trx, payment.id, ender);
 		await close(trx);
+		const current = await failedRefund(context, trx, payment.id, ender);
 		if (order.decision === 'retry-refund') await retryRefund(context, trx, current, by);
 		else await recordManualRefund(context, trx, current, order, by);
 	});

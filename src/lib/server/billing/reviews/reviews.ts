@@ -3,7 +3,7 @@ import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 import * as store from './store.ts';
 
-/** Questions about money that a person must decide. The same question is open only once at a time. */
+/** Decisions about money that a person must make. The same review is open only once at a time. */
 export type Review = store.ReviewRow;
 
 export type ReviewReason =
@@ -53,6 +53,9 @@ export function createReviews(database: Database, clock: Clock, log: Log) {
 		find: (id: number) => store.find(database.db, id),
 		/** Oldest first. */
 		list: (which: 'open' | 'resolved') => store.list(database.db, which === 'open'),
+		/** Open reviews from the oldest, resolved ones from the newest. @param of.at the last id of the page before */
+		page: (which: 'open' | 'resolved', of: { at: number | null; limit: number }) =>
+			store.page(database.db, which === 'open', of),
 		countOpen: () => store.countOpen(database.db),
 		/** Resolves a review. Returns false if it was already resolved. */
 		close: (trx: Tx, id: number, { by, decision, note }: { by: string; decision: string; note: string }) =>

@@ -38,6 +38,16 @@ export const list = (queries: Queries, open: boolean) =>
 		.orderBy('id')
 		.execute();
 
+export function page(queries: Queries, open: boolean, { at, limit }: { at: number | null; limit: number }) {
+	const reviews = queries
+		.selectFrom('reviews')
+		.selectAll()
+		.where('resolved_at', open ? 'is' : 'is not', null)
+		.orderBy('id', open ? 'asc' : 'desc')
+		.limit(limit);
+	return (at === null ? reviews : reviews.where('id', open ? '>' : '<', at)).execute();
+}
+
 export const countOpen = (queries: Queries) =>
 	queries
 		.selectFrom('reviews')

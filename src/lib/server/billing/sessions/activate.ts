@@ -1,14 +1,15 @@
 import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { takesLatePayment } from '#lib/server/routers/routers.ts';
+import { lacksNetworkPassword, takesLatePayment } from '#lib/server/routers/routers.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
+import { cancelUnpaid } from './end-session.ts';
 import * as store from './store.ts';
 import { known, settle, transition } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
 /** Reasons to refund a successful payment. */
-export type NotApplied = 'duplicate_payment' | 'session_cancelled' | 'late_payment';
+export type NotApplied = 'duplicate_payment' | 'session_cancelled' | 'late_payment' | 'provisioning_failed';
 
 /**
  * Buys a session's time. It starts now, at the end of its pass, or when a gateway confirms it. Returns null,
@@ -22,6 +23,7 @@ export async function activate(
 ): Promise<NotApplied | null> {
 	const row = await settle(context, trx, await known(trx, id));
 	const refusal = await reasonToRefund(context, trx, row);
+	if (refusal === 'provisioning_failed') await cancelUnpaid(context, trx, row.id, refusal);
 	if (refusal !== null) return refusal;
 	const from = {
 		id,
@@ -40,18 +42,21 @@ export async function activate(
 	return null;
 }
 
-/** A timed-out session may still be bought within the grace period. */
+/** A timed-out session may still be bought within the grace period, if the router still has its access. */
 async function reasonToRefund(
 	{ clock, config, routers }: SessionsContext,
 	trx: Tx,
 	row: SessionRow
 ): Promise<NotApplied | null> {
-	if (row.status === 'pending_payment') return null;
-	if (row.status !== 'cancelled') return 'duplicate_payment';
-	if (row.status_reason !== 'payment_timeout') return 'session_cancelled';
+	if (row.status !== 'pending_payment' && row.status !== 'cancelled') return 'duplicate_payment';
+	if (row.status === 'cancelled' && row.status_reason !== 'payment_timeout') return 'session_cancelled';
 	const router = await routers.known(trx, row.router_id);
-	const inGrace = row.ended_at !== null && clock.now() <= row.ended_at + config.latePaymentMs;
-	return inGrace && takesLatePayment(router) ? null : 'late_payment';
+	// The owner has changed the access since the order, and no password could let the buyer in.
+	if (lacksNetworkPassword(router, row.access_kind)) return 'provisioning_failed';
+	if (row.status === 'pending_payment') return null;
+	const now = clock.now();
+	const inGrace = row.ended_at !== null && now <= row.ended_at + config.latePaymentMs;
+	return inGrace && takesLatePayment(router, now) ? null : 'late_payment';
 }
 
 /** Adds a paid session to its pass, or begins a pass with it. */

@@ -1,16 +1,16 @@
 import { dataMb } from '#lib/domain/data-limit.ts';
 import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
-import { loginUser } from '#lib/domain/pass-username.ts';
+import { loginUser } from '#lib/domain/wifi/pass-username.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
-import { wifiQrText, type WifiSecurity } from '#lib/domain/wifi-qr.ts';
+import { wifiQrText, type WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import type { OwnerUserBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { OwnerRow, SessionRow } from './store.ts';
 
 /** Secrets for the buyer only. */
-export interface Revealed {
+interface Revealed {
 	password: string;
 	security: WifiSecurity;
 	/** null if the network has none or it is unknown. */

@@ -1,4 +1,5 @@
 import type { Passes, PassRow } from '#lib/server/access/passes/passes.ts';
+import type { Audit } from '#lib/server/audit/audit.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';
 import type { Events } from '#lib/server/events/events.ts';
@@ -14,6 +15,7 @@ export interface SessionsContext {
 	config: Config;
 	jobs: Jobs;
 	events: Events;
+	audit: Audit;
 	routers: Routers;
 	operators: Operators;
 	passes: Passes;

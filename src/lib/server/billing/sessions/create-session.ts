@@ -1,7 +1,6 @@
 import { durationSeconds } from '#lib/domain/duration.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import type { SessionBody, SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
-import type { Config } from '#lib/server/config/config.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
@@ -29,7 +28,7 @@ export const createSession = (
 		const router = await routers.visible(trx, caller, order.router_id);
 		const extended = await extendedSession(context, trx, caller, order);
 		const methods = routers.paymentMethods(router);
-		const phone = checkOrder(order, router, methods, config);
+		const phone = checkOrder(context, order, router, methods);
 		const pass = extended?.pass_id ? await passes.known(trx, extended.pass_id) : null;
 		const terms = agreedTerms(routers, router, order, pass);
 		const { currency } = router;
@@ -82,12 +81,12 @@ async function extendedSession(
 
 /** Checks an order; reports the first problem. Returns the payer's number in E.164. @throws AppError */
 function checkOrder(
+	{ clock, config }: SessionsContext,
 	order: SessionCreationBody,
 	router: RouterRow,
-	paymentMethods: string[],
-	config: Pick<Config, 'mode' | 'defaultRegion'>
+	paymentMethods: string[]
 ): string {
-	if (!sells(router, config)) {
+	if (!sells(router, config, clock.now())) {
 		throw new AppError('router_unavailable', 'The router is offline and cannot be sold now.');
 	}
 	if (!paymentMethods.includes(order.payment_method)) {

@@ -3,7 +3,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import type { SessionsContext } from './context.ts';
-import { current } from './read-session.ts';
+import { current, sessionNotFound } from './read-session.ts';
 import * as store from './store.ts';
 import { known, settle, transition } from './transition.ts';
 
@@ -28,7 +28,9 @@ export async function endSession(
 		const reason = row.account_id === caller.accountId ? 'client_ended' : 'admin_ended';
 		const ended =
 			(isWanted && row.status === 'active' && (await endTime(context, trx, row, reason))) ||
-			(isWanted && row.status === 'pending_payment' && (await cancel(context, trx, id))) ||
+			(isWanted &&
+				row.status === 'pending_payment' &&
+				(await cancelUnpaid(context, trx, id, 'client_cancelled'))) ||
 			(onlyStatus === 'pending_payment' && (await refuseLatePayment(context, trx, row)));
 		if (ended) return ended;
 		const { status } = await known(trx, id);
@@ -37,6 +39,35 @@ export async function endSession(
 		});
 	});
 }
+
+/**
+ * Ends the running time of a session at a router of this owner, and the time that follows it in its pass. Refunds nothing.
+ * @returns false if no time runs; then nothing changes
+ * @throws AppError `session_not_found`, also for a session at another owner's router
+ */
+export const endForOwner = (
+	context: SessionsContext,
+	accountId: number,
+	id: number,
+	{ by, note }: { by: string; note: string }
+): Promise<boolean> =>
+	context.database.transact(async (trx) => {
+		const found = await store.find(trx, id);
+		const router = found && (await context.routers.known(trx, found.router_id));
+		if (!found || router?.owner_account_id !== accountId) throw sessionNotFound();
+		const row = await settle(context, trx, found);
+		const ended = row.status === 'active' && (await endTime(context, trx, row, 'admin_ended'));
+		if (!ended) return false;
+		await context.audit.record(trx, {
+			actor: by,
+			action: 'session.ended',
+			paymentId: row.payment_id,
+			reason: note,
+			before: { session: id, status: 'active', expires_at: row.expires_at },
+			after: { session: id, status: 'ended', expires_at: ended.ended_at }
+		});
+		return true;
+	});
 
 async function endTime(context: SessionsContext, trx: Tx, row: SessionRow, reason: string) {
 	const to = { status: 'ended', status_reason: reason, ...endedNow(context) } as const;
@@ -70,8 +101,13 @@ function endedNow({ clock }: SessionsContext) {
 	return { ended_at: now, updated_at: now };
 }
 
-function cancel(context: SessionsContext, trx: Tx, id: number) {
-	const to = { status: 'cancelled', status_reason: 'client_cancelled', ...endedNow(context) } as const;
+export function cancelUnpaid(
+	context: SessionsContext,
+	trx: Tx,
+	id: number,
+	reason: 'client_cancelled' | 'provisioning_failed'
+) {
+	const to = { status: 'cancelled', status_reason: reason, ...endedNow(context) } as const;
 	return transition(context, trx, { id, status: 'pending_payment' }, to, 'session.cancelled');
 }
 

@@ -10,7 +10,7 @@ import { isDue, known, settle } from './transition.ts';
 type SessionRow = store.SessionRow;
 
 /** A session that ended early counts as expired. */
-export type SessionGroup = 'active' | 'expired';
+type SessionGroup = 'active' | 'expired';
 
 export interface OwnerQuery {
 	group: SessionGroup | null;
@@ -19,7 +19,7 @@ export interface OwnerQuery {
 	after: readonly [number, number] | null;
 }
 
-export interface OwnerPage {
+interface OwnerPage {
 	data: OwnerUserBody[];
 	next: [number, number] | null;
 	counts: Record<SessionGroup, number>;

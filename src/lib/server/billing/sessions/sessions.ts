@@ -5,15 +5,15 @@ import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { activate, startTime } from './activate.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { createSession, type RememberBody } from './create-session.ts';
-import { cancelWaiting, endSession, endAtDataLimit, cancelAddedTime } from './end-session.ts';
+import { cancelWaiting, endForOwner, endSession, endAtDataLimit, cancelAddedTime } from './end-session.ts';
 import { listForOwner, listSessions, readSession, type OwnerQuery } from './read-session.ts';
 import * as store from './store.ts';
 import { known, settle, settleDue, shownSession } from './transition.ts';
 
+export { asOfNow } from './body.ts';
 export type { NotApplied } from './activate.ts';
 export type { SessionProvisioning } from './context.ts';
 export type { RememberBody } from './create-session.ts';
-export type { OwnerPage, OwnerQuery, SessionGroup } from './read-session.ts';
 export type { SessionRow } from './store.ts';
 export { mobileNumber } from './create-session.ts';
 export { sessionNotFound } from './read-session.ts';
@@ -45,10 +45,12 @@ export function createSessions(context: SessionsContext) {
 		read: (caller: Caller, id: number) => readSession(context, caller, id),
 		end: async (caller: Caller, id: number, onlyStatus?: store.SessionStatus) =>
 			shownSession(context, context.database.db, await endSession(context, caller, id, onlyStatus)),
+		endForOwner: endForOwner.bind(null, context),
 		list: listSessions.bind(null, context),
 		listForOwner: (caller: Pick<Caller, 'accountId'>, query: OwnerQuery) =>
 			listForOwner(context, caller, query),
 		known,
+		laterInPass: store.laterInPass,
 		/** Returns the caller's own session after due changes; null for others. */
 		async ownCurrent(trx: Tx, caller: Caller, id: number): Promise<store.SessionRow | null> {
 			const row = await store.find(trx, id);

@@ -20,25 +20,19 @@ export const activatingOf = (queries: Queries, passId: number) =>
 		.orderBy('id')
 		.execute();
 
-export const activeOf = (queries: Queries, passId: number) =>
+const activeInPass = (queries: Queries, passId: number | null) =>
 	queries
 		.selectFrom('sessions')
 		.selectAll()
 		.where('pass_id', '=', passId)
 		.where('status', '=', 'active')
-		.orderBy('starts_at')
-		.execute();
+		.orderBy('starts_at');
 
+export const activeOf = (queries: Queries, passId: number) => activeInPass(queries, passId).execute();
+
+/** Lists the active sessions of the same pass whose time follows that of this one. */
 export const laterInPass = (queries: Queries, { id, pass_id: passId, expires_at: expiresAt }: SessionRow) =>
-	queries
-		.selectFrom('sessions')
-		.selectAll()
-		.where('pass_id', '=', passId)
-		.where('status', '=', 'active')
-		.where('id', '<>', id)
-		.where('starts_at', '>=', expiresAt)
-		.orderBy('starts_at')
-		.execute();
+	activeInPass(queries, passId).where('id', '<>', id).where('starts_at', '>=', expiresAt).execute();
 
 /** Moves a paid session to its new pass, with unpaid orders for the old pass. */
 export async function joinPass(

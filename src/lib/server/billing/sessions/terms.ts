@@ -7,7 +7,7 @@ import type { Offer, RouterRow, Routers } from '#lib/server/routers/routers.ts';
 import type { SessionRow } from './store.ts';
 
 /** The price and the limits that a session keeps, whatever its router sells later. */
-export type Terms = Pick<
+type Terms = Pick<
 	SessionRow,
 	| 'amount_minor'
 	| 'offer_id'

@@ -45,7 +45,7 @@ export async function restore(
 	refuseOwnFile(url, file);
 	if (!existsSync(file)) throw new BackupError(`There is no file ${file}.`);
 	const kind = await kindOf(url);
-	const stamp = new Date(now).toISOString().slice(0, 19).replace(/\D/g, '');
+	const stamp = new Date(now).toISOString().replace(/\D/g, '');
 	return kind.replaceBy(file, { force, stamp });
 }
 

@@ -1,7 +1,7 @@
 /** Refuses a backup or a restore. The message is for the administrator; nothing has changed. */
 export class BackupError extends Error {}
 
-/** How one kind of database is copied and replaced. */
+/** Copies and replaces one kind of database. */
 export interface Kind {
 	/** Writes one moment of the database into the existing, empty file. */
 	copyTo(file: string): Promise<void>;

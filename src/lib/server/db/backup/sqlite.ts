@@ -84,8 +84,8 @@ function checkFile(file: string, name: string): number {
 	}
 }
 
-/** Locks the database: a running server keeps a lock of its own on the file. */
-function hold(path: string): { database: DatabaseSync; isEmpty: boolean } {
+/** Locks the database until it is closed: a running server keeps a lock of its own on the file. */
+export function hold(path: string): { database: DatabaseSync; isEmpty: boolean } {
 	const database = new DatabaseSync(path);
 	try {
 		database.exec('pragma locking_mode = exclusive; begin exclusive; commit');

@@ -107,7 +107,7 @@ export interface OperatorMessagesTable {
 	received_at: number;
 }
 
-/** Questions about money that a person must decide. */
+/** Decisions about money that a person must make. */
 export interface ReviewsTable {
 	id: Generated<number>;
 	/** null if a statement's transaction matches no payment. */
@@ -132,6 +132,8 @@ export interface AuditLogTable {
 	action: string;
 	payment_id: number | null;
 	refund_id: number | null;
+	/** The router whose settings were changed. */
+	router_id: Generated<number | null>;
 	reason: string;
 	/** JSON */
 	before: string;

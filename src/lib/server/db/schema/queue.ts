@@ -21,7 +21,7 @@ export interface JobsTable {
 	group_id: Generated<number | null>;
 	run_at: number;
 	attempts: Generated<number>;
-	/** How often it was scheduled, so that a wake-up while it runs is not lost. */
+	/** Counts its schedulings, so that a wake-up while it runs is not lost. */
 	wakes: Generated<number>;
 	lease_owner: string | null;
 	lease_until: number | null;

@@ -38,6 +38,10 @@ export interface RoutersTable {
 	created_at: number;
 	updated_at: number;
 	disabled_at: number | null;
+	/** 0 if an administrator disabled it: then only an administrator enables it. */
+	disabled_by_owner: Generated<number>;
+	/** Closed for new orders until then; null, or in the past, if it is not. */
+	paused_until: Generated<number | null>;
 }
 
 export interface PriceChangesTable {

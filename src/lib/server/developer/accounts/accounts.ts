@@ -4,13 +4,18 @@ import type { Role } from '#lib/server/api/contract/scopes.ts';
 import type { Audit } from '#lib/server/audit/audit.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
+import { binder } from '#lib/server/platform/bind.ts';
+import { changeAccount } from './change-account.ts';
+import { findAccounts } from './find-accounts.ts';
+
+export { AccountChangeRefused } from './change-account.ts';
 
 export type Account = Selectable<AccountsTable>;
 
 export const PLANS = ['default', 'enterprise'] as const;
 export const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[];
 
-interface AccountsContext {
+export interface AccountsContext {
 	database: Database;
 	clock: Clock;
 	audit: Audit;
@@ -21,8 +26,10 @@ export type Accounts = ReturnType<typeof createAccounts>;
 /** People type their address in varying case. */
 const normalise = (email: string) => email.trim().toLowerCase();
 
-export function createAccounts({ database, clock, audit }: AccountsContext) {
+export function createAccounts(context: AccountsContext) {
+	const { database, clock, audit } = context;
 	const { db } = database;
+	const bind = binder(context);
 	const accounts = () => db.selectFrom('accounts').selectAll();
 	return {
 		/**
@@ -31,7 +38,8 @@ export function createAccounts({ database, clock, audit }: AccountsContext) {
 		 */
 		async create(
 			account: Pick<Account, 'email' | 'role' | 'plan'>,
-			actor = 'airtill'
+			actor = 'airtill',
+			reason = ''
 		): Promise<Account | null> {
 			const row: Insertable<AccountsTable> = {
 				...account,
@@ -48,7 +56,8 @@ export function createAccounts({ database, clock, audit }: AccountsContext) {
 					.executeTakeFirst();
 				if (!created) return null;
 				const { id, role, plan } = created;
-				await audit.record(trx, { actor, action: 'account.created', after: { account_id: id, role, plan } });
+				const after = { account_id: id, role, plan };
+				await audit.record(trx, { actor, action: 'account.created', reason, after });
 				return created;
 			});
 		},
@@ -57,6 +66,8 @@ export function createAccounts({ database, clock, audit }: AccountsContext) {
 		findByEmail: async (email: string): Promise<Account | null> =>
 			(await accounts().where('email', '=', normalise(email)).executeTakeFirst()) ?? null,
 		withRole: (role: Role, limit: number): Promise<Account[]> =>
-			accounts().where('role', '=', role).orderBy('id').limit(limit).execute()
+			accounts().where('role', '=', role).orderBy('id').limit(limit).execute(),
+		search: bind(findAccounts),
+		change: bind(changeAccount)
 	};
 }

@@ -1,3 +1,4 @@
+import { accountActor } from '#lib/server/audit/audit.ts';
 import { ROLES } from '../accounts/accounts.ts';
 import type { Role } from '#lib/server/api/contract/scopes.ts';
 import type { Config } from '#lib/server/config/config.ts';
@@ -10,14 +11,7 @@ import { keyMode } from './key-format.ts';
 import * as store from './store.ts';
 
 export { hasRole, OWN_PREFIX, type Caller, type Plan } from './context.ts';
-export {
-	isDerivedFrom,
-	KeyRefused,
-	MAX_KEY_NAME,
-	MAX_LIVE_KEYS,
-	PORTAL_KEY,
-	type NewKey
-} from './create-key.ts';
+export { isDerivedFrom, KeyRefused, PORTAL_KEY, type NewKey } from './create-key.ts';
 
 const FORM_TOKEN_ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
 const FORM_TOKEN_LENGTH = 28;
@@ -52,11 +46,11 @@ export function createApiKeys({
 	};
 }
 
-/** Returns false if the account has created no such live key. */
+/** Returns false if the account has created no such key, or if it is revoked. */
 const revokeOwn = (context: KeysContext, accountId: number, id: number) =>
-	revokeById(context, { id, ofAccount: { id: accountId, except: OWN_PREFIX } }, `account ${accountId}`);
+	revokeById(context, { id, ofAccount: { id: accountId, except: OWN_PREFIX } }, accountActor(accountId));
 
-/** Revokes a key by its text or id. Returns false without such a live key. */
+/** Revokes a key by its text or id. Returns false if there is none, or if it is revoked. */
 async function revoke(context: KeysContext, keyOrId: string, actor: string) {
 	const hash = keyMode(keyOrId) ? sha256(keyOrId) : null;
 	const id = hash ? (await store.findByHash(context.database.db, hash))?.id : Number(keyOrId);

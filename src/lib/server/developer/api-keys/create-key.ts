@@ -1,3 +1,4 @@
+import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Role, Scope } from '#lib/server/api/contract/scopes.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { Refusal } from '#lib/server/platform/errors.ts';
@@ -25,8 +26,8 @@ export class KeyRefused extends Refusal<
 	'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'already_created'
 > {}
 
-export const MAX_LIVE_KEYS = 20;
-export const MAX_KEY_NAME = 100;
+const MAX_ACTIVE_KEYS = 20;
+const MAX_KEY_NAME = 100;
 const DERIVED_BYTES = 64;
 /** The key with which the pages of this installation call its API. */
 export const PORTAL_KEY = `${OWN_PREFIX}portal`;
@@ -41,7 +42,7 @@ export async function createKey(context: KeysContext, wanted: NewKey): Promise<s
 			await checkAccount(trx, wanted, clock.now());
 			const { id, role, scopes } = await store.insert(trx, rowOf(key, wanted, clock.now()));
 			await audit.record(trx, {
-				actor: wanted.actor ?? `account ${wanted.accountId}`,
+				actor: wanted.actor ?? accountActor(wanted.accountId),
 				action: 'key.created',
 				after: { key_id: id, account_id: wanted.accountId, role, scopes }
 			});
@@ -109,8 +110,8 @@ async function checkAccount(trx: Tx, { accountId, role, formToken }: NewKey, now
 		throw new KeyRefused('role', `Keys of this account cannot have the role ${role}.`);
 	}
 	if (formToken !== undefined && (await store.hasForm(trx, accountId, formToken))) throw alreadyCreated();
-	if ((await store.countLive(trx, accountId, now, OWN_PREFIX)) >= MAX_LIVE_KEYS) {
-		throw new KeyRefused('too_many', `An account can have ${MAX_LIVE_KEYS} active keys. Revoke one first.`);
+	if ((await store.countActive(trx, accountId, now, OWN_PREFIX)) >= MAX_ACTIVE_KEYS) {
+		throw new KeyRefused('too_many', `An account can have ${MAX_ACTIVE_KEYS} active keys. Revoke one first.`);
 	}
 }
 

@@ -31,8 +31,8 @@ export async function findByHash(queries: Queries, hash: string): Promise<KeyWit
 	return row ?? null;
 }
 
-/** Ignores keys whose name starts with `except`. */
-export const countLive = (
+/** Counts keys that are neither revoked nor expired, except those whose name starts with `except`. */
+export const countActive = (
 	queries: Queries,
 	accountId: number,
 	now: number,
@@ -61,7 +61,7 @@ export const hasForm = (queries: Queries, accountId: number, formToken: string):
 			.where('form_token', '=', formToken)
 	);
 
-/** Revokes a live key. With `ofAccount`, only one of that account without that prefix. Returns the number of keys. */
+/** Revokes a key. With `ofAccount`, only one of that account without that prefix. Returns the number of keys. */
 export async function revoke(
 	queries: Queries,
 	key: { id: number; now: number; ofAccount?: { id: number; except: string } }

@@ -18,7 +18,7 @@ export interface NewEntry {
 	requestId: string;
 }
 
-export interface RecentSearch {
+interface RecentSearch {
 	/** Id of the last entry of the previous page. */
 	before: number | null;
 	limit: number;

@@ -1,4 +1,5 @@
 import type { Account, Accounts } from '../accounts/accounts.ts';
+import type { Audit } from '#lib/server/audit/audit.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import type { Database } from '#lib/server/db/database.ts';
@@ -8,6 +9,7 @@ import type { Secrets } from '#lib/server/platform/secrets.ts';
 import { createAttempts } from './attempts.ts';
 import { createAuth, type Auth } from './auth.ts';
 import { demoPassword, ensureDemoUser } from './demo-user.ts';
+import { deleteInvitations, noteInvitation, passwordState, type Author } from './invitations.ts';
 import { connectAccount, deleteLinks, deleteUnconfirmed, ensureUser } from './users.ts';
 
 export { LONGEST_SESSION_MS, type Auth } from './auth.ts';
@@ -19,6 +21,7 @@ export interface SignInContext {
 	log: Log;
 	secrets: Secrets;
 	accounts: Accounts;
+	audit: Audit;
 	mailer: Mailer;
 	/** Used only in a sandbox with demo data. */
 	demoEmails: readonly string[];
@@ -34,8 +37,6 @@ const INVITATION_SECONDS = 24 * 60 * 60;
 const MAX_ORIGINS = 20;
 const NOT_MAILED = 'a sign-in link was not mailed';
 const TOKEN = /^[\w-]{1,128}$/;
-
-export type SignIn = ReturnType<typeof createSignIn>;
 
 /**
  * Sign-in to the developer and owner areas. Sign-up, a forgotten password and an administrator's invitation all
@@ -56,7 +57,13 @@ export function createSignIn(context: SignInContext) {
 		auth: (origin: string) => authFor(state, origin),
 		mailLink: (request: LinkRequest) => mailLink(state, request),
 		linkOwner: (token: string, origin: string) => linkOwner(state, token, origin),
-		invite: (account: Account, origin: string) => invite(state, account, origin),
+		createAccount: (account: NewAccount, author: Author, origin: string) =>
+			createAccount(state, account, author, origin),
+		invite: (account: Account, author: Author, origin: string) => invite(state, account, author, origin),
+		passwordState: async (account: Account, origin: string) =>
+			passwordState(state, await authFor(state, origin), account),
+		deleteInvitations: async (account: Account, author: Author, origin: string) =>
+			deleteInvitations(state, await authFor(state, origin), account, author),
 		deleteLinks: async (userId: string, origin: string) => deleteLinks(await authFor(state, origin), userId),
 		/** Returns null while the address is unconfirmed. */
 		accountOf: ({ accountId }: { accountId?: number | null | undefined }) => accounts.find(accountId ?? 0),
@@ -154,8 +161,28 @@ async function linkOwner(state: State, token: string, origin: string): Promise<s
 	return (await internalAdapter.findUserById(link.value))?.email ?? null;
 }
 
+type NewAccount = Parameters<Accounts['create']>[0];
+
+/**
+ * Creates an account, with an invitation if its role does not sign up itself.
+ * @returns null if the e-mail address is taken
+ */
+async function createAccount(
+	state: State,
+	wanted: NewAccount,
+	author: Author,
+	origin: string
+): Promise<{ account: Account; invitation: string | null } | null> {
+	const account = await state.accounts.create(wanted, author.by, author.note);
+	if (!account) return null;
+	return {
+		account,
+		invitation: account.role === 'app' ? null : await invite(state, account, author, origin)
+	};
+}
+
 /** Returns a password link, which the administrator hands over. */
-async function invite(state: State, account: Account, origin: string): Promise<string> {
+async function invite(state: State, account: Account, author: Author, origin: string): Promise<string> {
 	const { email } = account;
 	let url: string | null = null;
 	const auth = await build(state, origin, INVITATION_SECONDS, async ({ token }) => {
@@ -164,5 +191,7 @@ async function invite(state: State, account: Account, origin: string): Promise<s
 	await ensureUser(auth, email);
 	await auth.api.requestPasswordReset({ body: { email } });
 	if (url === null) throw new Error('No link was made');
+	// Nobody sees the link without its entry.
+	await noteInvitation(state, 'account.invited', account, author);
 	return url;
 }

@@ -11,7 +11,7 @@ import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
 
-export interface TestPaymentsContext {
+interface TestPaymentsContext {
 	config: Config;
 	payments: Payments;
 	routers: Routers;

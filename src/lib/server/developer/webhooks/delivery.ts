@@ -10,7 +10,7 @@ import { signatures } from './signature.ts';
 import * as store from './store.ts';
 import type { Outcome, Transport } from './transport/transport.ts';
 
-export interface DeliveryContext {
+interface DeliveryContext {
 	database: Database;
 	clock: Clock;
 	secrets: Secrets;

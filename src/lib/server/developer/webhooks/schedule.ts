@@ -17,7 +17,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 	24 * HOUR
 ];
 
-export const JITTER = 0.1;
+const JITTER = 0.1;
 /** Longest Retry-After that is respected. */
 export const MAX_RETRY_AFTER_MS = HOUR;
 const HEEDED_STATUSES = [429, 503];

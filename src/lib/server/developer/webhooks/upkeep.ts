@@ -35,7 +35,7 @@ export interface WebhookNotice {
 /** Is called again after an error. */
 export type Notify = (accountId: number, notice: WebhookNotice) => Promise<void>;
 
-export interface UpkeepContext {
+interface UpkeepContext {
 	database: Database;
 	clock: Clock;
 	log: Log;

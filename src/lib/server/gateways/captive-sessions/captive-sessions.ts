@@ -16,7 +16,7 @@ export { UNPAID_HOURS, type CaptiveSession } from './record.ts';
 export type { PurchaseAt, PurchaseDevice } from './purchase-device.ts';
 
 /** Calls to access/, which identifies a purchase by the SHA-256 of its token. */
-export interface CaptiveSessionAccess {
+interface CaptiveSessionAccess {
 	/** @param isIn the gateway reports that the device is already online */
 	bound(tokenHash: string, isIn: boolean): Promise<void>;
 	/** For gateways that control devices. Returns null if nothing is known. */

@@ -3,7 +3,7 @@ import { normaliseMac } from '#lib/domain/mac.ts';
 import { EntryRefused, type EntryProblem, type EntryRequest } from '../gateway.ts';
 
 /** Characters. No real redirect is longer. */
-export const MAX_ENTRY_LENGTH = 8_192;
+const MAX_ENTRY_LENGTH = 8_192;
 const MAX_URL_LENGTH = 2_048;
 
 /** @throws EntryRefused if the redirect is too long or empty */

@@ -45,7 +45,7 @@ export function coovaConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[]
 }
 
 /** Returns DHCP option 114 (RFC 8910); null without https, which it requires. */
-export function dhcpOption({ origin, gateway }: ConfigSite): ConfigPart | null {
+function dhcpOption({ origin, gateway }: ConfigSite): ConfigPart | null {
 	if (origin === null || !origin.startsWith('https:')) return null;
 	return {
 		title:

@@ -29,7 +29,7 @@ export const needsProbe = (gateway: RegisteredGateway): boolean =>
 
 export async function checkGateway(
 	context: GatewayHealthContext,
-	row: store.WatchRow,
+	row: store.CheckRow,
 	gateway: RegisteredGateway,
 	{ now, counts, reporting, signal }: Round
 ): Promise<void> {
@@ -37,15 +37,15 @@ export async function checkGateway(
 	const mode = modeOf(gateway);
 	const responded = mode === 'push' && (await requestStatus(context, gateway, signal));
 	const life = mayHaveLostConnections(gateway) ? await access.lifeOf(gateway) : 'unknown';
-	if (life === 'answers') await gateways.recordStatus(gateway, { answered: true });
+	if (life === 'responding') await gateways.recordStatus(gateway, { answered: true });
 	if (signal.aborted) return;
 	const wasProbed = mode === 'push' || life !== 'unknown';
 	const seenAt = wasProbed ? await store.seenAt(database.db, row.id) : row.seen_at;
-	const isWatched = mode === 'push' || mode === 'poll' || mode === 'radius';
+	const isMonitored = mode === 'push' || mode === 'poll' || mode === 'radius';
 	const before = { missedChecks: row.missed_checks, unresponsiveSince: row.unresponsive_since };
 	const verdict = judge(before, {
-		isAlive: responded || life === 'answers' || !isWatched || seenAt !== row.checked_seen_at,
-		isExpected: mode !== 'radius' || life === 'silent' || (reporting.get(row.id) ?? 0) > 0,
+		isAlive: responded || life === 'responding' || !isMonitored || seenAt !== row.checked_seen_at,
+		isExpected: mode !== 'radius' || life === 'unresponsive' || (reporting.get(row.id) ?? 0) > 0,
 		counts,
 		seenAt,
 		now
@@ -55,7 +55,7 @@ export async function checkGateway(
 	}
 }
 
-function logChange({ log }: GatewayHealthContext, row: store.WatchRow, unresponsiveSince: number | null) {
+function logChange({ log }: GatewayHealthContext, row: store.CheckRow, unresponsiveSince: number | null) {
 	const facts = { gateway: row.name, router: row.router_id };
 	if (unresponsiveSince !== null && row.unresponsive_since === null) {
 		log.warn({ ...facts, since: new Date(unresponsiveSince).toISOString() }, 'gateway unresponsive');
@@ -65,7 +65,7 @@ function logChange({ log }: GatewayHealthContext, row: store.WatchRow, unrespons
 	}
 }
 
-/** @returns whether the gateway responded */
+/** @returns whether the gateway responded as one that takes our commands. Any web server answers something. */
 async function requestStatus(
 	context: GatewayHealthContext,
 	gateway: RegisteredGateway,
@@ -75,7 +75,7 @@ async function requestStatus(
 	const status = await statusOf(context, gateway, stopping);
 	if (stopping.aborted) return false;
 	const problems = status?.problems.join(' ') ?? '';
-	if (!status?.reachable) {
+	if (!status?.isUsable) {
 		const trouble = problems || `The gateway did not respond within ${STATUS_TIMEOUT_MS / 1000} seconds.`;
 		await gateways.recordStatus(gateway, { trouble });
 		return false;

@@ -25,7 +25,7 @@ const MIN_GAP_MS = 45_000;
 /** After a longer gap a check does not count, because nothing was received meanwhile. */
 const MAX_GAP_MS = 150_000;
 /** Per check, the least recently checked first. */
-const MAX_WATCHED = 1_000;
+const MAX_CHECKED = 1_000;
 const MAX_CONCURRENT_PROBES = 8;
 /** The check starts no probes after this time. The next check begins with the others. */
 const ROUND_MS = 40_000;
@@ -40,7 +40,7 @@ const LOST_MS = 15 * 60_000;
  * Purpose: a router without a responding gateway is `offline` and sells nothing. Otherwise buyers would pay
  * and stay offline.
  * Signs of life: `push` gateways answer a status request, `poll` gateways poll, and `radius` gateways report
- * on open connections. `browser` and `external` gateways are not watched, nor are `radius` gateways without
+ * on open connections. `browser` and `external` gateways are not monitored, nor are `radius` gateways without
  * open connections.
  * Recovery: a check probes an unresponsive `radius` gateway if it accepts Disconnect-Requests. Otherwise
  * connections without a report for LOST_MS count as ended, and the router sells again. Without this rule, a
@@ -71,9 +71,9 @@ async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Pro
 		}),
 		signal
 	};
-	const watched = await watchedGateways(context);
-	const toProbe = watched.filter(({ gateway }) => needsProbe(gateway));
-	for (const one of watched.filter(({ gateway }) => !needsProbe(gateway))) {
+	const due = await gatewaysToCheck(context);
+	const toProbe = due.filter(({ gateway }) => needsProbe(gateway));
+	for (const one of due.filter(({ gateway }) => !needsProbe(gateway))) {
 		await checkGateway(context, one.row, one.gateway, round);
 	}
 	await updateRouters(context);
@@ -82,20 +82,20 @@ async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Pro
 	return now + CHECK_MS;
 }
 
-interface Watched {
-	row: store.WatchRow;
+interface Due {
+	row: store.CheckRow;
 	gateway: RegisteredGateway;
 }
 
-async function watchedGateways({ database, gateways }: GatewayHealthContext): Promise<Watched[]> {
+async function gatewaysToCheck({ database, gateways }: GatewayHealthContext): Promise<Due[]> {
 	const registered = new Map((await gateways.list()).map((gateway) => [gateway.id, gateway]));
-	return (await store.watched(database.db, MAX_WATCHED)).flatMap((row) => {
+	return (await store.leastRecentlyChecked(database.db, MAX_CHECKED)).flatMap((row) => {
 		const gateway = registered.get(row.id);
 		return gateway ? [{ row, gateway }] : [];
 	});
 }
 
-async function probe(context: GatewayHealthContext, queue: Watched[], round: Round): Promise<void> {
+async function probe(context: GatewayHealthContext, queue: Due[], round: Round): Promise<void> {
 	const deadline = performance.now() + ROUND_MS;
 	const work = async () => {
 		for (let next = queue.shift(); next; next = queue.shift()) {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { first } from '#lib/server/db/first.ts';
 
-export interface WatchRow {
+export interface CheckRow {
 	id: number;
 	name: string;
 	router_id: number;
@@ -12,7 +12,7 @@ export interface WatchRow {
 	missed_checks: number;
 }
 
-export const watched = (queries: Queries, limit: number): Promise<WatchRow[]> =>
+export const leastRecentlyChecked = (queries: Queries, limit: number): Promise<CheckRow[]> =>
 	queries
 		.selectFrom('gateways')
 		.select(['id', 'name', 'router_id', 'seen_at', 'unresponsive_since', 'checked_seen_at', 'missed_checks'])

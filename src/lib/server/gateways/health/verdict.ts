@@ -1,7 +1,7 @@
 /** About three minutes. Counts checks instead of time, because a suspended process receives nothing. */
 export const UNRESPONSIVE_CHECKS = 3;
 
-export interface Verdict {
+interface Verdict {
 	missedChecks: number;
 	unresponsiveSince: number | null;
 }

@@ -40,7 +40,7 @@ function readRaw({ method, fields }: EntryRequest, name: string): string {
 	return fields.get(name) || (method === 'POST' ? decoded(escaped) : escaped);
 }
 
-export function octalBytes(text: string): Buffer {
+function octalBytes(text: string): Buffer {
 	const bytes: number[] = [];
 	for (const [part] of text.matchAll(/\\[0-3][0-7]{2}|\\\\|[^]/g)) {
 		if (part.length === 4) bytes.push(Number.parseInt(part.slice(1), 8));

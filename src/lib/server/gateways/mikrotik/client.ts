@@ -194,7 +194,8 @@ const status: DeviceController['status'] = async (facts, reach) => {
 	const at = (sentAt + reach.now()) / 2;
 	const parsed = clockShape.safeParse(clock.body);
 	if (clock.status !== 200 || !parsed.success) {
-		return { problems: [explain(clock)], reachable: true, clockOffsetMs: null, online: null };
+		const problems = [explain(clock)];
+		return { problems, reachable: true, isUsable: false, clockOffsetMs: null, online: null };
 	}
 	const time = routerTime(parsed.data);
 	const problems: string[] = [];
@@ -203,6 +204,7 @@ const status: DeviceController['status'] = async (facts, reach) => {
 	return {
 		problems,
 		reachable: true,
+		isUsable: problems.length === 0,
 		clockOffsetMs: time === null ? null : time - at,
 		online: active?.length ?? null
 	};

@@ -75,7 +75,7 @@ export function readAuthmonRequest(fields: URLSearchParams): AuthmonRequest | nu
 	return star === '*' && rhids.every((rhid) => RHID.test(rhid)) ? { kind: 'ack', rhids } : null;
 }
 
-export interface AuthmonItem {
+interface AuthmonItem {
 	rhid: string;
 	user: string;
 	speed: Speed;

@@ -133,7 +133,13 @@ const status: DeviceController['status'] = async (facts, reach) => {
 			'openNDS 9 needs the legacy iptables, but iptables here is the nftables variant. See its configuration.'
 		);
 	}
-	return { problems, reachable: true, clockOffsetMs: null, online: clients.filter(isOnline).length };
+	return {
+		problems,
+		reachable: true,
+		isUsable: true,
+		clockOffsetMs: null,
+		online: clients.filter(isOnline).length
+	};
 };
 
 export const ndsctlController: DeviceController = { subject: 'device', authorize, disconnect, usage, status };

@@ -22,10 +22,18 @@ export function isSameAddress(one: string, other: string): boolean {
 	return list.check(withoutZone(other), family(other));
 }
 
-export type ApiAddress = { address: string; problem: null } | { address: ''; problem: string };
+type ApiAddress = { address: string; problem: null } | { address: ''; problem: string };
 
-/** Accepts http only in private networks: each request carries the key. @param path default of the URL */
-export function apiAddress(text: string, path: string, onlyTls: boolean): ApiAddress {
+/**
+ * Accepts http only in private networks: each request carries the key.
+ * @param path default of the URL
+ * @param rules.onlyPublic refuses addresses of internal networks; names are checked at each connection
+ */
+export function apiAddress(
+	text: string,
+	path: string,
+	{ onlyTls, onlyPublic }: { onlyTls: boolean; onlyPublic: boolean }
+): ApiAddress {
 	const wrong = (problem: string): ApiAddress => ({ address: '', problem });
 	if (text.length > MAX_API_LENGTH || !URL.canParse(text)) {
 		return wrong('use a URL, for example https://10.8.0.2');
@@ -40,8 +48,10 @@ export function apiAddress(text: string, path: string, onlyTls: boolean): ApiAdd
 	if (url.search !== '' || url.hash !== '') return wrong('leave out ? and # and everything behind them');
 	if (url.protocol === 'http:') {
 		if (onlyTls) return wrong('use https; --api-insecure allows http in a private network');
-		if (!isPrivateHost(url.hostname)) return wrong('use https; http is allowed in private networks only');
+		if (onlyPublic || !isPrivateHost(url.hostname))
+			return wrong('use https; http is allowed in private networks only');
 	}
+	if (onlyPublic && isPrivateHost(url.hostname)) return wrong('use a public address');
 	const own = url.pathname.replace(/\/+$/, '');
 	return { address: `${url.origin}${own === '' ? path : own}`, problem: null };
 }

@@ -47,6 +47,7 @@ function inputOf({ name, routerId, kind, loginHosts, settings, credentials }: Re
 		apiUser: credentials.apiUser ?? null,
 		apiKey: credentials.apiKey ?? null,
 		apiCertificate: settings.apiCertificate ?? null,
-		apiInsecure: api?.startsWith('http:') ?? false
+		apiInsecure: api?.startsWith('http:') ?? false,
+		publicApi: settings.publicApi === true
 	};
 }

@@ -14,6 +14,8 @@ export interface ConnectionInput {
 	apiKey: string | null;
 	apiCertificate: string | null;
 	apiInsecure: boolean;
+	/** An owner gives the address. */
+	publicApi: boolean;
 	/** null: generate one. */
 	radiusSecret: string | null;
 }
@@ -85,7 +87,7 @@ export function checkRadiusSecret(secret: string, report: Report): void {
 
 function checkApi(check: Check<ConnectionInput>): void {
 	const { input, kind, settings, report } = check;
-	const { api, apiUser, apiKey, apiCertificate, apiInsecure } = input;
+	const { api, apiUser, apiKey, apiCertificate, apiInsecure, publicApi } = input;
 	const entered = Object.entries({
 		api: api !== null,
 		'api-user': apiUser !== null,
@@ -105,9 +107,10 @@ function checkApi(check: Check<ConnectionInput>): void {
 		else for (const field of entered) report(field, 'add --api with the URL of the API');
 		return;
 	}
-	const { address, problem } = apiAddress(api, path, kind === 'unifi' && !apiInsecure);
+	const rules = { onlyTls: kind === 'unifi' && !apiInsecure, onlyPublic: publicApi };
+	const { address, problem } = apiAddress(api, path, rules);
 	if (problem !== null) report('api', problem);
-	else settings.api = address;
+	else Object.assign(settings, { api: address, ...(publicApi && { publicApi }) });
 	if (apiCertificate !== null) {
 		const pem = parseCertificate(apiCertificate);
 		if (pem === null) report('api-certificate', 'the file is not a certificate in PEM format');

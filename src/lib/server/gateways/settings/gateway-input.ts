@@ -23,6 +23,23 @@ export interface GatewayInput extends ConnectionInput {
 	externalAccess: boolean;
 }
 
+export const NO_SETTINGS: Omit<GatewayInput, 'name' | 'routerId' | 'kind' | 'secret' | 'radiusSecret'> = {
+	loginHosts: [],
+	level: null,
+	site: null,
+	accessPoints: [],
+	externalAccess: false,
+	control: null,
+	nas: null,
+	ndsctl: null,
+	api: null,
+	apiUser: null,
+	apiKey: null,
+	apiCertificate: null,
+	apiInsecure: false,
+	publicApi: false
+};
+
 export type CheckedGateway = ReturnType<typeof checkGateway>;
 
 const MAX_LOGIN_HOSTS = 5;

@@ -137,6 +137,7 @@ const status: DeviceController['status'] = async (facts, reach) => {
 	return {
 		problems,
 		reachable: true,
+		isUsable: problems.length === 0,
 		clockOffsetMs: dateOffsetMs(info.headers['date'], (sentAt + reach.now()) / 2),
 		online: guests?.length ?? null
 	};

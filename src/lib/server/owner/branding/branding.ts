@@ -16,7 +16,7 @@ export interface BrandSubject {
 	routerId: number | null;
 }
 
-export interface BrandChange {
+interface BrandChange {
 	name: string;
 	/** Phone number for buyers; '' for none. */
 	contact: string;

@@ -9,7 +9,7 @@ import * as store from './store.ts';
 
 export type { SessionUse } from './store.ts';
 
-export interface UsageContext {
+interface UsageContext {
 	database: Database;
 	clock: Clock;
 	config: Pick<Config, 'reportTimezone'>;
@@ -27,7 +27,6 @@ const BOOK_AGAIN_MS = 1_000;
 /** Gateways report each minute. After three missed reports a device counts as offline. */
 const FRESH_MS = 180_000;
 
-export type Usage = ReturnType<typeof createUsage>;
 export type RouterUse = ReturnType<typeof routerUse>;
 
 /** A job adds each connection's new bytes to its router's day, so that pages sum days, not connections. */
@@ -42,12 +41,14 @@ export const createUsage = (context: UsageContext) => ({
 });
 
 const modeOf = (gateway: RegisteredGateway): ControlMode => adapterOf(gateway.kind).controlMode(gateway);
-const isSilentMode = (mode: ControlMode) => mode === 'browser' || mode === 'external';
+const isUnmonitored = (mode: ControlMode) => mode === 'browser' || mode === 'external';
 
-/** `new` has never responded. `unwatched` sends nothing itself, so its state is unknown. */
-export function gatewayState(gateway: RegisteredGateway): 'heard' | 'new' | 'silent' | 'unwatched' {
-	if (gateway.seenAt === null) return isSilentMode(modeOf(gateway)) ? 'unwatched' : 'new';
-	return gateway.unresponsiveSince === null ? 'heard' : 'silent';
+/** `new` has never responded. `unmonitored` sends nothing itself, so its state is unknown. */
+export function gatewayState(
+	gateway: RegisteredGateway
+): 'responding' | 'new' | 'unresponsive' | 'unmonitored' {
+	if (gateway.seenAt === null) return isUnmonitored(modeOf(gateway)) ? 'unmonitored' : 'new';
+	return gateway.unresponsiveSince === null ? 'responding' : 'unresponsive';
 }
 
 async function bookAll(context: UsageContext): Promise<number> {
@@ -101,16 +102,12 @@ function routerUse(
 	sums: { today: number; month: number } | undefined
 ) {
 	const counts = gateways.flatMap(({ id }) => online.get(id) ?? []);
-	const outages = gateways.flatMap(({ unresponsiveSince }) => unresponsiveSince ?? []);
 	const isCounted = gateways.some((gateway) => modeOf(gateway) === 'radius');
 	return {
 		/** null if the gateways do not report devices. */
 		online: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null,
 		/** Bytes in both directions; null if no gateway counts them. */
 		data: sums ?? (isCounted ? { today: 0, month: 0 } : null),
-		/** Start of the outage of all gateways, which stops sales; otherwise null. */
-		unresponsiveSince:
-			gateways.length > 0 && outages.length === gateways.length ? Math.max(...outages) : null,
 		gateways: gateways.map((gateway) => ({
 			name: gateway.name,
 			title: gateway.title,
@@ -136,7 +133,7 @@ async function onlineAt({ database: { db }, clock }: UsageContext, registered: r
 			const devices = connected.get(id);
 			if (devices !== undefined) return [[id, devices]];
 			const mode = modeOf(gateway);
-			if (unresponsiveSince !== null || seenAt === null || isSilentMode(mode)) return [];
+			if (unresponsiveSince !== null || seenAt === null || isUnmonitored(mode)) return [];
 			return [[id, mode === 'radius' ? 0 : (onlineCount ?? granted.get(id) ?? 0)]];
 		})
 	);

@@ -54,6 +54,8 @@ export function createCodes(database: Database, secrets: Secrets) {
 				}
 			}
 		},
+		/** Finds the purchase of a code from readCode, without its token. */
+		find: (code: string, since: number) => store.findByCode(database.db, hashOf(code), since),
 		/** Finds the token for a code from readCode. Returns null if the code is unknown. */
 		async open(code: string, since: number): Promise<string | null> {
 			const code_hash = hashOf(code);

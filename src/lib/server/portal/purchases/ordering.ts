@@ -21,7 +21,7 @@ export interface PurchaseForm {
 	currency: string;
 }
 
-export interface Relation {
+interface Relation {
 	/** The unpaid session that it replaces; cancelled before the new payment starts. */
 	replaces?: number | null;
 	/** The token names one purchase, even if the form differs. */

@@ -1,6 +1,7 @@
 import { ApiProblem, type ApiClient } from '../api-client.ts';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { RateLimits } from '#lib/server/api/rate-limits/rate-limits.ts';
+import { readCode } from '#lib/checkout/purchase/code.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import { createCodes } from './codes.ts';
@@ -14,7 +15,7 @@ import {
 	type OrderingContext,
 	type PurchaseForm
 } from './ordering.ts';
-import { resume } from './resume.ts';
+import { CODE_MS, resume } from './resume.ts';
 import * as store from './store.ts';
 import { addedParts, lastActive, MAX_ADDED, partOf, type PurchaseView } from './views.ts';
 
@@ -57,7 +58,8 @@ export function createPurchases({
 		wait: wait.bind(null, context),
 		resume: resume.bind(null, context),
 		exists: exists.bind(null, context),
-		sessionsOf: sessionsOf.bind(null, context)
+		sessionsOf: sessionsOf.bind(null, context),
+		sessionsOfCode: sessionsOfCode.bind(null, context)
 	};
 }
 
@@ -192,6 +194,13 @@ async function sessionsOf({ database: { db } }: PurchasesContext, tokenHash: str
 	const row = await store.find(db, tokenHash);
 	const added = row ? await store.addedTo(db, row.id, MAX_ADDED) : [];
 	return [row, ...added].flatMap((one) => one?.session_id ?? []);
+}
+
+/** Finds the sessions of a typed code, for signed-in people: it reveals neither the token nor the code. */
+async function sessionsOfCode(context: PurchasesContext, typed: string): Promise<number[]> {
+	const code = readCode(typed);
+	const row = code === null ? null : await context.codes.find(code, context.clock.now() - CODE_MS);
+	return row ? sessionsOf(context, row.token_hash) : [];
 }
 
 /** Finds only purchases with a page of their own. */

@@ -6,7 +6,7 @@ import type { PurchasesContext } from './purchases.ts';
 import * as store from './store.ts';
 
 /** Lifetime of a code after the last change: the longest pass and a month. The page address never expires. */
-const CODE_MS = 60 * 24 * 60 * 60 * 1000;
+export const CODE_MS = 60 * 24 * 60 * 60 * 1000;
 
 type Resumed =
 	| { kind: 'found'; token: string }

@@ -27,8 +27,8 @@ function stateOf(
 	key: { hint: string; revoked_at: number | null; expires_at: number | null },
 	mode: string,
 	now: number
-): 'live' | 'expired' | 'revoked' | 'other-mode' {
+): 'active' | 'expired' | 'revoked' | 'other-mode' {
 	if (key.revoked_at !== null) return 'revoked';
 	if (key.expires_at !== null && key.expires_at <= now) return 'expired';
-	return key.hint.startsWith(`atl_${mode}_`) ? 'live' : 'other-mode';
+	return key.hint.startsWith(`atl_${mode}_`) ? 'active' : 'other-mode';
 }

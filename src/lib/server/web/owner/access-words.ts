@@ -12,7 +12,7 @@ interface Shown {
 export function accessWords(router: Shown) {
 	const { access_kind: kind, security } = router;
 	return {
-		...kindWords(kind, apart(router.ssid)),
+		...kindWords(kind, security, apart(router.ssid)),
 		/** True if Airtill cannot enforce the end. The text is highlighted. */
 		open: kind === 'shared_password',
 		/** null if the access kind has no shared Wi-Fi password. */
@@ -20,13 +20,16 @@ export function accessWords(router: Shown) {
 	};
 }
 
-function kindWords(kind: AccessKind, ssid: string): { title: string; text: string } {
+export function kindWords(kind: AccessKind, security: Shown['security'], ssid: string) {
 	switch (kind) {
 		case 'wpa_personal_per_client':
 			return { title: m.owner_access_own_title(), text: m.owner_access_own_text({ ssid }) };
 		case 'wpa_enterprise':
 			return { title: m.owner_access_user_title(), text: m.owner_access_user_text({ ssid }) };
 		case 'portal_login':
+			if (security === 'nopass') {
+				return { title: m.owner_access_open_title(), text: m.owner_access_open_text({ ssid }) };
+			}
 			return { title: m.owner_access_login_title(), text: m.owner_access_login_text({ ssid }) };
 		case 'shared_password':
 			return { title: m.owner_access_shared_title(), text: m.owner_access_shared_text({ ssid }) };

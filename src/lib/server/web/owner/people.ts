@@ -4,7 +4,7 @@ import { moment, money } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
 import type { OwnerUserBody } from '#lib/server/api/contract/schemas.ts';
-import { sessionUse } from './usage.ts';
+import { sessionUse } from './figures/usage.ts';
 
 /** Describes customers to an owner, without full phone numbers and passwords. */
 export async function peopleOf({ usage, config }: App, users: readonly OwnerUserBody[]) {

@@ -47,5 +47,6 @@ export async function usePasswordLink(event: RequestEvent) {
 	if (refused) return refused;
 	if (!(await setPasswordByLink(event, { token, email, password }))) return fail(400, { problem: '' });
 	const account = await event.locals.app.accounts.findByEmail(email);
-	redirect(303, account?.role === 'owner' ? link('/owner') : FIRST_PATH);
+	const firstPaths = { app: FIRST_PATH, owner: link('/owner'), admin: '/admin' };
+	redirect(303, firstPaths[account?.role ?? 'app']);
 }

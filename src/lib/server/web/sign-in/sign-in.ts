@@ -22,7 +22,8 @@ export const SIGN_IN_PATH = '/developer/sign-in';
 export const FIRST_PATH = '/developer/keys';
 const AREAS = {
 	developer: { first: FIRST_PATH, pages: /^\/developer(\/[\w-]+)+(\?[\w=&-]*)?$/ },
-	owner: { first: '/owner', pages: /^\/owner(\/[\w-]+)*(\?[\w=&-]*)?$/ }
+	owner: { first: '/owner', pages: /^\/owner(\/[\w-]+)*(\?[\w=&-]*)?$/ },
+	admin: { first: '/admin', pages: /^\/admin(\/[\w-]+)*(\?[\w=&%.+-]*)?$/ }
 };
 
 const MAX_PASSKEY_CALLS = 60;
@@ -60,6 +61,7 @@ const isOver = ({ locals }: RequestEvent, { createdAt }: { createdAt: Date }): b
 export const areaData = ({ locals: { app } }: RequestEvent, { email, account }: Visitor) => ({
 	email,
 	suspended: account.status === 'suspended',
+	administers: account.role === 'admin',
 	timeZone: app.config.reportTimezone,
 	now: app.clock.now()
 });

@@ -26,12 +26,17 @@ const shownAtKiosk = (router: RouterBody): KioskRouter => ({
 	note: endsByItself(router.access_kind) ? null : m.router_shared()
 });
 
+function stateOf(router: RouterBody): 'open' | 'closed' | 'offline' {
+	if (router.status === 'online') return sellsNothing(router) ? 'offline' : 'open';
+	return router.status_reason === 'closed' ? 'closed' : 'offline';
+}
+
 export async function readAvailability(event: RequestEvent<{ router: string }>): Promise<Availability> {
 	try {
 		const router = await routerOf(event);
 		if (!router) return { state: 'unknown', router: null };
 		return {
-			state: router.status === 'online' && !sellsNothing(router) ? 'open' : 'offline',
+			state: stateOf(router),
 			router: shownAtKiosk(router),
 			hint: phoneHint(event.locals.app.config.defaultRegion)
 		};

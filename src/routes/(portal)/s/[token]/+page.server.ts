@@ -26,8 +26,8 @@ import {
 import { findPurchase } from './purchase.ts';
 import { hasReceipt, pageAddress, shortLines } from './receipt.ts';
 import { payAgain, priceAgain, retryForm } from './retry.ts';
-import type { Actions, PageServerLoad } from './$types';
-import { purchaseShown } from './view.ts';
+import type { Actions, PageServerLoad, PageServerLoadEvent } from './$types';
+import { purchaseShown, type Purchase, type PurchaseShown } from './view.ts';
 import { endText, moveTo } from './move-to.ts';
 import { signInInstructions, takesCode } from './sign-in-instructions.ts';
 
@@ -39,28 +39,12 @@ export const load: PageServerLoad = async (event) => {
 		await event.locals.app.captiveSessions.carry(event.params.token, purchase.successor);
 		redirect(303, link(`/s/${purchase.successor}`));
 	}
-	const { config, clock, purchases } = event.locals.app;
+	const { config, clock } = event.locals.app;
 	const { router, session, code } = purchase;
 	const now = new Date(clock.now());
-	const { state, added, pass, part, waiting, notes, watch } = purchaseShown(
-		purchase,
-		now,
-		config.reportTimezone
-	);
+	const shown = purchaseShown(purchase, now, config.reportTimezone);
+	const { state, added, pass, part, waiting, notes, watch } = shown;
 
-	const sells = router.status === 'online';
-	const isSent = event.request.method === 'POST';
-	const price = priceAgain(purchase);
-	const canPayAgain = price !== null && (session.status === 'pending_payment' || sells);
-	const asksAgain = event.url.searchParams.has('again') || isSent;
-	const showsAgain =
-		canPayAgain &&
-		(state.action === 'retry' || state.action === 'renew' || (state.action === 'wait-or-retry' && asksAgain));
-
-	const canAdd = pass !== null && sells && added?.action !== 'none' && !sellsNothing(routerToAdd(purchase));
-	const asksMore = event.url.searchParams.has('more') || isSent;
-	// Only on request or after a refusal: pages stay small, and a reload would empty the form.
-	const showsAdd = canAdd && (asksMore || (added !== null && added.refreshSeconds === null));
 	const address = pageAddress(event.locals.origin, event.params.token);
 	const payment = waiting?.payment ?? part.payment;
 	const device = pass && (await deviceOf(event, router.id));
@@ -102,18 +86,44 @@ export const load: PageServerLoad = async (event) => {
 			ssid: apart(session.ssid),
 			signIn
 		}),
-		again: showsAgain ? retryForm(purchase, price, config.defaultRegion) : null,
-		offersAgain: canPayAgain && state.action === 'wait-or-retry' && !asksAgain,
-		add: showsAdd
-			? { ...addForm(purchase, part, purchases.newToken()), hint: phoneHint(config.defaultRegion) }
-			: null,
+		...payingAgain(event, purchase, shown),
+		...addingTime(event, purchase, shown),
 		endText: endText(session, signIn),
-		offersAdd: canAdd,
-		asksMore,
 		move: pass && moveTo(pass.session, { address, code, signIn }),
 		address
 	};
 };
+
+const asksFor = ({ url, request }: PageServerLoadEvent, name: 'again' | 'more'): boolean =>
+	url.searchParams.has(name) || request.method === 'POST';
+
+function payingAgain(event: PageServerLoadEvent, purchase: Purchase, { state: { action } }: PurchaseShown) {
+	const price = priceAgain(purchase);
+	const sells = purchase.session.status === 'pending_payment' || purchase.router.status === 'online';
+	const canPayAgain = price !== null && sells;
+	const asksAgain = asksFor(event, 'again');
+	const mayWait = action === 'wait-or-retry';
+	const showsAgain = canPayAgain && (action === 'retry' || action === 'renew' || (mayWait && asksAgain));
+	return {
+		again: showsAgain ? retryForm(purchase, price, event.locals.app.config.defaultRegion) : null,
+		offersAgain: canPayAgain && mayWait && !asksAgain
+	};
+}
+
+function addingTime(event: PageServerLoadEvent, purchase: Purchase, { pass, added, part }: PurchaseShown) {
+	const { config, purchases } = event.locals.app;
+	const mayAdd = pass !== null && purchase.router.status === 'online' && added?.action !== 'none';
+	const offersAdd = mayAdd && !sellsNothing(routerToAdd(purchase));
+	const asksMore = asksFor(event, 'more');
+	// Only on request or after a refusal: pages stay small, and a reload would empty the form.
+	const showsAdd = offersAdd && (asksMore || (added !== null && added.refreshSeconds === null));
+	const hint = phoneHint(config.defaultRegion);
+	return {
+		offersAdd,
+		asksMore,
+		add: showsAdd ? { ...addForm(purchase, part, purchases.newToken()), hint } : null
+	};
+}
 
 /** The code leads back to a result that is still to come. */
 const mayReturn = ({ refreshSeconds }: PurchaseState, { payment }: PurchasePart): boolean =>

@@ -12,7 +12,7 @@ import type { PaymentBody, SessionBody } from '#lib/server/api/contract/schemas.
 import { findPurchase } from './purchase.ts';
 import { takenText, type Purchase } from './view.ts';
 
-export type Line = [label: string, value: string];
+type Line = [label: string, value: string];
 
 /** Describes the newest pass with all its time, or the order while nothing is bought. */
 export function shortLines(purchase: Purchase, now: Date, timeZone: string): Line[] {

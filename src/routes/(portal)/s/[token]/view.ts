@@ -17,7 +17,7 @@ import { momentText } from '#lib/format/when.ts';
 export type Purchase = PurchaseView;
 
 /** Active time: one session, or consecutive ones with one password. */
-export interface Pass {
+interface Pass {
 	session: SessionBody;
 	remainingSeconds: number;
 	totalSeconds: number;
@@ -42,7 +42,7 @@ export interface PurchaseShown {
 	watch: string;
 }
 
-/** How long a declined addition is shown. */
+/** A declined addition is shown for this long. */
 const REFUSED_SHOWN_MS = 15 * 60 * 1000;
 
 export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): PurchaseShown {

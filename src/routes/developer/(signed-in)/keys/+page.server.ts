@@ -15,10 +15,10 @@ export const load: PageServerLoad = async (event) => {
 		mode: apiKeys.mode,
 		plan: visitor.account.plan,
 		perMinute: config.rateLimits[visitor.account.plan],
-		live: keys
-			.filter(({ state }) => state === 'live')
+		active: keys
+			.filter(({ state }) => state === 'active')
 			.map((key) => ({ ...key, usage: usage.get(key.id) ?? { minute: 0, day: 0 } })),
-		ended: keys.filter(({ state }) => state !== 'live').slice(0, MAX_ENDED),
+		ended: keys.filter(({ state }) => state !== 'active').slice(0, MAX_ENDED),
 		revoked: keys.find(({ id, state }) => id === revoked && state === 'revoked')?.name ?? null
 	};
 };

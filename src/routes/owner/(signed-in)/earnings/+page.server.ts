@@ -1,6 +1,6 @@
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
-import { figureLines, isEmpty, offerLines, paymentsHref } from '#lib/server/web/owner/figures.ts';
-import { periodOf } from '#lib/server/web/owner/period.ts';
+import { figureLines, isEmpty, offerLines, paymentsHref } from '#lib/server/web/owner/figures/figures.ts';
+import { periodOf } from '#lib/server/web/owner/figures/period.ts';
 import { money, periodName } from '#lib/format/text.ts';
 import type { PageServerLoad } from './$types';
 
@@ -8,17 +8,13 @@ import type { PageServerLoad } from './$types';
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	const period = periodOf(event.url.searchParams);
-	const { earnings } = event.locals.app;
-	const [body, byOffer] = await Promise.all([
-		earnings.summary(actor, { period }),
-		earnings.byOffer(actor, { period })
-	]);
+	const body = await event.locals.app.earnings.report(actor, { period });
 	return {
 		period,
 		net: money(body.total.net, body.currency),
 		lines: figureLines(body.total, body.currency),
 		any: !isEmpty(body.total),
-		offers: offerLines(byOffer, body.currency),
+		offers: offerLines(body.offers, body.currency),
 		rows: body.data
 			.filter((bucket) => !isEmpty(bucket))
 			.map((bucket) => ({

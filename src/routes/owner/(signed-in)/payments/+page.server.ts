@@ -1,10 +1,12 @@
 import type { LinePlace } from '#lib/server/billing/earnings/earnings.ts';
-import { requireOwner } from '#lib/server/web/owner/owner.ts';
-import { figureLines, offerLines } from '#lib/server/web/owner/figures.ts';
-import { dayOf, periodOf } from '#lib/server/web/owner/period.ts';
+import { ownRouterOf, requireOwner } from '#lib/server/web/owner/owner.ts';
+import { figureLines, hourName, offerLines, paymentsHref } from '#lib/server/web/owner/figures/figures.ts';
+import { dayOf, filterFields, filterOf, periodOf } from '#lib/server/web/owner/figures/period.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { moment, money, periodName } from '#lib/format/text.ts';
+import { methodChoice } from '#lib/domain/payment-methods/payment-methods.ts';
 import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
 import { pageLinks } from '#lib/server/web/page-links.ts';
 import type { PageServerLoad } from './$types';
 
@@ -15,26 +17,36 @@ function placeOf(text: string | null): LinePlace | null {
 	return found ? [Number(found[1]), Number(found[2]), Number(found[3])] : null;
 }
 
-/** /owner/payments?period=&day=: the payments and refunds behind a sum. */
+/** /owner/payments?period=&day=&router=&offer=&method=&kind=&hour=: the payments and refunds behind a sum. */
 export const load: PageServerLoad = async (event) => {
-	const { actor } = await requireOwner(event);
+	const owner = await requireOwner(event);
+	const { actor } = owner;
 	const { earnings, config } = event.locals.app;
 	const period = periodOf(event.url.searchParams);
 	const day = dayOf(event.url.searchParams, earnings.today());
+	const filter = filterOf(event.url.searchParams);
+	const router = filter.router == null ? null : await ownRouterOf(event, owner, filter.router);
 	const after = placeOf(event.url.searchParams.get('after'));
-	const [body, byOffer, page] = await Promise.all([
-		earnings.summary(actor, { period, from: day, to: day }),
-		earnings.byOffer(actor, { period, from: day, to: day }),
-		earnings.lines(actor, { period, day }, { after, limit: PAGE_SIZE })
+	const [body, page] = await Promise.all([
+		earnings.report(actor, { period, from: day, to: day, filter }),
+		earnings.lines(actor, { period, day, filter }, { after, limit: PAGE_SIZE })
 	]);
-	const { currency } = page;
-	const filters = { period, day: page.start };
+	const { currency, start, end } = body;
+	const filters = { period, day: start, ...filterFields(filter) };
 	const next = page.next?.join('.') ?? null;
 	return {
-		name: periodName(period, page.start, page.end),
+		name: periodName(period, start, end),
+		only: [
+			router?.name,
+			filter.offer === '' ? m.owner_offers_by_hour() : filter.offer,
+			filter.method == null ? null : methodChoice(filter.method),
+			filter.hour == null ? null : hourName(filter.hour),
+			filter.kind && { payment: m.owner_payments_count(), refund: m.owner_refunded() }[filter.kind]
+		].filter((name) => name != null),
+		all: paymentsHref(period, start),
 		net: money(body.total.net, currency),
 		sums: figureLines(body.total, currency),
-		offers: offerLines(byOffer, currency),
+		offers: offerLines(body.offers, currency),
 		rows: page.data.map((line) => ({
 			id: line.paymentId,
 			isRefund: line.kind === 'refund',
@@ -47,6 +59,6 @@ export const load: PageServerLoad = async (event) => {
 			net: money(line.net, currency)
 		})),
 		pages: pageLinks(link('/owner/payments'), filters, { parameter: 'after', at: after, next }),
-		download: link(`/owner/payments/export?period=${period}&day=${page.start}`)
+		download: link(`/owner/payments/export?${new URLSearchParams(filters).toString()}`)
 	};
 };

@@ -1,6 +1,6 @@
 import { link } from '#lib/i18n/current.ts';
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
-import { routersOf } from '#lib/server/web/owner/usage.ts';
+import { routersOf } from '#lib/server/web/owner/figures/usage.ts';
 import { idOf, pageLinks } from '#lib/server/web/page-links.ts';
 import type { PageServerLoad } from './$types';
 

@@ -11,18 +11,21 @@ import { controlModeOf } from '../targets.ts';
 /**
  * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted
  * is granted again over a new connection.
+ * @param audit writes rows in the same transaction
  * @throws InputError with every wrong field, or if somebody would lose access; then nothing changes
  */
 export const changeGateway = (
 	context: AccessContext,
 	before: RegisteredGateway,
-	change: GatewayChange
+	change: GatewayChange,
+	audit?: (trx: Tx, after: RegisteredGateway) => Promise<void>
 ): Promise<RegisteredGateway> =>
 	context.gateways.set(before, change, async (trx, after, isReconnected) => {
 		await refuseStranding(context, trx, before, after);
 		for (const routerId of new Set([before.routerId, after.routerId])) {
 			await context.offers.checkHeld(trx, routerId, { gateway: { before, after } });
 		}
+		await audit?.(trx, after);
 		if (!isReconnected) return;
 		const { clock, jobs } = context;
 		const now = clock.now();

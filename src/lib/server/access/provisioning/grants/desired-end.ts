@@ -1,5 +1,5 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
-import { loginUser } from '#lib/domain/pass-username.ts';
+import { loginUser } from '#lib/domain/wifi/pass-username.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { DeviceLogin } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';

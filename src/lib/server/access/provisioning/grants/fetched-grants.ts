@@ -10,7 +10,7 @@ import * as store from './store.ts';
 
 type Login = Readonly<Record<string, string>>;
 
-export interface FetchedGrant {
+interface FetchedGrant {
 	grantId: number;
 	mac: string | null;
 	user: string;
@@ -20,8 +20,8 @@ export interface FetchedGrant {
 	untilMs: number;
 }
 
-/** How an answer uses a device: not at all, listed without effect, or sent to the gateway. */
-export type DeliveryOf = (login: Login) => 'none' | 'listed' | 'sent';
+/** The use of a device in an answer: none, listed without effect, or sent to the gateway. */
+type DeliveryOf = (login: Login) => 'none' | 'listed' | 'sent';
 
 const MAX_LOOKED_AT = 100;
 /** A returning device is listed for this long: longer than two polls of a gateway. */

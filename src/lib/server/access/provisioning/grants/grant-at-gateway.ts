@@ -50,8 +50,10 @@ export async function grantAtGateway(
 
 /** Waits until the gateway fetches the grant, also for the new end of an online device. */
 async function awaitFetch({ database, clock }: AccessContext, grant: store.GrantRow, pass: OpenPass) {
-	const { id, revision } = grant;
-	await store.changeWanted(database.db, { id, revision, state: 'granted' }, { state: 'granting' });
+	const { id, revision, state } = grant;
+	// A grant that was confirmed since it was read has its end.
+	if (state === 'granted')
+		await store.changeWanted(database.db, { id, revision, state }, { state: 'granting' });
 	const again = clock.now() + FETCH_WAIT_MS;
 	return pass.kind === 'waits' ? again : Math.min(again, pass.untilMs);
 }

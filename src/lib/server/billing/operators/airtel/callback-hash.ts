@@ -8,7 +8,7 @@ import { jsonObject } from '../http.ts';
  * configured one.
  */
 export const HASH_VARIANTS = ['transaction-bytes', 'transaction-json', 'body'] as const;
-export type HashVariant = (typeof HASH_VARIANTS)[number];
+type HashVariant = (typeof HASH_VARIANTS)[number];
 
 /** A transaction has no nested objects; its strings may contain braces. */
 const TRANSACTION = /"transaction"\s*:\s*(\{(?:"(?:[^"\\]|\\.)*"|[^{}"])*\})/;

@@ -2,7 +2,7 @@
  * Converts our reference to Airtel's `transaction.id` and back. `short` is for markets that refuse dashes or
  * more than 25 characters: the same 128 bits in base 36. The way back works for both formats.
  */
-export type IdFormat = 'uuid' | 'short';
+type IdFormat = 'uuid' | 'short';
 
 const SHORT_LENGTH = 25;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -18,14 +18,14 @@ const MAX_REMARKS = 100;
 export const WHOLE_SHILLINGS: AmountRule = { stepMinor: 100, minMinor: 100, maxMinor: 250_000_00 };
 
 /** `YYYYMMDDHHmmss` in Nairobi. */
-export const timestamp = (epochMs: number): string =>
+const timestamp = (epochMs: number): string =>
 	new Date(epochMs + NAIROBI_MS).toISOString().replace(/\D/g, '').slice(0, 14);
 
 /** `YYYY-MM-DD HH:mm:ss` in Nairobi, for Pull Transactions. */
 const dateTime = (epochMs: number): string =>
 	new Date(epochMs + NAIROBI_MS).toISOString().slice(0, 19).replace('T', ' ');
 
-export function credentials(values: MpesaValues, now: number) {
+function credentials(values: MpesaValues, now: number) {
 	const time = timestamp(now);
 	const { MPESA_SHORTCODE, MPESA_PASSKEY } = values;
 	return {
@@ -45,7 +45,7 @@ export function referenceStart(account: string): string | null {
 	return first === undefined || second === undefined ? null : `${first}-${second}`;
 }
 
-export const digits = (phone: string): string => phone.replace(/^\+/, '');
+const digits = (phone: string): string => phone.replace(/^\+/, '');
 
 const shillings = (amountMinor: number): string => String(toMajor(amountMinor, MPESA_CURRENCY));
 

@@ -7,12 +7,12 @@ import { z } from 'zod';
  * docs.pawapay.io/v2/docs/signatures. pawaPay encodes signatures as DER, the RFC as two
  * concatenated numbers: both are accepted.
  */
-export interface SigningKey {
+interface SigningKey {
 	id: string;
 	key: KeyObject;
 }
 
-export interface SignedRequest {
+interface SignedRequest {
 	method: string;
 	/** Names in lower case. */
 	headers: Readonly<Record<string, string>>;

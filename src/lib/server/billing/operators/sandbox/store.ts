@@ -8,7 +8,7 @@ import type {
 
 /** The sandbox's records outlive the process, like a real operator's. */
 
-export type ChargeRow = Selectable<SandboxChargesTable>;
+type ChargeRow = Selectable<SandboxChargesTable>;
 /** A charge with a person's decision about it. */
 export type Charge = ChargeRow & Pick<Nullable<SandboxInstructionsTable>, 'outcome' | 'instructed_at'>;
 type Nullable<T> = { [K in keyof T]: T[K] | null };

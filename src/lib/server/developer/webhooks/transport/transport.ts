@@ -10,7 +10,7 @@ import {
 import { isPublicAddress } from '#lib/server/platform/ssrf/public-addresses.ts';
 import { urlRefusal, type UrlRules } from './url-rules.ts';
 
-export type Failure =
+type Failure =
 	| 'timeout'
 	| 'address_not_allowed'
 	| 'name_not_found'

@@ -3,6 +3,7 @@ import { readPayEntry, wantedTime } from '#lib/checkout/pay-form.ts';
 import { chargingMethods } from '#lib/checkout/price.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm, routerOf } from '../../../api-errors.ts';
+import { purchaseForm } from '../../../order.ts';
 import { answerOrder, refused, unsentOrder } from '../answers.ts';
 import type { RequestHandler } from './$types';
 
@@ -24,16 +25,8 @@ export const POST: RequestHandler = async (event) => {
 			return refused({ paymentMethod: m.purchase_choose_method() });
 		}
 		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });
-		const order = purchases.buy(apiClient(event), entry.purchase, {
-			routerId: router.id,
-			duration: wanted.choice.duration,
-			offerId: wanted.choice.offer?.id ?? null,
-			paymentMethod: entry.paymentMethod,
-			phone: entry.phone,
-			amount: wanted.choice.amount,
-			currency: router.currency
-		});
-		return await answerOrder(event, router, order);
+		const form = purchaseForm(router, entry, wanted.choice);
+		return await answerOrder(event, router, purchases.buy(apiClient(event), entry.purchase, form));
 	} catch (problem) {
 		return unsentOrder(problem);
 	}

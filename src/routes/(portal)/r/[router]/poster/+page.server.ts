@@ -1,6 +1,6 @@
 import { error } from '@sveltejs/kit';
 import { logoBox } from '#lib/branding/brand.ts';
-import { wifiQrText } from '#lib/domain/wifi-qr.ts';
+import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
 import { currentLocale, link } from '#lib/i18n/current.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';

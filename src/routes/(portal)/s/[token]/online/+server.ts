@@ -1,6 +1,6 @@
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { link } from '#lib/i18n/current.ts';
-import { loginUser } from '#lib/domain/pass-username.ts';
+import { loginUser } from '#lib/domain/wifi/pass-username.ts';
 import { signInAddress } from '../go-online.ts';
 import { purchaseShown } from '../view.ts';
 import type { RequestHandler } from './$types';

@@ -2,7 +2,7 @@ import { timeAt } from '#lib/format/calendar.ts';
 import { csvResponse, type CsvCell } from '#lib/server/web/csv.ts';
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
 import type { Earnings, LinePlace } from '#lib/server/billing/earnings/earnings.ts';
-import { dayOf, periodOf } from '#lib/server/web/owner/period.ts';
+import { dayOf, filterOf, periodOf } from '#lib/server/web/owner/figures/period.ts';
 import type { RequestHandler } from './$types';
 
 const BATCH = 500;
@@ -40,13 +40,16 @@ async function* rowsOf(
 	} while (after !== null);
 }
 
-/** GET /owner/payments/export?period=&day=: the payments and refunds behind a sum as CSV. */
+/** GET /owner/payments/export?period=&day=, and the filter of the page: the payments and refunds behind a sum as CSV. */
 export const GET: RequestHandler = async (event) => {
 	const { actor } = await requireOwner(event);
 	const { earnings, config } = event.locals.app;
 	const zone = config.reportTimezone;
 	const period = periodOf(event.url.searchParams);
 	const day = dayOf(event.url.searchParams, earnings.today());
-	const rows = rowsOf(zone, (after) => earnings.lines(actor, { period, day }, { after, limit: BATCH }));
+	const filter = filterOf(event.url.searchParams);
+	const rows = rowsOf(zone, (after) =>
+		earnings.lines(actor, { period, day, filter }, { after, limit: BATCH })
+	);
 	return csvResponse(`airtill-${period}-${day}.csv`, columnsOf(zone), rows);
 };

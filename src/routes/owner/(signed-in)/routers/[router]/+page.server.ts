@@ -1,19 +1,28 @@
 import { ownRouter, requireOwner } from '#lib/server/web/owner/owner.ts';
 import * as m from '#lib/i18n/messages.js';
 import { accessWords } from '#lib/server/web/owner/access-words.ts';
-import { notSold, routerUse } from '#lib/server/web/owner/usage.ts';
+import { routerState } from '#lib/server/web/owner/router-state.ts';
+import { routerSteps } from '#lib/server/web/owner/router-steps.ts';
+import { routerUse } from '#lib/server/web/owner/figures/usage.ts';
 import { money } from '#lib/format/text.ts';
 import type { PageServerLoad } from './$types';
 
 function doneText(done: string | null, price: string): string | null {
-	if (done === 'price') return m.owner_price_done({ money: price });
-	return done === 'wifi' ? m.owner_wifi_done() : null;
+	const texts: Record<string, () => string> = {
+		price: () => m.owner_price_done({ money: price }),
+		wifi: m.owner_wifi_done,
+		access: m.owner_access_done,
+		edit: m.owner_router_done,
+		new: m.owner_new_done
+	};
+	return texts[done ?? '']?.() ?? null;
 }
 
 export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
 	const { origin } = event.locals;
-	const { usage, config } = event.locals.app;
+	const { clock, usage, config } = event.locals.app;
+	const timeZone = config.reportTimezone;
 	const use = (await usage.ofRouters([router.id])).get(router.id);
 	const price = money(router.price, router.currency);
 	return {
@@ -22,8 +31,6 @@ export const load: PageServerLoad = async (event) => {
 			name: router.name,
 			address: router.address,
 			ssid: router.ssid,
-			status: router.status,
-			disabled: router.disabled,
 			price
 		},
 		hourly: router.hourly,
@@ -32,8 +39,9 @@ export const load: PageServerLoad = async (event) => {
 			money: money(offer.price, router.currency)
 		})),
 		access: accessWords(router),
-		use: routerUse(use, config.reportTimezone),
-		notSold: notSold(router, use, config.reportTimezone),
+		use: routerUse(use, timeZone),
+		state: routerState(router, { now: clock.now(), timeZone }),
+		steps: routerSteps(router),
 		/** Without a language prefix, so that each phone uses its own language. */
 		buyerAddress: `${origin}/r/${router.id}`,
 		kioskAddress: `${origin}/kiosk/${router.id}`,

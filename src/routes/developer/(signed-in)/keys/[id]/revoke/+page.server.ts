@@ -10,7 +10,7 @@ const NO_KEY = 'You have no such active key.';
 export const load: PageServerLoad = async (event) => {
 	const keys = await keysOf(event, await requireVisitor(event));
 	const key = keys.find(({ id, isOwn }) => id === idOf(event.params.id) && !isOwn);
-	if (key?.state !== 'live') error(404, NO_KEY);
+	if (key?.state !== 'active') error(404, NO_KEY);
 	return { key };
 };
 

@@ -2,26 +2,12 @@ import { fail, redirect } from '@sveltejs/kit';
 import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
-import * as m from '#lib/i18n/messages.js';
 import { InputError } from '#lib/server/access/access.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
-import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi-password.ts';
+import { wifiPasswordText } from '#lib/server/web/owner/access-form.ts';
+import { editorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
+import { MAX_WIFI_PASSWORD } from '#lib/domain/wifi/wifi-password.ts';
 import type { Actions, PageServerLoad } from './$types';
-
-/** Returns why a text cannot be the password, or null. access/kinds.ts checks the same rules again. */
-function problemOf(text: string): string | null {
-	switch (wifiPasswordProblem(text)) {
-		case null:
-			return null;
-		case 'hex':
-			return m.owner_wifi_hex();
-		case 'characters':
-			return m.owner_wifi_characters();
-		default:
-			return m.owner_wifi_length({ min: String(MIN_WIFI_PASSWORD), max: String(MAX_WIFI_PASSWORD) });
-	}
-}
 
 const pageOf = (id: number) => link(`/owner/routers/${id}`);
 
@@ -33,14 +19,15 @@ export const load: PageServerLoad = async (event) => {
 
 export const actions: Actions = {
 	default: async (event) => {
-		const router = await ownRouter(event, await requireActiveOwner(event));
+		const owner = await requireActiveOwner(event);
+		const router = await ownRouter(event, owner);
 		if (!hasNetworkPassword(router.access_kind, router.security)) redirect(303, pageOf(router.id));
 		const { field } = await readFields(event.request);
 		const networkPassword = field('password');
-		const problem = problemOf(networkPassword);
+		const problem = wifiPasswordText(networkPassword);
 		if (problem !== null) return fail(400, { problem, typed: networkPassword });
 		try {
-			await event.locals.app.accessKinds.set(router.id, { networkPassword });
+			await event.locals.app.accessKinds.set(router.id, { networkPassword }, editorOf(owner));
 		} catch (refused) {
 			// The access kind changed meanwhile: the router's page shows it.
 			if (!(refused instanceof InputError)) throw refused;

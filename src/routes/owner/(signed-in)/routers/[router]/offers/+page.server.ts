@@ -1,7 +1,7 @@
 import { WEEKDAYS } from '#lib/domain/offers/sale-hours.ts';
 import { money, weekdayName } from '#lib/format/text.ts';
-import { draftOf } from '#lib/server/web/owner/offers-draft.ts';
-import { COLUMN_NAMES, offersAction, otherRouters } from '#lib/server/web/owner/offers-page.ts';
+import { draftOf } from '#lib/server/web/owner/offers/draft.ts';
+import { COLUMN_NAMES, offersAction, otherRouters } from '#lib/server/web/owner/offers/page.ts';
 import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
 import type { Actions, PageServerLoad } from './$types';
 

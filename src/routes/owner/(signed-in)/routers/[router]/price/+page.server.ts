@@ -1,12 +1,13 @@
 import { fail, redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { parseAmount, toMinor } from '#lib/domain/money.ts';
+import { parseAmount } from '#lib/domain/money.ts';
 import type { PricedRouter } from '#lib/checkout/price.ts';
 import { quote } from '#lib/checkout/quote.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
+import { priceProblem } from '#lib/server/web/owner/router-form.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { money } from '#lib/format/text.ts';
 import { PriceMoved } from '#lib/server/routers/routers.ts';
@@ -15,13 +16,8 @@ import type { Actions, PageServerLoad } from './$types';
 const SHOWN = ['30m', '1h', '3h', '1d', '1w'];
 
 /** Returns why a price cannot be set, or null. `setPrice` checks the same rules again. */
-function problemOf(text: string, { price, currency }: PricedRouter, maxPrice: number): string | null {
-	const wanted = parseAmount(text);
-	if (wanted === null || wanted <= 0) return m.owner_price_not_number();
-	if (wanted > maxPrice) return m.owner_price_too_high({ money: money(maxPrice, currency) });
-	if (toMinor(wanted, currency) === null) return m.owner_price_too_fine({ currency });
-	return wanted === price ? m.owner_price_same() : null;
-}
+const problemOf = (text: string, { price, currency }: PricedRouter, maxPrice: number): string | null =>
+	priceProblem(text, { currency, maxPrice }) ?? (parseAmount(text) === price ? m.owner_price_same() : null);
 
 function effectOf(router: PricedRouter, price: number) {
 	// Offers have prices of their own.

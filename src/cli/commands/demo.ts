@@ -1,0 +1,46 @@
+import { DEMO_OWNER_EMAIL } from '#lib/server/demo/accounts.ts';
+import { addDemoYear } from '#lib/server/demo/year/year.ts';
+import { defineCommand, UsageError } from '../support/command.ts';
+
+const MAX_ROUTERS = 100_000;
+const MAX_SESSIONS = 1_000_000;
+
+export const addDemo = defineCommand({
+	name: 'demo',
+	parameters: '--year [--routers N] [--sessions N]',
+	summary: 'Add a year of synthetic trade to a sandbox. Stop Airtill first.',
+	help: [
+		`Gives the demo owner, ${DEMO_OWNER_EMAIL}, routers with a year of sessions, payments and refunds, to try pages`,
+		'and reports with. Live mode refuses it, and refuses the database afterwards.',
+		'',
+		'  --year        required: what to add',
+		'  --routers N   1000 if you leave it out',
+		'  --sessions N  100000 if you leave it out'
+	].join('\n'),
+	options: {
+		year: { type: 'boolean' },
+		routers: { type: 'string', default: '1000' },
+		sessions: { type: 'string', default: '100000' }
+	},
+	async run({ values, open }) {
+		if (!values.year) throw new UsageError('--year is missing.');
+		const size = {
+			routers: numberOf(values.routers, '--routers', MAX_ROUTERS),
+			sessions: numberOf(values.sessions, '--sessions', MAX_SESSIONS)
+		};
+		const app = await open();
+		const started = performance.now();
+		await addDemoYear(app, size);
+		const seconds = ((performance.now() - started) / 1000).toFixed(1);
+		console.error(
+			`${size.routers} routers and ${size.sessions} sessions of a year are added (${seconds} s).`
+		);
+		console.error(`The next start prints the password of ${DEMO_OWNER_EMAIL}.`);
+	}
+});
+
+function numberOf(text: string, option: string, max: number): number {
+	const number = Number(text);
+	if (/^\d+$/.test(text) && number >= 1 && number <= max) return number;
+	throw new UsageError(`${option} is a number from 1 to ${max}, not "${text}".`);
+}

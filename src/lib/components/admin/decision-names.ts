@@ -1,0 +1,13 @@
+import type { Decision } from '#lib/domain/decision.ts';
+
+export const DECISION_NAMES: Readonly<Record<Decision, string>> = {
+	paid: 'Paid',
+	unpaid: 'Not paid',
+	'retry-refund': 'Refund again',
+	refunded: 'Refunded by hand',
+	dismiss: 'Nothing to do'
+};
+
+/** @param decision as stored */
+export const decisionName = (decision: string | null): string =>
+	DECISION_NAMES[decision as Decision] ?? decision ?? '';

@@ -1,0 +1,55 @@
+import { sql, type Selectable } from 'kysely';
+import type { Queries } from '../db/database.ts';
+import type { AuditLogTable } from '../db/schema.ts';
+
+export type FoundEntry = Selectable<AuditLogTable>;
+
+export interface AuditFilter {
+	actor: string | null;
+	action: string | null;
+	paymentId: number | null;
+	routerId: number | null;
+	/** Epoch ms, inclusive. */
+	from: number;
+	/** Epoch ms, exclusive. */
+	to: number;
+}
+
+/** Time and id of an entry: its position in the log. */
+export type AuditPlace = readonly [at: number, id: number];
+
+/** Lists entries, newest first. `next` is the place of the last one if more follow, otherwise null. */
+export async function searchAudit(
+	queries: Queries,
+	{ actor, action, paymentId, routerId, from, to }: AuditFilter,
+	{ after, limit }: { after: AuditPlace | null; limit: number }
+): Promise<{ entries: FoundEntry[]; next: AuditPlace | null }> {
+	const [at, id] = after !== null && after[0] < to ? after : [to, 0];
+	const rows = await queries
+		.selectFrom('audit_log')
+		.selectAll()
+		.$if(actor !== null, (query) => query.where('actor', '=', actor))
+		.$if(action !== null, (query) => query.where('action', '=', action ?? ''))
+		.$if(paymentId !== null, (query) => query.where('payment_id', '=', paymentId))
+		.$if(routerId !== null, (query) => query.where('router_id', '=', routerId))
+		.where(sql<boolean>`at >= ${from} and (at, id) < (${at}, ${id})`)
+		.orderBy('at', 'desc')
+		.orderBy('id', 'desc')
+		.limit(limit + 1)
+		.execute();
+	const entries = rows.slice(0, limit);
+	const last = entries.at(-1);
+	return { entries, next: rows.length > limit && last ? [last.at, last.id] : null };
+}
+
+/** Lists the actions that have an entry, by name. Reads one row of the index for each. */
+export async function usedActions(queries: Queries): Promise<string[]> {
+	const { rows } = await sql<{ action: string }>`
+		with recursive used (action) as (
+			select min(action) from audit_log
+			union all
+			select (select min(action) from audit_log where action > used.action) from used where action is not null
+		)
+		select action from used where action is not null`.execute(queries);
+	return rows.map(({ action }) => action);
+}

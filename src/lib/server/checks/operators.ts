@@ -1,0 +1,44 @@
+import { isoTime } from '../platform/clock.ts';
+import type { ChecksContext } from './checks.ts';
+import { fail, ok, warn, type Finding } from './finding.ts';
+
+/** Reads stored data and calls no operator. */
+export async function* storedOperatorFindings(app: ChecksContext): AsyncGenerator<Finding> {
+	for (const { id, capabilities, refund } of app.operators.all()) {
+		if (!refund) {
+			const advice = 'set its credentials for refunds, or check "review list" daily and refund by hand';
+			yield warn('operator', `${id}: sends no money back`, advice);
+		}
+		if (capabilities.usesPortalCallback) {
+			const url = app.payments.portalCallbackUrl(id);
+			yield ok('operator', `${id}: the callback address for its portal is ${url}`);
+		}
+	}
+	yield* merchantFindings(await app.payments.merchantErrors());
+	const { count, oldest } = await app.reviews.countOpen();
+	if (count === 0) yield ok('reviews', 'no review is open');
+	else
+		yield warn(
+			'reviews',
+			`${count} open, the oldest since ${isoTime(oldest)}`,
+			'see "review list" and decide'
+		);
+	if (app.config.mode === 'live' && app.config.operators.length === 0) {
+		const what = 'no mobile-money operator is configured, so nobody can pay';
+		yield fail('operator', what, 'configure one (AIRTILL_MODE=sandbox needs none)');
+	}
+}
+
+const MAX_QUOTE_LENGTH = 200;
+
+function* merchantFindings(
+	errors: Awaited<ReturnType<ChecksContext['payments']['merchantErrors']>>
+): Generator<Finding> {
+	const byOperator = Map.groupBy(errors, ({ operator }) => operator);
+	for (const [operator, [last, ...others]] of byOperator) {
+		const times = others.length === 0 ? 'a payment' : `${others.length + 1} payments`;
+		const quote = last?.raw?.slice(0, MAX_QUOTE_LENGTH) ?? '';
+		const what = `${operator}: refused ${times} in 24 hours because of our account or settings, last at ${isoTime(last?.received_at ?? null)}: ${quote}`;
+		yield warn('operator', what, "correct the operator's settings, then buy something as a test");
+	}
+}

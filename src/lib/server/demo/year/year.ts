@@ -1,0 +1,100 @@
+import type { App } from '../../app.ts';
+import { SESSION_JOB } from '../../billing/sessions/context.ts';
+import type { Tx } from '../../db/database.ts';
+import { demoAccounts } from '../accounts.ts';
+import * as rows from './rows.ts';
+import * as store from './store.ts';
+import { salesOf, type Sale } from './trade.ts';
+
+/** Sales whose rows are written together. */
+const SALES_AT_ONCE = 5_000;
+
+/** The installation cannot have a demo year; the message says why. */
+export class DemoYearRefused extends Error {}
+
+/**
+ * Adds a year of synthetic trade to a sandbox, for the demo owner: all or nothing, and the same for the same clock.
+ * @throws DemoYearRefused in live mode, without demo data, and if it is there
+ */
+export async function addDemoYear(app: App, size: { routers: number; sessions: number }): Promise<void> {
+	const { config, clock, database, earnings } = app;
+	if (!config.demo) throw new DemoYearRefused('Demo data needs a sandbox with AIRTILL_DEMO=on.');
+	const signIns = await demoAccounts(app);
+	const idOf = (wanted: string) => signIns.find(({ role }) => role === wanted)?.id ?? 0;
+	const { currency, paymentMethods, commissionBasisPoints, reportTimezone: timeZone } = config;
+	const now = clock.now();
+	const facts = {
+		...{ ownerId: idOf('owner'), buyerId: idOf('app'), now },
+		...{ currency, paymentMethods, commissionBasisPoints }
+	};
+	if (await store.hasRouter(database.db, facts.ownerId, rows.externalIdOf(0))) {
+		throw new DemoYearRefused('This database has a demo year already. Use a new one.');
+	}
+	const sales = salesOf(size.routers, size.sessions, { today: earnings.today(), now, timeZone });
+	await database.transact(async (trx) => {
+		const routerIds = await store.insertAll(trx, 'routers', rows.routerRows(size.routers, facts));
+		for (let done = 0; done < sales.length; done += SALES_AT_ONCE) {
+			const batch = { sales: sales.slice(done, done + SALES_AT_ONCE), first: done, routerIds };
+			await addSales(app, trx, batch, facts);
+		}
+	});
+}
+
+interface Batch {
+	sales: readonly Sale[];
+	/** Number of sales before it. */
+	first: number;
+	routerIds: readonly number[];
+}
+
+async function addSales(app: App, trx: Tx, batch: Batch, facts: rows.YearFacts): Promise<void> {
+	const { sales, first, routerIds } = batch;
+	const made = sales.map((sale, index) =>
+		rows.rowsOf(sale, first + index, routerIds[sale.router] ?? 0, facts)
+	);
+	const sessionIds = await store.insertAll(
+		trx,
+		'sessions',
+		made.map(({ session }) => session)
+	);
+	const idAt = (index: number) => sessionIds[index] ?? 0;
+	const paid = made.flatMap((one, index) => (one.payment.applied ? [{ ...one, id: idAt(index) }] : []));
+	await store.insertAll(
+		trx,
+		'passes',
+		paid.flatMap(({ id, pass, isRunning }) => (isRunning ? [] : [{ id, ...pass }]))
+	);
+	for (const { id, session, pass } of paid.filter(({ isRunning }) => isRunning)) {
+		const { starts_at: startsAt, ends_at: endsAt, access_kind, max_devices } = pass;
+		const limits = { speed_down_kbps: null, speed_up_kbps: null, data_limit_mb: null };
+		await app.passes.create(trx, { id, router_id: session.router_id, access_kind, max_devices, ...limits });
+		await app.passes.setTime(trx, id, { startsAt, endsAt });
+		await app.jobs.schedule(trx, SESSION_JOB, id, endsAt);
+	}
+	const payments = made.map(({ payment }, index) => ({ ...payment, session_id: idAt(index) }));
+	const paymentIds = await store.insertAll(trx, 'payments', payments);
+	await store.linkSessions(trx, { from: idAt(0), to: idAt(made.length - 1) });
+	const ofPayments = payments.map((payment, index) => ({ payment, id: paymentIds[index] ?? 0 }));
+	const refunded = ofPayments.filter(({ payment }) => payment.refunded_at !== null);
+	await store.insertAll(
+		trx,
+		'refunds',
+		refunded.map(({ payment, id }) => rows.refundRow(payment, id))
+	);
+	await store.insertAll(
+		trx,
+		'audit_log',
+		ofPayments.flatMap(({ payment, id }) =>
+			payment.paid_at === null ? [] : [rows.auditRow(id, payment.paid_at)]
+		)
+	);
+	await store.insertAll(
+		trx,
+		'purchases',
+		made.map(({ purchase }, index) => ({
+			...purchase,
+			session_id: idAt(index),
+			payment_ids: JSON.stringify([paymentIds[index]])
+		}))
+	);
+}

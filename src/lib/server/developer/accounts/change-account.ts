@@ -1,0 +1,59 @@
+import { accountActor } from '#lib/server/audit/audit.ts';
+import type { Queries } from '#lib/server/db/database.ts';
+import type { Account, AccountsContext } from './accounts.ts';
+
+/** The message is for the administrator. */
+export class AccountChangeRefused extends Error {}
+
+type AccountChange =
+	{ status: Account['status'] } | { role: Account['role'] } | { plan: Exclude<Account['plan'], 'portal'> };
+
+const find = (queries: Queries, id: number) =>
+	queries.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst();
+
+const isActiveAdmin = ({ role, status }: Pick<Account, 'role' | 'status'>) =>
+	role === 'admin' && status === 'active';
+
+/**
+ * Changes one field of an account. An active administrator makes the change and keeps the own rights, so that one is
+ * always left: of two who suspend each other at once, the transactions let one.
+ * @param by id of the administrator's account
+ * @returns false if the account has this value already
+ * @throws AccountChangeRefused
+ */
+export function changeAccount(
+	{ database, audit }: AccountsContext,
+	id: number,
+	change: AccountChange,
+	{ by, note }: { by: number; note: string }
+): Promise<boolean> {
+	return database.transact(async (trx) => {
+		const [editor, account] = [await find(trx, by), await find(trx, id)];
+		if (!editor || !isActiveAdmin(editor)) {
+			throw new AccountChangeRefused('Your account is not an active administrator any more.');
+		}
+		if (!account || account.plan === 'portal')
+			throw new AccountChangeRefused('This account cannot be changed.');
+		const changed = { ...account, ...change };
+		if (id === by && !isActiveAdmin(changed)) {
+			throw new AccountChangeRefused(
+				'You cannot suspend your own account or change its role. Ask another administrator.'
+			);
+		}
+		const [[field = '', value] = []] = Object.entries(change);
+		const before = new Map<string, unknown>(Object.entries(account)).get(field);
+		if (before === value) return false;
+		await trx.updateTable('accounts').set(change).where('id', '=', id).execute();
+		await audit.record(trx, {
+			...{ actor: accountActor(by), action: actionOf(change), reason: note },
+			before: { account_id: id, [field]: before },
+			after: { account_id: id, [field]: value }
+		});
+		return true;
+	});
+}
+
+function actionOf(change: AccountChange): string {
+	if ('status' in change) return change.status === 'active' ? 'account.restored' : 'account.suspended';
+	return 'role' in change ? 'account.role_changed' : 'account.plan_changed';
+}

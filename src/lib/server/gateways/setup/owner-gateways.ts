@@ -1,0 +1,132 @@
+import type { Tx } from '#lib/server/db/database.ts';
+import { InputError } from '#lib/server/platform/errors.ts';
+import { gatewaySecret } from '#lib/server/platform/ids.ts';
+import type { Editor } from '#lib/server/routers/routers.ts';
+import type { ConfigPart } from '../gateway.ts';
+import type { RegisteredGateway } from '../gateways.ts';
+import { installScript } from '../opennds/install-script.ts';
+import { adapterOf } from '../registry.ts';
+import {
+	isOwn,
+	MAX_OWN_GATEWAYS,
+	ownChange,
+	ownInput,
+	ownInputOf,
+	type OwnInput,
+	type OwnKind
+} from './owner-input.ts';
+import { addGateway, configOf, statusOf, type Apply, type GatewaySetupContext } from './steps.ts';
+
+/**
+ * The gateways of an owner. Airtill calls them at public addresses only, with keys of their owner, and runs no program.
+ * Callers check that the router is the owner's. Every change is in the audit log, without secrets.
+ */
+export function ownerGateways(context: GatewaySetupContext) {
+	const { access, audit, gateways, routers } = context;
+	const testing = new Set<number>();
+
+	const record = (
+		trx: Tx,
+		{ by, note }: Editor,
+		action: string,
+		{ id, name, kind, routerId }: RegisteredGateway
+	) =>
+		audit.record(trx, {
+			...{ actor: by, action: `gateway.${action}`, reason: note },
+			after: { gateway_id: id, gateway: name, kind, router_id: routerId }
+		});
+
+	const checked =
+		(editor: Editor, action: string): Apply =>
+		async (trx, gateway) => {
+			await refuseShared(context, trx, gateway);
+			await record(trx, editor, action, gateway);
+		};
+
+	return {
+		isOwn,
+		inputOf: ownInputOf,
+		/** @throws InputError with every wrong field; field `limit` if the router has MAX_OWN_GATEWAYS */
+		async add(
+			named: { name: string; routerId: number; kind: OwnKind },
+			own: OwnInput,
+			{ origin, editor }: { origin: string; editor: Editor }
+		): Promise<RegisteredGateway> {
+			const apply = checked(editor, 'added');
+			const { gateway } = await addGateway(context, ownInput(named, own, origin), async (trx, added) => {
+				if ((await gateways.ofRouter(trx, added.routerId)).length > MAX_OWN_GATEWAYS) {
+					throw new InputError([
+						{ field: 'limit', reason: `a router has at most ${MAX_OWN_GATEWAYS} gateways` }
+					]);
+				}
+				if ((await routers.known(trx, added.routerId)).access_kind !== 'portal_login') {
+					throw new InputError([{ field: 'access', reason: 'only portal_login works with this gateway' }]);
+				}
+				await apply(trx, added);
+			});
+			return gateway;
+		},
+		/** Its portal address and secrets stay. @throws InputError with every wrong field */
+		change: (gateway: RegisteredGateway, own: OwnInput, editor: Editor) =>
+			access.changeGateway(gateway, ownChange(gateway, own), checked(editor, 'changed')),
+		/** Its portal address stays. @param apiKey UniFi: the new key of the console @throws InputError */
+		rotate(gateway: RegisteredGateway, apiKey: string, editor: Editor): Promise<RegisteredGateway> {
+			const isOpenNds = gateway.kind === 'opennds';
+			const rotation = {
+				...{ key: false, radiusSecret: null, apiUser: null },
+				...{ secret: isOpenNds ? 'new' : null, token: isOpenNds ? 'new' : null },
+				apiKey: isOpenNds ? null : gateway.kind === 'mikrotik' ? gatewaySecret() : apiKey
+			};
+			return gateways.rotate(gateway, rotation, (trx) => record(trx, editor, 'rotated', gateway));
+		},
+		/** Returns the configuration with its secrets, and records who saw it. */
+		async configOf(
+			gateway: RegisteredGateway,
+			{ origin, editor }: { origin: string; editor: Editor }
+		): Promise<ConfigPart[]> {
+			const parts = await configOf(context, gateway, { origin });
+			await context.database.transact((trx) => record(trx, editor, 'config_shown', gateway));
+			return gateway.kind === 'opennds'
+				? [installScript(parts, new URL(origin).hostname, gateway.settings.level ?? 1), ...notesOf(parts)]
+				: parts;
+		},
+		/** One test of a gateway at a time. */
+		async test(gateway: RegisteredGateway): Promise<{ result: TestResult; problems: readonly string[] }> {
+			if (adapterOf(gateway.kind).controlMode(gateway) !== 'push') {
+				return { result: gateway.seenAt === null ? 'unseen' : 'seen', problems: [] };
+			}
+			if (testing.has(gateway.id)) return { result: 'busy', problems: [] };
+			testing.add(gateway.id);
+			try {
+				const status = await statusOf(context, gateway);
+				const problems = status?.problems ?? [];
+				if (!status?.reachable) return { result: 'unreachable', problems };
+				return { result: problems.length === 0 ? 'ready' : 'unready', problems };
+			} finally {
+				testing.delete(gateway.id);
+			}
+		}
+	};
+}
+
+export type TestResult = 'ready' | 'unready' | 'unreachable' | 'seen' | 'unseen' | 'busy';
+
+const notesOf = (parts: readonly ConfigPart[]) => parts.filter(({ file }) => file === null);
+
+/**
+ * A grant at one gateway of a console counts at all of them, and buyers of a UniFi site are told apart by access point:
+ * another owner's console or site would mix their buyers.
+ */
+async function refuseShared(
+	{ gateways, routers }: GatewaySetupContext,
+	trx: Tx,
+	gateway: RegisteredGateway
+): Promise<void> {
+	const { owner_account_id: owner } = await routers.known(trx, gateway.routerId);
+	for (const routerId of new Set(await gateways.routersSharing(trx, gateway))) {
+		if ((await routers.known(trx, routerId)).owner_account_id === owner) continue;
+		throw new InputError([
+			{ field: 'shared', reason: 'another account has a gateway with this console or site' }
+		]);
+	}
+}

@@ -1,0 +1,96 @@
+import type { Access, createAccessKinds } from '#lib/server/access/access.ts';
+import type { Audit } from '#lib/server/audit/audit.ts';
+import type { Config } from '#lib/server/config/config.ts';
+import type { Database, Tx } from '#lib/server/db/database.ts';
+import type { Offers } from '#lib/server/offers/offers.ts';
+import type { Routers } from '#lib/server/routers/routers.ts';
+import type { ConfigPart, GatewayStatus, Reach } from '../gateway.ts';
+import type { Gateways, RegisteredGateway } from '../gateways.ts';
+import { adapterOf, gatewayStatus } from '../registry.ts';
+import type { GatewayChange } from '../settings/changed-input.ts';
+import type { GatewayInput } from '../settings/gateway-input.ts';
+
+export interface GatewaySetupContext {
+	config: Config;
+	database: Database;
+	audit: Audit;
+	gateways: Gateways;
+	routers: Routers;
+	access: Pick<Access, 'gatewayAdded' | 'changeGateway'>;
+	accessKinds: Pick<ReturnType<typeof createAccessKinds>, 'checkGateway' | 'noteGateway'>;
+	offers: Pick<Offers, 'checkHeld'>;
+	reach: Reach;
+}
+
+/** Writes rows in the transaction of the change, which it can refuse. */
+export type Apply = (trx: Tx, after: RegisteredGateway) => Promise<void>;
+
+/**
+ * Registers a gateway, and requests the users of open passes there.
+ * @returns `becamePortalLogin`: the router had no access kind of its own choice yet
+ * @throws InputError with every wrong field
+ */
+export async function addGateway(
+	{ access, accessKinds, gateways, offers }: GatewaySetupContext,
+	input: GatewayInput,
+	apply?: Apply
+): Promise<{ gateway: RegisteredGateway; becamePortalLogin: boolean }> {
+	await accessKinds.checkGateway(input.routerId, input.kind);
+	const gateway = await gateways.add(input, async (trx, added) => {
+		await offers.checkHeld(trx, added.routerId, { gateway: { before: null, after: added } });
+		await access.gatewayAdded(trx, added);
+		await apply?.(trx, added);
+	});
+	return { gateway, becamePortalLogin: await note(accessKinds, gateway) };
+}
+
+/** Its portal address stays. @throws InputError with every wrong field */
+export async function changeGateway(
+	{ access, accessKinds }: GatewaySetupContext,
+	before: RegisteredGateway,
+	change: GatewayChange
+): Promise<RegisteredGateway> {
+	const isMoved = change.routerId !== undefined;
+	if (change.routerId !== undefined) await accessKinds.checkGateway(change.routerId, before.kind);
+	const gateway = await access.changeGateway(before, change);
+	if (isMoved) await note(accessKinds, gateway);
+	return gateway;
+}
+
+const note = (
+	accessKinds: GatewaySetupContext['accessKinds'],
+	{ routerId, kind, settings }: RegisteredGateway
+) => accessKinds.noteGateway(routerId, { kind, elsewhere: settings.external === true });
+
+/** Returns its complete configuration, with its secrets. Parameters: see ConfigSite. */
+export async function configOf(
+	{ config, database, routers }: GatewaySetupContext,
+	gateway: RegisteredGateway,
+	{
+		origin = config.origin,
+		apiOrigin = `http://127.0.0.1:${config.port}`,
+		radiusServer = null
+	}: { origin?: string | null; apiOrigin?: string | undefined; radiusServer?: string | null }
+): Promise<ConfigPart[]> {
+	const router = await routers.known(database.db, gateway.routerId);
+	return adapterOf(gateway.kind).configFor(gateway, {
+		...{ origin, apiOrigin, radiusServer, port: config.port, gateway },
+		router: {
+			ssid: router.ssid,
+			accessKind: router.access_kind,
+			networkPassword: routers.networkPassword(router)
+		}
+	});
+}
+
+/** Calls the gateway. Returns null for a gateway that Airtill does not call. Does not count as a response. */
+export async function statusOf(
+	{ gateways, reach }: Pick<GatewaySetupContext, 'gateways' | 'reach'>,
+	gateway: RegisteredGateway
+): Promise<GatewayStatus | null> {
+	if (adapterOf(gateway.kind).controlMode(gateway) !== 'push') return null;
+	const status = await gatewayStatus(gateway.kind, gateway, reach);
+	const clockOffsetMs = status?.clockOffsetMs ?? null;
+	if (clockOffsetMs !== null) await gateways.recordStatus(gateway, { clockOffsetMs });
+	return status;
+}

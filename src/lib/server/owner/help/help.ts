@@ -1,0 +1,115 @@
+import { asOfNow } from '#lib/server/billing/sessions/sessions.ts';
+import type { Operators } from '#lib/server/billing/operators/registry.ts';
+import { REPORT_LIFETIME_MS } from '#lib/server/access/access.ts';
+import type { Database } from '#lib/server/db/database.ts';
+import type { Clock } from '#lib/server/platform/clock.ts';
+import type { Purchases } from '#lib/server/portal/purchases/purchases.ts';
+import * as store from './store.ts';
+
+export type { Span } from './store.ts';
+export type FoundPurchase = Awaited<ReturnType<Help['search']>>['data'][number];
+export type PurchaseFacts = NonNullable<Awaited<ReturnType<Help['read']>>>;
+
+interface HelpContext {
+	database: Database;
+	clock: Clock;
+	operators: Operators;
+	purchases: Pick<Purchases, 'sessionsOfCode'>;
+}
+
+/** Finds the purchases at an owner's routers, and what happened to one. Another owner's purchase does not exist here. */
+export type Help = ReturnType<typeof createHelp>;
+
+export const createHelp = (context: HelpContext) => ({
+	/**
+	 * Lists purchases, newest first.
+	 * @param typed a resume code, the last four digits or the whole number, a transaction id of the operator, or a
+	 * payment's number; '' for all purchases of the span
+	 */
+	search: (accountId: number, typed: string, span: store.Span, limit: number) =>
+		search(context, accountId, typed, span, limit),
+	/** Returns null for an unknown session and for one at another owner's router. */
+	read: (accountId: number, sessionId: number) => read(context, accountId, sessionId)
+});
+
+async function search(
+	context: HelpContext,
+	accountId: number,
+	typed: string,
+	span: store.Span,
+	limit: number
+) {
+	const { db } = context.database;
+	const page = { accountId, span, limit: limit + 1 };
+	const found = await (typed === ''
+		? store.newest(db, page)
+		: store.search(db, await cluesOf(context, typed), page));
+	const sessions = found.slice(0, limit);
+	const payments = await store.paymentsOf(
+		db,
+		sessions.map(({ id }) => id)
+	);
+	const now = context.clock.now();
+	return {
+		data: sessions.map((session) => {
+			const own = payments.filter(({ session_id: id }) => id === session.id);
+			return { session: asOfNow(session, now), payment: decisivePayment(session, own) };
+		}),
+		hasMore: found.length > limit
+	};
+}
+
+async function cluesOf({ operators, purchases }: HelpContext, typed: string): Promise<store.Clues> {
+	const digits = /^\+?[\d ]+$/.test(typed) ? typed.replace(/\D/g, '') : '';
+	return {
+		ending: endingOf(digits),
+		paymentId: /^\d{1,15}$/.test(digits) ? Number(digits) : 0,
+		sessionIds: await purchases.sessionsOfCode(typed),
+		transactions: [...new Set([typed, typed.toUpperCase()])],
+		operators: operators.all().map(({ id }) => id)
+	};
+}
+
+const ENDING = 4;
+/** Digits of the shortest mobile numbers, with a leading zero or the country's code. */
+const WHOLE_NUMBER = 9;
+
+/** The end of a number by which it is found: pages mask it, so a whole number must not find another with its end. */
+function endingOf(digits: string): string | null {
+	if (digits.length === ENDING) return digits;
+	return digits.length >= WHOLE_NUMBER ? digits.replace(/^0+/, '').slice(-WHOLE_NUMBER) : null;
+}
+
+/** The payment that bought the session, otherwise the newest one. */
+const decisivePayment = (
+	{ payment_id: id }: Pick<store.FoundSession, 'payment_id'>,
+	payments: readonly store.FoundPayment[]
+) => payments.find((one) => one.id === id) ?? payments.at(-1) ?? null;
+
+async function read({ database: { db }, clock }: HelpContext, accountId: number, sessionId: number) {
+	const found = await store.find(db, accountId, sessionId);
+	if (!found) return null;
+	const now = clock.now();
+	const passId = found.pass_id ?? 0;
+	const payments = await store.paymentsOf(db, [sessionId]);
+	const ids = payments.map(({ id }) => id);
+	const [refunds, reviews, slots, grants] = await Promise.all([
+		store.refundsOf(db, ids),
+		store.reviewsOf(db, ids),
+		store.slotsOf(db, passId),
+		store.grantsOf(db, passId)
+	]);
+	const isConnected =
+		slots.some(
+			({ released_at: left, reported_at: at, expected_until: until }) =>
+				left === null && (until === null ? at > now - REPORT_LIFETIME_MS : until > now)
+		) ||
+		grants.some(
+			({ state, released_at: left, confirmed_end_at: end }) =>
+				state === 'granted' && left === null && (end ?? 0) > now
+		);
+	const session = asOfNow(found, now);
+	const payment = decisivePayment(found, payments);
+	const activatingUntil = await store.activatingUntil(db, passId);
+	return { now, session, payment, payments, refunds, reviews, slots, grants, isConnected, activatingUntil };
+}

@@ -1,0 +1,133 @@
+import { sql, type Selectable } from 'kysely';
+import { DELETED_NUMBER } from '#lib/domain/phone.ts';
+import type { Queries } from '#lib/server/db/database.ts';
+import type {
+	DeviceSlotsTable,
+	GrantsTable,
+	PaymentsTable,
+	RefundsTable,
+	ReviewsTable
+} from '#lib/server/db/schema.ts';
+
+export type FoundSession = Awaited<ReturnType<ReturnType<typeof ofOwner>['execute']>>[number];
+export type FoundPayment = Selectable<PaymentsTable>;
+
+/** Security: every read of a purchase begins here, so another owner's purchase is never found. */
+const ofOwner = (queries: Queries, accountId: number) =>
+	queries
+		.selectFrom('sessions')
+		.innerJoin('routers', 'routers.id', 'sessions.router_id')
+		.selectAll('sessions')
+		.select('routers.name as router_name')
+		.where('routers.owner_account_id', '=', accountId);
+
+/** Ways to identify a purchase; it matches if any of them does. */
+export interface Clues {
+	/** Last digits of the payer's number, four or more. */
+	ending: string | null;
+	paymentId: number;
+	sessionIds: readonly number[];
+	/** Spellings of the operator's transaction id. */
+	transactions: readonly string[];
+	/** All operators, because the index of transactions begins with them. */
+	operators: readonly string[];
+}
+
+/** In ms since the epoch. */
+export interface Span {
+	from: number;
+	/** Exclusive. */
+	to: number;
+}
+
+interface Page {
+	accountId: number;
+	span: Span;
+	limit: number;
+}
+
+export const search = (
+	queries: Queries,
+	{ ending, paymentId, sessionIds, transactions, operators }: Clues,
+	{ accountId, span, limit }: Page
+): Promise<FoundSession[]> => {
+	const matches = sql`
+		select session_id from payments where substr(phone, length(phone) - 3) = ${ending?.slice(-4) ?? null}
+			and phone like ${`%${ending ?? ''}`} and phone <> ${sql.lit(DELETED_NUMBER)} and created_at >= ${span.from} and created_at < ${span.to}
+		union select session_id from payments where id = ${paymentId}
+		union select session_id from payments where operator in (${sql.join(operators)})
+			and provider_reference in (${sql.join(transactions)})
+		union select id from sessions where id in (${sql.join(sessionIds.length > 0 ? sessionIds : [0])})`;
+	return ofOwner(queries, accountId)
+		.where(sql<boolean>`sessions.id in (${matches})`)
+		.where('sessions.created_at', '>=', span.from)
+		.where('sessions.created_at', '<', span.to)
+		.orderBy('sessions.created_at', 'desc')
+		.orderBy('sessions.id', 'desc')
+		.limit(limit)
+		.execute();
+};
+
+export const newest = (queries: Queries, { accountId, span, limit }: Page): Promise<FoundSession[]> =>
+	ofOwner(queries, accountId)
+		.where('sessions.created_at', '>=', span.from)
+		.where('sessions.created_at', '<', span.to)
+		.orderBy('sessions.created_at', 'desc')
+		.orderBy('sessions.id', 'desc')
+		.limit(limit)
+		.execute();
+
+export const find = (queries: Queries, accountId: number, id: number) =>
+	ofOwner(queries, accountId).where('sessions.id', '=', id).executeTakeFirst();
+
+/** Oldest first. */
+export const paymentsOf = (queries: Queries, sessionIds: readonly number[]): Promise<FoundPayment[]> =>
+	queries
+		.selectFrom('payments')
+		.selectAll()
+		.where('session_id', 'in', sessionIds.length > 0 ? sessionIds : [0])
+		.orderBy('id')
+		.execute();
+
+const ofPayments = (ids: readonly number[]) => (ids.length > 0 ? ids : [0]);
+
+export const refundsOf = (
+	queries: Queries,
+	paymentIds: readonly number[]
+): Promise<Selectable<RefundsTable>[]> =>
+	queries
+		.selectFrom('refunds')
+		.selectAll()
+		.where('payment_id', 'in', ofPayments(paymentIds))
+		.orderBy('id')
+		.execute();
+
+export const reviewsOf = (
+	queries: Queries,
+	paymentIds: readonly number[]
+): Promise<Selectable<ReviewsTable>[]> =>
+	queries
+		.selectFrom('reviews')
+		.selectAll()
+		.where('payment_id', 'in', ofPayments(paymentIds))
+		.orderBy('id')
+		.execute();
+
+/** Oldest first. */
+export const slotsOf = (queries: Queries, passId: number): Promise<Selectable<DeviceSlotsTable>[]> =>
+	queries.selectFrom('device_slots').selectAll().where('pass_id', '=', passId).orderBy('id').execute();
+
+/** Grants of devices, oldest first. */
+export const grantsOf = (queries: Queries, passId: number): Promise<Selectable<GrantsTable>[]> =>
+	queries
+		.selectFrom('grants')
+		.selectAll()
+		.where('pass_id', '=', passId)
+		.where('mac', 'is not', null)
+		.orderBy('id')
+		.execute();
+
+export async function activatingUntil(queries: Queries, passId: number): Promise<number | null> {
+	const pass = queries.selectFrom('passes').select('activating_until').where('id', '=', passId);
+	return (await pass.executeTakeFirst())?.activating_until ?? null;
+}

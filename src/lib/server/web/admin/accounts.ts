@@ -1,0 +1,165 @@
+import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { isEmail } from '#lib/domain/email.ts';
+import { AccountChangeRefused, PLANS, ROLES, type Account } from '../../developer/accounts/accounts.ts';
+import { readFields, type Fields } from '../form.ts';
+import { idOf } from '../page-links.ts';
+import type { Visitor } from '../sign-in/sign-in.ts';
+import { actorOf, readReason } from './admin.ts';
+
+type AccountEvent = RequestEvent<{ id: string }>;
+
+const STATUSES = ['active', 'suspended'] as const;
+
+/** Sentences about a change, by the parameter `done` of the address. */
+const DONE: ReadonlyMap<string, string> = new Map([
+	['active', 'The account is active again.'],
+	['suspended', 'The account is suspended.'],
+	['role', 'The role is changed.'],
+	['plan', 'The rate plan is changed.'],
+	['links', 'The password links do not work any more.']
+]);
+
+/** Reads ?email=&role=&status=, each optional. */
+export const accountFilterOf = ({ url: { searchParams } }: RequestEvent) => ({
+	email: (searchParams.get('email') ?? '').replace(/\p{Cc}+/gu, '').trim(),
+	role: ROLES.find((one) => one === searchParams.get('role')) ?? null,
+	status: STATUSES.find((one) => one === searchParams.get('status')) ?? null
+});
+
+/** Throws 404 for an unknown account, and for the portal's own. */
+async function accountOf({ params, locals }: AccountEvent): Promise<Account> {
+	const account = await locals.app.accounts.find(idOf(params.id));
+	if (!account || account.plan === 'portal') error(404, 'Not found');
+	return account;
+}
+
+export async function accountPage(event: AccountEvent, visitor: Visitor) {
+	const account = await accountOf(event);
+	const { app, origin } = event.locals;
+	const [password, keys] = await Promise.all([
+		app.signIn.passwordState(account, origin),
+		app.apiKeys.list(account.id)
+	]);
+	const now = app.clock.now();
+	const done = event.url.searchParams.get('done') ?? '';
+	const isStale = STATUSES.some((one) => one === done && one !== account.status);
+	return {
+		account,
+		...password,
+		mayInvite: mayInvite(event, password),
+		keys: keys.filter((key) => key.revoked_at === null && (key.expires_at ?? now + 1) > now).length,
+		isSelf: account.id === visitor.account.id,
+		done: isStale ? null : (DONE.get(done) ?? null)
+	};
+}
+
+/** With a link an administrator could sign in as somebody whose password works. That person asks for one by mail. */
+const mayInvite = ({ locals: { app } }: RequestEvent, { hasPassword }: { hasPassword: boolean }): boolean =>
+	!hasPassword || app.signIn.mailProblem !== null;
+
+interface Entry {
+	field: Fields;
+	/** id of the administrator's account */
+	by: number;
+	note: string;
+}
+
+type Outcome =
+	| { done: 'role' | 'plan' | 'links' | Account['status'] }
+	/** Shown once. */
+	| { link: string }
+	| { status: number; problem: string };
+
+const wrong = (problem: string, status = 400): Outcome => ({ status, problem });
+
+/**
+ * Carries out a change that needs a reason, and leads back to the account.
+ * @param which names the form
+ */
+async function change(
+	event: AccountEvent,
+	visitor: Visitor,
+	which: 'invite' | 'links' | 'status' | 'role' | 'plan',
+	run: (account: Account, entry: Entry) => Promise<Outcome>
+) {
+	const account = await accountOf(event);
+	const { field } = await readFields(event.request);
+	const { note, problem } = readReason(field);
+	const answer = { which, note, problem: null, link: null };
+	if (problem !== null) return fail(400, { ...answer, problem });
+	const outcome = await run(account, { field, by: visitor.account.id, note }).catch((refusal: unknown) => {
+		if (refusal instanceof AccountChangeRefused) return wrong(refusal.message, 409);
+		throw refusal;
+	});
+	if ('problem' in outcome) return fail(outcome.status, { ...answer, problem: outcome.problem });
+	if ('link' in outcome) return { ...answer, ...outcome };
+	redirect(303, `/admin/accounts/${account.id}?done=${outcome.done}`);
+}
+
+export const setStatus = (event: AccountEvent, visitor: Visitor, status: Account['status']) =>
+	change(event, visitor, 'status', async ({ id }, entry) => {
+		await event.locals.app.accounts.change(id, { status }, entry);
+		return { done: status };
+	});
+
+export const setRole = (event: AccountEvent, visitor: Visitor) =>
+	change(event, visitor, 'role', async ({ id }, entry) => {
+		const role = roleOf(entry.field);
+		if (!role) return wrong(ROLE_PROBLEM);
+		await event.locals.app.accounts.change(id, { role }, entry);
+		return { done: 'role' };
+	});
+
+export const setPlan = (event: AccountEvent, visitor: Visitor) =>
+	change(event, visitor, 'plan', async ({ id }, entry) => {
+		const plan = planOf(entry.field);
+		if (!plan) return wrong(PLAN_PROBLEM);
+		await event.locals.app.accounts.change(id, { plan }, entry);
+		return { done: 'plan' };
+	});
+
+export const invite = (event: AccountEvent, visitor: Visitor) =>
+	change(event, visitor, 'invite', async (account, { note }) => {
+		const { app, origin } = event.locals;
+		const isAllowed = async () => mayInvite(event, await app.signIn.passwordState(account, origin));
+		const author = { by: actorOf(visitor), note };
+		if (await isAllowed()) {
+			const link = await app.signIn.invite(account, author, origin);
+			if (await isAllowed()) return { link };
+			// The person has chosen a password since the first check.
+			await app.signIn.deleteInvitations(account, author, origin);
+		}
+		return wrong('This account has a password. Its person can ask for a new one by e-mail.', 409);
+	});
+
+export const deleteInvitations = (event: AccountEvent, visitor: Visitor) =>
+	change(event, visitor, 'links', async (account, { note }) => {
+		const { app, origin } = event.locals;
+		await app.signIn.deleteInvitations(account, { by: actorOf(visitor), note }, origin);
+		return { done: 'links' };
+	});
+
+const roleOf = (field: Fields) => ROLES.find((one) => one === field('role'));
+const planOf = (field: Fields) => PLANS.find((one) => one === field('plan'));
+const ROLE_PROBLEM = 'Role: choose one of the list.';
+const PLAN_PROBLEM = 'Rate plan: choose one of the list.';
+
+/** Creates an account and shows its invitation once. */
+export async function createAccount(event: RequestEvent, visitor: Visitor) {
+	const { field } = await readFields(event.request);
+	const email = field('email').trim();
+	const [role, plan, { note, problem }] = [roleOf(field), planOf(field), readReason(field)];
+	const refused = (status: number, reason: string) =>
+		fail(status, { email, role, plan, note, problem: reason, created: null });
+	if (!isEmail(email)) return refused(400, 'E-mail address: write one such as ann@example.org.');
+	if (!role) return refused(400, ROLE_PROBLEM);
+	if (!plan) return refused(400, PLAN_PROBLEM);
+	if (problem !== null) return refused(400, problem);
+	const { app, origin } = event.locals;
+	const author = { by: actorOf(visitor), note };
+	const created = await app.signIn.createAccount({ email, role, plan }, author, origin);
+	if (!created) return refused(409, 'E-mail address: another account has it.');
+	const { account, invitation } = created;
+	const shown = { id: account.id, email: account.email, role: account.role, invitation };
+	return { email, role, plan, note, problem: null, created: shown };
+}

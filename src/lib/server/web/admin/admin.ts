@@ -1,0 +1,49 @@
+import { error, type RequestEvent } from '@sveltejs/kit';
+import { MAX_REASON } from '#lib/domain/decision.ts';
+import { accountActor, accountIdOf } from '../../audit/audit.ts';
+import type { Fields } from '../form.ts';
+import { logSecurity } from '../security-log.ts';
+import { requireVisitor, type Visitor } from '../sign-in/sign-in.ts';
+
+export const ADMIN_SIGN_IN_PATH = '/admin/sign-in';
+
+/**
+ * Redirects to the sign-in page, or throws 403 unless the account is an active administrator. Every load and action must
+ * call it.
+ */
+export async function requireAdmin(event: RequestEvent): Promise<Visitor> {
+	const found = await requireVisitor(event, ADMIN_SIGN_IN_PATH);
+	const { role, status, id } = found.account;
+	if (role === 'admin' && status === 'active') return found;
+	const isSuspended = role === 'admin';
+	const reason = isSuspended ? 'suspended' : 'not an administrator';
+	logSecurity(event, 'page refused', { account: id, reason });
+	if (isSuspended) error(403, 'Your account is suspended. Contact another administrator.');
+	error(403, 'These pages are for administrators. Sign out, then sign in with an administrator’s account.');
+}
+
+/** Actor of an administrator in the audit log. */
+export const actorOf = ({ account }: Visitor): string => accountActor(account.id);
+
+/** Reads the mandatory reason of a change. `problem` is null for a good one. */
+export function readReason(field: Fields): { note: string; problem: string | null } {
+	const note = field('note')
+		.replace(/\p{Cc}+/gu, ' ')
+		.trim();
+	if (note === '') return { note, problem: 'Reason: say why. The audit log keeps it.' };
+	return { note, problem: note.length > MAX_REASON ? `Reason: use at most ${MAX_REASON} characters.` : null };
+}
+
+/** Returns the e-mail addresses of actors that are accounts. Other actors keep their names. */
+export async function namesOf(
+	{ locals }: RequestEvent,
+	actors: readonly (string | null)[]
+): Promise<(actor: string) => string> {
+	const names = new Map<string, string>();
+	for (const actor of new Set(actors)) {
+		const id = accountIdOf(actor ?? '');
+		const account = id === null ? null : await locals.app.accounts.find(id);
+		if (actor !== null && account) names.set(actor, account.email);
+	}
+	return (actor) => names.get(actor) ?? actor;
+}

@@ -1,0 +1,94 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { FIRST_DATE, isDate, LAST_DATE, spanOfDates, timeAt } from '#lib/format/calendar.ts';
+import { accountActor, type AuditFilter, type AuditPlace, type FoundEntry } from '../../audit/audit.ts';
+import { idOf } from '../page-links.ts';
+import { namesOf } from './admin.ts';
+
+const FIELDS = ['actor', 'action', 'payment', 'router', 'from', 'to'] as const;
+type Field = (typeof FIELDS)[number];
+
+const MAX_TEXT = 200;
+
+interface Search {
+	/** As typed. */
+	texts: Record<Field, string>;
+	/** null if a field is wrong. */
+	filter: AuditFilter | null;
+	problems: [field: Field, problem: string][];
+}
+
+/** Reads ?actor=&action=&payment=&router=&from=&to=, each optional. An e-mail address stands for its account. */
+export async function auditSearchOf({ url, locals: { app } }: RequestEvent): Promise<Search> {
+	const texts = Object.fromEntries(
+		FIELDS.map((name) => [name, (url.searchParams.get(name) ?? '').trim()])
+	) as Search['texts'];
+	const { actor, action, payment, router, from, to } = texts;
+	const account = actor.includes('@') && isText(actor) ? await app.accounts.findByEmail(actor) : null;
+	const dateProblem = (name: string, text: string) =>
+		text === '' || (isDate(text) && text >= FIRST_DATE && text <= LAST_DATE)
+			? []
+			: [`${name}: write a date such as 2026-11-20, or leave it empty.`];
+	const numberProblem = (name: string, text: string) =>
+		text === '' || idOf(text) ? [] : [`${name}: write digits only, or leave it empty.`];
+	const isReversed = isDate(from) && isDate(to) && to < from;
+	const found: Record<Field, string[]> = {
+		actor: isText(actor) ? [] : [`E-mail or name of the actor: write at most ${MAX_TEXT} characters.`],
+		action: isText(action) ? [] : ['Action: choose one of the list.'],
+		payment: numberProblem('Payment number', payment),
+		router: numberProblem('Router number', router),
+		from: dateProblem('From', from),
+		to: isReversed ? ['To: choose a day that is not before the first.'] : dateProblem('To', to)
+	};
+	const problems = FIELDS.flatMap((name) => found[name].map((problem): [Field, string] => [name, problem]));
+	if (problems.length > 0) return { texts, filter: null, problems };
+	const span = spanOfDates(from || FIRST_DATE, to || LAST_DATE, app.config.reportTimezone);
+	return {
+		texts,
+		problems,
+		filter: {
+			...{ actor: account ? accountActor(account.id) : actor || null, action: action || null },
+			...{ paymentId: idOf(payment) || null, routerId: idOf(router) || null, ...span }
+		}
+	};
+}
+
+/** PostgreSQL refuses NUL in text. */
+const isText = (text: string): boolean => text.length <= MAX_TEXT && !/\p{Cc}/u.test(text);
+
+export function auditPlaceOf(text: string | null): AuditPlace | null {
+	const found = /^(\d{1,15})\.(\d{1,15})$/.exec(text ?? '');
+	return found && [Number(found[1]), Number(found[2])];
+}
+
+/** Describes entries to an administrator. */
+export async function auditLines(event: RequestEvent, entries: readonly FoundEntry[]) {
+	const { reportTimezone } = event.locals.app.config;
+	const nameOf = await namesOf(
+		event,
+		entries.map(({ actor }) => actor)
+	);
+	return entries.map((entry) => ({
+		id: entry.id,
+		when: timeAt(entry.at, reportTimezone),
+		actor: nameOf(entry.actor),
+		action: entry.action,
+		paymentId: entry.payment_id,
+		refundId: entry.refund_id,
+		reason: entry.reason,
+		changes: changesOf(entry)
+	}));
+}
+
+/** Returns "status: pending → success" for each field that has a value; an unchanged one without the arrow. */
+function changesOf(entry: FoundEntry): string[] {
+	const before = JSON.parse(entry.before) as Record<string, unknown>;
+	const after = JSON.parse(entry.after) as Record<string, unknown>;
+	return Object.keys({ ...before, ...after }).flatMap((name) => {
+		const [old, now] = [valueText(before[name]), valueText(after[name])];
+		if (old === now || old === '') return now === '' ? [] : [`${name}: ${now}`];
+		return [`${name}: ${old} → ${now || 'none'}`];
+	});
+}
+
+const valueText = (value: unknown): string =>
+	value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,0 +1,125 @@
+import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/decision.ts';
+import { formatMoney, toMajor } from '#lib/domain/money.ts';
+import { maskPhone } from '#lib/domain/phone.ts';
+import type { App } from '../../app.ts';
+import { allowedDecisions, DecisionRefused, type Evidence } from '../../billing/reviews/decisions.ts';
+import type { Review, ReviewReason } from '../../billing/reviews/reviews.ts';
+import { readFields } from '../form.ts';
+import { idOf } from '../page-links.ts';
+import type { Visitor } from '../sign-in/sign-in.ts';
+import { actorOf, namesOf, readReason } from './admin.ts';
+
+type ReviewEvent = RequestEvent<{ id: string }>;
+
+/** Titles of reviews. */
+const REASONS: Record<ReviewReason, string> = {
+	amount_mismatch: 'Another amount was taken',
+	contradiction: 'The operator contradicts itself',
+	no_reference: 'The operator’s reference was lost',
+	no_final_answer: 'The operator gives no final answer',
+	refund_not_supported: 'The operator cannot refund',
+	refund_refused: 'The operator refused the refund',
+	refund_failed: 'The refund failed',
+	refund_no_final_answer: 'Nobody knows if the refund arrived',
+	statement_unknown: 'The statement has a payment that we do not know',
+	statement_paid: 'The statement says paid, we do not',
+	statement_missing: 'The statement lacks a payment',
+	statement_amount: 'The statement has another amount'
+};
+
+export const titleOf = (review: Review): string => REASONS[review.reason as ReviewReason] ?? review.reason;
+
+/** Throws 404 for an unknown review. */
+export async function reviewOf({ params, locals }: ReviewEvent): Promise<Review> {
+	const review = await locals.app.reviews.find(idOf(params.id));
+	if (!review) error(404, 'Not found');
+	return review;
+}
+
+/** Returns a review with the facts that a person needs for a decision. Phone numbers are masked. */
+export async function reviewPage(event: ReviewEvent) {
+	const review = await reviewOf(event);
+	const evidence = await evidenceOf(event.locals.app, review);
+	const nameOf = await namesOf(event, [
+		review.resolved_by,
+		...(evidence?.audit ?? []).map(({ actor }) => actor)
+	]);
+	const { id, subject, detail, opened_at, resolved_at, decision, note } = review;
+	return {
+		review: {
+			...{ id, subject, detail, decision, note },
+			title: titleOf(review),
+			openedAt: opened_at,
+			resolvedAt: resolved_at,
+			resolvedBy: nameOf(review.resolved_by ?? '')
+		},
+		decisions: resolved_at === null ? allowedDecisions(review, evidence?.payment ?? null) : [],
+		payment: evidence && factsOf(evidence),
+		refunds: (evidence?.refunds ?? []).map((refund) => ({
+			...{ id: refund.id, status: refund.status, reason: refund.reason },
+			...{ sent: refund.submit_state, at: refund.created_at, reference: refund.reference },
+			amount: amountText(refund.amount_minor, refund.currency)
+		})),
+		messages: (evidence?.messages ?? []).map(({ id: message, received_at, kind, outcome, raw }) => ({
+			...{ id: message, at: received_at, kind, outcome },
+			text: raw ?? ''
+		})),
+		history: (evidence?.audit ?? []).map(({ id: entry, at, actor, action, reason }) => ({
+			...{ id: entry, at, action, reason },
+			actor: nameOf(actor)
+		}))
+	};
+}
+
+async function evidenceOf({ payments }: App, { payment_id }: Review): Promise<Evidence | null> {
+	return payment_id === null ? null : payments.evidenceOf(payment_id);
+}
+
+export const amountText = (minor: number, currency: string) =>
+	formatMoney(toMajor(minor, currency), currency);
+
+function factsOf({ payment }: Evidence) {
+	return {
+		id: payment.id,
+		sessionId: payment.session_id,
+		amount: amountText(payment.amount_minor, payment.currency),
+		taken:
+			payment.settled_minor === null
+				? null
+				: amountText(payment.settled_minor, payment.settled_currency ?? payment.currency),
+		phone: maskPhone(payment.phone),
+		operator: payment.operator,
+		status: payment.status,
+		failure: payment.failure_message,
+		reference: payment.reference,
+		operatorReference: payment.operator_reference,
+		transaction: payment.provider_reference,
+		createdAt: payment.created_at,
+		paidAt: payment.paid_at,
+		refundedAt: payment.refunded_at
+	};
+}
+
+/** Carries out the decision of the form, and leads back to the review. */
+export async function decideReview(event: ReviewEvent, visitor: Visitor) {
+	const review = await reviewOf(event);
+	const { field } = await readFields(event.request);
+	const transaction = field('transaction').trim();
+	const reason = readReason(field);
+	const { note } = reason;
+	const decision = DECISIONS.find((one) => one === field('decision'));
+	const refused = (status: number, problem: string) => fail(status, { note, transaction, problem });
+	if (!decision) return refused(400, 'Choose a decision.');
+	if (reason.problem !== null) return refused(400, reason.problem);
+	if (transaction.length > MAX_TRANSACTION)
+		return refused(400, `Transaction id: use at most ${MAX_TRANSACTION} characters.`);
+	const order = { decision, by: actorOf(visitor), note, transaction: transaction || null };
+	try {
+		await event.locals.app.payments.decide(review, order);
+	} catch (problem) {
+		if (!(problem instanceof DecisionRefused)) throw problem;
+		return refused(409, problem.message);
+	}
+	redirect(303, `/admin/reviews/${review.id}?decided`);
+}

@@ -1,0 +1,201 @@
+import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { timeAt } from '#lib/format/calendar.ts';
+import { maskPhone } from '#lib/domain/phone.ts';
+import type { App } from '../../app.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { OwnedRouter, RouterRow } from '../../routers/routers.ts';
+import { readFields } from '../form.ts';
+import { kindWords } from '../owner/access-words.ts';
+import { routerState } from '../owner/router-state.ts';
+import { routerUse } from '../owner/figures/usage.ts';
+import { idOf } from '../page-links.ts';
+import type { Visitor } from '../sign-in/sign-in.ts';
+import { actorOf, readReason } from './admin.ts';
+import { auditLines } from './audit.ts';
+import { amountText, titleOf } from './reviews.ts';
+
+type RouterEvent = RequestEvent<{ id: string }>;
+
+const SHOWN_ENTRIES = 5;
+
+/** Finds routers by one text: the id, words of the name, address or network, an owner's e-mail address, or a gateway's name. */
+export async function findRouters({ locals: { app } }: RequestEvent, text: string, page: Page) {
+	const { accounts, gateways, routers } = app;
+	if (text === '') return routers.search({}, page);
+	const owner = text.includes('@') ? await accounts.findByEmail(text) : null;
+	if (owner) return routers.search({ ownerAccountId: owner.id }, page);
+	const gateway = await gateways.byName(text);
+	const ids = [idOf(text), gateway?.routerId ?? 0].filter((id) => id > 0);
+	return routers.search({ name: text, ids }, page);
+}
+
+interface Page {
+	afterId: number;
+	limit: number;
+}
+
+/** Why a router sells nothing, and what to do. */
+const ADVICE: Readonly<Record<string, string>> = {
+	closed: 'It is closed. "routers set --status online" opens it.',
+	access_unverified:
+		'None of its gateways has responded yet. It sells when one responds, or when you confirm that buyers get access.',
+	gateway_unresponsive:
+		'None of its gateways responds. Check the power, the internet connection and the configuration.',
+	network_password_missing:
+		'It sells the network’s own password, and Airtill does not know it. The owner’s page of the router takes it.'
+};
+
+const disabledText = ({ canEnable }: OwnedRouter) =>
+	canEnable
+		? 'Its owner has disabled it, and can enable it again.'
+		: 'An administrator has disabled it. Its owner cannot enable it.';
+
+/** Describes routers of all owners in a list. */
+export async function routerLines(app: App, routers: readonly OwnedRouter[]) {
+	const owners = new Map<number, string>();
+	for (const id of new Set(routers.map(({ ownerAccountId }) => ownerAccountId))) {
+		owners.set(id, (await app.accounts.find(id))?.email ?? `account ${id}`);
+	}
+	return routers.map((router) => ({
+		...{ id: router.id, name: router.name, ssid: router.ssid, address: router.address },
+		owner: owners.get(router.ownerAccountId) ?? '',
+		state: stateOf(app, router)
+	}));
+}
+
+function stateOf({ clock, config }: App, router: OwnedRouter) {
+	const { tone, label, text } = routerState(router, { now: clock.now(), timeZone: config.reportTimezone });
+	const advice = router.disabled ? disabledText(router) : ADVICE[router.status_reason ?? ''];
+	const isPaused = !router.disabled && router.pausedUntil !== null;
+	return { tone, label, text: isPaused ? text : (advice ?? null) };
+}
+
+/** Throws 404 for an unknown router. */
+async function routerOf({ params, locals: { app } }: RouterEvent, { account }: Visitor): Promise<RouterRow> {
+	try {
+		const administrator = { accountId: account.id, role: 'admin' } as const;
+		return await app.routers.changeable(app.database.db, administrator, idOf(params.id));
+	} catch (problem) {
+		if (!(problem instanceof AppError)) throw problem;
+	}
+	error(404, 'Not found');
+}
+
+/** Sentences about a change, by the parameter `done` of the address. */
+const DONE = {
+	disable: 'The router is disabled.',
+	enable: 'The router is enabled again.',
+	confirm: 'The access is confirmed.',
+	withdraw: 'The confirmation is withdrawn.'
+} as const;
+
+type Change = keyof typeof DONE;
+
+/** The change that a router allows for each mark. */
+const marksOf = (row: RouterRow) => ({
+	isDisabled: row.disabled_at !== null,
+	isConfirmed: row.access_confirmed_at !== null,
+	/** Of a router that an owner has disabled, too, so that the owner cannot enable it. */
+	mayDisable: row.disabled_at === null || row.disabled_by_owner === 1,
+	mayConfirm: row.access_confirmed_at === null && row.responded_at === null
+});
+
+function doneText(done: string | null, { isDisabled, isConfirmed }: ReturnType<typeof marksOf>) {
+	const isTrue: Record<Change, boolean> = {
+		...{ disable: isDisabled, enable: !isDisabled, confirm: isConfirmed, withdraw: !isConfirmed }
+	};
+	const change = CHANGES.find((one) => one === done);
+	return change && isTrue[change] ? DONE[change] : null;
+}
+
+const CHANGES = Object.keys(DONE) as Change[];
+
+export async function routerPage(event: RouterEvent, visitor: Visitor) {
+	const { app } = event.locals;
+	const row = await routerOf(event, visitor);
+	const [router, owner, use, money, audited] = await Promise.all([
+		app.routers.ownedOne({ accountId: visitor.account.id, role: 'admin' }, row.id),
+		app.accounts.find(row.owner_account_id),
+		app.usage.ofRouters([row.id]),
+		moneyOf(app, row.id),
+		app.audit.search(
+			app.database.db,
+			{
+				...{ actor: null, action: null, paymentId: null, routerId: row.id },
+				from: 0,
+				to: app.clock.now() + 1
+			},
+			{ after: null, limit: SHOWN_ENTRIES }
+		)
+	]);
+	const marks = marksOf(row);
+	return {
+		router: {
+			...{ id: row.id, name: row.name, address: row.address, ssid: row.ssid, security: row.security },
+			...{ lat: row.lat, lon: row.lon, externalId: row.external_id },
+			kind: kindWords(row.access_kind, row.security, row.ssid).title,
+			...{ createdAt: row.created_at, respondedAt: row.responded_at, confirmedAt: row.access_confirmed_at },
+			price: router.hourly ? amountText(row.price_minor, row.currency) : null,
+			offers: router.offers.length
+		},
+		...marks,
+		owner: { id: row.owner_account_id, email: owner?.email ?? '' },
+		state: stateOf(app, router),
+		use: routerUse(use.get(row.id), app.config.reportTimezone),
+		gateways: await gatewaysOf(app, row.id),
+		money,
+		entries: await auditLines(event, audited.entries),
+		done: doneText(event.url.searchParams.get('done'), marks)
+	};
+}
+
+/** Faults of the gateways, and devices that wait there, by the gateway's name. */
+async function gatewaysOf({ access, database, gateways }: App, routerId: number) {
+	const faults: Record<string, string[]> = {};
+	for (const { id, name, trouble } of await gateways.ofRouter(database.db, routerId)) {
+		const { granting, revoking, failed, lastError } = await access.pendingAt(id);
+		const counts = [
+			...(granting > 0 ? [`${granting} devices wait to be connected.`] : []),
+			...(revoking > 0 ? [`${revoking} devices wait to be disconnected.`] : []),
+			...(failed > 0 ? [`${failed} devices could not be disconnected.`] : [])
+		];
+		faults[name] = [trouble, ...counts, lastError].filter((one) => one !== null);
+	}
+	return faults;
+}
+
+async function moneyOf({ monitoring, config }: App, routerId: number) {
+	const { payments, reviews, refunds, notConnected } = await monitoring.moneyOf(routerId);
+	const when = (at: number) => timeAt(at, config.reportTimezone);
+	return {
+		payments: payments.map((payment) => ({
+			...{ id: payment.id, status: payment.status, operator: payment.operator },
+			...{ when: when(payment.created_at), phone: maskPhone(payment.phone) },
+			amount: amountText(payment.amount_minor, payment.currency)
+		})),
+		reviews: reviews.map((review) => ({
+			id: review.id,
+			title: titleOf(review),
+			when: when(review.opened_at)
+		})),
+		refunds: refunds.map((refund) => ({
+			...{ id: refund.id, paymentId: refund.payment_id, when: when(refund.created_at) },
+			amount: amountText(refund.amount_minor, refund.currency)
+		})),
+		notConnected: notConnected.map((session) => ({
+			...{ id: session.id, when: when(session.updated_at) },
+			amount: amountText(session.amount_minor, session.currency)
+		}))
+	};
+}
+
+/** Carries out a change that needs a reason, and leads back to the router. A second click changes nothing. */
+export async function changeRouter(event: RouterEvent, visitor: Visitor, which: Change) {
+	const { id } = await routerOf(event, visitor);
+	const { note, problem } = readReason((await readFields(event.request)).field);
+	if (problem !== null) return fail(400, { which, note, problem });
+	const column = which === 'disable' || which === 'enable' ? 'disabled_at' : 'access_confirmed_at';
+	const isSet = which === 'disable' || which === 'confirm';
+	await event.locals.app.routers.mark(id, column, { isSet, by: actorOf(visitor), note });
+	redirect(303, `/admin/routers/${id}?done=${which}`);
+}

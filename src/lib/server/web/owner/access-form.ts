@@ -1,0 +1,81 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { hasNetworkPassword, type AccessKind } from '#lib/domain/access-kind.ts';
+import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import { InputError } from '../../platform/errors.ts';
+import type { Editor, OwnedRouter } from '../../routers/routers.ts';
+import { readFields } from '../form.ts';
+import { kindWords } from './access-words.ts';
+
+interface Choice {
+	kind: AccessKind;
+	security: 'wpa' | 'nopass';
+}
+
+/** Value of a choice in the form. */
+const valueOf = ({ kind, security }: Choice) => `${kind} ${security}`;
+
+/** The hotspot's sign-in page works on an open network too. */
+async function choicesOf({ locals: { app } }: RequestEvent, { id }: OwnedRouter): Promise<Choice[]> {
+	const kinds = await app.accessKinds.choices(id);
+	return kinds.flatMap((kind) => [
+		...(kind === 'portal_login' ? [{ kind, security: 'nopass' } as const] : []),
+		{ kind, security: 'wpa' } as const
+	]);
+}
+
+export async function accessForm(event: RequestEvent, router: OwnedRouter) {
+	const ssid = apart(router.ssid);
+	const choices = await choicesOf(event, router);
+	return {
+		id: router.id,
+		name: router.name,
+		chosen: valueOf({ kind: router.access_kind, security: router.security }),
+		choices: choices.map((choice) => ({
+			value: valueOf(choice),
+			...kindWords(choice.kind, choice.security, ssid)
+		})),
+		asksPassword: choices.some(({ kind, security }) => hasNetworkPassword(kind, security)),
+		maxPassword: MAX_WIFI_PASSWORD
+	};
+}
+
+export async function saveAccess(event: RequestEvent, router: OwnedRouter, editor: Editor) {
+	const { field } = await readFields(event.request);
+	const [chosen, typed] = [field('access'), field('password')];
+	const refused = (problems: { access?: string; password?: string }) =>
+		fail(400, { chosen, typed, ...problems });
+	const choice = (await choicesOf(event, router)).find((one) => valueOf(one) === chosen);
+	if (!choice) return refused({ access: m.owner_access_refused() });
+	const { kind, security } = choice;
+	const isGiven = typed !== '' && hasNetworkPassword(kind, security);
+	const password = isGiven ? wifiPasswordText(typed) : null;
+	if (password !== null) return refused({ password });
+	const change = { kind, security, networkPassword: isGiven ? typed : undefined };
+	try {
+		await event.locals.app.accessKinds.set(router.id, change, editor);
+	} catch (problem) {
+		if (!(problem instanceof InputError)) throw problem;
+		const lacksPassword = problem.problems.every((one) => one.field === 'network-password');
+		return refused(
+			lacksPassword ? { password: m.owner_access_no_password() } : { access: m.owner_access_refused() }
+		);
+	}
+	redirect(303, link(`/owner/routers/${router.id}?done=access`));
+}
+
+/** Returns why a text cannot be the password, or null. access/passes/access-kinds.ts checks the same rules again. */
+export function wifiPasswordText(text: string): string | null {
+	switch (wifiPasswordProblem(text)) {
+		case null:
+			return null;
+		case 'hex':
+			return m.owner_wifi_hex();
+		case 'characters':
+			return m.owner_wifi_characters();
+		default:
+			return m.owner_wifi_length({ min: String(MIN_WIFI_PASSWORD), max: String(MAX_WIFI_PASSWORD) });
+	}
+}

@@ -1,0 +1,67 @@
+import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
+import type { Period } from '#lib/format/calendar.ts';
+import { dayName, money } from '#lib/format/text.ts';
+import { numberText } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { App } from '#lib/server/app.ts';
+import { figureLines, hourName, isEmpty, offerLines, paymentsHref, sumLine } from './figures.ts';
+
+const CHART_DAYS = 14;
+/** Lines of a group. */
+const MOST = 10;
+
+/** Reads the first page for a period: sums, charts and groups, each figure with the address of its payments. */
+export async function salesOfPeriod({ earnings }: App, caller: { accountId: number }, period: Period) {
+	const today = earnings.today();
+	const of = { period, day: today };
+	const [body, days, hours, routers, methods] = await Promise.all([
+		earnings.report(caller, { period, from: today, to: today }),
+		earnings.report(caller, { period: 'daily', from: daysBefore(today, CHART_DAYS - 1), to: today }),
+		earnings.hours(caller, of),
+		earnings.groups(caller, of, { by: 'router', limit: MOST + 1 }),
+		earnings.groups(caller, of, { by: 'method', limit: MOST })
+	]);
+	const { currency, total, start } = body;
+	const hrefOf = (filter: Parameters<typeof paymentsHref>[2]) => paymentsHref(period, start, filter);
+	const offers = offerLines(body.offers, currency).map(({ offer, ...line }) => ({
+		...line,
+		href: hrefOf({ offer })
+	}));
+	const note = (count: number) => (count > MOST ? m.owner_most_sales({ count: numberText(MOST) }) : null);
+	return {
+		period,
+		any: !isEmpty(total),
+		net: money(total.net, currency),
+		href: hrefOf({}),
+		lines: figureLines(total, currency, (kind) => hrefOf({ kind })),
+		days: isEmpty(days.total)
+			? null
+			: {
+					highest: money(Math.max(...days.data.map(({ net }) => net)), currency),
+					bars: days.data.map((one) => ({
+						...sumLine(dayName(one.start), one, currency),
+						value: one.net,
+						href: paymentsHref('daily', one.start)
+					}))
+				},
+		hours: hours.map((one) => ({
+			...sumLine(hourName(one.hour), one, currency),
+			value: one.sessions,
+			href: hrefOf({ hour: one.hour })
+		})),
+		routers: routers.slice(0, MOST).map((one) => ({
+			...sumLine(one.name, one, currency),
+			href: hrefOf({ router: Number(one.key) })
+		})),
+		moreRouters: note(routers.length),
+		offers: offers.slice(0, MOST),
+		moreOffers: note(offers.length),
+		methods: methods.map((one) => ({
+			...sumLine(methodName(one.name), one, currency),
+			href: hrefOf({ method: one.name })
+		}))
+	};
+}
+
+const daysBefore = (day: string, count: number): string =>
+	new Date(Date.parse(day) - count * 86_400_000).toISOString().slice(0, 10);

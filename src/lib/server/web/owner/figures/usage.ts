@@ -1,0 +1,91 @@
+import { numberText, apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { App } from '#lib/server/app.ts';
+import type { OwnedRouter } from '#lib/server/routers/routers.ts';
+import type { RouterUse, SessionUse } from '#lib/server/owner/usage/usage.ts';
+import { moment, money } from '#lib/format/text.ts';
+import { routerState } from '../router-state.ts';
+
+/** Smaller clock differences have no visible effect. */
+const CLOCK_SHOWN_MS = 5_000;
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+/** Formats bytes as "850 kB" or "1.2 GB", in thousands as phones do. */
+function dataText(bytes: number): string {
+	const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
+	const value = bytes / 1000 ** power;
+	const digits = power > 1 && value < 10 ? 1 : 0;
+	return apart(`${numberText(value, { maximumFractionDigits: digits })}\u00a0${UNITS[power] ?? 'B'}`);
+}
+
+export async function routersOf({ clock, usage, config }: App, routers: readonly OwnedRouter[]) {
+	const uses = await usage.ofRouters(routers.map(({ id }) => id));
+	const when = { now: clock.now(), timeZone: config.reportTimezone };
+	return routers.map((router) => {
+		const { id, name, price, currency, hourly, offers } = router;
+		return {
+			id,
+			name,
+			sells: hourly
+				? m.owner_per_hour({ money: money(price, currency) })
+				: offers.map((offer) => offer.name).join(' · '),
+			state: routerState(router, when),
+			use: useLine(uses.get(id))
+		};
+	});
+}
+
+function useLine(use: RouterUse | undefined): string | null {
+	if (!use || use.online === null) return null;
+	const online = numberText(use.online);
+	return use.data
+		? m.usage_line({ count: online, data: dataText(use.data.today) })
+		: m.usage_line_online({ count: online });
+}
+
+const outageText = (since: number, timeZone: string) =>
+	m.usage_unresponsive({ time: moment(since, timeZone) });
+
+function gatewayLine(gateway: RouterUse['gateways'][number], timeZone: string) {
+	const { name, title, state, seenAt, unresponsiveSince, clockOffsetMs } = gateway;
+	const seconds = String(Math.round(Math.abs(clockOffsetMs ?? 0) / 1000));
+	const isOff = clockOffsetMs !== null && Math.abs(clockOffsetMs) >= CLOCK_SHOWN_MS;
+	return {
+		name,
+		title,
+		state: {
+			responding: m.usage_responding(),
+			new: m.usage_new(),
+			unresponsive: outageText(unresponsiveSince ?? 0, timeZone),
+			unmonitored: m.usage_unmonitored()
+		}[state],
+		mark: state === 'responding' ? ('good' as const) : state === 'unmonitored' ? null : ('notice' as const),
+		notes: [
+			...(seenAt === null ? [] : [m.usage_last_response({ time: moment(seenAt, timeZone) })]),
+			...(isOff
+				? [clockOffsetMs > 0 ? m.usage_clock_ahead({ seconds }) : m.usage_clock_behind({ seconds })]
+				: [])
+		]
+	};
+}
+
+export function routerUse(use: RouterUse | undefined, timeZone: string) {
+	if (!use || use.gateways.length === 0) return null;
+	const { online, data, gateways } = use;
+	const known = (value: string | null) => value ?? m.usage_unknown();
+	return {
+		lines: [
+			[m.usage_devices(), known(online === null ? null : numberText(online))],
+			[m.usage_today(), known(data && dataText(data.today))],
+			[m.usage_month(), known(data && dataText(data.month))]
+		] as const,
+		gateways: gateways.map((gateway) => gatewayLine(gateway, timeZone))
+	};
+}
+
+export function sessionUse(use: SessionUse | undefined, isRunning: boolean): string | null {
+	if (!use) return null;
+	const connected = use.connected > 0 ? m.usage_connected() : m.usage_not_connected();
+	const data = m.usage_data_used({ data: dataText(use.bytes) });
+	return isRunning ? `${connected} · ${data}` : data;
+}

@@ -1,0 +1,114 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { link } from '#lib/i18n/current.ts';
+import { apart, numberText } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import { MAX_OWN_GATEWAYS, OWN_KINDS, type OwnInput, type OwnKind } from '../../../gateways/setup/setup.ts';
+import { InputError } from '../../../platform/errors.ts';
+import { randomCharacters } from '../../../platform/ids.ts';
+import type { OwnedRouter } from '../../../routers/routers.ts';
+import { readFields, type Fields } from '../../form.ts';
+import { editorOf, ownRouter, requireActiveOwner } from '../owner.ts';
+
+const FIELDS = ['loginHost', 'api', 'apiKey', 'apiCertificate', 'site', 'accessPoints'] as const;
+
+const EMPTY: OwnInput = {
+	...{ loginHost: '', api: '', apiKey: '', apiCertificate: '', site: 'default', accessPoints: '' }
+};
+
+/** The name of a gateway ends with the key of its form: the same form adds one gateway, however often it is sent. */
+const FORM_KEY = /^[a-z]{8}$/;
+const newKey = () => randomCharacters('abcdefghijkmnpqrstuvwxyz', 8);
+
+/** Installation address as the gateway must use it. */
+export const originOf = ({ locals }: RequestEvent) => locals.app.config.origin ?? locals.origin;
+
+export const gatewayPath = (routerId: number, id?: number) =>
+	`/owner/routers/${routerId}/gateway${id === undefined ? '' : `/${id}`}`;
+
+export const ownKindOf = (text: string | null): OwnKind | null =>
+	OWN_KINDS.find((kind) => kind === text) ?? null;
+
+function kindText(kind: OwnKind): { title: string; text: string } {
+	switch (kind) {
+		case 'opennds':
+			return { title: 'OpenWrt · openNDS', text: m.owner_gateway_opennds() };
+		case 'mikrotik':
+			return { title: 'MikroTik', text: m.owner_gateway_mikrotik() };
+		case 'unifi':
+			return { title: 'UniFi', text: m.owner_gateway_unifi() };
+	}
+}
+
+export const connectForm = (router: OwnedRouter, chosen: string | null) => ({
+	id: router.id,
+	name: router.name,
+	/** Gateways of the other kinds of access belong to the administrator. */
+	hasSignInPage: router.access_kind === 'portal_login',
+	kinds: OWN_KINDS.map((kind) => ({ kind, ...kindText(kind) })),
+	kind: ownKindOf(chosen),
+	key: newKey(),
+	entry: EMPTY
+});
+
+export const readOwnInput = (field: Fields): OwnInput =>
+	Object.fromEntries(FIELDS.map((name) => [name, field(name).trim()])) as Record<
+		(typeof FIELDS)[number],
+		string
+	>;
+
+const example = (text: string) => ({ example: apart(text) });
+
+/** By the field of the service, see settings/gateway-input.ts. Its reasons may name gateways of others. */
+const ERRORS: Record<string, [field: keyof OwnInput, text: () => string]> = {
+	'login-host': ['loginHost', () => m.owner_gateway_bad_host(example('192.168.1.1'))],
+	api: ['api', m.owner_gateway_bad_api],
+	'api-key': ['apiKey', m.owner_gateway_bad_key],
+	'api-certificate': ['apiCertificate', m.owner_gateway_bad_certificate],
+	site: ['site', () => m.owner_gateway_bad_site(example('default'))],
+	'access-point': ['accessPoints', () => m.owner_gateway_bad_points(example('02:00:5e:10:00:01'))]
+};
+
+/** Returns what to correct: the problem of the page, and texts by field. */
+export function gatewayErrors({ problems }: InputError) {
+	const fields = problems.map(({ field }) => field);
+	const errors = Object.fromEntries(
+		fields.flatMap((field) => {
+			const [name, text] = ERRORS[field] ?? [];
+			return name && text ? [[name, text()] as const] : [];
+		})
+	) as Partial<OwnInput>;
+	const general: Record<string, () => string> = {
+		shared: m.owner_gateway_shared,
+		limit: () => m.owner_gateway_full({ count: numberText(MAX_OWN_GATEWAYS) }),
+		access: m.owner_gateway_access
+	};
+	const other = fields.find((field) => !(field in ERRORS));
+	const problem = other === undefined ? m.owner_offers_check() : (general[other] ?? m.owner_access_refused)();
+	return { errors, problem };
+}
+
+export async function addGateway(event: RequestEvent<{ router: string }>) {
+	const owner = await requireActiveOwner(event);
+	const router = await ownRouter(event, owner);
+	const { app } = event.locals;
+	const { field } = await readFields(event.request);
+	const kind = ownKindOf(field('kind'));
+	const entry = readOwnInput(field);
+	const key = FORM_KEY.test(field('key')) ? field('key') : newKey();
+	const name = `router-${router.id}-${key}`;
+	if (!kind) return fail(400, { kind, key, entry, errors: {}, problem: m.owner_gateway_choose() });
+	let id: number;
+	try {
+		const named = { name, routerId: router.id, kind };
+		const how = { origin: originOf(event), editor: editorOf(owner) };
+		({ id } = await app.gatewaySetup.owner.add(named, entry, how));
+	} catch (refused) {
+		if (!(refused instanceof InputError)) throw refused;
+		const added = await app.gateways.byName(name);
+		if (added?.routerId !== router.id) {
+			return fail(400, { kind, key, entry: { ...entry, apiKey: '' }, ...gatewayErrors(refused) });
+		}
+		({ id } = added);
+	}
+	redirect(303, link(`${gatewayPath(router.id, id)}?done=added`));
+}

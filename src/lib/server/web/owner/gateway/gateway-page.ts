@@ -1,0 +1,115 @@
+import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { moment } from '#lib/format/text.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { RegisteredGateway } from '../../../gateways/gateways.ts';
+import type { TestResult } from '../../../gateways/setup/setup.ts';
+import { portalAddress } from '../../../gateways/captive-sessions/portal-address.ts';
+import { gatewayState } from '../../../owner/usage/usage.ts';
+import { InputError } from '../../../platform/errors.ts';
+import { readFields } from '../../form.ts';
+import { idOf } from '../../page-links.ts';
+import { editorOf, ownRouter, requireActiveOwner, requireOwner } from '../owner.ts';
+import { gatewayErrors, gatewayPath, originOf, ownKindOf, readOwnInput } from './gateway-form.ts';
+
+type Event = RequestEvent<{ router: string; gateway: string }>;
+
+/** Throws 404 for an unknown gateway, and for one of another router. */
+async function gatewayOf({ params, locals }: Event, routerId: number): Promise<RegisteredGateway> {
+	const gateway = await locals.app.gateways.byId(idOf(params.gateway));
+	if (gateway?.routerId !== routerId) error(404, m.owner_no_such_router());
+	return gateway;
+}
+
+/** The gateways of a router, without secrets. */
+export async function gatewaysOf({ locals: { app } }: RequestEvent, routerId: number) {
+	return (await app.gateways.ofRouters([routerId])).map((gateway) => ({
+		...{ name: gateway.name, title: gateway.title, state: gatewayState(gateway) },
+		href: gatewayPath(routerId, gateway.id)
+	}));
+}
+
+const doneTexts: Record<string, () => string> = {
+	added: m.owner_gateway_added,
+	changed: m.owner_gateway_changed,
+	rotated: m.owner_gateway_rotated
+};
+
+export async function gatewayPage(event: Event) {
+	const router = await ownRouter(event, await requireOwner(event));
+	const gateway = await gatewayOf(event, router.id);
+	const { gatewaySetup, config } = event.locals.app;
+	const { id, name, kind, title, key, settings, seenAt, trouble, updatedAt } = gateway;
+	const { origin } = portalAddress({ origin: originOf(event), port: config.port });
+	const state = gatewayState(gateway);
+	return {
+		...{ id, name, title, state, trouble, updatedAt },
+		router: { id: router.id, name: router.name },
+		portal: kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`,
+		seen: seenAt === null ? null : m.usage_last_response({ time: moment(seenAt, config.reportTimezone) }),
+		/** The page then renews itself. */
+		isWaiting: state !== 'responding',
+		kind: gatewaySetup.owner.isOwn(gateway) ? ownKindOf(kind) : null,
+		entry: gatewaySetup.owner.inputOf(gateway),
+		done: doneTexts[event.url.searchParams.get('done') ?? '']?.() ?? null
+	};
+}
+
+/** Throws 403 for a gateway that an administrator manages. */
+export async function ownGateway(event: Event) {
+	const owner = await requireActiveOwner(event);
+	const router = await ownRouter(event, owner);
+	const gateway = await gatewayOf(event, router.id);
+	const { gatewaySetup } = event.locals.app;
+	if (!gatewaySetup.owner.isOwn(gateway)) error(403, m.owner_gateway_managed());
+	return { gateway, editor: editorOf(owner), service: gatewaySetup.owner };
+}
+
+const done = (event: Event, text: string) =>
+	redirect(303, link(`${gatewayPath(idOf(event.params.router), idOf(event.params.gateway))}?done=${text}`));
+
+export const configParts = async (event: Event) => {
+	const { gateway, editor, service } = await ownGateway(event);
+	return service.configOf(gateway, { origin: originOf(event), editor });
+};
+
+export async function changeGateway(event: Event) {
+	const { gateway, editor, service } = await ownGateway(event);
+	const entry = readOwnInput((await readFields(event.request)).field);
+	try {
+		await service.change(gateway, entry, editor);
+	} catch (refused) {
+		if (!(refused instanceof InputError)) throw refused;
+		return fail(400, { entry, ...gatewayErrors(refused) });
+	}
+	return done(event, 'changed');
+}
+
+export async function rotateGateway(event: Event) {
+	const { gateway, editor, service } = await ownGateway(event);
+	const { field } = await readFields(event.request);
+	// The form was sent twice.
+	if (field('updated') !== String(gateway.updatedAt)) return done(event, 'rotated');
+	try {
+		await service.rotate(gateway, field('newKey').trim(), editor);
+	} catch (refused) {
+		if (!(refused instanceof InputError)) throw refused;
+		return fail(400, { rotate: m.owner_gateway_bad_key() });
+	}
+	return done(event, 'rotated');
+}
+
+const TEST_TEXTS: Record<TestResult, () => string> = {
+	ready: m.owner_gateway_ready,
+	unready: m.owner_gateway_unready,
+	unreachable: m.owner_gateway_unreachable,
+	seen: m.owner_gateway_seen,
+	unseen: m.owner_gateway_unseen,
+	busy: m.owner_gateway_busy
+};
+
+export async function testGateway(event: Event) {
+	const { gateway, service } = await ownGateway(event);
+	const { result, problems } = await service.test(gateway);
+	return { test: { isGood: result === 'ready' || result === 'seen', text: TEST_TEXTS[result](), problems } };
+}

@@ -1,0 +1,73 @@
+import { error, type RequestEvent } from '@sveltejs/kit';
+import { purchaseState } from '#lib/checkout/purchase/state.ts';
+import { formatMoney, toMajor } from '#lib/domain/money.ts';
+import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
+import { maskPhone } from '#lib/domain/phone.ts';
+import { moment } from '#lib/format/text.ts';
+import { momentText } from '#lib/format/when.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { PurchaseFacts } from '#lib/server/owner/help/help.ts';
+import { isoTime } from '#lib/server/platform/clock.ts';
+import { idOf } from '../../page-links.ts';
+import { boughtText, summaryOf } from './search.ts';
+import { adviceFor, helpState } from './state.ts';
+import { timelineOf } from './timeline.ts';
+
+/** Returns one purchase with its timeline. Throws 404 for an unknown one and for another owner's. */
+export async function purchasePage(
+	{ params, url, locals: { app } }: RequestEvent<{ session: string }>,
+	accountId: number
+) {
+	const facts = await app.help.read(accountId, idOf(params.session));
+	if (!facts) error(404, m.help_not_found());
+	const { reportTimezone: timeZone } = app.config;
+	const { session, payment, now, activatingUntil, isConnected } = facts;
+	return {
+		...summaryOf(facts, timeZone),
+		customerSees: buyersText(facts, timeZone),
+		advice: adviceFor(helpState(facts), {
+			isConnected,
+			ssid: apart(session.ssid),
+			address: apart(`${url.host}${link('/resume')}`),
+			number: String(payment?.id ?? ''),
+			time: moment(activatingUntil ?? now, timeZone)
+		}),
+		canEnd: session.status === 'active',
+		refundNote: payment?.status === 'success' ? m.help_refund_who({ number: String(payment.id) }) : null,
+		isEnded: url.searchParams.has('ended'),
+		timeline: timelineOf(facts, boughtText(session)).map(({ at, text }) => ({
+			when: moment(at, timeZone, { second: '2-digit' }),
+			text
+		}))
+	};
+}
+
+const amount = (minor: number, currency: string) => formatMoney(toMajor(minor, currency), currency);
+
+/** Returns the result that the buyer's page shows, without the password and the code. */
+function buyersText({ session, payment, now }: PurchaseFacts, timeZone: string): string {
+	const { amount_minor, currency, expires_at: end } = session;
+	const { title, text } = purchaseState(
+		{
+			status: session.status,
+			status_reason: session.status_reason,
+			expires_at: isoTime(end),
+			access: { kind: session.access_kind }
+		},
+		payment && { ...payment, applied: payment.applied === 1, created_at: isoTime(payment.created_at) },
+		{
+			amount: amount(amount_minor, currency),
+			taken: amount(payment?.settled_minor ?? amount_minor, payment?.settled_currency ?? currency),
+			number: maskPhone((payment ?? session).phone),
+			network: methodName(session.payment_method),
+			ssid: apart(session.ssid),
+			until: end === null ? null : momentText(new Date(end), new Date(now), timeZone),
+			data: null,
+			code: ''
+		},
+		new Date(now)
+	);
+	return `${title} ${text}`;
+}

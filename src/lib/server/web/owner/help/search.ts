@@ -1,0 +1,58 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { formatDuration } from '#lib/domain/duration.ts';
+import { toMajor } from '#lib/domain/money.ts';
+import { maskPhone } from '#lib/domain/phone.ts';
+import { FIRST_DATE, isDate, LAST_DATE, spanOfDates } from '#lib/format/calendar.ts';
+import { moment, money } from '#lib/format/text.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { FoundPurchase } from '#lib/server/owner/help/help.ts';
+import { helpState, stateMark } from './state.ts';
+
+const MAX_FOUND = 20;
+const MIN_TYPED = 4;
+const MAX_TYPED = 64;
+
+/** /owner/help?q=&day= finds purchases; without both it lists those of today. */
+export async function searchPage({ url, locals: { app } }: RequestEvent, accountId: number) {
+	const typed = (url.searchParams.get('q') ?? '').trim();
+	const day = (url.searchParams.get('day') ?? '').trim();
+	const isWrong = typed !== '' && !canBeFound(typed);
+	const isWrongDay = day !== '' && (!isDate(day) || day < FIRST_DATE || day > LAST_DATE);
+	const problems = {
+		q: isWrong ? m.help_wrong({ min: String(MIN_TYPED), max: String(MAX_TYPED) }) : undefined,
+		day: isWrongDay ? m.help_wrong_day() : undefined
+	};
+	const asked = { typed, day, problems, isToday: typed === '' && day === '' };
+	if (isWrong || isWrongDay) return { ...asked, purchases: null, more: null };
+	const { reportTimezone: timeZone } = app.config;
+	const wanted = asked.isToday ? app.earnings.today() : day;
+	const span = spanOfDates(wanted || FIRST_DATE, wanted || LAST_DATE, timeZone);
+	const { data, hasMore } = await app.help.search(accountId, typed, span, MAX_FOUND);
+	return {
+		...asked,
+		purchases: data.map((found) => summaryOf(found, timeZone)),
+		more: hasMore ? m.help_more({ count: String(MAX_FOUND) }) : null
+	};
+}
+
+/** Numbers of payments may be shorter. PostgreSQL refuses NUL in text. */
+const canBeFound = (typed: string): boolean =>
+	typed.length <= MAX_TYPED && !/\p{Cc}/u.test(typed) && (typed.length >= MIN_TYPED || /^\d+$/.test(typed));
+
+/** Describes a purchase in a list, and at the top of its page. */
+export function summaryOf({ session, payment }: FoundPurchase, timeZone: string) {
+	return {
+		id: session.id,
+		phone: maskPhone((payment ?? session).phone),
+		router: session.router_name,
+		bought: boughtText(session),
+		when: moment(session.created_at, timeZone),
+		mark: stateMark(helpState({ session, payment }))
+	};
+}
+
+export const boughtText = ({ duration, amount_minor, currency }: FoundPurchase['session']): string =>
+	m.owner_bought({
+		duration: formatDuration(duration),
+		money: money(toMajor(amount_minor, currency), currency)
+	});

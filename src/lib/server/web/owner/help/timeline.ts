@@ -1,0 +1,164 @@
+import { toMajor } from '#lib/domain/money.ts';
+import { maskPhone } from '#lib/domain/phone.ts';
+import { money } from '#lib/format/text.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { PurchaseFacts } from '#lib/server/owner/help/help.ts';
+
+interface Entry {
+	/** ms since the epoch */
+	at: number;
+	text: string;
+}
+
+type Payment = PurchaseFacts['payments'][number];
+
+/** Says what happened to a purchase, oldest first, in plain words and without secrets. */
+export function timelineOf(facts: PurchaseFacts, bought: string): Entry[] {
+	const { session, payments, now } = facts;
+	const entries = [
+		{ at: session.created_at, text: m.help_at_ordered({ what: bought }) },
+		...payments.flatMap(paymentEntries),
+		...refundEntries(facts),
+		...reviewEntries(facts),
+		...accessEntries(facts),
+		...deviceEntries(facts),
+		...endEntries(facts)
+	];
+	return entries.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
+}
+
+const amount = (minor: number, currency: string) => money(toMajor(minor, currency), currency);
+
+function paymentEntries(payment: Payment): Entry[] {
+	const { id, phone, created_at: createdAt, submitted_at: sentAt, submit_state: sent } = payment;
+	const [number, customer] = [String(id), maskPhone(phone)];
+	const asked =
+		sentAt === null
+			? { at: createdAt, text: m.help_at_not_sent({ number }) }
+			: sent === 'uncertain' || sent === 'submitting'
+				? { at: sentAt, text: m.help_at_no_answer({ number }) }
+				: { at: sentAt, text: m.help_at_asked({ number, phone: customer }) };
+	return [asked, ...resultEntries(payment)];
+}
+
+function resultEntries(payment: Payment): Entry[] {
+	const { status, paid_at: paidAt, updated_at: at, provider_reference: transaction } = payment;
+	const number = String(payment.id);
+	if (paidAt !== null) {
+		const taken = amount(
+			payment.settled_minor ?? payment.amount_minor,
+			payment.settled_currency ?? payment.currency
+		);
+		const text = m.help_at_paid({ number, money: taken });
+		return [
+			{ at: paidAt, text: transaction === null ? text : `${text} ${m.help_transaction({ transaction })}` }
+		];
+	}
+	if (status === 'failed') return [{ at, text: m.help_at_failed({ number, reason: failureText(payment) }) }];
+	return status === 'expired' ? [{ at, text: m.help_at_unanswered({ number }) }] : [];
+}
+
+function failureText({ failure_code: code }: Payment): string {
+	switch (code) {
+		case 'payer_rejected':
+			return m.help_why_rejected();
+		case 'insufficient_funds':
+			return m.purchase_refused_insufficient_funds_title();
+		case 'payer_not_found':
+			return m.purchase_refused_payer_not_found_title();
+		case 'payer_limit_reached':
+			return m.purchase_refused_payer_limit_reached_title();
+		case 'payer_timeout':
+			return m.help_why_timeout();
+		case 'provider_unavailable':
+			return m.purchase_refused_provider_unavailable_title();
+		default:
+			return m.help_why_error();
+	}
+}
+
+function refundEntries({ refunds, payments }: PurchaseFacts): Entry[] {
+	return refunds.flatMap((refund) => {
+		const number = String(refund.payment_id);
+		const sum = amount(refund.amount_minor, refund.currency);
+		const reason = refundReason(refund.reason);
+		const begun = {
+			at: refund.created_at,
+			text: `${m.help_at_refund({ number, money: sum })} ${reason}`.trim()
+		};
+		const refundedAt = payments.find(({ id }) => id === refund.payment_id)?.refunded_at;
+		if (refund.status === 'succeeded')
+			return [begun, { at: refundedAt ?? refund.updated_at, text: m.help_at_refunded({ number }) }];
+		return refund.status === 'failed'
+			? [begun, { at: refund.updated_at, text: m.help_at_refund_failed({ number }) }]
+			: [begun];
+	});
+}
+
+function refundReason(reason: string): string {
+	switch (reason) {
+		case 'duplicate_payment':
+			return m.help_why_duplicate();
+		case 'session_cancelled':
+			return m.help_why_cancelled();
+		case 'late_payment':
+			return m.help_why_late();
+		case 'provisioning_failed':
+			return m.help_why_router();
+		case 'amount_mismatch':
+			return m.help_why_amount();
+		default:
+			return '';
+	}
+}
+
+const reviewEntries = ({ reviews }: PurchaseFacts): Entry[] =>
+	reviews.flatMap(({ payment_id: id, opened_at: openedAt, resolved_at: resolvedAt }) => {
+		const number = String(id);
+		const opened = { at: openedAt, text: m.help_at_review({ number }) };
+		return resolvedAt === null ? [opened] : [opened, { at: resolvedAt, text: m.help_at_decided({ number }) }];
+	});
+
+function accessEntries({ session, payment }: PurchaseFacts): Entry[] {
+	const { status, starts_at: startsAt } = session;
+	if (startsAt !== null) return [{ at: startsAt, text: m.help_at_started() }];
+	return status === 'activating' && payment !== null
+		? [{ at: payment.updated_at, text: m.help_at_waits() }]
+		: [];
+}
+
+/** Gateways confirm a device by its grant, or report it by a slot. */
+function deviceEntries({ slots, grants }: PurchaseFacts): Entry[] {
+	const connected = [
+		...slots.map(({ mac, bound_at: at }) => ({ mac, at })),
+		...grants.flatMap(({ mac, granted_at: at }) => (at === null ? [] : [{ mac, at }]))
+	].sort((a, b) => a.at - b.at);
+	const first = new Map(connected.toReversed().map(({ mac, at }) => [mac, at]));
+	const left = slots.flatMap(({ released_at: at }) => (at === null ? [] : [{ at, text: m.help_at_left() }]));
+	return [...[...first.values()].map((at) => ({ at, text: m.help_at_connected() })), ...left];
+}
+
+function endEntries({ session }: PurchaseFacts): Entry[] {
+	const { status, status_reason: reason, ended_at: at } = session;
+	if (at === null) return [];
+	if (status === 'expired') return [{ at, text: m.help_at_over() }];
+	if (status !== 'ended' && status !== 'cancelled') return [];
+	return [{ at, text: endText(reason) }];
+}
+
+function endText(reason: string | null): string {
+	switch (reason) {
+		case 'client_ended':
+			return m.help_at_ended_by_customer();
+		case 'data_limit_reached':
+			return m.help_at_no_data();
+		case 'client_cancelled':
+			return m.help_at_cancelled();
+		case 'payment_timeout':
+			return m.help_at_timed_out();
+		case 'provisioning_failed':
+			return m.help_at_not_connected();
+		default:
+			return m.help_at_ended();
+	}
+}

@@ -1,0 +1,67 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { parseAmount } from '#lib/domain/money.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart, numberText } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import { InputError } from '../../platform/errors.ts';
+import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '../../platform/ids.ts';
+import { MAX_UNCONNECTED_ROUTERS } from '../../routers/routers.ts';
+import { readFields } from '../form.ts';
+import { kindWords } from './access-words.ts';
+import { editorOf, requireActiveOwner } from './owner.ts';
+import { priceProblem, readEntry, routerErrors, type RouterEntry } from './router-form.ts';
+
+/** The kinds that an owner can set up alone: the others need a RADIUS server. Most hotspots are open networks. */
+const CHOICES = [
+	['portal_login', 'nopass'],
+	['portal_login', 'wpa'],
+	['shared_password', 'wpa']
+] as const;
+
+const valueOf = (kind: string, security: string) => `${kind} ${security}`;
+
+export function newRouterForm({ locals: { app } }: RequestEvent) {
+	return {
+		/** The same form adds one router, however often it is sent. */
+		key: purchaseToken(),
+		currency: app.config.currency,
+		entry: { name: '', address: '', ssid: '', lat: '', lon: '' },
+		choices: CHOICES.map(([kind, security]) => ({
+			value: valueOf(kind, security),
+			...kindWords(kind, security, apart('Wi‑Fi'))
+		}))
+	};
+}
+
+type Errors = Partial<RouterEntry & { price: string }>;
+
+export async function addRouter(event: RequestEvent) {
+	const owner = await requireActiveOwner(event);
+	const { app } = event.locals;
+	const { field } = await readFields(event.request);
+	const { entry } = readEntry(field);
+	const key = PURCHASE_TOKEN_PATTERN.test(field('key')) ? field('key') : purchaseToken();
+	const [price, chosen] = [field('price'), field('access')];
+	const refused = (errors: Errors, problem = m.owner_offers_check()) =>
+		fail(400, { key, entry, price, chosen, errors, problem });
+	const choice = CHOICES.find(([kind, security]) => valueOf(kind, security) === chosen);
+	if (!choice) return refused({}, m.owner_access_choose());
+	const [access_kind, security] = choice;
+	const texts = { ...entry, price: String(parseAmount(price) ?? price), access_kind, security };
+	let id: number;
+	try {
+		({ id } = await app.routers.add(owner.account.id, texts, editorOf(owner), key));
+	} catch (wrong) {
+		if (!(wrong instanceof InputError)) throw wrong;
+		const fields = wrong.problems.map((one) => one.field);
+		if (fields.includes('limit')) {
+			return refused({}, m.owner_new_full({ count: numberText(MAX_UNCONNECTED_ROUTERS) }));
+		}
+		const isPrice = fields.includes('price');
+		return refused({
+			...routerErrors(wrong, entry),
+			...(isPrice && { price: priceProblem(price, app.config) ?? m.owner_price_not_number() })
+		});
+	}
+	redirect(303, link(`/owner/routers/${id}?done=new`));
+}

@@ -1,0 +1,98 @@
+import { ownDuration } from '#lib/checkout/price.ts';
+import { formatDuration, parseDuration } from '#lib/domain/duration.ts';
+import type { OfferEntry, OffersDraft } from '#lib/domain/offers/entry.ts';
+import { cellsOf, type OfferCells } from '#lib/server/offers/cells.ts';
+import type { readFields } from '../../form.ts';
+
+const MAX_ROWS = 20;
+const EMPTY_ROWS = 5;
+/** A usual price list: minutes, an hour, a day, a week, 30 days. */
+const EMPTY_UNITS = ['m', 'h', 'd', 'w', 'd'];
+
+type Fields = Awaited<ReturnType<typeof readFields>>;
+
+const emptyRow = (index: number): OfferEntry => ({
+	...{ name: '', count: '', unit: EMPTY_UNITS[index] ?? 'd', price: '', devices: '' },
+	...{ down: '', up: '', data: '', days: [], from: '', until: '', active: true }
+});
+
+/** Adds rows to type into: five in an empty list, otherwise one. */
+export function withEmptyRows(rows: readonly OfferEntry[]): OfferEntry[] {
+	const count = Math.min(MAX_ROWS, rows.length === 0 ? EMPTY_ROWS : rows.length + 1);
+	return Array.from({ length: count }, (_, index) => rows[index] ?? emptyRow(rows.length === 0 ? index : -1));
+}
+
+/** Reads the fields `NAME-N` of the form. */
+export function readDraft({ field, all }: Pick<Fields, 'field' | 'all'>): OffersDraft {
+	const count = /^\d{1,2}$/.test(field('rows')) ? Math.min(Number(field('rows')), MAX_ROWS) : 0;
+	const rows = Array.from({ length: count }, (_, n): OfferEntry => {
+		const text = (name: keyof OfferEntry) => field(`${name}-${n}`).trim();
+		return {
+			...{ name: text('name'), count: text('count'), unit: text('unit'), price: text('price') },
+			...{ devices: text('devices'), down: text('down'), up: text('up'), data: text('data') },
+			...{ days: all(`days-${n}`), from: text('from'), until: text('until') },
+			active: text('active') === 'yes'
+		};
+	});
+	return { hourly: field('hourly') === 'yes', version: Number(field('version')) || 0, rows };
+}
+
+/** Does what a button of the form says: `add`, `delete-2`, `raise-2`, `lower-2`. */
+export function changedRows(rows: readonly OfferEntry[], button: string): readonly OfferEntry[] {
+	if (button === 'add') return rows.length < MAX_ROWS ? [...rows, emptyRow(-1)] : rows;
+	const [, verb, index] = /^(delete|raise|lower)-(\d{1,2})$/.exec(button) ?? [];
+	const at = Number(index);
+	const row = rows[at];
+	if (!row) return rows;
+	const others = rows.filter((_, place) => place !== at);
+	if (verb === 'delete') return others;
+	return others.toSpliced(Math.max(0, verb === 'raise' ? at - 1 : at + 1), 0, row);
+}
+
+/** Rows in which nothing is typed are left out. `places` has the row of each offer. */
+export function cellsOfDraft({ rows }: OffersDraft): { cells: OfferCells[]; places: number[] } {
+	const places = rows.flatMap((row, place) => (isEmpty(row) ? [] : [place]));
+	return { places, cells: rows.filter((row) => !isEmpty(row)).map(cellsOfEntry) };
+}
+
+const isEmpty = ({ name, count, price, devices, down, up, data }: OfferEntry) =>
+	[name, count, price, devices, down, up, data].every((text) => text === '');
+
+function cellsOfEntry(row: OfferEntry): OfferCells {
+	const duration = ownDuration(row.count, row.unit) ?? `${row.count}${row.unit}`;
+	return {
+		...{ name: row.name || formatDuration(duration), duration, price: row.price },
+		...{ max_devices: row.devices, speed_down_kbps: thousands(row.down), speed_up_kbps: thousands(row.up) },
+		...{ data_limit_mb: thousands(row.data), days: row.days.join(' '), from: row.from, until: row.until },
+		active: row.active ? 'yes' : 'no'
+	};
+}
+
+/** Converts "0.5" Mbit/s to "500" kbit/s. Leaves other text as it is, so that it is refused. */
+function thousands(text: string): string {
+	const number = text.replace(',', '.');
+	return /^\d{1,9}(\.\d{1,3})?$/.test(number) ? String(Math.round(Number(number) * 1000)) : text;
+}
+
+export function entryOf(cells: OfferCells): OfferEntry {
+	const duration = parseDuration(cells.duration);
+	const fromThousands = (text: string) => (/^\d+$/.test(text) ? String(Number(text) / 1000) : text);
+	return {
+		// An empty name follows the time when that changes.
+		name: cells.name === formatDuration(cells.duration) ? '' : cells.name,
+		...{ count: String(duration?.count ?? cells.duration), unit: duration?.unit ?? 'd' },
+		...{ price: cells.price, devices: cells.max_devices },
+		...{ down: fromThousands(cells.speed_down_kbps), up: fromThousands(cells.speed_up_kbps) },
+		...{ data: fromThousands(cells.data_limit_mb), days: cells.days.split(' ').filter(Boolean) },
+		...{ from: cells.from, until: cells.until, active: cells.active !== 'no' }
+	};
+}
+
+export const draftOf = (list: {
+	hourly: boolean;
+	version: number;
+	data: readonly Parameters<typeof cellsOf>[0][];
+}): OffersDraft => ({
+	...{ hourly: list.hourly, version: list.version },
+	rows: withEmptyRows(list.data.map((offer) => entryOf(cellsOf(offer))))
+});

@@ -1,0 +1,146 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { offerTerms } from '#lib/checkout/offer-words.ts';
+import type { OfferField, OffersDraft } from '#lib/domain/offers/entry.ts';
+import { money } from '#lib/format/text.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { OffersUpdateBody } from '#lib/server/api/contract/schemas.ts';
+import { cellsOf, OFFER_COLUMNS, offersOfCells } from '#lib/server/offers/cells.ts';
+import { csvProblem, readOffersCsv } from '#lib/server/offers/csv.ts';
+import { CsvFileError } from '#lib/server/platform/csv.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import type { OwnedRouter } from '#lib/server/routers/routers.ts';
+import { readFields } from '../../form.ts';
+import { idOf } from '../../page-links.ts';
+import { cellsOfDraft, changedRows, entryOf, readDraft, withEmptyRows } from './draft.ts';
+import { offerProblem } from './problems.ts';
+import type { requireActiveOwner } from '../owner.ts';
+
+type Actor = Awaited<ReturnType<typeof requireActiveOwner>>['actor'];
+
+/** The page after a button: the draft to edit, or its preview to confirm. */
+interface Shown {
+	draft: OffersDraft | null;
+	/** Lines as buyers see them; null while the draft is edited. */
+	preview: readonly OfferLine[] | null;
+	/** Above the form. */
+	problem: string | null;
+	/** By row and field. */
+	errors: Readonly<Record<number, Partial<Record<OfferField, string>>>>;
+	/** The result for each router to which the offers were copied. */
+	copied: readonly { name: string; text: string; isDone: boolean }[];
+}
+
+const NOTHING: Shown = { draft: null, preview: null, problem: null, errors: {}, copied: [] };
+/** Of a CSV file. */
+export const COLUMN_NAMES = OFFER_COLUMNS.join(', ');
+/** Routers to which offers can be copied at once. */
+const MAX_COPIES = 100;
+
+/** Does what the pressed button says. Only `save` and `copy` change offers. */
+export async function offersAction(event: RequestEvent, router: OwnedRouter, actor: Actor) {
+	const fields = await readFields(event.request);
+	const button = fields.field('do');
+	if (button === 'copy') return copyOffers(event, router, { actor, ids: fields.all('router').map(idOf) });
+	const draft = readDraft(fields);
+	if (button === 'file') return fileDraft(event, router, actor, await fields.file('file'));
+	if (button !== 'preview' && button !== 'save') {
+		return { ...NOTHING, draft: { ...draft, rows: changedRows(draft.rows, button) } };
+	}
+	const { offers } = event.locals.app;
+	try {
+		const list = offersOfCells(cellsOfDraft(draft).cells, { hourly: draft.hourly, version: draft.version });
+		await offers.check(actor, router.id, list);
+		if (button === 'preview') return { ...NOTHING, draft, preview: linesOf(list, router) };
+		await offers.set(actor, router.id, list);
+	} catch (refused) {
+		if (!(refused instanceof AppError)) throw refused;
+		if (refused.code !== 'offers_changed') return fail(400, refusal(refused, draft, router));
+		const current = await offers.ofRouter(actor, router.id);
+		const isSame = JSON.stringify(current.data.map(cellsOf)) === JSON.stringify(cellsOfDraft(draft).cells);
+		// Otherwise somebody else changed them; if they are the same, the form was sent twice.
+		if (!isSame || current.hourly !== draft.hourly) {
+			const problem = m.owner_offers_moved();
+			return fail(409, { ...NOTHING, draft: { ...draft, version: current.version }, problem });
+		}
+	}
+	redirect(303, `${link(`/owner/routers/${router.id}/offers`)}?done`);
+}
+
+function refusal({ items, message }: AppError, draft: OffersDraft, router: OwnedRouter): Shown {
+	const { cells, places } = cellsOfDraft(draft);
+	const errors: Record<number, Partial<Record<OfferField, string>>> = {};
+	let problem: string | null = items ? null : message;
+	for (const item of items ?? []) {
+		const { index, field, text } = offerProblem(item, cells, router);
+		const row = index === null ? undefined : places[index];
+		if (row === undefined || field === null) problem ??= text;
+		else errors[row] = { [field]: text, ...errors[row] };
+	}
+	return { ...NOTHING, draft, errors, problem: problem ?? m.owner_offers_check() };
+}
+
+/** Shows the offers of a CSV file for a check. Nothing is saved. */
+async function fileDraft({ locals }: RequestEvent, router: OwnedRouter, actor: Actor, bytes: Buffer | null) {
+	const { hourly, version } = await locals.app.offers.ofRouter(actor, router.id);
+	const refused = (problem: string) => fail(400, { ...NOTHING, problem });
+	try {
+		const file = await readOffersCsv(bytes ?? Buffer.alloc(0));
+		try {
+			offersOfCells(file.rows, { hourly });
+		} catch (problem) {
+			if (!(problem instanceof AppError)) throw problem;
+			return refused((problem.items ?? []).map((item) => csvProblem(file, item)).join('\n'));
+		}
+		return { ...NOTHING, draft: { hourly, version, rows: withEmptyRows(file.rows.map(entryOf)) } };
+	} catch (problem) {
+		if (!(problem instanceof CsvFileError)) throw problem;
+		return refused(problem.message);
+	}
+}
+
+/** Copies the saved offers. Each router is checked on its own. */
+async function copyOffers(
+	{ locals: { app } }: RequestEvent,
+	router: OwnedRouter,
+	{ actor, ids }: { actor: Actor; ids: readonly number[] }
+): Promise<Shown> {
+	const { hourly, data } = await app.offers.ofRouter(actor, router.id);
+	const cells = data.map(cellsOf);
+	const list = offersOfCells(cells, { hourly });
+	const copied: Shown['copied'][number][] = [];
+	for (const other of (await otherRouters(app, actor, router.id)).filter(({ id }) => ids.includes(id))) {
+		const { name } = other;
+		try {
+			await app.offers.set(actor, other.id, list);
+			copied.push({ name, text: m.owner_offers_copied({ name }), isDone: true });
+		} catch (refused) {
+			if (!(refused instanceof AppError)) throw refused;
+			const [item] = refused.items ?? [];
+			const reason = item ? offerProblem(item, cells, other).text : refused.message;
+			copied.push({ name, text: m.owner_offers_not_copied({ name, reason }), isDone: false });
+		}
+	}
+	return { ...NOTHING, copied };
+}
+
+export async function otherRouters({ routers }: App.Locals['app'], { accountId }: Actor, id: number) {
+	const { data } = await routers.owned(accountId, { afterId: 0, limit: MAX_COPIES });
+	return data.filter((router) => router.id !== id);
+}
+
+interface OfferLine {
+	name: string;
+	terms: string;
+	money: string;
+	active: boolean;
+}
+
+const linesOf = ({ offers }: OffersUpdateBody, { currency }: OwnedRouter): OfferLine[] =>
+	offers.map(({ name, duration, price, active, ...limits }) => {
+		const { max_devices = null, data_limit_mb = null } = limits;
+		const { speed_down_kbps = null, speed_up_kbps = null } = limits;
+		const offer = { id: 0, name, duration, price, available: true, max_devices, data_limit_mb };
+		const terms = offerTerms({ ...offer, speed_down_kbps, speed_up_kbps });
+		return { name, terms, money: money(price, currency), active };
+	});

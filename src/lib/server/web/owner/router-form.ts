@@ -1,0 +1,71 @@
+import { parseAmount, toMinor } from '#lib/domain/money.ts';
+import { money } from '#lib/format/text.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { InputError } from '../../platform/errors.ts';
+import {
+	MAX_ADDRESS_CHARACTERS,
+	MAX_NAME_CHARACTERS,
+	MAX_SSID_BYTES,
+	visible,
+	type PriceRules
+} from '../../routers/router-fields.ts';
+import type { OwnedRouter } from '../../routers/routers.ts';
+import type { Fields } from '../form.ts';
+
+const FIELDS = ['name', 'address', 'ssid', 'lat', 'lon'] as const;
+type Field = (typeof FIELDS)[number];
+
+/** The fields of the form, as typed. */
+export type RouterEntry = Record<Field, string>;
+
+export const entryOf = ({ name, address, ssid, lat, lon }: OwnedRouter): RouterEntry => ({
+	...{ name, address: address ?? '', ssid, lat: String(lat), lon: String(lon) }
+});
+
+/** Reads the fields, and what they were when the page was loaded. */
+export function readEntry(field: Fields): { entry: RouterEntry; was: RouterEntry } {
+	const read = (prefix: string) =>
+		Object.fromEntries(FIELDS.map((name) => [name, field(prefix + name)])) as RouterEntry;
+	return { entry: read(''), was: read('was-') };
+}
+
+/** Only these are judged and stored: an old page must not undo the changes of a newer one. */
+export const changedFields = (entry: RouterEntry, was: RouterEntry): Partial<RouterEntry> =>
+	Object.fromEntries(
+		FIELDS.filter((name) => entry[name] !== was[name] || entry[name] === '').map((name) => [
+			name,
+			entry[name]
+		])
+	);
+
+/** Returns what to correct, by field. */
+export function routerErrors({ problems }: InputError, entry: RouterEntry): Partial<RouterEntry> {
+	const wrong = FIELDS.filter((name) => problems.some(({ field }) => field === name));
+	return Object.fromEntries(wrong.map((field) => [field, errorText(field, visible(entry[field]) === '')]));
+}
+
+function errorText(field: Field, isEmpty: boolean): string {
+	switch (field) {
+		case 'name':
+			return isEmpty ? m.owner_router_no_name() : tooLong(MAX_NAME_CHARACTERS);
+		case 'address':
+			return tooLong(MAX_ADDRESS_CHARACTERS);
+		case 'ssid':
+			return isEmpty ? m.owner_router_no_ssid() : m.owner_router_long_ssid({ count: String(MAX_SSID_BYTES) });
+		case 'lat':
+			return m.owner_router_bad_degrees({ limit: '90', example: apart('0.3476') });
+		case 'lon':
+			return m.owner_router_bad_degrees({ limit: '180', example: apart('32.5825') });
+	}
+}
+
+const tooLong = (count: number) => m.owner_password_long({ count: String(count) });
+
+/** Returns why an hourly price cannot be set, or null. */
+export function priceProblem(text: string, { currency, maxPrice }: PriceRules): string | null {
+	const wanted = parseAmount(text);
+	if (wanted === null || wanted <= 0) return m.owner_price_not_number();
+	if (wanted > maxPrice) return m.owner_price_too_high({ money: money(maxPrice, currency) });
+	return toMinor(wanted, currency) === null ? m.owner_price_too_fine({ currency }) : null;
+}

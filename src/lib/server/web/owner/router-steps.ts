@@ -1,0 +1,31 @@
+import * as m from '#lib/i18n/messages.js';
+import type { OwnedRouter } from '../../routers/routers.ts';
+
+/** Lists what a router needs before it sells, from its data. Returns null if nothing is missing. */
+export function routerSteps(router: OwnedRouter) {
+	const { id, disabled, canEnable, givesAccess, hourly, offers, access_kind: kind } = router;
+	if (givesAccess && !(disabled && canEnable)) return null;
+	const here = `/owner/routers/${id}`;
+	const isShared = kind === 'shared_password';
+	const step = (title: string, isDone: boolean, missing: string, page: string, action: string) => ({
+		...{ title, missing: isDone ? null : missing, href: `${here}/${page}`, action }
+	});
+	return [
+		step(m.owner_step_place(), true, '', 'edit', m.owner_router_edit()),
+		step(
+			m.owner_step_offers(),
+			hourly || offers.length > 0,
+			m.owner_offers_nothing(),
+			'offers',
+			m.owner_offers_edit()
+		),
+		step(
+			m.owner_step_connect(),
+			givesAccess,
+			isShared ? m.owner_wifi_missing() : m.usage_unverified(),
+			isShared ? 'network-password' : 'gateway',
+			isShared ? m.owner_wifi_change() : m.owner_step_connect()
+		),
+		step(m.owner_step_open(), !disabled, m.owner_disabled_text(), 'sales', m.owner_enable())
+	];
+}

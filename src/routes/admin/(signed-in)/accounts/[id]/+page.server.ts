@@ -1,0 +1,21 @@
+import {
+	accountPage,
+	deleteInvitations,
+	invite,
+	setPlan,
+	setRole,
+	setStatus
+} from '#lib/server/web/admin/accounts.ts';
+import { requireAdmin } from '#lib/server/web/admin/admin.ts';
+import type { Actions, PageServerLoad } from './$types';
+
+export const load: PageServerLoad = async (event) => accountPage(event, await requireAdmin(event));
+
+export const actions: Actions = {
+	invite: async (event) => invite(event, await requireAdmin(event)),
+	links: async (event) => deleteInvitations(event, await requireAdmin(event)),
+	suspend: async (event) => setStatus(event, await requireAdmin(event), 'suspended'),
+	restore: async (event) => setStatus(event, await requireAdmin(event), 'active'),
+	role: async (event) => setRole(event, await requireAdmin(event)),
+	plan: async (event) => setPlan(event, await requireAdmin(event))
+};

@@ -1,0 +1,29 @@
+import { requireAdmin } from '#lib/server/web/admin/admin.ts';
+import { auditLines, auditPlaceOf, auditSearchOf } from '#lib/server/web/admin/audit.ts';
+import { pageLinks } from '#lib/server/web/page-links.ts';
+import type { PageServerLoad } from './$types';
+
+const PAGE_SIZE = 50;
+
+/** /admin/audit?actor=&action=&payment=&router=&from=&to=&at=: newest first. */
+export const load: PageServerLoad = async (event) => {
+	await requireAdmin(event);
+	const { audit, database } = event.locals.app;
+	const { texts, filter, problems } = await auditSearchOf(event);
+	const at = auditPlaceOf(event.url.searchParams.get('at'));
+	const [actions, { entries, next }] = await Promise.all([
+		audit.usedActions(database.db),
+		filter ? audit.search(database.db, filter, { after: at, limit: PAGE_SIZE }) : { entries: [], next: null }
+	]);
+	const given = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
+	const search = new URLSearchParams(given).toString();
+	return {
+		texts,
+		problems,
+		actions,
+		isFiltered: search !== '',
+		entries: await auditLines(event, entries),
+		pages: pageLinks(event.url.pathname, given, { parameter: 'at', at, next: next?.join('.') ?? null }),
+		search
+	};
+};

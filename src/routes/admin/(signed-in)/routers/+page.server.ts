@@ -1,0 +1,25 @@
+import { requireAdmin } from '#lib/server/web/admin/admin.ts';
+import { findRouters, routerLines } from '#lib/server/web/admin/routers.ts';
+import { idOf, pageLinks } from '#lib/server/web/page-links.ts';
+import type { PageServerLoad } from './$types';
+
+const PAGE_SIZE = 50;
+const MAX_TEXT = 254;
+
+/** /admin/routers?find=&after=ID: by id. */
+export const load: PageServerLoad = async (event) => {
+	await requireAdmin(event);
+	const { app } = event.locals;
+	const search = event.url.searchParams;
+	const find = (search.get('find') ?? '')
+		.replace(/\p{Cc}+/gu, '')
+		.trim()
+		.slice(0, MAX_TEXT);
+	const at = idOf(search.get('after')) || null;
+	const { data, next } = await findRouters(event, find, { afterId: at ?? 0, limit: PAGE_SIZE });
+	return {
+		find,
+		routers: await routerLines(app, data),
+		pages: pageLinks(event.url.pathname, { find: find || null }, { parameter: 'after', at, next })
+	};
+};

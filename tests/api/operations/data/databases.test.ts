@@ -1,0 +1,146 @@
+/** Migrations: two processes that start at once on an empty database, and a database from the future. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, inject, it } from 'vitest';
+import { DIALECTS } from '../../../../src/lib/server/db/migrate.ts';
+import { initial } from '../../../../src/lib/server/db/migrations/0001-initial.ts';
+import { createApi } from '../../../support/api/api.ts';
+import { createDatabaseOn } from '../../../support/server/postgres.ts';
+import { startServer, type TestServer } from '../../../support/server/server.ts';
+import { openSql } from '../../../support/server/sql.ts';
+import { BOTH_DATABASES, demoKey, insertKey, SECRET } from '../../../support/server/fixture.ts';
+
+/** Runs a test with an empty database that outlives the servers. */
+async function withDatabase(kind: string, test: (url: string) => Promise<void>): Promise<void> {
+	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-database-'));
+	try {
+		await test(
+			kind === 'sqlite' ? `file:${path.join(folder, 'a.db')}` : await createDatabaseOn(inject('postgresUrl'))
+		);
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+describe.each(BOTH_DATABASES)('on %s', (kind) => {
+	it('two processes that start at once on an empty database both become ready, with one set of data', async () => {
+		for (let round = 0; round < 3; round += 1) {
+			await withDatabase(kind, async (database) => {
+				const started = await Promise.allSettled(
+					Array.from({ length: 2 }, () => startServer({ database, env: { AIRTILL_SECRET: SECRET } }))
+				);
+				const servers: TestServer[] = [];
+				for (const result of started) if (result.status === 'fulfilled') servers.push(result.value);
+				try {
+					for (const result of started) if (result.status === 'rejected') throw result.reason;
+					const sql = await openSql(database);
+					expect(await sql.count('select count(*) from schema_migrations')).toBeGreaterThan(0);
+					expect(await sql.count('select count(*) from schema_migrations where version = 1')).toBe(1);
+					expect(await sql.count('select count(*) from routers')).toBe(24);
+					expect(await sql.count('select count(*) from accounts')).toBe(4);
+					expect(await sql.count('select count(*) from api_keys where revoked_at is null')).toBe(4);
+					await sql.close();
+					for (const server of servers) {
+						for (const role of ['app', 'owner', 'admin'] as const) {
+							await createApi(server.url, demoKey(server, role)).getRouter(1);
+						}
+						expect(server.stderr()).toBe('');
+					}
+				} finally {
+					await Promise.all(servers.map((server) => server.stop()));
+				}
+			});
+		}
+	});
+
+	it('a start on a database that is up to date changes nothing in it', async () => {
+		await withDatabase(kind, async (database) => {
+			const contents: unknown[] = [];
+			for (let start = 0; start < 2; start += 1) {
+				const server = await startServer({ database, env: { AIRTILL_SECRET: SECRET } });
+				await server.stop();
+				const sql = await openSql(database);
+				const found: unknown[] = [];
+				for (const table of ['schema_migrations', 'accounts', 'api_keys', 'routers']) {
+					found.push(await sql.all(`select * from ${table} order by 1`));
+				}
+				contents.push(found);
+				await sql.close();
+			}
+			expect(contents[1]).toEqual(contents[0]);
+		});
+	});
+
+	it('a database of the first version keeps its data, and the portal gets its plan', async () => {
+		await withDatabase(kind, async (database) => {
+			const sql = await openSql(database);
+			for (const statement of initial.statements(DIALECTS[kind])) await sql.run(statement);
+			await sql.run(
+				'create table schema_migrations (version integer primary key, name text not null, applied_at text)'
+			);
+			await sql.run("insert into schema_migrations (version, name) values (1, '0001-initial')");
+			const accounts = [
+				['portal@airtill.invalid', 'enterprise'],
+				['a@tests.invalid', 'enterprise'],
+				['b@tests.invalid', 'default']
+			] as const;
+			for (const [email, plan] of accounts) {
+				await sql.run(
+					`insert into accounts (email, role, plan, status, created_at) values (?, 'app', ?, 'active', 1)`,
+					email,
+					plan
+				);
+			}
+			const { key } = await insertKey(sql, { accountId: 2 });
+			const server = await startServer({ database, env: { AIRTILL_DEMO: 'off' } });
+			const { status } = await createApi(server.url, key).send('GET', '/v1/routers?lat=0&lon=0');
+			expect(status).toBe(200);
+			await server.stop();
+			expect(await sql.all('select email, plan from accounts where id <= 3 order by id')).toEqual([
+				{ email: 'portal@airtill.invalid', plan: 'portal' },
+				{ email: 'a@tests.invalid', plan: 'enterprise' },
+				{ email: 'b@tests.invalid', plan: 'default' }
+			]);
+			await sql.close();
+		});
+	});
+
+	it('refuses a database of a newer version with a clear message and does not change it', async () => {
+		await withDatabase(kind, async (database) => {
+			const server = await startServer({ database });
+			await server.stop();
+			const sql = await openSql(database);
+			await sql.run("insert into schema_migrations (version, name) values (999, '0999-later')");
+			const [{ version: known } = {}] = await sql.all(
+				'select max(version) as version from schema_migrations where version < 999'
+			);
+			await sql.run('create table from_the_future (id integer)');
+			await sql.run("delete from routers where name = 'Blue Crane Cafe'");
+			const counts = async () => {
+				const found: number[] = [];
+				for (const table of ['routers', 'accounts', 'api_keys', 'schema_migrations', 'from_the_future']) {
+					found.push(await sql.count(`select count(*) from ${table}`));
+				}
+				return found;
+			};
+			const before = await counts();
+			const refusal = await startServer({ database }).then(
+				async (started) => {
+					await started.stop();
+					return 'it started';
+				},
+				(error: unknown) => String(error)
+			);
+			expect(refusal).toMatch(
+				new RegExp(
+					`schema version 999, this Airtill knows up to ${String(known)}.*newer version.*backup`,
+					's'
+				)
+			);
+			expect(refusal).toContain('ended at its start (1)');
+			expect(await counts()).toEqual(before);
+			await sql.close();
+		});
+	});
+});

@@ -1,0 +1,98 @@
+/** Live mode: no test keys, no sandbox operator, no demo data, no start without a secret. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApi, numberEnding, type Api } from '../../../support/api/api.ts';
+import { cli } from '../../../support/server/cli.ts';
+import { startServer, type TestServer } from '../../../support/server/server.ts';
+import { openSql, type Sql } from '../../../support/server/sql.ts';
+import { DATABASES, insertKey, SECRET } from '../../../support/server/fixture.ts';
+
+describe.each(DATABASES)('on %s', (database) => {
+	let server: TestServer;
+	let sql: Sql;
+	let live: Api;
+	let test: Api;
+
+	beforeAll(async () => {
+		server = await startServer({ database, env: { AIRTILL_MODE: 'live', AIRTILL_SECRET: SECRET } });
+		sql = await openSql(server.databaseUrl);
+		const { accountId, key } = await insertKey(sql, { mode: 'live', role: 'owner' });
+		live = createApi(server.url, key);
+		test = createApi(server.url, (await insertKey(sql, { accountId, mode: 'test', role: 'owner' })).key);
+		await sql.run(
+			`insert into routers (owner_account_id, name, ssid, security, lat, lon, price_minor, currency, status,
+				payment_methods, min_duration, max_duration, access_confirmed_at, created_at, updated_at)
+				values (?, 'Real', 'Real', 'wpa', 0.3, 32.5, 500, 'UGX', 'online', '["mtn_momo"]', '15m', '30d', 0, 0, 0)`,
+			accountId
+		);
+	});
+	afterAll(async () => {
+		await sql?.close();
+		await server?.stop();
+	});
+
+	it('refuses a test key, though it is in the database, and takes a live one', async () => {
+		await test.refused('401 invalid_api_key', 'GET', '/v1/routers/1');
+		expect(await live.getRouter(1)).toMatchObject({ id: 1, name: 'Real' });
+	});
+
+	it('offers no sandbox method, and refuses an order that asks for it', async () => {
+		expect((await live.getRouter(1)).payment_methods).not.toContain('sandbox');
+		const body = { router_id: 1, duration: '1h', payment_method: 'sandbox', phone: numberEnding('001') };
+		const problem = await live.refused('400 payment_method_not_supported', 'POST', '/v1/sessions', { body });
+		expect(problem.payment_methods).not.toContain('sandbox');
+	});
+
+	it('accepts no order that no operator can carry', async () => {
+		for (const payment_method of ['mobile_money', 'mtn_momo']) {
+			const body = { router_id: 1, duration: '1h', payment_method, phone: numberEnding('001') };
+			await live.refused('400 payment_method_not_supported', 'POST', '/v1/sessions', { body });
+		}
+	});
+
+	it('has no demo data and prints no keys', async () => {
+		expect(await sql.count('select count(*) from routers')).toBe(1);
+		expect(await sql.count("select count(*) from accounts where email like '%airtill.example'")).toBe(0);
+		expect(server.stdout()).not.toMatch(/atl_|Test numbers|Demo/);
+	});
+
+	it('starts again with a demo account in its database: it has buyers', async () => {
+		await sql.run(`insert into accounts (email, role, plan, status, created_at)
+			values ('owner@airtill.example', 'owner', 'default', 'active', 0)`);
+		await server.restart();
+		expect(await live.getRouter(1)).toMatchObject({ id: 1 });
+	});
+});
+
+it('does not start without a secret, and says which variable is missing', async () => {
+	const refused = await startServer({ env: { AIRTILL_MODE: 'live' } }).catch(String);
+	expect(refused).toMatch(/^- AIRTILL_SECRET: is required in live mode/m);
+	// The sentence alone, without the place in the code.
+	expect(refused).not.toMatch(/^Error: The configuration|at loadConfig/m);
+});
+
+it('does not start with a database that has demo data, nor does doctor accept it', async () => {
+	const sandbox = await startServer({ env: { AIRTILL_DEMO: 'on' } });
+	try {
+		const env = { ...sandbox.env, AIRTILL_MODE: 'live', AIRTILL_SECRET: SECRET };
+		await expect(startServer({ database: sandbox.databaseUrl, env })).rejects.toThrow(
+			'DATABASE_URL: live mode refuses a database with demo data.'
+		);
+		expect((await cli(['doctor'], { env })).stdout).toMatch(
+			/^FAIL database: live mode refuses .* demo data/m
+		);
+	} finally {
+		await sandbox.stop();
+	}
+});
+
+it('sandbox mode refuses a live key', async () => {
+	const server = await startServer();
+	const sql = await openSql(server.databaseUrl);
+	try {
+		const { key } = await insertKey(sql, { mode: 'live' });
+		await createApi(server.url, key).refused('401 invalid_api_key', 'GET', '/v1/routers/1');
+	} finally {
+		await sql.close();
+		await server.stop();
+	}
+});

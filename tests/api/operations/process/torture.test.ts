@@ -1,0 +1,31 @@
+/**
+ * Ten kills on each database (three processes on PostgreSQL), 25 with `npm test -- --all`.
+ * `npm run torture -- --kills 1000` for more. A failure names the seed that makes the same storm again (the moments of
+ * the kills differ a little).
+ */
+import process from 'node:process';
+import { expect, it } from 'vitest';
+import { torture } from '../../../torture/torture.ts';
+import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
+
+const KILLS = Number(process.env['AIRTILL_TORTURE_KILLS'] ?? (process.env['AIRTILL_TEST_ALL'] ? 25 : 10));
+/** Fixed: another seed with `npm run torture -- --seed N`. */
+const seed = 1;
+const SECONDS_PER_KILL = 12;
+const LIMIT_MS = (60 + KILLS * SECONDS_PER_KILL) * 1000;
+
+it.each(BOTH_DATABASES)(
+	'killed again and again under a storm of purchases on %s: nothing is lost, doubled or wrong',
+	async (database) => {
+		const { lost, doubled, wrong, ...figures } = await torture({
+			kills: KILLS,
+			database,
+			operator: 'mtn',
+			seed
+		});
+		console.log(JSON.stringify({ ...figures, database, seed }));
+		expect({ lost, doubled, wrong }, `seed ${seed}`).toEqual({ lost: [], doubled: [], wrong: [] });
+		expect(figures.taken, 'too little happened to mean anything').toBeGreaterThan(KILLS / 2);
+	},
+	LIMIT_MS
+);

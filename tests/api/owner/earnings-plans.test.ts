@@ -1,0 +1,35 @@
+/** The queries behind the owner's figures read the payments of their span, not those of all time. */
+import { describe, expect, it } from 'vitest';
+import * as earnings from '../../../src/lib/server/billing/earnings/store.ts';
+import { BOTH_DATABASES } from '../../support/server/fixture.ts';
+import { useQueryPlans } from '../../support/server/query-plans.ts';
+
+const ROWS = [
+	`insert into routers (owner_account_id, name, ssid, security, lat, lon, price_minor, currency, status,
+			payment_methods, min_duration, max_duration, created_at, updated_at)
+		select 1 + i % 3, 'x', 'x', 'wpa', 0, 0, 500, 'UGX', 'online', '[]', '15m', '30d', 0, 0`,
+	`insert into sessions (account_id, router_id, status, duration, duration_seconds, payment_method, phone,
+			amount_minor, currency, ssid, payment_due_at, created_at, updated_at)
+		select 1, i, 'ended', '1h', 3600, 'mtn_momo', '+256', 500, 'UGX', 'x', 0, i, i`,
+	`insert into payments (session_id, account_id, operator, payment_method, reference, amount_minor, currency, phone,
+			status, submit_state, applied, commission_basis_points, expires_at, created_at, updated_at, paid_at, refunded_at)
+		select i, 1, 'sandbox', 'mtn_momo', 'reference-' || i, 500, 'UGX', '+256', 'success', 'accepted', 1, 1000, 0,
+			i, i, i, case i % 20 when 0 then i + 5 end`
+];
+
+const sold = { accountId: 1, currency: 'UGX', from: 5_000, until: 5_030 };
+
+describe.each(BOTH_DATABASES)('on %s', (kind) => {
+	const plans = useQueryPlans(kind, ROWS);
+
+	it.each([
+		['sums by time', () => earnings.sumsByQuarterHour(plans().db, sold)],
+		['sums by offer', () => earnings.sumsByPart(plans().db, sold, [5_010, 5_030])],
+		['sums by router', () => earnings.sumsBy(plans().db, sold, { by: 'router', limit: 10 })],
+		['the list', () => earnings.lines(plans().db, sold, { after: [5_020, 9, 1], limit: 3 })]
+	])('%s: payments and refunds are ranges of the indexes of their times', async (_what, read) => {
+		const plan = await plans().planOf(read);
+		expect(plan).toMatch(/payments_paid.*payments_refunded/);
+		expect(plan).not.toMatch(/Seq Scan|SCAN (payments|sessions|routers)/);
+	});
+});

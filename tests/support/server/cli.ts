@@ -1,0 +1,118 @@
+/** Runs the command line of this project beside a server: with its environment, so on its database, and by its clock. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import process from 'node:process';
+import { clock, clockLimitMs, hasEnded, root, type TestServer } from './server.ts';
+
+const limitMs = 120_000;
+
+export interface CliResult {
+	code: number;
+	stdout: string;
+	stderr: string;
+}
+
+type Environment = Pick<TestServer, 'env'>;
+
+let host: ChildProcess | null = null;
+let hostOffsetMs = 0;
+let isBusy = false;
+
+/** Runs `airtill ARGS`, by way of cli-host.ts. A command beside another one gets a process of its own. */
+export async function cli(args: string[], { env }: Environment): Promise<CliResult> {
+	if (isBusy) return startCli(args, { env }).ended;
+	isBusy = true;
+	try {
+		return await runInHost(args, env);
+	} finally {
+		isBusy = false;
+	}
+}
+
+/** A host by this clock. The clock of a process never runs backwards. */
+function hostAt(offsetMs: number, env: Record<string, string>): ChildProcess {
+	if (host !== null && offsetMs < hostOffsetMs) host.kill();
+	if (host === null || host.killed || hasEnded(host)) {
+		host = spawn(
+			process.execPath,
+			['--import', clock, path.join(root, 'tests/support/server/cli-host.ts')],
+			// The answers come by the channel; what the process itself prints is a fault to be seen.
+			{ cwd: root, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }
+		);
+		host.unref();
+		host.channel?.unref();
+	}
+	hostOffsetMs = offsetMs;
+	return host;
+}
+
+async function runInHost(args: string[], env: Record<string, string>): Promise<CliResult> {
+	const clockOffsetMs = Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+	const child = hostAt(clockOffsetMs, env);
+	child.channel?.ref();
+	const stop = new AbortController();
+	const limit = setTimeout(() => child.kill('SIGKILL'), limitMs);
+	try {
+		child.send({ args, env, clockOffsetMs });
+		return await Promise.race([answerOf(child, stop.signal), endOf(child, args, stop.signal)]);
+	} finally {
+		clearTimeout(limit);
+		stop.abort();
+		child.channel?.unref();
+	}
+}
+
+/** The clock acknowledges a move by a message of its own. */
+async function answerOf(child: ChildProcess, signal: AbortSignal): Promise<CliResult> {
+	for (;;) {
+		const [message] = (await once(child, 'message', { signal })) as [object];
+		if ('code' in message) return message as CliResult;
+	}
+}
+
+async function endOf(child: ChildProcess, args: string[], signal: AbortSignal): Promise<never> {
+	const [code, by] = (await once(child, 'exit', { signal })) as unknown[];
+	throw new Error(`airtill ${args.join(' ')} ended its host (${String(code ?? by)})`);
+}
+
+/** A command that has not ended yet. */
+export interface RunningCli {
+	/** Output on stderr so far. */
+	stderr(): string;
+	/** Moves its own clock forward, if it still runs, from the server's when it was started. */
+	advance(ms: number): Promise<void>;
+	signal(signal: NodeJS.Signals): void;
+	ended: Promise<CliResult>;
+}
+
+/** Runs `airtill ARGS` in a process of its own, as its users do. */
+export function startCli(args: string[], { env }: Environment): RunningCli {
+	const child = spawn(process.execPath, ['--import', clock, path.join(root, 'src/cli/airtill.js'), ...args], {
+		cwd: root,
+		env,
+		stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+		timeout: limitMs
+	});
+	let clockOffsetMs = Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+	let stdout = '';
+	let stderr = '';
+	child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+	child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+	const ended = once(child, 'close').then(([code, signal]: unknown[]) => {
+		if (typeof code !== 'number') throw new Error(`airtill ${args.join(' ')} was ended by ${String(signal)}`);
+		return { code, stdout, stderr };
+	});
+	return {
+		stderr: () => stderr,
+		async advance(ms) {
+			clockOffsetMs += ms;
+			if (hasEnded(child)) return;
+			const applied = once(child, 'message', { signal: AbortSignal.timeout(clockLimitMs) });
+			child.send({ clockOffsetMs });
+			await applied;
+		},
+		signal: (signal) => void child.kill(signal),
+		ended
+	};
+}

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely, PostgresDialect, sql, type CompiledQuery } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, inject } from 'vitest';
+import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
+import type { Schema } from '../../../src/lib/server/db/schema.ts';
+import { NodeSqliteDialect } from '../../../src/lib/server/db/sqlite-driver.ts';
+import { createDatabaseOn } from './postgres.ts';
+
+const NUMBERS = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 6000)';
+
+export interface QueryPlans {
+	database: Database;
+	/** For queries whose plan is wanted. */
+	db: Kysely<Schema>;
+	/** The plan of the first query that is run, as JSON. */
+	planOf(read: () => Promise<unknown>): Promise<string>;
+}
+
+/**
+ * A database without foreign keys and with 6,000 rows of each kind, for the tests of one `describe`.
+ * @param inserts `insert into TABLE … select …` with `i` as the number of the row
+ */
+export function useQueryPlans(kind: 'sqlite' | 'postgres', inserts: readonly string[]): () => QueryPlans {
+	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-plans-'));
+	const ran: CompiledQuery[] = [];
+	let plans: QueryPlans;
+
+	beforeAll(async () => {
+		const url =
+			kind === 'sqlite' ? `file:${folder}/airtill.db` : await createDatabaseOn(inject('postgresUrl'));
+		const database = await openDatabase(url, { poolSize: 1 });
+		const db = noting(kind, url, ran);
+		await sql
+			.raw(kind === 'sqlite' ? 'pragma foreign_keys = off' : "set session_replication_role = 'replica'")
+			.execute(db);
+		for (const insert of inserts) await sql.raw(`${NUMBERS} ${insert} from n`).execute(db);
+		// SQLite has no statistics in an installation either.
+		if (kind === 'postgres') await sql`analyze`.execute(db);
+		plans = {
+			database,
+			db,
+			async planOf(read) {
+				ran.length = 0;
+				await read();
+				const [query] = ran.splice(0);
+				if (!query) throw new Error('No query ran');
+				const explain = kind === 'sqlite' ? 'explain query plan' : 'explain';
+				const { rows } = await db.executeQuery({ ...query, sql: `${explain} ${query.sql}` });
+				return JSON.stringify(rows);
+			}
+		};
+	});
+	afterAll(async () => {
+		await plans.db.destroy();
+		await plans.database.close();
+		rmSync(folder, { recursive: true });
+	});
+	return () => plans;
+}
+
+/** The same database, whose queries are noted. */
+export function noting(kind: string, url: string, ran: CompiledQuery[]): Kysely<Schema> {
+	const types = new pg.TypeOverrides();
+	types.setTypeParser(pg.types.builtins.INT8, Number);
+	const dialect =
+		kind === 'sqlite'
+			? new NodeSqliteDialect(new DatabaseSync(url.slice('file:'.length)), { waitMs: 1_000 })
+			: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1, types }) });
+	return new Kysely<Schema>({ dialect, log: (event) => void ran.push(event.query) });
+}

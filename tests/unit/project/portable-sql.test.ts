@@ -1,0 +1,90 @@
+/**
+ * Citus, YugabyteDB and CockroachDB understand PostgreSQL's SQL but not all of it (src/docs/scaling.md). What one of them
+ * lacks is in the named files only, so that another engine replaces those.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../../src/lib/server', import.meta.url));
+/** Without the files of SQLite; `textOf` leaves out comments and the statements that only SQLite runs. */
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+	.map((file) => file.replaceAll(path.sep, '/'))
+	.filter((file) => file.endsWith('.ts') && !/^db\/sqlite/.test(file))
+	.sort();
+const textOf = (file: string) =>
+	readFileSync(path.join(root, file), 'utf8')
+		.replace(/\/\*.*?\*\//gs, '')
+		.replace(/^\s*\/\/.*$/gm, '')
+		.replace(/const (SQLITE\w*|rebuildSessions)[^=]*= \[.*?\n\];/gs, '')
+		.replace(/\s+/g, ' ');
+const found = (sql: RegExp) => files.filter((file) => new RegExp(sql, 'i').test(textOf(file)));
+
+const POSTGRES = 'db/postgres.ts';
+const NEAREST = 'db/postgres-nearest.ts';
+const BACKUP = 'db/backup/postgres.ts';
+const migration = (name: string) => `db/migrations/${name}.ts`;
+const RATES = [migration('0002-rate-limits'), migration('0044-rate-rings')];
+const WORDS = [migration('0030-router-words'), migration('0037-price-history')];
+const INITIAL = migration('0001-initial');
+
+/** Constructs that an engine lacks, with the files that may have them. */
+const ISOLATED: Readonly<Record<string, { sql: RegExp; files: readonly string[] }>> = {
+	'advisory locks': { sql: /pg_(try_)?advisory/, files: [BACKUP, POSTGRES] },
+	'row locks': {
+		sql: /\bfor (no key )?(update|share)\b|skip locked|forUpdate\(/,
+		files: [RATES[1] ?? '', POSTGRES]
+	},
+	'geometric types': { sql: /\bpoint\(|<->|<@|\bbox\(point/, files: [INITIAL, NEAREST] },
+	'GiST, GIN and other index kinds': {
+		sql: /using (gist|gin|spgist|brin|hash)\b/,
+		files: [INITIAL, WORDS[0] ?? '']
+	},
+	'full-text search': { sql: /to_ts(vector|query)/, files: [WORDS[0] ?? '', POSTGRES] },
+	functions: { sql: /create (or replace )?(function|procedure)|plpgsql/, files: [...RATES, ...WORDS] },
+	'calls of our functions': {
+		sql: /\btake_rates?\(|without_accents\(/,
+		files: [...RATES, ...WORDS, POSTGRES]
+	},
+	'unlogged tables': { sql: /unlogged/, files: [RATES[0] ?? ''] },
+	'building an index again': { sql: /reindex/, files: [WORDS[1] ?? ''] },
+	// Citus runs these on one shard or on a table that is not distributed: jobs and audit_log are not.
+	'recursive queries': { sql: /with recursive|withRecursive\(/, files: ['audit/search.ts', 'jobs/groups.ts'] }
+};
+
+/** Constructs that nothing uses and nothing may. */
+const NOWHERE: Readonly<Record<string, RegExp>> = {
+	'notifications between processes': /\b(un)?listen \w+`|\bnotify \w+`|pg_notify/,
+	'locks on tables': /\block table\b/,
+	'constraints that are checked late': /\bdeferrable\b|\binitially deferred\b/,
+	'exclusion constraints': /\bexclude using\b/,
+	inheritance: /\binherits \(/,
+	triggers: /create (constraint )?trigger/,
+	partitions: /\bpartition (by range|by list|by hash|of)\b/,
+	extensions: /create extension/,
+	'types of our own': /create (type|domain)\b/,
+	'temporary tables': /create temp(orary)? table/,
+	'materialized views': /materialized view/,
+	'computed columns': /generated always as \(/,
+	'row addresses': /\b(ctid|xmin|xmax)\b/,
+	'samples and grouping sets': /\btablesample\b|\bgrouping sets\b|\brollup ?\(|\bcube ?\(/,
+	'transactions in two phases': /prepare transaction/,
+	'serial columns, whose ids exceed 2^53 on CockroachDB': /\b(big|small)?serial\b/
+};
+
+it('the files are found', () => {
+	expect(files.length).toBeGreaterThan(200);
+	expect(files).toContain(INITIAL);
+});
+
+it.each(Object.entries(ISOLATED))(
+	'%s are in the files that another engine replaces',
+	(_name, { sql, files }) => {
+		expect(found(sql)).toEqual([...files].sort());
+	}
+);
+
+it.each(Object.entries(NOWHERE))('%s are not used', (_name, sql) => {
+	expect(found(sql)).toEqual([]);
+});
