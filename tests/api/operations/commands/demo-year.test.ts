@@ -6,7 +6,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { cli } from '../../../support/server/cli.ts';
 import { BOTH_DATABASES, SECRET, useFixture } from '../../../support/server/fixture.ts';
 
-const YEAR = ['demo', '--year', '--routers', '5', '--sessions', '700'];
+// So many that some sessions run at any time of the day.
+const SESSIONS = 5_000;
+const YEAR = ['demo', '--year', '--routers', '5', '--sessions', String(SESSIONS)];
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-year-'));
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -19,8 +21,8 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect((await cli(YEAR, server)).code).toBe(0);
 		const count = (what: string) => sql.count(`select count(*) from ${what}`);
 		expect(await count("routers where external_id like 'year-%'")).toBe(5);
-		expect(await count('sessions')).toBe(700);
-		expect(await count('payments join sessions on sessions.id = payments.session_id')).toBe(700);
+		expect(await count('sessions')).toBe(SESSIONS);
+		expect(await count('payments join sessions on sessions.id = payments.session_id')).toBe(SESSIONS);
 		expect(await count("sessions where status = 'active' and pass_id is null")).toBe(0);
 		const running = await count("sessions where status = 'active'");
 		expect(running).toBeGreaterThan(0);
@@ -33,7 +35,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			1,
 			'This database has a demo year already. Use a new one.\n'
 		]);
-		expect(await count('sessions')).toBe(700);
+		expect(await count('sessions')).toBe(SESSIONS);
 	});
 
 	it('its payments are those of the earnings', async () => {
