@@ -14,12 +14,11 @@ export async function* checkOperators(app: App): AsyncGenerator<Finding> {
 
 async function operatorFinding(operator: OperatorAdapter): Promise<Finding> {
 	const advice = "check the operator's credentials, and the connection to its address";
-	const limit = sleep(LIMIT_MS, null, { ref: false });
+	const limit = sleep(LIMIT_MS, `no answer in ${LIMIT_MS / 1000} s`, { ref: false });
 	try {
-		const health = await Promise.race([operator.health(), limit]);
-		if (health?.ok) return ok('operator', `${operator.id} answers`);
-		const reason = health ? (health.reason ?? 'it reports a problem') : `no answer in ${LIMIT_MS / 1000} s`;
-		return fail('operator', `${operator.id}: ${reason}`, advice);
+		const problem = await Promise.race([operator.health(), limit]);
+		if (problem === null) return ok('operator', `${operator.id} answers`);
+		return fail('operator', `${operator.id}: ${problem}`, advice);
 	} catch (error) {
 		return fail('operator', `${operator.id}: ${messageOf(error)}`, advice);
 	}

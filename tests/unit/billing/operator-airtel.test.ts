@@ -771,11 +771,8 @@ describe('the settings', () => {
 
 	it('define the supported amounts and numbers', () => {
 		const adapter = adapterWith({ AIRTEL_MIN_AMOUNT: '500', AIRTEL_MAX_AMOUNT: '1000' });
-		const about = (changes: object) => adapter.validate(order(changes));
-		expect(about({})).toEqual([]);
 		expect(adapter.amounts('airtel_money')).toEqual({ stepMinor: 1, minMinor: 500, maxMinor: 1_000 });
-		expect(about({ currency: 'EUR' })).toHaveLength(1);
-		expect(about({ payerPhone: '+254700000001' })).toHaveLength(1);
+		expect(adapter.currency).toBe('UGX');
 		expect(adapter.takesNumber('+256700000001')).toBe(true);
 		expect(adapter.takesNumber('+254700000001')).toBe(false);
 		const zambian = { AIRTEL_COUNTRY: 'ZM', AIRTEL_CURRENCY: 'ZMW' };
@@ -785,14 +782,14 @@ describe('the settings', () => {
 	});
 
 	it('are verified by a health check that moves no money and names the problem', async () => {
-		expect(await adapterWith().health()).toEqual({ ok: true, reason: null });
+		expect(await adapterWith().health()).toBeNull();
 		const wrong = await adapterWith({ AIRTEL_CLIENT_ID: 'wrong' }).health();
-		expect(wrong).toMatchObject({ ok: false, reason: expect.stringContaining('AIRTEL_CLIENT_ID') });
+		expect(wrong).toContain('AIRTEL_CLIENT_ID');
 		const elsewhere = await adapterWith({ AIRTEL_BASE_URL: `${simulator.url}/elsewhere` }).health();
-		expect(elsewhere.reason).toContain('AIRTEL_BASE_URL');
+		expect(elsewhere).toContain('AIRTEL_BASE_URL');
 		const nobody = await adapterWith({ AIRTEL_BASE_URL: 'http://127.0.0.1:9' }).health();
-		expect(nobody.reason).toContain('gives no token: network');
-		expect((await adapterWith({ AIRTEL_MESSAGE_SIGNING: 'on' }).health()).ok).toBe(true);
+		expect(nobody).toContain('gives no token: network');
+		expect(await adapterWith({ AIRTEL_MESSAGE_SIGNING: 'on' }).health()).toBeNull();
 		expect(simulator.requests.every(({ path }) => /token$|elsewhere|keys$/.test(path))).toBe(true);
 	});
 });

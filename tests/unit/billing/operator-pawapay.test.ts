@@ -12,7 +12,7 @@ import type {
 	RefundReference,
 	RefundRequest
 } from '../../../src/lib/server/billing/operators/operator.ts';
-import { customerMessage } from '../../../src/lib/server/billing/operators/pawapay/adapter.ts';
+import { customerMessage } from '../../../src/lib/server/billing/operators/pawapay/pawapay.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { pawapay } from '../../simulators/pawapay.ts';
@@ -328,9 +328,7 @@ describe('amounts', () => {
 			adapterFor({ PAWAPAY_PROVIDERS: providers }, { currency }).amounts('mpesa');
 		expect(amounts('TZS', 'mpesa=VODACOM_TZA')).toMatchObject({ stepMinor: 100, minMinor: 1 });
 		expect(amounts('KES', 'mpesa=MPESA_KEN')).toMatchObject({ stepMinor: 1, minMinor: 1 });
-		expect(adapterFor().validate({ amountMinor: 1, currency: 'UGX', payerPhone: '+250783456789' })).toEqual([
-			'pawaPay is set up for RWF, not UGX.'
-		]);
+		expect(adapterFor().currency).toBe('RWF');
 	});
 
 	it('do not wait for an unavailable configuration', async () => {
@@ -736,7 +734,7 @@ describe('a signed request', () => {
 
 describe('health', () => {
 	it('is good, and moves no money', async () => {
-		expect(await adapterFor().health()).toEqual({ ok: true, reason: null });
+		expect(await adapterFor().health()).toBeNull();
 		expect(simulator.requests.every(({ method }) => method === 'GET')).toBe(true);
 	});
 
@@ -788,9 +786,7 @@ describe('health', () => {
 			/HTTP 500, UNKNOWN_ERROR/
 		]
 	])('names the problem with %s', async (_name, make, reason) => {
-		const health = await make().health();
-		expect(health.ok).toBe(false);
-		expect(health.reason).toMatch(reason);
+		expect(await make().health()).toMatch(reason);
 	});
 });
 

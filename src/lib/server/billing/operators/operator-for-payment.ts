@@ -23,20 +23,24 @@ export function operatorForPayment(
 	if (!operator.takesNumber(payment.phone)) {
 		throw new AppError('invalid_phone', 'The operator does not serve this number.');
 	}
-	const { phone: payerPhone, amountMinor, currency } = payment;
-	const [problem] = operator.validate({ payerPhone, amountMinor, currency });
-	const reason = problem ?? amountText(payment, operator.amounts(payment.method));
+	const reason = currencyText(payment, operator) ?? amountText(payment, operator.amounts(payment.method));
 	if (reason !== null) {
-		const others = methods.filter((method) => chargeable(amountMinor, operators.amountRule(method)));
+		const others = methods.filter((method) => chargeable(payment.amountMinor, operators.amountRule(method)));
 		throw new AppError('payment_method_not_supported', reason, { extensions: { payment_methods: others } });
 	}
 	return operator;
 }
 
-function amountText(
-	{ method, amountMinor, currency }: { method: string; amountMinor: number; currency: string },
-	rule: AmountRule
-): string | null {
+interface Price {
+	method: string;
+	amountMinor: number;
+	currency: string;
+}
+
+const currencyText = ({ method, currency }: Price, { currency: taken = currency }: OperatorAdapter) =>
+	taken === currency ? null : `${method} charges ${taken} only, and the price is in ${currency}.`;
+
+function amountText({ method, amountMinor, currency }: Price, rule: AmountRule): string | null {
 	const money = (minor: number) => formatMoney(toMajor(minor, currency), currency, 'en');
 	const problem = amountProblem(amountMinor, rule);
 	if (problem === null) return null;

@@ -8,12 +8,12 @@ import type { AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 export interface OperatorAdapter {
 	readonly id: string;
 	readonly capabilities: OperatorCapabilities;
+	/** The only currency that it charges; any if absent. */
+	readonly currency?: string;
 	/** True if a number (E.164) has the form of its payers' numbers. */
 	takesNumber(phone: string): boolean;
 	/** The amounts that it charges by a method, as far as known; `mobile_money` may be any of its methods. */
 	amounts(method: string): AmountRule;
-	/** Returns why the operator cannot take a payment, as sentences; empty if it can. No network calls. */
-	validate(terms: PaymentTerms): string[];
 	/** Requests a payment. Never repeats a request that may have arrived. */
 	submit(request: PaymentRequest): Promise<SubmitOutcome>;
 	/** Reads the state of a payment. Safe to repeat. */
@@ -23,8 +23,8 @@ export interface OperatorAdapter {
 	/** Missing if the operator cannot refund. */
 	refund?(request: RefundRequest): Promise<SubmitOutcome>;
 	readRefund?(refund: RefundReference): Promise<StatusOutcome>;
-	/** Checks whether the operator answers; moves no money. */
-	health(): Promise<{ ok: boolean; reason: string | null }>;
+	/** Returns why the operator takes no payments now, or null. Moves no money. */
+	health(): Promise<string | null>;
 }
 
 interface OperatorCapabilities {
@@ -40,16 +40,13 @@ interface OperatorCapabilities {
 	resubmitSameReferenceSafe: boolean;
 }
 
-export interface PaymentTerms {
+export interface PaymentRequest {
+	/** UUID v4, created once per payment and stored before the call. */
+	reference: string;
 	amountMinor: number;
 	currency: string;
 	/** E.164 */
 	payerPhone: string;
-}
-
-export interface PaymentRequest extends PaymentTerms {
-	/** UUID v4, created once per payment and stored before the call. */
-	reference: string;
 	/** The buyer's choice, e.g. `mtn_momo`; `mobile_money` leaves the network open. */
 	paymentMethod: string;
 	description: string;
@@ -88,13 +85,9 @@ export interface RefundReference extends AttemptReference {
 	payment: { reference: string; operatorReference: string | null; providerReference: string | null };
 }
 
-export interface RefundRequest extends PaymentTerms {
-	/** UUID v4 of the refund itself. */
-	reference: string;
-	payment: RefundReference['payment'];
-	/** Unguessable, one per refund. */
-	callbackUrl: string;
-}
+/** `reference` is the UUID v4 of the refund itself; `callbackUrl` is unguessable, one per refund. */
+export type RefundRequest = Omit<PaymentRequest, 'paymentMethod' | 'description' | 'expiresAt'> &
+	Pick<RefundReference, 'payment'>;
 
 export type FailureReason =
 	| 'insufficient_funds'
@@ -164,7 +157,7 @@ export interface CallbackHint extends CallbackFacts {
 	reference: string | null;
 }
 
-/** Column names of an operator's list of settled payments (CSV), most common first. */
+/** Column names of an operator's list of settled payments (CSV). Only letters and digits count, in any case. */
 export interface StatementColumns {
 	/** Our reference, if the list contains it. */
 	reference: readonly string[];

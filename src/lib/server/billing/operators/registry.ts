@@ -69,7 +69,7 @@ export function createOperators(
 function measured(adapter: OperatorAdapter, metrics: Metrics): OperatorAdapter {
 	if (!metrics.isOn) return adapter;
 	const timed =
-		<Input extends unknown[], Outcome extends { kind: string } | { ok: boolean }>(
+		<Input extends unknown[], Outcome extends { kind: string } | string | null>(
 			call: string,
 			run: (...input: Input) => Promise<Outcome>
 		) =>
@@ -78,8 +78,8 @@ function measured(adapter: OperatorAdapter, metrics: Metrics): OperatorAdapter {
 			let outcome = 'error';
 			try {
 				const answer = await run(...input);
-				if ('kind' in answer) outcome = answer.kind;
-				else if (answer.ok) outcome = 'ok';
+				if (answer === null) outcome = 'ok';
+				else if (typeof answer === 'object') outcome = answer.kind;
 				return answer;
 			} finally {
 				const labels = { operator: adapter.id, call, outcome };

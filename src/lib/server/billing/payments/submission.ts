@@ -1,6 +1,6 @@
 import { formatDuration } from '#lib/domain/duration.ts';
 import type { SubmitOutcome } from '../operators/operator.ts';
-import { busy } from '../operators/outcomes.ts';
+import { busy, refused } from '../operators/outcomes.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
@@ -68,6 +68,11 @@ async function send(
 ): Promise<SubmitOutcome> {
 	const adapter = context.operators.all().find(({ id }) => id === payment.operator);
 	if (!adapter) return busy(`Operator ${payment.operator} is not configured.`);
+	const { currency: taken = payment.currency } = adapter;
+	if (payment.currency !== taken || !adapter.takesNumber(payment.phone)) {
+		// The settings have changed since the payment was started.
+		return refused('merchant_error', `Operator ${payment.operator} no longer takes this currency or number.`);
+	}
 	try {
 		return await adapter.submit({
 			reference: payment.reference,
@@ -111,7 +116,7 @@ async function handleRefusal(
 	const back = { submit_state: 'created', submitted_at } as const;
 	const isOwn = await store.changeSubmit(
 		database.db,
-		{ id, submitState: ['submitting'], submittedAt: sentAt },
+		{ id, submitState: ['submitting'], submitted_at: sentAt },
 		outcome.retryable ? back : { submit_state: 'refused' }
 	);
 	// After a pause of this process, another has asked for the result or sent it again.

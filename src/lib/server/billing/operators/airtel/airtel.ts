@@ -1,6 +1,25 @@
-import { defineOperator } from '../definition.ts';
-import { createAirtel } from './adapter.ts';
-import { checkSettings, SETTINGS } from './settings.ts';
+import { getCountryCallingCode, type CountryCode } from 'libphonenumber-js/mobile';
+import { ANY_AMOUNT, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import { currencyExponent, toMajor } from '#lib/domain/money.ts';
+import { defineOperator, type OperatorDependencies } from '../definition.ts';
+import { jsonObject, member, textMember } from '../http.ts';
+import type {
+	AttemptReference,
+	CallbackHint,
+	OperatorAdapter,
+	PaymentRequest,
+	RefundReference,
+	RefundRequest,
+	StatusOutcome,
+	SubmitOutcome
+} from '../operator.ts';
+import { busy, NO_HINT, refused } from '../outcomes.ts';
+import { plainText } from '../plain-text.ts';
+import { paymentOutcome, refundOutcome, statusOutcome } from './answers.ts';
+import { HASH_VARIANTS, matchingVariant } from './callback-hash.ts';
+import { createConnection, type Connection } from './connection.ts';
+import { idOf, referenceOf } from './ids.ts';
+import { checkSettings, SETTINGS, type AirtelValues } from './settings.ts';
 
 /** Airtel Money, Collection API ("USSD Push"). The portal holds one callback address for all payments. */
 export const airtel = defineOperator({
@@ -20,3 +39,178 @@ export const airtel = defineOperator({
 		}
 	}
 });
+
+/** From one client's documentation; Airtel names no limit. */
+const MAX_REFERENCE_LENGTH = 25;
+
+interface AirtelContext {
+	values: AirtelValues;
+	log: OperatorDependencies['log'];
+	connection: Connection;
+	/** Digits, without `+`. */
+	callingCode: string;
+}
+
+/**
+ * Airtel Money collections (developers.airtel.africa, Collection APIs). `SUCCESS` for a payment only means that the
+ * payer was prompted. The status read names no amount. A refund has neither our reference nor a readable state.
+ */
+function createAirtel(values: AirtelValues, dependencies: OperatorDependencies): OperatorAdapter {
+	const connection = createConnection(values, dependencies);
+	const callingCode = getCountryCallingCode(values.AIRTEL_COUNTRY as CountryCode);
+	const context: AirtelContext = { values, log: dependencies.log, connection, callingCode };
+	return {
+		id: 'airtel',
+		currency: values.AIRTEL_CURRENCY,
+		capabilities: {
+			usesPortalCallback: true,
+			// Airtel recommends three minutes, but the buyer's page needs an earlier read.
+			minStatusDelaySeconds: 20,
+			// A status read may not know a queued payment for minutes.
+			notFoundFinalSeconds: 300,
+			// Airtel refuses a second request (ESB000041), but does not document from which moment on.
+			resubmitSameReferenceSafe: false
+		},
+		takesNumber: (phone) => phone.startsWith(`+${callingCode}`),
+		amounts: () => amounts(values),
+		submit: (request) => submit(context, request),
+		readStatus: (attempt) => readStatus(context, attempt),
+		parseCallback: async ({ body }) => parseCallback(context, body),
+		refund: (request) => refund(context, request),
+		readRefund: (reference) => readRefund(context, reference),
+		health: connection.check
+	};
+}
+
+function amounts(values: AirtelValues): AmountRule {
+	const { AIRTEL_CURRENCY: currency, AIRTEL_MIN_AMOUNT: min, AIRTEL_MAX_AMOUNT: max } = values;
+	const decimals = currencyExponent(currency);
+	const minor = (major: number | undefined, otherwise: number) =>
+		major === undefined ? otherwise : Math.round(major * 10 ** decimals);
+	return {
+		stepMinor: 10 ** Math.max(0, decimals - values.AIRTEL_DECIMALS),
+		minMinor: minor(min, ANY_AMOUNT.minMinor),
+		maxMinor: minor(max, ANY_AMOUNT.maxMinor)
+	};
+}
+
+async function submit(context: AirtelContext, request: PaymentRequest): Promise<SubmitOutcome> {
+	const { values, connection, callingCode } = context;
+	const id = idOf(request.reference, values.AIRTEL_ID_FORMAT);
+	const number = request.payerPhone.slice(1 + callingCode.length);
+	const msisdn = values.AIRTEL_LEADING_ZERO === 'on' && !number.startsWith('0') ? `0${number}` : number;
+	const market = { country: values.AIRTEL_COUNTRY, currency: values.AIRTEL_CURRENCY };
+	const sent = await connection.post(`/merchant/${values.AIRTEL_API_VERSION}/payments/`, {
+		reference: textFor(request),
+		subscriber: { ...market, msisdn },
+		transaction: { amount: toMajor(request.amountMinor, request.currency), ...market, id }
+	});
+	return afterSigning(sent, paymentOutcome(sent, id));
+}
+
+async function readPayment(
+	{ values, connection }: AirtelContext,
+	{ reference, operatorReference }: Pick<AttemptReference, 'reference' | 'operatorReference'>
+): Promise<StatusOutcome> {
+	const id = operatorReference ?? idOf(reference, values.AIRTEL_ID_FORMAT);
+	return statusOutcome(await connection.get(`/standard/v1/payments/${encodeURIComponent(id)}`), id);
+}
+
+async function readStatus(context: AirtelContext, attempt: AttemptReference): Promise<StatusOutcome> {
+	const outcome = await readPayment(context, attempt);
+	if (outcome.kind === 'failed' && attempt.claim?.claimed === 'succeeded') {
+		const message = `A callback said that it was paid; the enquiry says: ${outcome.message}`;
+		return { kind: 'contradiction', message, raw: outcome.raw };
+	}
+	return outcome;
+}
+
+/**
+ * Refunds the whole amount. Airtel takes no refund reference, so callers must send it at most once. Reads the
+ * status first, so that an unpaid or refunded payment is not refunded.
+ */
+async function refund(context: AirtelContext, { payment }: RefundRequest): Promise<SubmitOutcome> {
+	const before = await readPayment(context, payment);
+	const raw = 'raw' in before ? before.raw : before.cause;
+	const refuse = (message: string) => refused('merchant_error', message, `${message} ${raw}`);
+	if (before.kind === 'unavailable' || before.kind === 'pending') {
+		return busy('The payment could not be looked up before its refund.', raw);
+	}
+	const stored = payment.providerReference;
+	const named = before.kind === 'succeeded' ? before.providerReference : null;
+	if (before.kind !== 'succeeded' && before.kind !== 'not_found') {
+		return refuse('Airtel no longer says that the payment is paid.');
+	}
+	if (stored !== null && named !== null && stored !== named) {
+		return refuse(`Airtel names transaction ${named}, not ${stored}.`);
+	}
+	const airtelMoneyId = stored ?? named;
+	if (airtelMoneyId === null) return refuse('The payment has no airtel_money_id.');
+	const path = `/standard/${context.values.AIRTEL_REFUND_VERSION}/payments/refund`;
+	const sent = await context.connection.post(path, { transaction: { airtel_money_id: airtelMoneyId } });
+	return afterSigning(sent, refundOutcome(sent, airtelMoneyId));
+}
+
+/**
+ * `SUCCESS` is final: Airtel has no other confirmation. A lost response looks like a lost request, because
+ * the payment reads `TS` before and after the refund.
+ */
+async function readRefund(
+	context: AirtelContext,
+	{ operatorReference, payment }: RefundReference
+): Promise<StatusOutcome> {
+	if (operatorReference !== null) {
+		const raw = JSON.stringify({ airtel_money_id: operatorReference, status: 'SUCCESS' });
+		const unnamed = { amountMinor: null, currency: null, at: null };
+		return { kind: 'succeeded', providerReference: operatorReference, ...unnamed, raw };
+	}
+	const now = await readPayment(context, payment);
+	if (now.kind === 'unavailable') return now;
+	const state = 'raw' in now ? `${now.kind} ${now.raw}` : now.kind;
+	return {
+		kind: 'unreadable',
+		cause: `The answer to the refund was lost, and Airtel has no state of refunds; the payment reads: ${state}`
+	};
+}
+
+function parseCallback({ values, log }: AirtelContext, body: string): CallbackHint {
+	const { AIRTEL_CALLBACK_KEY: key, AIRTEL_CALLBACK_HASH: variant } = values;
+	const transaction = member(jsonObject(body), 'transaction');
+	const id = textMember(transaction, 'id');
+	const reference = id === null ? null : referenceOf(id);
+	const state = textMember(transaction, 'status_code') ?? textMember(transaction, 'status') ?? '';
+	const hint: CallbackHint = {
+		...NO_HINT,
+		claimed: CLAIMS[state.trim().toUpperCase()] ?? 'unknown',
+		reference,
+		operatorReference: reference === null || id === null ? null : id.trim().toLowerCase(),
+		providerReference: textMember(transaction, 'airtel_money_id')
+	};
+	if (key === undefined) return hint;
+	const matching = matchingVariant(body, key, variant === 'any' ? HASH_VARIANTS : [variant]);
+	log.debug({ variant: matching }, 'hash of an Airtel callback');
+	return { ...hint, authentic: matching === null ? 'invalid' : 'verified' };
+}
+
+const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
+	TS: 'succeeded',
+	TF: 'failed',
+	TE: 'failed',
+	TIP: 'pending',
+	TA: 'pending'
+};
+
+/**
+ * The payer's text: the description and the start of our reference. It differs per payment, because Airtel
+ * may detect duplicates by it (one client's documentation).
+ */
+function textFor({ description, reference }: Pick<PaymentRequest, 'description' | 'reference'>): string {
+	const code = reference.slice(0, 8);
+	const unquoted = description.replace(/['\u2019]/g, '');
+	const words = plainText(unquoted, MAX_REFERENCE_LENGTH - code.length - 1, /[^A-Za-z0-9 -]+/g);
+	return `${words} ${code}`.trim();
+}
+
+/** A mismatch of a key that worked before means that the key changed: the request may be sent again. */
+const afterSigning = (sent: { keyMayBeOld?: boolean }, outcome: SubmitOutcome): SubmitOutcome =>
+	sent.keyMayBeOld === true && outcome.kind === 'refused' ? { ...outcome, retryable: true } : outcome;

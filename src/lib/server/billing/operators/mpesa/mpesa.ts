@@ -1,7 +1,29 @@
-import { defineOperator } from '../definition.ts';
-import { createMpesa } from './adapter.ts';
-import { checkSettings, SETTINGS } from './settings.ts';
-import { referenceStart } from './wire.ts';
+import { createClient, type Client } from '../client.ts';
+import { defineOperator, type OperatorDependencies } from '../definition.ts';
+import { jsonObject, retryAfterSeconds, textMember } from '../http.ts';
+import type {
+	AttemptReference,
+	OperatorAdapter,
+	RefundReference,
+	RefundRequest,
+	StatusOutcome,
+	SubmitOutcome
+} from '../operator.ts';
+import { busy, causeOf, unavailable } from '../outcomes.ts';
+import { readCallback } from './callback.ts';
+import { findSettled } from './pull.ts';
+import { credentialsRefusal, isBeingProcessed, isTokenRefusal, reasonOf, submitOutcome } from './results.ts';
+import { checkSettings, MPESA_CURRENCY, SETTINGS, type MpesaValues } from './settings.ts';
+import {
+	initiator,
+	pushBody,
+	queryBody,
+	referenceStart,
+	reversalBody,
+	statusBody,
+	WHOLE_SHILLINGS,
+	type Initiator
+} from './wire.ts';
 
 /**
  * Safaricom Daraja, M-Pesa Express (page of that name on developer.safaricom.co.ke). The id is not `mpesa`:
@@ -16,10 +38,165 @@ export const mpesa = defineOperator({
 	create: createMpesa,
 	// Names of the organisation portal's statement, then of Pull Transactions.
 	statement: {
-		reference: ['A/C No.', 'A/C No', 'Account No.', 'billreference'],
+		reference: ['A/C No.', 'Account No.', 'billreference'],
 		referenceStart,
-		providerReference: ['Receipt No.', 'Receipt No', 'transactionId'],
-		amount: ['Paid In', 'Paid in', 'Amount', 'amount'],
+		providerReference: ['Receipt No.', 'transactionId'],
+		amount: ['Paid In', 'Amount'],
 		status: { names: ['Transaction Status'], settled: ['Completed'] }
 	}
 });
+
+interface MpesaContext {
+	values: MpesaValues;
+	clock: OperatorDependencies['clock'];
+	daraja: Client;
+}
+
+/** Default if the response names none (Daraja's page). */
+const USUAL_TOKEN_SECONDS = 3_599;
+
+/**
+ * M-Pesa Express (STK push). Daraja takes no reference of ours: the CheckoutRequestID of the response or
+ * callback identifies a push. The status read has neither amount nor receipt; the callback has both. Only the
+ * read decides whether the money moved.
+ */
+function createMpesa(values: MpesaValues, { http, clock }: OperatorDependencies): OperatorAdapter {
+	const { MPESA_BASE_URL: baseUrl, MPESA_CONSUMER_KEY: key, MPESA_CONSUMER_SECRET: secret } = values;
+	const basic = Buffer.from(`${key}:${secret}`).toString('base64');
+	const accept = 'application/json';
+	const daraja = createClient({
+		http,
+		clock,
+		baseUrl,
+		headers: { accept },
+		tokenRequest: {
+			method: 'GET',
+			url: `${baseUrl}/oauth/v1/generate?grant_type=client_credentials`,
+			headers: { accept, authorization: `Basic ${basic}` }
+		},
+		usualTokenSeconds: USUAL_TOKEN_SECONDS,
+		isTokenRefusal
+	});
+	const context: MpesaContext = { values, clock, daraja };
+	const by = initiator(values);
+	return {
+		id: 'daraja',
+		currency: MPESA_CURRENCY,
+		capabilities: {
+			callbackAnswer: { ResultCode: 0, ResultDesc: 'Accepted' },
+			minStatusDelaySeconds: 15,
+			resubmitSameReferenceSafe: false
+		},
+		takesNumber: (phone) => /^\+254[17]\d{8}$/.test(phone),
+		amounts: () => WHOLE_SHILLINGS,
+		async submit(request) {
+			const body = pushBody(values, request, clock.now());
+			return submitOutcome(await daraja.post('/mpesa/stkpush/v1/processrequest', body), 'CheckoutRequestID');
+		},
+		readStatus: (attempt) => readStatus(context, attempt),
+		parseCallback: async (raw) => readCallback(raw),
+		...(by && {
+			refund: (request) => refund(context, by, request),
+			readRefund: (reference) => readRefund(context, by, reference)
+		}),
+		health: () => healthProblem(context)
+	};
+}
+
+/** An id of the right form that no push has. */
+const INVENTED_PUSH = `ws_CO_${'0'.repeat(26)}`;
+
+/** The token says nothing about shortcode and passkey, so this also queries a push that does not exist. */
+async function healthProblem({ values, clock, daraja }: MpesaContext): Promise<string | null> {
+	const { host } = new URL(values.MPESA_BASE_URL);
+	const token = await daraja.token();
+	if (token.kind === 'refused') {
+		return `${host} refuses MPESA_CONSUMER_KEY and MPESA_CONSUMER_SECRET (HTTP ${token.status}).`;
+	}
+	if (token.kind === 'unavailable') return `${host} gives no token (${token.cause}).`;
+	const query = queryBody(values, INVENTED_PUSH, clock.now());
+	const outcome = await daraja.post('/mpesa/stkpushquery/v1/query', query);
+	if (outcome.kind !== 'answer') return `${host} does not answer (${causeOf(outcome)}).`;
+	const text = credentialsRefusal(outcome);
+	return text === null ? null : `${host} refuses MPESA_SHORTCODE or MPESA_PASSKEY (${text}).`;
+}
+
+async function readStatus(context: MpesaContext, attempt: AttemptReference): Promise<StatusOutcome> {
+	const { values, clock, daraja } = context;
+	const { claim } = attempt;
+	const id = attempt.operatorReference ?? claim?.operatorReference ?? null;
+	if (id === null) {
+		// No status read is possible, but the list of settled payments may contain the push.
+		const found = await settledRow(context, attempt);
+		if (!found) return { kind: 'unreadable', cause: 'the CheckoutRequestID was lost with its answer' };
+		return { kind: 'succeeded', ...found, currency: MPESA_CURRENCY, at: null };
+	}
+	// A callback of another push says nothing about this one.
+	const own = claim !== null && (claim.operatorReference ?? id) === id ? claim : null;
+
+	const outcome = await daraja.post('/mpesa/stkpushquery/v1/query', queryBody(values, id, clock.now()));
+	if (outcome.kind !== 'answer') return unavailable(causeOf(outcome));
+	const { status, headers, text: raw } = outcome;
+	const body = jsonObject(raw);
+	const code = textMember(body, 'ResultCode') ?? '';
+	const message = textMember(body, 'ResultDesc') ?? textMember(body, 'errorMessage');
+	if (isBeingProcessed(code, message)) return { kind: 'pending', raw };
+	const isOther = (textMember(body, 'CheckoutRequestID') || id) !== id;
+	if (status !== 200 || code === '' || isOther) {
+		return unavailable(`HTTP ${status} ${message ?? ''}`.trim(), retryAfterSeconds(headers));
+	}
+	if (code === '0') {
+		const settled = own?.providerReference ? own : await settledRow(context, attempt);
+		const amountMinor = settled?.amountMinor ?? own?.amountMinor ?? null;
+		return {
+			kind: 'succeeded',
+			providerReference: settled?.providerReference ?? null,
+			amountMinor,
+			currency: amountMinor === null ? null : MPESA_CURRENCY,
+			at: null,
+			raw
+		};
+	}
+	if (claim?.claimed === 'succeeded' && claim.providerReference !== null) {
+		const contradiction = `A callback named receipt ${claim.providerReference}, but the query says failure ${code}.`;
+		return { kind: 'contradiction', message: contradiction, raw };
+	}
+	return { kind: 'failed', reason: reasonOf(code), message: message ?? code, raw };
+}
+
+const settledRow = async (
+	{ values, clock, daraja }: MpesaContext,
+	payment: { reference: string; submittedAt: number | null }
+) => (values.MPESA_PULL === 'on' ? findSettled(daraja, values, payment, clock.now()) : null);
+
+async function refund(context: MpesaContext, by: Initiator, request: RefundRequest): Promise<SubmitOutcome> {
+	const { reference, providerReference } = request.payment;
+	const receipt =
+		providerReference ?? (await settledRow(context, { reference, submittedAt: null }))?.providerReference;
+	if (receipt === undefined) return busy('The receipt is not known yet: it comes with the callback.');
+	const body = reversalBody(context.values, by, { ...request, receipt });
+	const outcome = await context.daraja.post('/mpesa/reversal/v1/request', body);
+	return submitOutcome(outcome, 'OriginatorConversationID');
+}
+
+/** Daraja sends a reversal's result only by callback. Until it arrives, this asks for it again. */
+async function readRefund(
+	{ values, daraja }: MpesaContext,
+	by: Initiator,
+	{ claim, operatorReference, callbackUrl }: RefundReference
+): Promise<StatusOutcome> {
+	if (claim) {
+		const { claimed, providerReference, amountMinor, currency } = claim;
+		const raw = JSON.stringify({ claimed, receipt: providerReference });
+		if (claimed === 'failed') {
+			return { kind: 'failed', reason: 'merchant_error', message: 'The reversal was refused.', raw };
+		}
+		return { kind: 'succeeded', providerReference, amountMinor, currency, at: null, raw };
+	}
+	if (operatorReference === null) {
+		return { kind: 'unreadable', cause: 'the id of the reversal was lost with its answer' };
+	}
+	const body = statusBody(values, by, { conversation: operatorReference, callbackUrl });
+	const outcome = await daraja.post('/mpesa/transactionstatus/v1/query', body);
+	return outcome.kind === 'answer' ? { kind: 'pending', raw: outcome.text } : unavailable(causeOf(outcome));
+}

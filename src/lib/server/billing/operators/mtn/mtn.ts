@@ -4,13 +4,7 @@ import { CURRENCIES, toMajor, toMinor } from '#lib/domain/money.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../http.ts';
 import type { Answer, Client } from '../client.ts';
-import type {
-	OperatorAdapter,
-	PaymentRequest,
-	PaymentTerms,
-	RefundRequest,
-	SubmitOutcome
-} from '../operator.ts';
+import type { OperatorAdapter, PaymentRequest, RefundRequest, SubmitOutcome } from '../operator.ts';
 import { causeOf, refused } from '../outcomes.ts';
 import { plainText } from '../plain-text.ts';
 import { callbackHint, statusOutcome, submitOutcome, type ReadMoney } from './outcomes.ts';
@@ -26,17 +20,10 @@ export const mtn = defineOperator({
 	check: checkSettings,
 	create: createAdapter,
 	statement: {
-		reference: ['External id', 'External ID', 'External Transaction Id', 'externalId'],
-		providerReference: [
-			'Id',
-			'ID',
-			'Transaction ID',
-			'Financial Transaction Id',
-			'Financial Transaction ID',
-			'financialTransactionId'
-		],
-		amount: ['Amount', 'amount'],
-		status: { names: ['Status', 'status'], settled: ['Successful', 'SUCCESSFUL', 'Completed', 'COMPLETED'] }
+		reference: ['External id', 'External Transaction Id'],
+		providerReference: ['Id', 'Transaction ID', 'Financial Transaction Id'],
+		amount: ['Amount'],
+		status: { names: ['Status'], settled: ['Successful', 'Completed'] }
 	}
 });
 
@@ -71,6 +58,7 @@ function createAdapter(values: Values, dependencies: OperatorDependencies): Oper
 	const readMoney: ReadMoney = (body) => moneyOf(context, body);
 	return {
 		id: 'mtn',
+		currency,
 		capabilities: {
 			minStatusDelaySeconds: FIRST_READ_SECONDS,
 			// MTN answers a repeated request with 409 RESOURCE_ALREADY_EXIST.
@@ -78,7 +66,6 @@ function createAdapter(values: Values, dependencies: OperatorDependencies): Oper
 		},
 		takesNumber: (phone) => takesNumber(context, phone),
 		amounts: () => ANY_AMOUNT,
-		validate: (terms) => validate(context, terms),
 		submit: (request) => submit(context, request),
 		readStatus: async ({ reference }) =>
 			statusOutcome(await collection.get(`/v1_0/requesttopay/${reference}`), readMoney),
@@ -88,10 +75,7 @@ function createAdapter(values: Values, dependencies: OperatorDependencies): Oper
 			readRefund: async ({ reference }) =>
 				statusOutcome(await disbursement.get(`/v1_0/refund/${reference}`), readMoney)
 		}),
-		async health() {
-			const reason = await healthProblem(context);
-			return { ok: reason === null, reason };
-		}
+		health: () => healthProblem(context)
 	};
 }
 
@@ -100,18 +84,6 @@ const isSandbox = ({ values }: MtnContext) => values.MTN_TARGET_ENVIRONMENT === 
 const takesNumber = (context: MtnContext, phone: string) =>
 	/^\+\d{7,15}$/.test(phone) &&
 	(phone.startsWith(context.prefix) || (isSandbox(context) && TEST_NUMBER.test(phone)));
-
-function validate(context: MtnContext, { amountMinor, currency, payerPhone }: PaymentTerms): string[] {
-	const problems: string[] = [];
-	if (currency !== context.currency) {
-		problems.push(`MTN MoMo is set up for ${context.currency}, not for ${currency}.`);
-	}
-	if (!Number.isSafeInteger(amountMinor) || amountMinor <= 0) problems.push('The amount must be positive.');
-	if (!takesNumber(context, payerPhone)) {
-		problems.push(`The number is not one of MTN MoMo's payers (${context.prefix}…).`);
-	}
-	return problems;
-}
 
 /** Refunds use the currency that was taken, which may differ from ours. */
 const money = ({ currency, wire }: MtnContext, amountMinor: number, code: string) => ({
@@ -133,10 +105,6 @@ function moneyOf({ currency, wire }: MtnContext, body: Record<string, unknown>):
 async function submit(context: MtnContext, request: PaymentRequest): Promise<SubmitOutcome> {
 	const { values, collection } = context;
 	const { reference, callbackUrl, payerPhone } = request;
-	const [problem] = validate(context, request);
-	if (problem !== undefined) {
-		return refused(takesNumber(context, payerPhone) ? 'merchant_error' : 'invalid_payer', problem);
-	}
 	const isCalled = !isSandbox(context) || callbackUrl.startsWith('http:');
 	const body = {
 		...money(context, request.amountMinor, request.currency),

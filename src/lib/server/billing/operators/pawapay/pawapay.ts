@@ -1,6 +1,28 @@
-import { defineOperator } from '../definition.ts';
-import { createPawapay } from './adapter.ts';
-import { checkSettings, SETTINGS } from './settings.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loosest, strictest, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-guess.ts';
+import { defineOperator, type OperatorDependencies } from '../definition.ts';
+import { jsonObject, textMember } from '../http.ts';
+import type {
+	CallbackHint,
+	OperatorAdapter,
+	PaymentRequest,
+	RawCallback,
+	RefundRequest,
+	SubmitOutcome
+} from '../operator.ts';
+import { NO_HINT, refused } from '../outcomes.ts';
+import { plainText } from '../plain-text.ts';
+import { amountRule, usualDecimals, wireAmount } from './amounts.ts';
+import { settledOf, statusOutcome, submitOutcome } from './answers.ts';
+import { createCache, type Cache } from './cache.ts';
+import { createCalls, type Calls } from './calls.ts';
+import { CONFIGURATION_PATH, readConfiguration, type ActiveConfiguration } from './configuration.ts';
+import { healthProblems } from './health.ts';
+import { createCallbackKeys } from './keys.ts';
+import { isInMarket, likelyProvider, type Provider } from './providers.ts';
+import { checkSettings, SETTINGS, type PawapayValues } from './settings.ts';
+import { isSigned } from './signatures.ts';
 
 /**
  * pawaPay, Merchant API version 2 (docs.pawapay.io/v2). Each payment method is a
@@ -15,14 +37,183 @@ export const pawapay = defineOperator({
 	check: checkSettings,
 	create: createPawapay,
 	statement: {
-		reference: ['depositId', 'Deposit ID', 'Transaction ID', 'Payment ID', 'ID'],
-		providerReference: [
-			'providerTransactionId',
-			'Provider transaction ID',
-			'Provider ID',
-			'Correspondent ID'
-		],
-		amount: ['amount', 'Amount', 'depositedAmount', 'Deposited amount'],
-		status: { names: ['status', 'Status'], settled: ['COMPLETED', 'Completed'] }
+		reference: ['Deposit ID', 'Transaction ID', 'Payment ID', 'ID'],
+		providerReference: ['Provider transaction ID', 'Provider ID', 'Correspondent ID'],
+		amount: ['Amount', 'Deposited amount'],
+		status: { names: ['Status'], settled: ['Completed'] }
 	}
 });
+
+/** The configuration changes when an account manager edits it or a network goes down. */
+const CONFIGURATION_TIMES = { freshMs: 10 * 60 * 1000, pauseMs: 30 * 1000 };
+/** Limit for optional requests while a buyer waits for the prompt. */
+const OPTIONAL_MS = 3_000;
+
+interface PawapayContext extends OperatorDependencies {
+	values: PawapayValues;
+	calls: Calls;
+	configuration: Cache<ActiveConfiguration>;
+	callbackKeys: ReturnType<typeof createCallbackKeys>;
+}
+
+function createPawapay(values: PawapayValues, dependencies: OperatorDependencies): OperatorAdapter {
+	const { clock } = dependencies;
+	const calls = createCalls(values, dependencies);
+	const context: PawapayContext = {
+		...dependencies,
+		values,
+		calls,
+		configuration: createCache(
+			clock,
+			async () => readConfiguration(await calls.get(CONFIGURATION_PATH)),
+			CONFIGURATION_TIMES
+		),
+		callbackKeys: createCallbackKeys(calls, clock)
+	};
+	return {
+		id: 'pawapay',
+		currency: dependencies.currency,
+		capabilities: { usesPortalCallback: true, minStatusDelaySeconds: 0, resubmitSameReferenceSafe: true },
+		takesNumber: (phone) => values.PAWAPAY_PROVIDERS.some((provider) => isInMarket(provider, phone)),
+		amounts: (method) => amounts(context, method),
+		submit: (request) => submit(context, request),
+		readStatus: async ({ reference }) =>
+			statusOutcome(await calls.get(`/v2/deposits/${reference}`), 'depositId', reference),
+		parseCallback: (raw) => parseCallback(context, raw),
+		refund: (request) => refund(context, request),
+		readRefund: async ({ reference }) =>
+			statusOutcome(await calls.get(`/v2/refunds/${reference}`), 'refundId', reference),
+		async health() {
+			const problems = healthProblems(await calls.get(CONFIGURATION_PATH), values, dependencies);
+			return problems.join('; ') || null;
+		}
+	};
+}
+
+/** Fetches the configuration for the next call, if it is not fresh. */
+function amounts({ values, currency, configuration }: PawapayContext, method: string): AmountRule {
+	void configuration.get();
+	const providers = values.PAWAPAY_PROVIDERS.filter(
+		(provider) => provider.method === method || method === ANY_PAYMENT_METHOD
+	);
+	const known = configuration.held();
+	const rules = providers.map(({ code }) => amountRule(currency, known?.rulesOf(code, currency)));
+	// The number decides which of them pays, so refuse only what none takes.
+	return method === ANY_PAYMENT_METHOD ? loosest(rules) : strictest(rules);
+}
+
+async function submit(context: PawapayContext, request: PaymentRequest): Promise<SubmitOutcome> {
+	const { calls, configuration } = context;
+	const { reference, currency, payerPhone } = request;
+	const [provider, known] = await Promise.all([
+		choose(context, request),
+		briefly(configuration.get(), configuration.held())
+	]);
+	const code = provider?.code ?? '';
+	const decimals = known?.rulesOf(code, currency)?.decimals ?? usualDecimals(currency);
+	const amount = wireAmount(request.amountMinor, currency, decimals);
+	if (amount === null) return refused('merchant_error', `${code} takes whole amounts only.`);
+	const outcome = await calls.post(
+		'/v2/deposits',
+		{
+			depositId: reference,
+			amount,
+			currency,
+			payer: { type: 'MMO', accountDetails: { phoneNumber: payerPhone.slice(1), provider: code } },
+			customerMessage: customerMessage(request.description)
+		},
+		true
+	);
+	// A network stays down for a while: the buyer sees it now and can choose another one.
+	return submitOutcome(outcome, 'depositId', reference, []);
+}
+
+/** Finds the provider: the buyer's choice, pawaPay's prediction (wrong for one number in 800), or a guess. */
+async function choose(
+	{ calls, values: { PAWAPAY_PROVIDERS: providers } }: PawapayContext,
+	{ paymentMethod, payerPhone }: PaymentRequest
+): Promise<Provider | undefined> {
+	const chosen = providers.find(({ method }) => method === paymentMethod);
+	if (chosen) return chosen;
+	const outcome = await briefly(
+		calls.post('/v2/predict-provider', { phoneNumber: payerPhone.slice(1) }),
+		null
+	);
+	const isAnswer = outcome?.kind === 'answer' && outcome.status === 200;
+	const prediction = isAnswer ? textMember(jsonObject(outcome.text), 'provider') : null;
+	return providers.find(({ code }) => code === prediction) ?? likelyProvider(providers, payerPhone);
+}
+
+async function briefly<T>(work: Promise<T>, otherwise: T): Promise<T> {
+	const limit = new AbortController();
+	const late = sleep(OPTIONAL_MS, otherwise, { signal: limit.signal }).catch(() => otherwise);
+	return Promise.race([work, late]).finally(() => limit.abort());
+}
+
+/** They end when the network is up or the wallet is refilled. */
+const PASSING_FOR_REFUNDS = [
+	'PROVIDER_TEMPORARILY_UNAVAILABLE',
+	'REFUND_IN_PROGRESS',
+	'PAWAPAY_WALLET_OUT_OF_FUNDS'
+];
+
+async function refund(
+	{ calls }: PawapayContext,
+	{ reference, payment, amountMinor, currency }: RefundRequest
+): Promise<SubmitOutcome> {
+	const outcome = await calls.post(
+		'/v2/refunds',
+		{
+			refundId: reference,
+			depositId: payment.reference,
+			// The provider took this amount, so its decimals are valid.
+			amount: wireAmount(amountMinor, currency, 2),
+			currency
+		},
+		true
+	);
+	return submitOutcome(outcome, 'refundId', reference, PASSING_FOR_REFUNDS);
+}
+
+const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
+	COMPLETED: 'succeeded',
+	FAILED: 'failed',
+	ACCEPTED: 'pending',
+	SUBMITTED: 'pending',
+	PROCESSING: 'pending',
+	ENQUEUED: 'pending',
+	IN_RECONCILIATION: 'pending'
+};
+
+async function parseCallback(context: PawapayContext, raw: RawCallback): Promise<CallbackHint> {
+	const body = jsonObject(raw.body);
+	const isVerified = context.values.PAWAPAY_VERIFY_CALLBACKS === 'on';
+	return {
+		...NO_HINT,
+		claimed: CLAIMS[textMember(body, 'status') ?? ''] ?? 'unknown',
+		authentic: !isVerified ? 'absent' : (await isAuthentic(context, raw)) ? 'verified' : 'invalid',
+		// A refund's callback is about the refund, even if it names the deposit.
+		reference: textMember(body, 'refundId') ?? textMember(body, 'depositId'),
+		...settledOf(body)
+	};
+}
+
+function isAuthentic(
+	{ callbackUrl, clock, callbackKeys }: PawapayContext,
+	{ method, headers, body, authority, path }: RawCallback
+): Promise<boolean> {
+	const published = new URL(callbackUrl);
+	const targets = [
+		{ authority, path },
+		{ authority: published.host, path: published.pathname.replace(/\/$/, '') + path }
+	];
+	return isSigned({ method, headers, body, targets, now: clock.now() }, callbackKeys);
+}
+
+const MESSAGE = { min: 4, max: 22 };
+
+/** Writes the payer's text: 4 to 22 letters, digits and spaces. */
+export function customerMessage(description: string): string {
+	const plain = plainText(description.replace(/[-'\u2019]/g, ''), MESSAGE.max, /[^A-Za-z0-9]+/g);
+	return plain.length < MESSAGE.min ? `WiFi ${plain}`.trim() : plain;
+}

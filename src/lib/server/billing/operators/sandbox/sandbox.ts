@@ -56,7 +56,6 @@ export function createSandboxOperator(database: Database, clock: Clock, log: Log
 		capabilities: { minStatusDelaySeconds: 3, resubmitSameReferenceSafe: true },
 		takesNumber: () => true,
 		amounts: () => ANY_AMOUNT,
-		validate: () => [],
 		submit: (request) => submit(context, request),
 		readStatus: (attempt) => readStatus(context, attempt),
 		async parseCallback({ body }) {
@@ -74,7 +73,7 @@ export function createSandboxOperator(database: Database, clock: Clock, log: Log
 			return QUEUED;
 		},
 		readRefund: (refund) => readRefund(context, refund),
-		health: async () => ({ ok: true, reason: null })
+		health: async () => null
 	};
 	return {
 		...adapter,
