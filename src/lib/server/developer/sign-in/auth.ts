@@ -12,8 +12,6 @@ interface AuthOptions {
 	secret: string;
 	/** Public address of the pages, without a trailing slash. */
 	origin: string;
-	linkSeconds: number;
-	deliver(link: { email: string; token: string }): Promise<void>;
 	onPasswordSet(userId: string): Promise<void>;
 }
 
@@ -108,16 +106,13 @@ const TABLES = {
 	}
 } as const satisfies BetterAuthOptions;
 
-const passwordOptions = ({ linkSeconds, deliver, onPasswordSet }: AuthOptions) => ({
+const passwordOptions = ({ onPasswordSet }: AuthOptions) => ({
 	enabled: true,
 	disableSignUp: true,
 	requireEmailVerification: true,
 	minPasswordLength: MIN_PASSWORD_CHARACTERS,
 	maxPasswordLength: MAX_PASSWORD_CHARACTERS,
 	revokeSessionsOnPasswordReset: true,
-	resetPasswordTokenExpiresIn: linkSeconds,
-	sendResetPassword: ({ user, token }: { user: User; token: string }) =>
-		deliver({ email: user.email, token }),
 	onPasswordReset: ({ user }: { user: User }) => onPasswordSet(user.id)
 });
 

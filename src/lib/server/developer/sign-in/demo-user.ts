@@ -1,6 +1,5 @@
 import { equalSecrets, type Secrets } from '#lib/server/platform/secrets.ts';
-import type { Auth } from './auth.ts';
-import type { SignInContext } from './sign-in.ts';
+import { authFor, type SignInState } from './context.ts';
 import { connectAccount, ensureUser } from './users.ts';
 
 const PASSWORD_BYTES = 9;
@@ -8,16 +7,17 @@ const PASSWORD_BYTES = 9;
 export const demoPassword = (secrets: Secrets, email: string): string =>
 	(secrets.derive(`demo-password:${email}`, PASSWORD_BYTES).toString('hex').match(/.{6}/g) ?? []).join('-');
 
+/** Creates the demo user if `email` and `password` are a demo account's and its derived password. */
 export async function ensureDemoUser(
-	context: SignInContext,
-	getAuth: () => Promise<Auth>,
-	{ email, password }: { email: string; password: string }
+	state: SignInState,
+	{ email, password }: { email: string; password: string },
+	origin: string
 ): Promise<void> {
-	const { accounts, config, demoEmails, secrets } = context;
+	const { accounts, config, demoEmails, secrets } = state;
 	const demo = demoEmails.find((known) => known === email.trim().toLowerCase());
 	if (demo === undefined || !config.demo || !equalSecrets(password, demoPassword(secrets, demo))) return;
 	if (!(await accounts.findByEmail(demo))) return;
-	const auth = await getAuth();
+	const auth = await authFor(state, origin);
 	const { internalAdapter, password: passwords } = await auth.$context;
 	const { id } = await ensureUser(auth, demo);
 	const kept = (await internalAdapter.findCredentialAccount(id))?.password;
@@ -28,5 +28,5 @@ export async function ensureDemoUser(
 		const credential = { userId: id, accountId: id, providerId: 'credential', password: hash };
 		await internalAdapter.createAccount(credential);
 	}
-	await connectAccount(context, auth, id);
+	await connectAccount(state, auth, id);
 }

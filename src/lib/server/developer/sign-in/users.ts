@@ -4,20 +4,23 @@ import type { Auth } from './auth.ts';
 /** Users with unconfirmed addresses are deleted after this. */
 const UNCONFIRMED_MS = 7 * 24 * 60 * 60 * 1000;
 
+export async function findUser(auth: Auth, email: string): Promise<{ id: string } | null> {
+	const { internalAdapter } = await auth.$context;
+	return (await internalAdapter.findUserByEmail(email))?.user ?? null;
+}
+
 /** A new user has no password and is unconfirmed until a link is used. */
 export async function ensureUser(auth: Auth, email: string): Promise<{ id: string }> {
+	const known = await findUser(auth, email);
+	if (known) return known;
 	const { internalAdapter } = await auth.$context;
-	const known = await internalAdapter.findUserByEmail(email);
-	if (known) return known.user;
 	try {
-		return await internalAdapter.createUser(
-			{ email, name: email, emailVerified: false },
-			{ method: 'email-password' }
-		);
+		const user = { email, name: email, emailVerified: false };
+		return await internalAdapter.createUser(user, { method: 'email-password' });
 	} catch (error) {
-		const other = await internalAdapter.findUserByEmail(email);
+		const other = await findUser(auth, email);
 		if (!other) throw error;
-		return other.user;
+		return other;
 	}
 }
 

@@ -1,0 +1,55 @@
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Audit } from '#lib/server/audit/audit.ts';
+import type { Clock } from '#lib/server/platform/clock.ts';
+import type { Config } from '#lib/server/config/config.ts';
+import type { Database } from '#lib/server/db/database.ts';
+import type { Log } from '#lib/server/platform/log.ts';
+import type { Mailer } from '#lib/server/platform/mail.ts';
+import type { Secrets } from '#lib/server/platform/secrets.ts';
+import { createAuth, type Auth } from './auth.ts';
+import { connectAccount, deleteLinks } from './users.ts';
+
+export interface SignInContext {
+	database: Database;
+	clock: Clock;
+	config: Config;
+	log: Log;
+	secrets: Secrets;
+	accounts: Accounts;
+	audit: Audit;
+	mailer: Mailer;
+	/** Used only in a sandbox with demo data. */
+	demoEmails: readonly string[];
+}
+
+export interface SignInState extends SignInContext {
+	/** better-auth by origin. */
+	auths: Map<string, Promise<Auth>>;
+	/** Mails that are being sent. */
+	running: Set<Promise<void>>;
+}
+
+const SECRET_BYTES = 32;
+/** A sandbox without ORIGIN can be opened under several names. */
+const MAX_ORIGINS = 20;
+
+/** Loads better-auth on the first call for an origin. */
+export function authFor(state: SignInState, origin: string): Promise<Auth> {
+	const { auths, database, log, secrets } = state;
+	const known = auths.get(origin);
+	if (known) return known;
+	const made: Promise<Auth> = createAuth({
+		database,
+		log,
+		secret: secrets.derive('sign-in', SECRET_BYTES).toString('base64url'),
+		origin,
+		async onPasswordSet(userId) {
+			await deleteLinks(await made, userId);
+			await connectAccount(state, await made, userId);
+		}
+	});
+	if (auths.size >= MAX_ORIGINS) auths.clear();
+	auths.set(origin, made);
+	made.catch(() => auths.delete(origin));
+	return made;
+}

@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import type { Account, Accounts } from '../accounts/accounts.ts';
+import type { Mail } from '#lib/server/platform/mail.ts';
+import { authFor, type SignInState } from './context.ts';
+import { deleteLinks, deleteUnconfirmed, ensureUser, findUser } from './users.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const MAILED_MS = HOUR_MS;
+const INVITATION_MS = 24 * HOUR_MS;
+const TOKEN_BYTES = 24;
+const TOKEN = /^[\w-]{1,128}$/;
+
+/** The author of a change and the reason, for the audit log. */
+interface Author {
+	by: string;
+	note: string;
+}
+
+interface LinkRequest {
+	email: string;
+	origin: string;
+	/** Sends to unknown addresses too. */
+	isNew: boolean;
+	/** Writes the mail with the link. */
+	write(url: string): Pick<Mail, 'subject' | 'text'>;
+}
+
+/** The form in which better-auth's `resetPassword` looks a token up. */
+const identifierOf = (token: string) => `reset-password:${token}`;
+
+/** Creates a password link. better-auth's own request can neither vary the lifetime nor return the link. */
+async function createLink(
+	state: SignInState,
+	origin: string,
+	{ userId, role, lifeMs }: { userId: string; role: Account['role'] | undefined; lifeMs: number }
+): Promise<string> {
+	const { internalAdapter } = await (await authFor(state, origin)).$context;
+	const token = randomBytes(TOKEN_BYTES).toString('base64url');
+	const expiresAt = new Date(state.clock.now() + lifeMs);
+	await internalAdapter.createVerificationValue({
+		value: userId,
+		identifier: identifierOf(token),
+		expiresAt
+	});
+	// Owners choose their password in the language of their pages.
+	return `${origin}/${role === 'owner' ? 'owner' : 'developer'}/password?token=${token}`;
+}
+
+/** Sends in the background, so that the response time does not reveal whether the address is known. */
+export function mailLink(state: SignInState, request: LinkRequest): void {
+	const { running, log } = state;
+	const work = mailNow(state, request)
+		.catch((error: unknown) => log.error({ err: error }, 'a sign-in link was not mailed'))
+		.finally(() => running.delete(work));
+	running.add(work);
+}
+
+async function mailNow(state: SignInState, { origin, isNew, write, ...request }: LinkRequest): Promise<void> {
+	const { accounts, clock, mailer } = state;
+	const email = request.email.trim().toLowerCase();
+	const account = await accounts.findByEmail(email);
+	const auth = await authFor(state, origin);
+	if (isNew) await deleteUnconfirmed(auth, clock.now());
+	// Accounts from the command line have no user yet.
+	const user = isNew || account ? await ensureUser(auth, email) : await findUser(auth, email);
+	if (!user) return;
+	const link = { userId: user.id, role: account?.role, lifeMs: MAILED_MS };
+	await mailer.send({ to: email, ...write(await createLink(state, origin, link)) });
+}
+
+/** Returns the e-mail address of a link; null if it is used, expired or unknown. */
+export async function linkOwner(state: SignInState, token: string, origin: string): Promise<string | null> {
+	// Excludes NUL, which PostgreSQL refuses in text.
+	if (!TOKEN.test(token)) return null;
+	const { internalAdapter } = await (await authFor(state, origin)).$context;
+	const link = await internalAdapter.findVerificationValue(identifierOf(token));
+	if (!link || link.expiresAt.getTime() <= state.clock.now()) return null;
+	return (await internalAdapter.findUserById(link.value))?.email ?? null;
+}
+
+/**
+ * Creates an account, with an invitation if its role does not sign up itself.
+ * @returns null if the e-mail address is taken
+ */
+export async function createAccount(
+	state: SignInState,
+	wanted: Parameters<Accounts['create']>[0],
+	author: Author,
+	origin: string
+): Promise<{ account: Account; invitation: string | null } | null> {
+	const account = await state.accounts.create(wanted, author.by, author.note);
+	if (!account) return null;
+	const invitation = account.role === 'app' ? null : await invite(state, account, author, origin);
+	return { account, invitation };
+}
+
+/** Returns a password link, which the administrator hands over. */
+export async function invite(
+	state: SignInState,
+	account: Account,
+	author: Author,
+	origin: string
+): Promise<string> {
+	const { id: userId } = await ensureUser(await authFor(state, origin), account.email);
+	const url = await createLink(state, origin, { userId, role: account.role, lifeMs: INVITATION_MS });
+	// Nobody sees the link without its entry.
+	await note(state, 'account.invited', account, author);
+	return url;
+}
+
+/** Returns whether the account has a password, and how many password links work. */
+export async function passwordState(state: SignInState, { email }: Account, origin: string) {
+	const auth = await authFor(state, origin);
+	const { adapter, internalAdapter } = await auth.$context;
+	const user = await findUser(auth, email);
+	if (!user) return { hasPassword: false, links: 0 };
+	const [credential, links] = await Promise.all([
+		internalAdapter.findCredentialAccount(user.id),
+		adapter.findMany<{ expiresAt: Date }>({
+			model: 'verification',
+			where: [{ field: 'value', value: user.id }]
+		})
+	]);
+	return {
+		hasPassword: Boolean(credential?.password),
+		links: links.filter(({ expiresAt }) => expiresAt.getTime() > state.clock.now()).length
+	};
+}
+
+/** Ends all password links of an account, also those that were mailed. */
+export async function deleteInvitations(
+	state: SignInState,
+	account: Account,
+	author: Author,
+	origin: string
+): Promise<void> {
+	const auth = await authFor(state, origin);
+	const user = await findUser(auth, account.email);
+	if (!user) return;
+	await deleteLinks(auth, user.id);
+	await note(state, 'account.invitations_deleted', account, author);
+}
+
+/** better-auth writes its tables outside our transactions, so entries have their own. */
+const note = (
+	{ audit, database }: SignInState,
+	action: 'account.invited' | 'account.invitations_deleted',
+	{ id }: Account,
+	{ by, note: reason }: Author
+): Promise<void> =>
+	database.transact((trx) => audit.record(trx, { actor: by, action, reason, after: { account_id: id } }));
