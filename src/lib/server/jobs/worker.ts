@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /**
  * Creates a loop that starts due work and sleeps until more may be due.
  * @param tick starts due work; returns how long to sleep in ms
@@ -8,37 +10,19 @@ export function createWorker(
 	{ maxSleepMs, onError }: { maxSleepMs: number; onError: (error: unknown) => void }
 ) {
 	let stopped = false;
-	let nudged = false;
-	let wakeSleeper: (() => void) | null = null;
+	let nudged = new AbortController();
 	let loop: Promise<void> | null = null;
-
-	function nudge(): void {
-		nudged = true;
-		wakeSleeper?.();
-	}
-
-	async function sleep(milliseconds: number): Promise<void> {
-		if (nudged || stopped) return;
-		await new Promise<void>((resolve) => {
-			const timer = setTimeout(resolve, milliseconds);
-			wakeSleeper = () => {
-				clearTimeout(timer);
-				resolve();
-			};
-		});
-		wakeSleeper = null;
-	}
+	const nudge = () => nudged.abort();
 
 	async function run(): Promise<void> {
 		while (!stopped) {
-			nudged = false;
-			let pause = maxSleepMs;
-			try {
-				pause = await tick();
-			} catch (error) {
+			// A nudge during the tick also ends the sleep after it.
+			nudged = new AbortController();
+			const pause = await tick().catch((error: unknown) => {
 				onError(error);
-			}
-			if (pause > 0) await sleep(pause);
+				return maxSleepMs;
+			});
+			if (pause > 0) await sleep(pause, undefined, { signal: nudged.signal }).catch(() => {});
 		}
 	}
 

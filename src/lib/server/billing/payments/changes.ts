@@ -1,34 +1,24 @@
+import { EventEmitter, once } from 'node:events';
+
 /** Wakes requests that wait for a payment. Other processes announce nothing here, so waiters also poll. */
 export type Changes = ReturnType<typeof createChanges>;
 
+const nameOf = (paymentId: number) => `payment ${paymentId}`;
+
 export function createChanges() {
-	const waiters = new Map<number, Set<() => void>>();
+	const emitter = new EventEmitter().setMaxListeners(0);
 	let waiting = 0;
 	let stopped = false;
 
 	return {
-		announce(paymentId: number): void {
-			for (const wake of [...(waiters.get(paymentId) ?? [])]) wake();
-		},
+		announce: (paymentId: number): boolean => emitter.emit(nameOf(paymentId)),
 		/** Resolves on the next announcement, after `timeoutMs`, or when `signal` aborts. */
-		next(paymentId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
-			if (stopped || signal.aborted) return Promise.resolve();
-			return new Promise((resolve) => {
-				const own = waiters.get(paymentId) ?? new Set();
-				const wake = () => {
-					clearTimeout(timer);
-					signal.removeEventListener('abort', wake);
-					own.delete(wake);
-					if (own.size === 0) waiters.delete(paymentId);
-					waiting -= 1;
-					resolve();
-				};
-				const timer = setTimeout(wake, timeoutMs);
-				signal.addEventListener('abort', wake);
-				own.add(wake);
-				waiters.set(paymentId, own);
-				waiting += 1;
-			});
+		async next(paymentId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
+			if (stopped) return;
+			const ended = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]);
+			waiting += 1;
+			await once(emitter, nameOf(paymentId), { signal: ended }).catch(() => {});
+			waiting -= 1;
 		},
 		get waiting() {
 			return waiting;
@@ -40,7 +30,7 @@ export function createChanges() {
 		/** Releases all waiters, also future ones. */
 		stop(): void {
 			stopped = true;
-			for (const own of [...waiters.values()]) for (const wake of [...own]) wake();
+			for (const name of emitter.eventNames()) emitter.emit(name);
 		}
 	};
 }
