@@ -10,7 +10,7 @@ import type {
 	SessionCreationBody
 } from '../api/contract/schemas.ts';
 import type { Log } from '../platform/log.ts';
-import type { ApiMemory, Calls } from './api-memory.ts';
+import type { ApiMemory } from './api-memory.ts';
 import type { Quota } from './quota.ts';
 
 /**
@@ -26,23 +26,12 @@ export type ReadsOfPurchases = Pick<ApiClient, 'getRouter' | 'getSession'> & {
 	getPayment(id: number): Promise<PaymentBody>;
 };
 
-export interface ApiClient {
+/** A client without its memory. */
+export type Calls = ReturnType<typeof callsOf>;
+
+export interface ApiClient extends Calls {
 	/** Reads for pages: may be moments old, because a remote rate limit counts each call. */
 	recent: ReadsOfPurchases;
-	listRouters(search: RouterSearch): Promise<RouterListBody>;
-	getRouter(id: number): Promise<RouterBody>;
-	/** @param key Idempotency-Key: the same request with the same key gets the first response */
-	createSession(order: SessionCreationBody, key?: string): Promise<SessionBody>;
-	getSession(id: number): Promise<SessionBody>;
-	endSession(id: number): Promise<SessionBody>;
-	/** Fails with `session_not_active` if the session is paid. */
-	cancelUnpaid(id: number): Promise<SessionBody>;
-	/** @param key Idempotency-Key */
-	startPayment(order: PaymentStartBody, key?: string): Promise<PaymentBody>;
-	/** Returns null if there is no logo or the API does not answer. */
-	readLogo(file: string): Promise<{ type: string; bytes: Buffer } | null>;
-	/** @param waitSeconds longest wait until the payment leaves `pending`, 0 to 20 */
-	getPayment(id: number, waitSeconds?: number): Promise<PaymentBody>;
 }
 
 /** The API understood the request and refused it: 400, 404, or 429 because payments stay unpaid. */
@@ -104,25 +93,33 @@ const LONGEST_WAIT_SECONDS = 60;
 const REFUSALS: readonly number[] = [400, 404];
 
 export function apiClient(event: PortalEvent): ApiClient {
-	const { api } = event.locals.app;
-	const calls: Calls = {
-		listRouters: async (query) => {
-			api.searchQuota?.take();
-			return call(event, 'GET', '/routers', { query });
-		},
-		getRouter: (id) => call(event, 'GET', `/routers/${id}`),
-		createSession: (body, key) => call(event, 'POST', '/sessions', { body, key }),
-		getSession: (id) => call(event, 'GET', `/sessions/${id}`),
-		cancelUnpaid: (id) =>
-			call(event, 'DELETE', `/sessions/${id}`, { query: { if_status: 'pending_payment' } }),
-		endSession: (id) => call(event, 'DELETE', `/sessions/${id}`),
-		readLogo: (file) => readLogo(event, file),
-		startPayment: (body, key) => call(event, 'POST', '/payments/mobile-money', { body, key }),
-		getPayment: (id, wait = 0) =>
-			call(event, 'GET', `/payments/${id}/status`, { query: wait > 0 ? { wait } : {} }, wait)
-	};
-	return api.memory ? api.memory.listening(calls) : { ...calls, recent: calls };
+	const { memory } = event.locals.app.api;
+	const calls = callsOf(event);
+	return memory ? memory.listening(calls) : { ...calls, recent: calls };
 }
+
+const callsOf = (event: PortalEvent) => ({
+	async listRouters(query: RouterSearch) {
+		event.locals.app.api.searchQuota?.take();
+		return call<RouterListBody>(event, 'GET', '/routers', { query });
+	},
+	getRouter: (id: number) => call<RouterBody>(event, 'GET', `/routers/${id}`),
+	/** @param key Idempotency-Key: the same request with the same key gets the first response */
+	createSession: (body: SessionCreationBody, key?: string) =>
+		call<SessionBody>(event, 'POST', '/sessions', { body, key }),
+	getSession: (id: number) => call<SessionBody>(event, 'GET', `/sessions/${id}`),
+	endSession: (id: number) => call<SessionBody>(event, 'DELETE', `/sessions/${id}`),
+	/** Fails with `session_not_active` if the session is paid. */
+	cancelUnpaid: (id: number) =>
+		call<SessionBody>(event, 'DELETE', `/sessions/${id}`, { query: { if_status: 'pending_payment' } }),
+	/** @param key Idempotency-Key */
+	startPayment: (body: PaymentStartBody, key?: string) =>
+		call<PaymentBody>(event, 'POST', '/payments/mobile-money', { body, key }),
+	readLogo: (file: string) => readLogo(event, file),
+	/** @param wait seconds, the longest wait until the payment leaves `pending`, 0 to 20 */
+	getPayment: (id: number, wait = 0) =>
+		call<PaymentBody>(event, 'GET', `/payments/${id}/status`, { query: wait > 0 ? { wait } : {} }, wait)
+});
 
 async function call<Body>(
 	{ fetch: ownFetch, request, locals }: PortalEvent,
@@ -174,8 +171,14 @@ async function call<Body>(
 	throw new ApiUnavailable(`status ${response.status}`);
 }
 
-/** Sends no API key: a logo is only a picture and counts toward no rate limit. */
-async function readLogo({ locals }: PortalEvent, file: string): ReturnType<Calls['readLogo']> {
+/**
+ * Sends no API key: a logo is only a picture and counts toward no rate limit.
+ * @returns null if there is no logo or the API does not answer
+ */
+async function readLogo(
+	{ locals }: PortalEvent,
+	file: string
+): Promise<{ type: string; bytes: Buffer } | null> {
 	const { api, log } = locals.app;
 	const extension = LOGO_FILE.exec(file)?.[1];
 	if (api.url === null || extension === undefined) return null;

@@ -1,4 +1,10 @@
-import { ApiProblem, ApiUnavailable, type ApiClient, type ReadsOfPurchases } from './api-client.ts';
+import {
+	ApiProblem,
+	ApiUnavailable,
+	type ApiClient,
+	type Calls,
+	type ReadsOfPurchases
+} from './api-client.ts';
 import type { Clock } from '../platform/clock.ts';
 
 /**
@@ -9,8 +15,6 @@ export interface ApiMemory {
 	listening(client: Calls): ApiClient;
 }
 
-/** A client without its memory. */
-export type Calls = Omit<ApiClient, 'recent'>;
 type Router = Awaited<ReturnType<Calls['getRouter']>>;
 type Session = Awaited<ReturnType<Calls['getSession']>>;
 type Payment = Awaited<ReturnType<Calls['getPayment']>>;
