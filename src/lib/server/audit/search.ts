@@ -1,5 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../db/database.ts';
+import { given } from '../db/first.ts';
+import { pageOf } from '../db/newest-first.ts';
 import type { AuditLogTable } from '../db/schema.ts';
 
 export type FoundEntry = Selectable<AuditLogTable>;
@@ -28,18 +30,14 @@ export async function searchAudit(
 	const rows = await queries
 		.selectFrom('audit_log')
 		.selectAll()
-		.$if(actor !== null, (query) => query.where('actor', '=', actor))
-		.$if(action !== null, (query) => query.where('action', '=', action ?? ''))
-		.$if(paymentId !== null, (query) => query.where('payment_id', '=', paymentId))
-		.$if(routerId !== null, (query) => query.where('router_id', '=', routerId))
+		.where(({ and }) => and(given({ actor, action, payment_id: paymentId, router_id: routerId })))
 		.where(sql<boolean>`at >= ${from} and (at, id) < (${at}, ${id})`)
 		.orderBy('at', 'desc')
 		.orderBy('id', 'desc')
 		.limit(limit + 1)
 		.execute();
-	const entries = rows.slice(0, limit);
-	const last = entries.at(-1);
-	return { entries, next: rows.length > limit && last ? [last.at, last.id] : null };
+	const { rows: entries, next } = pageOf(rows, limit, (last): AuditPlace => [last.at, last.id]);
+	return { entries, next };
 }
 
 /** Lists the actions that have an entry, by name. Reads one row of the index for each. */

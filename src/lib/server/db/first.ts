@@ -1,4 +1,5 @@
-import type { SelectQueryBuilder } from 'kysely';
+import type { Selectable, SelectQueryBuilder, UpdateResult } from 'kysely';
+import type { Queries } from './database.ts';
 import type { Schema } from './schema.ts';
 
 interface Query<T> {
@@ -9,6 +10,34 @@ export const first = async <T>(query: Query<T>): Promise<T | null> =>
 	(await query.limit(1).executeTakeFirst()) ?? null;
 
 export const exists = async (query: Query<unknown>): Promise<boolean> => (await first(query)) !== null;
+
+type ByIdTable =
+	'accounts' | 'payments' | 'refunds' | 'reviews' | 'sessions' | 'webhook_deliveries' | 'webhook_endpoints';
+
+/** Finds a row by its id, which may be any number. */
+export async function byId<Table extends ByIdTable>(
+	queries: Queries,
+	table: Table,
+	id: number
+): Promise<Selectable<Schema[Table]> | undefined> {
+	if (!Number.isSafeInteger(id)) return undefined;
+	// The types of one table stand for those of all.
+	const query = queries
+		.selectFrom(table as 'payments')
+		.selectAll()
+		.where('id', '=', id);
+	return (await query.executeTakeFirst()) as Selectable<Schema[Table]> | undefined;
+}
+
+/** Drops fields that are null or undefined: a filter without them matches any value. */
+export const given = <Fields extends object>(fields: Fields) =>
+	Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as {
+		[Name in keyof Fields]?: NonNullable<Fields[Name]>;
+	};
+
+/** Runs an update. Returns false if it matched no row. */
+export const isChanged = async (update: { executeTakeFirst(): Promise<UpdateResult> }): Promise<boolean> =>
+	(await update.executeTakeFirst()).numUpdatedRows > 0n;
 
 export async function countOf<Tables extends keyof Schema>(
 	query: SelectQueryBuilder<Schema, Tables, object>

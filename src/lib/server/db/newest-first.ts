@@ -1,4 +1,5 @@
-import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import { sql, type SelectQueryBuilder, type SqlBool } from 'kysely';
+import type { Schema } from './schema.ts';
 
 /** A page of rows by time of creation, then id, newest first. */
 export interface NewestFirst<Id extends number | string = number> {
@@ -11,23 +12,29 @@ export interface NewestFirst<Id extends number | string = number> {
 	limit: number;
 }
 
-/** Selects the rows of a page and later ones: one range of an index on (account, created_at, id). */
-export function fromPage({
-	createdAfter = 0,
-	createdBefore = Number.MAX_SAFE_INTEGER,
-	after
-}: Omit<NewestFirst<number | string>, 'limit'>): RawBuilder<SqlBool> {
+type Table = 'events' | 'payments' | 'sessions';
+
+/** Reads a page of the selected rows: one range of an index on (account, created_at, id). */
+export async function newestFirst<Row extends { created_at: number; id: number | string }>(
+	query: SelectQueryBuilder<Schema, Table, Row>,
+	{ createdAfter = 0, createdBefore = Number.MAX_SAFE_INTEGER, after, limit }: NewestFirst<number | string>
+) {
 	const [createdAt, id] = after ?? [createdBefore, 0];
-	return sql<SqlBool>`created_at >= ${createdAfter} and (created_at, id) < (${createdAt}, ${id})`;
+	const rows = await query
+		.where(sql<SqlBool>`created_at >= ${createdAfter} and (created_at, id) < (${createdAt}, ${id})`)
+		.orderBy('created_at', 'desc')
+		.orderBy('id', 'desc')
+		.limit(limit + 1)
+		.execute();
+	return pageOf(rows as Row[], limit, (last): [number, Row['id']] => [last.created_at, last.id]);
 }
 
-/** @param rows one more than `limit` if there is a next page */
-export function pageOf<Row extends { created_at: number; id: number | string }>(
-	rows: readonly Row[],
-	limit: number
-) {
+/**
+ * @param rows one more than `limit` if there is a next page
+ * @param placeOf returns the position of a row, from which the next page continues
+ */
+export function pageOf<Row, Place>(rows: readonly Row[], limit: number, placeOf: (last: Row) => Place) {
 	const page = rows.slice(0, limit);
 	const last = page.at(-1);
-	const next: [number, Row['id']] | null = rows.length > limit && last ? [last.created_at, last.id] : null;
-	return { rows: page, next };
+	return { rows: page, next: rows.length > limit && last !== undefined ? placeOf(last) : null };
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { API_VERSION, type EventBody, type EventType } from '../api/contract/events.ts';
 import { afterCommit, type Database, type Tx } from '../db/database.ts';
-import { fromPage, pageOf, type NewestFirst } from '../db/newest-first.ts';
+import { newestFirst, type NewestFirst } from '../db/newest-first.ts';
 import { isoTime, type Clock } from '../platform/clock.ts';
 import { eventId } from '../platform/ids.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -44,19 +44,14 @@ export const createEvents = (
 	publish: (trx: Tx, event: RecordedEvent) => Promise<void>
 ) => ({
 	/** Lists the events of an account's sessions and payments, newest first, while their data is kept. */
-	async list({ accountId }: { accountId: number }, { limit, ...page }: NewestFirst<string>) {
-		const found = await database.db
+	async list({ accountId }: { accountId: number }, page: NewestFirst<string>) {
+		const query = database.db
 			.selectFrom('events')
 			.select(['id', 'type', 'data', 'created_at'])
 			.where('account_id', '=', accountId)
 			// A literal, so that SQLite uses the partial index events_account.
-			.where(sql<boolean>`data <> '{}'`)
-			.where(fromPage(page))
-			.orderBy('created_at', 'desc')
-			.orderBy('id', 'desc')
-			.limit(limit + 1)
-			.execute();
-		const { rows, next } = pageOf(found, limit);
+			.where(sql<boolean>`data <> '{}'`);
+		const { rows, next } = await newestFirst(query, page);
 		const data = rows.map(
 			({ id, type, created_at, data: stored }) =>
 				eventBody({ id, type, createdAt: created_at, data: JSON.parse(stored) as object }) as EventBody

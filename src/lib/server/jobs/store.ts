@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 import type { Database, Queries } from '../db/database.ts';
+import { exists, first } from '../db/first.ts';
 import type { JobsTable } from '../db/schema.ts';
 
 export type Job = Selectable<JobsTable>;
@@ -52,13 +53,7 @@ const FREE = sql<boolean>`lease_until is null and group_id is null`;
 /** Claims up to `limit` due jobs that belong to no group. */
 export async function claimDue(database: Database, lease: Lease, limit: number): Promise<Claim> {
 	if (limit <= 0) return { claimed: [], nextAt: null };
-	const next = await database.db
-		.selectFrom('jobs')
-		.select('run_at')
-		.where(FREE)
-		.orderBy('run_at')
-		.limit(1)
-		.executeTakeFirst();
+	const next = await first(database.db.selectFrom('jobs').select('run_at').where(FREE).orderBy('run_at'));
 	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
 	if (!next || next.run_at > lease.now) return { claimed: [], nextAt: next?.run_at ?? null };
 	const claimed = await database.db
@@ -106,13 +101,9 @@ const RELEASED = { lease_owner: null, lease_until: null } as const;
 
 /** Releases the jobs of processes that died. */
 export async function freeExpired(database: Database, now: number): Promise<void> {
-	const expired = await database.db
-		.selectFrom('jobs')
-		.select('id')
-		.where('lease_until', '<=', now)
-		.limit(1)
-		.executeTakeFirst();
-	if (expired) await database.db.updateTable('jobs').set(RELEASED).where('lease_until', '<=', now).execute();
+	const expired = database.db.selectFrom('jobs').select('id').where('lease_until', '<=', now);
+	if (!(await exists(expired))) return;
+	await database.db.updateTable('jobs').set(RELEASED).where('lease_until', '<=', now).execute();
 }
 
 /** Extends the leases of running jobs only. Those of a failed claim or release must run out. */

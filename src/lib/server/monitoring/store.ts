@@ -7,11 +7,16 @@ export interface Waiting {
 	oldest: number | null;
 }
 
+const waitingSince = (column: 'created_at' | 'updated_at' | 'failing_since') => [
+	sql<number>`count(*)`.as('count'),
+	sql<number | null>`min(${sql.ref(column)})`.as('oldest')
+];
+
 /** Counts unfinished refunds: each has its job until the money is back, or a review is open. */
 export const refunds = (queries: Queries, job: string): Promise<Waiting> =>
 	queries
 		.selectFrom('jobs')
-		.select(({ fn }) => [fn.countAll<number>().as('count'), fn.min<number | null>('created_at').as('oldest')])
+		.select(waitingSince('created_at'))
 		.where('kind', '=', job)
 		.executeTakeFirstOrThrow();
 
@@ -19,17 +24,14 @@ export const refunds = (queries: Queries, job: string): Promise<Waiting> =>
 export const passes = (queries: Queries): Promise<Waiting> =>
 	queries
 		.selectFrom('passes')
-		.select(({ fn }) => [fn.countAll<number>().as('count'), fn.min<number | null>('updated_at').as('oldest')])
+		.select(waitingSince('updated_at'))
 		.where('activating_until', 'is not', null)
 		.executeTakeFirstOrThrow();
 
 export const failingWebhooks = (queries: Queries): Promise<Waiting> =>
 	queries
 		.selectFrom('webhook_endpoints')
-		.select(({ fn }) => [
-			fn.countAll<number>().as('count'),
-			fn.min<number | null>('failing_since').as('oldest')
-		])
+		.select(waitingSince('failing_since'))
 		.where('failing_since', 'is not', null)
 		.where('status', '=', 'active')
 		.executeTakeFirstOrThrow();

@@ -1,5 +1,6 @@
 import { sql, type Insertable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
+import { countOf, first } from '#lib/server/db/first.ts';
 import type { OperatorMessagesTable } from '#lib/server/db/schema.ts';
 
 export const messagesOf = (queries: Queries, paymentId: number) =>
@@ -38,21 +39,16 @@ export async function insertMessageBelow(
 	message: Insertable<OperatorMessagesTable>,
 	most: number
 ): Promise<void> {
-	const { count } = await queries
-		.selectFrom('operator_messages')
-		.select((builder) => builder.fn.countAll<number>().as('count'))
-		.where('payment_id', '=', message.payment_id)
-		.where('kind', '=', message.kind)
-		.executeTakeFirstOrThrow();
-	if (count < most) await insertMessage(queries, message);
+	const { payment_id, kind } = message;
+	const ofKind = queries.selectFrom('operator_messages').where(({ and }) => and({ payment_id, kind }));
+	if ((await countOf(ofKind)) < most) await insertMessage(queries, message);
 }
 
-export const lastMessage = (queries: Queries, paymentId: number, kind: OperatorMessagesTable['kind']) =>
-	queries
-		.selectFrom('operator_messages')
-		.select('outcome')
-		.where('payment_id', '=', paymentId)
-		.where('kind', '=', kind)
-		.orderBy('id', 'desc')
-		.limit(1)
-		.executeTakeFirst();
+export const lastMessage = (queries: Queries, payment_id: number, kind: OperatorMessagesTable['kind']) =>
+	first(
+		queries
+			.selectFrom('operator_messages')
+			.select('outcome')
+			.where(({ and }) => and({ payment_id, kind }))
+			.orderBy('id', 'desc')
+	);

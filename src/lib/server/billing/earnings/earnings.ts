@@ -5,6 +5,7 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import type { EarningsBody } from '#lib/server/api/contract/schemas.ts';
 import type { Database } from '#lib/server/db/database.ts';
+import { pageOf } from '#lib/server/db/newest-first.ts';
 import { validationFailed } from '#lib/server/platform/errors.ts';
 import { buckets, dateAt, hourAt, MAX_BUCKETS, spansOfHour, type Period } from '#lib/format/calendar.ts';
 import * as store from './store.ts';
@@ -57,11 +58,9 @@ export function createEarnings(database: Database, clock: Clock, config: Config)
 			const { first } = spanOf(of.period, of.day, of.day);
 			const sold = soldOf(caller, of.filter, first);
 			const found = await store.lines(database.db, sold, { after, limit: limit + 1 });
-			const page = found.slice(0, limit);
-			const last = page.at(-1);
-			const next: LinePlace | null =
-				found.length > limit && last ? [last.at, last.payment_id, last.sessions] : null;
-			return { data: page.map((line) => lineOf(line, currency)), next, currency };
+			const placeOf = (last: store.Booked): LinePlace => [last.at, last.payment_id, last.sessions];
+			const { rows, next } = pageOf(found, limit, placeOf);
+			return { data: rows.map((line) => lineOf(line, currency)), next, currency };
 		},
 		/**
 		 * Sums few periods, each offer in them (null: time at the hourly price; the largest first), and everything.

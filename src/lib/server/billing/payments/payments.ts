@@ -1,11 +1,10 @@
-import type { Queries, Tx } from '#lib/server/db/database.ts';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Queries } from '#lib/server/db/database.ts';
+import { binder } from '#lib/server/platform/bind.ts';
 import { portalCallbackUrl } from '../callbacks/callback-url.ts';
-import { receiveCallback, type Callback } from '../callbacks/callbacks.ts';
+import { receiveCallback } from '../callbacks/callbacks.ts';
 import { refundPayment } from '../refunds/refunds.ts';
-import { decide, evidenceOf, type DecisionOrder } from '../reviews/decisions.ts';
-import type { Review } from '../reviews/reviews.ts';
-import { checkStatement, type StatementFile } from '../statements/statement.ts';
+import { decide, evidenceOf } from '../reviews/decisions.ts';
+import { checkStatement } from '../statements/statement.ts';
 import { RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
 import { listPayments, merchantErrors, newestPayments, readPayment } from './read-payment.ts';
 import { reconcilePayment } from './reconcile.ts';
@@ -21,29 +20,29 @@ import { submitPayment } from './submission.ts';
 export type Payments = ReturnType<typeof createPayments>;
 
 export function createPayments(context: PaymentsContext) {
+	const bind = binder(context);
 	return {
-		start: startPayment.bind(null, { ...context, turns: new Map() }),
-		read: (caller: Caller, id: number, wait?: { seconds: number; signal: AbortSignal }) =>
-			readPayment(context, caller, id, wait),
-		list: listPayments.bind(null, context),
-		merchantErrors: () => merchantErrors(context),
-		newest: (accountId: number, limit: number) => newestPayments(context, accountId, limit),
-		receiveCallback: (callback: Callback) => receiveCallback(context, callback),
+		start: binder({ ...context, turns: new Map() })(startPayment),
+		read: bind(readPayment),
+		list: bind(listPayments),
+		merchantErrors: bind(merchantErrors),
+		newest: bind(newestPayments),
+		receiveCallback: bind(receiveCallback),
 		/** For the portal of an operator that takes no callback address with a request. */
-		portalCallbackUrl: (operator: string) => portalCallbackUrl(context, operator),
-		evidenceOf: (id: number) => evidenceOf(context, id),
-		decide: (review: Review, order: DecisionOrder) => decide(context, review, order),
-		checkStatement: (file: StatementFile) => checkStatement(context, file),
+		portalCallbackUrl: bind(portalCallbackUrl),
+		evidenceOf: bind(evidenceOf),
+		decide: bind(decide),
+		checkStatement: bind(checkStatement),
 		/** True if the operator of a payment supports refunds. */
 		async canBeRefunded(queries: Queries, id: number): Promise<boolean> {
 			const payment = await store.find(queries, id);
 			return context.operators.all().some((one) => one.id === payment?.operator && one.refund !== undefined);
 		},
-		refundUnprovisioned: (trx: Tx, id: number) => refundUnprovisioned(context, trx, id),
+		refundUnprovisioned: bind(refundUnprovisioned),
 		jobs: {
-			[SUBMIT_JOB]: (id: number) => submitPayment(context, id),
-			[RECONCILE_JOB]: (id: number) => reconcilePayment(context, id),
-			[REFUND_JOB]: (id: number) => refundPayment(context, id)
+			[SUBMIT_JOB]: bind(submitPayment),
+			[RECONCILE_JOB]: bind(reconcilePayment),
+			[REFUND_JOB]: bind(refundPayment)
 		}
 	};
 }

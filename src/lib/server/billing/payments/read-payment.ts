@@ -1,6 +1,5 @@
 import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
-import { pageOf } from '#lib/server/db/newest-first.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { MERCHANT_ERROR } from '../callbacks/messages.ts';
 import { newestMessages } from '../callbacks/store.ts';
@@ -49,8 +48,7 @@ export async function listPayments(
 	{ accountId }: Pick<Caller, 'accountId'>,
 	search: Parameters<typeof store.ofAccount>[2]
 ) {
-	const found = await store.ofAccount(database.db, accountId, { ...search, limit: search.limit + 1 });
-	const { rows, next } = pageOf(found, search.limit);
+	const { rows, next } = await store.ofAccount(database.db, accountId, search);
 	return { data: rows.map(paymentBody), next };
 }
 
@@ -59,7 +57,7 @@ export async function newestPayments({ database }: PaymentsContext, accountId: n
 	const newest = { after: null, limit };
 	const pending = await store.ofAccount(database.db, accountId, { ...newest, status: 'pending' });
 	const all = await store.ofAccount(database.db, accountId, newest);
-	const rows = new Map([...pending, ...all].map((row) => [row.id, row]));
+	const rows = new Map([...pending.rows, ...all.rows].map((row) => [row.id, row]));
 	return [...rows.values()]
 		.slice(0, limit)
 		.map((row) => ({ reference: row.reference, payment: paymentBody(row) }));

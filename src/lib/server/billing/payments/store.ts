@@ -1,6 +1,7 @@
 import { sql, type ExpressionBuilder, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { fromPage, type NewestFirst } from '#lib/server/db/newest-first.ts';
+import { byId, countOf, exists, first, given, isChanged } from '#lib/server/db/first.ts';
+import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { PaymentsTable, RefundsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
@@ -10,10 +11,7 @@ export type RefundRow = Selectable<RefundsTable>;
 export const insert = (queries: Queries, payment: Insertable<PaymentsTable>) =>
 	queries.insertInto('payments').values(payment).returningAll().executeTakeFirstOrThrow();
 
-export const find = async (queries: Queries, id: number) =>
-	Number.isSafeInteger(id)
-		? queries.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst()
-		: undefined;
+export const find = (queries: Queries, id: number) => byId(queries, 'payments', id);
 
 /** @throws Error if the payment does not exist */
 export async function known(queries: Queries, id: number): Promise<PaymentRow> {
@@ -34,18 +32,15 @@ export const ofSession = (queries: Queries, sessionId: number) =>
 export const ofAccount = (
 	queries: Queries,
 	accountId: number,
-	{ status, limit, ...page }: NewestFirst & { status?: PaymentStatus | undefined }
+	{ status, ...page }: NewestFirst & { status?: PaymentStatus | undefined }
 ) =>
-	queries
-		.selectFrom('payments')
-		.selectAll()
-		.where('account_id', '=', accountId)
-		.$if(status !== undefined, (query) => query.where('status', '=', status ?? 'pending'))
-		.where(fromPage(page))
-		.orderBy('created_at', 'desc')
-		.orderBy('id', 'desc')
-		.limit(limit)
-		.execute();
+	newestFirst(
+		queries
+			.selectFrom('payments')
+			.selectAll()
+			.where(({ and }) => and({ account_id: accountId, ...given({ status }) })),
+		page
+	);
 
 /** Oldest first. */
 export const promptsTo = (queries: Queries, phone: string, since: number) =>
@@ -58,22 +53,19 @@ export const promptsTo = (queries: Queries, phone: string, since: number) =>
 		.execute();
 
 /** @param payer without `network`, from any network or the API */
-export async function hasPaid(
+export const hasPaid = (
 	queries: Queries,
-	{ phone, network }: { phone: string; network?: string | null },
+	payer: { phone: string; network?: string | null },
 	since: number
-): Promise<boolean> {
-	const found = await queries
-		.selectFrom('payments')
-		.select('id')
-		.where('phone', '=', phone)
-		.$if(network !== undefined, (query) => query.where('network', 'is not distinct from', network ?? null))
-		.where('created_at', '>', since)
-		.where('paid_at', 'is not', null)
-		.limit(1)
-		.executeTakeFirst();
-	return found !== undefined;
-}
+): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('payments')
+			.select('id')
+			.where(({ and }) => and(payer))
+			.where('created_at', '>', since)
+			.where('paid_at', 'is not', null)
+	);
 
 /** True for a prompt that its payer could have paid. The operator's outages are not the buyers' doing. */
 const unpaidByPayer = ({ and, eb, or }: ExpressionBuilder<Schema, 'payments'>) =>
@@ -113,24 +105,17 @@ const unpaidPrompts = (queries: Queries, since: number) =>
 		.where('created_at', '>', since);
 
 export const unpaidPromptFrom = (queries: Queries, network: string, since: number, offset: number) =>
-	unpaidPrompts(queries, since)
-		.where('network', '=', network)
-		.orderBy('created_at')
-		.limit(1)
-		.offset(offset)
-		.executeTakeFirst();
+	first(unpaidPrompts(queries, since).where('network', '=', network).orderBy('created_at').offset(offset));
 
 /** Counts payments, of the API too, that bought time. */
-export async function countPaid(queries: Queries, since: number): Promise<number> {
-	const { count } = await queries
-		.selectFrom('payments')
-		.select(({ fn }) => fn.countAll<number>().as('count'))
-		// A literal, so that SQLite uses the partial index payments_paid.
-		.where(sql<boolean>`applied = 1`)
-		.where('paid_at', '>', since)
-		.executeTakeFirstOrThrow();
-	return count;
-}
+export const countPaid = (queries: Queries, since: number): Promise<number> =>
+	// A literal, so that SQLite uses the partial index payments_paid.
+	countOf(
+		queries
+			.selectFrom('payments')
+			.where(sql<boolean>`applied = 1`)
+			.where('paid_at', '>', since)
+	);
 
 /** Counts up to `most` unpaid prompts of all networks. */
 export async function countUnpaidPrompts(queries: Queries, since: number, most: number): Promise<number> {
@@ -156,27 +141,26 @@ export const change = (
 		.executeTakeFirst();
 
 /** Changes the request's state, by default whatever the payment's status. Returns false if another was faster. */
-export async function changeSubmit(
+export const changeSubmit = (
 	queries: Queries,
-	from: {
+	{
+		submitState,
+		...from
+	}: {
 		id: number;
 		submitState: readonly PaymentRow['submit_state'][];
 		status?: PaymentStatus;
-		submittedAt?: number;
+		submitted_at?: number;
 	},
 	to: Updateable<PaymentsTable>
-): Promise<boolean> {
-	const { status, submittedAt = null } = from;
-	const result = await queries
-		.updateTable('payments')
-		.set(to)
-		.where('id', '=', from.id)
-		.where('submit_state', 'in', from.submitState)
-		.$if(status !== undefined, (query) => query.where('status', '=', status ?? 'pending'))
-		.$if(submittedAt !== null, (query) => query.where('submitted_at', '=', submittedAt))
-		.executeTakeFirst();
-	return result.numUpdatedRows > 0n;
-}
+): Promise<boolean> =>
+	isChanged(
+		queries
+			.updateTable('payments')
+			.set(to)
+			.where(({ and }) => and(from))
+			.where('submit_state', 'in', submitState)
+	);
 
 /** Changes fields that no state depends on. */
 export async function update(
@@ -255,27 +239,24 @@ export const refundsOf = (queries: Queries, paymentId: number) =>
 export const insertRefund = (queries: Queries, refund: Insertable<RefundsTable>) =>
 	queries.insertInto('refunds').values(refund).returningAll().executeTakeFirstOrThrow();
 
-export const findRefund = (queries: Queries, id: number) =>
-	queries.selectFrom('refunds').selectAll().where('id', '=', id).executeTakeFirst();
+export const findRefund = (queries: Queries, id: number) => byId(queries, 'refunds', id);
 
-export async function changeRefund(
+/** Changes a pending refund. Returns false if it has left the given state. */
+export const changeRefund = (
 	queries: Queries,
-	from: {
+	{
+		id,
+		...state
+	}: {
 		id: number;
-		status: RefundRow['status'];
-		submitState?: readonly RefundRow['submit_state'][];
-		submittedAt?: number;
+		submit_state?: RefundRow['submit_state'] | undefined;
+		submitted_at?: number | undefined;
 	},
 	to: Updateable<RefundsTable>
-): Promise<boolean> {
-	const { submitState, submittedAt = null } = from;
-	const result = await queries
-		.updateTable('refunds')
-		.set(to)
-		.where('id', '=', from.id)
-		.where('status', '=', from.status)
-		.$if(submitState !== undefined, (query) => query.where('submit_state', 'in', submitState ?? []))
-		.$if(submittedAt !== null, (query) => query.where('submitted_at', '=', submittedAt))
-		.executeTakeFirst();
-	return result.numUpdatedRows > 0n;
-}
+): Promise<boolean> =>
+	isChanged(
+		queries
+			.updateTable('refunds')
+			.set(to)
+			.where(({ and }) => and({ id, status: 'pending', ...given(state) }))
+	);

@@ -74,7 +74,7 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 	const sentAt = clock.now();
 	const sending = { submit_state: 'submitting', submitted_at: sentAt } as const;
 	// Another process sends it, or a person has ended it.
-	if (!(await setSubmit(context, refund, sending, ['created']))) return clock.now() + RETRY_MS;
+	if (!(await setSubmit(context, refund, sending, 'created'))) return clock.now() + RETRY_MS;
 	const outcome = await attempt<SubmitOutcome>(
 		context,
 		() => adapter.refund?.({ ...referenceOf(context, subject), payerPhone: payment.phone }),
@@ -82,14 +82,14 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 	);
 	await keepMessage(context, payment, { kind: 'refund', outcome: outcome.kind, raw: outcome.raw });
 	if (outcome.kind === 'refused') {
-		const isOwn = await setSubmit(context, refund, { submit_state: 'uncertain' }, ['submitting'], sentAt);
+		const isOwn = await setSubmit(context, refund, { submit_state: 'uncertain' }, 'submitting', sentAt);
 		// After a pause of this process, another has asked for the result or sent it again.
 		if (!isOwn) return pollLater(context, subject);
 	}
 	const detail = outcome.kind === 'refused' ? redactMessage(outcome.message, payment.phone) : '';
 	if (outcome.kind === 'refused' && outcome.retryable) {
 		const back = { submit_state: 'created', submitted_at: refund.submitted_at } as const;
-		await setSubmit(context, refund, back, ['uncertain'], sentAt);
+		await setSubmit(context, refund, back, 'uncertain', sentAt);
 		return pollLater(context, subject, { reviewAfterMs: WAITING_MS, detail });
 	}
 	if (outcome.kind === 'refused') {
@@ -146,7 +146,7 @@ async function read(context: PaymentsContext, subject: Subject): Promise<number 
 	}
 	const isLost = outcome.kind === 'not_found' && refund.submit_state === 'uncertain';
 	if (isLost && adapter.capabilities.resubmitSameReferenceSafe) {
-		await setSubmit(context, refund, { submit_state: 'created' }, ['uncertain']);
+		await setSubmit(context, refund, { submit_state: 'created' }, 'uncertain');
 		return Math.max(clock.now() + RETRY_MS, await pollLater(context, subject));
 	}
 	return pollLater(context, subject);
@@ -180,21 +180,19 @@ async function attempt<T>(
 	}
 }
 
-async function setSubmit(
-	context: PaymentsContext,
-	refund: store.RefundRow,
+/** @param state only in this state. @param sentAt only if it was last sent then */
+const setSubmit = (
+	{ clock, database }: PaymentsContext,
+	{ id }: store.RefundRow,
 	to: Parameters<typeof store.changeRefund>[2],
-	submitState?: readonly store.RefundRow['submit_state'][],
-	submittedAt?: number
-): Promise<boolean> {
-	const from = {
-		id: refund.id,
-		status: 'pending',
-		...(submitState && { submitState }),
-		...(submittedAt !== undefined && { submittedAt })
-	} as const;
-	return store.changeRefund(context.database.db, from, { ...to, updated_at: context.clock.now() });
-}
+	state?: store.RefundRow['submit_state'],
+	sentAt?: number
+): Promise<boolean> =>
+	store.changeRefund(
+		database.db,
+		{ id, submit_state: state, submitted_at: sentAt },
+		{ ...to, updated_at: clock.now() }
+	);
 
 async function finish(
 	context: PaymentsContext,
@@ -206,8 +204,7 @@ async function finish(
 	const { database, clock, changes, audit, reviews } = context;
 	await database.transact(async (trx) => {
 		const now = clock.now();
-		const from = { id: refund.id, status: 'pending' } as const;
-		if (!(await store.changeRefund(trx, from, { status, updated_at: now }))) return;
+		if (!(await store.changeRefund(trx, { id: refund.id }, { status, updated_at: now }))) return;
 		const payment = await store.change(
 			trx,
 			{ id: refund.payment_id, status: ['refund_pending'] },

@@ -163,7 +163,7 @@ async function failedRefund(
 	if (!open || open.submit_state === 'submitting') throw refusal('its refund is being sent now');
 	const isEnded = await store.changeRefund(
 		trx,
-		{ id: open.id, status: 'pending', submitState: [open.submit_state] },
+		{ id: open.id, submit_state: open.submit_state },
 		{ status: 'failed', updated_at: now }
 	);
 	const failed = await store.change(

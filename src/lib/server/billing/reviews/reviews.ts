@@ -44,7 +44,7 @@ export function createReviews(database: Database, clock: Clock, log: Log) {
 		): Promise<void> {
 			const { paymentId, reason, detail = null, once = false } = about;
 			const subject = `payment ${paymentId}`;
-			if (once && (await store.findAbout(queries, subject, reason))) return;
+			if (once && (await store.wasOpened(queries, { subject, reason }))) return;
 			await insert(queries, { payment_id: paymentId, subject, reason, detail });
 		},
 		/** Opens a review that belongs to no payment. */

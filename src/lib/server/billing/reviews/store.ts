@@ -1,5 +1,6 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
+import { byId, exists, isChanged } from '#lib/server/db/first.ts';
 import type { ReviewsTable } from '#lib/server/db/schema.ts';
 
 export type ReviewRow = Selectable<ReviewsTable>;
@@ -16,19 +17,15 @@ export async function insert(queries: Queries, review: Insertable<ReviewsTable>)
 	return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-export const findAbout = (queries: Queries, subject: string, reason: string) =>
-	queries
-		.selectFrom('reviews')
-		.select('id')
-		.where('subject', '=', subject)
-		.where('reason', '=', reason)
-		.limit(1)
-		.executeTakeFirst();
+export const wasOpened = (queries: Queries, about: Pick<ReviewRow, 'subject' | 'reason'>) =>
+	exists(
+		queries
+			.selectFrom('reviews')
+			.select('id')
+			.where(({ and }) => and(about))
+	);
 
-export const find = async (queries: Queries, id: number) =>
-	Number.isSafeInteger(id)
-		? queries.selectFrom('reviews').selectAll().where('id', '=', id).executeTakeFirst()
-		: undefined;
+export const find = (queries: Queries, id: number) => byId(queries, 'reviews', id);
 
 export const list = (queries: Queries, open: boolean) =>
 	queries
@@ -51,23 +48,18 @@ export function page(queries: Queries, open: boolean, { at, limit }: { at: numbe
 export const countOpen = (queries: Queries) =>
 	queries
 		.selectFrom('reviews')
-		.select((builder) => [
-			builder.fn.countAll<number>().as('count'),
-			builder.fn.min<number | null>('opened_at').as('oldest')
-		])
+		.select(({ fn }) => [fn.countAll<number>().as('count'), fn.min<number | null>('opened_at').as('oldest')])
 		.where('resolved_at', 'is', null)
 		.executeTakeFirstOrThrow();
 
-export async function close(
+export const close = (
 	queries: Queries,
 	id: number,
 	to: Pick<ReviewRow, 'resolved_at' | 'resolved_by' | 'decision' | 'note'>
-): Promise<boolean> {
-	const result = await queries
-		.updateTable('reviews')
-		.set(to)
-		.where('id', '=', id)
-		.where('resolved_at', 'is', null)
-		.executeTakeFirst();
-	return result.numUpdatedRows > 0n;
-}
+) =>
+	isChanged(
+		queries
+			.updateTable('reviews')
+			.set(to)
+			.where(({ and }) => and({ id, resolved_at: null }))
+	);

@@ -28,7 +28,7 @@ export async function activate(
 	const from = {
 		id,
 		status: row.status,
-		...(row.status_reason !== null && { statusReason: row.status_reason })
+		...(row.status_reason !== null && { status_reason: row.status_reason })
 	};
 	const paid = await store.change(trx, from, {
 		status: 'activating',

@@ -114,7 +114,7 @@ export function cancelUnpaid(
 /** Makes a timed-out session final: a late payment would otherwise buy it beside its replacement. */
 function refuseLatePayment(context: SessionsContext, trx: Tx, { id, status_reason: reason }: SessionRow) {
 	if (reason !== 'payment_timeout') return null;
-	const from = { id, status: 'cancelled', statusReason: 'payment_timeout' } as const;
+	const from = { id, status: 'cancelled', status_reason: 'payment_timeout' } as const;
 	return store.change(trx, from, { status_reason: 'client_cancelled', updated_at: context.clock.now() });
 }
 

@@ -1,4 +1,4 @@
-import type { OwnerUserBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
+import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
@@ -17,12 +17,6 @@ export interface OwnerQuery {
 	limit: number;
 	/** Start and id of the previous page's last session. */
 	after: readonly [number, number] | null;
-}
-
-interface OwnerPage {
-	data: OwnerUserBody[];
-	next: [number, number] | null;
-	counts: Record<SessionGroup, number>;
 }
 
 export const sessionNotFound = () => new AppError('session_not_found', 'There is no session with this id.');
@@ -44,8 +38,7 @@ export async function listSessions(
 ) {
 	const { database, clock, passes } = context;
 	const now = clock.now();
-	const found = await store.ofAccount(database.db, accountId, { ...search, limit: search.limit + 1 });
-	const { rows, next } = pageOf(found, search.limit);
+	const { rows, next } = await store.ofAccount(database.db, accountId, search);
 	const current = rows.map((row) => asOfNow(row, now));
 	// A session that is over has left the state that was asked for.
 	const shown = current.filter(({ status }) => (search.status ?? status) === status);
@@ -82,18 +75,13 @@ export async function listForOwner(
 	{ database, clock }: SessionsContext,
 	{ accountId }: Pick<Caller, 'accountId'>,
 	{ group, limit, after }: OwnerQuery
-): Promise<OwnerPage> {
+) {
 	const now = clock.now();
 	const owner = { accountId, now };
 	const [rows, counts] = await Promise.all([
 		store.ofOwner(database.db, owner, { group, after, limit: limit + 1 }),
 		store.countOfOwner(database.db, owner)
 	]);
-	const page = rows.slice(0, limit);
-	const last = page.at(-1);
-	return {
-		data: page.map((row) => ownerUserBody(row, now)),
-		next: rows.length > limit && last ? [last.starts_at, last.id] : null,
-		counts
-	};
+	const { rows: page, next } = pageOf(rows, limit, (last): [number, number] => [last.starts_at, last.id]);
+	return { data: page.map((row) => ownerUserBody(row, now)), next, counts };
 }

@@ -1,12 +1,11 @@
-import type { PassRow } from '#lib/server/access/passes/passes.ts';
-import type { SessionBody, SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import { binder } from '#lib/server/platform/bind.ts';
 import { activate, startTime } from './activate.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
-import { createSession, type RememberBody } from './create-session.ts';
+import { createSession } from './create-session.ts';
 import { cancelWaiting, endForOwner, endSession, endAtDataLimit, cancelAddedTime } from './end-session.ts';
-import { listForOwner, listSessions, readSession, type OwnerQuery } from './read-session.ts';
+import { listForOwner, listSessions, readSession } from './read-session.ts';
 import * as store from './store.ts';
 import { known, settle, settleDue, shownSession } from './transition.ts';
 
@@ -39,16 +38,15 @@ export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions(context: SessionsContext) {
 	const { clock } = context;
+	const bind = binder(context);
 	return {
-		create: (caller: Caller, order: SessionCreationBody, remember?: RememberBody<SessionBody>) =>
-			createSession(context, caller, order, remember),
-		read: (caller: Caller, id: number) => readSession(context, caller, id),
+		create: bind(createSession),
+		read: bind(readSession),
 		end: async (caller: Caller, id: number, onlyStatus?: store.SessionStatus) =>
 			shownSession(context, context.database.db, await endSession(context, caller, id, onlyStatus)),
-		endForOwner: endForOwner.bind(null, context),
-		list: listSessions.bind(null, context),
-		listForOwner: (caller: Pick<Caller, 'accountId'>, query: OwnerQuery) =>
-			listForOwner(context, caller, query),
+		endForOwner: bind(endForOwner),
+		list: bind(listSessions),
+		listForOwner: bind(listForOwner),
 		known,
 		laterInPass: store.laterInPass,
 		/** Returns the caller's own session after due changes; null for others. */
@@ -61,11 +59,11 @@ export function createSessions(context: SessionsContext) {
 			const from = { id, status: 'pending_payment' } as const;
 			await store.change(trx, from, { payment_id: paymentId, updated_at: clock.now() });
 		},
-		activate: (trx: Tx, id: number, paymentId: number) => activate(context, trx, id, paymentId),
-		startTime: (trx: Tx, pass: PassRow) => startTime(context, trx, pass),
-		cancelWaiting: (trx: Tx, passId: number) => cancelWaiting(context, trx, passId),
-		endAtDataLimit: (trx: Tx, passId: number) => endAtDataLimit(context, trx, passId),
-		cancelAddedTime: (trx: Tx, id: number) => cancelAddedTime(context, trx, id),
-		jobs: { [SESSION_JOB]: (id: number) => settleDue(context, id) }
+		activate: bind(activate),
+		startTime: bind(startTime),
+		cancelWaiting: bind(cancelWaiting),
+		endAtDataLimit: bind(endAtDataLimit),
+		cancelAddedTime: bind(cancelAddedTime),
+		jobs: { [SESSION_JOB]: bind(settleDue) }
 	};
 }

@@ -1,6 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { fromPage, type NewestFirst } from '#lib/server/db/newest-first.ts';
+import { byId, given } from '#lib/server/db/first.ts';
+import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { SessionsTable } from '#lib/server/db/schema.ts';
 
 export type SessionRow = Selectable<SessionsTable>;
@@ -58,39 +59,31 @@ export async function joinPass(
 		.execute();
 }
 
-export const find = async (queries: Queries, id: number) =>
-	Number.isSafeInteger(id)
-		? queries.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst()
-		: undefined;
+export const find = (queries: Queries, id: number) => byId(queries, 'sessions', id);
 
 export const ofAccount = (
 	queries: Queries,
 	accountId: number,
-	{ status, limit, ...page }: NewestFirst & { status?: SessionStatus | undefined }
+	{ status, ...page }: NewestFirst & { status?: SessionStatus | undefined }
 ) =>
-	queries
-		.selectFrom('sessions')
-		.selectAll()
-		.where('account_id', '=', accountId)
-		.$if(status !== undefined, (query) => query.where('status', '=', status ?? 'active'))
-		.where(fromPage(page))
-		.orderBy('created_at', 'desc')
-		.orderBy('id', 'desc')
-		.limit(limit)
-		.execute();
+	newestFirst(
+		queries
+			.selectFrom('sessions')
+			.selectAll()
+			.where(({ and }) => and({ account_id: accountId, ...given({ status }) })),
+		page
+	);
 
 /** Changes a session that is still in the expected state. Returns undefined otherwise. */
 export const change = (
 	queries: Queries,
-	{ id, status, statusReason }: { id: number; status: SessionStatus; statusReason?: string },
+	from: { id: number; status: SessionStatus; status_reason?: string },
 	to: Updateable<SessionsTable>
 ) =>
 	queries
 		.updateTable('sessions')
 		.set(to)
-		.where('id', '=', id)
-		.where('status', '=', status)
-		.$if(statusReason !== undefined, (query) => query.where('status_reason', '=', statusReason ?? ''))
+		.where(({ and }) => and(from))
 		.returningAll()
 		.executeTakeFirst();
 

@@ -1,5 +1,6 @@
 import { sql, type Insertable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
+import { exists } from '#lib/server/db/first.ts';
 import type { Schema } from '#lib/server/db/schema.ts';
 
 /** Far below the limit of parameters of both databases. */
@@ -33,10 +34,10 @@ export const linkSessions = (queries: Queries, { from, to }: { from: number; to:
 			payment_id = (select payments.id from payments where payments.session_id = sessions.id)
 		where sessions.id between ${from} and ${to}`.execute(queries);
 
-export const hasRouter = async (queries: Queries, accountId: number, externalId: string): Promise<boolean> =>
-	(await queries
-		.selectFrom('routers')
-		.select('id')
-		.where('owner_account_id', '=', accountId)
-		.where('external_id', '=', externalId)
-		.executeTakeFirst()) !== undefined;
+export const hasRouter = (queries: Queries, ownerId: number, externalId: string): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('routers')
+			.select('id')
+			.where(({ and }) => and({ owner_account_id: ownerId, external_id: externalId }))
+	);

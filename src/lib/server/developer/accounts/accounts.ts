@@ -1,12 +1,12 @@
-import type { Insertable, Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Role } from '#lib/server/api/contract/scopes.ts';
 import type { Audit } from '#lib/server/audit/audit.ts';
 import type { Database } from '#lib/server/db/database.ts';
+import { byId, given } from '#lib/server/db/first.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { changeAccount } from './change-account.ts';
-import { findAccounts } from './find-accounts.ts';
 
 export { AccountChangeRefused } from './change-account.ts';
 
@@ -41,16 +41,11 @@ export function createAccounts(context: AccountsContext) {
 			actor = 'airtill',
 			reason = ''
 		): Promise<Account | null> {
-			const row: Insertable<AccountsTable> = {
-				...account,
-				email: normalise(account.email),
-				status: 'active',
-				created_at: clock.now()
-			};
+			const email = normalise(account.email);
 			return database.transact(async (trx) => {
 				const created = await trx
 					.insertInto('accounts')
-					.values(row)
+					.values({ ...account, email, status: 'active', created_at: clock.now() })
 					.onConflict((conflict) => conflict.column('email').doNothing())
 					.returningAll()
 					.executeTakeFirst();
@@ -61,13 +56,30 @@ export function createAccounts(context: AccountsContext) {
 				return created;
 			});
 		},
-		find: async (id: number): Promise<Account | null> =>
-			(await accounts().where('id', '=', id).executeTakeFirst()) ?? null,
+		find: async (id: number): Promise<Account | null> => (await byId(db, 'accounts', id)) ?? null,
 		findByEmail: async (email: string): Promise<Account | null> =>
 			(await accounts().where('email', '=', normalise(email)).executeTakeFirst()) ?? null,
 		withRole: (role: Role, limit: number): Promise<Account[]> =>
 			accounts().where('role', '=', role).orderBy('id').limit(limit).execute(),
-		search: bind(findAccounts),
+		/** Lists accounts of people, newest first. @param email a part of the address; '' for any */
+		search(
+			{
+				email,
+				role,
+				status
+			}: { email: string; role: Account['role'] | null; status: Account['status'] | null },
+			{ before, limit }: { before: number | null; limit: number }
+		): Promise<Account[]> {
+			const part = `%${email.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+			return accounts()
+				.where('plan', '<>', 'portal')
+				.where(sql<boolean>`email like ${part} escape '\\'`)
+				.where(({ and }) => and(given({ role, status })))
+				.where('id', '<', before ?? Number.MAX_SAFE_INTEGER)
+				.orderBy('id', 'desc')
+				.limit(limit)
+				.execute();
+		},
 		change: bind(changeAccount)
 	};
 }

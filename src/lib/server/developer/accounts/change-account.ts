@@ -1,5 +1,5 @@
 import { accountActor } from '#lib/server/audit/audit.ts';
-import type { Queries } from '#lib/server/db/database.ts';
+import { byId } from '#lib/server/db/first.ts';
 import type { Account, AccountsContext } from './accounts.ts';
 
 /** The message is for the administrator. */
@@ -7,9 +7,6 @@ export class AccountChangeRefused extends Error {}
 
 type AccountChange =
 	{ status: Account['status'] } | { role: Account['role'] } | { plan: Exclude<Account['plan'], 'portal'> };
-
-const find = (queries: Queries, id: number) =>
-	queries.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst();
 
 const isActiveAdmin = ({ role, status }: Pick<Account, 'role' | 'status'>) =>
 	role === 'admin' && status === 'active';
@@ -28,7 +25,7 @@ export function changeAccount(
 	{ by, note }: { by: number; note: string }
 ): Promise<boolean> {
 	return database.transact(async (trx) => {
-		const [editor, account] = [await find(trx, by), await find(trx, id)];
+		const [editor, account] = [await byId(trx, 'accounts', by), await byId(trx, 'accounts', id)];
 		if (!editor || !isActiveAdmin(editor)) {
 			throw new AccountChangeRefused('Your account is not an active administrator any more.');
 		}

@@ -2,15 +2,17 @@ import { accountActor } from '#lib/server/audit/audit.ts';
 import { ROLES } from '../accounts/accounts.ts';
 import type { Role } from '#lib/server/api/contract/scopes.ts';
 import type { Config } from '#lib/server/config/config.ts';
+import { binder } from '#lib/server/platform/bind.ts';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { authenticate } from './authenticate.ts';
-import { hasRole, OWN_PREFIX, scopeList, scopesOf, type KeysContext } from './context.ts';
-import { createKey, ensureDerivedKey, type NewKey } from './create-key.ts';
+import { hasRole, scopeList, scopesOf, type KeysContext } from './context.ts';
+import { createKey, ensureDerivedKey } from './create-key.ts';
 import { keyMode } from './key-format.ts';
 import * as store from './store.ts';
 
-export { hasRole, OWN_PREFIX, type Caller, type Plan } from './context.ts';
+export { hasRole, type Caller, type Plan } from './context.ts';
+export { OWN_PREFIX } from './store.ts';
 export { isDerivedFrom, KeyRefused, PORTAL_KEY, type NewKey } from './create-key.ts';
 
 const FORM_TOKEN_ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
@@ -28,19 +30,20 @@ export function createApiKeys({
 		cache: new Map(),
 		touched: new Map()
 	};
+	const bind = binder(context);
 	return {
 		/** Only keys of this mode work in this installation. */
 		mode: context.mode,
-		create: (key: NewKey) => createKey(context, key),
-		ensureDerived: (key: { accountId: number; name: string; role: Role }) => ensureDerivedKey(context, key),
-		authenticate: (authorization: string | null) => authenticate(context, authorization),
-		revokeOwn: (accountId: number, id: number) => revokeOwn(context, accountId, id),
-		revoke: (keyOrId: string, actor: string) => revoke(context, keyOrId, actor),
+		create: bind(createKey),
+		ensureDerived: bind(ensureDerivedKey),
+		authenticate: bind(authenticate),
+		revokeOwn: bind(revokeOwn),
+		revoke: bind(revoke),
 		list: (accountId: number) => store.list(context.database.db, accountId),
 		/** Empty: every scope of the key's role. */
 		scopesIn: ({ scopes }: store.ApiKey) => scopeList.parse(JSON.parse(scopes)),
 		/** True if Airtill created the key for itself. */
-		isOwn: ({ name }: store.ApiKey) => name.startsWith(OWN_PREFIX),
+		isOwn: ({ name }: store.ApiKey) => name.startsWith(store.OWN_PREFIX),
 		formToken: () => randomCharacters(FORM_TOKEN_ALPHABET, FORM_TOKEN_LENGTH),
 		choices: (role: Role) => ({ roles: ROLES.filter((one) => hasRole(role, one)), scopes: scopesOf(role) })
 	};
@@ -48,7 +51,7 @@ export function createApiKeys({
 
 /** Returns false if the account has created no such key, or if it is revoked. */
 const revokeOwn = (context: KeysContext, accountId: number, id: number) =>
-	revokeById(context, { id, ofAccount: { id: accountId, except: OWN_PREFIX } }, accountActor(accountId));
+	revokeById(context, { id, account_id: accountId }, accountActor(accountId));
 
 /** Revokes a key by its text or id. Returns false if there is none, or if it is revoked. */
 async function revoke(context: KeysContext, keyOrId: string, actor: string) {
@@ -60,11 +63,11 @@ async function revoke(context: KeysContext, keyOrId: string, actor: string) {
 
 async function revokeById(
 	{ database, clock, cache, audit }: KeysContext,
-	key: Omit<Parameters<typeof store.revoke>[1], 'now'>,
+	key: Parameters<typeof store.revoke>[1],
 	actor: string
 ): Promise<boolean> {
 	const isRevoked = await database.transact(async (trx) => {
-		if ((await store.revoke(trx, { ...key, now: clock.now() })) === 0) return false;
+		if (!(await store.revoke(trx, key, clock.now()))) return false;
 		await audit.record(trx, { actor, action: 'key.revoked', after: { key_id: key.id } });
 		return true;
 	});

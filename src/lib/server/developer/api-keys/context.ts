@@ -38,8 +38,6 @@ export interface KeysContext {
 
 export const scopeList = z.array(z.enum(SCOPES));
 
-export const OWN_PREFIX = 'airtill:';
-
 const ROLE_RANK: Record<Role, number> = { app: 0, owner: 1, admin: 2 };
 
 export const hasRole = (role: Role, needed: Role): boolean => ROLE_RANK[role] >= ROLE_RANK[needed];

@@ -1,9 +1,10 @@
 import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Role, Scope } from '#lib/server/api/contract/scopes.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
+import { byId } from '#lib/server/db/first.ts';
 import { Refusal } from '#lib/server/platform/errors.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
-import { hasRole, OWN_PREFIX, scopesOf, type KeysContext } from './context.ts';
+import { hasRole, scopesOf, type KeysContext } from './context.ts';
 import { generateKey, keyFromBytes, keyHint } from './key-format.ts';
 import * as store from './store.ts';
 
@@ -30,7 +31,7 @@ const MAX_ACTIVE_KEYS = 20;
 const MAX_KEY_NAME = 100;
 const DERIVED_BYTES = 64;
 /** The key with which the pages of this installation call its API. */
-export const PORTAL_KEY = `${OWN_PREFIX}portal`;
+export const PORTAL_KEY = `${store.OWN_PREFIX}portal`;
 
 /** Returns the key's text, which is not stored. @throws KeyRefused */
 export async function createKey(context: KeysContext, wanted: NewKey): Promise<string> {
@@ -87,8 +88,11 @@ function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey,
 	if (name.length > MAX_KEY_NAME) {
 		throw new KeyRefused('name', `Use at most ${MAX_KEY_NAME} characters.`);
 	}
-	if (name.startsWith(OWN_PREFIX)) {
-		throw new KeyRefused('name', `Names that start with ${OWN_PREFIX} are reserved. Choose another name.`);
+	if (name.startsWith(store.OWN_PREFIX)) {
+		throw new KeyRefused(
+			'name',
+			`Names that start with ${store.OWN_PREFIX} are reserved. Choose another name.`
+		);
 	}
 	if (formToken !== undefined && !/^[a-z]{28}$/.test(formToken)) {
 		throw new KeyRefused('form', 'This form is damaged. Open it again.');
@@ -105,12 +109,12 @@ function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey,
 }
 
 async function checkAccount(trx: Tx, { accountId, role, formToken }: NewKey, now: number): Promise<void> {
-	const accountRole = await store.roleOfAccount(trx, accountId);
-	if (!accountRole || !hasRole(accountRole, role)) {
+	const account = await byId(trx, 'accounts', accountId);
+	if (!account || !hasRole(account.role, role)) {
 		throw new KeyRefused('role', `Keys of this account cannot have the role ${role}.`);
 	}
 	if (formToken !== undefined && (await store.hasForm(trx, accountId, formToken))) throw alreadyCreated();
-	if ((await store.countActive(trx, accountId, now, OWN_PREFIX)) >= MAX_ACTIVE_KEYS) {
+	if ((await store.countActive(trx, accountId, now)) >= MAX_ACTIVE_KEYS) {
 		throw new KeyRefused('too_many', `An account can have ${MAX_ACTIVE_KEYS} active keys. Revoke one first.`);
 	}
 }

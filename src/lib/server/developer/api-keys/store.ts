@@ -1,7 +1,10 @@
 import type { Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { countOf, exists } from '#lib/server/db/first.ts';
+import { countOf, exists, isChanged } from '#lib/server/db/first.ts';
 import type { AccountsTable, ApiKeysTable } from '#lib/server/db/schema.ts';
+
+/** Starts the names of keys that Airtill creates for itself. */
+export const OWN_PREFIX = 'airtill:';
 
 export type ApiKey = Selectable<ApiKeysTable>;
 type AccountRow = Selectable<AccountsTable>;
@@ -31,53 +34,37 @@ export async function findByHash(queries: Queries, hash: string): Promise<KeyWit
 	return row ?? null;
 }
 
-/** Counts keys that are neither revoked nor expired, except those whose name starts with `except`. */
-export const countActive = (
-	queries: Queries,
-	accountId: number,
-	now: number,
-	except: string
-): Promise<number> =>
+/** Counts keys that are neither revoked nor expired, without Airtill's own. */
+export const countActive = (queries: Queries, accountId: number, now: number): Promise<number> =>
 	countOf(
 		queries
 			.selectFrom('api_keys')
-			.where('account_id', '=', accountId)
-			.where('revoked_at', 'is', null)
-			.where('name', 'not like', `${except}%`)
+			.where(({ and }) => and({ account_id: accountId, revoked_at: null }))
+			.where('name', 'not like', `${OWN_PREFIX}%`)
 			.where((builder) => builder.or([builder('expires_at', 'is', null), builder('expires_at', '>', now)]))
 	);
-
-export async function roleOfAccount(queries: Queries, id: number): Promise<AccountRow['role'] | null> {
-	const row = await queries.selectFrom('accounts').select('role').where('id', '=', id).executeTakeFirst();
-	return row?.role ?? null;
-}
 
 export const hasForm = (queries: Queries, accountId: number, formToken: string): Promise<boolean> =>
 	exists(
 		queries
 			.selectFrom('api_keys')
 			.select('id')
-			.where('account_id', '=', accountId)
-			.where('form_token', '=', formToken)
+			.where(({ and }) => and({ account_id: accountId, form_token: formToken }))
 	);
 
-/** Revokes a key. With `ofAccount`, only one of that account without that prefix. Returns the number of keys. */
-export async function revoke(
+/** Revokes a key. With `account_id`, only one that this account created. Returns false if there is none. */
+export const revoke = (
 	queries: Queries,
-	key: { id: number; now: number; ofAccount?: { id: number; except: string } }
-): Promise<number> {
-	let query = queries
-		.updateTable('api_keys')
-		.set({ revoked_at: key.now })
-		.where('id', '=', key.id)
-		.where('revoked_at', 'is', null);
-	if (key.ofAccount) {
-		query = query
-			.where('account_id', '=', key.ofAccount.id)
-			.where('name', 'not like', `${key.ofAccount.except}%`);
-	}
-	return Number((await query.executeTakeFirst()).numUpdatedRows);
-}
+	key: { id: number; account_id?: number },
+	now: number
+): Promise<boolean> =>
+	isChanged(
+		queries
+			.updateTable('api_keys')
+			.set({ revoked_at: now })
+			.where(({ and }) => and({ ...key, revoked_at: null }))
+			.$if(key.account_id !== undefined, (query) => query.where('name', 'not like', `${OWN_PREFIX}%`))
+	);
 
 export async function revokeOthers(
 	queries: Queries,
@@ -86,10 +73,8 @@ export async function revokeOthers(
 	await queries
 		.updateTable('api_keys')
 		.set({ revoked_at: key.now })
-		.where('account_id', '=', key.accountId)
-		.where('name', '=', key.name)
+		.where(({ and }) => and({ account_id: key.accountId, name: key.name, revoked_at: null }))
 		.where('hash', '!=', key.exceptHash)
-		.where('revoked_at', 'is', null)
 		.execute();
 }
 

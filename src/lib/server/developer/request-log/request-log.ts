@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
+import { binder } from '#lib/server/platform/bind.ts';
 import { loggedPath } from './path.ts';
 import * as store from './store.ts';
 
@@ -78,10 +79,11 @@ export function createRequestLog(database: Database, clock: Clock, log: Log) {
 		failures: 0,
 		isStopped: false
 	};
+	const bind = binder(context);
 	return {
-		note: (entry: NewEntry) => note(context, entry),
-		recent: (accountId: number, search: RecentSearch) => recent(context, accountId, search),
-		usage: (accountId: number) => usage(context, accountId),
+		note: bind(note),
+		recent: bind(recent),
+		usage: bind(usage),
 		async stop(): Promise<void> {
 			if (context.timer) clearTimeout(context.timer);
 			context.isStopped = true;

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { getExampleNumber, type CountryCode } from 'libphonenumber-js/mobile';
 import examples from 'libphonenumber-js/mobile/examples';
+import { binder } from '#lib/server/platform/bind.ts';
 import { pollUntil } from '#lib/developer/poll-until.ts';
 import type { TestOutcome } from '#lib/checkout/test-outcomes.ts';
 import type { Account } from '../accounts/accounts.ts';
@@ -29,12 +30,10 @@ const ROUTERS = 100;
 const WAITING_DIGITS = '003';
 
 /** Settles sandbox payments by hand: sets the sandbox operator's answer, and the normal flow continues. */
-export const createTestPayments = (context: TestPaymentsContext) => ({
-	recent: (accountId: number) => recent(context, accountId),
-	settle: (account: Account, paymentId: number, outcome: TestOutcome) =>
-		settle(context, account, paymentId, outcome),
-	start: (account: Account) => start(context, account)
-});
+export function createTestPayments(context: TestPaymentsContext) {
+	const bind = binder(context);
+	return { recent: bind(recent), settle: bind(settle), start: bind(start) };
+}
 
 /** Open payments first, then by age. */
 async function recent({ payments, operator }: TestPaymentsContext, accountId: number) {

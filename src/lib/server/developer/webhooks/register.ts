@@ -8,9 +8,6 @@ import { urlRefusal } from './transport/url-rules.ts';
 import { webhookBody } from './views.ts';
 import type { WebhooksContext } from './webhooks.ts';
 
-/** Stores the idempotent response in the transaction of its effect. */
-export type RememberRegistration = (trx: Tx, body: WebhookBody, status: 200 | 201) => Promise<void>;
-
 export const MAX_ENDPOINTS = 16;
 const MAX_ATTEMPTS = 5;
 
@@ -18,14 +15,15 @@ const MAX_ATTEMPTS = 5;
  * Registers a URL and sends nothing to it. A known URL of the account gets the new events and is enabled again. Its
  * secret stays and is not shown.
  * @param ownHost the host of this request
+ * @param remember stores the idempotent response in the transaction of its effect
  * @throws AppError `webhook_url_not_allowed | webhook_limit_reached`
  */
 export async function register(
 	context: WebhooksContext,
-	accountId: number,
+	{ accountId }: { accountId: number },
 	wanted: WebhookRegistrationBody,
 	ownHost: string | null,
-	remember?: RememberRegistration
+	remember?: (trx: Tx, body: WebhookBody, status: 200 | 201) => Promise<void>
 ): Promise<{ created: boolean; body: WebhookBody }> {
 	const { database, rules } = context;
 	const ownHosts = [...rules.ownHosts, ...(ownHost === null ? [] : [ownHost])];

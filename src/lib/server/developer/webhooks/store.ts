@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { countOf } from '#lib/server/db/first.ts';
+import { byId, countOf, given } from '#lib/server/db/first.ts';
 import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/db/schema.ts';
 
 export type EndpointRow = Selectable<WebhookEndpointsTable>;
@@ -32,12 +32,11 @@ export const findByAddress = (queries: Queries, accountId: number, address: stri
 	queries
 		.selectFrom('webhook_endpoints')
 		.selectAll()
-		.where('account_id', '=', accountId)
-		.where('address', '=', address)
+		.where(({ and }) => and({ account_id: accountId, address }))
 		.executeTakeFirst();
 
 export async function find(queries: Queries, accountId: number, id: number): Promise<EndpointRow | null> {
-	const row = Number.isSafeInteger(id) ? await endpointById(queries, id) : null;
+	const row = await endpointById(queries, id);
 	return row?.account_id === accountId ? row : null;
 }
 
@@ -122,10 +121,14 @@ export async function deliveries(
 	endpointId: number,
 	page: DeliveryPage
 ): Promise<DeliveryRow[]> {
-	let query = queries.selectFrom('webhook_deliveries').selectAll().where('endpoint_id', '=', endpointId);
-	if (page.before !== null) query = query.where('id', '<', page.before);
-	if (page.status) query = query.where('status', '=', page.status);
-	return query.orderBy('id', 'desc').limit(page.limit).execute();
+	return queries
+		.selectFrom('webhook_deliveries')
+		.selectAll()
+		.where(({ and }) => and({ endpoint_id: endpointId, ...given({ status: page.status }) }))
+		.where('id', '<', page.before ?? Number.MAX_SAFE_INTEGER)
+		.orderBy('id', 'desc')
+		.limit(page.limit)
+		.execute();
 }
 
 export async function findDelivery(queries: Queries, accountId: number, id: number) {
@@ -141,11 +144,9 @@ export async function findDelivery(queries: Queries, accountId: number, id: numb
 }
 
 /** Finds deliveries of every account, for the job's handler. */
-export const deliveryById = (queries: Queries, id: number) =>
-	queries.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirst();
+export const deliveryById = (queries: Queries, id: number) => byId(queries, 'webhook_deliveries', id);
 
-export const endpointById = (queries: Queries, id: number) =>
-	queries.selectFrom('webhook_endpoints').selectAll().where('id', '=', id).executeTakeFirst();
+export const endpointById = (queries: Queries, id: number) => byId(queries, 'webhook_endpoints', id);
 
 const SLOW_AFTER_MS = 60_000;
 

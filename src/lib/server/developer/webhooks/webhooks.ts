@@ -1,7 +1,7 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
 import { TEST_MESSAGE } from '#lib/server/api/contract/events.ts';
-import type { WebhookRegistrationBody } from '#lib/server/api/contract/schemas.ts';
 import type { Database } from '#lib/server/db/database.ts';
+import { binder } from '#lib/server/platform/bind.ts';
 import { eventId } from '#lib/server/platform/ids.ts';
 import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
@@ -9,7 +9,7 @@ import { headersOf, secretContext } from './delivery.ts';
 import { eventBody } from '#lib/server/events/events.ts';
 import { bodyContext, insertDelivery } from './fan-out.ts';
 import { redactBody } from './redact.ts';
-import { register, type RememberRegistration } from './register.ts';
+import { register } from './register.ts';
 import { newSecret } from './signature.ts';
 import * as store from './store.ts';
 import type { UrlRules } from './transport/url-rules.ts';
@@ -28,38 +28,34 @@ export const OLD_SECRET_MS = 24 * 60 * 60 * 1000;
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /** Manages webhooks (Standard Webhooks 1.0). Every function finds only the account's own endpoints. */
-export const createWebhooks = (context: WebhooksContext) => ({
-	register: (
-		account: { accountId: number },
-		wanted: WebhookRegistrationBody,
-		ownHost: string | null,
-		remember?: RememberRegistration
-	) => register(context, account.accountId, wanted, ownHost, remember),
-	/** Newest first. */
-	list: async (accountId: number) =>
-		(await store.list(context.database.db, accountId)).map((row) => endpointView(row, context.clock.now())),
-	async find(accountId: number, id: number) {
-		const row = await store.find(context.database.db, accountId, id);
-		return row && endpointView(row, context.clock.now());
-	},
-	rotateSecret: (accountId: number, id: number) => rotateSecret(context, accountId, id),
-	setStatus: (accountId: number, id: number, status: store.EndpointRow['status']) =>
-		setStatus(context, accountId, id, status),
-	/** Also deletes the log. @returns false without an endpoint */
-	remove: (accountId: number, id: number) =>
-		context.database.transact((trx) => store.remove(trx, accountId, id)),
-	sendTest: (accountId: number, id: number) => sendTest(context, accountId, id),
-	/** Newest first. `before` is the last id of the previous page. Empty without an endpoint. */
-	async deliveries(accountId: number, endpointId: number, page: store.DeliveryPage) {
-		const { db } = context.database;
-		if (!(await store.find(db, accountId, endpointId))) return [];
-		return (await store.deliveries(db, endpointId, page)).map(deliveryView);
-	},
-	delivery: (accountId: number, deliveryId: number) => readDelivery(context, accountId, deliveryId),
-	replay: (accountId: number, deliveryId: number) => replay(context, accountId, deliveryId),
-	replayFailed: (accountId: number, endpointId: number, since: number) =>
-		replayFailed(context, accountId, endpointId, since)
-});
+export function createWebhooks(context: WebhooksContext) {
+	const { clock, database } = context;
+	const { db } = database;
+	const bind = binder(context);
+	return {
+		register: bind(register),
+		/** Newest first. */
+		list: async (accountId: number) =>
+			(await store.list(db, accountId)).map((row) => endpointView(row, clock.now())),
+		async find(accountId: number, id: number) {
+			const row = await store.find(db, accountId, id);
+			return row && endpointView(row, clock.now());
+		},
+		rotateSecret: bind(rotateSecret),
+		setStatus: bind(setStatus),
+		/** Also deletes the log. @returns false without an endpoint */
+		remove: (accountId: number, id: number) => database.transact((trx) => store.remove(trx, accountId, id)),
+		sendTest: bind(sendTest),
+		/** Newest first. `before` is the last id of the previous page. Empty without an endpoint. */
+		async deliveries(accountId: number, endpointId: number, page: store.DeliveryPage) {
+			if (!(await store.find(db, accountId, endpointId))) return [];
+			return (await store.deliveries(db, endpointId, page)).map(deliveryView);
+		},
+		delivery: bind(readDelivery),
+		replay: bind(replay),
+		replayFailed: bind(replayFailed)
+	};
+}
 
 /** Returns the new secret, or null without an endpoint. The old one also signs for 24 hours. */
 async function rotateSecret({ database, clock, secrets }: WebhooksContext, accountId: number, id: number) {

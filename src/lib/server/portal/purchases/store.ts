@@ -1,6 +1,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { Database, Queries } from '#lib/server/db/database.ts';
+import { first } from '#lib/server/db/first.ts';
 import type { PurchasesTable } from '#lib/server/db/schema.ts';
 
 export type PurchaseRow = Selectable<PurchasesTable>;
@@ -12,33 +13,23 @@ const idList = z.array(z.int());
 /** Ids of the started payments, oldest first. */
 export const paymentIds = (row: PurchaseRow): number[] => idList.parse(JSON.parse(row.payment_ids));
 
-export async function insert(
-	queries: Queries,
-	purchase: Insertable<PurchasesTable>
-): Promise<PurchaseRow | null> {
-	const row = await queries
+/** Returns undefined if the token has a purchase. */
+export const insert = (queries: Queries, purchase: Insertable<PurchasesTable>) =>
+	queries
 		.insertInto('purchases')
 		.values(purchase)
 		.onConflict((conflict) => conflict.column('token_hash').doNothing())
 		.returningAll()
 		.executeTakeFirst();
-	return row ?? null;
-}
 
-export const find = async (queries: Queries, tokenHash: string): Promise<PurchaseRow | null> =>
-	(await all(queries).where('token_hash', '=', tokenHash).executeTakeFirst()) ?? null;
+export const find = (queries: Queries, tokenHash: string) =>
+	first(all(queries).where('token_hash', '=', tokenHash));
 
-export const findBySession = async (queries: Queries, sessionId: number): Promise<PurchaseRow | null> =>
-	(await all(queries).where('session_id', '=', sessionId).executeTakeFirst()) ?? null;
+export const findBySession = (queries: Queries, sessionId: number) =>
+	first(all(queries).where('session_id', '=', sessionId));
 
-export async function findByCode(
-	queries: Queries,
-	codeHash: string,
-	since: number
-): Promise<PurchaseRow | null> {
-	const changed = all(queries).where('code_hash', '=', codeHash).where('updated_at', '>=', since);
-	return (await changed.executeTakeFirst()) ?? null;
-}
+export const findByCode = (queries: Queries, codeHash: string, since: number) =>
+	first(all(queries).where('code_hash', '=', codeHash).where('updated_at', '>=', since));
 
 const MAX_ROWS = 200;
 /** Orders to read without a known payment, because an answer may have been lost. */
