@@ -7,6 +7,7 @@ import {
 	type Access,
 	type ApiBuyers
 } from './access/access.ts';
+import type { Base } from './base.ts';
 import { createAudit } from './audit/audit.ts';
 import { createChecks } from './checks/checks.ts';
 import { createAccounts, type Accounts } from './developer/accounts/accounts.ts';
@@ -70,8 +71,6 @@ interface Options {
 	log?: Log;
 }
 
-type Base = Awaited<ReturnType<typeof openBase>>;
-
 /** Share of the limit of a remote API for lists and the map. */
 const PART_FOR_SEARCHES = 1 / 2;
 
@@ -108,7 +107,7 @@ export async function createApp(config: Config, options: Options = {}) {
 		personalData,
 		help: createHelp({ ...base, operators, purchases: portal.purchases }),
 		/** Settles payments by hand; null in live mode. */
-		testPayments: sandbox && createTestPayments({ config, ...sales, operator: sandbox }),
+		testPayments: sandbox && createTestPayments({ ...base, ...sales, operator: sandbox }),
 		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
 		async openPortal() {
 			if (config.mode === 'live') await refuseDemoData(accounts, developer.apiKeys);
@@ -152,7 +151,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	};
 }
 
-async function openBase(config: Config, options: Options) {
+async function openBase(config: Config, options: Options): Promise<Base> {
 	const clock = options.clock ?? systemClock;
 	const log = options.log ?? createLog(config.logLevel);
 	closeToOthers(config.dataDir, 'folder');
@@ -167,8 +166,9 @@ async function openBase(config: Config, options: Options) {
 	return { config, clock, log, metrics, database, secrets, audit, jobs };
 }
 
-async function openOperators({ config, clock, log, metrics, database }: Base) {
-	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(database, clock, log) : null;
+async function openOperators(base: Base) {
+	const { config, clock, log, metrics } = base;
+	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(base) : null;
 	const http = createOperatorHttp({ timeoutMs: config.operatorTimeoutMs });
 	if (config.operators.length > 0) await http.open();
 	const { mode, currency, callbackUrl } = config;
@@ -177,18 +177,18 @@ async function openOperators({ config, clock, log, metrics, database }: Base) {
 }
 
 function createSales(base: Base, operators: Operators) {
-	const { config, clock, log, metrics, database, secrets, jobs } = base;
+	const { clock, database, secrets } = base;
 	const branding = createBranding(database, clock);
 	const routers = createRouters({ ...base, operators, branding });
-	const events = createEvents({ database, clock, metrics }, createFanOut(secrets, jobs));
+	const events = createEvents(base, createFanOut(base));
 	const gateways = createGateways(database, clock, secrets);
 	const passes = createPasses({ ...base, routers });
 	const provisioning = createProvisioning({ ...base, gateways, routers });
 	const sessions = createSessions({ ...base, events, routers, operators, passes, provisioning });
 	const changes = createChanges();
-	const reviews = createReviews(database, clock, log);
+	const reviews = createReviews(base);
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
-	const earnings = createEarnings(database, clock, config);
+	const earnings = createEarnings(base);
 	const offers = createOffers({ ...base, operators, routers, gateways });
 	const sold = { sessions, changes, reviews, payments, events, earnings };
 	return { branding, routers, offers, gateways, passes, ...sold };
@@ -239,7 +239,7 @@ function createDeveloper(base: Base, accounts: Accounts) {
 			[UPKEEP_JOB]: createUpkeep({ ...base, notify })
 		},
 		rateLimits: createRateLimits(database, clock, log),
-		requestLog: createRequestLog(database, clock, log),
+		requestLog: createRequestLog(base),
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets)
 	};

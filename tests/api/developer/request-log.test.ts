@@ -160,7 +160,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		beforeAll(async () => {
 			url = database === 'sqlite' ? `file:${folder}/a.db` : await createDatabaseOn(inject('postgresUrl'));
 			open = await openDatabase(url, { poolSize: 4 });
-			log = createRequestLog(open, clock, silent);
+			log = createRequestLog({ database: open, clock, log: silent });
 			account = await newAccount();
 		});
 		afterAll(async () => {
@@ -259,7 +259,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('of several processes loses nothing and counts everything', async () => {
 			account = await newAccount();
 			const others = [await openDatabase(url, { poolSize: 2 }), await openDatabase(url, { poolSize: 2 })];
-			const logs = others.map((other) => createRequestLog(other, clock, silent));
+			const logs = others.map((other) => createRequestLog({ database: other, clock, log: silent }));
 			for (let round = 0; round < 10; round += 1) {
 				for (const one of [log, ...logs]) for (let call = 0; call < 10; call += 1) one.note(entry(call));
 				await Promise.all(logs.map((one) => one.recent(account.accountId, { before: null, limit: 1 })));
@@ -290,7 +290,7 @@ describe('a database that cannot take the log', () => {
 		const folder = mkdtempSync(path.join(tmpdir(), 'airtill-log-'));
 		const url = `file:${folder}/a.db`;
 		const database = await openDatabase(url, { poolSize: 1 });
-		const log = createRequestLog(database, { now: () => Date.now() }, createLog('silent'));
+		const log = createRequestLog({ database, clock: { now: () => Date.now() }, log: createLog('silent') });
 		const writer = new DatabaseSync(`${folder}/a.db`);
 		try {
 			writer.exec('begin immediate');

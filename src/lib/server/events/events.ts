@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
+import type { Base } from '../base.ts';
 import { API_VERSION, type EventBody, type EventType } from '../api/contract/events.ts';
-import { afterCommit, type Database, type Tx } from '../db/database.ts';
+import { afterCommit, type Tx } from '../db/database.ts';
 import { newestFirst, type NewestFirst } from '../db/newest-first.ts';
-import { isoTime, type Clock } from '../platform/clock.ts';
+import { isoTime } from '../platform/clock.ts';
 import { eventId } from '../platform/ids.ts';
-import type { Metrics } from '../platform/metrics.ts';
 
 export type { EventType };
 
@@ -40,7 +40,7 @@ export type Events = ReturnType<typeof createEvents>;
 
 /** @param publish runs in the transaction of the event */
 export const createEvents = (
-	{ database, clock, metrics }: { database: Database; clock: Clock; metrics: Metrics },
+	{ database, clock, metrics }: Base,
 	publish: (trx: Tx, event: RecordedEvent) => Promise<void>
 ) => ({
 	/** Lists the events of an account's sessions and payments, newest first, while their data is kept. */

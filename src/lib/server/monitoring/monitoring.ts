@@ -1,12 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Base } from '../base.ts';
 import type { Reviews } from '../billing/reviews/reviews.ts';
-import type { Config } from '../config/config.ts';
-import type { Database } from '../db/database.ts';
 import { databaseBytes } from '../db/inspect.ts';
-import type { Jobs } from '../jobs/jobs.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Log } from '../platform/log.ts';
-import type { Metrics } from '../platform/metrics.ts';
 import { equalSecrets } from '../platform/secrets.ts';
 import * as routerMoney from './router-money.ts';
 import * as store from './store.ts';
@@ -19,13 +14,7 @@ const READ_TIMEOUT_MS = 5_000;
 const MAX_OF_ROUTER = 20;
 const DAY_MS = 24 * 60 * 60_000;
 
-interface MonitoringContext {
-	config: Config;
-	clock: Clock;
-	log: Log;
-	metrics: Metrics;
-	database: Database;
-	jobs: Jobs;
+interface MonitoringContext extends Base {
 	reviews: Reviews;
 	/** Kinds of jobs. */
 	kinds: { refund: string; delivery: string };

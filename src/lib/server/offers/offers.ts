@@ -1,20 +1,17 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import type { OffersUpdateBody, OwnerOfferListBody } from '../api/contract/schemas.ts';
 import type { Operators } from '../billing/operators/registry.ts';
-import type { Config } from '../config/config.ts';
-import type { Database, Queries } from '../db/database.ts';
+import type { Base } from '../base.ts';
+import type { Queries } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
 import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import { binder } from '../platform/bind.ts';
-import { isoTime, type Clock } from '../platform/clock.ts';
+import { isoTime } from '../platform/clock.ts';
 import { AppError, InputError, validationFailed } from '../platform/errors.ts';
 import { isPayable, offersText, type Offer, type RouterRow, type Routers } from '../routers/routers.ts';
 import { limitProblems, offerProblems, termsKey } from './rules.ts';
 
-interface OffersContext {
-	database: Database;
-	clock: Clock;
-	config: Config;
+interface OffersContext extends Base {
 	routers: Routers;
 	gateways: Gateways;
 	operators: Operators;

@@ -1,7 +1,5 @@
-import type { Audit } from '../audit/audit.ts';
-import type { Config } from '../config/config.ts';
-import type { Database } from '../db/database.ts';
-import { isoTime, type Clock } from '../platform/clock.ts';
+import { isoTime } from '../platform/clock.ts';
+import type { Base } from '../base.ts';
 import { accessRecords, type AccessRecord, type RecordSearch } from './records.ts';
 import * as store from './store.ts';
 
@@ -37,11 +35,8 @@ interface Export {
 	sha256: string;
 }
 
-interface PersonalDataContext {
-	database: Database;
-	clock: Clock;
-	config: Pick<Config, 'keepDays'>;
-	audit: Audit;
+interface PersonalDataContext extends Pick<Base, 'database' | 'clock' | 'audit'> {
+	config: Pick<Base['config'], 'keepDays'>;
 }
 
 export const createPersonalData = (context: PersonalDataContext) => ({

@@ -1,10 +1,8 @@
+import type { Base } from '#lib/server/base.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Config } from '#lib/server/config/config.ts';
 import type { EarningsBody } from '#lib/server/api/contract/schemas.ts';
-import type { Database } from '#lib/server/db/database.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
 import { validationFailed } from '#lib/server/platform/errors.ts';
 import { buckets, dateAt, hourAt, MAX_BUCKETS, spansOfHour, type Period } from '#lib/format/calendar.ts';
@@ -21,7 +19,7 @@ export interface Filter extends Pick<store.Sold, 'router' | 'offer' | 'method' |
 /** Earnings of owners, summed in minor units and returned in major units. */
 export type Earnings = ReturnType<typeof createEarnings>;
 
-export function createEarnings(database: Database, clock: Clock, config: Config) {
+export function createEarnings({ database, clock, config }: Base) {
 	const { currency, reportTimezone: timezone } = config;
 	const today = () => dateAt(clock.now(), timezone);
 

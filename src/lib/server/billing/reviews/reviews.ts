@@ -1,6 +1,5 @@
-import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
-import type { Log } from '#lib/server/platform/log.ts';
+import type { Base } from '#lib/server/base.ts';
+import type { Queries, Tx } from '#lib/server/db/database.ts';
 import * as store from './store.ts';
 
 /** Decisions about money that a person must make. The same review is open only once at a time. */
@@ -28,7 +27,7 @@ export type ReviewReason =
 
 export type Reviews = ReturnType<typeof createReviews>;
 
-export function createReviews(database: Database, clock: Clock, log: Log) {
+export function createReviews({ database, clock, log }: Base) {
 	async function insert(
 		queries: Queries,
 		review: { payment_id: number | null; subject: string; reason: ReviewReason; detail: string | null }

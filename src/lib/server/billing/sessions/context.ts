@@ -1,21 +1,13 @@
+import type { Base } from '#lib/server/base.ts';
 import type { Passes, PassRow } from '#lib/server/access/passes/passes.ts';
-import type { Audit } from '#lib/server/audit/audit.ts';
-import type { Config } from '#lib/server/config/config.ts';
-import type { Database, Tx } from '#lib/server/db/database.ts';
+import type { Tx } from '#lib/server/db/database.ts';
 import type { Events } from '#lib/server/events/events.ts';
-import type { Jobs } from '#lib/server/jobs/jobs.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Operators } from '../operators/registry.ts';
 import type { SessionRow } from './store.ts';
 
-export interface SessionsContext {
-	database: Database;
-	clock: Clock;
-	config: Config;
-	jobs: Jobs;
+export interface SessionsContext extends Base {
 	events: Events;
-	audit: Audit;
 	routers: Routers;
 	operators: Operators;
 	passes: Passes;

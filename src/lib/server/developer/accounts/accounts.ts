@@ -1,8 +1,6 @@
+import type { Base } from '#lib/server/base.ts';
 import { sql, type Selectable } from 'kysely';
-import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Role } from '#lib/server/api/contract/scopes.ts';
-import type { Audit } from '#lib/server/audit/audit.ts';
-import type { Database } from '#lib/server/db/database.ts';
 import { byId, given } from '#lib/server/db/first.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
 import { binder } from '#lib/server/platform/bind.ts';
@@ -15,18 +13,12 @@ export type Account = Selectable<AccountsTable>;
 export const PLANS = ['default', 'enterprise'] as const;
 export const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[];
 
-export interface AccountsContext {
-	database: Database;
-	clock: Clock;
-	audit: Audit;
-}
-
 export type Accounts = ReturnType<typeof createAccounts>;
 
 /** People type their address in varying case. */
 const normalise = (email: string) => email.trim().toLowerCase();
 
-export function createAccounts(context: AccountsContext) {
+export function createAccounts(context: Base) {
 	const { database, clock, audit } = context;
 	const { db } = database;
 	const bind = binder(context);

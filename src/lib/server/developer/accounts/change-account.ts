@@ -1,6 +1,7 @@
+import type { Base } from '#lib/server/base.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import { byId } from '#lib/server/db/first.ts';
-import type { Account, AccountsContext } from './accounts.ts';
+import type { Account } from './accounts.ts';
 
 /** The message is for the administrator. */
 export class AccountChangeRefused extends Error {}
@@ -19,7 +20,7 @@ const isActiveAdmin = ({ role, status }: Pick<Account, 'role' | 'status'>) =>
  * @throws AccountChangeRefused
  */
 export function changeAccount(
-	{ database, audit }: AccountsContext,
+	{ database, audit }: Base,
 	id: number,
 	change: AccountChange,
 	{ by, note }: { by: number; note: string }

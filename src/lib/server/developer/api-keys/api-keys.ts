@@ -1,7 +1,7 @@
+import type { Base } from '#lib/server/base.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import { ROLES } from '../accounts/accounts.ts';
 import type { Role } from '#lib/server/api/contract/scopes.ts';
-import type { Config } from '#lib/server/config/config.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
@@ -20,13 +20,10 @@ const FORM_TOKEN_LENGTH = 28;
 
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
-export function createApiKeys({
-	config,
-	...services
-}: Omit<KeysContext, 'mode' | 'cache' | 'touched'> & { config: Config }) {
+export function createApiKeys(base: Base) {
 	const context: KeysContext = {
-		...services,
-		mode: config.mode === 'live' ? 'live' : 'test',
+		...base,
+		mode: base.config.mode === 'live' ? 'live' : 'test',
 		cache: new Map(),
 		touched: new Map()
 	};

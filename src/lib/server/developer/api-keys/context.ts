@@ -1,9 +1,6 @@
+import type { Base } from '#lib/server/base.ts';
 import { z } from 'zod';
 import { SCOPES, type Role, type Scope } from '#lib/server/api/contract/scopes.ts';
-import type { Audit } from '#lib/server/audit/audit.ts';
-import type { Database } from '#lib/server/db/database.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Secrets } from '#lib/server/platform/secrets.ts';
 import type { KeyMode } from './key-format.ts';
 import type * as store from './store.ts';
 
@@ -24,11 +21,7 @@ export interface KnownKey {
 	caller: Caller;
 }
 
-export interface KeysContext {
-	database: Database;
-	clock: Clock;
-	secrets: Secrets;
-	audit: Audit;
+export interface KeysContext extends Base {
 	mode: KeyMode;
 	/** By hash. Unknown keys are missing, so that a new key works at once. */
 	cache: Map<string, { found: KnownKey; readAt: number }>;

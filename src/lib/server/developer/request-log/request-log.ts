@@ -1,7 +1,6 @@
+import type { Base } from '#lib/server/base.ts';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
-import type { Log } from '#lib/server/platform/log.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { loggedPath } from './path.ts';
 import * as store from './store.ts';
@@ -27,10 +26,9 @@ interface RecentSearch {
 	keyId?: number | null;
 }
 
-interface LogContext {
-	database: Database;
-	clock: Clock;
-	log: Log;
+type LogBase = Pick<Base, 'database' | 'clock' | 'log'>;
+
+interface LogContext extends LogBase {
 	/** Unwritten calls, oldest first. */
 	waiting: store.NewLogRow[];
 	/** Unwritten counts, by key and minute. */
@@ -68,9 +66,9 @@ export type RequestLog = ReturnType<typeof createRequestLog>;
  * Calls stay in memory and are written once a second. No call waits for this or fails because of it. While the
  * database is busy, memory holds at most MAX_WAITING calls and drops the oldest. A crash loses one second.
  */
-export function createRequestLog(database: Database, clock: Clock, log: Log) {
+export function createRequestLog(base: LogBase) {
 	const context: LogContext = {
-		...{ database, clock, log },
+		...base,
 		waiting: [],
 		counts: new Map(),
 		timer: null,

@@ -1,7 +1,7 @@
+import type { Base } from '#lib/server/base.ts';
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
-import { equalSecrets, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
+import type { Queries, Tx } from '#lib/server/db/database.ts';
+import { equalSecrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
 
 /**
  * Slows down password guessing. After some failures every further one doubles the wait. A browser that has signed in to
@@ -32,7 +32,7 @@ const ALL_SOURCES = { free: 50, longestMs: HOUR_MS };
 const TOKEN_ID_BYTES = 16;
 const MAC_KEY_BYTES = 32;
 
-export function createAttempts({ database, clock, secrets }: Context) {
+export function createAttempts({ database, clock, secrets }: Base) {
 	const key = secrets.derive('known-browser', MAC_KEY_BYTES);
 	const sign = (id: string, email: string) => `${id}.${hmac(key, `${id}:${normalise(email)}`)}`;
 	const isKnown = ({ token, email }: Attempt) =>
@@ -72,12 +72,6 @@ export function createAttempts({ database, clock, secrets }: Context) {
 			return sign(randomBytes(TOKEN_ID_BYTES).toString('base64url'), attempt.email);
 		}
 	};
-}
-
-interface Context {
-	database: Database;
-	clock: Clock;
-	secrets: Secrets;
 }
 
 const normalise = (email: string) => email.trim().toLowerCase();

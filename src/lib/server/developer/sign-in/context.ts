@@ -1,22 +1,11 @@
+import type { Base } from '#lib/server/base.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { Audit } from '#lib/server/audit/audit.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Config } from '#lib/server/config/config.ts';
-import type { Database } from '#lib/server/db/database.ts';
-import type { Log } from '#lib/server/platform/log.ts';
 import type { Mailer } from '#lib/server/platform/mail.ts';
-import type { Secrets } from '#lib/server/platform/secrets.ts';
 import { createAuth, type Auth } from './auth.ts';
 import { connectAccount, deleteLinks } from './users.ts';
 
-export interface SignInContext {
-	database: Database;
-	clock: Clock;
-	config: Config;
-	log: Log;
-	secrets: Secrets;
+export interface SignInContext extends Base {
 	accounts: Accounts;
-	audit: Audit;
 	mailer: Mailer;
 	/** Used only in a sandbox with demo data. */
 	demoEmails: readonly string[];

@@ -1,3 +1,4 @@
+import type { Base } from '#lib/server/base.ts';
 import { randomInt } from 'node:crypto';
 import { getExampleNumber, type CountryCode } from 'libphonenumber-js/mobile';
 import examples from 'libphonenumber-js/mobile/examples';
@@ -6,14 +7,12 @@ import { pollUntil } from '#lib/developer/poll-until.ts';
 import type { TestOutcome } from '#lib/checkout/test-outcomes.ts';
 import type { Account } from '../accounts/accounts.ts';
 import type { Caller } from '../api-keys/api-keys.ts';
-import type { Config } from '#lib/server/config/config.ts';
 import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
 
-interface TestPaymentsContext {
-	config: Config;
+interface TestPaymentsContext extends Base {
 	payments: Payments;
 	routers: Routers;
 	sessions: Sessions;

@@ -1,7 +1,5 @@
-import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Database } from '#lib/server/db/database.ts';
+import type { Base } from '#lib/server/base.ts';
 import type { JobHandler } from '#lib/server/jobs/jobs.ts';
-import type { Secrets } from '#lib/server/platform/secrets.ts';
 import { bodyContext } from './fan-out.ts';
 import { redactResponse } from './redact.ts';
 import { finishAttempt, type Attempt } from './results.ts';
@@ -10,10 +8,7 @@ import { signatures } from './signature.ts';
 import * as store from './store.ts';
 import type { Outcome, Transport } from './transport/transport.ts';
 
-interface DeliveryContext {
-	database: Database;
-	clock: Clock;
-	secrets: Secrets;
+interface DeliveryContext extends Base {
 	transport: Transport;
 }
 

@@ -1,15 +1,14 @@
+import type { Base } from '#lib/server/base.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { eventBody, type Envelope, type RecordedEvent } from '#lib/server/events/events.ts';
-import type { Jobs } from '#lib/server/jobs/jobs.ts';
-import type { Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 
 export const bodyContext = (endpointId: number, eventId: string) => `webhook-body:${endpointId}:${eventId}`;
 
 /** Inserts deliveries in the transaction of the state change, so that no event is lost or invented. */
 export const createFanOut =
-	(secrets: Secrets, jobs: Jobs) =>
+	(base: Pick<Base, 'secrets' | 'jobs'>) =>
 	async (trx: Tx, event: RecordedEvent): Promise<void> => {
 		const endpoints = await store.recipients(trx, event);
 		if (endpoints.length === 0) return;
@@ -17,7 +16,7 @@ export const createFanOut =
 		const masked = JSON.stringify(eventBody({ ...event, data: withMaskedPhone(event.data) }));
 		for (const { id, account_id, status } of endpoints) {
 			const body = account_id === event.accountId ? whole : masked;
-			await insertDelivery(trx, { endpointId: id, status, event, body }, { secrets, jobs });
+			await insertDelivery(trx, { endpointId: id, status, event, body }, base);
 		}
 	};
 
@@ -30,7 +29,7 @@ export async function insertDelivery(
 		event: Pick<Envelope, 'id' | 'type' | 'createdAt'>;
 		body: string;
 	},
-	{ secrets, jobs }: { secrets: Secrets; jobs: Jobs }
+	{ secrets, jobs }: Pick<Base, 'secrets' | 'jobs'>
 ): Promise<number> {
 	const { endpointId, status, event, body } = delivery;
 	const isActive = status === 'active';

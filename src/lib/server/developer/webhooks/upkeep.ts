@@ -1,7 +1,6 @@
+import type { Base } from '#lib/server/base.ts';
 import { sql } from 'kysely';
-import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database } from '#lib/server/db/database.ts';
-import type { Log } from '#lib/server/platform/log.ts';
 import * as store from './store.ts';
 
 /** Disables endpoints that keep failing, notifies their accounts, and deletes deliveries older than a month. */
@@ -35,10 +34,7 @@ export interface WebhookNotice {
 /** Is called again after an error. */
 export type Notify = (accountId: number, notice: WebhookNotice) => Promise<void>;
 
-interface UpkeepContext {
-	database: Database;
-	clock: Clock;
-	log: Log;
+interface UpkeepContext extends Pick<Base, 'database' | 'clock' | 'log'> {
 	notify: Notify;
 }
 

@@ -1,10 +1,7 @@
-import type { Clock } from '#lib/server/platform/clock.ts';
+import type { Base } from '#lib/server/base.ts';
 import { TEST_MESSAGE } from '#lib/server/api/contract/events.ts';
-import type { Database } from '#lib/server/db/database.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { eventId } from '#lib/server/platform/ids.ts';
-import type { Jobs } from '#lib/server/jobs/jobs.ts';
-import type { Secrets } from '#lib/server/platform/secrets.ts';
 import { headersOf, secretContext } from './delivery.ts';
 import { eventBody } from '#lib/server/events/events.ts';
 import { bodyContext, insertDelivery } from './fan-out.ts';
@@ -15,11 +12,7 @@ import * as store from './store.ts';
 import type { UrlRules } from './transport/url-rules.ts';
 import { deliveryView, endpointView } from './views.ts';
 
-export interface WebhooksContext {
-	database: Database;
-	clock: Clock;
-	secrets: Secrets;
-	jobs: Jobs;
+export interface WebhooksContext extends Pick<Base, 'database' | 'clock' | 'secrets' | 'jobs'> {
 	rules: UrlRules;
 }
 

@@ -1,9 +1,8 @@
+import type { Base } from '#lib/server/base.ts';
 import { createHash } from 'node:crypto';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
-import type { Database } from '#lib/server/db/database.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { MAX_CODES, type Codes } from './codes.ts';
@@ -30,9 +29,7 @@ interface Relation {
 	adds?: { purchaseId: number; sessionId: number | null };
 }
 
-export interface OrderingContext {
-	database: Database;
-	clock: Clock;
+export interface OrderingContext extends Pick<Base, 'database' | 'clock'> {
 	codes: Codes;
 	/** Purchases that this process is completing: a second click waits for the first. */
 	completing: Map<number, Promise<void>>;

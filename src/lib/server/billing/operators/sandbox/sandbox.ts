@@ -1,8 +1,6 @@
+import type { Base } from '#lib/server/base.ts';
 import { isTestOutcome, TEST_OUTCOMES, type TestOutcome } from '#lib/checkout/test-outcomes.ts';
 import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Database } from '#lib/server/db/database.ts';
-import type { Log } from '#lib/server/platform/log.ts';
 import type { ConfiguredOperator } from '../definition.ts';
 import type {
 	AttemptReference,
@@ -40,17 +38,15 @@ export const SANDBOX_STATEMENT = {
 	}
 } as const satisfies Pick<ConfiguredOperator, 'id' | 'statement'>;
 
-interface SandboxContext {
-	database: Database;
-	clock: Clock;
-	log: Log;
+interface SandboxContext extends Base {
 	/** Of pending callbacks. */
 	timers: Set<NodeJS.Timeout>;
 }
 
-export function createSandboxOperator(database: Database, clock: Clock, log: Log) {
+export function createSandboxOperator(base: Base) {
+	const { database, clock } = base;
 	const timers = new Set<NodeJS.Timeout>();
-	const context: SandboxContext = { database, clock, log, timers };
+	const context: SandboxContext = { ...base, timers };
 	const adapter: OperatorAdapter = {
 		id: 'sandbox',
 		capabilities: { minStatusDelaySeconds: 3, resubmitSameReferenceSafe: true },

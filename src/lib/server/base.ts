@@ -1,0 +1,20 @@
+import type { Audit } from './audit/audit.ts';
+import type { Config } from './config/config.ts';
+import type { Database } from './db/database.ts';
+import type { Jobs } from './jobs/jobs.ts';
+import type { Clock } from './platform/clock.ts';
+import type { Log } from './platform/log.ts';
+import type { Metrics } from './platform/metrics.ts';
+import type { Secrets } from './platform/secrets.ts';
+
+/** What any service may use; app.ts creates one. */
+export interface Base {
+	config: Config;
+	clock: Clock;
+	log: Log;
+	metrics: Metrics;
+	database: Database;
+	secrets: Secrets;
+	audit: Audit;
+	jobs: Jobs;
+}
