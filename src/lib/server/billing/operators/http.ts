@@ -53,7 +53,8 @@ export function createOperatorHttp({
 			connections: MAX_CONNECTIONS,
 			pipelining: 1,
 			headersTimeout: timeoutMs,
-			bodyTimeout: timeoutMs
+			bodyTimeout: timeoutMs,
+			maxResponseSize: MAX_BODY_BYTES
 		});
 		return { dispatcher, request };
 	}
@@ -77,9 +78,10 @@ export function createOperatorHttp({
 					idempotent: false,
 					...(body === undefined ? {} : { body })
 				});
-				const text = await read(answer.body);
-				if (text === null) return { kind: 'failure', cause: 'too_large', sent: true };
-				return { kind: 'answer', status: answer.statusCode, headers: flat(answer.headers), text };
+				const { statusCode: status, headers: received } = answer;
+				const text = await answer.body.text();
+				const names = Object.entries(received).map(([name, value]) => [name, String(value)]);
+				return { kind: 'answer', status, headers: Object.fromEntries(names), text };
 			} catch (error) {
 				const sent = !neverConnected(error);
 				const cause = limit.aborted ? 'timeout' : causeOf(error);
@@ -104,29 +106,6 @@ function pinnedTo(
 	};
 }
 
-async function read(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string | null> {
-	const chunks: Buffer[] = [];
-	let length = 0;
-	for await (const chunk of body) {
-		length += chunk.length;
-		if (length > MAX_BODY_BYTES) {
-			body.destroy();
-			return null;
-		}
-		chunks.push(chunk);
-	}
-	return Buffer.concat(chunks).toString('utf8');
-}
-
-function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-	return Object.fromEntries(
-		Object.entries(headers).map(([name, value]) => [
-			name,
-			Array.isArray(value) ? value.join(', ') : (value ?? '')
-		])
-	);
-}
-
 const codeOf = (error: unknown): string =>
 	error instanceof Error && 'code' in error ? String(error.code) : '';
 
@@ -148,18 +127,24 @@ const neverConnected = (error: unknown): boolean =>
 const isUntrusted = (error: unknown): boolean =>
 	/^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(codeOf(error));
 
-const causeOf = (error: unknown): 'timeout' | 'network' =>
-	/TIMEOUT|ETIMEDOUT/.test(codeOf(error)) ? 'timeout' : 'network';
+function causeOf(error: unknown): 'timeout' | 'network' | 'too_large' {
+	if (codeOf(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return 'too_large';
+	return /TIMEOUT|ETIMEDOUT/.test(codeOf(error)) ? 'timeout' : 'network';
+}
 
-export function jsonObject(text: string): Record<string, unknown> | null {
+/** Returns null if the text is not JSON. */
+export function jsonOf(text: string): unknown {
 	try {
-		const value: unknown = JSON.parse(text);
-		return typeof value === 'object' && value !== null && !Array.isArray(value)
-			? (value as Record<string, unknown>)
-			: null;
+		return JSON.parse(text);
 	} catch {
 		return null;
 	}
+}
+
+export function jsonObject(text: string): Record<string, unknown> | null {
+	const value = jsonOf(text);
+	const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+	return isObject ? (value as Record<string, unknown>) : null;
 }
 
 /** Returns a member that is an object or array; otherwise an empty object. */

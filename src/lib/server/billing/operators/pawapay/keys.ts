@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '#lib/server/platform/clock.ts';
-import { textMember } from '../http.ts';
+import { jsonOf, textMember } from '../http.ts';
 import { createCache } from './cache.ts';
 import type { Calls } from './calls.ts';
 import { publicKey } from './signatures.ts';
@@ -22,12 +22,7 @@ export function createCallbackKeys(calls: Calls, clock: Clock): (id: string) => 
 }
 
 function readKeys(text: string): ReadonlyMap<string, KeyObject> | null {
-	let list: unknown;
-	try {
-		list = JSON.parse(text);
-	} catch {
-		return null;
-	}
+	const list = jsonOf(text);
 	if (!Array.isArray(list)) return null;
 	const keys = new Map<string, KeyObject>();
 	for (const entry of list as unknown[]) {

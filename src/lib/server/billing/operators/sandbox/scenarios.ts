@@ -11,67 +11,32 @@ export interface Scenario {
 	callbacks: 0 | 1 | 3;
 }
 
-const success: Scenario = {
-	digits: 'other',
-	description: 'success after one second',
-	result: { kind: 'succeeded', amountFactor: 1 },
-	resultAfter: 'one_second',
-	submit: 'accepted',
-	callbacks: 1
-};
+const SUCCEEDED = { kind: 'succeeded', amountFactor: 1 } as const;
+const DOUBLED = { kind: 'succeeded', amountFactor: 2 } as const;
+const failed = (reason: FailureReason) => ({ kind: 'failed', reason }) as const;
+
+/** @param differences from a success after one second */
+const scenario = (digits: string, description: string, differences: Partial<Scenario> = {}): Scenario => ({
+	...{ digits, description, result: SUCCEEDED },
+	...{ resultAfter: 'one_second', submit: 'accepted', callbacks: 1 },
+	...differences
+});
+
+const success = scenario('other', 'success after one second');
 
 const SCENARIOS: readonly Scenario[] = [
-	{
-		...success,
-		digits: '001',
-		description: 'the payer declines',
-		result: { kind: 'failed', reason: 'payer_declined' }
-	},
-	{
-		...success,
-		digits: '002',
-		description: 'not enough money',
-		result: { kind: 'failed', reason: 'insufficient_funds' }
-	},
-	{
-		...success,
-		digits: '003',
-		description: 'no response; the payment expires',
-		result: null,
-		callbacks: 0
-	},
-	{
-		...success,
-		digits: '004',
-		description: 'expires, then succeeds late',
-		resultAfter: 'payment_expiry'
-	},
-	{
-		...success,
-		digits: '005',
-		description: 'the response to the request is lost, then success',
-		submit: 'answer_lost'
-	},
-	{
-		...success,
-		digits: '006',
-		description: 'the operator is down for 30 s, then success',
-		submit: 'down_at_first'
-	},
-	{ ...success, digits: '007', description: 'success without a callback', callbacks: 0 },
-	{
-		...success,
-		digits: '008',
-		description: 'success with three callbacks, the first before the response',
+	scenario('001', 'the payer declines', { result: failed('payer_declined') }),
+	scenario('002', 'not enough money', { result: failed('insufficient_funds') }),
+	scenario('003', 'no response; the payment expires', { result: null, callbacks: 0 }),
+	scenario('004', 'expires, then succeeds late', { resultAfter: 'payment_expiry' }),
+	scenario('005', 'the response to the request is lost, then success', { submit: 'answer_lost' }),
+	scenario('006', 'the operator is down for 30 s, then success', { submit: 'down_at_first' }),
+	scenario('007', 'success without a callback', { callbacks: 0 }),
+	scenario('008', 'success with three callbacks, the first before the response', {
 		resultAfter: 'at_once',
 		callbacks: 3
-	},
-	{
-		...success,
-		digits: '009',
-		description: 'success with a different amount; the payment is refunded',
-		result: { kind: 'succeeded', amountFactor: 2 }
-	}
+	}),
+	scenario('009', 'success with a different amount; the payment is refunded', { result: DOUBLED })
 ];
 
 export const TEST_NUMBERS: readonly Pick<Scenario, 'digits' | 'description'>[] = [...SCENARIOS, success];
@@ -81,11 +46,11 @@ export const scenarioFor = (phone: string): Scenario =>
 
 /** Results that a person chooses instead of the number. */
 export const INSTRUCTED: Readonly<Record<TestOutcome, Scenario['result']>> = {
-	success: { kind: 'succeeded', amountFactor: 1 },
-	declined: { kind: 'failed', reason: 'payer_declined' },
-	no_funds: { kind: 'failed', reason: 'insufficient_funds' },
-	no_answer: { kind: 'failed', reason: 'payer_timeout' },
-	wrong_amount: { kind: 'succeeded', amountFactor: 2 },
-	late_success: { kind: 'succeeded', amountFactor: 1 },
+	success: SUCCEEDED,
+	declined: failed('payer_declined'),
+	no_funds: failed('insufficient_funds'),
+	no_answer: failed('payer_timeout'),
+	wrong_amount: DOUBLED,
+	late_success: SUCCEEDED,
 	never: null
 };
