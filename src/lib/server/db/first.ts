@@ -1,5 +1,5 @@
 import type { Selectable, SelectQueryBuilder, UpdateResult } from 'kysely';
-import type { Queries } from './database.ts';
+import type { Database, Queries } from './database.ts';
 import type { Schema } from './schema.ts';
 
 interface Query<T> {
@@ -34,6 +34,24 @@ export const given = <Fields extends object>(fields: Fields) =>
 	Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as {
 		[Name in keyof Fields]?: NonNullable<Fields[Name]>;
 	};
+
+/**
+ * Repeats work that a unique index refused: another was faster, and the next try finds what it wrote.
+ * @param work gets the number of the try, from 0
+ */
+export async function untilUnique<T>(
+	{ isUniqueViolation }: Pick<Database, 'isUniqueViolation'>,
+	mostTries: number,
+	work: (attempt: number) => Promise<T>
+): Promise<T> {
+	for (let attempt = 0; ; attempt += 1) {
+		try {
+			return await work(attempt);
+		} catch (error) {
+			if (!isUniqueViolation(error) || attempt + 1 >= mostTries) throw error;
+		}
+	}
+}
 
 /** Runs an update. Returns false if it matched no row. */
 export const isChanged = async (update: { executeTakeFirst(): Promise<UpdateResult> }): Promise<boolean> =>

@@ -1,6 +1,7 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import type { PaymentBody, PaymentStartBody } from '#lib/server/api/contract/schemas.ts';
 import type { Tx } from '#lib/server/db/database.ts';
+import { untilUnique } from '#lib/server/db/first.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { operatorReference } from '#lib/server/platform/ids.ts';
@@ -52,20 +53,15 @@ async function commit(
 	remember?: RememberBody<PaymentBody>
 ): Promise<PaymentBody> {
 	const { database, jobs } = context;
-	for (let attempt = 1; ; attempt += 1) {
-		try {
-			const answer = await database.transact(async (trx) => {
-				const body = paymentBody(await checkAndInsert(context, trx, caller, order, source));
-				await remember?.(trx, body);
-				return body;
-			});
-			jobs.nudge();
-			return answer;
-		} catch (error) {
-			// Another start was faster: the unique index refused this one, and the next try reports why.
-			if (!database.isUniqueViolation(error) || attempt === MAX_START_ATTEMPTS) throw error;
-		}
-	}
+	const answer = await untilUnique(database, MAX_START_ATTEMPTS, () =>
+		database.transact(async (trx) => {
+			const body = paymentBody(await checkAndInsert(context, trx, caller, order, source));
+			await remember?.(trx, body);
+			return body;
+		})
+	);
+	jobs.nudge();
+	return answer;
 }
 
 async function checkAndInsert(

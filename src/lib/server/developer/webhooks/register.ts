@@ -1,5 +1,6 @@
 import type { WebhookBody, WebhookRegistrationBody } from '#lib/server/api/contract/schemas.ts';
 import type { Tx } from '#lib/server/db/database.ts';
+import { untilUnique } from '#lib/server/db/first.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { secretContext } from './delivery.ts';
 import { newSecret } from './signature.ts';
@@ -29,19 +30,14 @@ export async function register(
 	const ownHosts = [...rules.ownHosts, ...(ownHost === null ? [] : [ownHost])];
 	const refusal = urlRefusal(wanted.url, { ...rules, ownHosts });
 	if (refusal !== null) throw new AppError('webhook_url_not_allowed', refusal);
-	for (let attempt = 1; ; attempt += 1) {
-		try {
-			return await database.transact(async (trx) => {
-				const result = await registerIn(trx, context, accountId, wanted);
-				await remember?.(trx, result.body, result.created ? 201 : 200);
-				return result;
-			});
-		} catch (error) {
-			// Of two concurrent registrations the index admits one, and the other finds it on the next try. A taken
-			// idempotency key fails every time.
-			if (!database.isUniqueViolation(error) || attempt === MAX_ATTEMPTS) throw error;
-		}
-	}
+	// A taken idempotency key fails every time.
+	return untilUnique(database, MAX_ATTEMPTS, () =>
+		database.transact(async (trx) => {
+			const result = await registerIn(trx, context, accountId, wanted);
+			await remember?.(trx, result.body, result.created ? 201 : 200);
+			return result;
+		})
+	);
 }
 
 async function registerIn(

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { CODE_BYTES, codeOfBytes, codeText } from '#lib/checkout/purchase/code.ts';
 import type { Database } from '#lib/server/db/database.ts';
+import { untilUnique } from '#lib/server/db/first.ts';
 import { hmac, type Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 
@@ -45,14 +46,10 @@ export function createCodes(database: Database, secrets: Secrets) {
 				const code = derived(token, attempt);
 				if (hashOf(code) === row.code_hash) return codeText(code);
 			}
-			for (let attempt = 0; ; attempt += 1) {
-				try {
-					await store.setCode(database.db, row.id, columns(token, attempt));
-					return codeText(derived(token, attempt));
-				} catch (error) {
-					if (!database.isUniqueViolation(error) || attempt >= MAX_CODES) throw error;
-				}
-			}
+			return untilUnique(database, MAX_CODES, async (attempt) => {
+				await store.setCode(database.db, row.id, columns(token, attempt));
+				return codeText(derived(token, attempt));
+			});
 		},
 		/** Finds the purchase of a code from readCode, without its token. */
 		find: (code: string, since: number) => store.findByCode(database.db, hashOf(code), since),
