@@ -62,3 +62,15 @@ export function formatDuration(text: string, locale: Locale = currentLocale()): 
 		return text;
 	}
 }
+
+/** Returns why a router does not sell a duration, as a sentence; null if it does. */
+export function durationProblem(
+	{ min_duration, max_duration }: { min_duration: string; max_duration: string },
+	duration: string
+): string | null {
+	const seconds = durationSeconds(duration);
+	const least = Math.max(durationSeconds(min_duration), durationSeconds(MIN_DURATION));
+	const most = Math.min(durationSeconds(max_duration), durationSeconds(MAX_DURATION));
+	if (seconds >= least && seconds <= most) return null;
+	return `This router sells from ${formatDuration(min_duration, 'en')} to ${formatDuration(max_duration, 'en')}.`;
+}

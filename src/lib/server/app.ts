@@ -290,9 +290,6 @@ async function refuseDemoData(accounts: Accounts, apiKeys: ApiKeys): Promise<voi
 
 /** Derives the portal's key from the secret: all processes share it and none stores it. */
 async function portalKey(accounts: Accounts, apiKeys: ApiKeys): Promise<string> {
-	const account =
-		(await accounts.findByEmail(PORTAL_ACCOUNT.email)) ?? (await accounts.create(PORTAL_ACCOUNT));
-	const found = account ?? (await accounts.findByEmail(PORTAL_ACCOUNT.email));
-	if (!found) throw new Error('The portal has no account');
-	return apiKeys.ensureDerived({ accountId: found.id, name: PORTAL_KEY, role: 'app' });
+	const { id: accountId } = await accounts.ensure(PORTAL_ACCOUNT);
+	return apiKeys.ensureDerived({ accountId, name: PORTAL_KEY, role: 'app' });
 }

@@ -20,15 +20,10 @@ export async function hasDemoAccounts({ findByEmail }: Pick<Accounts, 'findByEma
 export async function demoAccounts(app: App) {
 	const signIns = [];
 	for (const { email, role } of DEMO_ACCOUNTS) {
-		const account =
-			(await app.accounts.findByEmail(email)) ??
-			(await app.accounts.create({ email, role, plan: 'default' })) ??
-			// Another process created it meanwhile.
-			(await app.accounts.findByEmail(email));
-		if (!account) continue;
+		const { id: accountId } = await app.accounts.ensure({ email, role, plan: 'default' });
 		const name = `${OWN_PREFIX}demo ${role}`;
-		const key = await app.apiKeys.ensureDerived({ accountId: account.id, name, role });
-		signIns.push({ id: account.id, email, role, key, password: app.signIn.demoPassword(email) });
+		const key = await app.apiKeys.ensureDerived({ accountId, name, role });
+		signIns.push({ id: accountId, email, role, key, password: app.signIn.demoPassword(email) });
 	}
 	return signIns;
 }

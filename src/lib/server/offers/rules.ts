@@ -1,4 +1,4 @@
-import { durationSeconds, formatDuration, MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
+import { durationProblem } from '#lib/domain/duration.ts';
 import { toMinor } from '#lib/domain/money.ts';
 import type { OffersUpdateBody, ProblemItem } from '../api/contract/schemas.ts';
 import { asksRadius, heldLimits, type RegisteredGateway } from '../gateways/gateways.ts';
@@ -44,7 +44,7 @@ function ownProblems(
 	const check = (field: Field, detail: string | null) => {
 		if (detail !== null) found.push({ field, detail });
 	};
-	check('duration', durationProblem(offer.duration, router));
+	check('duration', durationProblem(router, offer.duration));
 	check('price', priceProblem(offer.price, router, isPayable));
 	check('until', hoursProblem(offer));
 	// An inactive offer can wait for a gateway that is yet to hold its limits.
@@ -75,14 +75,6 @@ export function limitProblems(
 }
 
 const isSet = (value: number | null | undefined): boolean => value !== null && value !== undefined;
-
-function durationProblem(duration: string, { min_duration, max_duration }: RouterRow): string | null {
-	const least = Math.max(durationSeconds(min_duration), durationSeconds(MIN_DURATION));
-	const most = Math.min(durationSeconds(max_duration), durationSeconds(MAX_DURATION));
-	const seconds = durationSeconds(duration);
-	if (seconds >= least && seconds <= most) return null;
-	return `This router sells from ${formatDuration(min_duration, 'en')} to ${formatDuration(max_duration, 'en')}.`;
-}
 
 function priceProblem(price: number, { currency }: RouterRow, isPayable: Place['isPayable']): string | null {
 	const minor = toMinor(price, currency);

@@ -187,8 +187,8 @@ async function readLogo(
 			redirect: 'error',
 			signal: AbortSignal.timeout(TIMEOUT_MS)
 		});
-		const bytes = await upTo(response, MAX_LOGO_BYTES);
-		if (!response.ok || !bytes) return null;
+		const bytes = Buffer.from(await response.arrayBuffer());
+		if (!response.ok || bytes.length > MAX_LOGO_BYTES) return null;
 		return { type: extension === 'svg' ? 'image/svg+xml' : 'image/png', bytes };
 	} catch (error) {
 		log.warn({ err: error }, 'the logo could not be loaded');
@@ -200,17 +200,6 @@ async function readLogo(
 function secondsToWait(header: string | null): number {
 	const seconds = /^\d{1,6}$/.test(header ?? '') ? Number(header) : LONGEST_WAIT_SECONDS;
 	return Math.min(Math.max(seconds, SHORTEST_WAIT_SECONDS), LONGEST_WAIT_SECONDS);
-}
-
-async function upTo(response: Response, limit: number): Promise<Buffer | null> {
-	const parts: Uint8Array[] = [];
-	let size = 0;
-	for await (const part of response.body ?? []) {
-		size += part.length;
-		if (size > limit) return null;
-		parts.push(part);
-	}
-	return Buffer.concat(parts);
 }
 
 type Query = Readonly<Record<string, string | number | undefined>>;

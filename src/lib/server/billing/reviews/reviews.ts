@@ -28,27 +28,25 @@ export type ReviewReason =
 export type Reviews = ReturnType<typeof createReviews>;
 
 export function createReviews({ database, clock, log }: Base) {
-	async function insert(
-		queries: Queries,
-		review: { payment_id: number | null; subject: string; reason: ReviewReason; detail: string | null }
-	): Promise<void> {
-		if (!(await store.insert(queries, { ...review, opened_at: clock.now() }))) return;
-		log.warn({ subject: review.subject, reason: review.reason }, 'review opened: a person must decide');
-	}
 	return {
-		/** Opens a review unless the same one is open; with `once`, unless it was ever opened. */
+		/**
+		 * Opens a review unless the same one is open; with `once`, unless it was ever opened.
+		 * @param about.paymentId null for a review that belongs to no payment, but to a `subject`
+		 */
 		async open(
 			queries: Queries,
-			about: { paymentId: number; reason: ReviewReason; detail?: string; once?: boolean }
+			about: { reason: ReviewReason; detail?: string; once?: boolean } & (
+				{ paymentId: number } | { paymentId: null; subject: string }
+			)
 		): Promise<void> {
 			const { paymentId, reason, detail = null, once = false } = about;
-			const subject = `payment ${paymentId}`;
+			const subject = about.paymentId === null ? about.subject : `payment ${paymentId}`;
 			if (once && (await store.wasOpened(queries, { subject, reason }))) return;
-			await insert(queries, { payment_id: paymentId, subject, reason, detail });
+			const review = { payment_id: paymentId, subject, reason, detail, opened_at: clock.now() };
+			if (await store.insert(queries, review)) {
+				log.warn({ subject, reason }, 'review opened: a person must decide');
+			}
 		},
-		/** Opens a review that belongs to no payment. */
-		openOther: (queries: Queries, about: { subject: string; reason: ReviewReason; detail: string }) =>
-			insert(queries, { payment_id: null, ...about }),
 		find: (id: number) => store.find(database.db, id),
 		/** Oldest first. */
 		list: (which: 'open' | 'resolved') => store.list(database.db, which === 'open'),

@@ -1,4 +1,4 @@
-import { durationSeconds, formatDuration, MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
+import { durationProblem, durationSeconds } from '#lib/domain/duration.ts';
 import { priceForSeconds } from '#lib/domain/money.ts';
 import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import type { SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
@@ -31,7 +31,11 @@ export function agreedTerms(
 	pass: PassRow | null
 ): Terms {
 	const seconds = durationSeconds(order.duration);
-	checkRange(router, seconds);
+	const outside = durationProblem(router, order.duration);
+	if (outside !== null) {
+		const { min_duration, max_duration } = router;
+		throw new AppError('duration_not_allowed', outside, { extensions: { min_duration, max_duration } });
+	}
 	const listed = routers.listedOffers(router);
 	const onSale = listed.filter(({ available }) => available).map(({ offer }) => offer);
 	const offer =
@@ -50,17 +54,6 @@ export function agreedTerms(
 		throw new AppError('offer_not_available', detail);
 	}
 	return terms;
-}
-
-function checkRange({ min_duration, max_duration }: RouterRow, seconds: number): void {
-	const least = Math.max(durationSeconds(min_duration), durationSeconds(MIN_DURATION));
-	const most = Math.min(durationSeconds(max_duration), durationSeconds(MAX_DURATION));
-	if (seconds >= least && seconds <= most) return;
-	throw new AppError(
-		'duration_not_allowed',
-		`This router sells from ${formatDuration(min_duration, 'en')} to ${formatDuration(max_duration, 'en')}.`,
-		{ extensions: { min_duration, max_duration } }
-	);
 }
 
 function chosenOffer(onSale: readonly Offer[], id: number, seconds: number): Offer {

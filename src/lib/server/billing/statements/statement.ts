@@ -1,28 +1,13 @@
 import { toMinor } from '#lib/domain/money.ts';
 import { readCsv } from '#lib/server/platform/csv.ts';
 import type { StatementColumns } from '../operators/operator.ts';
-import type { PaymentsContext } from '../payments/context.ts';
-import { RECONCILE_JOB } from '../payments/context.ts';
+import { RECONCILE_JOB, type PaymentsContext } from '../payments/context.ts';
 import * as store from '../payments/store.ts';
 
 /**
  * Compares an operator's list of settled payments with ours, both ways. It settles nothing: differences open
  * reviews, and a listed payment that is not paid here is read from the operator at once.
  */
-interface StatementResult {
-	/** Rows of settled payments. */
-	rows: number;
-	matched: number;
-	/** In the list, but no payment of ours. */
-	unknown: number;
-	/** In the list, but not paid here. */
-	notPaid: number;
-	/** The amount differs from ours. */
-	amount: number;
-	/** Paid here, but not in the list. */
-	missing: number;
-}
-
 export interface StatementFile {
 	operator: string;
 	columns: StatementColumns;
@@ -50,11 +35,12 @@ interface StatementRow {
 	line: number;
 }
 
-/** @throws StatementError or CsvFileError; nothing is changed then */
-export async function checkStatement(
-	context: PaymentsContext,
-	file: StatementFile
-): Promise<StatementResult> {
+/**
+ * Counts the settled rows of the list: `unknown` are no payment of ours, `notPaid` are not paid here, `amount` differ
+ * in it. `missing` are paid here, but not in the list.
+ * @throws StatementError or CsvFileError; nothing is changed then
+ */
+export async function checkStatement(context: PaymentsContext, file: StatementFile) {
 	const rows = await readRows(file, context.config.currency);
 	const result = { rows: rows.length, matched: 0, unknown: 0, notPaid: 0, amount: 0, missing: 0 };
 	const seen = new Map<number, string>();
@@ -81,7 +67,8 @@ async function match(
 	const before = payment && seen.get(payment.id);
 	if (!payment || (before !== undefined && before !== row.transaction)) {
 		const why = payment ? `payment ${payment.id} was paid by ${before} already` : 'no payment of ours';
-		await reviews.openOther(database.db, {
+		await reviews.open(database.db, {
+			paymentId: null,
 			subject: `${operator} transaction ${row.transaction}`,
 			reason: 'statement_unknown',
 			detail: `line ${row.line} of the statement; ${why}`

@@ -33,15 +33,7 @@ export const externalIdOf = (index: number) => `year-${index + 1}`;
 export function routerRows(count: number, facts: YearFacts): Insertable<RoutersTable>[] {
 	const random = createRandom(1);
 	const near = (middle: number) => middle + (random() * 2 - 1) * SPREAD_DEGREES;
-	const offers = JSON.stringify(
-		PACKAGES.map(({ id, name, duration, price_minor, active }) => ({
-			id,
-			name,
-			duration,
-			price_minor,
-			active
-		}))
-	);
+	const offers = JSON.stringify(PACKAGES, ['id', 'name', 'duration', 'price_minor', 'active']);
 	return Array.from({ length: count }, (_, index) => {
 		const street = STREETS[Math.floor(random() * STREETS.length)] ?? '';
 		const name = `${street} ${KINDS[Math.floor(random() * KINDS.length)] ?? ''} ${index + 1}`;

@@ -56,13 +56,7 @@ function createPicker(weights: readonly number[], random: () => number): () => n
 	const ends = weights.map((weight) => (sum += weight));
 	return () => {
 		const wanted = random() * sum;
-		let [low, high] = [0, ends.length - 1];
-		while (low < high) {
-			const middle = (low + high) >> 1;
-			if ((ends[middle] ?? 0) > wanted) high = middle;
-			else low = middle + 1;
-		}
-		return low;
+		return ends.findIndex((end) => end > wanted);
 	};
 }
 

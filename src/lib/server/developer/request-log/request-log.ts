@@ -18,14 +18,6 @@ export interface NewEntry {
 	requestId: string;
 }
 
-interface RecentSearch {
-	/** Id of the last entry of the previous page. */
-	before: number | null;
-	limit: number;
-	statusClass?: 2 | 4 | 5 | null;
-	keyId?: number | null;
-}
-
 type LogBase = Pick<Base, 'database' | 'clock' | 'log'>;
 
 interface LogContext extends LogBase {
@@ -202,14 +194,10 @@ function newestOfEach(rows: store.NewLogRow[]): store.NewLogRow[] {
 }
 
 /** Newest first, up to KEPT_CALLS. Calls of several processes within a second are in writing order. */
-async function recent(context: LogContext, accountId: number, { statusClass, ...search }: RecentSearch) {
+async function recent(context: LogContext, accountId: number, search: store.RecentSearch) {
 	// Includes calls that this process has not written yet.
 	await flush(context);
-	return store.recent(context.database.db, accountId, {
-		...search,
-		keep: KEPT_CALLS,
-		...(statusClass && { statuses: { from: statusClass * 100, below: (statusClass + 1) * 100 } })
-	});
+	return store.recent(context.database.db, accountId, KEPT_CALLS, search);
 }
 
 /**

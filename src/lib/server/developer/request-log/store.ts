@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 import type { Database, Queries } from '#lib/server/db/database.ts';
+import { given } from '#lib/server/db/first.ts';
 import type { RequestLogTable } from '#lib/server/db/schema.ts';
 
 type LogRow = Selectable<RequestLogTable>;
@@ -81,19 +82,21 @@ export async function deleteUsage(queries: Queries, beforeMinute: number): Promi
 	await queries.deleteFrom('key_usage').where('minute', '<', beforeMinute).execute();
 }
 
+export interface RecentSearch {
+	/** Id of the last entry of the previous page. */
+	before: number | null;
+	limit: number;
+	statusClass?: 2 | 4 | 5 | null;
+	keyId?: number | null;
+}
+
 /** Searches the account's newest `keep` calls, newest first. Redacted segments of a path are `…` (path.ts). */
 export async function recent(
 	queries: Queries,
 	accountId: number,
-	search: {
-		keep: number;
-		before: number | null;
-		limit: number;
-		statuses?: { from: number; below: number };
-		keyId?: number | null;
-	}
+	keep: number,
+	{ before, limit, statusClass, keyId }: RecentSearch
 ) {
-	const { keep, before, limit, statuses, keyId } = search;
 	const kept = queries
 		.selectFrom('request_log')
 		.select(['id', 'at', 'method', 'path', 'status', 'error_code as problem'])
@@ -101,11 +104,15 @@ export async function recent(
 		.where('account_id', '=', accountId)
 		.orderBy('id', 'desc')
 		.limit(keep);
-	let query = queries.selectFrom(kept.as('kept')).selectAll();
-	if (before !== null) query = query.where('id', '<', before);
-	if (statuses) query = query.where('status', '>=', statuses.from).where('status', '<', statuses.below);
-	if (keyId != null) query = query.where('keyId', '=', keyId);
-	return query.orderBy('id', 'desc').limit(limit).execute();
+	return queries
+		.selectFrom(kept.as('kept'))
+		.selectAll()
+		.where('id', '<', before ?? Number.MAX_SAFE_INTEGER)
+		.$if(statusClass != null, (query) => query.where(sql`status / 100`, '=', statusClass ?? null))
+		.where(({ and }) => and(given({ keyId })))
+		.orderBy('id', 'desc')
+		.limit(limit)
+		.execute();
 }
 
 export async function usageSince(

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Account, Accounts } from '../accounts/accounts.ts';
+import type { Account, NewAccount } from '../accounts/accounts.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
 import { authFor, type SignInState } from './context.ts';
 import { deleteLinks, deleteUnconfirmed, ensureUser, findUser } from './users.ts';
@@ -84,7 +84,7 @@ export async function linkOwner(state: SignInState, token: string, origin: strin
  */
 export async function createAccount(
 	state: SignInState,
-	wanted: Parameters<Accounts['create']>[0],
+	wanted: NewAccount,
 	author: Author,
 	origin: string
 ): Promise<{ account: Account; invitation: string | null } | null> {

@@ -1,4 +1,4 @@
-import type { Account, Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Auth } from './auth.ts';
 
 /** Users with unconfirmed addresses are deleted after this. */
@@ -34,18 +34,9 @@ export async function connectAccount(
 	const user = await internalAdapter.findUserById(userId);
 	if (!user) return;
 	const known = (user as { accountId?: number | null }).accountId ?? null;
-	const accountId = known ?? (await accountFor(accounts, user.email)).id;
+	const wanted = { email: user.email, role: 'app', plan: 'default' } as const;
+	const accountId = known ?? (await accounts.ensure(wanted, 'sign-up')).id;
 	await internalAdapter.updateUser(userId, { emailVerified: true, accountId });
-}
-
-async function accountFor(accounts: Accounts, email: string): Promise<Account> {
-	const account =
-		(await accounts.findByEmail(email)) ??
-		(await accounts.create({ email, role: 'app', plan: 'default' }, 'sign-up')) ??
-		// Another request created it meanwhile.
-		(await accounts.findByEmail(email));
-	if (!account) throw new Error('An account can neither be found nor made');
-	return account;
 }
 
 export async function deleteUnconfirmed(auth: Auth, now: number): Promise<void> {
