@@ -6,6 +6,8 @@ import { equalSecrets } from '../platform/secrets.ts';
 import * as routerMoney from './router-money.ts';
 import * as store from './store.ts';
 
+/** Scrapes share a reading, so that many of them cost the database what one costs. */
+const KEPT_MS = 5_000;
 /** Below the default timeout of Prometheus. */
 const READ_TIMEOUT_MS = 5_000;
 /** Newest payments and open matters of one router that are read. */
@@ -21,6 +23,7 @@ interface MonitoringContext extends Base {
 /** Adds gauges read from the database to the metrics of this process. */
 export function createMonitoring(context: MonitoringContext) {
 	const { config, clock, metrics } = context;
+	let kept: { until: number; text: Promise<string> } | null = null;
 	return {
 		isOn: metrics.isOn,
 		/** Reads what waits, is late or fails now. */
@@ -33,8 +36,11 @@ export function createMonitoring(context: MonitoringContext) {
 		mayRead: (authorization: string | null): boolean =>
 			config.metricsToken !== null && equalSecrets(authorization ?? '', `Bearer ${config.metricsToken}`),
 		async text(): Promise<string> {
-			await readDatabase(context);
-			return metrics.text();
+			const now = clock.now();
+			if (!kept || now >= kept.until) {
+				kept = { until: now + KEPT_MS, text: readDatabase(context).then(() => metrics.text()) };
+			}
+			return kept.text;
 		}
 	};
 }

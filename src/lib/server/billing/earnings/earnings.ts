@@ -4,6 +4,7 @@ import { maskPhone } from '#lib/domain/phone.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import type { EarningsBody } from '#lib/server/api/contract/schemas.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
+import { binder } from '#lib/server/platform/bind.ts';
 import { validationFailed } from '#lib/server/platform/errors.ts';
 import { buckets, dateAt, hourAt, MAX_BUCKETS, spansOfHour, type Period } from '#lib/format/calendar.ts';
 import * as store from './store.ts';
@@ -16,135 +17,156 @@ export interface Filter extends Pick<store.Sold, 'router' | 'offer' | 'method' |
 	hour?: number | null;
 }
 
+type Owner = Pick<Caller, 'accountId'>;
+interface Span {
+	period: Period;
+	from?: string | undefined;
+	to?: string | undefined;
+}
+/** The period around a day, YYYY-MM-DD. */
+interface Around {
+	period: Period;
+	day: string;
+}
+
 /** Earnings of owners, summed in minor units and returned in major units. */
 export type Earnings = ReturnType<typeof createEarnings>;
 
-export function createEarnings({ database, clock, config }: Base) {
-	const { currency, reportTimezone: timezone } = config;
-	const today = () => dateAt(clock.now(), timezone);
-
-	function spanOf(period: Period, from: string | null, to: string | null) {
-		const span = buckets(period, { from, to }, today(), timezone);
-		const [first, last] = [span?.[0], span?.at(-1)];
-		if (span && first && last) return { span, first, last };
-		const detail = `Use a day that is not after "to", at most ${MAX_BUCKETS} periods before it.`;
-		throw validationFailed([{ in: 'query', pointer: '/from', code: 'out_of_range', detail }]);
-	}
-
-	/** A filter's hour of the day becomes the parts of the span in which the zone's clock shows it. */
-	function soldOf(
-		{ accountId }: Pick<Caller, 'accountId'>,
-		{ hour, ...filter }: Filter,
-		{ from, until }: { from: number; until: number }
-	): store.Sold {
-		const hours = hour == null ? null : spansOfHour(hour, { from, until }, timezone);
-		return { accountId, currency, from, until, ...filter, hours };
-	}
-
+export function createEarnings(base: Base) {
+	const bind = binder(base);
 	return {
-		/** YYYY-MM-DD in the time zone of reports. */
-		today,
-		/**
-		 * Lists the payments and refunds of the period around `of.day` (YYYY-MM-DD), newest first.
-		 * @throws AppError `validation_failed` if the period does not exist
-		 */
-		async lines(
-			caller: Pick<Caller, 'accountId'>,
-			of: { period: Period; day: string; filter: Filter },
-			{ after, limit }: { after: LinePlace | null; limit: number }
-		) {
-			const { first } = spanOf(of.period, of.day, of.day);
-			const sold = soldOf(caller, of.filter, first);
-			const found = await store.lines(database.db, sold, { after, limit: limit + 1 });
-			const placeOf = (last: store.Booked): LinePlace => [last.at, last.payment_id, last.sessions];
-			const { rows, next } = pageOf(found, limit, placeOf);
-			return { data: rows.map((line) => lineOf(line, currency)), next, currency };
-		},
-		/**
-		 * Sums few periods, each offer in them (null: time at the hourly price; the largest first), and everything.
-		 * @throws AppError `validation_failed` if the span is empty or too long
-		 */
-		async report(
-			caller: Pick<Caller, 'accountId'>,
-			query: { period: Period; from?: string; to?: string; filter?: Filter }
-		) {
-			const { period, from = null, to = null, filter = {} } = query;
-			const { span, first, last } = spanOf(period, from, to);
-			const sold = soldOf(caller, filter, { from: first.from, until: last.until });
-			const ends = span.map(({ until }) => until);
-			const sums = await store.sumsByPart(database.db, sold, ends);
-			const byOffer = Map.groupBy(sums, (one) => one.offer_name);
-			return {
-				...{ period, currency, start: first.start, end: last.end },
-				total: figures(sums, currency),
-				data: span.map(({ start, end }, index) => ({
-					...{ start, end },
-					...figures(
-						sums.filter(({ part }) => part === index),
-						currency
-					)
-				})),
-				offers: [...byOffer]
-					.map(([name, ofOffer]) => ({ name, ...figures(ofOffer, currency) }))
-					.sort((one, other) => other.net - one.net)
-			};
-		},
-		/** Sums a period's entries by router or payment method, the largest first. `key` is the value of the filter. */
-		async groups(
-			caller: Pick<Caller, 'accountId'>,
-			of: { period: Period; day: string },
-			group: { by: 'router' | 'method'; limit: number }
-		) {
-			const sold = soldOf(caller, {}, spanOf(of.period, of.day, of.day).first);
-			const sums = await store.sumsBy(database.db, sold, group);
-			return sums.map((one) => ({ key: one.group_key, name: one.name, ...figures([one], currency) }));
-		},
-		/** Sums a period's entries by the hour of the day, 0 to 23. */
-		async hours(caller: Pick<Caller, 'accountId'>, of: { period: Period; day: string }) {
-			const sold = soldOf(caller, {}, spanOf(of.period, of.day, of.day).first);
-			const quarters = await store.sumsByQuarterHour(database.db, sold);
-			const byHour = Map.groupBy(quarters, ({ at }) => hourAt(at, timezone));
-			return Array.from({ length: 24 }, (_, hour) => ({
-				hour,
-				...figures(byHour.get(hour) ?? [], currency)
-			}));
-		},
-		/** Sums what all routers have taken in the present period, before refunds, in major units. */
-		async takings(period: Period): Promise<number> {
-			const { first } = spanOf(period, today(), null);
-			return toMajor(await store.takings(database.db, currency, first), currency);
-		},
-		/** @throws AppError `validation_failed` if the span is empty or too long */
-		async summary(
-			{ accountId }: Pick<Caller, 'accountId'>,
-			query: { period: Period; from?: string | undefined; to?: string | undefined }
-		): Promise<EarningsBody> {
-			const { period, from = null, to = null } = query;
-			const { span, first, last } = spanOf(period, from, to);
-			const sold = { accountId, currency, from: first.from, until: last.until };
-			const quarters = await store.sumsByQuarterHour(database.db, sold);
-			// One pass: spans and quarters both ascend.
-			let next = 0;
-			const quartersUntil = (until: number) => {
-				const begin = next;
-				while ((quarters[next]?.at ?? Infinity) < until) next += 1;
-				return quarters.slice(begin, next);
-			};
-			return {
-				...{ period, currency, timezone, from: first.start, to: last.end },
-				total: figures(quarters, currency),
-				data: span.map(({ start, end, until }) => ({
-					start,
-					end,
-					...figures(quartersUntil(until), currency)
-				}))
-			};
-		}
+		today: bind(today),
+		lines: bind(lines),
+		report: bind(report),
+		groups: bind(groups),
+		hours: bind(hours),
+		takings: bind(takings),
+		summary: bind(summary)
 	};
 }
 
-function figures(quarters: readonly store.Sums[], currency: string) {
-	const sum = (name: keyof store.Sums) => quarters.reduce((total, one) => total + one[name], 0);
+/** YYYY-MM-DD in the time zone of reports. */
+const today = ({ clock, config }: Base): string => dateAt(clock.now(), config.reportTimezone);
+
+/** @throws AppError `validation_failed` if the span is empty or too long */
+function spanOf(base: Base, period: Period, from: string | null = null, to: string | null = null) {
+	const span = buckets(period, { from, to }, today(base), base.config.reportTimezone);
+	const [first, last] = [span?.[0], span?.at(-1)];
+	if (span && first && last) return { span, first, last };
+	const detail = `Use a day that is not after "to", at most ${MAX_BUCKETS} periods before it.`;
+	throw validationFailed([{ in: 'query', pointer: '/from', code: 'out_of_range', detail }]);
+}
+
+const aroundOf = (base: Base, { period, day }: Around) => spanOf(base, period, day, day).first;
+
+/** A filter's hour of the day becomes the parts of the span in which the zone's clock shows it. */
+function soldOf(
+	{ config: { currency, reportTimezone } }: Base,
+	{ accountId }: Owner,
+	{ from, until }: { from: number; until: number },
+	{ hour, ...filter }: Filter = {}
+): store.Sold {
+	const hours = hour == null ? null : spansOfHour(hour, { from, until }, reportTimezone);
+	return { accountId, currency, from, until, ...filter, hours };
+}
+
+/** Lists the payments and refunds of the period around a day, newest first. @throws as `spanOf` */
+async function lines(
+	base: Base,
+	owner: Owner,
+	{ filter, ...of }: Around & { filter: Filter },
+	{ after, limit }: { after: LinePlace | null; limit: number }
+) {
+	const { currency } = base.config;
+	const sold = soldOf(base, owner, aroundOf(base, of), filter);
+	const found = await store.lines(base.database.db, sold, { after, limit: limit + 1 });
+	const placeOf = (last: store.Booked): LinePlace => [last.at, last.payment_id, last.sessions];
+	const { rows, next } = pageOf(found, limit, placeOf);
+	return { data: rows.map((line) => lineOf(line, currency)), next, currency };
+}
+
+/**
+ * Sums few periods, each offer in them (null: time at the hourly price; the largest first), and everything.
+ * @throws as `spanOf`
+ */
+async function report(base: Base, owner: Owner, { period, from, to, filter }: Span & { filter?: Filter }) {
+	const { currency } = base.config;
+	const { span, first, last } = spanOf(base, period, from, to);
+	const sold = soldOf(base, owner, { from: first.from, until: last.until }, filter);
+	const ends = span.map(({ until }) => until);
+	const sums = await store.sumsByPart(base.database.db, sold, ends);
+	const offers = [...Map.groupBy(sums, (one) => one.offer_name)]
+		.map(([name, ofOffer]) => ({ name, ...figures(ofOffer, currency) }))
+		.sort((one, other) => other.net - one.net);
+	return {
+		period,
+		currency,
+		start: first.start,
+		end: last.end,
+		...figuresOfParts(span, sums, currency),
+		offers
+	};
+}
+
+/** Sums the periods of a span. @throws as `spanOf` */
+async function summary(base: Base, owner: Owner, { period, from, to }: Span): Promise<EarningsBody> {
+	const { currency, reportTimezone: timezone } = base.config;
+	const { span, first, last } = spanOf(base, period, from, to);
+	const sold = soldOf(base, owner, { from: first.from, until: last.until });
+	const quarters = await store.sumsByQuarterHour(base.database.db, sold);
+	// One pass: spans and quarters both ascend.
+	let part = 0;
+	const sums = quarters.map((quarter) => {
+		while (quarter.at >= (span[part]?.until ?? Infinity)) part += 1;
+		return { ...quarter, part };
+	});
+	return {
+		...{ period, currency, timezone, from: first.start, to: last.end },
+		...figuresOfParts(span, sums, currency)
+	};
+}
+
+/** Sums a period's entries by router or payment method, the largest first. `key` is the value of the filter. */
+async function groups(
+	base: Base,
+	owner: Owner,
+	of: Around,
+	group: { by: 'router' | 'method'; limit: number }
+) {
+	const sums = await store.sumsBy(base.database.db, soldOf(base, owner, aroundOf(base, of)), group);
+	return sums.map((one) => ({ key: one.group_key, name: one.name, ...figures([one], base.config.currency) }));
+}
+
+/** Sums a period's entries by the hour of the day, 0 to 23. */
+async function hours(base: Base, owner: Owner, of: Around) {
+	const { currency, reportTimezone } = base.config;
+	const quarters = await store.sumsByQuarterHour(base.database.db, soldOf(base, owner, aroundOf(base, of)));
+	const byHour = Map.groupBy(quarters, ({ at }) => hourAt(at, reportTimezone));
+	return Array.from({ length: 24 }, (_, hour) => ({ hour, ...figures(byHour.get(hour) ?? [], currency) }));
+}
+
+/** Sums what all routers have taken in the present period, before refunds, in major units. */
+async function takings(base: Base, period: Period): Promise<number> {
+	const { currency } = base.config;
+	const { first } = spanOf(base, period, today(base));
+	return toMajor(await store.takings(base.database.db, currency, first), currency);
+}
+
+/** @param sums with the index of their part of the span */
+function figuresOfParts(
+	span: readonly { start: string; end: string }[],
+	sums: readonly (store.Sums & { part: number })[],
+	currency: string
+) {
+	const byPart = Map.groupBy(sums, ({ part }) => part);
+	return {
+		total: figures(sums, currency),
+		data: span.map(({ start, end }, part) => ({ start, end, ...figures(byPart.get(part) ?? [], currency) }))
+	};
+}
+
+function figures(sums: readonly store.Sums[], currency: string) {
+	const sum = (name: keyof store.Sums) => sums.reduce((total, one) => total + one[name], 0);
 	const [gross, refunds, fees] = [sum('gross'), sum('refunds'), sum('fees')];
 	return {
 		sessions: sum('sessions'),
