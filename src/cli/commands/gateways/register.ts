@@ -112,7 +112,7 @@ export const rotateGateway = defineCommand({
 			);
 		}
 		const app = await open();
-		const gateway = await app.gateways.rotate(await knownGateway(app, argument), rotation);
+		const gateway = await app.gateways.rotate((await knownGateway(app, argument)).id, rotation);
 		const shown = (['secret', 'radiusSecret', 'token'] as const).filter((which) => rotation[which] !== null);
 		const lines = gatewayAddresses(gateway, app.config);
 		await print([...lines, ...secretLines(gateway, shown)].join('\n'));

@@ -231,7 +231,7 @@ export interface Gateway {
 	/** Port of a login host without one; null if the kind has no login hosts. */
 	defaultPort: number | null;
 	finishes(facts: GatewayFacts): Finish['kind'];
-	controlMode(facts: GatewayFacts): ControlMode;
+	controlMode(facts: Pick<GatewayFacts, 'settings'>): ControlMode;
 	/** Returns whether a person can sign in there with the username and password of a pass. */
 	takesPassword(facts: GatewayFacts): boolean;
 	/** null for kinds that we never call. */

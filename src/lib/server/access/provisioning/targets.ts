@@ -11,13 +11,11 @@ export interface Target {
 	subject: 'device' | 'user';
 }
 
-export const controlModeOf = (gateway: RegisteredGateway) => adapterOf(gateway.kind).controlMode(gateway);
-
-export const needsGrants = (gateway: RegisteredGateway) => ['push', 'poll'].includes(controlModeOf(gateway));
+export const needsGrants = ({ mode }: RegisteredGateway) => mode === 'push' || mode === 'poll';
 
 /** Returns null when the server does not call this gateway. */
-export const controllerOf = (gateway: RegisteredGateway): DeviceController | null =>
-	controlModeOf(gateway) === 'push' ? adapterOf(gateway.kind).controller : null;
+export const controllerOf = ({ kind, mode }: RegisteredGateway): DeviceController | null =>
+	mode === 'push' ? adapterOf(kind).controller : null;
 
 export async function targetsAt(
 	{ gateways }: { gateways: Gateways },

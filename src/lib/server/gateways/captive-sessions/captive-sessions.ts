@@ -61,11 +61,8 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 			gateway.unresponsiveSince === null && (await context.access.isVerified(gateway)),
 		startAddress: (gateway: RegisteredGateway) => adapterOf(gateway.kind).startAddress(gateway),
 		/** Returns whether the gateway connects only devices that we name: a purchase needs a device. */
-		needsDevice(gateway: RegisteredGateway): boolean {
-			const { controlMode, controller } = adapterOf(gateway.kind);
-			const mode = controlMode(gateway);
-			return mode === 'poll' || (mode === 'push' && controller?.subject === 'device');
-		},
+		needsDevice: ({ kind, mode }: RegisteredGateway): boolean =>
+			mode === 'poll' || (mode === 'push' && adapterOf(kind).controller?.subject === 'device'),
 		newestLogins: bind(newestLogins)
 	};
 }

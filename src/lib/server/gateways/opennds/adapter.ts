@@ -47,7 +47,7 @@ function parse(items: ReadonlyMap<string, string>): Pick<Entry, 'clientMac' | 'c
 	};
 }
 
-const controlModeOf = ({ settings }: GatewayFacts): ControlMode =>
+const controlModeOf = ({ settings }: Pick<GatewayFacts, 'settings'>): ControlMode =>
 	settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser';
 
 export const opennds: Gateway = {

@@ -40,6 +40,8 @@ export const NO_SETTINGS: Omit<GatewayInput, 'name' | 'routerId' | 'kind' | 'sec
 	publicApi: false
 };
 
+export const isSite = (text: string): boolean => SITE.test(text);
+
 export type CheckedGateway = ReturnType<typeof checkGateway>;
 
 const MAX_LOGIN_HOSTS = 5;
@@ -143,8 +145,12 @@ function checkSite({ input, kind, settings, report }: Check<GatewayInput>): void
 		if (accessPoints.length > 0) report('access-point', 'only UniFi needs access points; leave it out');
 		return;
 	}
-	if (site !== null && SITE.test(site)) settings.site = site;
+	if (site !== null && isSite(site)) settings.site = site;
 	else report('site', 'give the name in the address of the site, for example default');
+	// Sites of most consoles have the same name, and owners do not know each other.
+	if (input.publicApi && accessPoints.length === 0) {
+		report('access-point', 'give the MAC addresses of its access points');
+	}
 	if (accessPoints.length > MAX_ACCESS_POINTS) report('access-point', `give at most ${MAX_ACCESS_POINTS}`);
 	const macs = accessPoints.map(normaliseMac);
 	for (const [index, mac] of macs.entries()) {

@@ -22,7 +22,7 @@ export interface OwnInput {
 	accessPoints: string;
 }
 
-const ROUTER_OS_USER = 'airtill';
+export const ROUTER_OS_USER = 'airtill';
 
 const listOf = (text: string) => text.split(/[\s,;]+/).filter((one) => one !== '');
 

@@ -9,7 +9,6 @@ import {
 	rhidOf,
 	type AuthmonRequest
 } from '#lib/server/gateways/opennds/authmon.ts';
-import { adapterOf } from '#lib/server/gateways/registry.ts';
 import { createRequestBatcher } from './request-batcher.ts';
 
 /**
@@ -65,7 +64,7 @@ async function answerBatch(
 	requests: readonly NamedRequest[]
 ): Promise<(request: NamedRequest) => string | null> {
 	const gateway = await app.gateways.byKey(key);
-	if (!gateway || adapterOf(gateway.kind).controlMode(gateway) !== 'poll') return () => null;
+	if (!gateway || gateway.mode !== 'poll') return () => null;
 	const logins = await app.captiveSessions.newestLogins(gateway);
 	const names = new Set(requests.map(({ hash }) => hash));
 	// Before the first redirect, the gateway's name is unknown.
