@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../../support/api/api.ts';
 import { openDatabase } from '../../../src/lib/server/db/database.ts';
 import { createGateways } from '../../../src/lib/server/gateways/gateways.ts';
-import { NO_SETTINGS } from '../../../src/lib/server/gateways/settings/gateway-input.ts';
+import { NO_SETTINGS } from '../../../src/lib/server/gateways/settings/input.ts';
 import { systemClock } from '../../../src/lib/server/platform/clock.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { startRouterOs } from '../../simulators/gateway/routeros.ts';
@@ -215,8 +215,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		const gateways = createGateways(database, systemClock, createSecrets(SECRET));
 		for (let n = 0; n < 9; n += 1) {
 			await gateways.add({
-				...{ ...NO_SETTINGS, name: `slow-${n}`, routerId: routers[0], kind: 'mikrotik', secret: null },
-				...{ radiusSecret: null, control: 'rest', loginHosts: ['10.5.50.1'] },
+				...{ ...NO_SETTINGS, name: `slow-${n}`, routerId: routers[0], kind: 'mikrotik' },
+				...{ control: 'rest', loginHosts: ['10.5.50.1'] },
 				...{ api: slow.url, apiUser: ROUTER_OS.user, apiKey: ROUTER_OS.password }
 			});
 		}
@@ -224,7 +224,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const quick = await connectRouterOs(fixture(), 'quick', routers[1]);
 		try {
 			await fixture().server.advance(minute);
-			await eventually('the other gateway was asked', () => quick.asked.length > 0);
+			await eventually('the other gateway was asked', () => Promise.resolve(quick.asked.length > 0));
 			expect(slow.asked.length).toBeLessThan(8);
 		} finally {
 			slow.heal();

@@ -1,5 +1,5 @@
 import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
-import { NO_SETTINGS } from '#lib/server/gateways/settings/gateway-input.ts';
+import { NO_SETTINGS } from '#lib/server/gateways/settings/input.ts';
 import { UsageError, defineCommand, required } from '../../support/command.ts';
 import { CommandError } from '../../support/errors.ts';
 import { readSecret } from '../../support/files.ts';

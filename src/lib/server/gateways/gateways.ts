@@ -12,7 +12,7 @@ import { isSite } from './settings/gateway-input.ts';
 import * as store from './store.ts';
 
 export type { RegisteredGateway } from './gateway-record.ts';
-export { asksRadius, dataWords, heldLimits, UNSEEN_BYTES } from './limits.ts';
+export { dataWords, heldLimits, UNSEEN_BYTES } from './limits.ts';
 
 const MAX_OF_ROUTER = 20;
 /** For the routers of one page. */

@@ -13,14 +13,14 @@ import {
 	type RegisteredGateway
 } from './gateway-record.ts';
 import type { GatewayCredentials } from './gateway.ts';
-import { changedInput, type GatewayChange } from './settings/changed-input.ts';
+import { changedInput } from './settings/changed-input.ts';
+import type { GatewayChange, GatewayInput } from './settings/input.ts';
 import { checkRotation, type Rotation } from './settings/rotation.ts';
 import {
 	checkGateway,
 	generatedCredentials,
 	hasSharedSecret,
-	type CheckedGateway,
-	type GatewayInput
+	type CheckedGateway
 } from './settings/gateway-input.ts';
 import { isSameAddress } from './settings/addresses.ts';
 import * as store from './store.ts';

@@ -8,8 +8,7 @@ import type { ConfigPart, GatewayStatus, Reach } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
 import { refuseUnreadable } from '../gateway-record.ts';
 import { adapterOf } from '../registry.ts';
-import type { GatewayChange } from '../settings/changed-input.ts';
-import type { GatewayInput } from '../settings/gateway-input.ts';
+import type { GatewayChange, GatewayInput } from '../settings/input.ts';
 import { gatewayStatus } from '../status.ts';
 
 export interface GatewaySetupContext {

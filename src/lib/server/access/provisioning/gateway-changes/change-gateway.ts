@@ -1,5 +1,5 @@
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import type { GatewayChange } from '#lib/server/gateways/settings/changed-input.ts';
+import type { GatewayChange } from '#lib/server/gateways/settings/input.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { GATEWAY_JOB, GRANT_JOB } from '../../job-kinds.ts';
