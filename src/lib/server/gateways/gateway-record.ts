@@ -115,6 +115,14 @@ function credentialRenewals(kind: GatewayKind, settings: GatewaySettings): strin
 	];
 }
 
+/** Returns whether the gateway connects only devices that Airtill names, so a purchase needs a device. */
+export const namesDevices = ({ kind, mode }: Pick<RegisteredGateway, 'kind' | 'mode'>): boolean =>
+	mode === 'poll' || (mode === 'push' && adapterOf(kind).controller?.subject === 'device');
+
+/** Returns whether devices sign in with the browser. Otherwise the gateway connects them without it. */
+export const signsInBrowser = (gateway: Pick<RegisteredGateway, 'kind' | 'mode'>): boolean =>
+	adapterOf(gateway.kind).signInUrl !== undefined && !namesDevices(gateway);
+
 /** Returns the fault of a gateway whose key or secrets do not open, and the fix. */
 export const unreadableText = ({ name, unreadable }: Pick<RegisteredGateway, 'name' | 'unreadable'>) =>
 	'The key or secrets of this gateway do not open with AIRTILL_SECRET. Restore AIRTILL_SECRET, or replace them: ' +

@@ -4,10 +4,9 @@ import type { Clock } from '../platform/clock.ts';
 import { GATEWAY_KEY_PATTERN } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
 import type { GatewaySettings } from './gateway.ts';
-import { openGateway, settingsOf, type RegisteredGateway } from './gateway-record.ts';
+import { namesDevices, openGateway, settingsOf, type RegisteredGateway } from './gateway-record.ts';
 import { recordStatus } from './health/record-status.ts';
 import { addGateway, gatewaysOfSite, rotateGateway, setGateway, type GatewaysContext } from './register.ts';
-import { adapterOf } from './registry.ts';
 import { isSite } from './settings/gateway-input.ts';
 import * as store from './store.ts';
 
@@ -69,7 +68,9 @@ function signInMethodOf(gateways: readonly RegisteredGateway[]): 'typed' | 'code
 	// hostapd has no page: devices ask for the Wi-Fi password.
 	const portals = gateways.filter(({ kind }) => kind !== 'hostapd');
 	if (portals.length === 0) return 'typed';
-	return portals.some((gateway) => adapterOf(gateway.kind).takesPassword(gateway)) ? 'code' : 'device';
+	// openNDS signs devices in without username and password.
+	const takesPassword = (one: RegisteredGateway) => one.mode !== 'browser' && !namesDevices(one);
+	return portals.some(takesPassword) ? 'code' : 'device';
 }
 
 /**
