@@ -48,8 +48,6 @@ export async function admitStay(
 	});
 }
 
-const MAX_UNCONFIRMED = 200;
-
 /**
  * Confirms the fetched grants of a device that openNDS has connected for authmon (level 4). Returns false if one was not
  * fetched: the device came back to the portal meanwhile, and a later report counts.
@@ -61,7 +59,7 @@ export async function confirmStay(
 ): Promise<boolean> {
 	const hid = sha256(token);
 	let isConfirmed = true;
-	for (const { grantId, login } of await unconfirmedGrants(context, gateway, MAX_UNCONFIRMED)) {
+	for (const { grantId, login } of await unconfirmedGrants(context, gateway)) {
 		if (login['hid'] === hid && !(await confirmFetched(context, gateway, grantId))) isConfirmed = false;
 	}
 	return isConfirmed;

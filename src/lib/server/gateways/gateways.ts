@@ -10,7 +10,7 @@ import { addGateway, gatewaysOfSite, rotateGateway, setGateway, type GatewaysCon
 import { isSite } from './settings/gateway-input.ts';
 import * as store from './store.ts';
 
-export type { RegisteredGateway } from './gateway-record.ts';
+export { namesDevices, type RegisteredGateway } from './gateway-record.ts';
 export { dataWords, heldLimits, UNSEEN_BYTES } from './limits.ts';
 
 const MAX_OF_ROUTER = 20;

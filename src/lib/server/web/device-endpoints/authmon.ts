@@ -19,7 +19,6 @@ import { createRequestBatcher } from './request-batcher.ts';
 
 const USER_AGENT = /^openNDS\(authmon/i;
 const MAX_BODY_BYTES = 16 * 1024;
-const MAX_UNCONFIRMED = 200;
 /** Between batches of one gateway. openNDS sends two requests every few seconds. */
 const BATCH_MS = 200;
 
@@ -99,7 +98,7 @@ async function confirmAcknowledged(
 	}
 	if (namesByRhid.size === 0 || !trustsRequests(gateway)) return false;
 	let hasConfirmed = false;
-	for (const { grantId, login } of await app.access.unconfirmedGrants(gateway, MAX_UNCONFIRMED)) {
+	for (const { grantId, login } of await app.access.unconfirmedGrants(gateway)) {
 		const names = namesByRhid.get(rhidOf(login, gateway.secret ?? '') ?? '');
 		if (names && matchesName(login, names) && (await app.access.confirm(gateway, grantId))) {
 			hasConfirmed = true;
