@@ -82,23 +82,23 @@ async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Respon
 	if (isGatewayEntry(event.url.pathname) && isAuthmon(event)) {
 		response = await answerAuthmon(event);
 	} else if (isForeignForm(event)) {
-		response = await paraglideMiddleware(
-			event.request,
-			() => new Response(`${m.common_form_foreign()}\n`, { status: 403 })
-		);
+		response = await refusal(event, 403, m.common_form_foreign);
 	} else if (isApiPath(event.url.pathname)) {
 		return api.fetch(event.request, { clientAddress: () => event.getClientAddress() });
 	} else if (!(await limitForm(event))) {
-		response = await paraglideMiddleware(
-			event.request,
-			() => new Response(`${m.common_form_too_large()}\n`, { status: 413 })
-		);
+		response = await refusal(event, 413, m.common_form_too_large);
+	} else if (event.request.method === 'POST' && event.url.searchParams.has('/default')) {
+		// SvelteKit answers this reserved name of an action with 500.
+		response = await refusal(event, 400, m.common_address_broken);
 	} else {
 		response = askedLanguage(event) ?? (await resolvePage(event, resolve));
 	}
 	setCommonHeaders(response, event.locals);
 	return event.isSubRequest ? response : compressPage(event.request, response);
 }
+
+const refusal = ({ request }: RequestEvent, status: number, text: () => string) =>
+	paraglideMiddleware(request, () => new Response(`${text()}\n`, { status }));
 
 function askedLanguage({ request, url }: RequestEvent): Response | null {
 	const asked = url.searchParams.get('lang') ?? '';

@@ -4,7 +4,6 @@ import { storedFindings } from '#lib/server/checks/gateways.ts';
 import { endsByItself } from '#lib/domain/access-kind.ts';
 import { isPaused, offlineReason, type RouterRow } from '#lib/server/routers/routers.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { adapterOf } from '#lib/server/gateways/registry.ts';
 import { findRouter } from '../support/services.ts';
 
 export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
@@ -43,8 +42,7 @@ const optionWords = (gateway: RegisteredGateway) =>
 		: 'do not set DHCP option 114: it could not tell devices apart';
 
 function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Finding> {
-	const mode = adapterOf(gateway.kind).controlMode(gateway);
-	yield ok('kind', `${gateway.title}; ${MODE_TEXT[mode]}`);
+	yield ok('kind', `${gateway.title}; ${MODE_TEXT[gateway.mode]}`);
 	if (config.origin === null) {
 		yield warn('portal', 'its address is unknown', 'set ORIGIN to the address that devices open');
 		return;
@@ -94,8 +92,7 @@ async function* router(
 }
 
 async function* reachable(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
-	const { kind, name } = gateway;
-	const mode = adapterOf(kind).controlMode(gateway);
+	const { mode, name } = gateway;
 	if (mode === 'radius') yield* radiusEndpoint(app, gateway);
 	const status = await app.gatewaySetup.statusOf(gateway);
 	if (!status) return;

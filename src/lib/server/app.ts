@@ -266,7 +266,7 @@ function createPortal(
 
 /** Captive sessions and the sign-in of API buyers need the passes of this process. */
 async function refuseGateways(gateways: Gateways): Promise<void> {
-	const { length } = await gateways.list();
+	const { length } = await Array.fromAsync(gateways.list());
 	if (length === 0) return;
 	throw new ConfigError([
 		`AIRTILL_API_URL: a portal of a remote API cannot serve gateways, and ${length} of them are registered here. ` +

@@ -4,8 +4,15 @@
  */
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../../support/api/api.ts';
-import { connectRouterOs, connectUniFi } from '../../support/gateways/consoles.ts';
+import { openDatabase } from '../../../src/lib/server/db/database.ts';
+import { createGateways } from '../../../src/lib/server/gateways/gateways.ts';
+import { NO_SETTINGS } from '../../../src/lib/server/gateways/settings/input.ts';
+import { systemClock } from '../../../src/lib/server/platform/clock.ts';
+import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
+import { startRouterOs } from '../../simulators/gateway/routeros.ts';
+import { connectRouterOs, connectUniFi, ROUTER_OS } from '../../support/gateways/consoles.ts';
 import { registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
+import { addRouter, newOwner } from '../../support/pages/owners.ts';
 import { cli } from '../../support/server/cli.ts';
 import { startServer } from '../../support/server/server.ts';
 import { recordResponse, later, minute, minutes } from '../../support/gateways/watch.ts';
@@ -179,6 +186,50 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await status()).toBe('online');
 		} finally {
 			await second.stop();
+		}
+	});
+
+	it('every gateway is checked, however many there are', async () => {
+		await fixture().sql.run(
+			`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 1001)
+				insert into gateways (router_id, kind, name, key_hash, key_sealed, login_hosts, settings, created_at, updated_at)
+				select 5, 'opennds', 'many-' || n, 'hash-' || n, 'v1.none', '[]', '{"level":1}', 1, 1 from numbers`
+		);
+		const name = await polling();
+		await fixture().sql.run("update gateways set name = 'zzz' where name = ?", name);
+		await minutes(fixture(), 4);
+		expect(await unresponsiveSince('zzz')).not.toBeNull();
+		expect(await status()).toBe('offline');
+	});
+
+	it('an owner with many slow gateways does not delay the check of another owner', async () => {
+		const slow = await startRouterOs(ROUTER_OS);
+		slow.fail('held');
+		const owner = await newOwner(fixture());
+		const other = await newOwner(fixture());
+		const routers = [
+			await addRouter(fixture(), owner.accountId, { access_kind: 'portal_login' }),
+			await addRouter(fixture(), other.accountId, { access_kind: 'portal_login' })
+		] as const;
+		const database = await openDatabase(fixture().server.databaseUrl, { poolSize: 1 });
+		const gateways = createGateways(database, systemClock, createSecrets(SECRET));
+		for (let n = 0; n < 9; n += 1) {
+			await gateways.add({
+				...{ ...NO_SETTINGS, name: `slow-${n}`, routerId: routers[0], kind: 'mikrotik' },
+				...{ control: 'rest', loginHosts: ['10.5.50.1'] },
+				...{ api: slow.url, apiUser: ROUTER_OS.user, apiKey: ROUTER_OS.password }
+			});
+		}
+		await database.close();
+		const quick = await connectRouterOs(fixture(), 'quick', routers[1]);
+		try {
+			await fixture().server.advance(minute);
+			await eventually('the other gateway was asked', () => Promise.resolve(quick.asked.length > 0));
+			expect(slow.asked.length).toBeLessThan(8);
+		} finally {
+			slow.heal();
+			await slow.release();
+			await Promise.all([slow.stop(), quick.stop()]);
 		}
 	});
 

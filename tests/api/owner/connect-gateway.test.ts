@@ -23,6 +23,10 @@ const newRouter = ({ accountId }: Owner) =>
 
 const OPENNDS = { kind: 'opennds', loginHost: '192.168.1.1' };
 const UNIFI = { kind: 'unifi', api: 'https://console.example', apiKey: 'fake-key', site: 'default' };
+/** Each owner has access points of their own. */
+const accessPoint = (id = router) =>
+	`02:00:5e:10:${String(Math.floor(id / 100)).padStart(2, '0')}:${String(id % 100).padStart(2, '0')}`;
+const unifi = () => ({ ...UNIFI, api: `https://console${router}.example`, accessPoints: accessPoint() });
 /** Each owner has a router of its own. */
 const mikrotik = () => ({
 	...{ kind: 'mikrotik', loginHost: '10.5.50.1', api: `https://router${router}.example` }
@@ -89,12 +93,12 @@ describe('openNDS', () => {
 		const portal = portalOf(await owner.get(page));
 		const old = faskeyOf(await owner.post(`${page}?/config`));
 		expect([portal, old]).toEqual([expect.stringMatching(/splash/), expect.stringMatching(/^\w{32}$/)]);
-		const updated = fieldValue(await owner.get(page), 'updated');
-		await owner.post(`${page}?/rotate`, { updated });
+		const secrets = fieldValue(await owner.get(page), 'secrets');
+		await owner.post(`${page}?/rotate`, { secrets });
 		const fresh = faskeyOf(await owner.post(`${page}?/config`));
 		expect(fresh).not.toBe(old);
 		// The same form again changes nothing.
-		await owner.post(`${page}?/rotate`, { updated });
+		await owner.post(`${page}?/rotate`, { secrets });
 		expect(faskeyOf(await owner.post(`${page}?/config`))).toBe(fresh);
 		await owner.post(`${page}?/change`, { loginHost: '192.168.8.1' });
 		expect((await rows())[0]).toMatchObject({ login_hosts: '["192.168.8.1"]' });
@@ -128,6 +132,63 @@ it('adds one gateway for a form that is sent several times at once', async () =>
 	expect(await rows()).toHaveLength(1);
 });
 
+it('takes the values of a form that comes back, and no second gateway of the same kind', async () => {
+	const key = fieldValue(await owner.get(`${path}?kind=opennds`), 'key');
+	await owner.post(path, { ...OPENNDS, key });
+	const again = await owner.post(path, { ...OPENNDS, loginHost: '192.168.9.1', key });
+	expect(again.path).toMatch(/done=added$/);
+	expect(await rows()).toMatchObject([{ login_hosts: '["192.168.9.1"]' }]);
+	const wrong = await owner.post(path, { ...OPENNDS, loginHost: '/', key });
+	expect([wrong.status, fieldValue(wrong, 'loginHost')]).toEqual([400, '/']);
+	await owner.post(path, { ...mikrotik(), key });
+	expect((await rows()).map(({ kind }) => kind)).toEqual(['opennds', 'mikrotik']);
+});
+
+it('replaces a key that was entered wrong with the one of the next form', async () => {
+	const key = fieldValue(await owner.get(`${path}?kind=unifi`), 'key');
+	const page = (await owner.post(path, { ...unifi(), key })).path.replace(/\?.*/, '');
+	const sealed = async () => (await rows())[0]?.['credentials_sealed'];
+	const seen = [await sealed()];
+	await owner.post(path, { ...unifi(), key });
+	expect(await sealed()).toBe(seen[0]);
+	await owner.post(path, { ...unifi(), key, apiKey: 'fake-key-2' });
+	seen.push(await sealed());
+	// The forms of one page, sent one after the other.
+	for (const newKey of ['fake-key-3', 'fake-key-4', 'fake-key-4']) {
+		expect((await owner.post(`${page}?/rotate`, { newKey })).path).toMatch(/done=rotated$/);
+		seen.push(await sealed());
+	}
+	expect(new Set(seen).size).toBe(4);
+	expect(seen[4]).toBe(seen[3]);
+});
+
+it('replaces secrets also with a form from before a change of other settings', async () => {
+	const page = await added(OPENNDS);
+	const secrets = fieldValue(await owner.get(page), 'secrets');
+	const before = faskeyOf(await owner.post(`${page}?/config`));
+	await owner.post(`${page}?/change`, { loginHost: '192.168.8.1' });
+	expect((await owner.post(`${page}?/rotate`, { secrets })).path).toMatch(/done=rotated$/);
+	expect(faskeyOf(await owner.post(`${page}?/config`))).not.toBe(before);
+});
+
+it.each([OPENNDS, mikrotik, unifi])(
+	'mends a gateway that cannot be read with new secrets: %o',
+	async (entered) => {
+		const page = await added(typeof entered === 'function' ? entered() : entered);
+		const columns = ['key_sealed', 'credentials_sealed'].map((column) => `${column} = 'v1.damaged'`);
+		await fixture().sql.run(`update gateways set ${columns.join(', ')} where router_id = ?`, router);
+		const shown = await owner.get(page);
+		expect([shown.status, shown.text]).toEqual([200, expect.stringContaining('Restore AIRTILL_SECRET')]);
+		expect((await owner.get(`/owner/routers/${router}`)).status).toBe(200);
+		expect((await owner.get('/owner')).status).toBe(200);
+		expect((await owner.post(`${page}?/config`)).status).toBe(409);
+		const secrets = fieldValue(shown, 'secrets');
+		await owner.post(`${page}?/rotate`, { secrets, newKey: 'fake-key-2' });
+		expect((await owner.get(page)).text).not.toContain('Restore AIRTILL_SECRET');
+		expect((await owner.post(`${page}?/config`)).status).toBe(200);
+	}
+);
+
 it('takes five gateways for a router', async () => {
 	for (let count = 0; count < 5; count += 1) await added(OPENNDS);
 	expect(alertOf(await add(OPENNDS))).toBe('A router can have 5 gateways.');
@@ -146,7 +207,7 @@ describe('what Airtill would call or run', () => {
 		...['https://localhost', 'https://2130706433', 'http://8.8.8.8', 'http://10.0.0.8', 'file:///etc/passwd'],
 		...['https://user:word@router.example', '']
 	])('is not "%s"', async (api) => {
-		for (const fields of [mikrotik(), UNIFI]) {
+		for (const fields of [mikrotik(), unifi()]) {
 			const page = await add({ ...fields, api });
 			expect(page.status).toBe(400);
 			expect(/id="api-error"[^>]*>([^<]*)/.exec(page.html)?.[1]).toContain('Use a public address');
@@ -231,13 +292,15 @@ describe('another owner', () => {
 		expect([await rows(), (await audit()).length]).toEqual(before);
 	});
 
-	it('cannot use the same console or site, and does not learn whose it is', async () => {
-		await added(UNIFI);
+	it('cannot use the same console or access point, and does not learn whose it is', async () => {
+		await added(unifi());
 		const own = await newRouter(other);
 		const [first] = await rows();
+		const mine = { ...unifi(), api: 'https://other.example', accessPoints: accessPoint(own) };
 		for (const fields of [
-			UNIFI,
-			{ ...UNIFI, api: 'https://other.example', accessPoints: '02:00:5e:10:00:01' }
+			{ ...mine, api: unifi().api },
+			{ ...mine, accessPoints: accessPoint() },
+			{ ...mine, accessPoints: '' }
 		]) {
 			const page = await add(fields, other, `/owner/routers/${own}/gateway`);
 			expect(page.status).toBe(400);
@@ -245,6 +308,26 @@ describe('another owner', () => {
 			expect(page.html).not.toContain('fake-key');
 		}
 		expect(await rows(own)).toEqual([]);
+	});
+
+	it('may have a console with the same site name: the access point names the router', async () => {
+		await added(unifi());
+		const own = await newRouter(other);
+		const mine = { ...unifi(), api: `https://console${own}.example`, accessPoints: accessPoint(own) };
+		const entry = (point: string) =>
+			browse(fixture().server.url).get(
+				`/guest/s/default/?ap=${point}&id=02:00:00:00:07:01&t=1&url=http://example.com/&ssid=X`
+			);
+		// The only console of that name is not the one of every access point that points here.
+		expect((await entry(accessPoint(own))).status).toBe(404);
+		expect((await add(mine, other, `/owner/routers/${own}/gateway`)).path).toMatch(/done=added$/);
+		const keyOf = async (id: number) => {
+			const { html } = await entry(accessPoint(id));
+			return /\/splash\/([\w-]{24})\//.exec(html)?.[1];
+		};
+		const keys = [await keyOf(router), await keyOf(own)];
+		expect(new Set(keys).size).toBe(2);
+		expect(keys).not.toContain(undefined);
 	});
 
 	it('while suspended sees the own gateway and changes nothing', async () => {

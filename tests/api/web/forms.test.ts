@@ -34,6 +34,15 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await post({ origin: url, 'content-type': urlEncoded }, form(500_000))).toBe(413);
 	});
 
+	it('refuses the name of an action that SvelteKit reserves', async () => {
+		const { url } = fixture().server;
+		const headers = { origin: url, accept: 'text/html', 'content-type': urlEncoded };
+		for (const path of ['/r/3', '/resume', '/owner/sign-in']) {
+			const sent = await fetch(`${url}${path}?/default`, { method: 'POST', headers, body: 'phone=' });
+			expect(sent.status, path).toBe(400);
+		}
+	});
+
 	it.each([
 		['a foreign Origin', { origin: evil }],
 		['no Origin and a foreign Referer', { referer: `${evil}/page` }],

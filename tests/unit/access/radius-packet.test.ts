@@ -47,11 +47,11 @@ function response(code: number, attributes: string, { id = 7, secret = SECRET } 
 const read = (bytes: Buffer) => readResponse('disconnect', request, bytes, SECRET);
 
 it('an answer is read when it belongs to the request and is signed', () => {
-	expect(read(response(41, ''))).toEqual({ kind: 'ack' });
-	expect(read(response(42, '6506000001f7'))).toEqual({ kind: 'nak', errorCause: 503 });
-	expect(read(response(42, ''))).toEqual({ kind: 'nak', errorCause: null });
+	expect(read(response(41, ''))).toEqual({ kind: 'done' });
+	expect(read(response(42, '6506000001f7'))).toEqual({ kind: 'gone' });
+	expect(read(response(42, ''))).toEqual({ kind: 'refused', errorCause: null });
 	// Bytes behind the packet are padding (RFC 2865, 3).
-	expect(read(Buffer.concat([response(41, ''), Buffer.alloc(5)]))).toEqual({ kind: 'ack' });
+	expect(read(Buffer.concat([response(41, ''), Buffer.alloc(5)]))).toEqual({ kind: 'done' });
 });
 
 it('and is none otherwise', () => {

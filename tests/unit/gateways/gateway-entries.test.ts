@@ -8,6 +8,7 @@ import {
 	type Gateway,
 	type GatewayFacts
 } from '../../../src/lib/server/gateways/gateway.ts';
+import { signsInBrowser } from '../../../src/lib/server/gateways/gateway-record.ts';
 import { adapterOf } from '../../../src/lib/server/gateways/registry.ts';
 
 const SECRET = 'obviouslyFakeSharedSecret0123456';
@@ -42,9 +43,7 @@ function refusal(gateway: Gateway, request: EntryRequest, facts: GatewayFacts): 
 
 /** The address to which the browser is redirected. */
 function finished(gateway: Gateway, entry: Entry, facts: GatewayFacts): URL {
-	const finish = gateway.finish(entry, ACCESS, facts);
-	if (finish.kind !== 'navigate') throw new Error('nothing to navigate to');
-	return new URL(finish.url);
+	return new URL(gateway.signInUrl?.(entry, ACCESS, facts) ?? '');
 }
 
 describe('openNDS', () => {
@@ -143,13 +142,13 @@ describe('openNDS', () => {
 	it('at level 4 reads the same, and leaves the rest to the gateway', () => {
 		const level4: GatewayFacts = { ...facts, settings: { level: 4 } };
 		const entry = opennds.parseEntry(get(`fas=${fas(ITEMS)}`), level4);
-		expect(opennds.finish(entry, ACCESS, level4)).toEqual({ kind: 'waits' });
+		expect(entry.state).toBe('new');
+		expect(signsInBrowser({ kind: 'opennds', mode: opennds.controlMode(level4) })).toBe(false);
 	});
 
 	it('where ndsctl lets devices in, no browser is given what opens the router', () => {
 		const told: GatewayFacts = { ...facts, settings: { level: 1, ndsctl: '/usr/bin/ndsctl' } };
-		const entry = opennds.parseEntry(get(`fas=${fas(ITEMS)}`), told);
-		expect(opennds.finish(entry, ACCESS, told)).toEqual({ kind: 'waits' });
+		expect(signsInBrowser({ kind: 'opennds', mode: opennds.controlMode(told) })).toBe(false);
 	});
 
 	it('knows a device that is online already, with and without its old fas', () => {
@@ -277,7 +276,7 @@ describe('MikroTik', () => {
 
 	it('an address that is no longer registered is not gone to', () => {
 		const entry = mikrotik.parseEntry(post(FIELDS), facts);
-		expect(() => mikrotik.finish(entry, ACCESS, { ...facts, loginHosts: ['10.9.9.9'] })).toThrow(
+		expect(() => mikrotik.signInUrl?.(entry, ACCESS, { ...facts, loginHosts: ['10.9.9.9'] })).toThrow(
 			EntryRefused
 		);
 	});
@@ -380,7 +379,7 @@ describe('UniFi', () => {
 			originalUrl: 'http://example.com/',
 			login: { accessPoint: '02:aa:bb:cc:dd:ee' }
 		});
-		expect(unifi.finish(entry, ACCESS, facts)).toEqual({ kind: 'waits' });
+		expect(unifi.signInUrl).toBeUndefined();
 	});
 
 	it.each([

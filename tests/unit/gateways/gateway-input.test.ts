@@ -1,30 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ownPurchase } from '../../../src/routes/(portal)/splash/own-purchase.ts';
 import { normaliseLoginHost } from '../../../src/lib/server/gateways/captive-sessions/login-hosts.ts';
-import { checkGateway, type GatewayInput } from '../../../src/lib/server/gateways/settings/gateway-input.ts';
+import { checkGateway } from '../../../src/lib/server/gateways/settings/gateway-input.ts';
+import { NO_SETTINGS, type GatewayInput } from '../../../src/lib/server/gateways/settings/input.ts';
 import { normaliseMac } from '../../../src/lib/domain/mac.ts';
 import { InputError } from '../../../src/lib/server/platform/errors.ts';
 
 const INPUT: GatewayInput = {
-	publicApi: false,
-	name: 'cafe',
-	routerId: 3,
-	kind: 'opennds',
-	loginHosts: ['192.168.8.1'],
-	secret: null,
-	level: null,
-	site: null,
-	accessPoints: [],
-	externalAccess: false,
-	control: null,
-	nas: null,
-	ndsctl: null,
-	api: null,
-	apiUser: null,
-	apiKey: null,
-	apiCertificate: null,
-	apiInsecure: false,
-	radiusSecret: null
+	...{ ...NO_SETTINGS, name: 'cafe', routerId: 3, kind: 'opennds', loginHosts: ['192.168.8.1'] }
 };
 const MIKROTIK: Partial<GatewayInput> = { kind: 'mikrotik', loginHosts: ['10.5.50.1'] };
 const REST: Partial<GatewayInput> = {

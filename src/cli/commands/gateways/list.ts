@@ -20,7 +20,8 @@ export const listGateways = defineCommand({
 	async run({ open }) {
 		const app = await open();
 		await print(gatewayLine('NAME', 'KIND', 'ROUTER', 'LAST SEEN', 'STATE', 'SIGN-IN HOSTS'));
-		for (const gateway of await app.gateways.list()) {
+		const gateways = await Array.fromAsync(app.gateways.list());
+		for (const gateway of gateways.sort((one, other) => (one.name < other.name ? -1 : 1))) {
 			const { name, kind, routerId, seenAt, loginHosts } = gateway;
 			const router = `${routerId} ${(await findRouter(app, routerId))?.name ?? 'deleted'}`;
 			const seen = isoTime(seenAt) ?? 'never';

@@ -1,4 +1,4 @@
-import type { NO_SETTINGS } from '#lib/server/gateways/settings/gateway-input.ts';
+import type { NO_SETTINGS } from '#lib/server/gateways/settings/input.ts';
 import { UsageError } from '../../support/command.ts';
 import { readSecret } from '../../support/files.ts';
 

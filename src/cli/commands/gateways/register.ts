@@ -1,5 +1,5 @@
 import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
-import { NO_SETTINGS } from '#lib/server/gateways/settings/gateway-input.ts';
+import { NO_SETTINGS } from '#lib/server/gateways/settings/input.ts';
 import { UsageError, defineCommand, required } from '../../support/command.ts';
 import { CommandError } from '../../support/errors.ts';
 import { readSecret } from '../../support/files.ts';
@@ -112,7 +112,7 @@ export const rotateGateway = defineCommand({
 			);
 		}
 		const app = await open();
-		const gateway = await app.gateways.rotate(await knownGateway(app, argument), rotation);
+		const gateway = await app.gateways.rotate((await knownGateway(app, argument)).id, rotation);
 		const shown = (['secret', 'radiusSecret', 'token'] as const).filter((which) => rotation[which] !== null);
 		const lines = gatewayAddresses(gateway, app.config);
 		await print([...lines, ...secretLines(gateway, shown)].join('\n'));

@@ -6,7 +6,6 @@ import {
 	type ColumnMap,
 	type ImportField
 } from '#lib/server/routers/import/import-rows.ts';
-import { openImportStaging } from '#lib/server/routers/import/import-staging.ts';
 import { importRouters } from '#lib/server/routers/import/import-routers.ts';
 import { parsePrice, priceRule } from '#lib/server/routers/router-fields.ts';
 import { UsageError, defineCommand } from '../../support/command.ts';
@@ -57,33 +56,29 @@ export const importRoutersFile = defineCommand({
 			throw new UsageError('A price is missing: give --price N, or map a column to it (price=Column).');
 		}
 
-		const staging = openImportStaging();
-		try {
-			const badRows = await readRouters(
-				streamInput(folder, argument),
-				{ columns, ...rules, priceMinor },
-				{ staging, onProblem: ({ line, text }) => console.error(`line ${line}: ${plain(text)}`) }
-			);
-			const total = staging.count();
-			checkRows(badRows, total + badRows, values['skip-bad'] ?? false);
-			for (const { line, text } of staging.notes()) console.error(`line ${line}: note: ${text}`);
+		const settings = { columns, ...rules, priceMinor };
+		const { routers, notes, badRows } = await readRouters(
+			streamInput(folder, argument),
+			settings,
+			({ line, text }) => console.error(`line ${line}: ${plain(text)}`)
+		);
+		const { length: total } = routers;
+		checkRows(badRows, total + badRows, values['skip-bad'] ?? false);
+		for (const { line, text } of notes) console.error(`line ${line}: note: ${text}`);
 
-			const app = await open();
-			const owner = await ownerOf(app, values.owner);
-			const { added, changed, unchanged } = await importRouters(app.database, app.clock, {
-				ownerAccountId: owner.id,
-				routers: staging,
-				paymentMethods,
-				heldProblem: app.offers.heldProblem,
-				onProgress(done) {
-					if (done < PROGRESS_ROWS || (done % PROGRESS_ROWS !== 0 && done !== total)) return;
-					console.error(`${done} of ${total} rows`);
-				}
-			});
-			await print(`${added} added, ${changed} changed, ${unchanged} unchanged, ${badRows} skipped`);
-		} finally {
-			staging.close();
-		}
+		const app = await open();
+		const owner = await ownerOf(app, values.owner);
+		const { added, changed, unchanged } = await importRouters(app.database, app.clock, {
+			ownerAccountId: owner.id,
+			routers,
+			paymentMethods,
+			heldProblem: app.offers.heldProblem,
+			onProgress(done) {
+				if (done < PROGRESS_ROWS || (done % PROGRESS_ROWS !== 0 && done !== total)) return;
+				console.error(`${done} of ${total} rows`);
+			}
+		});
+		await print(`${added} added, ${changed} changed, ${unchanged} unchanged, ${badRows} skipped`);
 	}
 });
 

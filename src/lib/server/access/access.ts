@@ -38,7 +38,6 @@ export { createAccessKinds } from './passes/access-kinds.ts';
 export { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
 export { createPasses } from './passes/passes.ts';
 export { createProvisioning } from './provisioning/begin-pass.ts';
-export type { AccountingReport } from '../radius/accounting.ts';
 export type { LoginAnswer } from '../radius/authorize.ts';
 export type { Removal } from './provisioning/gateway-changes/remove-gateway.ts';
 

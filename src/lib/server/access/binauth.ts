@@ -11,7 +11,7 @@ import type { AccessContext } from './provisioning/context.ts';
 import { countData } from './provisioning/count-data.ts';
 import { devicesOf } from './provisioning/devices.ts';
 import { confirmFetched, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
-import { controllerOf, controlModeOf } from './provisioning/targets.ts';
+import { controllerOf } from './provisioning/targets.ts';
 
 /** One stay of a device at openNDS, as its BinAuth script reports it. */
 interface Stay {
@@ -34,7 +34,7 @@ export async function admitStay(
 ): Promise<{ seconds: number; speed: Speed; dataLeft: number | null } | null> {
 	const { database, clock, jobs } = context;
 	const passId = passOfUser(stay.user);
-	if (passId === null || controlModeOf(gateway) !== 'browser') return null;
+	if (passId === null || gateway.mode !== 'browser') return null;
 	if (!(await newestStay(context, gateway, passId, stay))?.isThisStay) return null;
 	return database.transact(async (trx: Tx) => {
 		const now = clock.now();
@@ -48,8 +48,6 @@ export async function admitStay(
 	});
 }
 
-const MAX_UNCONFIRMED = 200;
-
 /**
  * Confirms the fetched grants of a device that openNDS has connected for authmon (level 4). Returns false if one was not
  * fetched: the device came back to the portal meanwhile, and a later report counts.
@@ -61,7 +59,7 @@ export async function confirmStay(
 ): Promise<boolean> {
 	const hid = sha256(token);
 	let isConfirmed = true;
-	for (const { grantId, login } of await unconfirmedGrants(context, gateway, MAX_UNCONFIRMED)) {
+	for (const { grantId, login } of await unconfirmedGrants(context, gateway)) {
 		if (login['hid'] === hid && !(await confirmFetched(context, gateway, grantId))) isConfirmed = false;
 	}
 	return isConfirmed;

@@ -10,9 +10,10 @@ const MAX_OFFSET_MS = MINUTE_MS / 2;
 
 /** Reads stored data and calls no gateway. */
 export async function* checkGateways(app: ChecksContext): AsyncGenerator<Finding> {
-	const gateways = await app.gateways.list();
+	let count = 0;
 	let problems = 0;
-	for (const gateway of gateways) {
+	for await (const gateway of app.gateways.list()) {
+		count += 1;
 		for (const { level, name, what, advice } of storedFindings(app, gateway)) {
 			if (level === 'ok') continue;
 			problems += 1;
@@ -21,8 +22,8 @@ export async function* checkGateways(app: ChecksContext): AsyncGenerator<Finding
 			yield { ...ofAll, level: name === 'secrets' ? level : 'warn' };
 		}
 	}
-	if (gateways.length === 0) yield ok('gateways', 'none is registered');
-	else if (problems === 0) yield ok('gateways', `${gateways.length}, without problems`);
+	if (count === 0) yield ok('gateways', 'none is registered');
+	else if (problems === 0) yield ok('gateways', `${count}, without problems`);
 	const open = await app.routers.unverified(MAX_NAMED + 1);
 	if (open.length === 0) return;
 	const names = open.slice(0, MAX_NAMED).map(({ id, name }) => `${id} ${name}`);
@@ -40,17 +41,21 @@ export function* storedFindings(
 	context: Pick<ChecksContext, 'clock' | 'config'>,
 	gateway: RegisteredGateway
 ): Generator<Finding> {
+	if (gateway.unreadable.length > 0) {
+		const advice = `restore it, or run "gateways rotate ${gateway.name} ${gateway.unreadable.join(' ')}"`;
+		yield fail('secrets', 'AIRTILL_SECRET does not open its key or secrets; nothing is sold there', advice);
+		return;
+	}
 	yield* credentials(gateway);
 	yield* lately(context, gateway);
 	if (gateway.clockOffsetMs !== null) yield clockFinding(gateway.clockOffsetMs);
 }
 
 function* credentials(gateway: RegisteredGateway): Generator<Finding> {
-	const { kind, credentials: given, settings, secret, name } = gateway;
-	const adapter = adapterOf(kind);
-	const mode = adapter.controlMode(gateway);
+	const { mode, credentials: given, settings, secret, name } = gateway;
+	const { secretName } = adapterOf(gateway.kind);
 	const missing = [
-		...(adapter.secretName !== null && secret === null ? [`${adapter.secretName} (--secret)`] : []),
+		...(secretName !== null && secret === null ? [`${secretName} (--secret)`] : []),
 		...(mode === 'radius' && !given.radiusSecret ? ['RADIUS secret (--radius-secret)'] : []),
 		...((mode === 'radius' || mode === 'poll') && !given.token ? ['token (--token)'] : [])
 	];
@@ -85,7 +90,7 @@ function* lately(
 	{ clock, config }: Pick<ChecksContext, 'clock' | 'config'>,
 	gateway: RegisteredGateway
 ): Generator<Finding> {
-	const { kind, seenAt, unresponsiveSince, trouble } = gateway;
+	const { mode, seenAt, unresponsiveSince, trouble } = gateway;
 	const minutesSince = (at: number) => Math.max(0, Math.round((clock.now() - at) / MINUTE_MS));
 	const advice = 'its router does not sell until it responds; check its configuration, power and internet';
 	if (trouble !== null) {
@@ -96,7 +101,7 @@ function* lately(
 			seenAt === null ? 'none yet' : `unresponsive for ${minutesSince(unresponsiveSince)} minutes`;
 		yield fail('last message', outage, advice);
 	} else if (seenAt !== null) yield ok('last message', `${minutesSince(seenAt)} minutes ago`);
-	else if (['browser', 'external'].includes(adapterOf(kind).controlMode(gateway))) {
+	else if (mode === 'browser' || mode === 'external') {
 		yield ok('last message', 'this kind sends none');
 	} else {
 		const normal = 'normal before the first buyer; otherwise check its configuration';

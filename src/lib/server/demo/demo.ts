@@ -1,7 +1,6 @@
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox/scenarios.ts';
 import { IMPORT_FIELDS, readRouters } from '../routers/import/import-rows.ts';
-import { openImportStaging, type ImportStaging } from '../routers/import/import-staging.ts';
 import { importRouters } from '../routers/import/import-routers.ts';
 import { countRouters, pageOfRouters } from '../routers/routers.ts';
 import { DEMO_OWNER_EMAIL, demoAccounts } from './accounts.ts';
@@ -41,12 +40,7 @@ export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 
 /** Two processes may run this at once. */
 async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
-	const staging = openImportStaging();
-	try {
-		await importDemoRouters(app, ownerAccountId, staging);
-	} finally {
-		staging.close();
-	}
+	await importDemoRouters(app, ownerAccountId);
 	const { accessKinds, config, database, offers } = app;
 	for (const { id, external_id } of await pageOfRouters(database.db, 0, MAX_DEMO_ROUTERS)) {
 		const networkPassword = NETWORK_PASSWORDS.get(external_id ?? '');
@@ -60,8 +54,7 @@ async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 
 async function importDemoRouters(
 	{ config, database, clock, offers }: App,
-	ownerAccountId: number,
-	staging: ImportStaging
+	ownerAccountId: number
 ): Promise<void> {
 	const { currency, paymentMethods } = config;
 	const settings = {
@@ -71,14 +64,8 @@ async function importDemoRouters(
 		maxPrice: Infinity,
 		priceMinor: null
 	};
-	await readRouters([Buffer.from(demoRouters)], settings, { staging, onProblem: () => {} });
-	const routers = {
-		*chunks(size: number) {
-			for (const chunk of staging.chunks(size)) {
-				yield chunk.map((router) => ({ ...router, stated: { ...router.stated, currency } }));
-			}
-		}
-	};
+	const read = await readRouters([Buffer.from(demoRouters)], settings, () => {});
+	const routers = read.routers.map((router) => ({ ...router, stated: { ...router.stated, currency } }));
 	const { heldProblem } = offers;
 	await importRouters(database, clock, { ownerAccountId, routers, paymentMethods, heldProblem });
 }

@@ -1,14 +1,18 @@
 import { z } from 'zod';
+import { InputError } from '../platform/errors.ts';
 import { gatewayKey } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
 import {
 	credentialsShape,
 	settingsShape,
+	type ControlMode,
 	type GatewayCredentials,
 	type GatewayFacts,
-	type GatewayKind
+	type GatewayKind,
+	type GatewaySettings
 } from './gateway.ts';
 import { adapterOf } from './registry.ts';
+import { generatedCredentials } from './settings/gateway-input.ts';
 import type { GatewayRow } from './store.ts';
 
 /** A gateway with decrypted secrets. */
@@ -17,6 +21,7 @@ export interface RegisteredGateway extends GatewayFacts {
 	routerId: number;
 	kind: GatewayKind;
 	title: string;
+	mode: ControlMode;
 	name: string;
 	/** 144 random bits, part of its portal address. */
 	key: string;
@@ -26,6 +31,8 @@ export interface RegisteredGateway extends GatewayFacts {
 	clockOffsetMs: number | null;
 	/** A sentence about the last command if it failed; null if it succeeded. */
 	trouble: string | null;
+	/** Options of "gateways rotate" that replace what AIRTILL_SECRET does not open; empty if all is readable. */
+	unreadable: readonly string[];
 	onlineCount: number | null;
 	createdAt: number;
 	/** Last change of its settings or secrets. */
@@ -56,31 +63,72 @@ export const sealCredentials = (
 		? null
 		: secrets.encrypt(JSON.stringify(credentials), credentialsContext(name));
 
+export const settingsOf = ({ settings }: GatewayRow): GatewaySettings =>
+	settingsShape.parse(JSON.parse(settings));
+
+/**
+ * Opens a gateway. One whose key or secrets do not open with AIRTILL_SECRET lacks them, and counts as a gateway that
+ * does not respond.
+ */
 export function openGateway(row: GatewayRow, secrets: Secrets): RegisteredGateway {
+	const unreadable: string[] = [];
+	function open<T>(sealed: string | null, context: string, missing: T, renewals: readonly string[]) {
+		try {
+			return sealed === null ? missing : secrets.decrypt(sealed, context);
+		} catch {
+			unreadable.push(...renewals);
+			return missing;
+		}
+	}
+	const { kind, name } = row;
+	const settings = settingsOf(row);
+	const key = open(row.key_sealed, keyContext(row.key_hash), '', ['--key']);
+	const secret = open(row.secret_sealed, secretContext(name), null, ['--secret']);
+	const renewals = credentialRenewals(kind, settings);
+	const credentials = open(row.credentials_sealed, credentialsContext(name), '{}', renewals);
+	const isReadable = unreadable.length === 0;
+	const { title, controlMode } = adapterOf(kind);
 	return {
-		id: row.id,
-		routerId: row.router_id,
-		kind: row.kind,
-		title: adapterOf(row.kind).title,
-		name: row.name,
-		key: secrets.decrypt(row.key_sealed, keyContext(row.key_hash)),
+		...{ id: row.id, routerId: row.router_id, kind, title, mode: controlMode({ settings }) },
+		...{ name, key, secret, settings, unreadable },
 		loginHosts: hostList.parse(JSON.parse(row.login_hosts)),
-		secret: row.secret_sealed === null ? null : secrets.decrypt(row.secret_sealed, secretContext(row.name)),
-		credentials:
-			row.credentials_sealed === null
-				? {}
-				: credentialsShape.parse(
-						JSON.parse(secrets.decrypt(row.credentials_sealed, credentialsContext(row.name)))
-					),
-		settings: settingsShape.parse(JSON.parse(row.settings)),
+		credentials: credentialsShape.parse(JSON.parse(credentials)),
 		// Derived from the secret, because the address of an installation may change.
 		installation: secrets.derive('installation', 4).toString('hex'),
 		seenAt: row.seen_at,
-		unresponsiveSince: row.unresponsive_since,
+		unresponsiveSince: row.unresponsive_since ?? (isReadable ? null : (row.seen_at ?? row.created_at)),
 		clockOffsetMs: row.clock_offset_ms,
-		trouble: row.trouble,
+		trouble: isReadable ? row.trouble : unreadableText({ name, unreadable }),
 		onlineCount: row.online_count,
 		createdAt: row.created_at,
 		updatedAt: row.updated_at
 	};
+}
+
+function credentialRenewals(kind: GatewayKind, settings: GatewaySettings): string[] {
+	const { radiusSecret, token } = generatedCredentials(kind, settings);
+	return [
+		...(radiusSecret ? ['--radius-secret'] : []),
+		...(token ? ['--token'] : []),
+		...(settings.api === undefined ? [] : ['--api-key-file FILE']),
+		...(settings.api !== undefined && kind === 'mikrotik' ? ['--api-user NAME'] : [])
+	];
+}
+
+/** Returns whether the gateway connects only devices that Airtill names, so a purchase needs a device. */
+export const namesDevices = ({ kind, mode }: Pick<RegisteredGateway, 'kind' | 'mode'>): boolean =>
+	mode === 'poll' || (mode === 'push' && adapterOf(kind).controller?.subject === 'device');
+
+/** Returns whether devices sign in with the browser. Otherwise the gateway connects them without it. */
+export const signsInBrowser = (gateway: Pick<RegisteredGateway, 'kind' | 'mode'>): boolean =>
+	adapterOf(gateway.kind).signInUrl !== undefined && !namesDevices(gateway);
+
+/** Returns the fault of a gateway whose key or secrets do not open, and the fix. */
+export const unreadableText = ({ name, unreadable }: Pick<RegisteredGateway, 'name' | 'unreadable'>) =>
+	'The key or secrets of this gateway do not open with AIRTILL_SECRET. Restore AIRTILL_SECRET, or replace them: ' +
+	`gateways rotate ${name} ${unreadable.join(' ')}`;
+
+/** @throws InputError */
+export function refuseUnreadable(gateway: RegisteredGateway): never {
+	throw new InputError([{ field: 'name', reason: unreadableText(gateway) }]);
 }

@@ -102,7 +102,7 @@ export const entryShape = z.object({
 	clientMac: z.string().nullable(),
 	clientIp: z.string().nullable(),
 	originalUrl: z.string().nullable(),
-	/** Data for the adapter's `finish`, for example a challenge. */
+	/** Data for the adapter's `signInUrl`, for example a challenge. */
 	login: z.record(z.string(), z.string())
 });
 export type Entry = z.output<typeof entryShape>;
@@ -129,9 +129,6 @@ export interface PassLogin {
 	/** Our URL, to which the gateway sends the browser afterwards. */
 	landing: string;
 }
-
-/** `navigate`: the browser opens `url` to sign in. `waits`: the gateway connects the device without it. */
-export type Finish = { kind: 'navigate'; url: string } | { kind: 'waits' };
 
 /** The speed limits of a device in kbit/s; null without a limit. */
 export interface Speed {
@@ -230,10 +227,9 @@ export interface Gateway {
 	secretName: string | null;
 	/** Port of a login host without one; null if the kind has no login hosts. */
 	defaultPort: number | null;
-	finishes(facts: GatewayFacts): Finish['kind'];
-	controlMode(facts: GatewayFacts): ControlMode;
-	/** Returns whether a person can sign in there with the username and password of a pass. */
-	takesPassword(facts: GatewayFacts): boolean;
+	/** Path on a login host that triggers another redirect; null if only the operating system's probes do. */
+	startPath: string | null;
+	controlMode(facts: Pick<GatewayFacts, 'settings'>): ControlMode;
 	/** null for kinds that we never call. */
 	controller: DeviceController | null;
 	/** Returns the complete configuration, including secrets. */
@@ -242,8 +238,6 @@ export interface Gateway {
 	parseEntry(request: EntryRequest, facts: GatewayFacts): Entry;
 	/** Returns whether a redirect shows, by more than a MAC address, the device of an earlier one. */
 	provesDevice?(entry: Entry, earlier: Entry, facts: GatewayFacts): boolean;
-	/** Returns the browser's next step. @throws EntryRefused if the entry's host is not registered */
-	finish(entry: Entry, login: PassLogin, facts: GatewayFacts): Finish;
-	/** Returns a URL that triggers another redirect; null if only the operating system's probes do. */
-	startAddress(facts: GatewayFacts): string | null;
+	/** Returns the URL with which the browser signs in. @throws EntryRefused if the entry's host is not registered */
+	signInUrl?(entry: Entry, login: PassLogin, facts: GatewayFacts): string;
 }

@@ -3,24 +3,19 @@ import { binder } from '../platform/bind.ts';
 import type { Clock } from '../platform/clock.ts';
 import { GATEWAY_KEY_PATTERN } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
-import { settingsShape, type GatewaySettings } from './gateway.ts';
-import { openGateway, type RegisteredGateway } from './gateway-record.ts';
+import type { GatewaySettings } from './gateway.ts';
+import { namesDevices, openGateway, settingsOf, type RegisteredGateway } from './gateway-record.ts';
 import { recordStatus } from './health/record-status.ts';
-import {
-	addGateway,
-	gatewaysOfSite,
-	MAX_LISTED,
-	rotateGateway,
-	setGateway,
-	type GatewaysContext
-} from './register.ts';
-import { adapterOf } from './registry.ts';
+import { addGateway, gatewaysOfSite, rotateGateway, setGateway, type GatewaysContext } from './register.ts';
+import { isSite } from './settings/gateway-input.ts';
 import * as store from './store.ts';
 
-export type { RegisteredGateway } from './gateway-record.ts';
-export { asksRadius, dataWords, heldLimits, UNSEEN_BYTES } from './limits.ts';
+export { namesDevices, type RegisteredGateway } from './gateway-record.ts';
+export { dataWords, heldLimits, UNSEEN_BYTES } from './limits.ts';
 
 const MAX_OF_ROUTER = 20;
+/** For the routers of one page. */
+const MAX_OF_ROUTERS = 1_000;
 
 export type Gateways = ReturnType<typeof createGateways>;
 
@@ -31,16 +26,22 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 	const openAll = (rows: readonly store.GatewayRow[]) => rows.map((row) => openGateway(row, secrets));
 	return {
 		add: bind(addGateway),
-		list: async () => openAll(await store.listGateways(db, MAX_LISTED)),
+		open: (row: store.GatewayRow) => openGateway(row, secrets),
+		/** Reads all gateways, by id. */
+		async *list(): AsyncGenerator<RegisteredGateway> {
+			for await (const row of store.everyGateway(db)) yield openGateway(row, secrets);
+		},
 		byName: async (name: string) => openOne(await store.findGateway(db, 'name', name)),
 		byId: async (id: number) => openOne(await store.findGateway(db, 'id', id)),
-		byKey: async (key: string) =>
-			GATEWAY_KEY_PATTERN.test(key) ? openOne(await store.findGateway(db, 'key_hash', sha256(key))) : null,
+		async byKey(key: string) {
+			const row = GATEWAY_KEY_PATTERN.test(key) ? await store.findGateway(db, 'key_hash', sha256(key)) : null;
+			return row && { ...openGateway(row, secrets), key };
+		},
 		bySite: bind(gatewayBySite),
 		ofRouter: async (queries: Queries, routerId: number) =>
 			openAll(await store.gatewaysOfRouters(queries, [routerId], MAX_OF_ROUTER)),
 		ofRouters: async (routerIds: readonly number[]) =>
-			routerIds.length === 0 ? [] : openAll(await store.gatewaysOfRouters(db, routerIds, MAX_LISTED)),
+			routerIds.length === 0 ? [] : openAll(await store.gatewaysOfRouters(db, routerIds, MAX_OF_ROUTERS)),
 		sharingConsole,
 		routersSharing,
 		signInMethodAt: async (routerId: number) =>
@@ -67,7 +68,9 @@ function signInMethodOf(gateways: readonly RegisteredGateway[]): 'typed' | 'code
 	// hostapd has no page: devices ask for the Wi-Fi password.
 	const portals = gateways.filter(({ kind }) => kind !== 'hostapd');
 	if (portals.length === 0) return 'typed';
-	return portals.some((gateway) => adapterOf(gateway.kind).takesPassword(gateway)) ? 'code' : 'device';
+	// openNDS signs devices in without username and password.
+	const takesPassword = (one: RegisteredGateway) => one.mode !== 'browser' && !namesDevices(one);
+	return portals.some(takesPassword) ? 'code' : 'device';
 }
 
 /**
@@ -75,41 +78,36 @@ function signInMethodOf(gateways: readonly RegisteredGateway[]): 'typed' | 'code
  * gateways of one UniFi site, or a MikroTik that serves two routers.
  * @returns their ids, including the gateway's own
  */
-async function sharingConsole(
-	queries: Queries,
-	{ id, kind, settings: { api, site } }: RegisteredGateway
-): Promise<number[]> {
-	if (api === undefined) return [id];
-	const others = await store.gatewaysOfKind(queries, kind, MAX_LISTED);
-	const same = others.filter((other) => {
-		const settings = settingsShape.parse(JSON.parse(other.settings));
-		return other.id !== id && settings.api === api && settings.site === site;
-	});
-	return [id, ...same.map((other) => other.id)];
+async function sharingConsole(queries: Queries, gateway: RegisteredGateway): Promise<number[]> {
+	const { id, kind, settings } = gateway;
+	const same = (await sharingApi(queries, gateway)).filter(
+		(row) => row.kind === kind && settingsOf(row).site === settings.site
+	);
+	return [id, ...same.map((row) => row.id)];
 }
 
-/** Returns the routers of other gateways at the same API address, or with the same UniFi site. */
-async function routersSharing(
-	queries: Queries,
-	{ id, kind, settings: { api, site } }: RegisteredGateway
-): Promise<number[]> {
-	const rows = await store.gatewaysOfKind(queries, kind, MAX_LISTED);
-	return rows.flatMap((row) => {
-		const other = settingsShape.parse(JSON.parse(row.settings));
-		const isShared = (api !== undefined && other.api === api) || (site !== undefined && other.site === site);
-		return row.id !== id && isShared ? [row.router_id] : [];
-	});
+/** Returns the routers of other gateways at the same API address. */
+const routersSharing = async (queries: Queries, gateway: RegisteredGateway): Promise<number[]> =>
+	(await sharingApi(queries, gateway)).map((row) => row.router_id);
+
+async function sharingApi(queries: Queries, { id, settings: { api } }: RegisteredGateway) {
+	if (api === undefined) return [];
+	const rows = await store.gatewaysWith(queries, 'api', api);
+	return rows.filter((row) => row.id !== id && settingsOf(row).api === api);
 }
 
 async function gatewayBySite(
-	context: GatewaysContext,
+	{ database, secrets }: GatewaysContext,
 	site: string,
 	accessPoint: string | null
 ): Promise<RegisteredGateway | null> {
-	const found = await gatewaysOfSite(context, site);
+	const found = isSite(site) ? await gatewaysOfSite(database.db, site) : [];
 	const byPoint = found.find(
 		({ settings }) => accessPoint !== null && settings.accessPoints?.includes(accessPoint)
 	);
-	// A new access point belongs to the only gateway of its site.
-	return byPoint ?? (found.length === 1 ? (found[0] ?? null) : null);
+	const [only, ...others] = found;
+	// A new access point belongs to the only gateway of its site, unless an owner chose the name of the site.
+	const bySite = others.length === 0 && !only?.settings.publicApi ? only : undefined;
+	const row = (byPoint ?? bySite)?.row;
+	return row ? openGateway(row, secrets) : null;
 }

@@ -1,4 +1,4 @@
-import type { GatewayKind, GatewaySettings, Speed } from './gateway.ts';
+import type { ControlMode, GatewayKind, GatewaySettings, Speed } from './gateway.ts';
 
 /** The limits of an offer that a gateway holds. */
 interface HeldLimits {
@@ -16,37 +16,38 @@ const MOST_KBPS = 4_294_967;
 /** The integration API takes 2 to this many kbit/s. */
 const UNIFI_MOST_KBPS = 100_000;
 
+interface Gateway {
+	kind: GatewayKind;
+	mode: ControlMode;
+	settings: GatewaySettings;
+}
+
 /** Returns what a gateway holds. Each adapter that sends limits is listed here; see src/docs/routers-and-gateways.md. */
-export const heldLimits = (gateway: { kind: GatewayKind; settings: GatewaySettings }): HeldLimits => ({
+export const heldLimits = (gateway: Gateway): HeldLimits => ({
 	maxSpeedKbps: maxSpeedOf(gateway),
 	data: dataOf(gateway)
 });
 
-function dataOf(gateway: { kind: GatewayKind; settings: GatewaySettings }): HeldLimits['data'] {
-	const { kind, settings } = gateway;
-	// With RADIUS, only a Disconnect-Request ends all devices of a pass.
-	if (asksRadius(gateway)) return settings.nas === undefined ? null : 'pass';
-	if (kind === 'mikrotik') return 'device';
-	if (kind === 'unifi') return settings.api === undefined ? null : 'pass';
-	if (settings.ndsctl) return 'pass';
-	return (settings.level === 4 ? settings.binauthConfirms : settings.binauthLimits) ? 'device' : null;
+function dataOf({ kind, mode, settings }: Gateway): HeldLimits['data'] {
+	switch (mode) {
+		case 'radius':
+			// Only a Disconnect-Request ends all devices of a pass.
+			return settings.nas === undefined ? null : 'pass';
+		case 'push':
+			return kind === 'mikrotik' ? 'device' : 'pass';
+		case 'poll':
+			return settings.binauthConfirms ? 'device' : null;
+		case 'browser':
+			return settings.binauthLimits ? 'device' : null;
+		case 'external':
+			return null;
+	}
 }
 
-export const asksRadius = ({ kind, settings }: { kind: GatewayKind; settings: GatewaySettings }): boolean =>
-	kind === 'coova' || kind === 'hostapd' || (kind === 'mikrotik' && settings.control !== 'rest');
-
-function maxSpeedOf({ kind, settings }: { kind: GatewayKind; settings: GatewaySettings }): number {
-	switch (kind) {
-		case 'mikrotik':
-		case 'coova':
-			return MOST_KBPS;
-		case 'opennds':
-			return settings.level === 4 || settings.ndsctl || settings.binauthLimits ? MOST_KBPS : 0;
-		case 'unifi':
-			return settings.api === undefined ? 0 : UNIFI_MOST_KBPS;
-		case 'hostapd':
-			return 0;
-	}
+function maxSpeedOf({ kind, mode, settings }: Gateway): number {
+	if (kind === 'hostapd' || mode === 'external') return 0;
+	if (mode === 'browser' && !settings.binauthLimits) return 0;
+	return kind === 'unifi' ? UNIFI_MOST_KBPS : MOST_KBPS;
 }
 
 /**

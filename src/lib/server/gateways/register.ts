@@ -1,4 +1,4 @@
-import type { Database, Tx } from '../db/database.ts';
+import type { Database, Queries, Tx } from '../db/database.ts';
 import type { Clock } from '../platform/clock.ts';
 import { gatewaySecret } from '../platform/ids.ts';
 import { InputError } from '../platform/errors.ts';
@@ -6,19 +6,21 @@ import type { Secrets } from '../platform/secrets.ts';
 import {
 	newKey,
 	openGateway,
+	refuseUnreadable,
 	sealCredentials,
 	sealSecret,
+	settingsOf,
 	type RegisteredGateway
 } from './gateway-record.ts';
 import type { GatewayCredentials } from './gateway.ts';
-import { changedInput, type GatewayChange } from './settings/changed-input.ts';
+import { changedInput } from './settings/changed-input.ts';
+import type { GatewayChange, GatewayInput } from './settings/input.ts';
 import { checkRotation, type Rotation } from './settings/rotation.ts';
 import {
 	checkGateway,
 	generatedCredentials,
 	hasSharedSecret,
-	type CheckedGateway,
-	type GatewayInput
+	type CheckedGateway
 } from './settings/gateway-input.ts';
 import { isSameAddress } from './settings/addresses.ts';
 import * as store from './store.ts';
@@ -29,9 +31,6 @@ export interface GatewaysContext {
 	secrets: Secrets;
 }
 
-/** Bounds the gateways that lists and checks read. */
-export const MAX_LISTED = 1_000;
-
 /** `audit` writes rows in the same transaction. @throws InputError with every wrong field */
 export async function addGateway(
 	context: GatewaysContext,
@@ -40,11 +39,10 @@ export async function addGateway(
 ): Promise<RegisteredGateway> {
 	const { database, secrets } = context;
 	const checked = checkGateway(input);
-	await checkUnique(context, checked);
-	const values = rowValues(context, checked);
 	try {
 		return await database.transact(async (trx) => {
-			const gateway = openGateway(await store.insertGateway(trx, values), secrets);
+			await checkUnique(trx, checked);
+			const gateway = openGateway(await store.insertGateway(trx, rowValues(context, checked)), secrets);
 			await audit?.(trx, gateway);
 			return gateway;
 		});
@@ -87,36 +85,51 @@ function settingValues(
 	};
 }
 
+/** A change of settings. `isReconnected`: Airtill reaches the gateway in another way. */
+export interface SettingsChange {
+	before: RegisteredGateway;
+	after: RegisteredGateway;
+	isReconnected: boolean;
+}
+
 /**
  * Changes settings. A gateway that Airtill reaches in another way counts as new: in live mode nothing is sold
  * there until it has responded.
  * @param apply runs in the transaction, which it can refuse
  * @throws InputError with every wrong field
  */
-export async function setGateway(
+export function setGateway(
 	context: GatewaysContext,
-	before: RegisteredGateway,
+	id: number,
 	change: GatewayChange,
-	apply: (trx: Tx, after: RegisteredGateway, isReconnected: boolean) => Promise<void>
+	apply: (trx: Tx, change: SettingsChange) => Promise<void>
 ): Promise<RegisteredGateway> {
 	const { database, secrets } = context;
-	const checked = checkGateway(changedInput(before, change));
-	// The BinAuth script on the router may be older than what a new gateway is set up with.
-	if (before.settings.level === 4 && !before.settings.binauthConfirms)
-		delete checked.settings.binauthConfirms;
-	if (before.settings.binauthLimits && checked.settings.level === 1) checked.settings.binauthLimits = true;
-	await checkUnique(context, checked, before.id);
-	const values = settingValues(context, checked, before.credentials);
 	return database.transact(async (trx) => {
-		const set = openGateway(await store.updateGateway(trx, before.id, values), secrets);
-		const isReconnected = connectionOf(before) !== connectionOf(set);
-		await apply(trx, set, isReconnected);
-		if (!isReconnected) return set;
-		const row = await store.updateGateway(trx, before.id, { seen_at: null });
+		const before = await existing(context, trx, id);
+		if (before.unreadable.length > 0) refuseUnreadable(before);
+		const checked = checkGateway(changedInput(before, change));
+		// The BinAuth script on the router may be older than what a new gateway is set up with.
+		if (before.settings.level === 4 && !before.settings.binauthConfirms)
+			delete checked.settings.binauthConfirms;
+		if (before.settings.binauthLimits && checked.settings.level === 1) checked.settings.binauthLimits = true;
+		await checkUnique(trx, checked, id);
+		const values = settingValues(context, checked, before.credentials);
+		const after = openGateway(await store.updateGateway(trx, id, values), secrets);
+		const isReconnected = connectionOf(before) !== connectionOf(after);
+		await apply(trx, { before, after, isReconnected });
+		if (!isReconnected) return after;
+		const row = await store.updateGateway(trx, id, { seen_at: null });
 		await store.updateResponded(trx, before.routerId);
-		await store.updateResponded(trx, set.routerId);
+		await store.updateResponded(trx, after.routerId);
 		return openGateway(row, secrets);
 	});
+}
+
+async function existing({ secrets }: GatewaysContext, trx: Tx, id: number): Promise<RegisteredGateway> {
+	const row = await store.findGateway(trx, 'id', id);
+	if (!row) throw new Error(`Gateway ${id} is gone`);
+	return openGateway(row, secrets);
 }
 
 const connectionOf = ({ routerId, settings, credentials }: RegisteredGateway): string => {
@@ -130,52 +143,51 @@ const connectionOf = ({ routerId, settings, credentials }: RegisteredGateway): s
 
 /** @throws InputError if a redirect or a RADIUS request would match several gateways */
 async function checkUnique(
-	context: GatewaysContext,
+	queries: Queries,
 	{ settings }: CheckedGateway,
 	ownId: number | null = null
 ): Promise<void> {
-	const { database, secrets } = context;
 	const { site, accessPoints = [], nas } = settings;
-	const isOther = ({ id }: { id: number }) => id !== ownId;
-	const atSite = site === undefined ? [] : (await gatewaysOfSite(context, site)).filter(isOther);
+	const atSite = site === undefined ? [] : await gatewaysOfSite(queries, site);
 	// Access points distinguish the gateways of one UniFi site.
-	const sharesSite = atSite.find(({ settings: { accessPoints: own = [] } }) => {
+	const sharesSite = atSite.find(({ row, settings: { accessPoints: own = [] } }) => {
+		if (row.id === ownId) return false;
 		return own.length === 0 || accessPoints.length === 0 || own.some((point) => accessPoints.includes(point));
 	});
 	if (sharesSite) {
-		const reason = `"${sharesSite.name}" has the same site; give each gateway the MAC addresses of its own access points`;
+		const reason = `"${sharesSite.row.name}" has the same site; give each gateway the MAC addresses of its own access points`;
 		throw new InputError([{ field: 'access-point', reason }]);
 	}
 	if (nas === undefined) return;
-	const rows = (await store.listGateways(database.db, MAX_LISTED)).filter(isOther);
-	const all = rows.map((row) => openGateway(row, secrets));
-	// FreeRADIUS identifies clients by address, and does not start if two have the same.
-	const sharesNas = all.find((other) => other.settings.nas && isSameAddress(other.settings.nas, nas));
-	if (!sharesNas) return;
-	const reason = `"${sharesNas.name}" already sends RADIUS requests from ${nas}; give each gateway its own address`;
-	throw new InputError([{ field: 'nas', reason }]);
+	for await (const row of store.everyGateway(queries)) {
+		const other = settingsOf(row);
+		// FreeRADIUS identifies clients by address, and does not start if two have the same.
+		if (row.id === ownId || !other.nas || !isSameAddress(other.nas, nas)) continue;
+		const reason = `"${row.name}" already sends RADIUS requests from ${nas}; give each gateway its own address`;
+		throw new InputError([{ field: 'nas', reason }]);
+	}
 }
 
-export const gatewaysOfSite = async (
-	{ database, secrets }: GatewaysContext,
-	site: string
-): Promise<RegisteredGateway[]> =>
-	(await store.gatewaysOfKind(database.db, 'unifi', MAX_LISTED))
-		.map((row) => openGateway(row, secrets))
+/** Returns the gateways of a UniFi site with their settings. */
+export async function gatewaysOfSite(queries: Queries, site: string) {
+	const rows = await store.gatewaysWith(queries, 'site', site);
+	return rows
+		.map((row) => ({ row, settings: settingsOf(row) }))
 		.filter(({ settings }) => settings.site === site);
+}
 
 /**
  * Replaces the key or secrets. The old ones stop working at once, and the gateway counts as new: in live mode
  * nothing is sold there until it has responded with the new ones. `audit` writes rows in the same transaction.
  * @throws InputError
  */
-export async function rotateGateway(
-	{ database, clock, secrets }: GatewaysContext,
-	gateway: RegisteredGateway,
+export function rotateGateway(
+	context: GatewaysContext,
+	id: number,
 	rotation: Rotation,
 	audit?: (trx: Tx) => Promise<void>
 ): Promise<RegisteredGateway> {
-	checkRotation(gateway, rotation);
+	const { database, clock, secrets } = context;
 	const fresh = (given: string | null) => (given === 'new' ? gatewaySecret() : given);
 	const [secret, radiusSecret, token] = [rotation.secret, rotation.radiusSecret, rotation.token].map(fresh);
 	const credentials = {
@@ -184,16 +196,17 @@ export async function rotateGateway(
 		...(rotation.apiKey !== null && { apiKey: rotation.apiKey }),
 		...(rotation.apiUser !== null && { apiUser: rotation.apiUser })
 	};
-	const change = {
-		...(rotation.key ? newKey(secrets) : {}),
-		...(secret ? { secret_sealed: sealSecret(secrets, gateway.name, secret) } : {}),
-		...(Object.keys(credentials).length > 0 && {
-			credentials_sealed: sealCredentials(secrets, gateway.name, { ...gateway.credentials, ...credentials })
-		}),
-		updated_at: clock.now()
-	};
 	return database.transact(async (trx) => {
-		const row = await store.updateGateway(trx, gateway.id, { ...change, seen_at: null });
+		const gateway = await existing(context, trx, id);
+		checkRotation(gateway, rotation);
+		const row = await store.updateGateway(trx, id, {
+			...(rotation.key ? newKey(secrets) : {}),
+			...(secret ? { secret_sealed: sealSecret(secrets, gateway.name, secret) } : {}),
+			...(Object.keys(credentials).length > 0 && {
+				credentials_sealed: sealCredentials(secrets, gateway.name, { ...gateway.credentials, ...credentials })
+			}),
+			...{ updated_at: clock.now(), seen_at: null }
+		});
 		await store.updateResponded(trx, gateway.routerId);
 		await audit?.(trx);
 		return openGateway(row, secrets);

@@ -14,15 +14,32 @@ export const findGateway = (
 	value: string | number
 ): Promise<GatewayRow | null> => first(queries.selectFrom('gateways').selectAll().where(column, '=', value));
 
-export const listGateways = (queries: Queries, limit: number): Promise<GatewayRow[]> =>
-	queries.selectFrom('gateways').selectAll().orderBy('name').limit(limit).execute();
+const BATCH = 500;
 
-export const gatewaysOfKind = (
+/** Reads all gateways in batches, by id. */
+export async function* everyGateway(queries: Queries): AsyncGenerator<GatewayRow> {
+	for (let afterId = 0, isMore = true; isMore;) {
+		const found = queries.selectFrom('gateways').selectAll().where('id', '>', afterId);
+		const rows = await found.orderBy('id').limit(BATCH).execute();
+		yield* rows;
+		afterId = rows.at(-1)?.id ?? afterId;
+		isMore = rows.length === BATCH;
+	}
+}
+
+/** Returns all gateways with this setting, and perhaps others: callers compare it. */
+export const gatewaysWith = (
 	queries: Queries,
-	kind: GatewayRow['kind'],
-	limit: number
+	setting: 'api' | 'site',
+	value: string
 ): Promise<GatewayRow[]> =>
-	queries.selectFrom('gateways').selectAll().where('kind', '=', kind).orderBy('id').limit(limit).execute();
+	queries
+		.selectFrom('gateways')
+		.selectAll()
+		// PostgreSQL's JSON functions, which a migration used, write a space.
+		.where('settings', 'like', `%"${setting}":%"${value}"%`)
+		.orderBy('id')
+		.execute();
 
 export const gatewaysOfRouters = (
 	queries: Queries,

@@ -2,7 +2,7 @@ import { durationProblem } from '#lib/domain/duration.ts';
 import { toMinor } from '#lib/domain/money.ts';
 import { LIMITS, limitsOf, type Limit, type Limits } from '#lib/domain/offers/limits.ts';
 import type { OffersUpdateBody, ProblemItem } from '../api/contract/schemas.ts';
-import { asksRadius, heldLimits, type RegisteredGateway } from '../gateways/gateways.ts';
+import { heldLimits, type RegisteredGateway } from '../gateways/gateways.ts';
 import type { RouterRow } from '../routers/routers.ts';
 
 type NewOffer = OffersUpdateBody['offers'][number];
@@ -136,7 +136,7 @@ function dataProblem(
 	});
 	if (!unable) return null;
 	const gateway = `The gateway "${unable.name}" (${unable.kind})`;
-	if (asksRadius(unable) && unable.settings.nas === undefined) {
+	if (unable.mode === 'radius' && unable.settings.nas === undefined) {
 		return `${gateway} can limit the amount of data only with an address for Disconnect-Requests (--nas).`;
 	}
 	if (heldLimits(unable).data === 'device') {

@@ -10,33 +10,7 @@ import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
 import { countData } from '../access/provisioning/count-data.ts';
 import { countersOf } from './counters.ts';
-
-/**
- * A report on a device's connection (accounting, RFC 2866). Reports may repeat, be late and change order; the
- * resulting rows are the same. Connections without a pass are kept, because owners want to see them.
- */
-export interface AccountingReport {
-	status: 'start' | 'interim' | 'stop' | 'on' | 'off';
-	/** Acct-Session-Id; some gateways leave it empty with `on` and `off`. */
-	sessionId: string;
-	user: string | null;
-	/** Calling-Station-Id */
-	mac: string | null;
-	ip: string | null;
-	nasAddress: string | null;
-	nasIdentifier: string | null;
-	className: string | null;
-	/** Event-Timestamp by the gateway's clock, in seconds since the epoch. */
-	atSeconds: number | null;
-	/** Acct-Delay-Time: age of the report. */
-	delaySeconds: number;
-	/** Acct-Session-Time: duration of the connection. */
-	lastedSeconds: number | null;
-	bytesIn: number;
-	bytesOut: number;
-	/** Acct-Terminate-Cause */
-	cause: string | null;
-}
+import type { AccountingReport } from './report.ts';
 
 type TimedReport = AccountingReport & { at: number };
 
@@ -67,7 +41,8 @@ export async function account(
 ): Promise<void> {
 	const { database, clock, gateways, jobs, pskCandidates } = context;
 	const now = clock.now();
-	const { status, sessionId, atSeconds, delaySeconds } = report;
+	const { status, session, atSeconds, delaySeconds } = report;
+	if (status === null) return;
 	const isPrompt = delaySeconds <= MAX_CLOCK_DELAY_SECONDS;
 	const offsetMs = atSeconds !== null && isPrompt ? (atSeconds + delaySeconds) * 1000 - now : null;
 	const isNewOffset =
@@ -81,7 +56,7 @@ export async function account(
 		await database.transact((trx) => closeAll(context, trx, gateway, timed));
 		return;
 	}
-	if (sessionId === '') return;
+	if (session === '') return;
 	if (mac !== null && status === 'start') pskCandidates.joined({ mac, routerId: gateway.routerId });
 	await database.transact((trx) => updateConnection(context, trx, gateway, timed));
 	jobs.nudge();
@@ -163,12 +138,12 @@ async function connectionFor(
 		...((await isEarlier(context, trx, named.pass_id, startedAt)) &&
 			countersOf(none, report, { startedAt, since: startedAt })),
 		gateway_id: gateway.id,
-		acct_session_id: report.sessionId,
+		acct_session_id: report.session,
 		user_name: report.user,
 		mac,
 		ip: report.ip,
-		nas_address: report.nasAddress,
-		nas_identifier: report.nasIdentifier,
+		nas_address: report.nas_address,
+		nas_identifier: report.nas_identifier,
 		started_at: startedAt,
 		seen_at: at,
 		stopped_at: null,
@@ -193,7 +168,7 @@ async function identified(
 }
 
 /** Reads the pass from Class, or else from the username, and the end from Class. */
-function namedPass({ className, user }: AccountingReport): Named {
+function namedPass({ class: className, user }: AccountingReport): Named {
 	const [, id, until] = /^pass-(\d{1,15})-(\d{1,12})$/.exec(className ?? '') ?? [];
 	return id === undefined
 		? { pass_id: passOfUser(user ?? ''), enforced_until: null }

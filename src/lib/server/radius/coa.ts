@@ -1,12 +1,15 @@
 import { createSocket } from 'node:dgram';
-import { randomId, readResponse, requestPacket, type RequestAttributes, type RequestKind } from './packet.ts';
+import {
+	randomId,
+	readResponse,
+	requestPacket,
+	type Answer,
+	type RequestAttributes,
+	type RequestKind
+} from './packet.ts';
 
-/**
- * The result of a Disconnect- or CoA-Request (RFC 5176). `gone`: the gateway does not know the connection.
- * `refused`: `errorCause` of section 3.5. `silent`: no response, for example because the secret is wrong.
- */
-export type Asked =
-	{ kind: 'done' } | { kind: 'gone' } | { kind: 'refused'; errorCause: number | null } | { kind: 'silent' };
+/** The result of a Disconnect- or CoA-Request. `silent`: no response, for example because the secret is wrong. */
+export type Asked = Answer | { kind: 'silent' };
 
 export interface CoaTarget {
 	host: string;
@@ -16,8 +19,6 @@ export interface CoaTarget {
 
 export const DYNAMIC_AUTHORISATION_PORT = 3799;
 
-/** Session-Context-Not-Found */
-const NOT_FOUND = 503;
 const ANSWER_MS = 2_000;
 
 /** Sends one request, without retries. */
@@ -41,10 +42,7 @@ export function sendRequest(
 		socket.on('message', (bytes) => {
 			const answer = readResponse(kind, request, bytes, secret);
 			// Ignore forged packets: the real response may still arrive.
-			if (answer === null) return;
-			if (answer.kind === 'ack') end({ kind: 'done' });
-			else if (answer.errorCause === NOT_FOUND) end({ kind: 'gone' });
-			else end({ kind: 'refused', errorCause: answer.errorCause });
+			if (answer !== null) end(answer);
 		});
 		socket.connect(port, host, () => {
 			socket.send(request, (error) => error && end({ kind: 'silent' }));

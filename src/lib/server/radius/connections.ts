@@ -6,7 +6,7 @@ import * as store from '../access/device-slots/connection-store.ts';
 import { holdsSlot } from '../access/device-slots/device-slots.ts';
 import { passState } from '../access/passes/pass-state.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
-import { exponentialMs } from '../access/provisioning/grants/call-gateway.ts';
+import { exponentialMs, MAX_BACKOFF_MS } from '../access/provisioning/grants/call-gateway.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
 import type { RequestAttributes, RequestKind } from './packet.ts';
 
@@ -27,11 +27,12 @@ const MAX_PROLONG_ATTEMPTS = 3;
  * @returns when to run again; null if the connection is settled
  */
 export async function settleConnection(context: AccessContext, id: number): Promise<number | null> {
-	const { database, gateways, concurrencyLimit } = context;
+	const { database, clock, gateways, concurrencyLimit } = context;
 	const row = await store.findConnection(database.db, id);
 	if (!row || row.stopped_at !== null || row.pass_id === null) return null;
 	const gateway = await gateways.byId(row.gateway_id);
 	if (!gateway) return null;
+	if (gateway.unreadable.length > 0) return clock.now() + MAX_BACKOFF_MS;
 	return concurrencyLimit.run({ kind: CONNECTION_JOB, id, gateway, isBuyer: false }, async () => {
 		const untilMs = await desiredEnd(context, row);
 		return untilMs === null ? end(context, row, gateway) : prolong(context, row, gateway, untilMs);

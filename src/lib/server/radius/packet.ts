@@ -89,7 +89,11 @@ export function requestPacket(
 const attribute = (type: number, value: Buffer) =>
 	Buffer.concat([Buffer.from([type, value.length + 2]), value]);
 
-type DynamicAnswer = { kind: 'ack' } | { kind: 'nak'; errorCause: number | null };
+/** `gone`: the gateway does not know the connection. `refused`: `errorCause` of RFC 5176, section 3.5. */
+export type Answer = { kind: 'done' } | { kind: 'gone' } | { kind: 'refused'; errorCause: number | null };
+
+/** Session-Context-Not-Found */
+const NOT_FOUND = 503;
 
 /** Returns null if the response is invalid or its secret is wrong. */
 export function readResponse(
@@ -97,7 +101,7 @@ export function readResponse(
 	request: Buffer,
 	response: Buffer,
 	secret: string
-): DynamicAnswer | null {
+): Answer | null {
 	const length = response.length < HEADER_BYTES ? 0 : response.readUInt16BE(2);
 	if (length < HEADER_BYTES || length > response.length || length > MAX_PACKET_BYTES) return null;
 	const packet = Buffer.from(response.subarray(0, length));
@@ -110,9 +114,10 @@ export function readResponse(
 	if (!timingSafeEqual(given, expected)) return null;
 	const found = attributesOf(packet);
 	if (found === null || !isSigned(packet, found, secret)) return null;
-	if (packet[0] === ack) return { kind: 'ack' };
+	if (packet[0] === ack) return { kind: 'done' };
 	const cause = found.find(({ type }) => type === ERROR_CAUSE)?.value;
-	return { kind: 'nak', errorCause: cause?.length === 4 ? cause.readUInt32BE(0) : null };
+	const errorCause = cause?.length === 4 ? cause.readUInt32BE(0) : null;
+	return errorCause === NOT_FOUND ? { kind: 'gone' } : { kind: 'refused', errorCause };
 }
 
 /** Message-Authenticator is optional in responses, but must be valid if present. */

@@ -48,20 +48,7 @@ function closedReason(row: RouterRow, now: number): Exclude<OfflineReason, 'acce
 export const lacksNetworkPassword = (row: RouterRow, kind: AccessKind): boolean =>
 	kind === 'shared_password' && row.network_password_sealed === null;
 
-export interface OwnedRouter extends RouterBody {
-	ownerAccountId: number;
-	disabled: boolean;
-	/** False if an administrator disabled it. */
-	canEnable: boolean;
-	/** In ms since the epoch; null unless it is paused now. */
-	pausedUntil: number | null;
-	networkPasswordKnown: boolean;
-	maxDevices: number;
-	/** Start of an outage of all its gateways, in ms since the epoch. */
-	unresponsiveSince: number | null;
-	/** True if a gateway has responded, an administrator has confirmed the access, or buyers get the known password. */
-	givesAccess: boolean;
-}
+export type OwnedRouter = ReturnType<typeof forOwner>;
 
 const methodList = z.array(z.string());
 
@@ -144,14 +131,18 @@ export async function singleBody(context: RoutersContext, row: RouterRow): Promi
 	return bodyMaker(context)(row, null, brands.get(row.id) ?? null);
 }
 
-export const forOwner = (body: RouterBody, row: RouterRow, now: number): OwnedRouter => ({
+export const forOwner = (body: RouterBody, row: RouterRow, now: number) => ({
 	...body,
 	ownerAccountId: row.owner_account_id,
 	disabled: row.disabled_at !== null,
+	/** False if an administrator disabled it. */
 	canEnable: row.disabled_by_owner === 1,
+	/** In ms since the epoch; null unless it is paused now. */
 	pausedUntil: isPaused(row, now) ? row.paused_until : null,
 	networkPasswordKnown: row.network_password_sealed !== null,
 	maxDevices: row.max_devices,
+	/** Start of an outage of all its gateways, in ms since the epoch. */
 	unresponsiveSince: row.unresponsive_since,
+	/** True if a gateway has responded, an administrator has confirmed the access, or buyers get the known password. */
 	givesAccess: !isUnverified(row, { mode: 'live' }) && !lacksNetworkPassword(row, row.access_kind)
 });

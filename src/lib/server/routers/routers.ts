@@ -1,4 +1,3 @@
-import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { binder } from '../platform/bind.ts';
@@ -11,12 +10,11 @@ import {
 	ownedRouter,
 	ownedRouters,
 	readableRouter,
-	visibleRouter,
-	type RouterQuery
+	visibleRouter
 } from './read-routers.ts';
 import { isUnverified, paymentMethodsOf, singleBody } from './router-body.ts';
 import { searchRouters } from './search-routers.ts';
-import { setPrice, type PriceSetter } from './set-price.ts';
+import { setPrice } from './set-price.ts';
 import * as store from './store.ts';
 
 export type RouterRow = store.RouterRow;
@@ -44,20 +42,18 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 	const { database, clock, secrets } = context;
 	return {
 		/** Nearest first, then by id. */
-		list: (query: RouterQuery) => listRouters(context, query),
+		list: bind(listRouters),
 		/** @throws AppError `router_not_found` if absent or disabled, see readableRouter */
 		read: async (caller: Caller, id: number) =>
 			singleBody(context, await readableRouter(database.db, caller, id)),
 		visible: visibleRouter,
 		changeable: changeableRouter,
-		setPrice: (caller: PriceSetter, id: number, price: number, seen?: number) =>
-			setPrice(context, caller, id, price, seen),
+		setPrice: bind(setPrice),
 		/** Oldest first, including disabled ones. */
-		owned: (accountId: number, page: { afterId: number; limit: number }) =>
-			ownedRouters(context, accountId, page),
+		owned: bind(ownedRouters),
 		search: bind(searchRouters),
 		/** Returns the account's own router, or any for an admin. @throws AppError `router_not_found` */
-		ownedOne: (actor: Pick<Caller, 'accountId' | 'role'>, id: number) => ownedRouter(context, actor, id),
+		ownedOne: bind(ownedRouter),
 		/** @throws Error if the router does not exist */
 		async known(queries: Queries, id: number): Promise<RouterRow> {
 			const row = await store.find(queries, id);
@@ -71,26 +67,14 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		async setAccess(
 			trx: Tx,
 			id: number,
-			{
-				kind,
-				networkPassword,
-				maxDevices,
-				security
-			}: {
-				kind: AccessKind;
-				networkPassword: string | null;
-				maxDevices: number;
-				security: RouterRow['security'];
-			}
+			access: Pick<RouterRow, 'access_kind' | 'max_devices' | 'security'>,
+			networkPassword: string | null
 		): Promise<void> {
-			await store.update(trx, id, {
-				access_kind: kind,
-				network_password_sealed:
-					networkPassword === null ? null : secrets.encrypt(networkPassword, networkPasswordContext(id)),
-				max_devices: maxDevices,
-				security,
-				updated_at: clock.now()
-			});
+			const network_password_sealed =
+				networkPassword === null ? null : secrets.encrypt(networkPassword, networkPasswordContext(id));
+			const { access_kind, max_devices, security } = access;
+			const to = { access_kind, max_devices, security, network_password_sealed, updated_at: clock.now() };
+			await store.update(trx, id, to);
 		},
 		/** Returns whether buyers may rely on this gateway alone: others of its router cannot connect devices there. */
 		async verifiedBy({ routerId, seenAt }: { routerId: number; seenAt: number | null }): Promise<boolean> {
@@ -112,6 +96,6 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		offers: (row: RouterRow) => offersOf(context, row),
 		lastOfferChange: store.lastOfferChange,
 		/** Stores a new list with its author. */
-		setOffers: (trx: Tx, row: RouterRow, change: store.OfferChange) => store.changeOffers(trx, row, change)
+		setOffers: store.changeOffers
 	};
 }

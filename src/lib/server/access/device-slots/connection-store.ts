@@ -2,7 +2,7 @@ import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { exists, first } from '#lib/server/db/first.ts';
 import type { ConnectionsTable } from '#lib/server/db/schema.ts';
-import type { AccountingReport } from '#lib/server/radius/accounting.ts';
+import type { AccountingReport } from '#lib/server/radius/report.ts';
 import type { Span } from './store.ts';
 
 export type ConnectionRow = Selectable<ConnectionsTable>;
@@ -14,18 +14,18 @@ export const findConnection = (queries: Queries, id: number): Promise<Connection
 export async function connectionOf(
 	queries: Queries,
 	gatewayId: number,
-	{ sessionId, nasAddress, nasIdentifier, mac }: AccountingReport
+	{ session, nas_address, nas_identifier, mac }: AccountingReport
 ): Promise<ConnectionRow | null> {
 	const rows = await queries
 		.selectFrom('connections')
 		.selectAll()
 		.where('gateway_id', '=', gatewayId)
-		.where('acct_session_id', '=', sessionId)
+		.where('acct_session_id', '=', session)
 		.orderBy('id', 'desc')
 		.limit(MAX_SERVERS)
 		.execute();
-	const isSame = ({ nas_address, nas_identifier }: ConnectionRow) =>
-		nas_address === nasAddress && nas_identifier === nasIdentifier;
+	const isSame = (row: ConnectionRow) =>
+		row.nas_address === nas_address && row.nas_identifier === nas_identifier;
 	return rows.find(isSame) ?? rows.find((row) => row.mac !== null && row.mac === mac) ?? null;
 }
 
@@ -87,12 +87,12 @@ export const hasEnded = (queries: Queries, gatewayId: number): Promise<boolean> 
 export const openAt = (
 	queries: Queries,
 	gatewayId: number,
-	{ nasAddress, nasIdentifier, at }: AccountingReport & { at: number }
+	{ nas_address, nas_identifier, at }: AccountingReport & { at: number }
 ) =>
 	open(queries)
 		.where('gateway_id', '=', gatewayId)
-		.where('nas_address', nasAddress === null ? 'is' : '=', nasAddress)
-		.where('nas_identifier', nasIdentifier === null ? 'is' : '=', nasIdentifier)
+		.where('nas_address', nas_address === null ? 'is' : '=', nas_address)
+		.where('nas_identifier', nas_identifier === null ? 'is' : '=', nas_identifier)
 		.where('started_at', '<=', at)
 		.orderBy('id')
 		.execute();

@@ -92,7 +92,8 @@ function setAccess(
 		const networkPassword = shown ? wanted : isKept ? before : null;
 		const maxDevices = change.maxDevices ?? row.max_devices;
 		const { ssid, security } = row;
-		await routers.setAccess(trx, routerId, { kind, networkPassword, maxDevices, security });
+		const after = { access_kind: kind, security, max_devices: maxDevices };
+		await routers.setAccess(trx, routerId, after, networkPassword);
 		const field = kind === row.access_kind ? 'max-devices' : 'kind';
 		await offers.checkHeld(trx, routerId, { field, router: known });
 		if (networkPassword !== null && networkPassword !== before) {
@@ -101,7 +102,7 @@ function setAccess(
 		await record(context, trx, editor, {
 			...{ routerId, isNewPassword: networkPassword !== before },
 			before: { access_kind: known.access_kind, security: known.security, max_devices: known.max_devices },
-			after: { access_kind: kind, security, max_devices: maxDevices }
+			after
 		});
 		return {
 			kind,
@@ -180,9 +181,8 @@ function noteGateway(
 		// With external access control, the Wi-Fi itself may take the password.
 		const isUsual = row.access_kind === 'wpa_personal_per_client' && !elsewhere && kind !== 'hostapd';
 		if (!isUsual || (await wifiGatewayOf(context, trx, routerId)) !== null) return false;
-		const { max_devices: maxDevices, security } = row;
-		const networkPassword = routers.networkPassword(row);
-		await routers.setAccess(trx, routerId, { kind: 'portal_login', networkPassword, maxDevices, security });
+		const access = { ...row, access_kind: 'portal_login' } as const;
+		await routers.setAccess(trx, routerId, access, routers.networkPassword(row));
 		return true;
 	});
 }

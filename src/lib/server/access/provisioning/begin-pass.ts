@@ -1,5 +1,6 @@
 import type { SessionProvisioning } from '#lib/server/billing/sessions/sessions.ts';
 import type { Tx } from '#lib/server/db/database.ts';
+import { namesDevices } from '#lib/server/gateways/gateways.ts';
 import { isUnresponsive } from '#lib/server/routers/routers.ts';
 import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, ADDED_JOB, ROUTER_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
@@ -30,8 +31,8 @@ async function beginPass(context: PlanContext, trx: Tx, pass: PassRow): Promise<
 	const devices = brought.filter((one) => grantsDevices(targets, one.gateway_id));
 	const subjects: GrantSubject[] = [
 		...targets
-			.filter(({ subject }) => subject === 'user')
-			.map(({ gateway }) => ({ gatewayId: gateway.id, mac: null, captiveSessionId: null })),
+			.filter((gateway) => !namesDevices(gateway))
+			.map(({ id }) => ({ gatewayId: id, mac: null, captiveSessionId: null })),
 		...devices
 			.slice(0, pass.max_devices)
 			.map(({ id, gateway_id, mac }) => ({ gatewayId: gateway_id, mac, captiveSessionId: id }))

@@ -7,7 +7,7 @@ import type { AccessContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
 import { releaseGrants } from './request-grant.ts';
-import { controlModeOf, needsGrants } from './targets.ts';
+import { needsGrants } from './targets.ts';
 
 /** Stops waiting for the gateway this long before the end of added time. */
 const LAST_LOOK_MS = 60_000;
@@ -84,6 +84,6 @@ function hasLearnt(
 	const { confirmed_end_at: confirmed, requested_end_at: requested, updated_at: requestedAt } = grant;
 	if ((confirmed ?? 0) >= expiresAt - SAME_END_MS) return true;
 	const gateway = gateways.find(({ id }) => id === grant.gateway_id);
-	const isFetched = gateway !== undefined && controlModeOf(gateway) === 'poll' && requestedAt > startsAt;
+	const isFetched = gateway?.mode === 'poll' && requestedAt > startsAt;
 	return isFetched && (requested ?? 0) >= expiresAt - SAME_END_MS;
 }

@@ -24,9 +24,7 @@ export async function deviceCame(
 	const last = await newestDevice(context, trx, pass);
 	// The buyer may have paid before the device came. The pass may wait for another gateway.
 	if (signsInItself(last, targets)) await jobs.schedule(trx, ROUTER_JOB, pass.id, clock.now());
-	if (targets.some(({ subject }) => subject === 'user')) {
-		await requestUsers(context, trx, pass, targets, isOnline ? null : (last?.gateway_id ?? null));
-	}
+	await requestUsers(context, trx, pass, targets, isOnline ? null : (last?.gateway_id ?? null));
 	const newest = (await devicesOf(trx, pass, clock.now())).find((one) =>
 		grantsDevices(targets, one.gateway_id)
 	);

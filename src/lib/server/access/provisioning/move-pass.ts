@@ -7,7 +7,7 @@ import type { PassRow } from '../passes/passes.ts';
 import type { PlanContext } from './context.ts';
 import * as store from './grants/store.ts';
 import { passChanged, requestGrant } from './request-grant.ts';
-import { controlModeOf, grantsDevices, newestDevice, targetsAt } from './targets.ts';
+import { grantsDevices, newestDevice, targetsAt } from './targets.ts';
 
 /**
  * Some gateways cannot disconnect the old device, so it stays online beside the new one. There a pass moves
@@ -35,7 +35,7 @@ export async function movePass(context: PlanContext, trx: Tx, pass: PassRow): Pr
 	}
 	await releaseOtherSlots(trx, others, now);
 	// The disconnected old device would sign in by RADIUS faster.
-	if (gateway && controlModeOf(gateway) === 'radius') {
+	if (gateway?.mode === 'radius') {
 		const order = { passId: pass.id, gatewayId: gateway.id, mac: newest.mac, maxDevices: pass.max_devices };
 		await takeSlot(trx, jobs, order, now);
 	}
@@ -56,9 +56,9 @@ async function isTooSoon(
 	now: number
 ): Promise<boolean> {
 	const since = now - MOVE_AGAIN_MS;
-	if (own && controlModeOf(own) === 'browser' && (await wasMovedSince(trx, passId, since))) return true;
+	if (own?.mode === 'browser' && (await wasMovedSince(trx, passId, since))) return true;
 	// Gateways that poll never disconnect a device.
-	const polling = all.filter((one) => controlModeOf(one) === 'poll').map(({ id }) => id);
+	const polling = all.filter((one) => one.mode === 'poll').map(({ id }) => id);
 	if (await store.hasMovedIn(trx, { passId, gatewayIds: polling, since }, now)) return true;
 	return hasMovedOnline(trx, { passId, exceptMac }, currentReports(now));
 }

@@ -1,10 +1,10 @@
 import type { Tx } from '#lib/server/db/database.ts';
+import { namesDevices, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { forgetAttempts, openConnections } from '../device-slots/connection-store.ts';
 import { CONNECTION_JOB, GRANT_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
 import type { PlanContext } from './context.ts';
 import * as store from './grants/store.ts';
-import type { Target } from './targets.ts';
 
 /** A device or user at a gateway. `mac` is null for a user. */
 export interface GrantSubject {
@@ -45,7 +45,7 @@ export async function requestUsers(
 	context: PlanContext,
 	trx: Tx,
 	pass: PassRow,
-	targets: readonly Target[],
+	targets: readonly RegisteredGateway[],
 	againAt: number | null
 ): Promise<void> {
 	const { clock, jobs } = context;
@@ -53,8 +53,7 @@ export async function requestUsers(
 	const open = (await store.openGrantsOf(trx, pass.id)).filter(
 		(one) => one.mac === null && store.isWanted(one)
 	);
-	for (const { gateway, subject } of targets) {
-		if (subject !== 'user') continue;
+	for (const gateway of targets.filter((one) => !namesDevices(one))) {
 		const own = open.find(({ gateway_id: gatewayId }) => gatewayId === gateway.id);
 		if (!own) {
 			await requestGrant(context, trx, pass.id, { gatewayId: gateway.id, mac: null, captiveSessionId: null });

@@ -1,38 +1,26 @@
 import type { Queries, Tx } from '#lib/server/db/database.ts';
-import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { namesDevices, type Gateways, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 import type { DeviceController } from '#lib/server/gateways/gateway.ts';
 import type { PassRow } from '../passes/passes.ts';
 import type { PlanContext } from './context.ts';
 import { devicesOf, type BroughtDevice } from './devices.ts';
 
-export interface Target {
-	gateway: RegisteredGateway;
-	subject: 'device' | 'user';
-}
-
-export const controlModeOf = (gateway: RegisteredGateway) => adapterOf(gateway.kind).controlMode(gateway);
-
-export const needsGrants = (gateway: RegisteredGateway) => ['push', 'poll'].includes(controlModeOf(gateway));
+export const needsGrants = ({ mode }: RegisteredGateway) => mode === 'push' || mode === 'poll';
 
 /** Returns null when the server does not call this gateway. */
-export const controllerOf = (gateway: RegisteredGateway): DeviceController | null =>
-	controlModeOf(gateway) === 'push' ? adapterOf(gateway.kind).controller : null;
+export const controllerOf = ({ kind, mode }: RegisteredGateway): DeviceController | null =>
+	mode === 'push' ? adapterOf(kind).controller : null;
 
-export async function targetsAt(
+/** Returns the gateways that need grants, for devices or users. */
+export const targetsAt = async (
 	{ gateways }: { gateways: Gateways },
 	queries: Queries,
 	routerId: number
-): Promise<Target[]> {
-	const all = await gateways.ofRouter(queries, routerId);
-	return all.filter(needsGrants).map((gateway) => ({
-		gateway,
-		subject: controllerOf(gateway)?.subject ?? 'device'
-	}));
-}
+): Promise<RegisteredGateway[]> => (await gateways.ofRouter(queries, routerId)).filter(needsGrants);
 
-export const grantsDevices = (targets: readonly Target[], gatewayId: number): boolean =>
-	targets.some(({ gateway, subject }) => subject === 'device' && gateway.id === gatewayId);
+export const grantsDevices = (targets: readonly RegisteredGateway[], gatewayId: number): boolean =>
+	targets.some((gateway) => gateway.id === gatewayId && namesDevices(gateway));
 
 export async function newestDevice(
 	{ clock }: Pick<PlanContext, 'clock'>,
@@ -44,5 +32,5 @@ export async function newestDevice(
 }
 
 /** Whether a device is at a gateway that needs no grant for it. */
-export const signsInItself = (device: BroughtDevice | null, targets: readonly Target[]): boolean =>
-	device !== null && targets.every(({ gateway }) => gateway.id !== device.gateway_id);
+export const signsInItself = (device: BroughtDevice | null, targets: readonly RegisteredGateway[]): boolean =>
+	device !== null && targets.every(({ id }) => id !== device.gateway_id);

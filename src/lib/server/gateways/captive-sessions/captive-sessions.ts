@@ -3,11 +3,11 @@ import type { Database } from '#lib/server/db/database.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
-import type { RegisteredGateway } from '../gateways.ts';
+import { namesDevices, type RegisteredGateway } from '../gateway-record.ts';
 import { adapterOf } from '../registry.ts';
 import { bindPurchase, moveToPurchase } from './bind-purchase.ts';
 import { earlierPurchase, purchaseOnlineAt } from './find-purchase.ts';
-import { finishSignIn, purchaseDevice } from './purchase-device.ts';
+import { purchaseDevice, signInUrl } from './purchase-device.ts';
 import { enter, findCaptiveSession, loginOf, newestLogins } from './record.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 
@@ -53,19 +53,19 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 		move: (purchaseToken: string) => context.access.move(sha256(purchaseToken)),
 		carry: bind(moveToPurchase),
 		ofPurchase: bind(purchaseDevice),
-		finish: bind(finishSignIn),
+		signInUrl: bind(signInUrl),
 		earlierPurchase: bind(earlierPurchase),
 		onlineAt: bind(purchaseOnlineAt),
 		/** Another gateway of the router may respond, but it cannot connect devices here. */
 		sellsAt: async (gateway: RegisteredGateway): Promise<boolean> =>
 			gateway.unresponsiveSince === null && (await context.access.isVerified(gateway)),
-		startAddress: (gateway: RegisteredGateway) => adapterOf(gateway.kind).startAddress(gateway),
-		/** Returns whether the gateway connects only devices that we name: a purchase needs a device. */
-		needsDevice(gateway: RegisteredGateway): boolean {
-			const { controlMode, controller } = adapterOf(gateway.kind);
-			const mode = controlMode(gateway);
-			return mode === 'poll' || (mode === 'push' && controller?.subject === 'device');
+		/** Returns a URL that triggers another redirect, or null. */
+		startAddress({ kind, loginHosts: [host] }: RegisteredGateway): string | null {
+			const { defaultPort, startPath } = adapterOf(kind);
+			if (host === undefined || startPath === null) return null;
+			return new URL(startPath, `http://${host.includes(':') ? host : `${host}:${defaultPort}`}`).href;
 		},
+		needsDevice: namesDevices,
 		newestLogins: bind(newestLogins)
 	};
 }

@@ -1,4 +1,4 @@
-import type { RegisteredGateway } from '../gateways.ts';
+import { signsInBrowser, type RegisteredGateway } from '../gateway-record.ts';
 import type { Entry } from '../gateway.ts';
 import { adapterOf } from '../registry.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
@@ -45,10 +45,9 @@ export async function purchaseOnlineAt(
 		(paid.tried_at !== null && newest.created_at <= paid.tried_at) ||
 		entryOf(secrets, newest).state === 'online';
 	if (isSignedIn) return paid.purchase_token_hash;
-	const adapter = adapterOf(gateway.kind);
-	if (adapter.finishes(gateway) !== 'waits') return null;
+	if (signsInBrowser(gateway)) return null;
 	// Another system connects the device and does not report it.
-	if (adapter.controlMode(gateway) === 'external') return paid.purchase_token_hash;
+	if (gateway.mode === 'external') return paid.purchase_token_hash;
 	const state = await access.stateOf(paid.purchase_token_hash, {
 		gatewayId: gateway.id,
 		mac: paid.client_mac

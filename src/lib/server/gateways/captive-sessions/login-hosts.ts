@@ -13,16 +13,14 @@ export function normaliseLoginHost(text: string): string | null {
 	return port === undefined ? host : `${host}:${Number(port)}`;
 }
 
-/** @param defaultPort port of a registered host that names none. @throws EntryRefused without a match */
-export function registeredHost(
-	{ loginHosts }: GatewayFacts,
-	host: string,
-	port: number,
-	defaultPort: number
-): string {
-	const wanted = `${host.toLowerCase()}:${port}`;
-	const known = loginHosts.map((one) => (one.includes(':') ? one : `${one}:${defaultPort}`));
-	if (!known.includes(wanted))
-		throw new EntryRefused('foreign-host', `${wanted} is not a registered login host`);
-	return wanted;
+/**
+ * @param address `host` or `host:port`
+ * @param defaultPort port of an address that names none
+ * @returns `host:port` @throws EntryRefused for an address that is not registered
+ */
+export function registeredHost({ loginHosts }: GatewayFacts, address: string, defaultPort: number): string {
+	const withPort = (host: string) => (host.includes(':') ? host : `${host}:${defaultPort}`);
+	const wanted = withPort(address.toLowerCase());
+	if (loginHosts.map(withPort).includes(wanted)) return wanted;
+	throw new EntryRefused('foreign-host', `${wanted} is not a registered login host`);
 }

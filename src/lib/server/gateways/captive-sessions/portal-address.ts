@@ -1,24 +1,15 @@
 import { UNKNOWN, type ConfigSite } from '../gateway.ts';
 
-/** The address at which devices reach this installation. A `URL` would lower-case THIS-MACHINE. */
-export interface PortalAddress {
-	origin: string;
-	protocol: string;
-	hostname: string;
-	/** '' for the protocol's default. */
-	port: string;
-}
+/** The address at which devices reach this installation; `port` is '' for the protocol's default. */
+export type PortalAddress = ReturnType<typeof portalAddress>;
 
-export function portalAddress({ origin, port }: Pick<ConfigSite, 'origin' | 'port'>): PortalAddress {
-	if (origin !== null) {
-		const { protocol, hostname, port: own } = new URL(origin);
-		return { origin: new URL(origin).origin, protocol, hostname, port: own };
+export function portalAddress({ origin: text, port: ownPort }: Pick<ConfigSite, 'origin' | 'port'>) {
+	if (text !== null) {
+		const { origin, protocol, hostname, port } = new URL(text);
+		return { origin, protocol, hostname, port };
 	}
-	const own = port === 80 ? '' : String(port);
-	return {
-		origin: `http://${UNKNOWN.machine}${own === '' ? '' : `:${own}`}`,
-		protocol: 'http:',
-		hostname: UNKNOWN.machine,
-		port: own
-	};
+	// A URL would lower-case the placeholder.
+	const port = ownPort === 80 ? '' : String(ownPort);
+	const origin = `http://${UNKNOWN.machine}${port === '' ? '' : `:${port}`}`;
+	return { origin, protocol: 'http:', hostname: UNKNOWN.machine, port };
 }

@@ -1,8 +1,7 @@
 import type { DeviceState } from '#lib/server/access/device-slots/device-state.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { EntryRefused, type Entry, type Finish, type PassLogin } from '../gateway.ts';
-import { openGateway } from '../gateway-record.ts';
-import type { RegisteredGateway } from '../gateways.ts';
+import { EntryRefused, type Entry, type PassLogin } from '../gateway.ts';
+import { openGateway, signsInBrowser, type RegisteredGateway } from '../gateway-record.ts';
 import { adapterOf } from '../registry.ts';
 import * as gatewayStore from '../store.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
@@ -18,7 +17,8 @@ export interface PurchaseAt {
 export interface PurchaseDevice {
 	gateway: RegisteredGateway;
 	entry: Entry;
-	how: Finish['kind'];
+	/** `navigate`: the browser signs in. `waits`: the gateway connects the device without it. */
+	how: 'navigate' | 'waits';
 	/** The browser was sent to the gateway in this captive session, or recently in another one. */
 	tried: 'here' | 'elsewhere' | null;
 	/** null at gateways that do not control devices. */
@@ -41,7 +41,7 @@ export async function purchaseDevice(
 	return {
 		gateway,
 		entry: entryOf(context.secrets, newest),
-		how: adapterOf(gateway.kind).finishes(gateway),
+		how: signsInBrowser(gateway) ? 'navigate' : 'waits',
 		tried: newest.tried_at === null ? recently : 'here',
 		deviceState: await context.access.stateOf(sha256(purchase.token), {
 			gatewayId: gateway.id,
@@ -50,19 +50,19 @@ export async function purchaseDevice(
 	};
 }
 
-/** Returns the browser's next step at the gateway and marks it as tried; null if there is none. */
-export async function finishSignIn(
+/** Returns the URL with which the browser signs in at the gateway, and marks it as tried; null if there is none. */
+export async function signInUrl(
 	context: CaptiveSessionsContext,
 	purchase: PurchaseAt,
 	login: PassLogin
-): Promise<Finish | null> {
+): Promise<string | null> {
 	const found = await newestOf(context, purchase);
-	if (!found) return null;
+	if (!found || !signsInBrowser(found.gateway)) return null;
 	const { newest, gateway } = found;
 	try {
-		const finish = adapterOf(gateway.kind).finish(entryOf(context.secrets, newest), login, gateway);
+		const url = adapterOf(gateway.kind).signInUrl?.(entryOf(context.secrets, newest), login, gateway);
 		await store.update(context.database.db, newest.id, { tried_at: context.clock.now() });
-		return finish;
+		return url ?? null;
 	} catch (error) {
 		if (error instanceof EntryRefused) return null;
 		throw error;

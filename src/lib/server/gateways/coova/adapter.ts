@@ -53,9 +53,8 @@ export const coova: Gateway = {
 	title: 'CoovaChilli',
 	secretName: 'uamsecret',
 	defaultPort: DEFAULT_PORT,
-	finishes: () => 'navigate',
+	startPath: '/prelogin',
 	controlMode: () => 'radius',
-	takesPassword: () => true,
 	controller: null,
 	configFor: coovaConfig,
 
@@ -68,7 +67,7 @@ export const coova: Gateway = {
 		const port = field(fields, 'uamport') || String(DEFAULT_PORT);
 		const host = field(fields, 'uamip');
 		if (!/^\d{1,5}$/.test(port) || host === '') throw new EntryRefused('broken', 'uamip is missing');
-		const address = registeredHost(facts, host, Number(port), DEFAULT_PORT);
+		const address = registeredHost(facts, `${host}:${port}`, DEFAULT_PORT);
 		const challenge = field(fields, 'challenge').toLowerCase();
 		if (state !== 'online' && !CHALLENGE.test(challenge)) {
 			throw new EntryRefused('broken', 'The challenge is invalid');
@@ -86,21 +85,15 @@ export const coova: Gateway = {
 	// parseEntry checked the signature, which covers the MAC address.
 	provesDevice: (_entry, _earlier, { secret }) => secret !== null,
 
-	finish({ login }, { user, password, landing }, facts) {
+	signInUrl({ login }, { user, password, landing }, facts) {
 		const { address = '', challenge = '' } = login;
 		if (!CHALLENGE.test(challenge)) throw new EntryRefused('missing', 'The challenge is missing');
 		const raw = Buffer.from(challenge, 'hex');
 		const shared = facts.secret === null ? raw : md5(raw, facts.secret);
-		const [host = '', port = ''] = address.split(':');
-		const url = new URL(`http://${registeredHost(facts, host, Number(port), DEFAULT_PORT)}/logon`);
+		const url = new URL(`http://${registeredHost(facts, address, DEFAULT_PORT)}/logon`);
 		url.searchParams.set('username', user);
 		url.searchParams.set('response', md5('\0', password, shared).toString('hex'));
 		url.searchParams.set('userurl', landing);
-		return { kind: 'navigate', url: url.href };
-	},
-
-	startAddress({ loginHosts: [host] }) {
-		if (host === undefined) return null;
-		return `http://${host.includes(':') ? host : `${host}:${DEFAULT_PORT}`}/prelogin`;
+		return url.href;
 	}
 };

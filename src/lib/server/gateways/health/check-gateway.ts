@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { GatewayStatus } from '../gateway.ts';
 import type { RegisteredGateway } from '../gateways.ts';
-import { adapterOf, gatewayStatus } from '../registry.ts';
+import { gatewayStatus } from '../status.ts';
+import type { GatewayRow } from '../store.ts';
 import type { GatewayHealthContext } from './gateway-health.ts';
 import * as store from './store.ts';
 import { judge, UNRESPONSIVE_CHECKS } from './verdict.ts';
@@ -15,26 +14,31 @@ export interface Round {
 	signal: AbortSignal;
 }
 
-const STATUS_TIMEOUT_MS = 12_000;
-
-const modeOf = (gateway: RegisteredGateway) => adapterOf(gateway.kind).controlMode(gateway);
-
 /** An unresponsive RADIUS gateway may only have lost its connections. */
-const mayHaveLostConnections = (gateway: RegisteredGateway) =>
-	gateway.unresponsiveSince !== null && modeOf(gateway) === 'radius';
+const mayHaveLostConnections = ({ mode, unresponsiveSince }: RegisteredGateway) =>
+	unresponsiveSince !== null && mode === 'radius';
 
 /** Returns whether a check calls the gateway, instead of reading what it sent. */
 export const needsProbe = (gateway: RegisteredGateway): boolean =>
-	modeOf(gateway) === 'push' || mayHaveLostConnections(gateway);
+	gateway.unreadable.length === 0 && (gateway.mode === 'push' || mayHaveLostConnections(gateway));
 
 export async function checkGateway(
 	context: GatewayHealthContext,
-	row: store.CheckRow,
+	row: GatewayRow,
 	gateway: RegisteredGateway,
 	{ now, counts, reporting, signal }: Round
 ): Promise<void> {
 	const { database, gateways, access } = context;
-	const mode = modeOf(gateway);
+	const { mode } = gateway;
+	if (gateway.unreadable.length > 0) {
+		const { unresponsiveSince } = gateway;
+		return save(context, row, {
+			now,
+			seenAt: row.seen_at,
+			missedChecks: UNRESPONSIVE_CHECKS,
+			unresponsiveSince
+		});
+	}
 	const responded = mode === 'push' && (await requestStatus(context, gateway, signal));
 	const life = mayHaveLostConnections(gateway) ? await access.lifeOf(gateway) : 'unknown';
 	if (life === 'responding') await gateways.recordStatus(gateway, { answered: true });
@@ -50,12 +54,19 @@ export async function checkGateway(
 		seenAt,
 		now
 	});
-	if (await store.saveCheck(database.db, row.id, { now, seenAt, ...verdict })) {
-		logChange(context, row, verdict.unresponsiveSince);
-	}
+	await save(context, row, { now, seenAt, ...verdict });
 }
 
-function logChange({ log }: GatewayHealthContext, row: store.CheckRow, unresponsiveSince: number | null) {
+async function save(
+	context: GatewayHealthContext,
+	row: GatewayRow,
+	check: Parameters<typeof store.saveCheck>[2]
+): Promise<void> {
+	const isSaved = await store.saveCheck(context.database.db, row.id, check);
+	if (isSaved) logChange(context, row, check.unresponsiveSince);
+}
+
+function logChange({ log }: GatewayHealthContext, row: GatewayRow, unresponsiveSince: number | null) {
 	const facts = { gateway: row.name, router: row.router_id };
 	if (unresponsiveSince !== null && row.unresponsive_since === null) {
 		log.warn({ ...facts, since: new Date(unresponsiveSince).toISOString() }, 'gateway unresponsive');
@@ -71,13 +82,15 @@ async function requestStatus(
 	gateway: RegisteredGateway,
 	stopping: AbortSignal
 ): Promise<boolean> {
-	const { gateways } = context;
-	const status = await statusOf(context, gateway, stopping);
+	const { gateways, log, reach } = context;
+	const status = await gatewayStatus(gateway, reach, stopping).catch((error: unknown) => {
+		if (!stopping.aborted) log.error({ err: error, gateway: gateway.name }, 'gateway adapter failed');
+		return null;
+	});
 	if (stopping.aborted) return false;
-	const problems = status?.problems.join(' ') ?? '';
+	const problems = status?.problems.join(' ') ?? 'An error of ours; see the log.';
 	if (!status?.isUsable) {
-		const trouble = problems || `The gateway did not respond within ${STATUS_TIMEOUT_MS / 1000} seconds.`;
-		await gateways.recordStatus(gateway, { trouble });
+		await gateways.recordStatus(gateway, { trouble: problems });
 		return false;
 	}
 	const { clockOffsetMs, online } = status;
@@ -88,23 +101,4 @@ async function requestStatus(
 		...(clockOffsetMs === null ? {} : { clockOffsetMs })
 	});
 	return true;
-}
-
-/** @returns null if the gateway timed out, or the process stops */
-async function statusOf(
-	{ log, reach }: GatewayHealthContext,
-	gateway: RegisteredGateway,
-	stopping: AbortSignal
-): Promise<GatewayStatus | null> {
-	const responded = new AbortController();
-	const signal = AbortSignal.any([responded.signal, stopping]);
-	try {
-		const timeout = sleep(STATUS_TIMEOUT_MS, null, { signal }).catch(() => null);
-		return await Promise.race([gatewayStatus(gateway.kind, gateway, reach), timeout]);
-	} catch (error) {
-		log.error({ err: error, gateway: gateway.name }, 'gateway adapter failed');
-		return null;
-	} finally {
-		responded.abort();
-	}
 }

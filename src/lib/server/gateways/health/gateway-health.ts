@@ -4,6 +4,7 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 import type { Reach } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
+import { everyGateway, type GatewayRow } from '../store.ts';
 import { checkGateway, needsProbe, type Round } from './check-gateway.ts';
 import * as store from './store.ts';
 
@@ -24,10 +25,8 @@ const CHECK_MS = 60_000;
 const MIN_GAP_MS = 45_000;
 /** After a longer gap a check does not count, because nothing was received meanwhile. */
 const MAX_GAP_MS = 150_000;
-/** Per check, the least recently checked first. */
-const MAX_CHECKED = 1_000;
 const MAX_CONCURRENT_PROBES = 8;
-/** The check starts no probes after this time. The next check begins with the others. */
+/** The check starts no probes after this time. The next check begins with the others, the least recently checked first. */
 const ROUND_MS = 40_000;
 /** A report this long after the start shows that a connection sends interim reports. */
 const REPORTED_AFTER_MS = 30_000;
@@ -45,7 +44,8 @@ const LOST_MS = 15 * 60_000;
  * Recovery: a check probes an unresponsive `radius` gateway if it accepts Disconnect-Requests. Otherwise
  * connections without a report for LOST_MS count as ended, and the router sells again. Without this rule, a
  * lost Stop or a power cut would keep the router offline for ever.
- * Concurrency: one job in one process at a time checks all gateways.
+ * Concurrency: one job in one process at a time checks all gateways. Probes are shared among owners, so that one with
+ * many slow gateways does not delay the others.
  */
 export function createGatewayHealth(context: GatewayHealthContext) {
 	const stopping = new AbortController();
@@ -71,10 +71,11 @@ async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Pro
 		}),
 		signal
 	};
-	const due = await gatewaysToCheck(context);
-	const toProbe = due.filter(({ gateway }) => needsProbe(gateway));
-	for (const one of due.filter(({ gateway }) => !needsProbe(gateway))) {
-		await checkGateway(context, one.row, one.gateway, round);
+	const toProbe: Due[] = [];
+	for await (const row of everyGateway(database.db)) {
+		const gateway = context.gateways.open(row);
+		if (needsProbe(gateway)) toProbe.push({ row, gateway });
+		else await checkGateway(context, row, gateway, round);
 	}
 	await updateRouters(context);
 	await probe(context, toProbe, round);
@@ -83,24 +84,24 @@ async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Pro
 }
 
 interface Due {
-	row: store.CheckRow;
+	row: GatewayRow;
 	gateway: RegisteredGateway;
 }
 
-async function gatewaysToCheck({ database, gateways }: GatewayHealthContext): Promise<Due[]> {
-	const registered = new Map((await gateways.list()).map((gateway) => [gateway.id, gateway]));
-	return (await store.leastRecentlyChecked(database.db, MAX_CHECKED)).flatMap((row) => {
-		const gateway = registered.get(row.id);
-		return gateway ? [{ row, gateway }] : [];
-	});
-}
-
-async function probe(context: GatewayHealthContext, queue: Due[], round: Round): Promise<void> {
+async function probe(context: GatewayHealthContext, toProbe: readonly Due[], round: Round): Promise<void> {
 	const deadline = performance.now() + ROUND_MS;
+	const queue = toProbe.toSorted((one, other) => (one.row.checked_at ?? 0) - (other.row.checked_at ?? 0));
+	const owners = queue.length === 0 ? new Map() : await store.ownersOfRouters(context.database.db);
+	const running = new Map<number, number>();
+	const load = ({ gateway }: Due) => running.get(owners.get(gateway.routerId) ?? 0) ?? 0;
 	const work = async () => {
-		for (let next = queue.shift(); next; next = queue.shift()) {
-			if (round.signal.aborted || performance.now() > deadline) return;
+		while (queue.length > 0 && !round.signal.aborted && performance.now() <= deadline) {
+			const next = queue.reduce((one, other) => (load(other) < load(one) ? other : one));
+			queue.splice(queue.indexOf(next), 1);
+			const owner = owners.get(next.gateway.routerId) ?? 0;
+			running.set(owner, load(next) + 1);
 			await checkGateway(context, next.row, next.gateway, round);
+			running.set(owner, load(next) - 1);
 		}
 	};
 	await Promise.all(Array.from({ length: MAX_CONCURRENT_PROBES }, work));

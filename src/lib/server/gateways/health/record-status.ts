@@ -19,13 +19,15 @@ const SEEN_INTERVAL_MS = 10_000;
 
 /**
  * Saves an update. The router sells after the first response, and again after the end of an outage.
- * @param gateway as read before it responded: a response to old settings or secrets does not count
+ * @param gateway as read before it responded: a response to old settings or secrets does not count, nor
+ * does one of a gateway whose secrets cannot be read
  */
 export async function recordStatus(
 	{ database, clock }: GatewaysContext,
-	{ id, updatedAt }: Pick<RegisteredGateway, 'id' | 'updatedAt'>,
+	{ id, updatedAt, unreadable }: Pick<RegisteredGateway, 'id' | 'updatedAt' | 'unreadable'>,
 	{ seen: called, answered, clockOffsetMs, trouble, online }: StatusUpdate
 ): Promise<void> {
+	if (unreadable.length > 0) return;
 	const { db } = database;
 	const row = await store.findGateway(db, 'id', id);
 	if (row?.updated_at !== updatedAt) return;

@@ -2,24 +2,15 @@ import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { first } from '#lib/server/db/first.ts';
 
-export interface CheckRow {
-	id: number;
-	name: string;
-	router_id: number;
-	seen_at: number | null;
-	unresponsive_since: number | null;
-	checked_seen_at: number | null;
-	missed_checks: number;
-}
-
-export const leastRecentlyChecked = (queries: Queries, limit: number): Promise<CheckRow[]> =>
-	queries
-		.selectFrom('gateways')
-		.select(['id', 'name', 'router_id', 'seen_at', 'unresponsive_since', 'checked_seen_at', 'missed_checks'])
-		.orderBy(sql`coalesce(checked_at, 0)`)
-		.orderBy('id')
-		.limit(limit)
+/** Returns the owner of each router that has a gateway. */
+export async function ownersOfRouters(queries: Queries): Promise<Map<number, number>> {
+	const rows = await queries
+		.selectFrom('routers')
+		.select(['id', 'owner_account_id'])
+		.where('id', 'in', (gateways) => gateways.selectFrom('gateways').select('router_id'))
 		.execute();
+	return new Map(rows.map(({ id, owner_account_id: owner }) => [id, owner]));
+}
 
 export const lastCheckAt = async (queries: Queries): Promise<number | null> =>
 	(await first(queries.selectFrom('gateways').select(({ fn }) => fn.max('checked_at').as('at'))))?.at ?? null;

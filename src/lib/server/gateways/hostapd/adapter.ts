@@ -9,14 +9,11 @@ export const hostapd: Gateway = {
 	title: 'Access point with RADIUS',
 	secretName: null,
 	defaultPort: null,
-	finishes: () => 'waits',
+	startPath: null,
 	controlMode: () => 'radius',
-	takesPassword: () => true,
 	controller: null,
 	configFor: hostapdConfig,
 	parseEntry() {
 		throw new EntryRefused('missing', 'Access points do not redirect');
-	},
-	finish: () => ({ kind: 'waits' }),
-	startAddress: () => null
+	}
 };

@@ -57,7 +57,7 @@ function loginAddress(text: string, facts: GatewayFacts): string {
 		throw new EntryRefused('foreign-host', `${protocol} is not http or https`);
 	}
 	const usual = protocol === 'https:' ? 443 : DEFAULT_PORT;
-	registeredHost(facts, hostname, port === '' ? usual : Number(port), usual);
+	registeredHost(facts, port === '' ? hostname : `${hostname}:${port}`, usual);
 	if (pathname !== LOGIN_PATH || username !== '' || password !== '') {
 		throw new EntryRefused('foreign-host', `${pathname} is not the sign-in page of a hotspot`);
 	}
@@ -78,9 +78,8 @@ export const mikrotik: Gateway = {
 	title: 'MikroTik hotspot',
 	secretName: null,
 	defaultPort: DEFAULT_PORT,
-	finishes: () => 'navigate',
+	startPath: LOGIN_PATH,
 	controlMode: ({ settings }) => (settings.control === 'rest' ? 'push' : 'radius'),
-	takesPassword: () => true,
 	controller: mikrotikController,
 	configFor: mikrotikConfig,
 
@@ -100,7 +99,7 @@ export const mikrotik: Gateway = {
 		};
 	},
 
-	finish({ login }, { user, password, landing }, facts) {
+	signInUrl({ login }, { user, password, landing }, facts) {
 		const url = new URL(loginAddress(login['address'] ?? '', facts));
 		const { chapId, challenge } = login;
 		url.searchParams.set('username', user);
@@ -113,8 +112,6 @@ export const mikrotik: Gateway = {
 		url.searchParams.set('dst', landing);
 		// Mini-browsers cannot open the status window.
 		url.searchParams.set('popup', 'false');
-		return { kind: 'navigate', url: url.href };
-	},
-
-	startAddress: ({ loginHosts: [host] }) => (host === undefined ? null : `http://${host}${LOGIN_PATH}`)
+		return url.href;
+	}
 };

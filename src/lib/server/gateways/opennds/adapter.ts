@@ -7,7 +7,7 @@ import {
 	field,
 	webAddressOf
 } from '../captive-sessions/fields.ts';
-import { EntryRefused, type Entry, type Gateway, type GatewayFacts, type ControlMode } from '../gateway.ts';
+import { EntryRefused, type Entry, type Gateway } from '../gateway.ts';
 import { registeredHost } from '../captive-sessions/login-hosts.ts';
 import { nameHashes } from './authmon.ts';
 import { openndsConfig } from './config.ts';
@@ -47,20 +47,14 @@ function parse(items: ReadonlyMap<string, string>): Pick<Entry, 'clientMac' | 'c
 	};
 }
 
-const controlModeOf = ({ settings }: GatewayFacts): ControlMode =>
-	settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser';
-
 export const opennds: Gateway = {
 	title: 'openNDS',
 	secretName: 'faskey',
 	defaultPort: DEFAULT_PORT,
-	finishes: (facts) => {
-		// Level 4 (authmon) closes the sign-in in the browser. ndsctl runs without BinAuth, so that sign-in
-		// would connect devices beyond the paid time.
-		return controlModeOf(facts) === 'browser' ? 'navigate' : 'waits';
-	},
-	controlMode: controlModeOf,
-	takesPassword: () => false,
+	startPath: '/',
+	// Level 4 (authmon) closes the sign-in in the browser. ndsctl runs without BinAuth, so that sign-in would connect
+	// devices beyond the paid time.
+	controlMode: ({ settings }) => (settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser'),
 	controller: ndsctlController,
 	configFor: openndsConfig,
 
@@ -90,8 +84,7 @@ export const opennds: Gateway = {
 		const known = parse(items);
 		if (!HASH.test(hid)) throw new EntryRefused('broken', 'fas has no hid');
 		if (known.clientMac === null) throw new EntryRefused('broken', 'fas has no clientmac');
-		const [, host = '', port] = /^([^:/]+)(?::(\d{1,5}))?$/.exec(items.get('gatewayaddress') ?? '') ?? [];
-		const gateway = registeredHost(facts, host, Number(port ?? DEFAULT_PORT), DEFAULT_PORT);
+		const gateway = registeredHost(facts, items.get('gatewayaddress') ?? '', DEFAULT_PORT);
 		const named = nameHashes(items.get('gatewayname') ?? '').join(' ');
 		return { ...known, state: 'new', problem: null, login: { hid, gateway, named } };
 	},
@@ -99,20 +92,13 @@ export const opennds: Gateway = {
 	// Only the device's own redirects contain the hash of its token.
 	provesDevice: ({ login: { hid } }, earlier) => hid !== undefined && hid === earlier.login['hid'],
 
-	finish({ login }, { user, landing }, facts) {
-		if (this.finishes(facts) === 'waits') return { kind: 'waits' };
+	signInUrl({ login }, { user, landing }, facts) {
 		const { hid = '', gateway = '' } = login;
 		if (!HASH.test(hid) || facts.secret === null) throw new EntryRefused('missing', 'hid is missing');
-		const [host = '', port = ''] = gateway.split(':');
-		const url = new URL(
-			`http://${registeredHost(facts, host, Number(port), DEFAULT_PORT)}/opennds_auth/?tok=${sha256(hid + facts.secret)}`
-		);
+		const host = registeredHost(facts, gateway, DEFAULT_PORT);
+		const url = new URL(`http://${host}/opennds_auth/?tok=${sha256(hid + facts.secret)}`);
 		url.searchParams.set('custom', Buffer.from(user).toString('base64'));
 		url.searchParams.set('redir', landing);
-		return { kind: 'navigate', url: url.href };
-	},
-
-	startAddress({ loginHosts: [host] }) {
-		return host === undefined ? null : `http://${host.includes(':') ? host : `${host}:${DEFAULT_PORT}`}/`;
+		return url.href;
 	}
 };

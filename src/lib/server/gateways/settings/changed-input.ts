@@ -1,19 +1,10 @@
-import type { GatewayFacts, GatewayKind } from '../gateway.ts';
-import type { GatewayInput } from './gateway-input.ts';
-
-/** New settings of a registered gateway; null deletes one. Omitted members keep their value. */
-export type GatewayChange = Partial<Omit<GatewayInput, 'name' | 'kind' | 'secret' | 'radiusSecret'>>;
-
-interface Registered extends GatewayFacts {
-	name: string;
-	routerId: number;
-	kind: GatewayKind;
-}
+import type { RegisteredGateway } from '../gateway-record.ts';
+import type { GatewayChange, GatewayInput } from './input.ts';
 
 const API_FIELDS = ['api', 'apiUser', 'apiKey', 'apiCertificate'] as const;
 
 /** Returns the complete input of a changed gateway. Drops old settings that its new connection does not use. */
-export function changedInput(gateway: Registered, change: GatewayChange): GatewayInput {
+export function changedInput(gateway: RegisteredGateway, change: GatewayChange): GatewayInput {
 	const next = { ...inputOf(gateway), ...change };
 	// With an address of its API, Airtill controls the gateway itself.
 	if (change.api != null && change.externalAccess === undefined) next.externalAccess = false;
@@ -31,7 +22,14 @@ export function changedInput(gateway: Registered, change: GatewayChange): Gatewa
 }
 
 /** Leaves out generated secrets, which do not change. */
-function inputOf({ name, routerId, kind, loginHosts, settings, credentials }: Registered): GatewayInput {
+function inputOf({
+	name,
+	routerId,
+	kind,
+	loginHosts,
+	settings,
+	credentials
+}: RegisteredGateway): GatewayInput {
 	const { level, nas, nasPort, api } = settings;
 	const address = nas?.includes(':') ? `[${nas}]` : nas;
 	return {

@@ -1,24 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import type { GatewayCredentials, GatewayKind, GatewaySettings } from '../gateway.ts';
+import { adapterOf } from '../registry.ts';
 import { apiAddress, parseNas } from './addresses.ts';
+import type { GatewayInput } from './input.ts';
 import type { Report } from '#lib/server/platform/errors.ts';
-
-/** The connection as entered; null for omitted fields. */
-export interface ConnectionInput {
-	control: string | null;
-	/** RADIUS: `ADDRESS[:PORT]` of the gateway. */
-	nas: string | null;
-	ndsctl: string | null;
-	api: string | null;
-	apiUser: string | null;
-	apiKey: string | null;
-	apiCertificate: string | null;
-	apiInsecure: boolean;
-	/** An owner gives the address. */
-	publicApi: boolean;
-	/** null: generate one. */
-	radiusSecret: string | null;
-}
 
 const MAX_CERTIFICATE_LENGTH = 16_384;
 const API_USER = /^[\x21-\x39\x3b-\x7e]{1,64}$/;
@@ -33,18 +18,18 @@ const API_PATHS: Partial<Record<GatewayKind, string>> = {
 	mikrotik: '/rest'
 };
 
-export const usesRadius = (kind: GatewayKind, { control }: GatewaySettings): boolean =>
-	kind === 'coova' || kind === 'hostapd' || (kind === 'mikrotik' && control !== 'rest');
+export const usesRadius = (kind: GatewayKind, settings: GatewaySettings): boolean =>
+	adapterOf(kind).controlMode({ settings }) === 'radius';
 
-export interface Check<Input> {
-	input: Input;
+export interface Check {
+	input: GatewayInput;
 	kind: GatewayKind;
 	settings: GatewaySettings;
 	credentials: GatewayCredentials;
 	report: Report;
 }
 
-export function checkConnection(check: Check<ConnectionInput>): void {
+export function checkConnection(check: Check): void {
 	const { input, kind, settings, report } = check;
 	const { control, ndsctl } = input;
 	if (control !== null) {
@@ -62,7 +47,7 @@ export function checkConnection(check: Check<ConnectionInput>): void {
 	checkApi(check);
 }
 
-function checkRadius({ input, kind, settings, credentials, report }: Check<ConnectionInput>): void {
+function checkRadius({ input, kind, settings, credentials, report }: Check): void {
 	const { nas, radiusSecret } = input;
 	if (!usesRadius(kind, settings)) {
 		if (nas !== null) report('nas', 'the gateway uses no RADIUS server; leave it out');
@@ -85,7 +70,7 @@ export function checkRadiusSecret(secret: string, report: Report): void {
 	report('radius-secret', 'use 16 to 64 letters, digits, hyphens or underscores');
 }
 
-function checkApi(check: Check<ConnectionInput>): void {
+function checkApi(check: Check): void {
 	const { input, kind, settings, report } = check;
 	const { api, apiUser, apiKey, apiCertificate, apiInsecure, publicApi } = input;
 	const entered = Object.entries({
@@ -126,7 +111,9 @@ export function checkApiCredentials({
 	kind,
 	credentials,
 	report
-}: Omit<Check<Pick<ConnectionInput, 'apiUser' | 'apiKey'>>, 'settings'>): void {
+}: Pick<Check, 'kind' | 'credentials' | 'report'> & {
+	input: Pick<GatewayInput, 'apiUser' | 'apiKey'>;
+}): void {
 	if (kind !== 'mikrotik') {
 		if (apiUser !== null) report('api-user', 'only RouterOS has API users; leave it out');
 	} else if (apiUser === null) report('api-user', 'give the RouterOS user that may use the REST API');

@@ -7,38 +7,11 @@ import {
 	type GatewaySettings
 } from '../gateway.ts';
 import { adapterOf } from '../registry.ts';
-import { checkConnection, usesRadius, type Check, type ConnectionInput } from './connection.ts';
+import { checkConnection, usesRadius, type Check } from './connection.ts';
+import type { GatewayInput } from './input.ts';
 import { InputError, type FieldProblem, type Report } from '#lib/server/platform/errors.ts';
 
-export interface GatewayInput extends ConnectionInput {
-	name: string;
-	routerId: number;
-	kind: string;
-	loginHosts: readonly string[];
-	/** null: generate one if the kind needs it. */
-	secret: string | null;
-	level: string | null;
-	site: string | null;
-	accessPoints: readonly string[];
-	externalAccess: boolean;
-}
-
-export const NO_SETTINGS: Omit<GatewayInput, 'name' | 'routerId' | 'kind' | 'secret' | 'radiusSecret'> = {
-	loginHosts: [],
-	level: null,
-	site: null,
-	accessPoints: [],
-	externalAccess: false,
-	control: null,
-	nas: null,
-	ndsctl: null,
-	api: null,
-	apiUser: null,
-	apiKey: null,
-	apiCertificate: null,
-	apiInsecure: false,
-	publicApi: false
-};
+export const isSite = (text: string): boolean => SITE.test(text);
 
 export type CheckedGateway = ReturnType<typeof checkGateway>;
 
@@ -88,7 +61,7 @@ export function checkGateway(input: GatewayInput) {
 }
 
 /** Requires an explicit option if Airtill cannot control the gateway: buyers would pay and stay offline. */
-function checkExternalAccess({ input, kind, settings, report }: Check<GatewayInput>): void {
+function checkExternalAccess({ input, kind, settings, report }: Check): void {
 	const { externalAccess, api } = input;
 	if (kind !== 'unifi' || api !== null) {
 		if (externalAccess) report('external-access', 'Airtill lets devices online here; leave it out');
@@ -127,7 +100,7 @@ export function checkSecret(kind: GatewayKind, secret: string, report: Report): 
 	else if (!rule.pattern.test(secret)) report('secret', rule.rule);
 }
 
-function checkLevel({ input: { level }, kind, settings, report }: Check<GatewayInput>): void {
+function checkLevel({ input: { level }, kind, settings, report }: Check): void {
 	if (level === null) {
 		if (kind === 'opennds') settings.level = 1;
 	} else if (kind !== 'opennds') report('level', 'only openNDS has levels; leave it out');
@@ -136,15 +109,19 @@ function checkLevel({ input: { level }, kind, settings, report }: Check<GatewayI
 	else report('level', 'use 1 (portal in the same network) or 4 (portal elsewhere, by https)');
 }
 
-function checkSite({ input, kind, settings, report }: Check<GatewayInput>): void {
+function checkSite({ input, kind, settings, report }: Check): void {
 	const { site, accessPoints } = input;
 	if (kind !== 'unifi') {
 		if (site !== null) report('site', 'only UniFi has sites; leave it out');
 		if (accessPoints.length > 0) report('access-point', 'only UniFi needs access points; leave it out');
 		return;
 	}
-	if (site !== null && SITE.test(site)) settings.site = site;
+	if (site !== null && isSite(site)) settings.site = site;
 	else report('site', 'give the name in the address of the site, for example default');
+	// Sites of most consoles have the same name, and owners do not know each other.
+	if (input.publicApi && accessPoints.length === 0) {
+		report('access-point', 'give the MAC addresses of its access points');
+	}
 	if (accessPoints.length > MAX_ACCESS_POINTS) report('access-point', `give at most ${MAX_ACCESS_POINTS}`);
 	const macs = accessPoints.map(normaliseMac);
 	for (const [index, mac] of macs.entries()) {

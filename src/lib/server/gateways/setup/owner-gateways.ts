@@ -1,17 +1,18 @@
 import type { Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { gatewaySecret } from '#lib/server/platform/ids.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { Editor } from '#lib/server/routers/routers.ts';
 import type { ConfigPart } from '../gateway.ts';
 import type { RegisteredGateway } from '../gateways.ts';
 import { installScript } from '../opennds/install-script.ts';
-import { adapterOf } from '../registry.ts';
 import {
 	isOwn,
 	MAX_OWN_GATEWAYS,
 	ownChange,
 	ownInput,
 	ownInputOf,
+	ROUTER_OS_USER,
 	type OwnInput,
 	type OwnKind
 } from './owner-input.ts';
@@ -68,16 +69,24 @@ export function ownerGateways(context: GatewaySetupContext) {
 		},
 		/** Its portal address and secrets stay. @throws InputError with every wrong field */
 		change: (gateway: RegisteredGateway, own: OwnInput, editor: Editor) =>
-			access.changeGateway(gateway, ownChange(gateway, own), checked(editor, 'changed')),
-		/** Its portal address stays. @param apiKey UniFi: the new key of the console @throws InputError */
+			access.changeGateway(gateway.id, ownChange(gateway, own), checked(editor, 'changed')),
+		/** Names its secrets, so that a form that comes again replaces none. */
+		secretsVersion: ({ secret, credentials }: RegisteredGateway) =>
+			sha256(JSON.stringify([secret, credentials])),
+		/**
+		 * Its portal address stays, unless it cannot be read.
+		 * @param apiKey UniFi: the new key of the console
+		 * @throws InputError
+		 */
 		rotate(gateway: RegisteredGateway, apiKey: string, editor: Editor): Promise<RegisteredGateway> {
-			const isOpenNds = gateway.kind === 'opennds';
+			const { id, kind, credentials, unreadable } = gateway;
+			const generated = kind === 'opennds' ? 'new' : null;
 			const rotation = {
-				...{ key: false, radiusSecret: null, apiUser: null },
-				...{ secret: isOpenNds ? 'new' : null, token: isOpenNds ? 'new' : null },
-				apiKey: isOpenNds ? null : gateway.kind === 'mikrotik' ? gatewaySecret() : apiKey
+				...{ key: unreadable.includes('--key'), radiusSecret: null, secret: generated, token: generated },
+				apiKey: kind === 'opennds' ? null : kind === 'mikrotik' ? gatewaySecret() : apiKey,
+				apiUser: kind === 'mikrotik' ? (credentials.apiUser ?? ROUTER_OS_USER) : null
 			};
-			return gateways.rotate(gateway, rotation, (trx) => record(trx, editor, 'rotated', gateway));
+			return gateways.rotate(id, rotation, (trx) => record(trx, editor, 'rotated', gateway));
 		},
 		/** Returns the configuration with its secrets, and records who saw it. */
 		async configOf(
@@ -92,7 +101,7 @@ export function ownerGateways(context: GatewaySetupContext) {
 		},
 		/** One test of a gateway at a time. */
 		async test(gateway: RegisteredGateway): Promise<{ result: TestResult; problems: readonly string[] }> {
-			if (adapterOf(gateway.kind).controlMode(gateway) !== 'push') {
+			if (gateway.mode !== 'push') {
 				return { result: gateway.seenAt === null ? 'unseen' : 'seen', problems: [] };
 			}
 			if (testing.has(gateway.id)) return { result: 'busy', problems: [] };
@@ -114,8 +123,7 @@ export type TestResult = 'ready' | 'unready' | 'unreachable' | 'seen' | 'unseen'
 const notesOf = (parts: readonly ConfigPart[]) => parts.filter(({ file }) => file === null);
 
 /**
- * A grant at one gateway of a console counts at all of them, and buyers of a UniFi site are told apart by access point:
- * another owner's console or site would mix their buyers.
+ * A grant at one gateway of a console counts at all of them: another owner's console would mix their buyers.
  */
 async function refuseShared(
 	{ gateways, routers }: GatewaySetupContext,
@@ -125,8 +133,6 @@ async function refuseShared(
 	const { owner_account_id: owner } = await routers.known(trx, gateway.routerId);
 	for (const routerId of new Set(await gateways.routersSharing(trx, gateway))) {
 		if ((await routers.known(trx, routerId)).owner_account_id === owner) continue;
-		throw new InputError([
-			{ field: 'shared', reason: 'another account has a gateway with this console or site' }
-		]);
+		throw new InputError([{ field: 'shared', reason: 'another account has a gateway with this console' }]);
 	}
 }

@@ -1,6 +1,5 @@
 import { gatewaySecret } from '../../platform/ids.ts';
-import type { GatewayChange } from '../settings/changed-input.ts';
-import { NO_SETTINGS, type GatewayInput } from '../settings/gateway-input.ts';
+import { NO_SETTINGS, type GatewayChange, type GatewayInput } from '../settings/input.ts';
 import type { RegisteredGateway } from '../gateways.ts';
 
 /** The kinds that need no program, file or server of the administrator. */
@@ -22,7 +21,7 @@ export interface OwnInput {
 	accessPoints: string;
 }
 
-const ROUTER_OS_USER = 'airtill';
+export const ROUTER_OS_USER = 'airtill';
 
 const listOf = (text: string) => text.split(/[\s,;]+/).filter((one) => one !== '');
 
@@ -35,7 +34,7 @@ export function ownInput(
 	const isRouterOs = kind === 'mikrotik';
 	return {
 		...NO_SETTINGS,
-		...{ name, routerId, kind, secret: null, radiusSecret: null },
+		...{ name, routerId, kind },
 		...settingsOf(kind, own),
 		...(kind === 'opennds' && { level: origin.startsWith('https:') ? '4' : '1' }),
 		...(isRouterOs && { control: 'rest', apiUser: ROUTER_OS_USER, apiKey: gatewaySecret() }),

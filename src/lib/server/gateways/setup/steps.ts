@@ -6,9 +6,10 @@ import type { Offers } from '#lib/server/offers/offers.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import type { ConfigPart, GatewayStatus, Reach } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
-import { adapterOf, gatewayStatus } from '../registry.ts';
-import type { GatewayChange } from '../settings/changed-input.ts';
-import type { GatewayInput } from '../settings/gateway-input.ts';
+import { refuseUnreadable } from '../gateway-record.ts';
+import { adapterOf } from '../registry.ts';
+import type { GatewayChange, GatewayInput } from '../settings/input.ts';
+import { gatewayStatus } from '../status.ts';
 
 export interface GatewaySetupContext {
 	config: Config;
@@ -47,12 +48,12 @@ export async function addGateway(
 /** Its portal address stays. @throws InputError with every wrong field */
 export async function changeGateway(
 	{ access, accessKinds }: GatewaySetupContext,
-	before: RegisteredGateway,
+	{ id, kind }: RegisteredGateway,
 	change: GatewayChange
 ): Promise<RegisteredGateway> {
 	const isMoved = change.routerId !== undefined;
-	if (change.routerId !== undefined) await accessKinds.checkGateway(change.routerId, before.kind);
-	const gateway = await access.changeGateway(before, change);
+	if (change.routerId !== undefined) await accessKinds.checkGateway(change.routerId, kind);
+	const gateway = await access.changeGateway(id, change);
 	if (isMoved) await note(accessKinds, gateway);
 	return gateway;
 }
@@ -62,7 +63,7 @@ const note = (
 	{ routerId, kind, settings }: RegisteredGateway
 ) => accessKinds.noteGateway(routerId, { kind, elsewhere: settings.external === true });
 
-/** Returns its complete configuration, with its secrets. Parameters: see ConfigSite. */
+/** Returns its complete configuration, with its secrets. Parameters: see ConfigSite. @throws InputError without them */
 export async function configOf(
 	{ config, database, routers }: GatewaySetupContext,
 	gateway: RegisteredGateway,
@@ -72,6 +73,7 @@ export async function configOf(
 		radiusServer = null
 	}: { origin?: string | null; apiOrigin?: string | undefined; radiusServer?: string | null }
 ): Promise<ConfigPart[]> {
+	if (gateway.unreadable.length > 0) refuseUnreadable(gateway);
 	const router = await routers.known(database.db, gateway.routerId);
 	return adapterOf(gateway.kind).configFor(gateway, {
 		...{ origin, apiOrigin, radiusServer, port: config.port, gateway },
@@ -88,8 +90,7 @@ export async function statusOf(
 	{ gateways, reach }: Pick<GatewaySetupContext, 'gateways' | 'reach'>,
 	gateway: RegisteredGateway
 ): Promise<GatewayStatus | null> {
-	if (adapterOf(gateway.kind).controlMode(gateway) !== 'push') return null;
-	const status = await gatewayStatus(gateway.kind, gateway, reach);
+	const status = await gatewayStatus(gateway, reach);
 	const clockOffsetMs = status?.clockOffsetMs ?? null;
 	if (clockOffsetMs !== null) await gateways.recordStatus(gateway, { clockOffsetMs });
 	return status;

@@ -14,9 +14,8 @@ export const unifi: Gateway = {
 	title: 'UniFi',
 	secretName: null,
 	defaultPort: null,
-	finishes: () => 'waits',
+	startPath: null,
 	controlMode: ({ settings }) => (settings.api === undefined ? 'external' : 'push'),
-	takesPassword: ({ settings }) => settings.api === undefined,
 	controller: unifiController,
 	configFor: unifiConfig,
 
@@ -35,8 +34,5 @@ export const unifi: Gateway = {
 			originalUrl: webAddressOf(field(fields, 'url')),
 			login: accessPoint === null ? {} : { accessPoint }
 		};
-	},
-
-	finish: () => ({ kind: 'waits' }),
-	startAddress: () => null
+	}
 };

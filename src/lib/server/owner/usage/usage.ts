@@ -4,7 +4,6 @@ import type { Config } from '#lib/server/config/config.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { ControlMode } from '#lib/server/gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { adapterOf } from '#lib/server/gateways/registry.ts';
 import * as store from './store.ts';
 
 export type { SessionUse } from './store.ts';
@@ -40,14 +39,13 @@ export const createUsage = (context: UsageContext) => ({
 	jobs: { [BOOK_JOB]: () => bookAll(context) }
 });
 
-const modeOf = (gateway: RegisteredGateway): ControlMode => adapterOf(gateway.kind).controlMode(gateway);
 const isUnmonitored = (mode: ControlMode) => mode === 'browser' || mode === 'external';
 
 /** `new` has never responded. `unmonitored` sends nothing itself, so its state is unknown. */
 export function gatewayState(
 	gateway: RegisteredGateway
 ): 'responding' | 'new' | 'unresponsive' | 'unmonitored' {
-	if (gateway.seenAt === null) return isUnmonitored(modeOf(gateway)) ? 'unmonitored' : 'new';
+	if (gateway.seenAt === null) return isUnmonitored(gateway.mode) ? 'unmonitored' : 'new';
 	return gateway.unresponsiveSince === null ? 'responding' : 'unresponsive';
 }
 
@@ -102,7 +100,7 @@ function routerUse(
 	sums: { today: number; month: number } | undefined
 ) {
 	const counts = gateways.flatMap(({ id }) => online.get(id) ?? []);
-	const isCounted = gateways.some((gateway) => modeOf(gateway) === 'radius');
+	const isCounted = gateways.some((gateway) => gateway.mode === 'radius');
 	return {
 		/** null if the gateways do not report devices. */
 		online: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null,
@@ -129,10 +127,9 @@ async function onlineAt({ database: { db }, clock }: UsageContext, registered: r
 	]);
 	return new Map(
 		registered.flatMap((gateway): [number, number][] => {
-			const { id, onlineCount, unresponsiveSince, seenAt } = gateway;
+			const { id, mode, onlineCount, unresponsiveSince, seenAt } = gateway;
 			const devices = connected.get(id);
 			if (devices !== undefined) return [[id, devices]];
-			const mode = modeOf(gateway);
 			if (unresponsiveSince !== null || seenAt === null || isUnmonitored(mode)) return [];
 			return [[id, mode === 'radius' ? 0 : (onlineCount ?? granted.get(id) ?? 0)]];
 		})

@@ -4,7 +4,6 @@ import type { Database, Tx } from '../../db/database.ts';
 import { InputError, type FieldProblem } from '../../platform/errors.ts';
 import { storedOffers } from '../offers.ts';
 import type { ImportedRouter, ImportField } from './import-rows.ts';
-import type { ImportStaging } from './import-staging.ts';
 import * as store from '../store.ts';
 
 /** Few round trips, and far below the limit of parameters. */
@@ -21,7 +20,7 @@ export async function importRouters(
 	clock: Clock,
 	request: {
 		ownerAccountId: number;
-		routers: Pick<ImportStaging, 'chunks'>;
+		routers: readonly ImportedRouter[];
 		paymentMethods: readonly string[];
 		heldProblem: HeldProblem;
 		onProgress?: (done: number) => void;
@@ -31,8 +30,8 @@ export async function importRouters(
 	return database.transact(async (trx) => {
 		await store.lockOwner(trx, ownerAccountId);
 		const result = { added: 0, changed: 0, unchanged: 0 };
-		let done = 0;
-		for (const chunk of routers.chunks(CHUNK_ROWS)) {
+		for (let start = 0; start < routers.length; start += CHUNK_ROWS) {
+			const chunk = routers.slice(start, start + CHUNK_ROWS);
 			const ids = chunk.map(({ externalId }) => externalId);
 			const known = await store.byExternalIds(trx, ownerAccountId, ids);
 			const rows: store.NewRouter[] = [];
@@ -62,8 +61,7 @@ export async function importRouters(
 			if (problems.length > 0) throw new InputError(problems);
 			if (rows.length > 0) await store.upsertImported(trx, rows);
 			await store.recordPrices(trx, prices);
-			done += chunk.length;
-			onProgress?.(done);
+			onProgress?.(start + chunk.length);
 		}
 		return result;
 	});

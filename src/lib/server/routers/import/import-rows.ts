@@ -1,7 +1,6 @@
 import type { AccessKind } from '#lib/domain/access-kind.ts';
 import { sha256 } from '../../platform/secrets.ts';
 import { CsvFileError, readCsv } from '../../platform/csv.ts';
-import type { ImportStaging } from './import-staging.ts';
 import {
 	cut,
 	MAX_NAME_CHARACTERS,
@@ -43,26 +42,24 @@ interface RowSettings extends PriceRules {
 	priceMinor: number | null;
 }
 
-interface ImportTarget {
-	/** Receives valid rows, and notes about corrections to them. */
-	staging: ImportStaging;
-	onProblem(problem: RowRemark): void;
-}
-
 const MAX_ID_CHARACTERS = 100;
 const DERIVED_ID_CHARACTERS = 32;
 
 /**
- * Reads a file in bounded memory.
+ * Reads a file.
  * @param chunks UTF-8, with or without byte order mark
- * @returns the number of bad rows
+ * @param onProblem receives the bad rows
+ * @returns the routers of the valid rows, notes about corrections to them, and the number of bad rows
  * @throws CsvFileError if the whole file is unusable, for example if a column is missing
  */
 export async function readRouters(
 	chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
 	settings: RowSettings,
-	{ staging, onProblem }: ImportTarget
-): Promise<number> {
+	onProblem: (problem: RowRemark) => void
+): Promise<{ routers: ImportedRouter[]; notes: RowRemark[]; badRows: number }> {
+	const routers: ImportedRouter[] = [];
+	const notes: RowRemark[] = [];
+	const earlier = { lineOfId: new Map<string, number>(), countOfContent: new Map<string, number>() };
 	let columnOf = new Map<ImportField, number>();
 	let badRows = 0;
 	await readCsv(chunks, {
@@ -71,11 +68,11 @@ export async function readRouters(
 		},
 		row(cells, line) {
 			const reasons: string[] = [];
-			const notes: string[] = [];
-			const router = readRow({ cells, columnOf, settings, staging, line, reasons, notes });
+			const corrections: string[] = [];
+			const router = readRow({ cells, columnOf, settings, earlier, line, reasons, notes: corrections });
 			if (router && reasons.length === 0) {
-				staging.add(router);
-				for (const text of notes) staging.note(line, text);
+				routers.push(router);
+				notes.push(...corrections.map((text) => ({ line, text })));
 			} else {
 				badRows += 1;
 				for (const text of reasons) onProblem({ line, text });
@@ -86,7 +83,7 @@ export async function readRouters(
 			onProblem({ line, text });
 		}
 	});
-	return badRows;
+	return { routers, notes, badRows };
 }
 
 function columnIndexes(map: ColumnMap, header: string[]): Map<ImportField, number> {
@@ -107,19 +104,25 @@ function columnIndexes(map: ColumnMap, header: string[]): Map<ImportField, numbe
 	return columnOf;
 }
 
+interface EarlierRows {
+	lineOfId: Map<string, number>;
+	/** Rows without an id, by a hash of their content. */
+	countOfContent: Map<string, number>;
+}
+
 interface RowInput {
 	cells: string[];
 	line: number;
 	columnOf: ReadonlyMap<ImportField, number>;
 	settings: RowSettings;
-	staging: ImportStaging;
+	earlier: EarlierRows;
 	reasons: string[];
 	notes: string[];
 }
 
 /** Reads a row. Returns null and fills `reasons` if it is invalid. */
 function readRow(input: RowInput): ImportedRouter | null {
-	const { cells, columnOf, settings, staging, reasons, notes } = input;
+	const { cells, columnOf, settings, earlier, reasons, notes } = input;
 	const texts: RouterTexts = {};
 	for (const field of ROUTER_FIELDS) {
 		const index = columnOf.get(field);
@@ -149,16 +152,17 @@ function readRow(input: RowInput): ImportedRouter | null {
 	};
 	const fallbackName = [...otherName].slice(0, MAX_NAME_CHARACTERS).join('');
 	if (id === null && reasons.length > 0) return null;
-	return { externalId: id ?? contentId({ stated, fallbackName }, staging), stated, fallbackName };
+	return { externalId: id ?? contentId({ stated, fallbackName }, earlier), stated, fallbackName };
 }
 
-function readId(id: string, { staging, line, reasons }: RowInput): string | null {
+function readId(id: string, { earlier: { lineOfId }, line, reasons }: RowInput): string | null {
+	const before = lineOfId.get(id);
 	if (id === '') reasons.push('no id');
 	else if (id.length > MAX_ID_CHARACTERS) reasons.push(`id is longer than ${MAX_ID_CHARACTERS} characters`);
+	else if (before !== undefined) reasons.push(`duplicate id "${id}", already on line ${before}`);
 	else {
-		const before = staging.takeId(id, line);
-		if (before === null) return id;
-		reasons.push(`duplicate id "${id}", already on line ${before}`);
+		lineOfId.set(id, line);
+		return id;
 	}
 	return null;
 }
@@ -175,9 +179,11 @@ function accessOf(
 /** Equal rows differ by their order, so that a second import finds the same routers. */
 function contentId(
 	{ stated, fallbackName }: Pick<ImportedRouter, 'stated' | 'fallbackName'>,
-	staging: ImportStaging
+	{ countOfContent }: EarlierRows
 ): string {
 	const { ssid, lat, lon, name } = stated;
 	const content = sha256(JSON.stringify([ssid, lat, lon, name ?? fallbackName]));
-	return `row:${content.slice(0, DERIVED_ID_CHARACTERS)}:${staging.ordinalOf(content)}`;
+	const ordinal = (countOfContent.get(content) ?? 0) + 1;
+	countOfContent.set(content, ordinal);
+	return `row:${content.slice(0, DERIVED_ID_CHARACTERS)}:${ordinal}`;
 }

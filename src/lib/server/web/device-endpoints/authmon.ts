@@ -9,7 +9,6 @@ import {
 	rhidOf,
 	type AuthmonRequest
 } from '#lib/server/gateways/opennds/authmon.ts';
-import { adapterOf } from '#lib/server/gateways/registry.ts';
 import { createRequestBatcher } from './request-batcher.ts';
 
 /**
@@ -20,7 +19,6 @@ import { createRequestBatcher } from './request-batcher.ts';
 
 const USER_AGENT = /^openNDS\(authmon/i;
 const MAX_BODY_BYTES = 16 * 1024;
-const MAX_UNCONFIRMED = 200;
 /** Between batches of one gateway. openNDS sends two requests every few seconds. */
 const BATCH_MS = 200;
 
@@ -65,7 +63,7 @@ async function answerBatch(
 	requests: readonly NamedRequest[]
 ): Promise<(request: NamedRequest) => string | null> {
 	const gateway = await app.gateways.byKey(key);
-	if (!gateway || adapterOf(gateway.kind).controlMode(gateway) !== 'poll') return () => null;
+	if (!gateway || gateway.mode !== 'poll') return () => null;
 	const logins = await app.captiveSessions.newestLogins(gateway);
 	const names = new Set(requests.map(({ hash }) => hash));
 	// Before the first redirect, the gateway's name is unknown.
@@ -100,7 +98,7 @@ async function confirmAcknowledged(
 	}
 	if (namesByRhid.size === 0 || !trustsRequests(gateway)) return false;
 	let hasConfirmed = false;
-	for (const { grantId, login } of await app.access.unconfirmedGrants(gateway, MAX_UNCONFIRMED)) {
+	for (const { grantId, login } of await app.access.unconfirmedGrants(gateway)) {
 		const names = namesByRhid.get(rhidOf(login, gateway.secret ?? '') ?? '');
 		if (names && matchesName(login, names) && (await app.access.confirm(gateway, grantId))) {
 			hasConfirmed = true;

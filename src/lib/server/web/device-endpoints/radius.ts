@@ -7,8 +7,8 @@ import type { GatewayKind, Speed } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { dataWords, isUnlimited, routerOsRate } from '#lib/server/gateways/limits.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
+import { radiusText, reportShape } from '#lib/server/radius/report.ts';
 import { authenticateGateway } from './bearer.ts';
-import { accountingReport, radiusText, reportShape } from './radius-report.ts';
 
 /**
  * FreeRADIUS' rlm_rest (its mods-available/rest): 200 (attributes as JSON) and 204 accept, 401 rejects with a
@@ -33,9 +33,8 @@ export const authorize = login('authorize');
 export const postAuth = login('accepted');
 
 export const accounting = (event: Event): Promise<Response> =>
-	respond(event, reportShape, async (gateway, body) => {
-		const report = accountingReport(body);
-		if (report !== null) await event.locals.app.access.radius.account(gateway, report);
+	respond(event, reportShape, async (gateway, report) => {
+		await event.locals.app.access.radius.account(gateway, report);
 		return empty(204);
 	});
 

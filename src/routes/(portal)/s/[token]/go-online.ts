@@ -61,8 +61,7 @@ export async function signInAddress(
 	// The pass has no free device slot: the buyer must move it first.
 	if ((await captiveSessions.ofPurchase({ token, routerId }))?.deviceState === 'no-free-slot') return page;
 	const landing = `${locals.origin}${page}?online`;
-	const finish = await captiveSessions.finish({ token, routerId }, { user, password, landing });
-	return finish?.kind === 'navigate' ? finish.url : page;
+	return (await captiveSessions.signInUrl({ token, routerId }, { user, password, landing })) ?? page;
 }
 
 export function isOnline({ url }: Pick<RequestEvent, 'url'>, device: PurchaseDevice | null): boolean {

@@ -1,12 +1,11 @@
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import type { GatewayChange } from '#lib/server/gateways/settings/changed-input.ts';
+import type { GatewayChange } from '#lib/server/gateways/settings/input.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { GATEWAY_JOB, GRANT_JOB } from '../../job-kinds.ts';
 import { openAt } from '../../passes/store.ts';
 import type { AccessContext } from '../context.ts';
 import * as gatewayStore from '../grants/gateway-store.ts';
-import { controlModeOf } from '../targets.ts';
 
 /**
  * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted
@@ -16,11 +15,11 @@ import { controlModeOf } from '../targets.ts';
  */
 export const changeGateway = (
 	context: AccessContext,
-	before: RegisteredGateway,
+	id: number,
 	change: GatewayChange,
 	audit?: (trx: Tx, after: RegisteredGateway) => Promise<void>
 ): Promise<RegisteredGateway> =>
-	context.gateways.set(before, change, async (trx, after, isReconnected) => {
+	context.gateways.set(id, change, async (trx, { before, after, isReconnected }) => {
 		await refuseStranding(context, trx, before, after);
 		for (const routerId of new Set([before.routerId, after.routerId])) {
 			await context.offers.checkHeld(trx, routerId, { gateway: { before, after } });
@@ -29,8 +28,8 @@ export const changeGateway = (
 		if (!isReconnected) return;
 		const { clock, jobs } = context;
 		const now = clock.now();
-		for (const id of await gatewayStore.requestAllAgain(trx, after.id, now)) {
-			await jobs.schedule(trx, GRANT_JOB, id, now);
+		for (const grant of await gatewayStore.requestAllAgain(trx, after.id, now)) {
+			await jobs.schedule(trx, GRANT_JOB, grant, now);
 		}
 		await jobs.schedule(trx, GATEWAY_JOB, after.id, now);
 	});
@@ -48,7 +47,7 @@ async function refuseStranding(
 			throw new InputError([{ field: 'router', reason }]);
 		}
 	}
-	if (controlModeOf(before) === controlModeOf(after)) return;
+	if (before.mode === after.mode) return;
 	const { length: count } = await gatewayStore.openIdsAt(trx, before.id);
 	if (count === 0) return;
 	const reason = `buyers are online there (${count}), and their access could no longer be ended; change this after their time has ended`;

@@ -2,6 +2,7 @@ import { openPass } from '../../passes/pass-state.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import type { AccessContext } from '../context.ts';
 import { controllerOf } from '../targets.ts';
+import { MAX_BACKOFF_MS } from './call-gateway.ts';
 import { grantAtGateway } from './grant-at-gateway.ts';
 import { revokeAtGateway } from './revoke-at-gateway.ts';
 import * as store from './store.ts';
@@ -21,6 +22,7 @@ export async function applyGrant(context: AccessContext, id: number): Promise<nu
 	if (!grant || grant.state === 'revoked' || grant.state === 'failed') return null;
 	const gateway = await gateways.byId(grant.gateway_id);
 	if (!gateway) return null;
+	if (gateway.unreadable.length > 0) return clock.now() + MAX_BACKOFF_MS;
 	const pass = store.isWanted(grant) ? await openPass(database.db, grant.pass_id, clock.now()) : null;
 	const work = () =>
 		pass ? grantAtGateway(context, grant, gateway, pass) : revokeAtGateway(context, grant, gateway);

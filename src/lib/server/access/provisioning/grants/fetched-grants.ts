@@ -1,5 +1,5 @@
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import type { Speed } from '#lib/server/gateways/gateway.ts';
+import type { DeviceLogin } from '#lib/server/gateways/gateway.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import { openPass } from '../../passes/pass-state.ts';
 import type { AccessContext } from '../context.ts';
@@ -10,20 +10,13 @@ import * as store from './store.ts';
 
 type Login = Readonly<Record<string, string>>;
 
-interface FetchedGrant {
-	grantId: number;
-	mac: string | null;
-	user: string;
-	speed: Speed;
-	dataLeft: number | null;
-	login: Login;
-	untilMs: number;
-}
+type FetchedGrant = DeviceLogin & { grantId: number; untilMs: number };
 
 /** The use of a device in an answer: none, listed without effect, or sent to the gateway. */
 type DeliveryOf = (login: Login) => 'none' | 'listed' | 'sent';
 
 const MAX_LOOKED_AT = 100;
+const MAX_UNCONFIRMED = 200;
 /** A returning device is listed for this long: longer than two polls of a gateway. */
 const AGAIN_MS = 90_000;
 
@@ -48,9 +41,9 @@ export async function fetchGrants(
 	for (const grant of await gatewayStore.confirmedAndBack(db, lately, limit - found.length)) {
 		const pass = await openPass(db, grant.pass_id, context.clock.now());
 		if (!pass || grant.requested_end_at === null) continue;
-		const { mac, user, speed, dataLeft, login } = await loginOf(context, grant, pass);
-		if (deliveryOf(login) === 'none') continue;
-		found.push({ grantId: grant.id, mac, user, speed, dataLeft, login, untilMs: grant.requested_end_at });
+		const device = await loginOf(context, grant, pass);
+		if (deliveryOf(device.login) === 'none') continue;
+		found.push({ ...device, grantId: grant.id, untilMs: grant.requested_end_at });
 	}
 	return found;
 }
@@ -64,10 +57,10 @@ async function fetchGrant(
 	const { database, clock } = context;
 	const pass = await openPass(database.db, grant.pass_id, clock.now());
 	if (!pass) return null;
-	const { mac, user, speed, dataLeft, login } = await loginOf(context, grant, pass);
+	const device = await loginOf(context, grant, pass);
 	const from = { id: grant.id, state: 'granting' } as const;
 	const updated_at = clock.now();
-	const delivery = deliveryOf(login);
+	const delivery = deliveryOf(device.login);
 	if (delivery === 'none') {
 		await store.changeWanted(database.db, from, { updated_at });
 		return null;
@@ -75,15 +68,14 @@ async function fetchGrant(
 	const untilMs = await desiredEnd(context, grant, gateway, pass);
 	const to = { requested_end_at: untilMs, updated_at };
 	const isStored = delivery === 'listed' || (await store.changeWanted(database.db, from, to));
-	return isStored ? { grantId: grant.id, mac, user, speed, dataLeft, login, untilMs } : null;
+	return isStored ? { ...device, grantId: grant.id, untilMs } : null;
 }
 
 export async function unconfirmedGrants(
 	{ database, captiveSessions }: AccessContext,
-	gateway: RegisteredGateway,
-	limit: number
+	gateway: RegisteredGateway
 ): Promise<Pick<FetchedGrant, 'grantId' | 'login'>[]> {
-	const grants = await gatewayStore.newestWaitingAt(database.db, gateway.id, limit);
+	const grants = await gatewayStore.newestWaitingAt(database.db, gateway.id, MAX_UNCONFIRMED);
 	return Promise.all(
 		grants.map(async ({ id, captive_session_id: captiveSessionId }) => ({
 			grantId: id,

@@ -2,6 +2,7 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
+import type { RegisteredGateway } from '../../../gateways/gateways.ts';
 import { MAX_OWN_GATEWAYS, OWN_KINDS, type OwnInput, type OwnKind } from '../../../gateways/setup/setup.ts';
 import { InputError } from '../../../platform/errors.ts';
 import { randomCharacters } from '../../../platform/ids.ts';
@@ -95,20 +96,30 @@ export async function addGateway(event: RequestEvent<{ router: string }>) {
 	const kind = ownKindOf(field('kind'));
 	const entry = readOwnInput(field);
 	const key = FORM_KEY.test(field('key')) ? field('key') : newKey();
-	const name = `router-${router.id}-${key}`;
 	if (!kind) return fail(400, { kind, key, entry, errors: {}, problem: m.owner_gateway_choose() });
+	const service = app.gatewaySetup.owner;
+	const editor = editorOf(owner);
+	const save = async (formKey: string): Promise<RegisteredGateway> => {
+		const name = `router-${router.id}-${formKey}`;
+		try {
+			const named = { name, routerId: router.id, kind };
+			return await service.add(named, entry, { origin: originOf(event), editor });
+		} catch (refused) {
+			const added = refused instanceof InputError ? await app.gateways.byName(name) : null;
+			if (added?.routerId !== router.id || !service.isOwn(added)) throw refused;
+			// The form came again, perhaps with other values.
+			if (added.kind !== kind) return save(newKey());
+			const changed = await service.change(added, entry, editor);
+			const hasKey = kind !== 'unifi' || changed.credentials.apiKey === entry.apiKey;
+			return hasKey ? changed : service.rotate(changed, entry.apiKey, editor);
+		}
+	};
 	let id: number;
 	try {
-		const named = { name, routerId: router.id, kind };
-		const how = { origin: originOf(event), editor: editorOf(owner) };
-		({ id } = await app.gatewaySetup.owner.add(named, entry, how));
+		({ id } = await save(key));
 	} catch (refused) {
 		if (!(refused instanceof InputError)) throw refused;
-		const added = await app.gateways.byName(name);
-		if (added?.routerId !== router.id) {
-			return fail(400, { kind, key, entry: { ...entry, apiKey: '' }, ...gatewayErrors(refused) });
-		}
-		({ id } = added);
+		return fail(400, { kind, key, entry: { ...entry, apiKey: '' }, ...gatewayErrors(refused) });
 	}
 	redirect(303, link(`${gatewayPath(router.id, id)}?done=added`));
 }

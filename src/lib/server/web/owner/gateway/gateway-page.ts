@@ -39,11 +39,13 @@ export async function gatewayPage(event: Event) {
 	const router = await ownRouter(event, await requireOwner(event));
 	const gateway = await gatewayOf(event, router.id);
 	const { gatewaySetup, config } = event.locals.app;
-	const { id, name, kind, title, key, settings, seenAt, trouble, updatedAt } = gateway;
+	const { id, name, kind, title, key, settings, seenAt, trouble } = gateway;
 	const { origin } = portalAddress({ origin: originOf(event), port: config.port });
 	const state = gatewayState(gateway);
 	return {
-		...{ id, name, title, state, trouble, updatedAt },
+		...{ id, name, title, state, trouble },
+		isReadable: gateway.unreadable.length === 0,
+		secrets: gatewaySetup.owner.secretsVersion(gateway),
 		router: { id: router.id, name: router.name },
 		portal: kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`,
 		seen: seenAt === null ? null : m.usage_last_response({ time: moment(seenAt, config.reportTimezone) }),
@@ -68,8 +70,10 @@ export async function ownGateway(event: Event) {
 const done = (event: Event, text: string) =>
 	redirect(303, link(`${gatewayPath(idOf(event.params.router), idOf(event.params.gateway))}?done=${text}`));
 
+/** Throws 409 for a gateway whose secrets cannot be read. */
 export const configParts = async (event: Event) => {
 	const { gateway, editor, service } = await ownGateway(event);
+	if (gateway.unreadable.length > 0) error(409, m.owner_problem());
 	return service.configOf(gateway, { origin: originOf(event), editor });
 };
 
@@ -88,10 +92,15 @@ export async function changeGateway(event: Event) {
 export async function rotateGateway(event: Event) {
 	const { gateway, editor, service } = await ownGateway(event);
 	const { field } = await readFields(event.request);
+	const apiKey = field('newKey').trim();
+	const isRotated =
+		gateway.kind === 'unifi'
+			? apiKey === gateway.credentials.apiKey
+			: field('secrets') !== service.secretsVersion(gateway);
 	// The form was sent twice.
-	if (field('updated') !== String(gateway.updatedAt)) return done(event, 'rotated');
+	if (isRotated) return done(event, 'rotated');
 	try {
-		await service.rotate(gateway, field('newKey').trim(), editor);
+		await service.rotate(gateway, apiKey, editor);
 	} catch (refused) {
 		if (!(refused instanceof InputError)) throw refused;
 		return fail(400, { rotate: m.owner_gateway_bad_key() });

@@ -1,0 +1,42 @@
+import { Unavailable, type GatewayStatus, type Reach } from './gateway.ts';
+import { unreadableText, type RegisteredGateway } from './gateway-record.ts';
+import { adapterOf } from './registry.ts';
+
+/** For all calls of a status together. */
+const STATUS_TIMEOUT_MS = 12_000;
+
+/** Calls a gateway. Returns null for one that Airtill does not call. @throws the reason of `stopping` */
+export async function gatewayStatus(
+	gateway: RegisteredGateway,
+	reach: Reach,
+	stopping?: AbortSignal
+): Promise<GatewayStatus | null> {
+	const { controller } = adapterOf(gateway.kind);
+	if (gateway.mode !== 'push' || controller === null) return null;
+	if (gateway.unreadable.length > 0) return unusable(unreadableText(gateway));
+	stopping?.throwIfAborted();
+	const timeout = new AbortController();
+	const timer = setTimeout(() => timeout.abort(), STATUS_TIMEOUT_MS);
+	const limit = AbortSignal.any([timeout.signal, ...(stopping ? [stopping] : [])]);
+	// A status that goes on after the limit makes no further call.
+	const limited: Reach = { ...reach, send: (...call) => (limit.throwIfAborted(), reach.send(...call)) };
+	const late = new Promise<never>((_resolve, reject) => {
+		limit.addEventListener('abort', () => reject(limit.reason), { once: true });
+	});
+	try {
+		return await Promise.race([controller.status(gateway, limited), late]);
+	} catch (error) {
+		if (timeout.signal.aborted) {
+			return unusable(`The gateway did not respond within ${STATUS_TIMEOUT_MS / 1000} seconds.`);
+		}
+		if (error instanceof Unavailable) return unusable(error.message);
+		throw error;
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
+const unusable = (problem: string): GatewayStatus => ({
+	...{ problems: [problem], reachable: false, isUsable: false },
+	...{ clockOffsetMs: null, online: null }
+});

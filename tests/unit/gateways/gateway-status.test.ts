@@ -1,0 +1,60 @@
+/** A status asks a gateway only for a limited time, however many calls it takes. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Reach } from '../../../src/lib/server/gateways/gateway.ts';
+import type { RegisteredGateway } from '../../../src/lib/server/gateways/gateways.ts';
+import { gatewayStatus } from '../../../src/lib/server/gateways/status.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const unifi = {
+	...{
+		id: 1,
+		routerId: 1,
+		kind: 'unifi',
+		title: 'UniFi',
+		mode: 'push',
+		name: 'console',
+		key: '',
+		loginHosts: []
+	},
+	...{ secret: null, credentials: { apiKey: 'fake' }, installation: '', unreadable: [] },
+	...{ settings: { api: 'https://console.example', site: 'default' } },
+	...{ seenAt: null, unresponsiveSince: null, clockOffsetMs: null, trouble: null, onlineCount: null },
+	...{ createdAt: 0, updatedAt: 0 }
+} as const satisfies RegisteredGateway;
+
+/** Answers each call after five seconds, and has another page of sites each time. */
+function slowReach() {
+	const asked: string[] = [];
+	const reach: Reach = {
+		async send({ url }) {
+			asked.push(url);
+			await new Promise((resolve) => setTimeout(resolve, 5_000));
+			const text = JSON.stringify({ totalCount: 10_000, data: [{ id: '1', name: 'other' }] });
+			return { kind: 'answer', status: 200, headers: {}, text };
+		},
+		run: () => Promise.reject(new Error('no program')),
+		now: () => 0
+	};
+	return { asked, reach };
+}
+
+it('ends after twelve seconds, and makes no further call', async () => {
+	const { asked, reach } = slowReach();
+	const status = gatewayStatus(unifi, reach);
+	await vi.advanceTimersByTimeAsync(12_000);
+	expect(await status).toMatchObject({
+		...{ reachable: false, isUsable: false },
+		problems: ['The gateway did not respond within 12 seconds.']
+	});
+	await vi.advanceTimersByTimeAsync(120_000);
+	expect(asked).toHaveLength(3);
+});
+
+it('asks nothing of a gateway whose secrets cannot be read', async () => {
+	const { asked, reach } = slowReach();
+	const status = await gatewayStatus({ ...unifi, unreadable: ['--api-key-file FILE'] }, reach);
+	expect(status?.problems.join()).toContain('gateways rotate console --api-key-file FILE');
+	expect([status?.reachable, asked]).toEqual([false, []]);
+});
