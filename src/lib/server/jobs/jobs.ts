@@ -122,16 +122,14 @@ async function run(context: JobsContext, job: store.Job): Promise<void> {
 		if (!handler) throw new Error(`No handler for job ${job.kind}`);
 		const again = await handler(job.subject_id, context.stopping.signal);
 		if (again === null) await store.complete(database, job);
-		else await store.reschedule(database, job, { runAt: again, error: null, resetAttempts: true });
+		else await store.reschedule(database, job, { runAt: again, error: null });
 	} catch (error) {
 		log.error({ err: error, job: job.kind, subject: job.subject_id }, 'job failed; it will run again');
 		metrics.count('airtill_job_failures_total', { kind: job.kind });
 		const runAt = clock.now() + Math.min(MAX_BACKOFF_MS, 500 * 2 ** Math.min(job.attempts, 10));
 		const message = error instanceof Error ? error.message : String(error);
 		// If this fails too (database gone), the lease runs out and the job is taken again.
-		await store
-			.reschedule(database, job, { runAt, error: redact(message).slice(0, 500), resetAttempts: false })
-			.catch(() => {});
+		await store.reschedule(database, job, { runAt, error: redact(message).slice(0, 500) }).catch(() => {});
 	}
 }
 

@@ -141,7 +141,7 @@ export async function complete(database: Database, job: Job): Promise<void> {
 export async function reschedule(
 	database: Database,
 	job: Job,
-	next: { runAt: number; error: string | null; resetAttempts: boolean }
+	next: { runAt: number; error: string | null }
 ): Promise<void> {
 	await database.db
 		.updateTable('jobs')
@@ -149,7 +149,7 @@ export async function reschedule(
 			...RELEASED,
 			run_at: sql`case when wakes = ${job.wakes} then ${next.runAt} else run_at end`,
 			last_error: next.error,
-			...(next.resetAttempts ? { attempts: 0 } : {})
+			...(next.error === null && { attempts: 0 })
 		})
 		.where('id', '=', job.id)
 		.where('lease_owner', '=', job.lease_owner)

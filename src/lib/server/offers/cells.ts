@@ -1,12 +1,14 @@
 import { parseAmount } from '#lib/domain/money.ts';
+import { LIMITS } from '#lib/domain/offers/limits.ts';
 import { offersUpdate, type OffersUpdateBody, type OwnerOfferListBody } from '../api/contract/schemas.ts';
 import { itemsOf } from '../api/contract/validation.ts';
 import { validationFailed } from '../platform/errors.ts';
 
 /** The columns of a CSV file; their names and units are those of the API. */
 export const OFFER_COLUMNS = [
-	...(['name', 'duration', 'price', 'max_devices', 'speed_down_kbps', 'speed_up_kbps'] as const),
-	...(['data_limit_mb', 'days', 'from', 'until', 'active'] as const)
+	...(['name', 'duration', 'price'] as const),
+	...LIMITS,
+	...(['days', 'from', 'until', 'active'] as const)
 ] as const;
 
 export type OfferColumn = (typeof OFFER_COLUMNS)[number];
@@ -33,10 +35,7 @@ const valuesOf = (cells: OfferCells) => ({
 	name: cells.name.trim(),
 	duration: cells.duration.trim(),
 	price: parseAmount(cells.price) ?? cells.price,
-	max_devices: numberOf(cells.max_devices),
-	speed_down_kbps: numberOf(cells.speed_down_kbps),
-	speed_up_kbps: numberOf(cells.speed_up_kbps),
-	data_limit_mb: numberOf(cells.data_limit_mb),
+	...Object.fromEntries(LIMITS.map((limit) => [limit, numberOf(cells[limit])])),
 	days: cells.days.trim() === '' ? null : cells.days.trim().toLowerCase().split(/\s+/),
 	from: cells.from.trim() || null,
 	until: cells.until.trim() || null,
@@ -55,16 +54,7 @@ function numberOf(text: string): number | string | null {
 	return /^\d{1,12}$/.test(digits) ? Number(digits) : digits;
 }
 
-export const cellsOf = (offer: OwnerOfferListBody['data'][number]): OfferCells => ({
-	name: offer.name,
-	duration: offer.duration,
-	price: String(offer.price),
-	max_devices: String(offer.max_devices ?? ''),
-	speed_down_kbps: String(offer.speed_down_kbps ?? ''),
-	speed_up_kbps: String(offer.speed_up_kbps ?? ''),
-	data_limit_mb: String(offer.data_limit_mb ?? ''),
-	days: offer.days?.join(' ') ?? '',
-	from: offer.from ?? '',
-	until: offer.until ?? '',
-	active: offer.active ? 'yes' : 'no'
-});
+export function cellsOf(offer: OwnerOfferListBody['data'][number]): OfferCells {
+	const values = { ...offer, days: offer.days?.join(' '), active: offer.active ? 'yes' : 'no' };
+	return Object.fromEntries(OFFER_COLUMNS.map((name) => [name, String(values[name] ?? '')])) as OfferCells;
+}

@@ -1,4 +1,5 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
+import { limitsOf } from '#lib/domain/offers/limits.ts';
 import type { OffersUpdateBody, OwnerOfferListBody } from '../api/contract/schemas.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Base } from '../base.ts';
@@ -28,7 +29,9 @@ export function createOffers(context: OffersContext) {
 	const bind = binder(context);
 	return {
 		ofRouter: bind(offersOfRouter),
-		check: bind(checkOffers),
+		/** Checks a new list without setting it. @throws AppError as `set`, without `offers_changed` */
+		check: (actor: Actor, routerId: number, list: OffersUpdateBody): Promise<RouterRow> =>
+			checked(context, context.database.db, actor, { routerId, list }),
 		set: bind(setOffers),
 		heldProblem: bind(heldProblem),
 		checkHeld: bind(checkHeld)
@@ -43,19 +46,6 @@ async function offersOfRouter(
 ): Promise<OwnerOfferListBody> {
 	const { db } = context.database;
 	return listBody(context, db, await context.routers.changeable(db, actor, routerId));
-}
-
-/**
- * Checks a new list without setting it.
- * @throws AppError `router_not_found | not_router_owner | validation_failed`
- */
-async function checkOffers(
-	context: OffersContext,
-	actor: Actor,
-	routerId: number,
-	list: OffersUpdateBody
-): Promise<void> {
-	await checked(context, context.database.db, actor, { routerId, list });
 }
 
 async function checked(
@@ -164,8 +154,7 @@ function numbered({ offers }: OffersUpdateBody, router: RouterRow, before: reado
 		const id = ids.get(termsKey({ ...offer, price: price_minor })) ?? (lastOfferId += 1);
 		return {
 			...{ id, name: offer.name.trim(), duration: offer.duration, price_minor },
-			...{ max_devices: offer.max_devices ?? null, data_limit_mb: offer.data_limit_mb ?? null },
-			...{ speed_down_kbps: offer.speed_down_kbps ?? null, speed_up_kbps: offer.speed_up_kbps ?? null },
+			...limitsOf(offer),
 			...{ days: offer.days ?? null, from: offer.from ?? null, until: offer.until ?? null },
 			active: offer.active
 		};

@@ -1,5 +1,6 @@
 import { durationProblem } from '#lib/domain/duration.ts';
 import { toMinor } from '#lib/domain/money.ts';
+import { LIMITS, limitsOf, type Limit, type Limits } from '#lib/domain/offers/limits.ts';
 import type { OffersUpdateBody, ProblemItem } from '../api/contract/schemas.ts';
 import { asksRadius, heldLimits, type RegisteredGateway } from '../gateways/gateways.ts';
 import type { RouterRow } from '../routers/routers.ts';
@@ -51,9 +52,6 @@ function ownProblems(
 	return offer.active ? [...found, ...limitProblems(offer, router, gateways)] : found;
 }
 
-type Limit = 'max_devices' | 'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb';
-type Limits = Partial<Record<Limit, number | null | undefined>>;
-
 /** Lists the limits that a router and its gateways do not hold. */
 export function limitProblems(
 	offer: Limits,
@@ -68,7 +66,7 @@ export function limitProblems(
 		speed_up_kbps: ofSpeed(offer.speed_up_kbps),
 		data_limit_mb: isSet(offer.data_limit_mb) ? dataProblem(offer, router, gateways) : null
 	};
-	return (Object.keys(problems) as Limit[]).flatMap((field) => {
+	return LIMITS.flatMap((field) => {
 		const detail = problems[field];
 		return detail === null ? [] : [{ field, detail }];
 	});
@@ -165,15 +163,5 @@ function duplicates(offers: readonly NewOffer[], index: number): ProblemItem[] {
 }
 
 /** The terms for which an id stands. Equal keys mean equal terms. `price` may be in any one unit. */
-export const termsKey = (offer: {
-	duration: string;
-	price: number;
-	max_devices?: number | null | undefined;
-	speed_down_kbps?: number | null | undefined;
-	speed_up_kbps?: number | null | undefined;
-	data_limit_mb?: number | null | undefined;
-}): string =>
-	JSON.stringify([
-		...[offer.duration, offer.price, offer.max_devices ?? null],
-		...[offer.speed_down_kbps ?? null, offer.speed_up_kbps ?? null, offer.data_limit_mb ?? null]
-	]);
+export const termsKey = (offer: Limits & { duration: string; price: number }): string =>
+	JSON.stringify([offer.duration, offer.price, ...Object.values(limitsOf(offer))]);

@@ -1,6 +1,7 @@
 import type { OperatorMessagesTable } from '#lib/server/db/schema.ts';
 import type { StatusOutcome, SubmitOutcome } from '../operators/operator.ts';
 import type { PaymentsContext } from '../payments/context.ts';
+import type { PaymentRow } from '../payments/store.ts';
 import * as store from './store.ts';
 
 /** Keeps evidence: every submission and callback, and each status read with a new outcome. */
@@ -9,10 +10,7 @@ import * as store from './store.ts';
 const MAX_RAW_LENGTH = 4_096;
 const MAX_CALLBACKS = 50;
 
-interface Payment {
-	id: number;
-	phone: string;
-}
+type Payment = Pick<PaymentRow, 'id' | 'phone'>;
 
 interface Message {
 	kind: OperatorMessagesTable['kind'];

@@ -1,6 +1,7 @@
 import { dataMb } from '#lib/domain/data-limit.ts';
 import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
+import { limitsOf } from '#lib/domain/offers/limits.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { wifiQrText, type WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
@@ -55,11 +56,7 @@ export function sessionBody(
 
 function agreedOffer(row: SessionRow): SessionBody['offer'] {
 	if (row.offer_id === null || row.offer_name === null) return null;
-	const { max_devices, speed_down_kbps, speed_up_kbps, data_limit_mb } = row;
-	return {
-		...{ id: row.offer_id, name: row.offer_name },
-		...{ max_devices, speed_down_kbps, speed_up_kbps, data_limit_mb }
-	};
+	return { id: row.offer_id, name: row.offer_name, ...limitsOf(row), max_devices: row.max_devices };
 }
 
 function accessBody(row: SessionRow, revealed: Revealed | null): SessionBody['access'] {

@@ -1,5 +1,6 @@
 import { durationProblem, durationSeconds } from '#lib/domain/duration.ts';
 import { priceForSeconds } from '#lib/domain/money.ts';
+import { limitsOf, type Limit } from '#lib/domain/offers/limits.ts';
 import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import type { SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
@@ -7,16 +8,7 @@ import type { Offer, RouterRow, Routers } from '#lib/server/routers/routers.ts';
 import type { SessionRow } from './store.ts';
 
 /** The price and the limits that a session keeps, whatever its router sells later. */
-type Terms = Pick<
-	SessionRow,
-	| 'amount_minor'
-	| 'offer_id'
-	| 'offer_name'
-	| 'max_devices'
-	| 'speed_down_kbps'
-	| 'speed_up_kbps'
-	| 'data_limit_mb'
->;
+type Terms = Pick<SessionRow, 'amount_minor' | 'offer_id' | 'offer_name' | Limit>;
 
 /**
  * Finds what an order buys: the offer in `offer_id`; without one, the cheapest available offer of exactly this duration
@@ -87,20 +79,16 @@ const hourlyTerms = (router: RouterRow, seconds: number): Terms => ({
 	amount_minor: priceForSeconds(router.price_minor, seconds),
 	offer_id: null,
 	offer_name: null,
-	max_devices: router.max_devices,
-	speed_down_kbps: null,
-	speed_up_kbps: null,
-	data_limit_mb: null
+	...limitsOf({}),
+	max_devices: router.max_devices
 });
 
 const offerTerms = (offer: Offer, router: RouterRow): Terms => ({
 	amount_minor: offer.price_minor,
 	offer_id: offer.id,
 	offer_name: offer.name,
-	max_devices: offer.max_devices ?? router.max_devices,
-	speed_down_kbps: offer.speed_down_kbps,
-	speed_up_kbps: offer.speed_up_kbps,
-	data_limit_mb: offer.data_limit_mb
+	...limitsOf(offer),
+	max_devices: offer.max_devices ?? router.max_devices
 });
 
 /** A pass has one speed. Its data limits add up; time without one would lift them. */

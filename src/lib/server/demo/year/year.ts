@@ -1,6 +1,7 @@
 import type { App } from '../../app.ts';
 import { SESSION_JOB } from '../../billing/sessions/context.ts';
 import type { Tx } from '../../db/database.ts';
+import { limitsOf } from '#lib/domain/offers/limits.ts';
 import { demoAccounts } from '../accounts.ts';
 import * as rows from './rows.ts';
 import * as store from './store.ts';
@@ -66,8 +67,8 @@ async function addSales(app: App, trx: Tx, batch: Batch, facts: rows.YearFacts):
 	);
 	for (const { id, session, pass } of paid.filter(({ isRunning }) => isRunning)) {
 		const { starts_at: startsAt, ends_at: endsAt, access_kind, max_devices } = pass;
-		const limits = { speed_down_kbps: null, speed_up_kbps: null, data_limit_mb: null };
-		await app.passes.create(trx, { id, router_id: session.router_id, access_kind, max_devices, ...limits });
+		const bought = { id, router_id: session.router_id, access_kind, ...limitsOf({}), max_devices };
+		await app.passes.create(trx, bought);
 		await app.passes.setTime(trx, id, { startsAt, endsAt });
 		await app.jobs.schedule(trx, SESSION_JOB, id, endsAt);
 	}

@@ -10,16 +10,14 @@ import type { Caller } from '../api-keys/api-keys.ts';
 import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
+import type { SandboxOperator } from '#lib/server/billing/operators/sandbox/sandbox.ts';
 import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
 
 interface TestPaymentsContext extends Base {
 	payments: Payments;
 	routers: Routers;
 	sessions: Sessions;
-	operator: {
-		instruct(reference: string, outcome: TestOutcome): Promise<boolean>;
-		openTo(reference: string): Promise<TestOutcome | null | undefined>;
-	};
+	operator: SandboxOperator;
 }
 
 const MAX_PAYMENTS = 50;
