@@ -12,8 +12,10 @@ const MAX_CALLBACKS = 50;
 
 type Payment = Pick<PaymentRow, 'id' | 'phone'>;
 
-interface Message extends Pick<OperatorMessagesTable, 'kind' | 'raw'> {
+interface Message {
+	kind: OperatorMessagesTable['kind'];
 	outcome: string;
+	raw: string;
 }
 
 /**
