@@ -3,7 +3,7 @@ import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import type { Speed } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
-import { hasRoom, INTERIM_SECONDS, isFresh, isFull, takeSlot } from '../access/device-slots/device-slots.ts';
+import { hasRoom, INTERIM_SECONDS, isFull, takeSlot } from '../access/device-slots/device-slots.ts';
 import { passState, speedOf, type RunningPass } from '../access/passes/pass-state.ts';
 import { reasonOfEnd } from '../access/passes/store.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
@@ -87,7 +87,6 @@ export async function accepted(
 		const limits = { passId: pass.pass.id, maxDevices: pass.pass.max_devices };
 		return (await isFull(db, limits, clock.now())) ? refused('devices') : { kind: 'accepted' };
 	}
-	if (await isFresh(db, slot, clock.now())) return { kind: 'accepted' };
 	const isTaken = await database.transact((trx) => takeSlot(trx, jobs, slot, clock.now()));
 	jobs.nudge();
 	return isTaken ? { kind: 'accepted' } : refused('devices');

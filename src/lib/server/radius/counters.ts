@@ -1,16 +1,11 @@
 import { isPossibleGrowth } from '#lib/domain/data-limit.ts';
+import type { AccountingReport } from './report.ts';
 import type { ConnectionRow } from '../access/device-slots/connection-store.ts';
 
 type Counters = Pick<ConnectionRow, 'bytes_in' | 'bytes_out' | 'counter_in' | 'counter_out'>;
 
-interface Reported {
-	bytesIn: number;
-	bytesOut: number;
-	/** Time of the report. */
-	at: number;
-	/** Acct-Session-Time */
-	lastedSeconds: number | null;
-}
+/** `at`: time of the report. */
+type Reported = Pick<AccountingReport, 'bytesIn' | 'bytesOut' | 'lastedSeconds'> & { at: number };
 
 /**
  * Returns the bytes of a connection after a report, and its counters as reported.

@@ -26,6 +26,19 @@ function read(texts: RouterTexts, { maxPrice }: RoutersContext['config'], curren
 	return fields;
 }
 
+const record = (
+	{ audit }: RoutersContext,
+	trx: Tx,
+	{ by, note }: Editor,
+	action: string,
+	{ id, before, after }: { id: number; before: object; after: object }
+): Promise<void> =>
+	audit.record(trx, {
+		...{ actor: by, action, reason: note },
+		before: { router_id: id, ...before },
+		after: { router_id: id, ...after }
+	});
+
 /** Bounds the routers that an owner has added on the owner pages and not connected. */
 export const MAX_UNCONNECTED_ROUTERS = 20;
 
@@ -66,10 +79,7 @@ export function addRouter(
 			payment_methods: JSON.stringify(paymentMethods)
 		});
 		const after = { router_id: row.id, owner_account_id: ownerAccountId, ...stated, ...disabled };
-		await audit.record(trx, {
-			...{ actor: by, action: 'router.added', paymentId: null, reason: note },
-			...{ before: {}, after }
-		});
+		await audit.record(trx, { ...{ actor: by, action: 'router.added', reason: note }, before: {}, after });
 		return row;
 	});
 }
@@ -97,9 +107,9 @@ export function changeRouter(
 	context: RoutersContext,
 	id: number,
 	texts: RouterTexts,
-	{ by, note }: Editor
+	editor: Editor
 ): Promise<string[]> {
-	const { audit, clock, config, database } = context;
+	const { clock, config, database } = context;
 	return database.transact(async (trx) => {
 		const row = await existingRouter(trx, id);
 		const fields = read(texts, config, row.currency);
@@ -117,11 +127,8 @@ export function changeRouter(
 		}
 		await store.update(trx, id, { ...fields, updated_at: now });
 		const before = Object.fromEntries(changed.map(([name]) => [name, old.get(name)]));
-		await audit.record(trx, {
-			...{ actor: by, action: 'router.changed', paymentId: null, reason: note },
-			before: { router_id: id, ...before },
-			after: { router_id: id, ...Object.fromEntries(changed) }
-		});
+		const change = { id, before, after: Object.fromEntries(changed) };
+		await record(context, trx, editor, 'router.changed', change);
 		return changed.map(([name]) => name);
 	});
 }
@@ -140,11 +147,12 @@ const MARKS = {
  * @throws AppError `router_not_found`
  */
 export function markRouter(
-	{ audit, clock, database }: RoutersContext,
+	context: RoutersContext,
 	id: number,
 	column: keyof typeof MARKS,
-	{ isSet, isOwner = false, by, note }: Editor & { isSet: boolean; isOwner?: boolean }
+	{ isSet, isOwner = false, ...editor }: Editor & { isSet: boolean; isOwner?: boolean }
 ): Promise<boolean> {
+	const { clock, database } = context;
 	return database.transact(async (trx) => {
 		const { [column]: before, disabled_by_owner: byOwner } = await existingRouter(trx, id);
 		const isDisabling = column === 'disabled_at' && isSet;
@@ -157,11 +165,8 @@ export function markRouter(
 			...{ [column]: after, updated_at: now },
 			...(column === 'disabled_at' && { disabled_by_owner: isDisabling && isOwner ? 1 : 0 })
 		});
-		await audit.record(trx, {
-			...{ actor: by, action: MARKS[column][isSet ? 0 : 1], paymentId: null, reason: note },
-			before: { router_id: id, [column]: before },
-			after: { router_id: id, [column]: after }
-		});
+		const change = { id, before: { [column]: before }, after: { [column]: after } };
+		await record(context, trx, editor, MARKS[column][isSet ? 0 : 1], change);
 		return true;
 	});
 }
@@ -172,10 +177,11 @@ export function markRouter(
  * @throws AppError `router_not_found`
  */
 export function pauseRouter(
-	{ audit, clock, config, database }: RoutersContext,
+	context: RoutersContext,
 	id: number,
-	{ isPaused: wanted, by, note }: Editor & { isPaused: boolean }
+	{ isPaused: wanted, ...editor }: Editor & { isPaused: boolean }
 ): Promise<void> {
+	const { clock, config, database } = context;
 	return database.transact(async (trx) => {
 		const row = await existingRouter(trx, id);
 		const now = clock.now();
@@ -183,10 +189,7 @@ export function pauseRouter(
 		const after = wanted ? nextMorning(now, config.reportTimezone) : null;
 		if (before === after) return;
 		await store.update(trx, id, { paused_until: after, updated_at: now });
-		await audit.record(trx, {
-			...{ actor: by, action: wanted ? 'router.paused' : 'router.reopened', reason: note },
-			before: { router_id: id, paused_until: before },
-			after: { router_id: id, paused_until: after }
-		});
+		const change = { id, before: { paused_until: before }, after: { paused_until: after } };
+		await record(context, trx, editor, wanted ? 'router.paused' : 'router.reopened', change);
 	});
 }

@@ -14,8 +14,6 @@ import * as store from './store.ts';
 export const INTERIM_SECONDS = 60;
 /** A device without a report for this long counts as gone. */
 export const REPORT_LIFETIME_MS = 3 * INTERIM_SECONDS * 1000;
-/** Reports within this time of the last stored one are not stored. */
-const FRESH_MS = 10_000;
 
 /** The span of current reports. A later report was stored before the clock was set back. */
 export const currentReports = (now: number): store.Span => ({
@@ -49,11 +47,6 @@ export async function othersWithSlot(
 ): Promise<string[]> {
 	const slots = await store.slotsOf(queries, passId);
 	return slots.filter((one) => one.mac !== mac && isThere(one, now)).map((one) => one.mac);
-}
-
-export async function isFresh(queries: Queries, { passId, mac }: SlotOrder, now: number): Promise<boolean> {
-	const slots = await store.slotsOf(queries, passId);
-	return slots.some((own) => own.mac === mac && own.reported_at > now - FRESH_MS && own.reported_at <= now);
 }
 
 export async function holdsSlot(queries: Queries, passId: number, mac: string): Promise<boolean> {

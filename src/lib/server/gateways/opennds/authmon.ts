@@ -1,6 +1,6 @@
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { decoded } from '../captive-sessions/fields.ts';
-import type { Speed } from '../gateway.ts';
+import type { DeviceLogin } from '../gateway.ts';
 import { openndsLimits } from '../limits.ts';
 
 /**
@@ -75,18 +75,14 @@ export function readAuthmonRequest(fields: URLSearchParams): AuthmonRequest | nu
 	return star === '*' && rhids.every((rhid) => RHID.test(rhid)) ? { kind: 'ack', rhids } : null;
 }
 
-interface AuthmonItem {
-	rhid: string;
-	user: string;
-	speed: Speed;
-	dataLeft: number | null;
-	untilMs: number;
-}
+type AuthmonDevice = Pick<DeviceLogin, 'login' | 'user' | 'speed' | 'dataLeft'> & { untilMs: number };
 
 /** Formats a response. A shell evaluates it, so items have only hexadecimal digits, numbers and base64. */
-export function formatItems(items: readonly AuthmonItem[], now: number): string {
+export function formatItems(devices: readonly AuthmonDevice[], faskey: string, now: number): string {
 	let response = '*';
-	for (const { rhid, user, speed, dataLeft, untilMs } of items.slice(0, MAX_ITEMS)) {
+	for (const { login, user, speed, dataLeft, untilMs } of devices.slice(0, MAX_ITEMS)) {
+		const rhid = rhidOf(login, faskey);
+		if (rhid === null) continue;
 		const minutes = Math.max(1, Math.ceil((untilMs - now) / MINUTE_MS));
 		const item = `${rhid} ${minutes} ${openndsLimits(speed, dataLeft)} ${Buffer.from(user).toString('base64')}`;
 		const next = `${response} ${encodeURIComponent(item)}`;

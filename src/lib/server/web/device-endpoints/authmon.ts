@@ -128,11 +128,7 @@ async function itemsFor(
 	for (const { grantId, login } of grants) {
 		if (trustsRequests(gateway) && matchesName(login, listers)) await access.confirm(gateway, grantId);
 	}
-	const items = grants.flatMap(({ login, user, speed, dataLeft, untilMs }) => {
-		const rhid = rhidOf(login, faskey);
-		return rhid === null ? [] : [{ rhid, user, speed, dataLeft, untilMs }];
-	});
-	return formatItems(items, clock.now());
+	return formatItems(grants, faskey, clock.now());
 }
 
 /** Returns null if the body is too large. */
