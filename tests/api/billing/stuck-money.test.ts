@@ -283,6 +283,26 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
 		});
 	});
+	describe('an operator that was moved to another country', () => {
+		const use = useOperated('airtel', database);
+
+		it('gets no request for a number that it no longer takes', async () => {
+			const { payment } = await use.pay({ submit: 'rate_limited' });
+			const { fixture, simulator } = use.operated();
+			await eventually('the request was refused for now', () =>
+				fixture.sql.count(
+					"select count(*) from payments where id = ? and submit_state = 'created' and submitted_at is null",
+					payment.id
+				)
+			);
+			simulator.script({ phone: payment.phone.slice(1) }, { guards: false });
+			fixture.server.env['AIRTEL_COUNTRY'] = 'KE';
+			await fixture.server.restart();
+			expect(await use.until(payment, 'failed')).toMatchObject({ failure_code: 'provider_error' });
+			expect(simulator.books.payments).toEqual([]);
+		});
+	});
+
 	describe('an operator that was removed from the settings', () => {
 		const use = useOperated('airtel', database);
 
