@@ -11,8 +11,9 @@ export interface Database {
 	/**
 	 * Runs `work` in one serializable transaction. Conflicts are retried, so `work` must only run queries through
 	 * `trx`: no network calls, no notifications.
+	 * @param options.isPurchase on PostgreSQL waits for earlier ones of this process, with which it would conflict
 	 */
-	transact<T>(work: (trx: Tx) => Promise<T>): Promise<T>;
+	transact<T>(work: (trx: Tx) => Promise<T>, options?: { isPurchase?: boolean }): Promise<T>;
 	/**
 	 * Writes data that no answer depends on, in one transaction without retries. A crash of the machine may lose it.
 	 * On SQLite it fails almost at once while another connection writes.
@@ -80,6 +81,9 @@ export type NearRouter = Selectable<RoutersTable> & { distance: number };
 
 export type { Position };
 
+/** Option of `transact` for the transactions of every purchase. */
+export const PURCHASE = { isPurchase: true };
+
 const tasksOf = new WeakMap<Tx, (() => void)[]>();
 
 /** Runs `task`, which must not fail, after the commit of a transaction of `transact`. */
@@ -99,6 +103,24 @@ export async function withTasks<T>(
 	});
 	for (const task of tasks) task();
 	return result;
+}
+
+/**
+ * A fair lock with `places`. Resolves when a place is free, in the order of the calls, with a function that frees it.
+ */
+export function createTurns(places = 1): () => Promise<() => void> {
+	const waiting: (() => void)[] = [];
+	let free = places;
+	const end = () => {
+		const next = waiting.shift();
+		if (next) next();
+		else free += 1;
+	};
+	return async () => {
+		if (free > 0) free -= 1;
+		else await new Promise<void>((resolve) => waiting.push(resolve));
+		return end;
+	};
 }
 
 /** Migrates the database to this version's schema. @throws NewerDatabaseError after a newer version's migration */

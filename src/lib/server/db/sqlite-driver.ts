@@ -9,6 +9,7 @@ import {
 	type SqliteDatabase,
 	type SqliteStatement
 } from 'kysely';
+import { createTurns } from './database.ts';
 
 /**
  * Kysely's SQLite dialect over node:sqlite, which is synchronous: a wait for another program's lock would block this
@@ -114,18 +115,6 @@ class TurnTakingDriver extends SqliteDriver {
 			await sleep(pauseMs);
 		}
 	}
-}
-
-/** A fair lock. Resolves when it is the caller's turn, with a function that ends it. */
-function createTurns(): () => Promise<() => void> {
-	let last: Promise<void> = Promise.resolve();
-	return async () => {
-		const before = last;
-		let endTurn = () => {};
-		last = new Promise((resolve) => (endTurn = resolve));
-		await before;
-		return endTurn;
-	};
 }
 
 /** Returns SQLite's result code, https://sqlite.org/rescode.html. Its low byte is the kind of the error. */

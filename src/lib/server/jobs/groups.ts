@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Queries } from '../db/database.ts';
-import { leaseTo, type Claim, type Job, type Lease } from './store.ts';
+import { GROUPED, leaseTo, type Job, type Lease } from './store.ts';
 
 /**
  * Claims jobs of groups.
@@ -20,8 +20,11 @@ const RESERVED = 100;
 /** Arbitrary but fixed: identifies the claims among the locks of this program. */
 const CLAIM_LOCK = 7_243_002;
 
-// Written as in the partial index of migration 0022, which parameters would not match.
-const WAITING = sql`lease_until is null and group_id is not null`;
+interface Claim {
+	claimed: Job[];
+	/** When the next group may be due, if known. */
+	nextAt: number | null;
+}
 
 interface Group {
 	id: number;
@@ -39,7 +42,6 @@ export async function claimInGroups(
 	{ running, slowGroups }: { running: number; slowGroups: SlowGroups }
 ): Promise<Claim> {
 	const waiting = await waitingGroups(database.db);
-	if (waiting.length === 0) return { claimed: [], nextAt: null };
 	const slow = await slowGroups(database.db, lease.now);
 	const limitOf = ({ id }: Group) => (slow.has(id) ? 1 : MAX_PER_GROUP);
 	const isDue = (group: Group) => group.due_at <= lease.now && group.running < limitOf(group);
@@ -73,13 +75,13 @@ export async function dueGroups(queries: Queries, now: number) {
 async function waitingGroups(queries: Queries): Promise<Group[]> {
 	const { rows } = await sql<Group>`
 		with recursive waiting (group_id) as (
-			select min(group_id) from jobs where ${WAITING}
+			select min(group_id) from jobs where ${GROUPED}
 			union all
-			select (select min(group_id) from jobs where ${WAITING} and group_id > waiting.group_id)
+			select (select min(group_id) from jobs where ${GROUPED} and group_id > waiting.group_id)
 			from waiting where group_id is not null
 		)
 		select waiting.group_id as id,
-			(select min(run_at) from jobs where ${WAITING} and group_id = waiting.group_id) as due_at,
+			(select min(run_at) from jobs where ${GROUPED} and group_id = waiting.group_id) as due_at,
 			(select count(*) from jobs where lease_until is not null and group_id = waiting.group_id) as running
 		from waiting where group_id is not null`.execute(queries);
 	return rows;
@@ -92,7 +94,7 @@ async function claimOf(queries: Queries, groupId: number, lease: Lease, limit: n
 		.where(
 			'id',
 			'in',
-			sql<number>`(select id from jobs where group_id = ${groupId} and run_at <= ${lease.now} and ${WAITING}
+			sql<number>`(select id from jobs where group_id = ${groupId} and run_at <= ${lease.now} and ${GROUPED}
 				order by run_at, id limit ${limit})`
 		)
 		.returningAll()

@@ -49,6 +49,8 @@ interface JobsContext {
 	handlers: Record<string, JobHandler>;
 	slowGroups: SlowGroups;
 	isClockChecked: boolean;
+	/** When leases of dead processes were last looked for. */
+	freedAt: number;
 	nudge(): void;
 }
 
@@ -61,6 +63,7 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 		...{ database, clock, log, metrics, owner, running, stopping, handlers: {} },
 		slowGroups: async () => new Set(),
 		isClockChecked: false,
+		freedAt: -Infinity,
 		nudge: () => worker.nudge()
 	};
 	const worker = createWorker(() => tick(context), {
@@ -151,17 +154,26 @@ async function tick(context: JobsContext): Promise<number> {
 	const { database, clock, owner, running, slowGroups } = context;
 	if (!context.isClockChecked) await checkClock(context);
 	const now = clock.now();
-	await store.freeExpired(database, now);
+	if (Math.abs(now - context.freedAt) >= MAX_SLEEP_MS) {
+		await store.freeExpired(database, now);
+		context.freedAt = now;
+	}
 	const lease = { owner, now, until: now + LEASE_MS };
 	const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
-	const single = await store.claimDue(database, lease, MAX_RUNNING - (running.size - groupedCount));
+	const places = MAX_RUNNING - (running.size - groupedCount);
+	const { nextAt, hasGroups } = await store.waiting(database);
+	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
+	const isDue = places > 0 && nextAt !== null && nextAt <= now;
+	const single = isDue ? await store.claimDue(database, lease, places) : [];
 	// Launch before reading the groups: a claimed job that is not launched waits until its lease runs out.
-	for (const job of single.claimed) launch(context, job);
-	const grouped = await claimInGroups(database, lease, { running: groupedCount, slowGroups });
+	for (const job of single) launch(context, job);
+	const grouped = hasGroups
+		? await claimInGroups(database, lease, { running: groupedCount, slowGroups })
+		: { claimed: [], nextAt: null };
 	for (const job of grouped.claimed) launch(context, job);
-	if (single.claimed.length + grouped.claimed.length > 0) return 0;
-	const next = Math.min(single.nextAt ?? Infinity, grouped.nextAt ?? Infinity);
-	return Math.min(MAX_SLEEP_MS, Math.max(1, next - clock.now()));
+	if (single.length + grouped.claimed.length > 0) return 0;
+	const later = [nextAt ?? Infinity, grouped.nextAt ?? Infinity].filter((at) => at > now);
+	return Math.min(MAX_SLEEP_MS, Math.max(1, Math.min(...later) - clock.now()));
 }
 
 /** Runs all jobs once if the clock was set back before this process started (platform/clock.ts). */

@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 import type { Database, Queries } from '../db/database.ts';
-import { exists, first } from '../db/first.ts';
+import { exists } from '../db/first.ts';
 import type { JobsTable } from '../db/schema.ts';
 
 export type Job = Selectable<JobsTable>;
@@ -9,12 +9,6 @@ export interface Lease {
 	owner: string;
 	now: number;
 	until: number;
-}
-
-export interface Claim {
-	claimed: Job[];
-	/** When the next job may be due, if known. */
-	nextAt: number | null;
 }
 
 /** Rows per insert: SQLite takes 32,766 parameters. */
@@ -50,13 +44,19 @@ export async function schedule(
 // Written as in the partial indexes of migration 0022, which parameters would not match.
 const FREE = sql<boolean>`lease_until is null and group_id is null`;
 
+export const GROUPED = sql<boolean>`lease_until is null and group_id is not null`;
+
+/** Reads when the first free job is due, and whether jobs of groups wait. One statement, because every tick reads it. */
+export async function waiting({ db }: Database): Promise<{ nextAt: number | null; hasGroups: boolean }> {
+	const { rows } = await sql<{ next_at: number | null; group_id: number | null }>`
+		select (select min(run_at) from jobs where ${FREE}) as next_at,
+			(select min(group_id) from jobs where ${GROUPED}) as group_id`.execute(db);
+	return { nextAt: rows[0]?.next_at ?? null, hasGroups: rows[0]?.group_id != null };
+}
+
 /** Claims up to `limit` due jobs that belong to no group. */
-export async function claimDue(database: Database, lease: Lease, limit: number): Promise<Claim> {
-	if (limit <= 0) return { claimed: [], nextAt: null };
-	const next = await first(database.db.selectFrom('jobs').select('run_at').where(FREE).orderBy('run_at'));
-	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
-	if (!next || next.run_at > lease.now) return { claimed: [], nextAt: next?.run_at ?? null };
-	const claimed = await database.db
+export const claimDue = (database: Database, lease: Lease, limit: number): Promise<Job[]> =>
+	database.db
 		.updateTable('jobs')
 		.set(leaseTo(lease))
 		.where(
@@ -67,8 +67,6 @@ export async function claimDue(database: Database, lease: Lease, limit: number):
 		)
 		.returningAll()
 		.execute();
-	return { claimed, nextAt: null };
-}
 
 const MAX_COUNTED = 1_000;
 

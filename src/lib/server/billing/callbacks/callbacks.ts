@@ -76,7 +76,7 @@ async function completeReceipt(
 	id: number,
 	{ claimed, providerReference, amountMinor }: CallbackHint
 ): Promise<void> {
-	if (claimed !== 'succeeded') return;
+	if (claimed !== 'succeeded' || (providerReference === null && amountMinor === null)) return;
 	// Read after storing the claim: either the settlement saw the claim, or this sees the settlement.
 	const payment = await store.find(database.db, id);
 	if (!payment || !PAID.some((status) => status === payment.status)) return;

@@ -83,9 +83,15 @@ export async function keepCallback(
 	outcome: string,
 	raw: string
 ): Promise<void> {
+	const { database } = context;
 	const message = rowOf(context, payment, { kind: 'callback', outcome, raw });
 	try {
-		await context.database.transact((trx) => store.insertMessageBelow(trx, message, MAX_CALLBACKS));
+		// Not serializable: its counts would make purchases fail and run again.
+		await database.db.transaction().execute(async (trx) => {
+			// The next callback of this payment counts after this commit.
+			await database.lock(trx, -payment.id);
+			await store.insertMessageBelow(trx, message, MAX_CALLBACKS);
+		});
 	} catch (error) {
 		context.log.warn({ err: error, payment: payment.id }, 'callback not stored');
 	}

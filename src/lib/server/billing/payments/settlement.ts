@@ -1,4 +1,4 @@
-import type { Tx } from '#lib/server/db/database.ts';
+import { PURCHASE, type Tx } from '#lib/server/db/database.ts';
 import type { EventType } from '#lib/server/events/events.ts';
 import { refundReference } from '#lib/server/platform/ids.ts';
 import type { StatusOutcome } from '../operators/operator.ts';
@@ -108,7 +108,7 @@ export async function settleSuccess(
 		});
 		await by.inTransaction?.(trx);
 		return true;
-	});
+	}, PURCHASE);
 	if (settled) announce(context, id);
 	return settled;
 }
@@ -240,7 +240,7 @@ async function settleUnpaid(
 			await by.inTransaction?.(trx);
 		}
 		return payment !== undefined;
-	});
+	}, PURCHASE);
 	if (settled) announce(context, id);
 	return settled;
 }

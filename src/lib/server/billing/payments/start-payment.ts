@@ -1,6 +1,6 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import type { PaymentBody, PaymentStartBody } from '#lib/server/api/contract/schemas.ts';
-import type { Tx } from '#lib/server/db/database.ts';
+import { PURCHASE, type Tx } from '#lib/server/db/database.ts';
 import { untilUnique } from '#lib/server/db/first.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
@@ -58,7 +58,7 @@ async function commit(
 			const body = paymentBody(await checkAndInsert(context, trx, caller, order, source));
 			await remember?.(trx, body);
 			return body;
-		})
+		}, PURCHASE)
 	);
 	jobs.nudge();
 	return answer;

@@ -1,7 +1,7 @@
 import { durationSeconds } from '#lib/domain/duration.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import type { SessionBody, SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
-import type { Tx } from '#lib/server/db/database.ts';
+import { PURCHASE, type Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { sells, type RouterRow } from '#lib/server/routers/routers.ts';
@@ -57,7 +57,7 @@ export const createSession = (
 		const body = sessionBody(created, pass, now, null);
 		await remember?.(trx, body);
 		return body;
-	});
+	}, PURCHASE);
 
 /** Only the buyer may extend a session: added time has the same password. */
 async function extendedSession(
