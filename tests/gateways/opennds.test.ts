@@ -15,11 +15,14 @@ const CUT_OFF_MS = 20_000;
 let hotspot: HotspotLab;
 let phone: Device;
 
-/** The query of openNDS for a device that is not online. Phones probe until they are answered: openNDS can be busy. */
+/**
+ * The query of openNDS for a device that is not online. Phones probe until they are redirected: a busy openNDS does not
+ * answer, or answers 403 or 503 when a shell script that it asks about the device fails.
+ */
 async function entryOf(device: Device) {
-	const { status, location } = await until('openNDS answers the probe', async () => {
+	const { status, location } = await until('openNDS redirects the probe', async () => {
 		const answer = await device.get(PROBE);
-		return answer.status !== 0 && answer;
+		return answer.location !== '' && answer;
 	});
 	const fas = new URL(location).searchParams.get('fas')?.replaceAll(' ', '+') ?? '';
 	const list = Buffer.from(fas, 'base64').toString();
