@@ -1,4 +1,5 @@
 import { defineConfig } from '@playwright/test';
+import { isAll } from '../support/all.ts';
 import type { SetUp } from './support/portal.ts';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +20,6 @@ const PAGES_ONCE = /(engines|map|reach|keyboard|small-screens|mini-browser|budge
 const BESIDE_THE_API = /(api-console|developer.*|owner|splash)\.spec\.ts$/;
 
 /** `npm test` repeats little beside one set-up, `npm test -- --all` repeats all pages. */
-const isAll = Boolean(process.env['AIRTILL_TEST_ALL']);
 const REMOTE = isAll ? '*.spec.ts' : 'buy.spec.ts';
 /** One purchase with script, and one without. */
 const ON_POSTGRES = isAll ? {} : { grep: /@purchase/ };

@@ -9,6 +9,7 @@ import { callbackOf } from './airtel/callback.ts';
 import { isCurrency, MARKETS, ORDINARY_PORTAL, type AirtelPortal } from './airtel/portal.ts';
 import type { Books } from './books.ts';
 import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from './frame.ts';
+import { objectIn } from './json.ts';
 import { ORDINARY, type Script } from './script.ts';
 
 const CLIENT_ID = 'fake-airtel-client-id';
@@ -27,7 +28,7 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 
 	function token({ headers, body }: SimulatorRequest, books: Books): SimulatorAnswer {
 		if (!isJson(headers['content-type'])) return error(400, 'invalid_request', 'Wrong content type');
-		const asked = parse(body) ?? {};
+		const asked = objectIn(body) ?? {};
 		if (asked['grant_type'] !== 'client_credentials') {
 			return error(400, 'unsupported_grant_type', 'Invalid grant_type');
 		}
@@ -81,7 +82,7 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 	function readBody(request: SimulatorRequest): Record<string, unknown> | SimulatorAnswer {
 		if (!isJson(request.headers['content-type'])) return coded('ROUTER003');
 		if (!isSigned(request)) return coded('DP00800001026');
-		return parse(request.body) ?? coded('ROUTER003');
+		return objectIn(request.body) ?? coded('ROUTER003');
 	}
 
 	/** Code of what is wrong with a number; null when it is good. */
@@ -339,17 +340,6 @@ function airtelMoneyId(books: Books, prefix = 'MP'): string {
 }
 
 const isJson = (type: string | undefined) => /^application\/json\b/i.test(type ?? '');
-
-function parse(text: string): Record<string, unknown> | null {
-	try {
-		const value: unknown = JSON.parse(text);
-		return typeof value === 'object' && value !== null && !Array.isArray(value)
-			? (value as Record<string, unknown>)
-			: null;
-	} catch {
-		return null;
-	}
-}
 
 const object = (value: unknown): Record<string, unknown> =>
 	typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Books, SimulatedPayment } from './books.ts';
 import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from './frame.ts';
+import { objectIn } from './json.ts';
 import { error, errorFor, field, invalid, isUrl, LOCKED, resultText } from './mpesa/answers.ts';
 import { callback, checkoutRequestId } from './mpesa/callback.ts';
 import { simulatedCertificate } from './mpesa/certificate.ts';
@@ -206,7 +207,7 @@ export function mpesa(options: ProtocolOptions = {}): Protocol {
 			return errorFor('404.001.03');
 		}
 		if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return invalid('Content-Type');
-		const body = parsed(request.body);
+		const body = objectIn(request.body);
 		if (!body) return invalid('JSON');
 		switch (path) {
 			case '/mpesa/stkpush/v1/processrequest':
@@ -280,14 +281,3 @@ const isShortText = (value: unknown, length: number): boolean => {
 	const text = typeof value === 'number' ? String(value) : value;
 	return typeof text === 'string' && /^[ -~]+$/.test(text) && text.length <= length;
 };
-
-function parsed(text: string): Record<string, unknown> | null {
-	try {
-		const value: unknown = JSON.parse(text);
-		return typeof value === 'object' && value !== null && !Array.isArray(value)
-			? (value as Record<string, unknown>)
-			: null;
-	} catch {
-		return null;
-	}
-}

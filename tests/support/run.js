@@ -52,11 +52,14 @@ try {
 	mkdirSync(reports, { recursive: true });
 	useMemoryFolder();
 	await node('node_modules/@sveltejs/kit/svelte-kit.js', ['sync']);
-	if (part !== 'unit') await ensureBuilt();
-
+	const built = part === 'unit' ? null : ensureBuilt();
+	// The build goes on beside the installations.
 	if (isWanted('api')) ensureSamplePrograms();
+	if (isWanted('e2e')) ensureEngines();
+	const projects = ['unit', 'api', 'gateways'].filter((name) => isWanted(name) && canRun(name));
+	await built;
 	// Together: the tests of gateways wait most of the time.
-	await runVitest(['unit', 'api', 'gateways'].filter((name) => isWanted(name) && canRun(name)));
+	await runVitest(projects);
 	if (isWanted('e2e')) await runPlaywright();
 } catch (error) {
 	total.failed.push(
@@ -98,7 +101,6 @@ async function runVitest(projects) {
 async function runPlaywright() {
 	// The browser comes last: without one the other tests have still run.
 	const env = { AIRTILL_CHROMIUM: await ensureBrowser() };
-	ensureEngines();
 	const report = path.join(reports, 'e2e.json');
 	const args = ['test', '--config=tests/e2e/playwright.config.ts'];
 	if (filter) args.push(...(matchesFile() ? [filter] : ['-g', filter]));

@@ -13,6 +13,7 @@ import { nearestRouters as nearestOnPostgres } from '../../../src/lib/server/db/
 import type { Schema } from '../../../src/lib/server/db/schema.ts';
 import { nearestRouters as nearestOnSqlite } from '../../../src/lib/server/db/sqlite-nearest.ts';
 import { namedRouters } from '../../../src/lib/server/routers/named-routers.ts';
+import { isAll } from '../../support/all.ts';
 import { sequence } from '../../support/random.ts';
 import { createDatabaseOn } from '../../support/server/postgres.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
@@ -29,7 +30,7 @@ interface Place {
 const ROWS_AT_ONCE = 500;
 /** Metres that are the arithmetic's: no order among routers that differ by less. */
 const NOISE_METRES = 1e-6;
-const SEARCHES = 200;
+const SEARCHES = isAll ? 200 : 80;
 const PAGE = 21;
 /** Far above what a page needs, and far below the routers around it. */
 const FEW_ROWS = 1_500;

@@ -90,16 +90,6 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(session.raw).toContain('"network_password":null');
 		});
 
-		it('within two seconds', async () => {
-			const { receiver } = hooks();
-			const path = newPath();
-			await register(fixture().api, receiver.url + path, ['session.created']);
-			const started = performance.now();
-			await fixture().api.createSession();
-			const [received] = await arrived(receiver, path);
-			expect((received?.at ?? Infinity) - started).toBeLessThan(2_000);
-		});
-
 		it('for every change of state that was asked for, and for no other', async () => {
 			const { receiver } = hooks();
 			const { api, server } = fixture();
@@ -327,9 +317,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		receiver.reply(path, (_, index) => (index === 0 ? 'hang' : { status: 200 }));
 		await api.createSession();
 		await arrived(receiver, path);
-		const started = performance.now();
 		await server.kill('SIGTERM');
-		expect(performance.now() - started).toBeLessThan(3_000);
 		await server.restart();
 		await arrived(receiver, path, 2);
 	});

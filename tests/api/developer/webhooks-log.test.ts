@@ -142,14 +142,16 @@ describe.each(DATABASES)('on %s', (database) => {
 		'a replay that is requested while an attempt is in flight is sent after it, whatever the attempt returns (%i)',
 		async (status) => {
 			const { webhooks, receiver } = hooks();
+			const { promise: after, resolve: answer } = Promise.withResolvers<undefined>();
 			receiver.reply(path, (_, index) =>
-				index === 0 ? { status, afterMs: 1_000, body: 'first' } : { status: 200, body: 'second' }
+				index === 0 ? { status, after, body: 'first' } : { status: 200, body: 'second' }
 			);
 			await api.createSession();
 			await arrived(receiver, path, 1);
 			const [inFlight] = await deliveries();
 			expect(inFlight).toMatchObject({ status: 'pending', attempts: 0 });
 			expect(await webhooks.replay(accountId, inFlight?.id ?? 0)).toBe(true);
+			answer(undefined);
 			const [first, second] = await arrived(receiver, path, 2);
 			// The schedule alone would wait for 5 s after a failure.
 			expect((second?.at ?? 0) - (first?.at ?? 0)).toBeLessThan(4_000);

@@ -196,10 +196,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('does not call the URL', async () => {
-		// A name that is nobody's (RFC 2606): were it asked for, the answer would take its time or fail.
-		const started = performance.now();
-		await register(api, 'https://hooks.nobody.invalid.example.com/', EVENTS);
-		expect(performance.now() - started).toBeLessThan(5_000);
+		// A name that is nobody's (RFC 2606): a call would fail.
+		await register(api, 'https://hooks.nobody.invalid/', EVENTS);
 	});
 
 	it('with an Idempotency-Key gives the same secret again; without one it is never shown again', async () => {

@@ -35,8 +35,8 @@ const counted = (answers: { status: number }[]): Statuses =>
 	);
 
 describe.each(DATABASES)('on %s', (database) => {
-	// Orders of one network wait for each other, and PostgreSQL takes longer for each.
-	const most = database === 'sqlite' ? 100 : 20;
+	// Orders of one network wait for each other.
+	const most = 20;
 	const fixture = useNewFixtures({ database, env: { ...env, UNPAID_PROMPTS: String(most) } });
 
 	const buyMany = (count: number, address: string, digits: string) =>

@@ -3,6 +3,8 @@
  * on all of them. A page that is added to the application is added here.
  */
 import type { Page } from '@playwright/test';
+import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import { isAll } from '../../support/all.ts';
 import { HAND_OVER_ROUTER } from '../../support/gateways/hand-over.ts';
 import { demoPassword, typeSignIn } from './developers.ts';
 import {
@@ -130,6 +132,9 @@ export const MAIN = BUYING.filter(({ name }) =>
 	].includes(name)
 );
 
+/** One of each direction of writing; with `--all` every one. */
+export const OTHER_LANGUAGES = isAll ? LOCALES.filter((one) => one !== 'en') : ['ar', 'sw'];
+
 /** The same page with the language in its address. */
 export const inLanguage = (place: Place, locale: string): Place => ({
 	...place,
@@ -137,15 +142,14 @@ export const inLanguage = (place: Place, locale: string): Place => ({
 	path: (fixtures) => `/${locale}${place.path(fixtures)}`.replace(/\/$/, '')
 });
 
+/** One of each kind; with `--all` more of them. */
+const DOCS = ['/docs', '/docs/errors', '/docs/guides/configuration', '/docs/endpoints/sessions'];
+const MORE_DOCS = ['endpoints', 'limits', 'quickstart', 'states', 'versioning', 'webhooks', 'guides/go-live'];
+
 /** The API reference. */
 export const REFERENCE: readonly Place[] = [
-	...['', '/endpoints', '/errors', '/limits', '/quickstart', '/states', '/versioning', '/webhooks'].map(
-		(page) => at(`docs${page}`, `/docs${page}`)
-	),
-	at('docs/guides/configuration', '/docs/guides/configuration'),
-	at('docs/guides/go-live', '/docs/guides/go-live'),
+	...[...DOCS, ...(isAll ? MORE_DOCS.map((page) => `/docs/${page}`) : [])].map((path) => at(path, path)),
 	at('docs/search', '/docs/search?q=refund'),
-	at('docs/endpoints/sessions', '/docs/endpoints/sessions'),
 	at('problem', '/problems/amount_mismatch')
 ];
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SimulatorAnswer, SimulatorRequest } from '../frame.ts';
+import { objectIn } from '../json.ts';
 import { failure, gateway, ok, rejected } from './answers.ts';
 import type { Market } from './markets.ts';
 
@@ -133,7 +134,7 @@ export class Access {
 	private makeUser({ headers, body }: SimulatorRequest, product: Product): SimulatorAnswer {
 		const id = String(headers['x-reference-id'] ?? '').toLowerCase();
 		if (!isUuidV4(id)) return rejected('X-Reference-Id must be a UUID of version 4.');
-		const given = objectOf(body)?.['providerCallbackHost'];
+		const given = objectIn(body)?.['providerCallbackHost'];
 		// The documentation says without a scheme; the platform accepts one.
 		const host = typeof given === 'string' ? given.replace(/^https?:\/\/([^/]*)\/?$/i, '$1') : '';
 		if (!isHostName(host)) return rejected('providerCallbackHost must be a host name.');
@@ -148,14 +149,3 @@ const isHostName = (text: string): boolean =>
 	text.length <= 253 &&
 	/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(text) &&
 	!/^[\d.]+$/.test(text);
-
-export function objectOf(body: string): Record<string, unknown> | null {
-	try {
-		const value: unknown = JSON.parse(body);
-		return typeof value === 'object' && value !== null && !Array.isArray(value)
-			? (value as Record<string, unknown>)
-			: null;
-	} catch {
-		return null;
-	}
-}

@@ -1,5 +1,6 @@
 import type { SimulatorRequest } from '../frame.ts';
-import { isUuidV4, objectOf } from './access.ts';
+import { objectIn } from '../json.ts';
+import { isUuidV4 } from './access.ts';
 import type { Market } from './markets.ts';
 
 /** Validates payment and refund requests by MTN's documentation. */
@@ -29,7 +30,7 @@ const MAX_EXTERNAL_ID_LENGTH = 64;
 type Read<Shape> = Shape | { problem: string };
 
 export function readPaymentOrder(request: SimulatorRequest, market: Market): Read<PaymentOrder> {
-	const body = objectOf(request.body);
+	const body = objectIn(request.body);
 	const order = readOrder(request, body, market);
 	if ('problem' in order) return order;
 	const payer = body?.['payer'] as Record<string, unknown> | null | undefined;
@@ -50,7 +51,7 @@ export function readPaymentOrder(request: SimulatorRequest, market: Market): Rea
 }
 
 export function readRefundOrder(request: SimulatorRequest, market: Market): Read<RefundOrder> {
-	const body = objectOf(request.body);
+	const body = objectIn(request.body);
 	const order = readOrder(request, body, market);
 	if ('problem' in order) return order;
 	const refunded = body?.['referenceIdToRefund'];

@@ -1,3 +1,5 @@
+import { objectIn } from '../json.ts';
+
 /** Validation of request fields (docs.pawapay.io/v2/api-reference). */
 export interface Refusal {
 	code: string;
@@ -52,12 +54,7 @@ const REFUND: Fields = {
 export function readBody(text: string, contentType: string | undefined): Body | Refusal {
 	const invalid = { code: 'INVALID_INPUT', message: 'The request body could not be read as JSON.' };
 	if (!/^application\/json\b/i.test(contentType ?? '')) return invalid;
-	try {
-		const body: unknown = JSON.parse(text);
-		return isObject(body) ? body : invalid;
-	} catch {
-		return invalid;
-	}
+	return objectIn(text) ?? invalid;
 }
 
 export const isRefusal = (read: Body | Refusal): read is Refusal =>

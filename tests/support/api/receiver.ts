@@ -16,11 +16,17 @@ export interface Received {
 	atOnce: number;
 }
 
-/** `hang` never answers; `drop` closes the connection. */
+/** `hang` never answers; `drop` closes the connection; `after` is awaited first. */
 type Reply =
 	| 'hang'
 	| 'drop'
-	| { status: number; headers?: Record<string, string>; body?: string | Buffer; afterMs?: number };
+	| {
+			status: number;
+			headers?: Record<string, string>;
+			body?: string | Buffer;
+			afterMs?: number;
+			after?: Promise<unknown>;
+	  };
 
 export interface Receiver {
 	/** `http://127.0.0.1:<port>` */
@@ -79,6 +85,7 @@ export async function startReceiver(): Promise<Receiver> {
 async function answer(response: ServerResponse, reply: Reply): Promise<void> {
 	if (reply === 'hang') return;
 	if (reply === 'drop') return void response.destroy();
+	await reply.after;
 	if (reply.afterMs !== undefined) await sleep(reply.afterMs);
 	response.writeHead(reply.status, reply.headers);
 	response.end(reply.body);

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import process from 'node:process';
-import { clock, clockLimitMs, hasEnded, root, type TestServer } from './server.ts';
+import { clock, hasEnded, root, type TestServer } from './server.ts';
 
 const limitMs = 120_000;
 
@@ -21,7 +21,7 @@ let isBusy = false;
 
 /** Runs `airtill ARGS`, by way of cli-host.ts. A command beside another one gets a process of its own. */
 export async function cli(args: string[], { env }: Environment): Promise<CliResult> {
-	if (isBusy) return startCli(args, { env }).ended;
+	if (isBusy) return runAlone(args, env);
 	isBusy = true;
 	try {
 		return await runInHost(args, env);
@@ -76,43 +76,19 @@ async function endOf(child: ChildProcess, args: string[], signal: AbortSignal): 
 	throw new Error(`airtill ${args.join(' ')} ended its host (${String(code ?? by)})`);
 }
 
-/** A command that has not ended yet. */
-export interface RunningCli {
-	/** Output on stderr so far. */
-	stderr(): string;
-	/** Moves its own clock forward, if it still runs, from the server's when it was started. */
-	advance(ms: number): Promise<void>;
-	signal(signal: NodeJS.Signals): void;
-	ended: Promise<CliResult>;
-}
-
 /** Runs `airtill ARGS` in a process of its own, as its users do. */
-export function startCli(args: string[], { env }: Environment): RunningCli {
+async function runAlone(args: string[], env: Record<string, string>): Promise<CliResult> {
 	const child = spawn(process.execPath, ['--import', clock, path.join(root, 'src/cli/airtill.js'), ...args], {
 		cwd: root,
 		env,
 		stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
 		timeout: limitMs
 	});
-	let clockOffsetMs = Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
 	let stdout = '';
 	let stderr = '';
 	child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
 	child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-	const ended = once(child, 'close').then(([code, signal]: unknown[]) => {
-		if (typeof code !== 'number') throw new Error(`airtill ${args.join(' ')} was ended by ${String(signal)}`);
-		return { code, stdout, stderr };
-	});
-	return {
-		stderr: () => stderr,
-		async advance(ms) {
-			clockOffsetMs += ms;
-			if (hasEnded(child)) return;
-			const applied = once(child, 'message', { signal: AbortSignal.timeout(clockLimitMs) });
-			child.send({ clockOffsetMs });
-			await applied;
-		},
-		signal: (signal) => void child.kill(signal),
-		ended
-	};
+	const [code, signal] = (await once(child, 'close')) as unknown[];
+	if (typeof code !== 'number') throw new Error(`airtill ${args.join(' ')} was ended by ${String(signal)}`);
+	return { code, stdout, stderr };
 }

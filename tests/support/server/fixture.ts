@@ -1,10 +1,10 @@
-import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type { Plan } from '../../../src/lib/server/developer/api-keys/api-keys.ts';
 import { generateKey, keyHint, type KeyMode } from '../../../src/lib/server/developer/api-keys/key-format.ts';
 import type { Role, Scope } from '../../../src/lib/server/api/contract/scopes.ts';
 import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
+import { isAll } from '../all.ts';
 import { createApi, numberEnding, type Api, type Order, type Payment, type Session } from '../api/api.ts';
 import { startServer, type ServerOptions, type TestServer } from './server.ts';
 import { openSql, type Sql } from './sql.ts';
@@ -13,7 +13,7 @@ import { openSql, type Sql } from './sql.ts';
 export const BOTH_DATABASES = ['sqlite', 'postgres'] as const;
 
 /** For rules that do not depend on the database: SQLite, and PostgreSQL too with `npm test -- --all`. */
-export const DATABASES = process.env['AIRTILL_TEST_ALL'] ? BOTH_DATABASES : (['sqlite'] as const);
+export const DATABASES = isAll ? BOTH_DATABASES : (['sqlite'] as const);
 
 /** The same in all processes that share a database. */
 export const SECRET = 'a secret of the tests, long enough';

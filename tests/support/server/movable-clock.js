@@ -1,13 +1,19 @@
 /**
  * Loaded into a server under test (`node --import`): `Date` runs ahead of, or behind, the machine by an
- * offset that the test sets over IPC. Timers keep their real pace; what is due by the clock is found by the
- * jobs' next look. Intl and SQL's own now() are not moved: the domain asks Date.now() only.
+ * offset that the test sets over IPC. A move forward ends short pauses, so that the jobs look at once for what is due.
+ * Other timers keep their real pace. Intl and SQL's own now() are not moved: the domain asks Date.now() only.
  */
 import process from 'node:process';
 
 const RealDate = Date;
 const realNow = RealDate.now;
 let offsetMs = Number(process.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+
+/** The longest pause of the jobs (MAX_SLEEP_MS of jobs.ts). */
+const SHORT_MS = 250;
+const { setTimeout: setRealTimeout, clearTimeout: clearRealTimeout } = globalThis;
+/** Short timers that have not ended, each with its call. @type {Map<unknown, () => void>} */
+const pauses = new Map();
 
 const movedNow = () => realNow() + offsetMs;
 
@@ -20,9 +26,32 @@ RealDate.now = movedNow;
 RealDate.prototype.constructor = MovedDate;
 globalThis.Date = MovedDate;
 
+/** @type {(call: (...values: unknown[]) => void, ms?: number, ...values: unknown[]) => NodeJS.Timeout} */
+function setMovedTimeout(call, ms, ...values) {
+	if (ms === undefined || ms > SHORT_MS) return setRealTimeout(call, ms, ...values);
+	const end = () => {
+		clearMovedTimeout(timer);
+		call(...values);
+	};
+	const timer = setRealTimeout(end, ms);
+	pauses.set(timer, end);
+	return timer;
+}
+
+/** @param {NodeJS.Timeout | string | number | undefined} timer */
+function clearMovedTimeout(timer) {
+	pauses.delete(timer);
+	clearRealTimeout(timer);
+}
+
+Object.defineProperties(setMovedTimeout, Object.getOwnPropertyDescriptors(setRealTimeout));
+Object.assign(globalThis, { setTimeout: setMovedTimeout, clearTimeout: clearMovedTimeout });
+
 process.on('message', (message) => {
 	if (typeof message !== 'object' || message === null || !('clockOffsetMs' in message)) return;
+	const isForward = Number(message.clockOffsetMs) > offsetMs;
 	offsetMs = Number(message.clockOffsetMs);
+	if (isForward) for (const end of [...pauses.values()]) end();
 	process.send?.({ clockOffsetMs: offsetMs });
 });
 // The test is gone, however it ended: no server stays behind.

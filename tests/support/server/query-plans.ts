@@ -12,7 +12,7 @@ import { createDatabaseOn } from './postgres.ts';
 
 const NUMBERS = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 6000)';
 
-export interface QueryPlans {
+interface QueryPlans {
 	database: Database;
 	/** For queries whose plan is wanted. */
 	db: Kysely<Schema>;

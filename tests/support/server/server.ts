@@ -21,7 +21,7 @@ export const clock = path.join(root, 'tests/support/server/movable-clock.js');
 const readyLimitMs = 30_000;
 const readyPollMs = 25;
 const stopLimitMs = 10_000;
-export const clockLimitMs = 10_000;
+const clockLimitMs = 10_000;
 
 // Servers end with the tests. (If those are killed, the closed IPC channel ends them: movable-clock.js.)
 const running = new Set<ChildProcess>();
@@ -55,7 +55,7 @@ export interface TestServer {
 	/** Everything printed so far, over all restarts. */
 	stdout(): string;
 	stderr(): string;
-	/** Sends the signal and answers when the process is gone. Default: SIGKILL, the crash. */
+	/** Sends the signal and answers when the process is gone; fails if it had to be forced. Default: SIGKILL, the crash. */
 	kill(signal?: NodeJS.Signals): Promise<void>;
 	/** Ends it in an orderly way (by force after 10 s) and removes the temporary folder. */
 	stop(): Promise<void>;
@@ -122,13 +122,16 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 		);
 	};
 
-	const end = async (signal: NodeJS.Signals) => {
-		if (hasEnded(child)) return;
+	/** @returns whether it ended without force */
+	const end = async (signal: NodeJS.Signals): Promise<boolean> => {
+		if (hasEnded(child)) return true;
 		const gone = once(child, 'exit');
 		child.kill(signal);
-		const limit = setTimeout(() => child.kill('SIGKILL'), stopLimitMs);
+		let isForced = false;
+		const limit = setTimeout(() => (isForced = child.kill('SIGKILL')), stopLimitMs);
 		await gone;
 		clearTimeout(limit);
+		return !isForced;
 	};
 
 	const removeData = () => {
@@ -153,7 +156,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 		},
 		stdout: () => stdout,
 		stderr: () => stderr,
-		kill: (signal = 'SIGKILL') => end(signal),
+		async kill(signal = 'SIGKILL') {
+			if (!(await end(signal))) throw new Error(`${signal} did not end the server within ${stopLimitMs} ms`);
+		},
 		async stop() {
 			await end('SIGTERM');
 			removeData();

@@ -1,23 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import {
-	purchaseState,
-	type PaymentState,
-	type PurchaseWords,
-	type SessionState
-} from '#lib/checkout/purchase/state.ts';
+import { purchaseState, type PaymentState, type SessionState } from '#lib/checkout/purchase/state.ts';
 import { failureCode, paymentStatus, sessionStatus } from '#lib/server/api/contract/schemas.ts';
-
-const NOW = new Date('2026-11-21T13:40:00Z');
-const WORDS: PurchaseWords = {
-	amount: 'UGX 1,000',
-	taken: 'UGX 1,000',
-	number: '0772 ••• 456',
-	network: 'MTN MoMo',
-	ssid: 'KISEMENTI-WIFI',
-	until: '16:40',
-	data: '20 GB',
-	code: 'K7MQ-29XT'
-};
+import { NOW, payment, WORDS } from './purchase-values.ts';
 
 const SESSION_REASONS: Record<string, (string | null)[]> = {
 	pending_payment: [null],
@@ -42,15 +26,6 @@ const session = (status: string, status_reason: string | null = null): SessionSt
 	status,
 	status_reason,
 	expires_at: status === 'active' ? '2026-11-21T13:40:00.000Z' : null
-});
-
-const payment = (status: string, other: Partial<PaymentState> = {}): PaymentState => ({
-	status,
-	applied: false,
-	failure_code: null,
-	refund_reason: null,
-	created_at: '2026-11-21T13:39:50.000Z',
-	...other
 });
 
 const told = (aSession: SessionState, aPayment: PaymentState | null, now = NOW) =>

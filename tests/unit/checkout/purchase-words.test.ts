@@ -12,6 +12,7 @@ import {
 	type SessionState
 } from '#lib/checkout/purchase/state.ts';
 import { failureCode, paymentStatus, sessionStatus } from '#lib/server/api/contract/schemas.ts';
+import { NOW, payment, WORDS } from './purchase-values.ts';
 
 const AREAS = ['purchase', 'receipt', 'resume'];
 const folder = fileURLToPath(new URL('../../../src/lib/i18n/messages', import.meta.url));
@@ -43,17 +44,6 @@ test.each(written)('$area/$locale distinguishes what English distinguishes', (on
 	}
 });
 
-const NOW = new Date('2026-11-21T13:40:00Z');
-const WORDS = {
-	amount: 'UGX 1,000',
-	taken: 'UGX 1,000',
-	number: '0772 ••• 456',
-	network: 'MTN MoMo',
-	ssid: 'KISEMENTI-WIFI',
-	until: '16:40',
-	data: '20 GB',
-	code: 'K7MQ-29XT'
-};
 const REASONS = {
 	ended: ['client_ended', 'admin_ended', 'refunded', null],
 	cancelled: ['client_cancelled', 'payment_timeout', 'provisioning_failed', null]
@@ -75,15 +65,6 @@ const SESSIONS: SessionState[] = sessionStatus.options.flatMap((status) =>
 		expires_at: null
 	}))
 );
-
-const payment = (status: string, other: Partial<PaymentState> = {}): PaymentState => ({
-	status,
-	applied: false,
-	failure_code: null,
-	refund_reason: null,
-	created_at: '2026-11-21T13:39:50.000Z',
-	...other
-});
 
 const PAYMENTS: (PaymentState | null)[] = [
 	null,

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding, orderOf, type Payment, type Session } from '../../../support/api/api.ts';
+import { isAll } from '../../../support/all.ts';
 import { startPostgres, type TestPostgres } from '../../../support/server/postgres.ts';
 import {
 	BOTH_DATABASES,
@@ -70,7 +71,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		'kill -9 at any moment after the 201: the payment is there, charged once, and buys its time',
 		async () => {
 			// Around the moments at which the outbox sends, the sandbox answers and the settling writes.
-			for (const delayMs of [0, 2, 5, 9, 14, 20, 30, 1_000, 1_030]) {
+			for (const delayMs of isAll ? [0, 2, 5, 9, 14, 20, 30, 1_000, 1_030] : [0, 9, 20, 1_030]) {
 				const { session, payment } = await start(delayMs < 1_000 ? '008' : '123');
 				await sleep(delayMs);
 				await fixture().server.kill('SIGKILL');
@@ -121,21 +122,6 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		await fixture().server.restart();
 		expect(await fixture().api.getSession(session.id)).toMatchObject({ status: 'expired', password: null });
 		expect((await fixture().events(session.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
-	});
-
-	it('SIGTERM answers held requests and ends within three seconds; nothing is lost', async () => {
-		const { session, payment } = await start('007');
-		const held = Promise.allSettled(
-			Array.from({ length: 5 }, () => fixture().api.getPayment(payment.id, 20))
-		);
-		// A request that is answered was accepted after these.
-		await fixture().api.getRouter(1);
-		const started = performance.now();
-		await fixture().server.kill('SIGTERM');
-		expect(performance.now() - started).toBeLessThan(3_000);
-		for (const answer of await held) expect(answer).toMatchObject({ value: { id: payment.id } });
-		await fixture().server.restart();
-		await expectBoughtOnce(fixture(), session, payment);
 	});
 });
 

@@ -12,6 +12,7 @@ import { sellData } from '../../../model/data.ts';
 import { judgeHistory, startOf } from '../../../model/owed.ts';
 import { newBuyers, BUYERS, type Real } from '../../../model/buyers.ts';
 import { startSimulator, type Simulator } from '../../../simulators/frame.ts';
+import { isAll } from '../../../support/all.ts';
 import { startReceiver, type Receiver } from '../../../support/api/receiver.ts';
 import { DATABASES, startFixture, type Fixture } from '../../../support/server/fixture.ts';
 import { judgeEarnings } from '../../../torture/earnings.ts';
@@ -99,6 +100,6 @@ describe.each(DATABASES)('on %s', (database) => {
 
 function seedsToPlay(): number[] {
 	if (seed !== undefined) return [Number(seed)];
-	if (runs === undefined) return process.env['AIRTILL_TEST_ALL'] ? [1, 2, 3, 4, 5, 6] : [1, 2, 3];
+	if (runs === undefined) return isAll ? [1, 2, 3, 4, 5, 6] : [1, 2, 3];
 	return Array.from({ length: Number(runs) }, () => Math.floor(Math.random() * 2 ** 31));
 }

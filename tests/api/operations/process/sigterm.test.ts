@@ -101,9 +101,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 		for (const { socket } of held) socket.write(request(`GET /v1/payments/${payment.id}/status?wait=20`));
 		await buyer.api.getPayment(payment.id);
-		const started = performance.now();
+		// After five seconds their connections would be cut off without an answer.
 		await fixture().server.kill('SIGTERM');
-		expect(performance.now() - started).toBeLessThan(5_000);
 		for (const { text } of held) {
 			const all = await text;
 			const last = all.slice(all.lastIndexOf('HTTP/1.1 '));
@@ -152,7 +151,6 @@ describe.each(DATABASES)('M-Pesa on %s', (database) => {
 		const { id } = await fixture.api.pay(session);
 		const { payments } = simulator.books;
 		const push = await eventually('Daraja has it', async () => payments[0]);
-		// Ended by force after ten seconds, it would leave the payment in another state.
 		await fixture.server.kill('SIGTERM');
 		const state = 'select count(*) from payments where id = ? and submit_state = ?';
 		expect(await fixture.sql.count(state, id, 'uncertain')).toBe(1);

@@ -1,14 +1,15 @@
 /**
- * Ten kills on each database (three processes on PostgreSQL), 25 with `npm test -- --all`.
+ * Six kills on each database (three processes on PostgreSQL), 25 with `npm test -- --all`.
  * `npm run torture -- --kills 1000` for more. A failure names the seed that makes the same storm again (the moments of
  * the kills differ a little).
  */
 import process from 'node:process';
 import { expect, it } from 'vitest';
+import { isAll } from '../../../support/all.ts';
 import { torture } from '../../../torture/torture.ts';
 import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
 
-const KILLS = Number(process.env['AIRTILL_TORTURE_KILLS'] ?? (process.env['AIRTILL_TEST_ALL'] ? 25 : 10));
+const KILLS = Number(process.env['AIRTILL_TORTURE_KILLS'] ?? (isAll ? 25 : 6));
 /** Fixed: another seed with `npm run torture -- --seed N`. */
 const seed = 1;
 const SECONDS_PER_KILL = 12;
