@@ -82,23 +82,20 @@ async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Respon
 	if (isGatewayEntry(event.url.pathname) && isAuthmon(event)) {
 		response = await answerAuthmon(event);
 	} else if (isForeignForm(event)) {
-		response = await paraglideMiddleware(
-			event.request,
-			() => new Response(`${m.common_form_foreign()}\n`, { status: 403 })
-		);
+		response = await refuseForm(event, 403, m.common_form_foreign);
 	} else if (isApiPath(event.url.pathname)) {
 		return api.fetch(event.request, { clientAddress: () => event.getClientAddress() });
 	} else if (!(await limitForm(event))) {
-		response = await paraglideMiddleware(
-			event.request,
-			() => new Response(`${m.common_form_too_large()}\n`, { status: 413 })
-		);
+		response = await refuseForm(event, 413, m.common_form_too_large);
 	} else {
 		response = askedLanguage(event) ?? (await resolvePage(event, resolve));
 	}
 	setCommonHeaders(response, event.locals);
 	return event.isSubRequest ? response : compressPage(event.request, response);
 }
+
+const refuseForm = ({ request }: RequestEvent, status: number, reason: () => string) =>
+	paraglideMiddleware(request, () => new Response(`${reason()}\n`, { status }));
 
 function askedLanguage({ request, url }: RequestEvent): Response | null {
 	const asked = url.searchParams.get('lang') ?? '';
