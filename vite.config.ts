@@ -30,7 +30,7 @@ export default defineConfig(({ command }) => ({
 		}),
 		sveltekit()
 	],
-	// Old phones: without this the CSS would use range media queries and `inset`, which their WebViews drop.
+	// Old phones: without this the CSS would use range media queries and `inset`, which their WebViews drop. Adds prefixes.
 	build: { cssTarget: ['chrome69', 'safari12.1', 'firefox60'] },
 	// The scripts that pages load as modules (`?worker&url`).
 	worker: { format: 'es' },

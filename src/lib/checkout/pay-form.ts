@@ -22,6 +22,21 @@ export interface PayEntry {
 /** Problems by field; `form` is for problems of no single field. */
 export type FormErrors = Partial<Record<'time' | 'paymentMethod' | 'phone' | 'form', string | undefined>>;
 
+/** A price that the buyer must see before paying, and why. */
+export interface Quotation {
+	choice: TimeChoice;
+	/** The time was typed. */
+	own: boolean;
+	why: string;
+}
+
+/** A form that came back. */
+export interface ReturnedForm {
+	entry: PayEntry;
+	errors?: FormErrors | undefined;
+	quoted?: Quotation | undefined;
+}
+
 /** Longer than any valid entry. Cut text fails validation. */
 const MAX_FIELD_LENGTH = 64;
 

@@ -61,10 +61,5 @@ export const formatKilometres = (metres: number): string => unitText(metres / 10
 
 function unitText(value: number, unit: 'meter' | 'kilometer', digits: number): string {
 	const sizes = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-	try {
-		return numberText(value, { style: 'unit', unit, unitDisplay: 'short', ...sizes });
-	} catch {
-		// Safari 14.0 does not support units.
-		return `${numberText(value, sizes)} ${unit === 'meter' ? 'm' : 'km'}`;
-	}
+	return numberText(value, { style: 'unit', unit, unitDisplay: 'short', ...sizes });
 }

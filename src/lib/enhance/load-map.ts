@@ -13,10 +13,6 @@ export function loadMap(): void {
 				if (text) text.textContent = failed;
 			});
 		};
-		if (!('IntersectionObserver' in window)) {
-			load();
-			continue;
-		}
 		const observer = new IntersectionObserver(
 			(entries) => {
 				if (!entries.some(({ isIntersecting }) => isIntersecting)) return;

@@ -1,5 +1,5 @@
 import { OWN_TIME, ownDuration, payablePrice, type PricedRouter } from '../checkout/price.ts';
-import { currencyExponent } from '../domain/money.ts';
+import { formatMoney } from '../domain/money.ts';
 import {
 	ANY_PAYMENT_METHOD,
 	guessPaymentMethod,
@@ -9,8 +9,6 @@ import { all, fill, settingsOf } from './dom.ts';
 
 export interface PayFormSettings extends PricedRouter {
 	prefix: string;
-	/** The page's number format (BCP 47). */
-	locales: string[];
 	/** "Pay" and "Pay {}" */
 	pay: string;
 	payMoney: string;
@@ -48,7 +46,8 @@ function follow(form: HTMLFormElement, settings: PayFormSettings): void {
 function showTotal(form: HTMLFormElement, settings: PayFormSettings): void {
 	const duration = ownDuration(field(form, '[name=count]')?.value ?? '', unitOf(form));
 	const amount = duration === null ? null : payablePrice(settings, duration);
-	const ownMoney = amount === null ? '' : moneyText(amount, settings);
+	// A line may break after the currency.
+	const ownMoney = amount === null ? '' : formatMoney(amount, settings.currency).replace('\u00a0', ' ');
 	set(form, 'asked', amount === null ? '' : (duration ?? ''));
 	set(form, 'quoted', amount === null ? '' : String(amount));
 	const ownFigure = field(form, `input[value=${OWN_TIME}]`)?.parentElement?.querySelector('b');
@@ -75,16 +74,6 @@ const unitOf = (form: HTMLFormElement) => form.querySelector<HTMLSelectElement>(
 function set(form: HTMLFormElement, name: string, value: string): void {
 	const input = field(form, `[name=${name}]`);
 	if (input) input.value = value;
-}
-
-/** Formats like `formatMoney`, but allows a line break after the currency. */
-function moneyText(amount: number, { currency, locales }: PayFormSettings): string {
-	const digits = Number.isInteger(amount) ? 0 : currencyExponent(currency);
-	const number = new Intl.NumberFormat(locales, {
-		minimumFractionDigits: digits,
-		maximumFractionDigits: digits
-	}).format(amount);
-	return `${currency} ${number.replace(/\u202f/g, '\u00a0')}`;
 }
 
 function createGuess(form: HTMLFormElement, prefix: string): () => void {

@@ -1,7 +1,13 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { readPayEntry, wantedTime, type FormErrors, type PayEntry } from '#lib/checkout/pay-form.ts';
+import {
+	readPayEntry,
+	wantedTime,
+	type FormErrors,
+	type PayEntry,
+	type Quotation
+} from '#lib/checkout/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods/payment-methods.ts';
 import { OWN_TIME } from '#lib/checkout/price.ts';
 import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
@@ -110,7 +116,7 @@ const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>
 	wanted.own ? { ...entry, time: 'own' } : entry;
 
 /** @param changed the button's price is for another time than the chosen one */
-function quotation({ choice, own }: { choice: TimeChoice; own: boolean }, changed: boolean) {
+function quotation({ choice, own }: Omit<Quotation, 'why'>, changed: boolean): Quotation {
 	const price = { time: choice.words, money: choice.money };
 	const why = own || changed ? m.router_price_of_time(price) : m.router_price_is_new(price);
 	return { choice, own, why };

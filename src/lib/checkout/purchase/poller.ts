@@ -53,113 +53,109 @@ async function askState({ url, body }: Watch, waitSeconds: number, signal: Abort
 	return { as: 'state', state: ((await response.json()) as { state: unknown }).state };
 }
 
+interface Polling {
+	readonly watch: Watch;
+	attempt: number;
+	cuts: number;
+	/** The next request is not held: after a failure, or for a fast answer when the page becomes visible. */
+	plainOnce: boolean;
+	seenAt: number;
+	timer: ReturnType<typeof setTimeout> | undefined;
+	/** null after `pause`: the answer to an aborted request is dropped. */
+	running: AbortController | null;
+	stop: () => void;
+}
+
 /** Starts polling. Returns the function that stops it. */
 export function watchPurchase(watch: Watch): () => void {
-	let attempt = 0;
-	let cuts = 0;
-	/** The next request is not held: after a failure, or for a fast answer when the page becomes visible. */
-	let plainOnce = false;
-	let seenAt = Date.now();
-	let timer: ReturnType<typeof setTimeout> | undefined;
-	/** null after `pause`: the answer to an aborted request is dropped. */
-	let running: AbortController | null = null;
-
-	const mayHold = () => watch.holds && cuts < MAX_CUTS;
+	const polling: Polling = {
+		...{ watch, attempt: 0, cuts: 0, plainOnce: false, seenAt: Date.now(), timer: undefined, running: null },
+		stop() {
+			pause(polling);
+			for (const [target, name, react] of events) target.removeEventListener(name, react as EventListener);
+		}
+	};
 	const events: [EventTarget, string, (event: PageTransitionEvent) => void][] = [
-		[document, 'visibilitychange', seenOrHidden],
-		[window, 'pageshow', shownAgain],
-		[window, 'online', askNow],
-		[window, 'offline', linkGone]
+		[document, 'visibilitychange', () => (document.hidden ? pause(polling) : askNow(polling))],
+		// Going back may restore the page from the browser's memory with an old state.
+		[window, 'pageshow', ({ persisted }) => persisted && askNow(polling)],
+		[window, 'online', () => askNow(polling)],
+		[window, 'offline', () => linkGone(polling)]
 	];
-
-	function later(milliseconds = backoffMs(attempt++)) {
-		clearTimeout(timer);
-		if (watch.rests || Date.now() - seenAt > MAX_WATCH_MS) return;
-		timer = setTimeout(() => void ask(), milliseconds);
-	}
-
-	function pause() {
-		clearTimeout(timer);
-		running?.abort();
-		running = null;
-	}
-
-	function stop() {
-		pause();
-		for (const [target, name, react] of events) target.removeEventListener(name, react as EventListener);
-	}
-
-	function askNow() {
-		if (document.hidden) return;
-		pause();
-		attempt = 0;
-		plainOnce = true;
-		seenAt = Date.now();
-		void ask();
-	}
-
-	function seenOrHidden() {
-		if (document.hidden) pause();
-		else askNow();
-	}
-
-	/** A held request would not notice. Keep polling, because the phone may be wrong about its connection. */
-	function linkGone() {
-		if (watch.rests) return;
-		pause();
-		failed();
-	}
-
-	/** Going back may restore the page from the browser's memory with an old state. */
-	function shownAgain({ persisted }: PageTransitionEvent) {
-		if (persisted) askNow();
-	}
-
-	async function ask(): Promise<void> {
-		if (document.hidden) return;
-		const holds = mayHold() && !plainOnce;
-		plainOnce = false;
-		const request = new AbortController();
-		running = request;
-		const limit = setTimeout(() => request.abort(), holds ? GIVE_UP_MS : PLAIN_GIVE_UP_MS);
-		const started = Date.now();
-		try {
-			const answer = await askState(watch, holds ? HOLD_SECONDS : 0, request.signal);
-			if (running === request) take(answer, holds, Date.now() - started >= HELD_MS);
-		} catch {
-			if (running !== request) return;
-			if (holds) cuts++;
-			failed();
-		} finally {
-			clearTimeout(limit);
-		}
-	}
-
-	function failed() {
-		plainOnce = true;
-		watch.onLink(false);
-		later();
-	}
-
-	function take(answer: Answer, holds: boolean, wasLong: boolean) {
-		if (answer.as === 'gone') return stop();
-		watch.onLink(true);
-		if (answer.as === 'busy') {
-			watch.onBusy(answer.seconds);
-			later(answer.seconds * 1000 + Math.random() * SPREAD_MS);
-		} else if (answer.state !== watch.state) {
-			stop();
-			watch.onNews();
-		} else {
-			if (holds && wasLong) cuts = 0;
-			// The connection works: hold the next request.
-			const holdsNext = holds ? wasLong : mayHold();
-			if (holdsNext) attempt = 0;
-			later(holdsNext ? 0 : undefined);
-		}
-	}
-
 	for (const [target, name, react] of events) target.addEventListener(name, react as EventListener);
-	if (!watch.rests) void ask();
-	return stop;
+	if (!watch.rests) void ask(polling);
+	return polling.stop;
+}
+
+const mayHold = ({ watch, cuts }: Polling) => watch.holds && cuts < MAX_CUTS;
+
+function askLater(polling: Polling, milliseconds = backoffMs(polling.attempt++)) {
+	clearTimeout(polling.timer);
+	if (polling.watch.rests || Date.now() - polling.seenAt > MAX_WATCH_MS) return;
+	polling.timer = setTimeout(() => void ask(polling), milliseconds);
+}
+
+function pause(polling: Polling) {
+	clearTimeout(polling.timer);
+	polling.running?.abort();
+	polling.running = null;
+}
+
+function askNow(polling: Polling) {
+	if (document.hidden) return;
+	pause(polling);
+	Object.assign(polling, { attempt: 0, plainOnce: true, seenAt: Date.now() });
+	void ask(polling);
+}
+
+/** A held request would not notice. Keep polling, because the phone may be wrong about its connection. */
+function linkGone(polling: Polling) {
+	if (polling.watch.rests) return;
+	pause(polling);
+	failed(polling);
+}
+
+async function ask(polling: Polling): Promise<void> {
+	if (document.hidden) return;
+	const holds = mayHold(polling) && !polling.plainOnce;
+	polling.plainOnce = false;
+	const request = new AbortController();
+	polling.running = request;
+	const limit = setTimeout(() => request.abort(), holds ? GIVE_UP_MS : PLAIN_GIVE_UP_MS);
+	const started = Date.now();
+	try {
+		const answer = await askState(polling.watch, holds ? HOLD_SECONDS : 0, request.signal);
+		if (polling.running === request) take(polling, answer, holds, Date.now() - started >= HELD_MS);
+	} catch {
+		if (polling.running !== request) return;
+		if (holds) polling.cuts++;
+		failed(polling);
+	} finally {
+		clearTimeout(limit);
+	}
+}
+
+function failed(polling: Polling) {
+	polling.plainOnce = true;
+	polling.watch.onLink(false);
+	askLater(polling);
+}
+
+function take(polling: Polling, answer: Answer, holds: boolean, wasLong: boolean) {
+	const { watch } = polling;
+	if (answer.as === 'gone') return polling.stop();
+	watch.onLink(true);
+	if (answer.as === 'busy') {
+		watch.onBusy(answer.seconds);
+		askLater(polling, answer.seconds * 1000 + Math.random() * SPREAD_MS);
+	} else if (answer.state !== watch.state) {
+		polling.stop();
+		watch.onNews();
+	} else {
+		if (holds && wasLong) polling.cuts = 0;
+		// The connection works: hold the next request.
+		const holdsNext = holds ? wasLong : mayHold(polling);
+		if (holdsNext) polling.attempt = 0;
+		askLater(polling, holdsNext ? 0 : undefined);
+	}
 }

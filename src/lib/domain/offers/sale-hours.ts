@@ -1,3 +1,5 @@
+import { timeAt } from '../../format/calendar.ts';
+
 /** Days and hours of sale, in the time zone of the installation. */
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -19,23 +21,6 @@ interface LocalTime {
 	time: string;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-	const known = formats.get(timeZone);
-	if (known) return known;
-	const options = {
-		weekday: 'short',
-		hour: '2-digit',
-		minute: '2-digit',
-		hourCycle: 'h23',
-		timeZone
-	} as const;
-	const format = new Intl.DateTimeFormat('en', options);
-	formats.set(timeZone, format);
-	return format;
-}
-
 const MINUTE_MS = 60_000;
 /** The last local time, because all offers of a response ask for the same one. */
 let last = { minute: NaN, timeZone: '', local: { day: 0, time: '' } };
@@ -43,16 +28,11 @@ let last = { minute: NaN, timeZone: '', local: { day: 0, time: '' } };
 function localTime(instant: number, timeZone: string): LocalTime {
 	const minute = Math.floor(instant / MINUTE_MS);
 	if (last.minute !== minute || last.timeZone !== timeZone) {
-		last = { minute, timeZone, local: computeLocalTime(instant, timeZone) };
+		const [date = '', time = ''] = timeAt(instant, timeZone).split(' ');
+		const day = (new Date(date).getUTCDay() + 6) % 7;
+		last = { minute, timeZone, local: { day, time: time.slice(0, 5) } };
 	}
 	return last.local;
-}
-
-function computeLocalTime(instant: number, timeZone: string): LocalTime {
-	const parts = formatOf(timeZone).formatToParts(instant);
-	const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
-	const day = WEEKDAYS.findIndex((name) => name === part('weekday').toLowerCase());
-	return { day, time: `${part('hour')}:${part('minute')}` };
 }
 
 /** @param instant milliseconds since the epoch */

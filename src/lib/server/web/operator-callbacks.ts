@@ -1,5 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { AppError } from '#lib/server/platform/errors.ts';
+import { sourceAddress } from '#lib/server/api/http/limits.ts';
 import { readBody } from '#lib/server/api/http/read-body.ts';
 
 const MAX_CALLBACK_BYTES = 64 * 1024;
@@ -22,7 +23,7 @@ export async function receiveCallback(
 	}
 	const answer = await locals.app.payments.receiveCallback({
 		...address,
-		address: addressOf(event),
+		address: sourceAddress(event),
 		method: request.method,
 		path: url.pathname + url.search,
 		authority: request.headers.get('host') ?? url.host,
@@ -30,13 +31,4 @@ export async function receiveCallback(
 		body: Buffer.from(bytes).toString('utf8')
 	});
 	return answer ? Response.json(answer) : Response.json({ received: false }, { status: 404 });
-}
-
-/** Returns 'unknown' if the request bypassed the ADDRESS_HEADER proxy. */
-export function addressOf(event: RequestEvent): string {
-	try {
-		return event.getClientAddress();
-	} catch {
-		return 'unknown';
-	}
 }

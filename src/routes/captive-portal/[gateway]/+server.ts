@@ -1,5 +1,5 @@
 import { MEGABYTE } from '#lib/domain/data-limit.ts';
-import { addressOf } from '#lib/server/web/operator-callbacks.ts';
+import { sourceAddress } from '#lib/server/api/http/limits.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RequestHandler } from './$types';
 
@@ -22,7 +22,7 @@ export const GET: RequestHandler = async (event) => {
 				'venue-info-url': `${origin}/r/${gateway.routerId}`
 			}
 		: {};
-	const tokenHash = await captiveSessions.onlineAt(gateway, addressOf(event));
+	const tokenHash = await captiveSessions.onlineAt(gateway, sourceAddress(event));
 	const passes = tokenHash === null ? [] : await passesOf(event, tokenHash);
 	if (passes.length === 0) return json({ captive: true, ...urls });
 	const endMs = Math.max(...passes.map(({ untilMs }) => untilMs));

@@ -77,6 +77,9 @@ export class RateLimited extends AppError {
 /** Whole seconds until a request leaves the window; 0 if none is counted. */
 const waitSeconds = ({ resetMs }: RateDecision) => (resetMs > 0 ? Math.max(1, Math.ceil(resetMs / 1000)) : 0);
 
+/** Returns null if it is admitted, otherwise the seconds to wait. */
+const waitOf = (decision: RateDecision) => (decision.admitted ? null : waitSeconds(decision));
+
 function limitHeaders(
 	policy: string,
 	limit: number,
@@ -92,14 +95,19 @@ function limitHeaders(
 	};
 }
 
-/** Requests that bypass the ADDRESS_HEADER proxy share one count. */
-export function networkOf(event: Pick<RequestEvent, 'getClientAddress'>): string {
+type Source = Pick<RequestEvent, 'getClientAddress'>;
+
+/** Returns 'unknown' if the request bypassed the ADDRESS_HEADER proxy. */
+export function sourceAddress(source: Source): string {
 	try {
-		return network(event.getClientAddress());
+		return source.getClientAddress();
 	} catch {
 		return 'unknown';
 	}
 }
+
+/** Requests that bypass the ADDRESS_HEADER proxy share one count. */
+export const networkOf = (source: Source): string => network(sourceAddress(source));
 
 /** Removes the port that some proxies add, and cuts IPv6 to its /64, which one customer usually holds. */
 export function network(address: string): string {
@@ -115,10 +123,8 @@ export function network(address: string): string {
 const VISITS_PER_MINUTE = 600;
 
 /** @returns null if it is admitted, otherwise the seconds to wait */
-export async function takeVisit(event: RequestEvent): Promise<number | null> {
-	const decision = await event.locals.app.rateLimits.take(`visits:${networkOf(event)}`, VISITS_PER_MINUTE);
-	return decision.admitted ? null : waitSeconds(decision);
-}
+export const takeVisit = async (event: RequestEvent): Promise<number | null> =>
+	waitOf(await event.locals.app.rateLimits.take(`visits:${networkOf(event)}`, VISITS_PER_MINUTE));
 
 const SIGN_INS_PER_VISIT = 10;
 
@@ -128,18 +134,13 @@ const SIGN_INS_PER_VISIT = 10;
  */
 export async function takeSignIn(event: RequestEvent, visitId: string): Promise<number | null> {
 	const { rateLimits } = event.locals.app;
-	const own = await rateLimits.take(`sign-in:${visitId}`, SIGN_INS_PER_VISIT);
-	if (!own.admitted) return waitSeconds(own);
-	const all = await rateLimits.take(`sign-ins:${networkOf(event)}`, VISITS_PER_MINUTE);
-	return all.admitted ? null : waitSeconds(all);
+	const wait = waitOf(await rateLimits.take(`sign-in:${visitId}`, SIGN_INS_PER_VISIT));
+	return wait ?? waitOf(await rateLimits.take(`sign-ins:${networkOf(event)}`, VISITS_PER_MINUTE));
 }
 
 /** Orders of one captive session, which is one device, in LONGEST_WINDOW_MS. */
 const ORDERS_PER_VISIT = 10;
 
 /** @returns null if it is admitted, otherwise the seconds to wait */
-export async function takeVisitOrder({ locals }: RequestEvent, visitId: string): Promise<number | null> {
-	const { rateLimits } = locals.app;
-	const decision = await rateLimits.take(`order:${visitId}`, ORDERS_PER_VISIT, LONGEST_WINDOW_MS);
-	return decision.admitted ? null : waitSeconds(decision);
-}
+export const takeVisitOrder = async ({ locals }: RequestEvent, visitId: string): Promise<number | null> =>
+	waitOf(await locals.app.rateLimits.take(`order:${visitId}`, ORDERS_PER_VISIT, LONGEST_WINDOW_MS));

@@ -29,7 +29,7 @@ import { payAgain, priceAgain, retryForm } from './retry.ts';
 import type { Actions, PageServerLoad, PageServerLoadEvent } from './$types';
 import { purchaseShown, type Purchase, type PurchaseShown } from './view.ts';
 import { endText, moveTo } from './move-to.ts';
-import { signInInstructions, takesCode } from './sign-in-instructions.ts';
+import { signInInstructions, takesCode, type SignIn } from './sign-in-instructions.ts';
 
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);
@@ -44,29 +44,17 @@ export const load: PageServerLoad = async (event) => {
 	const now = new Date(clock.now());
 	const shown = purchaseShown(purchase, now, config.reportTimezone);
 	const { state, added, pass, part, waiting, notes, watch } = shown;
-
-	const address = pageAddress(event.locals.origin, event.params.token);
 	const payment = waiting?.payment ?? part.payment;
 	const device = pass && (await deviceOf(event, router.id));
-
 	const signIn = pass ? await event.locals.app.gateways.signInMethodAt(router.id) : 'typed';
-	// A connected device and a buyer who types a code find the next step below.
-	const asksCode = pass !== null && takesCode(pass.session, signIn);
-	const text = asksCode || isLetIn(device) ? '' : state.text;
 	return {
-		state: {
-			...state,
-			text,
-			next: asksCode ? m.purchase_code_text() : state.next,
-			...(isOnline(event, device) ? onlineHeading(state) : {})
-		},
+		state: { ...state, ...headingOf(event, shown, { device, signIn }) },
 		brand: showBrand(event, router),
 		added,
 		watch: watchText(watch, device),
 		code,
 		keepsCode: pass === null && mayReturn(state, part),
 		router: { id: router.id, name: router.name },
-		ssid: apart(session.ssid),
 		isWaiting: waiting !== null,
 		money: formatMoney(payment?.amount ?? session.amount, session.currency),
 		notes,
@@ -74,6 +62,42 @@ export const load: PageServerLoad = async (event) => {
 		hasReceipt: hasReceipt(purchase),
 		asOf: clockText(now, config.reportTimezone),
 		waits: waiting?.payment ? waitFor(waiting.payment, now) : null,
+		online: goOnline(event, device, {
+			page: link(`/s/${event.params.token}`),
+			ssid: apart(session.ssid),
+			signIn
+		}),
+		endText: endText(session, signIn),
+		...passData(event, purchase, shown, { device, signIn }),
+		...payingAgain(event, purchase, shown),
+		...addingTime(event, purchase, shown)
+	};
+};
+
+interface Access {
+	device: Awaited<ReturnType<typeof deviceOf>>;
+	signIn: SignIn;
+}
+
+/** Changes the words of the state for a connected device, and for a buyer who types a code. */
+function headingOf(event: PageServerLoadEvent, { state, pass }: PurchaseShown, { device, signIn }: Access) {
+	const asksCode = pass !== null && takesCode(pass.session, signIn);
+	return {
+		// They find the next step below.
+		...((asksCode || isLetIn(device)) && { text: '' }),
+		...(asksCode && { next: m.purchase_code_text() }),
+		...(isOnline(event, device) && onlineHeading(state))
+	};
+}
+
+function passData(
+	{ locals, params }: PageServerLoadEvent,
+	{ code }: Purchase,
+	{ pass }: PurchaseShown,
+	{ device, signIn }: Access
+) {
+	const address = pageAddress(locals.origin, params.token);
+	return {
 		pass: pass && {
 			instructions: signInInstructions(pass.session, { shownOn: device ? 'gateway' : 'page', signIn, code }),
 			remainingSeconds: pass.remainingSeconds,
@@ -81,18 +105,9 @@ export const load: PageServerLoad = async (event) => {
 			warnSeconds: pass.warnSeconds,
 			data: pass.data && dataWords(pass.data)
 		},
-		online: goOnline(event, device, {
-			page: link(`/s/${event.params.token}`),
-			ssid: apart(session.ssid),
-			signIn
-		}),
-		...payingAgain(event, purchase, shown),
-		...addingTime(event, purchase, shown),
-		endText: endText(session, signIn),
-		move: pass && moveTo(pass.session, { address, code, signIn }),
-		address
+		move: pass && moveTo(pass.session, { address, code, signIn })
 	};
-};
+}
 
 const asksFor = ({ url, request }: PageServerLoadEvent, name: 'again' | 'more'): boolean =>
 	url.searchParams.has(name) || request.method === 'POST';

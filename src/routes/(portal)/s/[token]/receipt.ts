@@ -2,11 +2,12 @@ import { redirect, type RequestEvent } from '@sveltejs/kit';
 import type { AccessKind } from '#lib/domain/access-kind.ts';
 import { formatDuration, sumOfDurations } from '#lib/domain/duration.ts';
 import { link } from '#lib/i18n/current.ts';
-import { apart, intlLocales } from '#lib/i18n/intl.ts';
+import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney, toMajor, toMinor } from '#lib/domain/money.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
+import { moment } from '#lib/format/text.ts';
 import { momentText } from '#lib/format/when.ts';
 import type { PaymentBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { findPurchase } from './purchase.ts';
@@ -72,7 +73,8 @@ function receiptOf(
 ) {
 	const { router, code } = purchase;
 	const parts = [purchase, ...purchase.added];
-	const when = (text: string) => dateText(new Date(text), timeZone);
+	// With the year, because a receipt is read later.
+	const when = (text: string) => moment(Date.parse(text), timeZone, { year: 'numeric' });
 	const kept = parts.flatMap(({ payment }) => (payment?.applied ? [payment] : []));
 	return {
 		/** Printed too, so that a test does not pass for a payment. */
@@ -106,19 +108,6 @@ function accessText(kind: AccessKind): string {
 		case 'shared_password':
 			return m.receipt_access_shared();
 	}
-}
-
-/** Writes date and time in full, because a receipt is read later. */
-function dateText(moment: Date, timeZone: string): string {
-	return new Intl.DateTimeFormat(intlLocales(), {
-		timeZone,
-		day: 'numeric',
-		month: 'short',
-		year: 'numeric',
-		hour: '2-digit',
-		minute: '2-digit',
-		hourCycle: 'h23'
-	}).format(moment);
 }
 
 function timeLines(session: SessionBody, isAdded: boolean, when: (text: string) => string): Line[] {

@@ -48,38 +48,43 @@ export function retryForm(purchase: Purchase, amount: number, region: string) {
 	};
 }
 
-/** Pays this purchase again, or buys the same time if this purchase can't be paid any more. */
-export async function payAgain(event: RequestEvent<{ token: string }>) {
-	const purchase = await findPurchase(event);
-	const entry = readFields(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
-	// Charges only the amount that was shown.
-	if (entry.quoted !== String(priceAgain(purchase))) {
-		return fail(400, { retried: entry, errors: { form: m.purchase_price_changed() } });
-	}
+export interface RetryEntry {
+	paymentMethod: string;
+	phone: string;
+	quoted: string;
+}
+
+/** Explains by field why a form cannot pay again. Only the amount that was shown is charged. */
+export function retryProblems(purchase: Purchase, entry: RetryEntry): FormErrors {
+	if (entry.quoted !== String(priceAgain(purchase))) return { form: m.purchase_price_changed() };
 	const { methods, note } = methodsAgain(purchase, Number(entry.quoted));
-	const errors: FormErrors = {
+	return {
 		...(methods.includes(entry.paymentMethod) ? {} : { paymentMethod: note ?? m.purchase_choose_method() }),
 		...(entry.phone === '' ? { phone: m.purchase_type_number() } : {})
 	};
-	if (Object.keys(errors).length > 0) return fail(400, { retried: entry, errors });
+}
+
+/** Pays this purchase again, or buys the same time if it can't be paid any more. Returns the token to show. */
+export const retry = (event: RequestEvent, token: string, { session }: Purchase, entry: RetryEntry) =>
+	event.locals.app.purchases.retry(apiClient(event), token, {
+		paymentMethod: entry.paymentMethod,
+		phone: entry.phone,
+		amount: Number(entry.quoted),
+		currency: session.currency
+	});
+
+export async function payAgain(event: RequestEvent<{ token: string }>) {
+	const purchase = await findPurchase(event);
+	const entry = readFields(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
+	const problems = retryProblems(purchase, entry);
+	if (Object.keys(problems).length > 0) return fail(400, { retried: entry, errors: problems });
 
 	let token: string;
 	try {
-		token = await event.locals.app.purchases.retry(apiClient(event), event.params.token, {
-			paymentMethod: entry.paymentMethod,
-			phone: entry.phone,
-			amount: Number(entry.quoted),
-			currency: purchase.session.currency
-		});
+		token = await retry(event, event.params.token, purchase, entry);
 	} catch (problem) {
-		const {
-			status,
-			errors,
-			headers = {}
-		} = orderRefusal(problem, PAID_AGAIN, {
-			router: purchase.router,
-			region: event.locals.app.config.defaultRegion
-		});
+		const place = { router: purchase.router, region: event.locals.app.config.defaultRegion };
+		const { status, errors, headers = {} } = orderRefusal(problem, PAID_AGAIN, place);
 		event.setHeaders(headers);
 		return fail(status, { retried: entry, errors });
 	}
