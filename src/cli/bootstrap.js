@@ -160,12 +160,7 @@ function neededNode() {
  * @param {string} needed `22.19`, for example
  */
 export function isAtLeast(version, needed) {
-	const have = version.split('.').map(Number);
-	for (const [index, wanted] of needed.split('.').map(Number).entries()) {
-		const part = have[index] ?? 0;
-		if (part !== wanted) return part > wanted;
-	}
-	return true;
+	return version.localeCompare(needed, 'en', { numeric: true }) >= 0;
 }
 
 /**

@@ -10,7 +10,14 @@ import { loadConfig } from '#lib/server/config/config.ts';
 import { RECORD_COLUMNS, type AccessRecord, type AddressKind } from '#lib/server/personal-data/records.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { PRIVATE_FILE_MODE } from '#lib/server/platform/private-files.ts';
-import { defineCommand, required, spanOfDays, UsageError } from '../support/command.ts';
+import {
+	defineCommand,
+	EDITOR_OPTIONS,
+	editorOf,
+	required,
+	spanOfDays,
+	UsageError
+} from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { readInput } from '../support/files.ts';
 import { localService } from '../support/services.ts';
@@ -39,22 +46,20 @@ export const exportPersonalData = defineCommand({
 		'  openssl cms -decrypt -inform DER -in FILE.p7m -inkey KEY.pem -out FILE.csv'
 	].join('\n'),
 	options: {
+		...EDITOR_OPTIONS,
 		phone: { type: 'string' },
 		mac: { type: 'string' },
 		ip: { type: 'string' },
 		from: { type: 'string' },
 		to: { type: 'string' },
-		recipient: { type: 'string' },
-		by: { type: 'string' },
-		note: { type: 'string' }
+		recipient: { type: 'string' }
 	},
 	async run({ argument, values, env, folder, open }) {
 		const { defaultRegion, reportTimezone } = loadConfig(env);
 		const address = addressOf(values, defaultRegion);
 		const span = spanOfDays(values, reportTimezone);
 		const recipient = required(values.recipient, '--recipient');
-		const by = required(values.by, '--by');
-		const note = required(values.note, '--note');
+		const editor = editorOf(values);
 		await readInput(folder, recipient);
 		const file = resolve(folder, argument);
 		const app = localService(await open());
@@ -63,7 +68,7 @@ export const exportPersonalData = defineCommand({
 		const sha256 = createHash('sha256').update(sealed).digest('hex');
 		const handle = openSync(file, 'wx', PRIVATE_FILE_MODE);
 		try {
-			await app.personalData.noteExport({ ...address, ...span }, { by, note, records, sha256 });
+			await app.personalData.noteExport({ ...address, ...span }, { ...editor, records, sha256 });
 			writeFileSync(handle, sealed);
 		} catch (error) {
 			rmSync(file);

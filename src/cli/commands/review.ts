@@ -3,7 +3,7 @@ import type { App } from '#lib/server/app.ts';
 import { DECISIONS } from '#lib/domain/decision.ts';
 import type { Evidence } from '#lib/server/billing/reviews/decisions.ts';
 import type { Review } from '#lib/server/billing/reviews/reviews.ts';
-import { defineCommand, oneOf, required } from '../support/command.ts';
+import { defineCommand, EDITOR_OPTIONS, editorOf, oneOf, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { plain, print, tableLine } from '../support/output.ts';
 
@@ -60,16 +60,14 @@ export const resolveReview = defineCommand({
 		"  --transaction ID         the operator's id of the transaction, with paid and refunded"
 	].join('\n'),
 	options: {
+		...EDITOR_OPTIONS,
 		decision: { type: 'string' },
-		by: { type: 'string' },
-		note: { type: 'string' },
 		transaction: { type: 'string' }
 	},
 	async run({ argument, values, open }) {
 		const order = {
 			decision: oneOf(required(values.decision, '--decision'), DECISIONS, '--decision'),
-			by: required(values.by, '--by'),
-			note: required(values.note, '--note'),
+			...editorOf(values),
 			transaction: values.transaction?.trim() ?? null
 		};
 		const app = await open();

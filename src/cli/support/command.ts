@@ -85,6 +85,14 @@ export function required(value: string | undefined, option: string): string {
 	return value.trim();
 }
 
+export const EDITOR_OPTIONS = { by: { type: 'string' }, note: { type: 'string' } } as const;
+
+/** Reads who makes a change and why, for the audit log. @throws UsageError */
+export const editorOf = (values: { by?: string | undefined; note?: string | undefined }) => ({
+	by: required(values.by, '--by'),
+	note: required(values.note, '--note')
+});
+
 /** @throws UsageError for a word that is not in the list */
 export function oneOf<Word extends string>(value: string, words: readonly Word[], option: string): Word {
 	const word = words.find((known) => known === value);

@@ -28,6 +28,10 @@ function unreadable(name: string, error: unknown): unknown {
 	return new CommandError(`${name} cannot be read: ${getSystemErrorMessage(errno)}.`, { cause: error });
 }
 
+/** Reads a secret of one line. Returns null without a file. @throws CommandError */
+export const readOneLine = async (folder: string, name: string | undefined): Promise<string | null> =>
+	(await readSecret(folder, name))?.trim() ?? null;
+
 /**
  * Every user of a machine can see command lines, so secrets come from files.
  * Keeps spaces, but not the final line break.

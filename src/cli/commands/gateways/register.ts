@@ -2,7 +2,7 @@ import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
 import { NO_SETTINGS } from '#lib/server/gateways/settings/input.ts';
 import { UsageError, defineCommand, required } from '../../support/command.ts';
 import { CommandError } from '../../support/errors.ts';
-import { readSecret } from '../../support/files.ts';
+import { readOneLine } from '../../support/files.ts';
 import { gatewayAddresses, secretLines } from '../../support/gateway-text.ts';
 import { print } from '../../support/output.ts';
 import { findRouter, knownGateway } from '../../support/services.ts';
@@ -33,13 +33,12 @@ export const addGateway = defineCommand({
 		const router = required(values.router, '--router');
 		const kind = required(values.kind, '--kind');
 		const routerId = routerIdOf(router);
-		const secretOf = async (name: string | undefined) => (await readSecret(folder, name))?.trim() ?? null;
 		const input = {
 			...NO_SETTINGS,
 			...(await readSettings(values, folder)),
 			...{ name: argument, routerId, kind },
-			secret: await secretOf(values['secret-file']),
-			radiusSecret: await secretOf(values['radius-secret-file'])
+			secret: await readOneLine(folder, values['secret-file']),
+			radiusSecret: await readOneLine(folder, values['radius-secret-file'])
 		};
 
 		const app = await open();
@@ -97,13 +96,13 @@ export const rotateGateway = defineCommand({
 		'api-user': { type: 'string' }
 	},
 	async run({ argument, values, folder, open }) {
-		const file = async (name: string | undefined) => (await readSecret(folder, name))?.trim() ?? null;
 		const rotation = {
 			key: values.key,
-			secret: (await file(values['secret-file'])) ?? (values.secret ? 'new' : null),
-			radiusSecret: (await file(values['radius-secret-file'])) ?? (values['radius-secret'] ? 'new' : null),
+			secret: (await readOneLine(folder, values['secret-file'])) ?? (values.secret ? 'new' : null),
+			radiusSecret:
+				(await readOneLine(folder, values['radius-secret-file'])) ?? (values['radius-secret'] ? 'new' : null),
 			token: values.token ? ('new' as const) : null,
-			apiKey: await file(values['api-key-file']),
+			apiKey: await readOneLine(folder, values['api-key-file']),
 			apiUser: values['api-user'] ?? null
 		};
 		if (Object.values(rotation).every((value) => !value)) {

@@ -4,7 +4,7 @@ import {
 	MAX_PASS_DEVICES,
 	type RouterAccess
 } from '#lib/server/access/passes/access-kinds.ts';
-import { UsageError, defineCommand, required } from '../../support/command.ts';
+import { EDITOR_OPTIONS, UsageError, defineCommand, editorOf } from '../../support/command.ts';
 import { readSecret } from '../../support/files.ts';
 import { plain, print } from '../../support/output.ts';
 import { COMMAND_LINE, ownRouter } from '../../support/services.ts';
@@ -63,13 +63,12 @@ export const confirmRouterAccess = defineCommand({
 		'  --note TEXT  which system gives access, and how you tried it',
 		'  --withdraw   take the confirmation back: no new orders; payments and running time do not change'
 	].join('\n'),
-	options: { by: { type: 'string' }, note: { type: 'string' }, withdraw: { type: 'boolean' } },
+	options: { ...EDITOR_OPTIONS, withdraw: { type: 'boolean' } },
 	async run({ argument, values, open }) {
-		const by = required(values.by, '--by');
-		const note = required(values.note, '--note');
+		const editor = editorOf(values);
 		const app = await open();
 		const { id, name } = await ownRouter(app, argument);
-		await app.routers.mark(id, 'access_confirmed_at', { isSet: !values.withdraw, by, note });
+		await app.routers.mark(id, 'access_confirmed_at', { isSet: !values.withdraw, ...editor });
 		const what = values.withdraw ? 'Withdrew the confirmed access' : 'Confirmed the access';
 		console.error(`${what} of router ${id} ${plain(name)}.`);
 	}

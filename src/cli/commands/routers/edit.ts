@@ -1,6 +1,4 @@
-import type { Editor } from '#lib/server/routers/edit-router.ts';
-import type { RouterTexts } from '#lib/server/routers/router-fields.ts';
-import { UsageError, defineCommand, required } from '../../support/command.ts';
+import { EDITOR_OPTIONS, UsageError, defineCommand, editorOf } from '../../support/command.ts';
 import { plain, print } from '../../support/output.ts';
 import { ownerOf } from '../../support/owners.ts';
 import { localService, ownRouter } from '../../support/services.ts';
@@ -26,23 +24,10 @@ const FIELD_HELP = [
 	'  --status WORD    online, or offline: closed, but still in lists'
 ];
 
-const EDITOR_OPTIONS = { by: { type: 'string' }, note: { type: 'string' } } as const;
 const EDITOR_HELP = [
 	'  --by NAME        your name',
 	'  --note TEXT      the reason. The audit log keeps name and note'
 ];
-
-function editorOf({ by, note }: { by?: string | undefined; note?: string | undefined }): Editor {
-	return { by: required(by, '--by'), note: required(note, '--note') };
-}
-
-/** Returns the given fields. */
-function textsOf(values: Partial<Record<keyof typeof FIELD_OPTIONS, string | undefined>>): RouterTexts {
-	const given = Object.keys(FIELD_OPTIONS) as (keyof typeof FIELD_OPTIONS)[];
-	return Object.fromEntries(
-		given.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]]))
-	);
-}
 
 export const addRouter = defineCommand({
 	name: 'routers add',
@@ -60,7 +45,7 @@ export const addRouter = defineCommand({
 		const editor = editorOf({ by, note });
 		const app = localService(await open());
 		const account = await ownerOf(app, owner);
-		const { id, name } = await app.routers.add(account.id, textsOf(fields), editor);
+		const { id, name } = await app.routers.add(account.id, fields, editor);
 		await print(`Router ${id} ${plain(name)} added.`);
 	}
 });
@@ -79,12 +64,11 @@ export const setRouter = defineCommand({
 	options: { ...FIELD_OPTIONS, ...EDITOR_OPTIONS },
 	async run({ argument, values: { by, note, ...fields }, open }) {
 		const editor = editorOf({ by, note });
-		const texts = textsOf(fields);
-		if (Object.keys(texts).length === 0)
+		if (Object.keys(fields).length === 0)
 			throw new UsageError('Name a field to change, for example --price 500.');
 		const app = localService(await open());
 		const { id } = await ownRouter(app, argument);
-		const changed = await app.routers.change(id, texts, editor);
+		const changed = await app.routers.change(id, fields, editor);
 		await print(changed.length === 0 ? `Router ${id} has these values already.` : `Router ${id} changed.`);
 	}
 });
