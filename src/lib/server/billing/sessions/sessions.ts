@@ -5,8 +5,16 @@ import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { activate, startTime } from './activate.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { createSession, type RememberBody } from './create-session.ts';
-import { cancelWaiting, endForOwner, endSession, endAtDataLimit, cancelAddedTime } from './end-session.ts';
-import { listForOwner, listSessions, readSession, type OwnerQuery } from './read-session.ts';
+import {
+	cancelAddedTime,
+	cancelWaiting,
+	endAtDataLimit,
+	endForOwner,
+	endRefunded,
+	endSession
+} from './end-session.ts';
+import { giveExtraTime } from './extra-time.ts';
+import { listForOwner, listSessions, ownedByOwner, readSession, type OwnerQuery } from './read-session.ts';
 import * as store from './store.ts';
 import { known, settle, settleDue, shownSession } from './transition.ts';
 
@@ -30,7 +38,7 @@ export { sessionNotFound } from './read-session.ts';
  *   pending_payment -> cancelled         DELETE, or not paid in time (transition)
  *   cancelled(payment_timeout) -> activating   a success within the grace period (activate)
  *   active -> expired                    the clock
- *   active -> ended                      DELETE, or the data of the pass is used (end-session)
+ *   active -> ended                      DELETE, its data is used, or its owner ends or refunds it (end-session)
  *
  * Guarantees: a change applies only if the row is still in the state where it starts. Its event shares the
  * transaction. Sessions of one pass follow each other without a gap.
@@ -46,6 +54,10 @@ export function createSessions(context: SessionsContext) {
 		end: async (caller: Caller, id: number, onlyStatus?: store.SessionStatus) =>
 			shownSession(context, context.database.db, await endSession(context, caller, id, onlyStatus)),
 		endForOwner: endForOwner.bind(null, context),
+		giveExtraTime: giveExtraTime.bind(null, context),
+		extraTimeMs: store.extraTimeMs,
+		ownedByOwner: ownedByOwner.bind(null, context),
+		endRefunded: endRefunded.bind(null, context),
 		list: listSessions.bind(null, context),
 		listForOwner: (caller: Pick<Caller, 'accountId'>, query: OwnerQuery) =>
 			listForOwner(context, caller, query),
