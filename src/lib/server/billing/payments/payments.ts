@@ -2,6 +2,7 @@ import type { Queries, Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { portalCallbackUrl } from '../callbacks/callback-url.ts';
 import { receiveCallback, type Callback } from '../callbacks/callbacks.ts';
+import { isRefundable, refundForOwner } from '../refunds/refund-for-owner.ts';
 import { refundPayment } from '../refunds/refunds.ts';
 import { decide, evidenceOf, type DecisionOrder } from '../reviews/decisions.ts';
 import type { Review } from '../reviews/reviews.ts';
@@ -39,6 +40,8 @@ export function createPayments(context: PaymentsContext) {
 			const payment = await store.find(queries, id);
 			return context.operators.all().some((one) => one.id === payment?.operator && one.refund !== undefined);
 		},
+		isRefundable: (payment: store.PaymentRow) => isRefundable(context, payment),
+		refundForOwner: refundForOwner.bind(null, context),
 		refundUnprovisioned: (trx: Tx, id: number) => refundUnprovisioned(context, trx, id),
 		jobs: {
 			[SUBMIT_JOB]: (id: number) => submitPayment(context, id),
