@@ -31,6 +31,9 @@ export const find = async (queries: Queries, tokenHash: string): Promise<Purchas
 export const findBySession = async (queries: Queries, sessionId: number): Promise<PurchaseRow | null> =>
 	(await all(queries).where('session_id', '=', sessionId).executeTakeFirst()) ?? null;
 
+export const findById = async (queries: Queries, id: number): Promise<PurchaseRow | null> =>
+	(await all(queries).where('id', '=', id).executeTakeFirst()) ?? null;
+
 export async function findByCode(
 	queries: Queries,
 	codeHash: string,
