@@ -1,3 +1,4 @@
+import { DELETED_NUMBER } from '#lib/domain/phone.ts';
 import type { PaymentsContext } from '../payments/context.ts';
 import { startRefund } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
@@ -52,11 +53,12 @@ export async function refundForOwner(
 	return result;
 }
 
-/** Whether a person may refund it: it bought time, and its operator can return the money. */
+/** Whether a person may refund it: it bought time, its operator can return the money, and its number is still stored. */
 export const isRefundable = (
 	{ operators }: Pick<PaymentsContext, 'operators'>,
-	payment: Pick<store.PaymentRow, 'status' | 'applied' | 'operator'>
+	payment: Pick<store.PaymentRow, 'status' | 'applied' | 'operator' | 'phone'>
 ): boolean =>
 	payment.status === 'success' &&
 	payment.applied === 1 &&
+	payment.phone !== DELETED_NUMBER &&
 	operators.all().some(({ id, refund }) => id === payment.operator && refund !== undefined);

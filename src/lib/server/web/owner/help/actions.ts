@@ -59,7 +59,8 @@ const showCode: HelpAction = {
 
 function codeCard(origin: string, { token, code }: { token: string; code: string }) {
 	const page = `${origin}${link(`/s/${token}`)}`;
-	return { code, page, qr: qrCode(page), resumeAt: `${new URL(origin).host}${link('/resume')}` };
+	const resumeAt = apart(`${new URL(origin).host}${link('/resume')}`);
+	return { code, page, qr: qrCode(page), resumeAt };
 }
 
 const extend: HelpAction = {
