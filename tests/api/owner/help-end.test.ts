@@ -30,7 +30,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect((await owner.get(path)).text).toContain('Unused time is not refunded.');
 		const pages = await Promise.all([1, 2, 3, 4].map(() => owner.post(path, NOTE)));
 		for (const page of pages) {
-			expect([page.status, page.path]).toEqual([200, `/owner/help/${session.id}?ended`]);
+			expect([page.status, page.path]).toEqual([200, `/owner/help/${session.id}?done=end`]);
 			expect(page.text).toContain('The time was ended early.');
 		}
 		expect(await fixture().api.getSession(session.id)).toMatchObject({

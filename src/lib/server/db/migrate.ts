@@ -41,6 +41,7 @@ import { pauseRouters } from './migrations/0046-pause-routers.ts';
 import { purchaseSearch } from './migrations/0047-purchase-search.ts';
 import { refundTimes } from './migrations/0049-refund-times.ts';
 import { routerSearch } from './migrations/0050-router-search.ts';
+import { extraTime } from './migrations/0051-extra-time.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -108,7 +109,8 @@ const MIGRATIONS: readonly Migration[] = [
 	pauseRouters,
 	purchaseSearch,
 	refundTimes,
-	routerSearch
+	routerSearch,
+	extraTime
 ];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */

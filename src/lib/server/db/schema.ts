@@ -31,6 +31,7 @@ export interface Schema {
 	failed_sign_ins: accounts.FailedSignInsTable;
 	routers: routers.RoutersTable;
 	sessions: billing.SessionsTable;
+	extra_time: billing.ExtraTimeTable;
 	payments: billing.PaymentsTable;
 	refunds: billing.RefundsTable;
 	operator_messages: billing.OperatorMessagesTable;

@@ -3,6 +3,12 @@ import { error } from '@sveltejs/kit';
 /** Returns a text field, or '' if it is missing. */
 export type Fields = (name: string) => string;
 
+/** Returns the reason of a change on one line. */
+export const noteOf = (field: Fields): string =>
+	field('note')
+		.replace(/\p{Cc}+/gu, ' ')
+		.trim();
+
 /** Longer text fields are cut. */
 const MAX_FIELD_CHARACTERS = 2_000;
 

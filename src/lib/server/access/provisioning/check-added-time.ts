@@ -27,8 +27,10 @@ export async function checkAddedTime(context: AccessContext, sessionId: number):
 		if (status !== 'active' && status !== 'expired') return null;
 		// All jobs wake when the clock is set back.
 		if (clock.now() < startsAt + ACTIVATION_TIMEOUT_MS) return startsAt + ACTIVATION_TIMEOUT_MS;
-		if (await isKnown(context, trx, { passId, routerId: session.router_id, startsAt, expiresAt }))
-			return null;
+		// Only paid time is refunded: a gateway may miss the end of free time.
+		const paidUntil = expiresAt - (await sessions.extraTimeMs(trx, sessionId));
+		const added = { passId, routerId: session.router_id, startsAt, expiresAt: paidUntil };
+		if (await isKnown(context, trx, added)) return null;
 		const isRefundable = (one: SessionRow) => payments.canBeRefunded(trx, paymentOf(one));
 		const lastLookAt = expiresAt - LAST_LOOK_MS;
 		if (clock.now() < lastLookAt && !(await isRefundable(session))) return lastLookAt;

@@ -2,6 +2,7 @@ import type { Queries } from '#lib/server/db/database.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { portalCallbackUrl } from '../callbacks/callback-url.ts';
 import { receiveCallback } from '../callbacks/callbacks.ts';
+import { isRefundable, refundForOwner } from '../refunds/refund-for-owner.ts';
 import { refundPayment } from '../refunds/refunds.ts';
 import { decide, evidenceOf } from '../reviews/decisions.ts';
 import { checkStatement } from '../statements/statement.ts';
@@ -38,6 +39,8 @@ export function createPayments(context: PaymentsContext) {
 			const payment = await store.find(queries, id);
 			return context.operators.all().some((one) => one.id === payment?.operator && one.refund !== undefined);
 		},
+		isRefundable: bind(isRefundable),
+		refundForOwner: bind(refundForOwner),
 		refundUnprovisioned: bind(refundUnprovisioned),
 		jobs: {
 			[SUBMIT_JOB]: bind(submitPayment),

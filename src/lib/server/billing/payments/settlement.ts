@@ -15,7 +15,8 @@ import * as store from './store.ts';
  */
 
 type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;
-export type RefundReason = NotApplied | 'amount_mismatch';
+/** `admin`: the owner refunds time that was bought. */
+export type RefundReason = NotApplied | 'amount_mismatch' | 'admin';
 
 /** States in which the payer has not been charged, as far as we know. */
 const UNPAID = ['pending', 'failed', 'expired'] as const;
@@ -133,7 +134,7 @@ function differsFromAsked(payment: store.PaymentRow): boolean {
 	return payment.settled_currency !== null && payment.settled_currency !== payment.currency;
 }
 
-/** Refunds money that bought nothing. Opens a review if the amount differs from the one requested. */
+/** Refunds money that bought nothing, or as the owner decided. Opens a review if the amount differs from the one requested. */
 export async function startRefund(
 	context: PaymentsContext,
 	trx: Tx,

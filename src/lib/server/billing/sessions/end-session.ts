@@ -3,7 +3,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import type { SessionsContext } from './context.ts';
-import { current, sessionNotFound } from './read-session.ts';
+import { current, ownedByOwner } from './read-session.ts';
 import * as store from './store.ts';
 import { known, settle, transition } from './transition.ts';
 
@@ -52,10 +52,7 @@ export const endForOwner = (
 	{ by, note }: { by: string; note: string }
 ): Promise<boolean> =>
 	context.database.transact(async (trx) => {
-		const found = await store.find(trx, id);
-		const router = found && (await context.routers.known(trx, found.router_id));
-		if (!found || router?.owner_account_id !== accountId) throw sessionNotFound();
-		const row = await settle(context, trx, found);
+		const row = await ownedByOwner(context, trx, accountId, id);
 		const ended = row.status === 'active' && (await endTime(context, trx, row, 'admin_ended'));
 		if (!ended) return false;
 		await context.audit.record(trx, {
@@ -68,6 +65,10 @@ export const endForOwner = (
 		});
 		return true;
 	});
+
+/** Ends the running time of a refunded session. No paid time may follow it in its pass. */
+export const endRefunded = (context: SessionsContext, trx: Tx, row: SessionRow) =>
+	endTime(context, trx, row, 'refunded');
 
 async function endTime(context: SessionsContext, trx: Tx, row: SessionRow, reason: string) {
 	const to = { status: 'ended', status_reason: reason, ...endedNow(context) } as const;

@@ -1,5 +1,6 @@
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Tx } from '#lib/server/db/database.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { asOfNow, ownerUserBody, sessionBody } from './body.ts';
@@ -28,6 +29,19 @@ export async function current(context: SessionsContext, caller: Caller, id: numb
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) throw sessionNotFound();
 	if (!isDue(row, clock.now())) return row;
 	return database.transact(async (trx) => settle(context, trx, await known(trx, row.id)));
+}
+
+/** Returns a session at a router of this owner, after due changes. @throws AppError `session_not_found` */
+export async function ownedByOwner(
+	context: SessionsContext,
+	trx: Tx,
+	accountId: number,
+	id: number
+): Promise<SessionRow> {
+	const found = await store.find(trx, id);
+	const router = found && (await context.routers.known(trx, found.router_id));
+	if (!found || router?.owner_account_id !== accountId) throw sessionNotFound();
+	return settle(context, trx, found);
 }
 
 /** Lists the sessions that an account created, newest first, without passwords. */

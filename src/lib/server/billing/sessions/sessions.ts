@@ -4,8 +4,16 @@ import { binder } from '#lib/server/platform/bind.ts';
 import { activate, startTime } from './activate.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { createSession } from './create-session.ts';
-import { cancelWaiting, endForOwner, endSession, endAtDataLimit, cancelAddedTime } from './end-session.ts';
-import { listForOwner, listSessions, readSession } from './read-session.ts';
+import {
+	cancelAddedTime,
+	cancelWaiting,
+	endAtDataLimit,
+	endForOwner,
+	endRefunded,
+	endSession
+} from './end-session.ts';
+import { giveExtraTime } from './extra-time.ts';
+import { listForOwner, listSessions, ownedByOwner, readSession } from './read-session.ts';
 import * as store from './store.ts';
 import { known, settle, settleDue, shownSession } from './transition.ts';
 
@@ -29,7 +37,7 @@ export { sessionNotFound } from './read-session.ts';
  *   pending_payment -> cancelled         DELETE, or not paid in time (transition)
  *   cancelled(payment_timeout) -> activating   a success within the grace period (activate)
  *   active -> expired                    the clock
- *   active -> ended                      DELETE, or the data of the pass is used (end-session)
+ *   active -> ended                      DELETE, its data is used, or its owner ends or refunds it (end-session)
  *
  * Guarantees: a change applies only if the row is still in the state where it starts. Its event shares the
  * transaction. Sessions of one pass follow each other without a gap.
@@ -45,6 +53,10 @@ export function createSessions(context: SessionsContext) {
 		end: async (caller: Caller, id: number, onlyStatus?: store.SessionStatus) =>
 			shownSession(context, context.database.db, await endSession(context, caller, id, onlyStatus)),
 		endForOwner: bind(endForOwner),
+		giveExtraTime: bind(giveExtraTime),
+		extraTimeMs: store.extraTimeMs,
+		ownedByOwner: bind(ownedByOwner),
+		endRefunded: bind(endRefunded),
 		list: bind(listSessions),
 		listForOwner: bind(listForOwner),
 		known,

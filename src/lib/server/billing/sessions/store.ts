@@ -1,8 +1,8 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { byId, given } from '#lib/server/db/first.ts';
+import { byId, exists, given } from '#lib/server/db/first.ts';
 import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
-import type { SessionsTable } from '#lib/server/db/schema.ts';
+import type { ExtraTimeTable, SessionsTable } from '#lib/server/db/schema.ts';
 
 export type SessionRow = Selectable<SessionsTable>;
 export type SessionStatus = SessionRow['status'];
@@ -86,6 +86,28 @@ export const change = (
 		.where(({ and }) => and(from))
 		.returningAll()
 		.executeTakeFirst();
+
+export async function insertExtraTime(queries: Queries, time: Insertable<ExtraTimeTable>): Promise<void> {
+	await queries.insertInto('extra_time').values(time).execute();
+}
+
+/** Whether this form has given its time. */
+export const hasExtraTime = (queries: Queries, form: string): Promise<boolean> =>
+	exists(queries.selectFrom('extra_time').select('id').where('form', '=', form));
+
+const extraSeconds = (queries: Queries) =>
+	queries.selectFrom('extra_time').select(sql<number>`coalesce(sum(seconds), 0)`.as('sum'));
+
+/** Free time that an account has given since `after`. */
+export const extraSecondsBy = async (queries: Queries, accountId: number, after: number): Promise<number> => {
+	const given = extraSeconds(queries).where('account_id', '=', accountId).where('created_at', '>', after);
+	return Number((await given.executeTakeFirstOrThrow()).sum);
+};
+
+/** Free time in a session. */
+export const extraTimeMs = async (queries: Queries, sessionId: number): Promise<number> =>
+	Number((await extraSeconds(queries).where('session_id', '=', sessionId).executeTakeFirstOrThrow()).sum) *
+	1000;
 
 /** Counts pending payments; `expiry` is the latest time limit of a payment that was not refused. */
 export const openPayments = (queries: Queries, id: number) =>

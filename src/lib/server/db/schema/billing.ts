@@ -38,6 +38,17 @@ export interface SessionsTable {
 	updated_at: number;
 }
 
+export interface ExtraTimeTable {
+	id: Generated<number>;
+	session_id: number;
+	/** The person who gave it. */
+	account_id: number;
+	/** Names the form. */
+	form: string;
+	seconds: number;
+	created_at: number;
+}
+
 export interface PaymentsTable {
 	id: Generated<number>;
 	session_id: number;

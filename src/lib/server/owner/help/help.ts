@@ -1,6 +1,8 @@
 import { asOfNow } from '#lib/server/billing/sessions/sessions.ts';
+import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Operators } from '#lib/server/billing/operators/registry.ts';
 import { REPORT_LIFETIME_MS } from '#lib/server/access/access.ts';
+import type { Audit } from '#lib/server/audit/audit.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Purchases } from '#lib/server/portal/purchases/purchases.ts';
@@ -14,7 +16,15 @@ interface HelpContext {
 	database: Database;
 	clock: Clock;
 	operators: Operators;
-	purchases: Pick<Purchases, 'sessionsOfCode'>;
+	audit: Audit;
+	payments: Pick<Payments, 'isRefundable'>;
+	purchases: Pick<Purchases, 'sessionsOfCode' | 'pageOf'>;
+}
+
+/** The person who helps, and the reason. */
+interface Author {
+	by: string;
+	note: string;
 }
 
 /** Finds the purchases at an owner's routers, and what happened to one. Another owner's purchase does not exist here. */
@@ -29,7 +39,10 @@ export const createHelp = (context: HelpContext) => ({
 	search: (accountId: number, typed: string, span: store.Span, limit: number) =>
 		search(context, accountId, typed, span, limit),
 	/** Returns null for an unknown session and for one at another owner's router. */
-	read: (accountId: number, sessionId: number) => read(context, accountId, sessionId)
+	read: (accountId: number, sessionId: number) => read(context, accountId, sessionId),
+	/** Returns the code and the page's token, and logs who saw them. Returns null for a purchase without a page. */
+	showCode: (accountId: number, sessionId: number, author: Author) =>
+		showCode(context, accountId, sessionId, author)
 });
 
 async function search(
@@ -86,16 +99,42 @@ const decisivePayment = (
 	payments: readonly store.FoundPayment[]
 ) => payments.find((one) => one.id === id) ?? payments.at(-1) ?? null;
 
-async function read({ database: { db }, clock }: HelpContext, accountId: number, sessionId: number) {
+async function showCode(
+	{ database, audit, purchases }: HelpContext,
+	accountId: number,
+	sessionId: number,
+	{ by, note }: Author
+) {
+	const found = await store.find(database.db, accountId, sessionId);
+	const page = found ? await purchases.pageOf(sessionId) : null;
+	if (!found || !page) return null;
+	await database.transact((trx) =>
+		audit.record(trx, {
+			actor: by,
+			action: 'purchase.code_shown',
+			paymentId: found.payment_id,
+			reason: note,
+			after: { router_id: found.router_id, session: sessionId }
+		})
+	);
+	return page;
+}
+
+async function read(
+	{ database: { db }, clock, purchases, payments: billing }: HelpContext,
+	accountId: number,
+	sessionId: number
+) {
 	const found = await store.find(db, accountId, sessionId);
 	if (!found) return null;
 	const now = clock.now();
 	const passId = found.pass_id ?? 0;
 	const payments = await store.paymentsOf(db, [sessionId]);
 	const ids = payments.map(({ id }) => id);
-	const [refunds, reviews, slots, grants] = await Promise.all([
+	const [refunds, reviews, extraTime, slots, grants] = await Promise.all([
 		store.refundsOf(db, ids),
 		store.reviewsOf(db, ids),
+		store.extraTimeOf(db, sessionId),
 		store.slotsOf(db, passId),
 		store.grantsOf(db, passId)
 	]);
@@ -111,5 +150,9 @@ async function read({ database: { db }, clock }: HelpContext, accountId: number,
 	const session = asOfNow(found, now);
 	const payment = decisivePayment(found, payments);
 	const activatingUntil = await store.activatingUntil(db, passId);
-	return { now, session, payment, payments, refunds, reviews, slots, grants, isConnected, activatingUntil };
+	const hasPage = (await purchases.pageOf(sessionId)) !== null;
+	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
+	const isRefundable = isPaidTime && payment !== null && billing.isRefundable(payment);
+	const events = { payments, refunds, reviews, extraTime, slots, grants };
+	return { now, session, payment, ...events, isConnected, activatingUntil, hasPage, isRefundable };
 }

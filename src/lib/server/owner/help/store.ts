@@ -1,13 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
 import type { Queries } from '#lib/server/db/database.ts';
-import type {
-	DeviceSlotsTable,
-	GrantsTable,
-	PaymentsTable,
-	RefundsTable,
-	ReviewsTable
-} from '#lib/server/db/schema.ts';
+import type { DeviceSlotsTable, GrantsTable, PaymentsTable } from '#lib/server/db/schema.ts';
 
 export type FoundSession = Awaited<ReturnType<ReturnType<typeof ofOwner>['execute']>>[number];
 export type FoundPayment = Selectable<PaymentsTable>;
@@ -57,7 +51,7 @@ export const search = (
 		union select session_id from payments where id = ${paymentId}
 		union select session_id from payments where operator in (${sql.join(operators)})
 			and provider_reference in (${sql.join(transactions)})
-		union select id from sessions where id in (${sql.join(sessionIds.length > 0 ? sessionIds : [0])})`;
+		union select id from sessions where id in (${sql.join([0, ...sessionIds])})`;
 	return ofOwner(queries, accountId)
 		.where(sql<boolean>`sessions.id in (${matches})`)
 		.where('sessions.created_at', '>=', span.from)
@@ -85,33 +79,31 @@ export const paymentsOf = (queries: Queries, sessionIds: readonly number[]): Pro
 	queries
 		.selectFrom('payments')
 		.selectAll()
-		.where('session_id', 'in', sessionIds.length > 0 ? sessionIds : [0])
+		.where('session_id', 'in', [0, ...sessionIds])
 		.orderBy('id')
 		.execute();
 
-const ofPayments = (ids: readonly number[]) => (ids.length > 0 ? ids : [0]);
-
-export const refundsOf = (
-	queries: Queries,
-	paymentIds: readonly number[]
-): Promise<Selectable<RefundsTable>[]> =>
+/** Oldest first. */
+export const refundsOf = (queries: Queries, paymentIds: readonly number[]) =>
 	queries
 		.selectFrom('refunds')
 		.selectAll()
-		.where('payment_id', 'in', ofPayments(paymentIds))
+		.where('payment_id', 'in', [0, ...paymentIds])
 		.orderBy('id')
 		.execute();
 
-export const reviewsOf = (
-	queries: Queries,
-	paymentIds: readonly number[]
-): Promise<Selectable<ReviewsTable>[]> =>
+/** Oldest first. */
+export const reviewsOf = (queries: Queries, paymentIds: readonly number[]) =>
 	queries
 		.selectFrom('reviews')
 		.selectAll()
-		.where('payment_id', 'in', ofPayments(paymentIds))
+		.where('payment_id', 'in', [0, ...paymentIds])
 		.orderBy('id')
 		.execute();
+
+/** Oldest first. */
+export const extraTimeOf = (queries: Queries, sessionId: number) =>
+	queries.selectFrom('extra_time').selectAll().where('session_id', '=', sessionId).orderBy('id').execute();
 
 /** Oldest first. */
 export const slotsOf = (queries: Queries, passId: number): Promise<Selectable<DeviceSlotsTable>[]> =>

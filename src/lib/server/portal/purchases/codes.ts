@@ -57,7 +57,10 @@ export function createCodes(database: Database, secrets: Secrets) {
 		async open(code: string, since: number): Promise<string | null> {
 			const code_hash = hashOf(code);
 			const row = await store.findByCode(database.db, code_hash, since);
-			return row?.token_sealed == null ? null : unsealed(row.token_sealed, code_hash);
-		}
+			return row && this.tokenOf(row);
+		},
+		/** Returns null for added time, and if the token was sealed with a secret that is gone. */
+		tokenOf: ({ token_sealed: sealed, code_hash: hash }: store.PurchaseRow): string | null =>
+			sealed === null || hash === null ? null : unsealed(sealed, hash)
 	};
 }

@@ -59,7 +59,8 @@ export function createPurchases({
 		resume: resume.bind(null, context),
 		exists: exists.bind(null, context),
 		sessionsOf: sessionsOf.bind(null, context),
-		sessionsOfCode: sessionsOfCode.bind(null, context)
+		sessionsOfCode: sessionsOfCode.bind(null, context),
+		pageOf: pageOf.bind(null, context)
 	};
 }
 
@@ -201,6 +202,21 @@ async function sessionsOfCode(context: PurchasesContext, typed: string): Promise
 	const code = readCode(typed);
 	const row = code === null ? null : await context.codes.find(code, context.clock.now() - CODE_MS);
 	return row ? sessionsOf(context, row.token_hash) : [];
+}
+
+/**
+ * Finds the page of a session's purchase and its code. Returns null for a purchase of the API, and if the code is too old.
+ * Security: both open the purchase, so the caller checks the person and logs it.
+ */
+async function pageOf(
+	{ database: { db }, clock, codes, isApiBuyer }: PurchasesContext,
+	sessionId: number
+): Promise<{ token: string; code: string } | null> {
+	const own = await store.findBySession(db, sessionId);
+	const row = own?.extends_purchase_id == null ? own : await store.findById(db, own.extends_purchase_id);
+	if (!row || isApiBuyer(row) || row.updated_at < clock.now() - CODE_MS) return null;
+	const token = codes.tokenOf(row);
+	return token === null ? null : { token, code: await codes.of(token, row) };
 }
 
 /** Finds only purchases with a page of their own. */

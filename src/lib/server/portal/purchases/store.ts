@@ -28,6 +28,8 @@ export const find = (queries: Queries, tokenHash: string) =>
 export const findBySession = (queries: Queries, sessionId: number) =>
 	first(all(queries).where('session_id', '=', sessionId));
 
+export const findById = (queries: Queries, id: number) => first(all(queries).where('id', '=', id));
+
 export const findByCode = (queries: Queries, codeHash: string, since: number) =>
 	first(all(queries).where('code_hash', '=', codeHash).where('updated_at', '>=', since));
 

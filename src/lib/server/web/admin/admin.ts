@@ -1,7 +1,7 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { MAX_REASON } from '#lib/domain/decision.ts';
 import { accountActor, accountIdOf } from '../../audit/audit.ts';
-import type { Fields } from '../form.ts';
+import { noteOf, type Fields } from '../form.ts';
 import { logSecurity } from '../security-log.ts';
 import { requireVisitor, type Visitor } from '../sign-in/sign-in.ts';
 
@@ -27,9 +27,7 @@ export const actorOf = ({ account }: Visitor): string => accountActor(account.id
 
 /** Reads the mandatory reason of a change. `problem` is null for a good one. */
 export function readReason(field: Fields): { note: string; problem: string | null } {
-	const note = field('note')
-		.replace(/\p{Cc}+/gu, ' ')
-		.trim();
+	const note = noteOf(field);
 	if (note === '') return { note, problem: 'Reason: say why. The audit log keeps it.' };
 	return { note, problem: note.length > MAX_REASON ? `Reason: use at most ${MAX_REASON} characters.` : null };
 }

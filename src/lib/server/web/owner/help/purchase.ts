@@ -1,6 +1,5 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { purchaseState } from '#lib/checkout/purchase/state.ts';
-import { formatMoney, toMajor } from '#lib/domain/money.ts';
 import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
@@ -11,7 +10,8 @@ import * as m from '#lib/i18n/messages.js';
 import type { PurchaseFacts } from '#lib/server/owner/help/help.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { idOf } from '../../page-links.ts';
-import { boughtText, summaryOf } from './search.ts';
+import { HELP_ACTIONS } from './actions.ts';
+import { amountText, boughtText, summaryOf } from './search.ts';
 import { adviceFor, helpState } from './state.ts';
 import { timelineOf } from './timeline.ts';
 
@@ -23,7 +23,7 @@ export async function purchasePage(
 	const facts = await app.help.read(accountId, idOf(params.session));
 	if (!facts) error(404, m.help_not_found());
 	const { reportTimezone: timeZone } = app.config;
-	const { session, payment, now, activatingUntil, isConnected } = facts;
+	const { session, payment, now, activatingUntil, isConnected, isRefundable } = facts;
 	return {
 		...summaryOf(facts, timeZone),
 		customerSees: buyersText(facts, timeZone),
@@ -34,17 +34,20 @@ export async function purchasePage(
 			number: String(payment?.id ?? ''),
 			time: moment(activatingUntil ?? now, timeZone)
 		}),
-		canEnd: session.status === 'active',
-		refundNote: payment?.status === 'success' ? m.help_refund_who({ number: String(payment.id) }) : null,
-		isEnded: url.searchParams.has('ended'),
+		actions: [...HELP_ACTIONS].flatMap(([name, action]) =>
+			action.isPossible(facts) ? [{ name, label: action.link() }] : []
+		),
+		refundNote:
+			payment?.status === 'success' && !isRefundable
+				? m.help_refund_who({ number: String(payment.id) })
+				: null,
+		done: HELP_ACTIONS.get(url.searchParams.get('done') ?? '')?.done?.() ?? null,
 		timeline: timelineOf(facts, boughtText(session)).map(({ at, text }) => ({
 			when: moment(at, timeZone, { second: '2-digit' }),
 			text
 		}))
 	};
 }
-
-const amount = (minor: number, currency: string) => formatMoney(toMajor(minor, currency), currency);
 
 /** Returns the result that the buyer's page shows, without the password and the code. */
 function buyersText({ session, payment, now }: PurchaseFacts, timeZone: string): string {
@@ -58,8 +61,8 @@ function buyersText({ session, payment, now }: PurchaseFacts, timeZone: string):
 		},
 		payment && { ...payment, applied: payment.applied === 1, created_at: isoTime(payment.created_at) },
 		{
-			amount: amount(amount_minor, currency),
-			taken: amount(payment?.settled_minor ?? amount_minor, payment?.settled_currency ?? currency),
+			amount: amountText(amount_minor, currency),
+			taken: amountText(payment?.settled_minor ?? amount_minor, payment?.settled_currency ?? currency),
 			number: maskPhone((payment ?? session).phone),
 			network: methodName(session.payment_method),
 			ssid: apart(session.ssid),

@@ -51,8 +51,10 @@ export function summaryOf({ session, payment }: FoundPurchase, timeZone: string)
 	};
 }
 
+export const amountText = (minor: number, currency: string) => money(toMajor(minor, currency), currency);
+
 export const boughtText = ({ duration, amount_minor, currency }: FoundPurchase['session']): string =>
 	m.owner_bought({
 		duration: formatDuration(duration),
-		money: money(toMajor(amount_minor, currency), currency)
+		money: amountText(amount_minor, currency)
 	});

@@ -13,7 +13,7 @@ export function helpState({ session, payment }: FoundPurchase): HelpState {
 			return 'active';
 		case 'expired':
 		case 'ended':
-			return 'ended';
+			return payment?.status.startsWith('refund') ? ofPayment(payment) : 'ended';
 		case 'pending_payment':
 		case 'cancelled':
 			return ofPayment(payment);

@@ -1,8 +1,8 @@
-import { toMajor } from '#lib/domain/money.ts';
+import { formatDuration } from '#lib/domain/duration.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
-import { money } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { PurchaseFacts } from '#lib/server/owner/help/help.ts';
+import { amountText } from './search.ts';
 
 interface Entry {
 	/** ms since the epoch */
@@ -20,14 +20,16 @@ export function timelineOf(facts: PurchaseFacts, bought: string): Entry[] {
 		...payments.flatMap(paymentEntries),
 		...refundEntries(facts),
 		...reviewEntries(facts),
+		...facts.extraTime.map(({ seconds, created_at: at }) => ({
+			at,
+			text: m.help_at_extended({ duration: formatDuration(`${seconds / 60}m`) })
+		})),
 		...accessEntries(facts),
 		...deviceEntries(facts),
 		...endEntries(facts)
 	];
 	return entries.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
 }
-
-const amount = (minor: number, currency: string) => money(toMajor(minor, currency), currency);
 
 function paymentEntries(payment: Payment): Entry[] {
 	const { id, phone, created_at: createdAt, submitted_at: sentAt, submit_state: sent } = payment;
@@ -45,7 +47,7 @@ function resultEntries(payment: Payment): Entry[] {
 	const { status, paid_at: paidAt, updated_at: at, provider_reference: transaction } = payment;
 	const number = String(payment.id);
 	if (paidAt !== null) {
-		const taken = amount(
+		const taken = amountText(
 			payment.settled_minor ?? payment.amount_minor,
 			payment.settled_currency ?? payment.currency
 		);
@@ -80,7 +82,7 @@ function failureText({ failure_code: code }: Payment): string {
 function refundEntries({ refunds, payments }: PurchaseFacts): Entry[] {
 	return refunds.flatMap((refund) => {
 		const number = String(refund.payment_id);
-		const sum = amount(refund.amount_minor, refund.currency);
+		const sum = amountText(refund.amount_minor, refund.currency);
 		const reason = refundReason(refund.reason);
 		const begun = {
 			at: refund.created_at,
@@ -107,6 +109,8 @@ function refundReason(reason: string): string {
 			return m.help_why_router();
 		case 'amount_mismatch':
 			return m.help_why_amount();
+		case 'admin':
+			return m.help_why_owner();
 		default:
 			return '';
 	}

@@ -1,0 +1,131 @@
+import { endsByItself } from '#lib/domain/access-kind.ts';
+import { formatDuration } from '#lib/domain/duration.ts';
+import { EXTRA_TIMES, MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/extra-time.ts';
+import { maskPhone } from '#lib/domain/phone.ts';
+import { link } from '#lib/i18n/current.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { App } from '../../../app.ts';
+import type { PurchaseFacts } from '../../../owner/help/help.ts';
+import { PURCHASE_TOKEN_PATTERN } from '../../../platform/ids.ts';
+import { qrCode } from '../../../portal/wifi-qr-svg.ts';
+import type { Fields } from '../../form.ts';
+import { amountText } from './search.ts';
+
+interface Order {
+	app: App;
+	accountId: number;
+	/** Address of this installation. */
+	origin: string;
+	personId: number;
+	by: string;
+	note: string;
+	field: Fields;
+}
+
+/** Done, the facts to show once, or why nothing changed. */
+type Outcome = 'done' | { shown: ReturnType<typeof codeCard> } | { refusal: string };
+
+/** Help for one purchase, with a page that asks for the reason. */
+export interface HelpAction {
+	/** Leads to the page. */
+	link(): string;
+	title(): string;
+	text(facts: PurchaseFacts): string;
+	button(): string;
+	isDangerous?: boolean;
+	/** Durations to choose from, in the field `duration`. */
+	durations?: readonly string[];
+	isPossible(facts: PurchaseFacts): boolean;
+	/** Carries it out. A form that is sent twice acts once and gets the same answer. */
+	run(order: Order, sessionId: number): Promise<Outcome>;
+	/** After it was done. */
+	done?(): string;
+}
+
+const isActive = ({ session }: PurchaseFacts) => session.status === 'active';
+
+const showCode: HelpAction = {
+	link: m.help_code,
+	title: m.help_code_title,
+	text: m.help_code_text,
+	button: m.help_code,
+	isPossible: ({ hasPage }) => hasPage,
+	async run({ app, accountId, origin, by, note }, id) {
+		const page = await app.help.showCode(accountId, id, { by, note });
+		return page ? { shown: codeCard(origin, page) } : { refusal: m.help_code_nothing() };
+	}
+};
+
+function codeCard(origin: string, { token, code }: { token: string; code: string }) {
+	const page = `${origin}${link(`/s/${token}`)}`;
+	const resumeAt = apart(`${new URL(origin).host}${link('/resume')}`);
+	return { code, page, qr: qrCode(page), resumeAt };
+}
+
+const extend: HelpAction = {
+	link: m.help_extend,
+	title: m.help_extend_title,
+	text: () => m.help_extend_text({ max: formatDuration(`${MAX_EXTRA_MINUTES_PER_DAY / 60}h`) }),
+	button: m.help_extend,
+	durations: EXTRA_TIMES,
+	isPossible: isActive,
+	async run({ app, accountId, personId, note, field }, id) {
+		const duration = EXTRA_TIMES.find((one) => one === field('duration'));
+		const form = field('form');
+		if (!duration || !PURCHASE_TOKEN_PATTERN.test(form)) return { refusal: m.help_extend_choose() };
+		const order = { personId, note, duration, form };
+		const result = await app.sessions.giveExtraTime(accountId, id, order);
+		if (result === 'given') return 'done';
+		return { refusal: result === 'limit' ? m.help_extend_limit() : m.help_extend_nothing() };
+	},
+	done: m.help_extend_done
+};
+
+const refund: HelpAction = {
+	link: m.help_refund,
+	title: m.help_refund_title,
+	text: ({ session, payment }) => {
+		if (!payment) return '';
+		const { settled_minor: taken, settled_currency: currency } = payment;
+		const words = {
+			money: amountText(taken ?? payment.amount_minor, currency ?? payment.currency),
+			phone: apart(maskPhone(payment.phone))
+		};
+		if (session.status !== 'active') return m.help_refund_text_over(words);
+		return endsByItself(session.access_kind) ? m.help_refund_text(words) : m.help_refund_text_shared(words);
+	},
+	button: m.help_refund,
+	isDangerous: true,
+	isPossible: ({ isRefundable }) => isRefundable,
+	async run({ app, accountId, by, note }, id) {
+		const result = await app.payments.refundForOwner(accountId, id, { by, note });
+		if (result === 'started') return 'done';
+		return { refusal: result === 'time_added' ? m.help_refund_added() : m.help_refund_nothing() };
+	},
+	done: m.help_refund_done
+};
+
+const end: HelpAction = {
+	link: m.help_end,
+	title: m.help_end_title,
+	text: ({ session }) => (endsByItself(session.access_kind) ? m.help_end_text() : m.help_end_text_shared()),
+	button: m.purchase_end_button,
+	isDangerous: true,
+	isPossible: isActive,
+	async run({ app, accountId, by, note }, id) {
+		await app.sessions.endForOwner(accountId, id, { by, note });
+		const session = (await app.help.read(accountId, id))?.session;
+		const isEnded = session?.status === 'ended' && session.status_reason === 'admin_ended';
+		return isEnded ? 'done' : { refusal: m.help_end_nothing() };
+	},
+	done: m.help_at_ended
+};
+
+/** By their part of the address, in the order of the page. */
+export const HELP_ACTIONS: ReadonlyMap<string, HelpAction> = new Map([
+	['code', showCode],
+	['extend', extend],
+	['refund', refund],
+	['end', end]
+]);
