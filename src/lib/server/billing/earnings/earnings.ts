@@ -92,15 +92,22 @@ export function createEarnings(database: Database, clock: Clock, config: Config)
 					.sort((one, other) => other.net - one.net)
 			};
 		},
-		/** Sums a period's entries by router or payment method, the largest first. `key` is the value of the filter. */
+		/**
+		 * Sums a period's entries by router or payment method, the largest first, and all sums returned. `key` is the
+		 * value of the filter.
+		 */
 		async groups(
 			caller: Pick<Caller, 'accountId'>,
 			of: { period: Period; day: string },
-			group: { by: 'router' | 'method'; limit: number }
+			group: { by: 'router' | 'method'; limit?: number }
 		) {
-			const sold = soldOf(caller, {}, spanOf(of.period, of.day, of.day).first);
-			const sums = await store.sumsBy(database.db, sold, group);
-			return sums.map((one) => ({ key: one.group_key, name: one.name, ...figures([one], currency) }));
+			const { first } = spanOf(of.period, of.day, of.day);
+			const sums = await store.sumsBy(database.db, soldOf(caller, {}, first), group);
+			return {
+				...{ currency, start: first.start, end: first.end },
+				total: figures(sums, currency),
+				data: sums.map((one) => ({ key: one.group_key, name: one.name, ...figures([one], currency) }))
+			};
 		},
 		/** Sums a period's entries by the hour of the day, 0 to 23. */
 		async hours(caller: Pick<Caller, 'accountId'>, of: { period: Period; day: string }) {
