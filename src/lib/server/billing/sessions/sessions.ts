@@ -6,7 +6,8 @@ import { activate, startTime } from './activate.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { createSession, type RememberBody } from './create-session.ts';
 import { cancelWaiting, endForOwner, endSession, endAtDataLimit, cancelAddedTime } from './end-session.ts';
-import { listForOwner, listSessions, readSession, type OwnerQuery } from './read-session.ts';
+import { activeForOwner, endedForOwner, listForOwner } from './owner-sessions.ts';
+import { listSessions, readSession } from './read-session.ts';
 import * as store from './store.ts';
 import { known, settle, settleDue, shownSession } from './transition.ts';
 
@@ -47,8 +48,9 @@ export function createSessions(context: SessionsContext) {
 			shownSession(context, context.database.db, await endSession(context, caller, id, onlyStatus)),
 		endForOwner: endForOwner.bind(null, context),
 		list: listSessions.bind(null, context),
-		listForOwner: (caller: Pick<Caller, 'accountId'>, query: OwnerQuery) =>
-			listForOwner(context, caller, query),
+		listForOwner: listForOwner.bind(null, context),
+		activeForOwner: activeForOwner.bind(null, context),
+		endedForOwner: endedForOwner.bind(null, context),
 		known,
 		laterInPass: store.laterInPass,
 		/** Returns the caller's own session after due changes; null for others. */
