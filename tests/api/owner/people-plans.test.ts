@@ -9,9 +9,10 @@ const ROWS = [
 			min_duration, max_duration, created_at, updated_at)
 		select i % 1000, 'Router', 'x', 'wpa', 0, 0, 500, 'UGX', 'online', '[]', '1m', '1d', 0, 0`,
 	`insert into sessions (account_id, router_id, status, duration, duration_seconds, payment_method, phone,
-			amount_minor, currency, ssid, payment_due_at, created_at, updated_at, starts_at, expires_at)
+			amount_minor, currency, ssid, payment_due_at, created_at, updated_at, starts_at, payment_id, pass_id,
+			expires_at)
 		select 1, 57, case when i % 100 = 0 then 'active' else 'ended' end, '1h', 3600, 'mtn_momo', '+256', 500, 'UGX',
-			'x', 0, i, i, i, case when i % 200 = 0 then 9000 else i + 1 end`
+			'x', 0, i, i, i, i, i, case when i % 200 = 0 then 9000 else i + 1 end`
 ];
 
 const owner = { accountId: 57, now: 7_000 };
