@@ -11,8 +11,8 @@ const ROWS = [
 	`insert into sessions (account_id, router_id, status, duration, duration_seconds, payment_method, phone,
 			amount_minor, currency, ssid, payment_due_at, created_at, updated_at, starts_at, payment_id, pass_id,
 			expires_at)
-		select 1, 57, case when i % 100 = 0 then 'active' else 'ended' end, '1h', 3600, 'mtn_momo', '+256', 500, 'UGX',
-			'x', 0, i, i, i, i, i, case when i % 200 = 0 then 9000 else i + 1 end`
+		select 1, i, case when i < 2000 then 'active' else 'ended' end, '1h', 3600, 'mtn_momo', '+256', 500, 'UGX',
+			'x', 0, i, i, i, i, i, case when i < 1000 then 9000 else i + 1 end`
 ];
 
 const owner = { accountId: 57, now: 7_000 };
@@ -24,10 +24,10 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	it.each([
 		[
 			'running sessions',
-			/sessions_router\b/,
+			/sessions_(of_)?router/,
 			() => sessions.ofOwner(plans().db, owner, { group: 'active', after: null, limit: 9 })
 		],
-		['their number', /sessions_router\b/, () => sessions.countActiveOfOwner(plans().db, owner)],
+		['their number', /sessions_(of_)?router/, () => sessions.countActiveOfOwner(plans().db, owner)],
 		[
 			'sessions that are over',
 			/sessions_router_created/,
@@ -45,9 +45,9 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		const over = await sessions.endedOfOwner(plans().db, owner, {
 			...{ from: 0, until: 9_000, after: null, limit: 9_000 }
 		});
-		expect([count, over.length]).toEqual([30, 6_000 - 30]);
-		expect(over.slice(0, 2).map(({ id }) => id)).toEqual([5_999, 5_998]);
-		expect(await sessions.newestOrderOfOwner(plans().db, 57, 5_000)).toBe(4_999);
-		expect(await sessions.newestOrderOfOwner(plans().db, 58, 5_000)).toBeNull();
+		expect([count, over.length]).toEqual([1, 5]);
+		expect(over.slice(0, 2).map(({ id }) => id)).toEqual([5_057, 4_057]);
+		expect(await sessions.newestOrderOfOwner(plans().db, 57, 5_000)).toBe(4_057);
+		expect(await sessions.newestOrderOfOwner(plans().db, 58, 58)).toBeNull();
 	});
 });
