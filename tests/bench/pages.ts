@@ -67,6 +67,7 @@ try {
 				`/owner/earnings?period=${period}`,
 				`/owner/payments?period=${period}`
 			]),
+			...['/owner/earnings/statement', '/owner/earnings/all?by=router&period=monthly'],
 			...['/owner/people', '/owner/people?group=expired', '/owner/routers', '/owner/brand'],
 			...['', '/price', '/offers', '/edit', '/sales', '/access', '/brand'].map(
 				(page) => `/owner/routers/${router}${page}`

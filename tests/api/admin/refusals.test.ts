@@ -19,6 +19,7 @@ const PLACES: Readonly<Record<string, readonly [page: string, actions?: readonly
 	reviews: ['/admin/reviews'],
 	'reviews/[id]': ['/admin/reviews/1', ['']],
 	routers: ['/admin/routers'],
+	'routers/import': ['/admin/routers/import', ['']],
 	'routers/[id]': ['/admin/routers/1', ['disable', 'enable', 'confirm', 'withdraw']]
 };
 

@@ -122,6 +122,45 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		}
 	);
 
+	it('a month’s statement has a line per router, and its total is that of the payments', async () => {
+		const { html } = await owner.get('/owner/earnings/statement');
+		const month = await csvOf(queryOf(html));
+		const [, net] = /class="net">.*?<b>(.*?)<\/b>/s.exec(html) ?? [];
+		const lines = [...html.matchAll(/<dd>(.*?)<\/dd>/gs)].map(([, line = '']) => amountOf(line));
+		expect([amountOf(net), ...lines]).toEqual([month.net, month.paid, month.refunds, month.fee, 4]);
+		const routers = [...html.matchAll(/<tr>(.*?)<\/tr>/gs)]
+			.map(([, row = '']) => [...row.matchAll(/<td class="figure[^>]*>(.*?)<\/td>/gs)])
+			.filter((cells) => cells.length > 0)
+			.map((cells) => cells.map(([, cell = '']) => amountOf(cell) ?? 0));
+		expect(routers).toHaveLength(2);
+		const sums = [0, 1, 2, 3, 4].map((index) => routers.reduce((sum, row) => sum + (row[index] ?? 0), 0));
+		expect(sums).toEqual([4, month.paid, month.refunds, month.fee, month.net]);
+		for (const wrong of ['2026-02-30', 'x']) {
+			expect((await owner.get(`/owner/earnings/statement?day=${wrong}`)).status).toBe(404);
+		}
+	});
+
+	it('a month without payments has a statement too, and leads to the months beside it', async () => {
+		const { html, text } = await owner.get('/owner/earnings/statement?day=2020-01-15');
+		expect(text).toContain('No payment yet.');
+		for (const day of ['2019-12-01', '2020-02-01']) expect(html).toContain(`/earnings/statement?day=${day}"`);
+	});
+
+	it.each(['router', 'offer'])('all sums by %s are those of the payments that they lead to', async (by) => {
+		const { html } = await owner.get(`/owner/earnings/all?by=${by}&period=monthly`);
+		const rows = [...html.matchAll(/<tr>(.*?)<\/tr>/gs)]
+			.map(([, row = '']) => row)
+			.filter((row) => row.includes('/owner/payments'));
+		expect(rows).toHaveLength(by === 'router' ? 2 : 3);
+		for (const row of rows) {
+			const [, count = '', net = ''] = [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(
+				([, cell = '']) => cell
+			);
+			const sum = await csvOf(queryOf(row));
+			expect([amountOf(count), amountOf(net)]).toEqual([sum.payments, sum.net]);
+		}
+	});
+
 	it('a list of a filter says what it shows, and a filter that cannot be is not found', async () => {
 		const text = (await owner.get('/owner/payments?period=daily&offer=&kind=payment')).text.replaceAll(
 			'\u00a0',

@@ -2,6 +2,7 @@ import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
 import { loadConfig } from '#lib/server/config/config.ts';
 import {
 	IMPORT_FIELDS,
+	NEEDED_FIELDS,
 	readRouters,
 	type ColumnMap,
 	type ImportField
@@ -104,7 +105,7 @@ function parseMap(options: readonly string[]): ColumnMap {
 		if (map.has(field)) throw new UsageError(`--map: ${field} is given twice.`);
 		map.set(field, column.trim());
 	}
-	const missing = (['ssid', 'lat', 'lon'] as const).filter((field) => !map.has(field));
+	const missing = NEEDED_FIELDS.filter((field) => !map.has(field));
 	if (map.size === 0) throw new UsageError('--map is missing.');
 	if (missing.length > 0) throw new UsageError(`--map: no column for ${missing.join(', ')}.`);
 	return map;

@@ -14,7 +14,8 @@ const MAX_FIELD_CHARACTERS = 2_000;
 
 /** Throws a 400 page if the body is not a form. */
 export async function readFields(request: Request): Promise<{
-	field: Fields;
+	/** @param most characters that are kept */
+	field: (name: string, most?: number) => string;
 	all(name: string): string[];
 	/** Returns null if no file was chosen. */
 	file(name: string): Promise<Buffer | null>;
@@ -26,11 +27,11 @@ export async function readFields(request: Request): Promise<{
 		error(400, 'The form did not arrive completely. Go back and send it again.');
 	}
 	// PostgreSQL cannot store NUL.
-	const text = (value: FormDataEntryValue | null) =>
-		typeof value === 'string' ? value.replaceAll('\0', '').slice(0, MAX_FIELD_CHARACTERS) : '';
+	const text = (value: FormDataEntryValue | null, most = MAX_FIELD_CHARACTERS) =>
+		typeof value === 'string' ? value.replaceAll('\0', '').slice(0, most) : '';
 	return {
-		field: (name) => text(form.get(name)),
-		all: (name) => form.getAll(name).map(text),
+		field: (name, most) => text(form.get(name), most),
+		all: (name) => form.getAll(name).map((value) => text(value)),
 		async file(name) {
 			const value = form.get(name);
 			// Without a chosen file, browsers send an empty one without a name.

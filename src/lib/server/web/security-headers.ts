@@ -4,7 +4,9 @@ import type { Config } from '../config/config.ts';
 import { AppError } from '../platform/errors.ts';
 
 const FORM_TYPES = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\s*(;|$)/i;
-const isLogoForm = (path: string) => /^(\/[a-z]{2})?\/owner\/(routers\/\d+\/)?brand$/.test(path);
+/** Forms with a file. Their actions read the body after they know who sends it. */
+const isFileForm = (path: string) =>
+	/^(\/[a-z]{2})?\/owner\/(routers\/\d+\/)?brand$/.test(path) || path === '/admin/routers/import';
 const CHANGING = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Programs call these paths. They authenticate themselves and send no Origin. */
@@ -55,12 +57,12 @@ export function isForeignForm(event: RequestEvent): boolean {
 }
 
 /**
- * Reads a posted form of at most 16 KiB, because parsing a large one stalls the process. The form with the owner's logo
- * may be larger. Returns false if the form is too large.
+ * Reads a posted form of at most 16 KiB, because parsing a large one stalls the process. Forms with
+ * a file may be larger. Returns false if the form is too large.
  */
 export async function limitForm(event: RequestEvent): Promise<boolean> {
 	const { request, url } = event;
-	if (request.method !== 'POST' || isLogoForm(url.pathname)) return true;
+	if (request.method !== 'POST' || isFileForm(url.pathname)) return true;
 	if (!FORM_TYPES.test(request.headers.get('content-type') ?? '')) return true;
 	try {
 		event.request = new Request(request, { body: Buffer.from(await readBody(request, MAX_BODY_BYTES)) });

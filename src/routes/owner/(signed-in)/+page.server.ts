@@ -14,14 +14,14 @@ export const load: PageServerLoad = async (event) => {
 	const { app } = event.locals;
 	const [sales, online, owned] = await Promise.all([
 		salesOfPeriod(app, actor, periodOf(event.url.searchParams)),
-		app.sessions.listForOwner(actor, { group: 'active', limit: FEW, after: null }),
+		app.sessions.activeForOwner(actor, { limit: FEW, after: null }),
 		app.routers.owned(actor.accountId, { afterId: 0, limit: FEW })
 	]);
 	return {
 		lacksStreetMap: actor.role === 'admin' && app.config.basemap === null,
 		sales,
 		online: await peopleOf(app, online.data),
-		counts: online.counts,
+		onlineCount: online.count,
 		routers: await routersOf(app, owned.data),
 		moreRouters: owned.next !== null
 	};

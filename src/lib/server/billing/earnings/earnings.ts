@@ -126,15 +126,24 @@ async function summary(base: Base, owner: Owner, { period, from, to }: Span): Pr
 	};
 }
 
-/** Sums a period's entries by router or payment method, the largest first. `key` is the value of the filter. */
+/**
+ * Sums a period's entries by router or payment method, the largest first, and all sums returned. `key` is the value of
+ * the filter.
+ */
 async function groups(
 	base: Base,
 	owner: Owner,
 	of: Around,
-	group: { by: 'router' | 'method'; limit: number }
+	group: { by: 'router' | 'method'; limit?: number }
 ) {
-	const sums = await store.sumsBy(base.database.db, soldOf(base, owner, aroundOf(base, of)), group);
-	return sums.map((one) => ({ key: one.group_key, name: one.name, ...figures([one], base.config.currency) }));
+	const { currency } = base.config;
+	const around = aroundOf(base, of);
+	const sums = await store.sumsBy(base.database.db, soldOf(base, owner, around), group);
+	return {
+		...{ currency, start: around.start, end: around.end },
+		total: figures(sums, currency),
+		data: sums.map((one) => ({ key: one.group_key, name: one.name, ...figures([one], currency) }))
+	};
 }
 
 /** Sums a period's entries by the hour of the day, 0 to 23. */

@@ -125,16 +125,17 @@ const GROUPS = {
 	method: { key: sql`payment_method`, name: sql`payment_method` }
 };
 
-/** Sums entries per router or payment method, the largest net first. */
+/** Sums entries per router or payment method, the largest net first. Without a limit: all that sold something. */
 export async function sumsBy(
 	queries: Queries,
 	sold: Sold,
-	{ by, limit }: { by: keyof typeof GROUPS; limit: number }
+	{ by, limit = null }: { by: keyof typeof GROUPS; limit?: number | null }
 ): Promise<(Sums & { group_key: string | number; name: string })[]> {
 	const { key, name } = GROUPS[by];
 	const { rows } = await sql<Sums & { group_key: string | number; name: string }>`
 		select ${key} as group_key, max(${name}) as name, ${SUMS} from (${booked(sold)}) as booked
-		group by ${key} order by sum(gross - fees - refunds) desc, ${key} limit ${limit}`.execute(queries);
+		group by ${key} order by sum(gross - fees - refunds) desc, ${key}
+		${limit === null ? sql`` : sql`limit ${limit}`}`.execute(queries);
 	return rows;
 }
 

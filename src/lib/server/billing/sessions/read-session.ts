@@ -1,24 +1,13 @@
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { pageOf } from '#lib/server/db/newest-first.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { asOfNow, ownerUserBody, sessionBody } from './body.ts';
+import { asOfNow, sessionBody } from './body.ts';
 import type { SessionsContext } from './context.ts';
 import * as store from './store.ts';
 import { isDue, known, settle } from './transition.ts';
 
 type SessionRow = store.SessionRow;
-
-/** A session that ended early counts as expired. */
-type SessionGroup = 'active' | 'expired';
-
-export interface OwnerQuery {
-	group: SessionGroup | null;
-	limit: number;
-	/** Start and id of the previous page's last session. */
-	after: readonly [number, number] | null;
-}
 
 export const sessionNotFound = () => new AppError('session_not_found', 'There is no session with this id.');
 
@@ -82,20 +71,4 @@ export async function readSession(
 		security: router.security,
 		networkPassword: routers.networkPassword(router)
 	});
-}
-
-/** Lists sessions on an owner's routers, newest first, without passwords and full numbers. */
-export async function listForOwner(
-	{ database, clock }: SessionsContext,
-	{ accountId }: Pick<Caller, 'accountId'>,
-	{ group, limit, after }: OwnerQuery
-) {
-	const now = clock.now();
-	const owner = { accountId, now };
-	const [rows, counts] = await Promise.all([
-		store.ofOwner(database.db, owner, { group, after, limit: limit + 1 }),
-		store.countOfOwner(database.db, owner)
-	]);
-	const { rows: page, next } = pageOf(rows, limit, (last): [number, number] => [last.starts_at, last.id]);
-	return { data: page.map((row) => ownerUserBody(row, now)), next, counts };
 }

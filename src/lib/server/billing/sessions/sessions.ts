@@ -13,7 +13,8 @@ import {
 	endSession
 } from './end-session.ts';
 import { giveExtraTime } from './extra-time.ts';
-import { listForOwner, listSessions, ownedByOwner, readSession } from './read-session.ts';
+import { activeForOwner, endedForOwner, listForOwner } from './owner-sessions.ts';
+import { listSessions, ownedByOwner, readSession } from './read-session.ts';
 import * as store from './store.ts';
 import { known, settle, settleDue, shownSession } from './transition.ts';
 
@@ -59,6 +60,8 @@ export function createSessions(context: SessionsContext) {
 		endRefunded: bind(endRefunded),
 		list: bind(listSessions),
 		listForOwner: bind(listForOwner),
+		activeForOwner: bind(activeForOwner),
+		endedForOwner: bind(endedForOwner),
 		known,
 		laterInPass: store.laterInPass,
 		/** Returns the caller's own session after due changes; null for others. */

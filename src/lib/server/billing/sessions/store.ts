@@ -120,24 +120,51 @@ export const openPayments = (queries: Queries, id: number) =>
 		.where('session_id', '=', id)
 		.executeTakeFirstOrThrow();
 
-export type OwnerRow = Awaited<ReturnType<typeof ofOwner>>[number];
+export type OwnerRow = Awaited<ReturnType<typeof endedOfOwner>>[number];
 
 interface Owner {
 	accountId: number;
 	now: number;
 }
 
-/** Added time counts from its own start: until then the owner sees the session before it. */
-const begun = (queries: Queries, owner: Owner) =>
+const atOwner = (queries: Queries, accountId: number) =>
 	queries
 		.selectFrom('sessions')
 		.innerJoin('routers', 'routers.id', 'sessions.router_id')
-		.where('routers.owner_account_id', '=', owner.accountId)
+		.where('routers.owner_account_id', '=', accountId);
+
+/** Added time counts from its own start: until then the owner sees the session before it. */
+const begun = (queries: Queries, owner: Owner) =>
+	atOwner(queries, owner.accountId)
 		.where('sessions.status', 'in', ['active', 'expired', 'ended'])
 		.where(sql<boolean>`not (sessions.status = 'active' and sessions.starts_at > ${owner.now})`);
 
-/** A session whose time is over does not run, even before its job has run. */
+/** Those of `begun` that run. A session whose time is over does not run, even before its job has run. */
+const running = (queries: Queries, { accountId, now }: Owner) =>
+	atOwner(queries, accountId)
+		.where('sessions.status', '=', 'active')
+		.where('sessions.starts_at', '<=', now)
+		.where('sessions.expires_at', '>', now);
+
 const runsNow = (now: number) => sql<boolean>`(sessions.status = 'active' and sessions.expires_at > ${now})`;
+
+const OWNER_FIELDS = [
+	'sessions.id',
+	'sessions.router_id',
+	'routers.name as router_name',
+	'sessions.status',
+	'sessions.phone',
+	'sessions.duration',
+	'sessions.amount_minor',
+	'sessions.currency',
+	'sessions.created_at',
+	'sessions.ended_at'
+] as const;
+
+const TIMES = [
+	sql<number>`sessions.starts_at`.as('starts_at'),
+	sql<number>`sessions.expires_at`.as('expires_at')
+] as const;
 
 export const ofOwner = (
 	queries: Queries,
@@ -148,27 +175,13 @@ export const ofOwner = (
 		limit
 	}: { group: 'active' | 'expired' | null; after: readonly [number, number] | null; limit: number }
 ) =>
-	begun(queries, owner)
-		.$if(group === 'active', (query) => query.where(runsNow(owner.now)))
+	(group === 'active' ? running(queries, owner) : begun(queries, owner))
 		.$if(group === 'expired', (query) => query.where(sql<boolean>`not ${runsNow(owner.now)}`))
 		.$if(after !== null, (query) =>
 			query.where(sql<boolean>`(sessions.starts_at, sessions.id) < (${after?.[0]}, ${after?.[1]})`)
 		)
-		.select([
-			'sessions.id',
-			'sessions.router_id',
-			'routers.name as router_name',
-			'sessions.status',
-			'sessions.phone',
-			'sessions.duration',
-			'sessions.amount_minor',
-			'sessions.currency',
-			'sessions.ended_at'
-		])
-		.select([
-			sql<number>`sessions.starts_at`.as('starts_at'),
-			sql<number>`sessions.expires_at`.as('expires_at')
-		])
+		.select(OWNER_FIELDS)
+		.select(TIMES)
 		.orderBy('sessions.starts_at', 'desc')
 		.orderBy('sessions.id', 'desc')
 		.limit(limit)
@@ -181,3 +194,45 @@ export const countOfOwner = (queries: Queries, owner: Owner) =>
 			sql<number>`coalesce(sum(case when ${runsNow(owner.now)} then 0 else 1 end), 0)`.as('expired')
 		])
 		.executeTakeFirstOrThrow();
+
+export const countActiveOfOwner = (queries: Queries, owner: Owner) =>
+	running(queries, owner)
+		.select(({ fn }) => fn.countAll<number>().as('count'))
+		.executeTakeFirstOrThrow();
+
+/** Sessions that are over, of a span of orders in ms since the epoch, latest order first. */
+export const endedOfOwner = (
+	queries: Queries,
+	{ accountId, now }: Owner,
+	page: { from: number; until: number; after: readonly [number, number] | null; limit: number }
+) =>
+	atOwner(queries, accountId)
+		.where('sessions.created_at', '>=', page.from)
+		.where('sessions.created_at', '<', page.until)
+		// As an expression: SQLite would use the index of states, which has no times.
+		.where(sql<boolean>`coalesce(sessions.status, '') in ('active', 'expired', 'ended')`)
+		.where(sql<boolean>`(sessions.status <> 'active' or sessions.expires_at <= ${now})`)
+		.$if(page.after !== null, (query) =>
+			query.where(sql<boolean>`(sessions.created_at, sessions.id) < (${page.after?.[0]}, ${page.after?.[1]})`)
+		)
+		.select(OWNER_FIELDS)
+		.select(TIMES)
+		.orderBy('sessions.created_at', 'desc')
+		.orderBy('sessions.id', 'desc')
+		.limit(page.limit)
+		.execute();
+
+/** When the latest session before a time was ordered; null if there is none. Reads one row of each router. */
+export async function newestOrderOfOwner(
+	queries: Queries,
+	accountId: number,
+	before: number
+): Promise<number | null> {
+	const { rows } = await sql<{ newest: number | null }>`
+		select max(newest) as newest from (
+			select (select created_at from sessions where router_id = routers.id and created_at < ${before}
+				order by created_at desc limit 1) as newest
+			from routers where owner_account_id = ${accountId}
+		) as newest_of_router`.execute(queries);
+	return rows[0]?.newest ?? null;
+}

@@ -9,11 +9,38 @@ import * as store from '../store.ts';
 /** Few round trips, and far below the limit of parameters. */
 const CHUNK_ROWS = 500;
 
+export interface ImportResult {
+	added: number;
+	changed: number;
+	unchanged: number;
+}
+
+/** Returns the result of an import that stores nothing. @throws InputError as `importRouters` does */
+export async function previewImport(...[database, clock, request]: Parameters<typeof importRouters>) {
+	const finish = (_trx: Tx, result: ImportResult) => Promise.reject(new RolledBack(result));
+	try {
+		return await importRouters(database, clock, { ...request, finish });
+	} catch (problem) {
+		if (problem instanceof RolledBack) return problem.result;
+		throw problem;
+	}
+}
+
+class RolledBack extends Error {
+	readonly result: ImportResult;
+
+	constructor(result: ImportResult) {
+		super('The import was a preview');
+		this.result = result;
+	}
+}
+
 /**
  * Stores all routers or none. Safe to repeat, and to run beside another import of the same routers.
  * @throws InputError if offers of known routers do not fit the new values
  * @param request.heldProblem returns why a router cannot hold a limit that it sells
  * @param request.onProgress receives the number of routers done; restarts if the transaction is repeated
+ * @param request.finish joins the transaction when all routers are stored
  */
 export async function importRouters(
 	database: Database,
@@ -24,9 +51,10 @@ export async function importRouters(
 		paymentMethods: readonly string[];
 		heldProblem: HeldProblem;
 		onProgress?: (done: number) => void;
+		finish?: (trx: Tx, result: ImportResult) => Promise<void>;
 	}
-) {
-	const { ownerAccountId, routers, paymentMethods, heldProblem, onProgress } = request;
+): Promise<ImportResult> {
+	const { ownerAccountId, routers, paymentMethods, heldProblem, onProgress, finish } = request;
 	return database.transact(async (trx) => {
 		await store.lockOwner(trx, ownerAccountId);
 		const result = { added: 0, changed: 0, unchanged: 0 };
@@ -63,6 +91,7 @@ export async function importRouters(
 			await store.recordPrices(trx, prices);
 			onProgress?.(start + chunk.length);
 		}
+		await finish?.(trx, result);
 		return result;
 	});
 }

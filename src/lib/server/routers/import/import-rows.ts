@@ -37,7 +37,8 @@ export interface RowRemark {
 }
 
 interface RowSettings extends PriceRules {
-	columns: ColumnMap;
+	/** null: the file names its columns as the fields, and ignores others. */
+	columns: ColumnMap | null;
 	/** Price per hour in minor units, for rows without one. */
 	priceMinor: number | null;
 }
@@ -64,7 +65,7 @@ export async function readRouters(
 	let badRows = 0;
 	await readCsv(chunks, {
 		header(columns) {
-			columnOf = columnIndexes(settings.columns, columns);
+			columnOf = columnIndexes(settings.columns ?? columnsByName(columns, settings.priceMinor), columns);
 		},
 		row(cells, line) {
 			const reasons: string[] = [];
@@ -84,6 +85,24 @@ export async function readRouters(
 		}
 	});
 	return { routers, notes, badRows };
+}
+
+/** The fields without which no router can be read. */
+export const NEEDED_FIELDS = ['ssid', 'lat', 'lon'] as const;
+
+function columnsByName(header: string[], priceMinor: number | null): ColumnMap {
+	const columns = header.map((name) => name.trim());
+	const map = new Map<ImportField, string>();
+	for (const field of IMPORT_FIELDS) {
+		const column = columns.find((name) => name.toLowerCase() === field);
+		if (column !== undefined) map.set(field, column);
+	}
+	const missing = NEEDED_FIELDS.filter((field) => !map.has(field));
+	if (missing.length > 0) throw new CsvFileError(`The file has no column ${missing.join(', ')}.`);
+	if (priceMinor === null && !map.has('price')) {
+		throw new CsvFileError('The file has no column price. Enter a price for all its routers.');
+	}
+	return map;
 }
 
 function columnIndexes(map: ColumnMap, header: string[]): Map<ImportField, number> {

@@ -1,6 +1,12 @@
 import type { LinePlace } from '#lib/server/billing/earnings/earnings.ts';
 import { ownRouterOf, requireOwner } from '#lib/server/web/owner/owner.ts';
-import { figureLines, hourName, offerLines, paymentsHref } from '#lib/server/web/owner/figures/figures.ts';
+import {
+	figureLines,
+	hourName,
+	offerLines,
+	paymentsHref,
+	statementHref
+} from '#lib/server/web/owner/figures/figures.ts';
 import { dayOf, filterFields, filterOf, periodOf } from '#lib/server/web/owner/figures/period.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { moment, money, periodName } from '#lib/format/text.ts';
@@ -59,6 +65,7 @@ export const load: PageServerLoad = async (event) => {
 			net: money(line.net, currency)
 		})),
 		pages: pageLinks(link('/owner/payments'), filters, { parameter: 'after', at: after, next }),
+		statement: period === 'monthly' ? statementHref(start) : null,
 		download: link(`/owner/payments/export?${new URLSearchParams(filters).toString()}`)
 	};
 };

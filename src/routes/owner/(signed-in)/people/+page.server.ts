@@ -1,6 +1,7 @@
 import { error } from '@sveltejs/kit';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { link } from '#lib/i18n/current.ts';
+import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
 import { peopleOf } from '#lib/server/web/owner/people.ts';
@@ -23,11 +24,15 @@ export const load: PageServerLoad = async (event) => {
 		if (problem instanceof AppError) error(404, m.common_error_not_found());
 		throw problem;
 	}
-	const page = await sessions.listForOwner(actor, { group, limit: PAGE_SIZE, after });
+	const of = { limit: PAGE_SIZE, after };
+	const [page, count] =
+		group === 'active'
+			? await sessions.activeForOwner(actor, of).then((found) => [found, numberText(found.count)] as const)
+			: [await sessions.endedForOwner(actor, of), null];
 	const next = page.next && cursors.encode(page.next, filters);
 	return {
 		group,
-		counts: page.counts,
+		count,
 		people: await peopleOf(event.locals.app, page.data),
 		pages: pageLinks(link('/owner/people'), { group }, { parameter: 'cursor', at: after, next })
 	};

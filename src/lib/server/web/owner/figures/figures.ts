@@ -19,12 +19,19 @@ export const figureLines = (
 	...(sums.refunds > 0
 		? [[m.owner_refunded(), money(-sums.refunds, currency), hrefOf('refund')] as const]
 		: []),
-	[m.owner_fee(), money(-sums.fees, currency), hrefOf('payment')],
+	...(sums.fees > 0 ? [[m.owner_fee(), money(-sums.fees, currency), hrefOf('payment')] as const] : []),
 	[m.owner_payments_count(), numberText(sums.sessions), hrefOf('payment')]
 ];
 
 export const paymentsHref = (period: Period, day: string, filter: Filter = {}) =>
 	link(`/owner/payments?${new URLSearchParams({ period, day, ...filterFields(filter) }).toString()}`);
+
+export const statementHref = (day: string) =>
+	link(`/owner/earnings/statement?${new URLSearchParams({ day }).toString()}`);
+
+/** The address of all sums of a period by router or by offer. */
+export const sumsHref = (by: 'router' | 'offer', period: Period, day: string) =>
+	link(`/owner/earnings/all?${new URLSearchParams({ by, period, day }).toString()}`);
 
 export const isEmpty = (sums: Sums) => sums.sessions === 0 && sums.refunds === 0;
 

@@ -4,7 +4,16 @@ import { dayName, money } from '#lib/format/text.ts';
 import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
-import { figureLines, hourName, isEmpty, offerLines, paymentsHref, sumLine } from './figures.ts';
+import {
+	figureLines,
+	hourName,
+	isEmpty,
+	offerLines,
+	paymentsHref,
+	statementHref,
+	sumLine,
+	sumsHref
+} from './figures.ts';
 
 const CHART_DAYS = 14;
 /** Lines of a group. */
@@ -27,12 +36,16 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 		...line,
 		href: hrefOf({ offer })
 	}));
-	const note = (count: number) => (count > MOST ? m.owner_most_sales({ count: numberText(MOST) }) : null);
+	const more = (by: 'router' | 'offer', count: number) =>
+		count > MOST
+			? { note: m.owner_most_sales({ count: numberText(MOST) }), href: sumsHref(by, period, start) }
+			: null;
 	return {
 		period,
 		any: !isEmpty(total),
 		net: money(total.net, currency),
 		href: hrefOf({}),
+		statement: period === 'monthly' && !isEmpty(total) ? statementHref(start) : null,
 		lines: figureLines(total, currency, (kind) => hrefOf({ kind })),
 		days: isEmpty(days.total)
 			? null
@@ -49,14 +62,14 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 			value: one.sessions,
 			href: hrefOf({ hour: one.hour })
 		})),
-		routers: routers.slice(0, MOST).map((one) => ({
+		routers: routers.data.slice(0, MOST).map((one) => ({
 			...sumLine(one.name, one, currency),
 			href: hrefOf({ router: Number(one.key) })
 		})),
-		moreRouters: note(routers.length),
+		moreRouters: more('router', routers.data.length),
 		offers: offers.slice(0, MOST),
-		moreOffers: note(offers.length),
-		methods: methods.map((one) => ({
+		moreOffers: more('offer', offers.length),
+		methods: methods.data.map((one) => ({
 			...sumLine(methodName(one.name), one, currency),
 			href: hrefOf({ method: one.name })
 		}))

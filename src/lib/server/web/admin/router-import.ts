@@ -1,0 +1,93 @@
+import { fail, type RequestEvent } from '@sveltejs/kit';
+import { money } from '#lib/format/text.ts';
+import { toMajor } from '#lib/domain/money.ts';
+import { hasRole } from '../../developer/api-keys/api-keys.ts';
+import { CsvFileError } from '../../platform/csv.ts';
+import { InputError } from '../../platform/errors.ts';
+import { importRouters, previewImport } from '../../routers/import/import-routers.ts';
+import { readRouters, type ImportedRouter, type RowRemark } from '../../routers/import/import-rows.ts';
+import { parsePrice, priceRule } from '../../routers/router-fields.ts';
+import { readFields } from '../form.ts';
+import type { Visitor } from '../sign-in/sign-in.ts';
+import { actorOf, readReason } from './admin.ts';
+
+/** About 10,000 routers. Larger files are for the command line. */
+const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_REMARKS = 100;
+const SAMPLE_ROWS = 10;
+
+/** Previews a file of routers, or imports the previewed one. Good rows are imported, bad ones reported. */
+export async function importFile(event: RequestEvent, visitor: Visitor) {
+	const { app } = event.locals;
+	const { currency, maxPrice, paymentMethods } = app.config;
+	const { field, file } = await readFields(event.request);
+	const { note, problem: noteProblem } = readReason(field);
+	const kept = { owner: field('owner').trim(), price: field('price').trim(), note };
+	const refuse = (...problems: string[]) => fail(400, { ...kept, problems, preview: null, done: null });
+
+	const bytes = (await file('file')) ?? Buffer.from(field('csv', MAX_FILE_BYTES + 1));
+	const owner = await app.accounts.findByEmail(kept.owner.toLowerCase());
+	const rules = { currency, maxPrice };
+	const priceMinor = kept.price === '' ? null : parsePrice(kept.price, rules);
+	const problems = [
+		owner && hasRole(owner.role, 'owner')
+			? null
+			: 'Owner: use the e-mail address of an owner or administrator.',
+		bytes.length > 0 ? null : 'File: choose a CSV file.',
+		bytes.length > MAX_FILE_BYTES ? 'File: use at most 1 MB, or "routers import" on the command line.' : null,
+		kept.price !== '' && priceMinor === null ? `Price: ${priceRule(rules)}.` : null,
+		noteProblem
+	].filter((problem) => problem !== null);
+	if (!owner || problems.length > 0) return refuse(...problems);
+
+	try {
+		const remarks: RowRemark[] = [];
+		const {
+			routers,
+			notes,
+			badRows: bad
+		} = await readRouters(
+			[bytes],
+			{ columns: null, ...rules, priceMinor },
+			(remark) => void remarks.push(remark)
+		);
+		const request = {
+			...{ ownerAccountId: owner.id, routers, paymentMethods },
+			heldProblem: app.offers.heldProblem
+		};
+		if (field('do') === 'import') {
+			const result = await importRouters(app.database, app.clock, {
+				...request,
+				async finish(trx, { added, changed, unchanged }) {
+					// A repeated form changes nothing.
+					if (added + changed === 0) return;
+					await app.audit.record(trx, {
+						...{ actor: actorOf(visitor), action: 'routers.imported', paymentId: null, reason: note },
+						before: {},
+						after: { owner_account_id: owner.id, added, changed, unchanged, skipped: bad }
+					});
+				}
+			});
+			return { ...kept, problems: [], preview: null, done: { ...result, bad } };
+		}
+		const preview = {
+			...(await previewImport(app.database, app.clock, request)),
+			...{ bad, remarks: remarks.slice(0, MAX_REMARKS), hidden: Math.max(0, remarks.length - MAX_REMARKS) },
+			notes: notes.slice(0, MAX_REMARKS),
+			sample: routers.slice(0, SAMPLE_ROWS).map(sampleOf),
+			csv: bytes.toString()
+		};
+		return { ...kept, problems: [], preview, done: null };
+	} catch (problem) {
+		if (problem instanceof CsvFileError) return refuse(problem.message);
+		if (problem instanceof InputError) return refuse(...problem.problems.map(({ reason }) => reason));
+		throw problem;
+	}
+}
+
+const sampleOf = ({ externalId, fallbackName, stated }: ImportedRouter) => ({
+	id: externalId,
+	name: stated.name ?? fallbackName,
+	ssid: stated.ssid,
+	price: money(toMajor(stated.price_minor, stated.currency), stated.currency)
+});

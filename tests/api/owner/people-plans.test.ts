@@ -1,0 +1,53 @@
+/** The queries of an owner's people: none reads all sessions, however long the history is. */
+import { describe, expect, it } from 'vitest';
+import * as sessions from '../../../src/lib/server/billing/sessions/store.ts';
+import { BOTH_DATABASES } from '../../support/server/fixture.ts';
+import { useQueryPlans } from '../../support/server/query-plans.ts';
+
+const ROWS = [
+	`insert into routers (owner_account_id, name, ssid, security, lat, lon, price_minor, currency, status, payment_methods,
+			min_duration, max_duration, created_at, updated_at)
+		select i % 1000, 'Router', 'x', 'wpa', 0, 0, 500, 'UGX', 'online', '[]', '1m', '1d', 0, 0`,
+	`insert into sessions (account_id, router_id, status, duration, duration_seconds, payment_method, phone,
+			amount_minor, currency, ssid, payment_due_at, created_at, updated_at, starts_at, payment_id, pass_id,
+			expires_at)
+		select 1, i, case when i < 2000 then 'active' else 'ended' end, '1h', 3600, 'mtn_momo', '+256', 500, 'UGX',
+			'x', 0, i, i, i, i, i, case when i < 1000 then 9000 else i + 1 end`
+];
+
+const owner = { accountId: 57, now: 7_000 };
+const page = { from: 5_000, until: 5_100, after: [5_050, 9] as const, limit: 9 };
+
+describe.each(BOTH_DATABASES)('on %s', (kind) => {
+	const plans = useQueryPlans(kind, ROWS);
+
+	it.each([
+		[
+			'running sessions',
+			/sessions_(of_)?router/,
+			() => sessions.ofOwner(plans().db, owner, { group: 'active', after: null, limit: 9 })
+		],
+		['their number', /sessions_(of_)?router/, () => sessions.countActiveOfOwner(plans().db, owner)],
+		[
+			'sessions that are over',
+			/sessions_router_created/,
+			() => sessions.endedOfOwner(plans().db, owner, page)
+		],
+		['the latest one', /sessions_router_created/, () => sessions.newestOrderOfOwner(plans().db, 57, 5_000)]
+	])('%s are a range of an index', async (_what, index, read) => {
+		const plan = await plans().planOf(read);
+		expect(plan).toMatch(index);
+		expect(plan).not.toMatch(/Seq Scan on sessions|SCAN sessions/);
+	});
+
+	it('each session is in one of both groups', async () => {
+		const { count } = await sessions.countActiveOfOwner(plans().db, owner);
+		const over = await sessions.endedOfOwner(plans().db, owner, {
+			...{ from: 0, until: 9_000, after: null, limit: 9_000 }
+		});
+		expect([count, over.length]).toEqual([1, 5]);
+		expect(over.slice(0, 2).map(({ id }) => id)).toEqual([5_057, 4_057]);
+		expect(await sessions.newestOrderOfOwner(plans().db, 57, 5_000)).toBe(4_057);
+		expect(await sessions.newestOrderOfOwner(plans().db, 58, 58)).toBeNull();
+	});
+});
