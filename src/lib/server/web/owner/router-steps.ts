@@ -22,10 +22,13 @@ export function routerSteps(router: OwnedRouter) {
 		step(
 			m.owner_step_connect(),
 			givesAccess,
-			isShared ? m.owner_wifi_missing() : m.usage_unverified(),
+			isShared ? m.owner_wifi_missing() : connectText(router),
 			isShared ? 'network-password' : 'gateway',
 			isShared ? m.owner_wifi_change() : m.owner_step_connect()
 		),
 		step(m.owner_step_open(), !disabled, m.owner_disabled_text(), 'sales', m.owner_enable())
 	];
 }
+
+const connectText = ({ status }: OwnedRouter): string =>
+	status === 'online' ? m.owner_step_connect_test() : m.usage_unverified();
