@@ -160,7 +160,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(log.text).toContain('role: app → owner');
 		for (const [action, value] of Object.entries({ role: 'root', plan: 'portal' })) {
 			const wrong = await admin.post(`${address}?/${action}`, { [action]: value, note: 'x' });
-			expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining('choose one of the list') });
+			expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining('choose one from the list') });
 		}
 	});
 

@@ -49,7 +49,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		);
 		expect(audited).toEqual([{ actor: `account ${owner.accountId}`, reason: NOTE.note }]);
 		const page = await owner.get(`/owner/help/${session.id}`);
-		expect(page.text).toContain('The owner decided it.');
+		expect(page.text).toContain('The owner refunded the payment.');
 		expect(page.text).toContain('The money was returned.');
 		expect(page.html).not.toContain(`href="${pathOf(session.id)}"`);
 	});

@@ -10,7 +10,7 @@ import * as store from './store.ts';
 
 /** Names who changes a router, and why, for the audit log. */
 export interface Editor {
-	/** Name of the administrator. */
+	/** Name of the administrator, or the owner's account. */
 	by: string;
 	note: string;
 }
@@ -142,7 +142,7 @@ const MARKS = {
 } as const;
 
 /**
- * @param isOwner an administrator is meant otherwise. What an owner has disabled, an administrator can take over
+ * @param isOwner false for an administrator, who can take over what an owner has disabled
  * @returns false if an administrator has disabled the router, so that its owner cannot enable it
  * @throws AppError `router_not_found`
  */

@@ -17,8 +17,8 @@ export interface ExtraTimeOrder {
 }
 
 /**
- * Adds free time to the end of a running pass at a router of this owner. No session and no payment is created, so it is no
- * income. Gateways learn of the new end as of paid time.
+ * Adds free time to the end of a running pass at a router of this owner. No session and no payment is created, so
+ * earnings do not count it. Gateways get the new end as they do for paid time.
  * @returns `limit`: the person has given too much in 24 hours; `not_active`: no time runs. Then nothing changes.
  * @throws AppError `session_not_found`, also for a session at another owner's router
  */

@@ -13,8 +13,8 @@ const isActiveAdmin = ({ role, status }: Pick<Account, 'role' | 'status'>) =>
 	role === 'admin' && status === 'active';
 
 /**
- * Changes one field of an account. An active administrator makes the change and keeps the own rights, so that one is
- * always left: of two who suspend each other at once, the transactions let one.
+ * Changes one field of an account. Administrators cannot change their own role or status, so one always remains: if two
+ * suspend each other at once, only one transaction succeeds.
  * @param by id of the administrator's account
  * @returns false if the account has this value already
  * @throws AccountChangeRefused

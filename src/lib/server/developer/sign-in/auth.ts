@@ -41,7 +41,7 @@ export async function createAuth(options: AuthOptions) {
 		// Logs the message only: details may contain addresses or tokens.
 		logger: { level: 'error', log: (_level, message) => log.error({ part: 'sign-in' }, message) },
 		telemetry: { enabled: false },
-		// Its limiter does not see calls from our forms, which web/sign-in.ts limits.
+		// Its limiter does not see calls from our forms, which web/sign-in/ limits.
 		rateLimit: { enabled: false },
 		advanced: {
 			...cookies(origin),

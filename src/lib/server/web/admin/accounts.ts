@@ -141,8 +141,8 @@ export const deleteInvitations = (event: AccountEvent, visitor: Visitor) =>
 
 const roleOf = (field: Fields) => ROLES.find((one) => one === field('role'));
 const planOf = (field: Fields) => PLANS.find((one) => one === field('plan'));
-const ROLE_PROBLEM = 'Role: choose one of the list.';
-const PLAN_PROBLEM = 'Rate plan: choose one of the list.';
+const ROLE_PROBLEM = 'Role: choose one from the list.';
+const PLAN_PROBLEM = 'Rate plan: choose one from the list.';
 
 /** Creates an account and shows its invitation once. */
 export async function createAccount(event: RequestEvent, visitor: Visitor) {

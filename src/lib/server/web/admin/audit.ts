@@ -33,7 +33,7 @@ export async function auditSearchOf({ url, locals: { app } }: RequestEvent): Pro
 	const isReversed = isDate(from) && isDate(to) && to < from;
 	const found: Record<Field, string[]> = {
 		actor: isText(actor) ? [] : [`E-mail or name of the actor: write at most ${MAX_TEXT} characters.`],
-		action: isText(action) ? [] : ['Action: choose one of the list.'],
+		action: isText(action) ? [] : ['Action: choose one from the list.'],
 		payment: numberProblem('Payment number', payment),
 		router: numberProblem('Router number', router),
 		from: dateProblem('From', from),

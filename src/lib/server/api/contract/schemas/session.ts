@@ -74,7 +74,7 @@ export const session = z
 			'Start of the time; for added time, the previous end of the pass. null until the session is paid.'
 		),
 		expires_at: field.timeOrNull(
-			'End of the time: `starts_at` + `duration_seconds`; null until the time starts.'
+			'End of the time: `starts_at` + `duration_seconds` + extra time from the owner; null until the time starts.'
 		),
 		ended_at: field.timeOrNull(
 			'Time at which the session became `expired`, `ended` or `cancelled`; else null.'
