@@ -33,6 +33,8 @@ export async function gatewayStatus(
 		throw error;
 	} finally {
 		clearTimeout(timer);
+		// Node keeps a signal that waits for `stopping` until it aborts.
+		timeout.abort();
 	}
 }
 

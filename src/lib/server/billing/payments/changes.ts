@@ -30,7 +30,8 @@ export function createChanges() {
 		/** Releases all waiters, also future ones. */
 		stop(): void {
 			stopped = true;
-			for (const name of emitter.eventNames()) emitter.emit(name);
+			// `once` also listens for errors, which nothing emits here.
+			for (const name of emitter.eventNames()) if (name !== 'error') emitter.emit(name);
 		}
 	};
 }

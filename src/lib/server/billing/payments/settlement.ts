@@ -170,11 +170,18 @@ export async function startRefund(
 	return refund;
 }
 
-/** Refunds a payment whose session was cancelled because no gateway let the buyer in. */
+/**
+ * Refunds a payment whose session was cancelled because no gateway let the buyer in. Does nothing if its owner has
+ * refunded it.
+ */
 export async function refundUnprovisioned(context: PaymentsContext, trx: Tx, id: number): Promise<void> {
 	const now = context.clock.now();
 	const payment = await store.change(trx, { id, status: ['success'] }, { applied: 0, updated_at: now });
-	if (!payment) throw new Error(`Payment ${id} is not one that bought anything`);
+	if (!payment) {
+		const { refund_reason: reason } = await store.known(trx, id);
+		if (reason === 'admin') return;
+		throw new Error(`Payment ${id} is not one that bought anything`);
+	}
 	const refund = await startRefund(context, trx, payment, 'provisioning_failed');
 	await context.audit.record(trx, {
 		actor: 'access',

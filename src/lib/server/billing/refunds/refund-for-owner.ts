@@ -21,7 +21,8 @@ export async function refundForOwner(
 		const session = await sessions.ownedByOwner(trx, accountId, sessionId);
 		const payment = session.payment_id === null ? undefined : await store.find(trx, session.payment_id);
 		if (!payment) return 'not_possible';
-		if (payment.refund_reason === 'admin' && payment.status !== 'success') return 'started';
+		const isStarted = payment.status === 'refund_pending' || payment.status === 'refunded';
+		if (payment.refund_reason === 'admin' && isStarted) return 'started';
 		if (!isRefundable(context, payment)) return 'not_possible';
 		if (session.status === 'active') {
 			if ((await sessions.laterInPass(trx, session)).length > 0) return 'time_added';

@@ -66,9 +66,20 @@ export const endForOwner = (
 		return true;
 	});
 
-/** Ends the running time of a refunded session. No paid time may follow it in its pass. */
-export const endRefunded = (context: SessionsContext, trx: Tx, row: SessionRow) =>
-	endTime(context, trx, row, 'refunded');
+/** Ends the time of a refunded session and takes back its data. No paid time may follow it in its pass. */
+export async function endRefunded(context: SessionsContext, trx: Tx, row: SessionRow): Promise<void> {
+	await endTime(context, trx, row, 'refunded');
+	if (row.pass_id !== null) await takeDataBack(context, trx, row.pass_id, row.data_limit_mb);
+}
+
+/** Takes back the data of a session, and ends the rest of the pass if it has used all that is left. */
+async function takeDataBack(context: SessionsContext, trx: Tx, passId: number, dataLimitMb: number | null) {
+	await context.passes.reduceDataLimit(trx, passId, dataLimitMb);
+	const isRunning = (await store.activeOf(trx, passId)).length > 0;
+	if (isRunning && dataLeft(await context.passes.known(trx, passId)) === 0) {
+		await endAtDataLimit(context, trx, passId);
+	}
+}
 
 async function endTime(context: SessionsContext, trx: Tx, row: SessionRow, reason: string) {
 	const to = { status: 'ended', status_reason: reason, ...endedNow(context) } as const;

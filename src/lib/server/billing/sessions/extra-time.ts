@@ -12,7 +12,7 @@ export interface ExtraTimeOrder {
 	personId: number;
 	note: string;
 	duration: ExtraTime;
-	/** Names the form: sent twice, it gives the time once. */
+	/** Names the form: sent twice with the same duration, it gives the time once. */
 	form: string;
 }
 
@@ -26,9 +26,10 @@ export async function giveExtraTime(
 	context: SessionsContext,
 	accountId: number,
 	id: number,
-	{ personId, note, duration, form }: ExtraTimeOrder
+	{ personId, note, duration, form: token }: ExtraTimeOrder
 ): Promise<'given' | 'limit' | 'not_active'> {
 	const { database, clock, jobs, passes, provisioning, audit } = context;
+	const form = `${token}:${id}:${duration}`;
 	const seconds = durationSeconds(duration);
 	const result = await database.transact(async (trx) => {
 		const row = await ownedByOwner(context, trx, accountId, id);

@@ -25,7 +25,9 @@ export async function importFile(event: RequestEvent, visitor: Visitor) {
 	const kept = { owner: field('owner').trim(), price: field('price').trim(), note };
 	const refuse = (...problems: string[]) => fail(400, { ...kept, problems, preview: null, done: null });
 
-	const bytes = (await file('file')) ?? Buffer.from(field('csv', MAX_FILE_BYTES + 1));
+	// Browsers send line ends as CR LF, so a previewed file comes back longer.
+	const previewed = () => Buffer.from(field('csv', 2 * MAX_FILE_BYTES).replaceAll('\r\n', '\n'));
+	const bytes = (await file('file')) ?? previewed();
 	const owner = await app.accounts.findByEmail(kept.owner.toLowerCase());
 	const rules = { currency, maxPrice };
 	const priceMinor = kept.price === '' ? null : parsePrice(kept.price, rules);

@@ -95,7 +95,7 @@ export async function rotateGateway(event: Event) {
 	const apiKey = field('newKey').trim();
 	const isRotated =
 		gateway.kind === 'unifi'
-			? apiKey === gateway.credentials.apiKey
+			? gateway.unreadable.length === 0 && apiKey === gateway.credentials.apiKey
 			: field('secrets') !== service.secretsVersion(gateway);
 	// The form was sent twice.
 	if (isRotated) return done(event, 'rotated');
