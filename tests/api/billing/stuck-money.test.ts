@@ -291,14 +291,16 @@ describe.each(DATABASES)('on %s', (database) => {
 			const { fixture, simulator } = use.operated();
 			await eventually('the request was refused for now', () =>
 				fixture.sql.count(
-					"select count(*) from payments where id = ? and submit_state = 'created' and submitted_at is null",
+					"select count(*) from operator_messages where payment_id = ? and kind = 'submit'",
 					payment.id
 				)
 			);
 			simulator.script({ phone: payment.phone.slice(1) }, { guards: false });
 			fixture.server.env['AIRTEL_COUNTRY'] = 'KE';
 			await fixture.server.restart();
-			expect(await use.until(payment, 'failed')).toMatchObject({ failure_code: 'provider_error' });
+			// Less than the ten minutes after which it would expire.
+			const failed = await use.until(payment, 'failed', minute, 3);
+			expect(failed).toMatchObject({ failure_code: 'provider_error' });
 			expect(simulator.books.payments).toEqual([]);
 		});
 	});
