@@ -105,7 +105,7 @@ describe('a refused form', () => {
 		['eleven devices', { ...HALF, devices: '11' }, 'devices', 'Use a number from 1 to 10.'],
 		['a speed that nothing holds', { ...HALF, down: '5' }, 'down', 'cannot limit the speed'],
 		['data that is no number', { ...HALF, data: 'lots' }, 'data', 'Use a number above 0'],
-		['a start without an end', { ...HALF, from: '08:00' }, 'until', 'Enter both times'],
+		['a start without an end', { ...HALF, from: '08:00' }, 'until', 'Enter two different times'],
 		['a second offer of the same name', { ...HALF, name: '1 DAY' }, 'name', 'Another offer has this name.']
 	])(
 		'says beside the field why it refuses %s, and keeps what was typed',
