@@ -1,4 +1,4 @@
-/** What buyers and gateways ask of a server, one call each. */
+/** Calls that buyers and gateways make to a server. */
 import { radiusCalls } from '../support/gateways/radius-calls.ts';
 import { registerRadius } from '../support/gateways/gateways.ts';
 import { buyAt } from '../support/pages/purchase.ts';

@@ -7,7 +7,7 @@ import type { Log } from './platform/log.ts';
 import type { Metrics } from './platform/metrics.ts';
 import type { Secrets } from './platform/secrets.ts';
 
-/** What any service may use; app.ts creates one. */
+/** Dependencies that any service may use. app.ts creates them. */
 export interface Base {
 	config: Config;
 	clock: Clock;
