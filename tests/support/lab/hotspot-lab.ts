@@ -35,12 +35,14 @@ interface Client {
 	session_end: string;
 }
 
-interface Buyer {
+export interface Buyer {
 	page: Page;
 	/** Looks for the internet, as phones do, and buys 30 minutes on the page that comes; answers when they run. */
 	buy(): Promise<void>;
 	/** Pays for 30 minutes on a page of the gateway. */
 	pay(address: string): Promise<void>;
+	/** Looks for the internet again, and enters the code of the purchase on the page that comes. */
+	returns(): Promise<void>;
 	/** Ends the time on the page that is open. */
 	end(): Promise<void>;
 	text(): Promise<string>;
@@ -115,6 +117,7 @@ async function open(device: Device): Promise<Buyer> {
 		await page.getByRole('button', { name: /^Pay/ }).click();
 		await page.waitForURL(/\/s\/[\w-]{24}/);
 	};
+	let code = '';
 	return {
 		page,
 		pay,
@@ -123,6 +126,19 @@ async function open(device: Device): Promise<Buyer> {
 			await until('the purchase runs', async () =>
 				(await page.innerText('body')).includes('Your Wi‑Fi is paid until')
 			);
+			code = await page.locator('.large').innerText();
+		},
+		async returns() {
+			await until('the portal comes', () =>
+				page.goto(PROBE).then(
+					() => page.url().includes('/splash/'),
+					() => false
+				)
+			);
+			await page.getByRole('link', { name: 'Already paid? Enter your code' }).click();
+			await page.locator('input[name=code]').fill(code);
+			await page.getByRole('button', { name: 'Open my purchase' }).click();
+			await page.getByText('You are online.', { exact: true }).waitFor();
 		},
 		async end() {
 			await page.getByText('End my time now').click();

@@ -27,6 +27,8 @@ export interface Machine {
 	start(program: string, args: readonly string[], options?: SpawnOptions): ChildProcess;
 	/** Process ids of all that runs there. */
 	processes(): number[];
+	/** False once it is being ended. */
+	isRunning(): boolean;
 	/** Ends all of it. */
 	stop(): Promise<void>;
 }
@@ -82,6 +84,7 @@ export async function startMachine(): Promise<Machine> {
 			stdio: ['ignore', 'pipe', 'pipe'],
 			...options
 		});
+	let isRunning = true;
 	const machine: Machine = {
 		pid,
 		inside,
@@ -103,7 +106,9 @@ export async function startMachine(): Promise<Machine> {
 			readdirSync('/proc')
 				.filter((name) => /^\d+$/.test(name) && networkOf(Number(name)) === network)
 				.map(Number),
+		isRunning: () => isRunning,
 		async stop() {
+			isRunning = false;
 			const deadline = performance.now() + limitMs;
 			while (machine.processes().length > 0) {
 				if (performance.now() > deadline) throw new Error('A machine of the test does not end');

@@ -50,17 +50,15 @@ export interface NetworkLab {
 	join(mac: string): Promise<Device>;
 	/** Puts a file of its configuration on the router, where it belongs. */
 	install(file: string, text: string): void;
-	/** Starts openNDS as it is configured; answers when it runs. */
+	/**
+	 * Starts openNDS as it is configured; answers when it runs. If it crashes by itself later, it is started again, as
+	 * OpenWrt's procd does: the HTTP thread of openNDS 9.10 can crash just after `ndsctl` has disconnected a device.
+	 */
 	startOpennds(): Promise<void>;
 	/** Ends it as the system does. */
 	stopOpennds(): Promise<void>;
-	/** It crashes. */
+	/** It crashes and is not started again. */
 	killOpennds(): Promise<void>;
-	/**
-	 * Starts it again if it has crashed by itself, as OpenWrt's procd does: the HTTP thread of openNDS 9.10 can crash
-	 * just after `ndsctl` has disconnected a device.
-	 */
-	respawnOpennds(): Promise<void>;
 	/** The router's firewall starts anew: what openNDS had set there is gone. */
 	restartFirewall(): Promise<void>;
 	/** Runs the guard that belongs to the configuration. */
@@ -235,15 +233,17 @@ interface Folders {
 
 function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, string>) {
 	let log = '';
+	/** The process that must run. */
 	let child: ChildProcess | null = null;
 	const iptables = (...args: string[]) => router.run('env', `PATH=${env['PATH'] ?? ''}`, 'iptables', ...args);
-	const ended = async () => {
-		await until(
-			'openNDS has ended',
-			async () => child === null || child.exitCode !== null || child.signalCode !== null
-		);
+	const hasEnded = (one: ChildProcess) => one.exitCode !== null || one.signalCode !== null;
+	async function end(ask: (running: ChildProcess) => unknown) {
+		const running = child;
 		child = null;
-	};
+		if (running === null) return;
+		await ask(running);
+		await until('openNDS has ended', async () => hasEnded(running));
+	}
 	async function startOpennds() {
 		const started = router.start('opennds', ['-f'], { env });
 		child = started;
@@ -251,17 +251,19 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 		for (const stream of [started.stdout, started.stderr]) {
 			stream?.setEncoding('utf8').on('data', (text: string) => (log += text));
 		}
+		let runs = false;
+		started.once('exit', () => {
+			if (runs && child === started && router.isRunning()) void startOpennds();
+		});
 		await until('openNDS runs', async () => {
-			if (started.exitCode !== null)
-				throw new Error(`openNDS ended (${started.exitCode}):\n${log.slice(from)}`);
+			if (child !== started) return true;
+			if (hasEnded(started)) throw new Error(`openNDS ended (${started.exitCode}):\n${log.slice(from)}`);
 			return log.includes('openNDS is now running', from);
 		});
+		runs = true;
 	}
 	return {
 		startOpennds,
-		async respawnOpennds() {
-			if (child !== null && (child.exitCode ?? child.signalCode) !== null) await startOpennds();
-		},
 		openndsLog: () => log,
 		ndsctl: async (...args: string[]) => (await router.try('ndsctl', ...args)).output,
 		install(file: string, text: string) {
@@ -274,12 +276,10 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 			writeFileSync(path.join(folder, path.basename(file)), text, { mode: 0o700 });
 		},
 		async stopOpennds() {
-			await router.try('ndsctl', 'stop');
-			await ended();
+			await end(() => router.try('ndsctl', 'stop'));
 		},
 		async killOpennds() {
-			child?.kill('SIGKILL');
-			await ended();
+			await end((running) => running.kill('SIGKILL'));
 		},
 		async restartFirewall() {
 			for (const table of ['filter', 'nat', 'mangle']) {
