@@ -1,42 +1,42 @@
-import { defineConfig, mergeConfig } from 'vitest/config';
-import viteConfig from './vite.config.ts';
+import { sveltekit } from '@sveltejs/kit/vite';
+import { defineConfig } from 'vitest/config';
 
-export default defineConfig((env) =>
-	mergeConfig(viteConfig(env), {
-		test: {
-			// Tests wait for timers of the server most of the time: four workers keep two cores busy.
-			maxWorkers: 4,
-			// A new process for each file took a fifth of the time. Tests share nothing but constants of their modules.
-			isolate: false,
-			expect: { poll: { timeout: 15_000 } },
-			projects: [
-				{
-					extends: true,
-					// The default of 5 s is near what a test of 2,000 generated cases takes on a busy machine.
-					test: { name: 'unit', pool: 'threads', include: ['tests/unit/**/*.test.ts'], testTimeout: 60_000 }
-				},
-				{
-					extends: true,
-					test: {
-						name: 'api',
-						include: ['tests/api/**/*.test.ts'],
-						globalSetup: ['tests/support/global-setup.ts'],
-						testTimeout: 60_000,
-						hookTimeout: 120_000
-					}
-				},
-				{
-					extends: true,
-					// With the real FreeRADIUS and openNDS: npm run test:gateways installs them.
-					test: {
-						name: 'gateways',
-						include: ['tests/gateways/**/*.test.ts'],
-						globalSetup: ['tests/support/global-setup.ts'],
-						testTimeout: 120_000,
-						hookTimeout: 180_000
-					}
+export default defineConfig({
+	// Without Paraglide, which compiles the messages in 14 s of CPU: the build or `npm run language` has done it.
+	plugins: [sveltekit()],
+	test: {
+		// Tests wait for timers of the server most of the time: four workers keep two cores busy.
+		maxWorkers: 4,
+		// A new process for each file took a fifth of the time. Tests share nothing but constants of their modules.
+		isolate: false,
+		expect: { poll: { timeout: 15_000 } },
+		projects: [
+			{
+				extends: true,
+				// The default of 5 s is near what a test of 2,000 generated cases takes on a busy machine.
+				test: { name: 'unit', pool: 'threads', include: ['tests/unit/**/*.test.ts'], testTimeout: 60_000 }
+			},
+			{
+				extends: true,
+				test: {
+					name: 'api',
+					include: ['tests/api/**/*.test.ts'],
+					globalSetup: ['tests/support/global-setup.ts'],
+					testTimeout: 60_000,
+					hookTimeout: 120_000
 				}
-			]
-		}
-	})
-);
+			},
+			{
+				extends: true,
+				// With the real FreeRADIUS and openNDS: npm run test:gateways installs them.
+				test: {
+					name: 'gateways',
+					include: ['tests/gateways/**/*.test.ts'],
+					globalSetup: ['tests/support/global-setup.ts'],
+					testTimeout: 120_000,
+					hookTimeout: 180_000
+				}
+			}
+		]
+	}
+});

@@ -105,10 +105,11 @@ export async function ensureNode() {
 	process.exit(code);
 }
 
+/** @returns {Promise<boolean>} whether it has built; false if the build was up to date */
 export async function ensureBuilt() {
 	const stampFile = path.join(root, 'build/.airtill-build');
 	const stamp = stampOf(root, buildInputs);
-	if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
+	if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return false;
 
 	console.error('Building (after a change; about half a minute) ...');
 	const { code, output } = await run(process.execPath, ['node_modules/vite/bin/vite.js', 'build'], {
@@ -117,6 +118,7 @@ export async function ensureBuilt() {
 	if (code !== 0) throw new SetupError(`${output}\nThe build failed (code ${code}).`);
 	// The stamp predates the build, so that a change during the build causes another one.
 	writeFileSync(stampFile, stamp);
+	return true;
 }
 
 /**

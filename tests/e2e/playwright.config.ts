@@ -19,10 +19,10 @@ const PAGES_ONCE = /(engines|map|reach|keyboard|small-screens|mini-browser|budge
 /** Developer and owner pages are served beside the API, and a portal of a remote API refuses gateways. */
 const BESIDE_THE_API = /(api-console|developer.*|owner|splash)\.spec\.ts$/;
 
-/** `npm test` repeats little beside one set-up, `npm test -- --all` repeats all pages. */
-const REMOTE = isAll ? '*.spec.ts' : 'buy.spec.ts';
-/** One purchase with script, and one without. */
-const ON_POSTGRES = isAll ? {} : { grep: /@purchase/ };
+/** One purchase with script, and one without; `npm test -- --all` repeats all pages. */
+const PURCHASE = isAll ? {} : { grep: /@purchase/ };
+/** And what only a remote API does. */
+const REMOTE = isAll ? {} : { grep: /@purchase|@remote/ };
 
 /** Each spec starts its own servers (tests/support/server/server.ts). `npm test` sets the path of the browser. */
 export default defineConfig<object, { setUp: SetUp }>({
@@ -40,13 +40,13 @@ export default defineConfig<object, { setUp: SetUp }>({
 		{
 			name: 'postgres',
 			use: { setUp: 'postgres' },
-			...ON_POSTGRES,
+			...PURCHASE,
 			testIgnore: [REMOTE_ONLY, OPERATORS_ONCE, PAGES_ONCE]
 		},
 		{
 			name: 'remote',
 			use: { setUp: 'remote' },
-			testMatch: [REMOTE, REMOTE_ONLY],
+			...REMOTE,
 			testIgnore: [BESIDE_THE_API, OPERATORS_ONCE, PAGES_ONCE]
 		}
 	],

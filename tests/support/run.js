@@ -24,6 +24,7 @@ import { ensureBrowser } from './runner/browser.js';
 import { ensureEngines } from './runner/engines.js';
 import { ensureGatewayPrograms } from './runner/gateway-programs.js';
 import { useMemoryFolder } from './runner/memory-folder.js';
+import { ensureMessages } from './runner/messages.js';
 import { readPlaywright, readVitest } from './runner/reports.js';
 import { ensureSamplePrograms } from './runner/sample-programs.js';
 
@@ -52,12 +53,12 @@ try {
 	mkdirSync(reports, { recursive: true });
 	useMemoryFolder();
 	await node('node_modules/@sveltejs/kit/svelte-kit.js', ['sync']);
-	const built = part === 'unit' ? null : ensureBuilt();
+	const built = part === 'unit' ? false : ensureBuilt();
 	// The build goes on beside the installations.
 	if (isWanted('api')) ensureSamplePrograms();
 	if (isWanted('e2e')) ensureEngines();
 	const projects = ['unit', 'api', 'gateways'].filter((name) => isWanted(name) && canRun(name));
-	await built;
+	await ensureMessages({ areNew: await built });
 	// Together: the tests of gateways wait most of the time.
 	await runVitest(projects);
 	if (isWanted('e2e')) await runPlaywright();

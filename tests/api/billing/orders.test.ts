@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../../support/api/api.ts';
 import { INSTANT } from '../../support/api/wire.ts';
-import { BOTH_DATABASES, recorded, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, recorded, useFixture } from '../../support/server/fixture.ts';
 
 /** [field, value, code of the item] */
 const BAD_FIELDS = [
@@ -47,7 +47,7 @@ const BAD_FIELDS = [
 	['a/b~c', 1, 'unknown_field']
 ] as const;
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 
 	describe('POST /sessions', () => {

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding, type Session } from '../../support/api/api.ts';
 import { INSTANT } from '../../support/api/wire.ts';
-import { BOTH_DATABASES, eventually, recorded, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, eventually, recorded, useFixture } from '../../support/server/fixture.ts';
 import type { Value } from '../../support/server/sql.ts';
 
 const path = '/v1/payments/mobile-money';
@@ -27,7 +27,7 @@ const BAD_FIELDS = [
 	['__proto__x', 1, 'unknown_field']
 ] as const;
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let session: Session;
 

@@ -4,11 +4,11 @@ import { registerGateway } from '../../support/gateways/gateways.ts';
 import { minutes } from '../../support/gateways/watch.ts';
 import { signInAs } from '../../support/pages/browsing.ts';
 import { cli } from '../../support/server/cli.ts';
-import { BOTH_DATABASES, useNewFixtures } from '../../support/server/fixture.ts';
+import { DATABASES, useNewFixtures } from '../../support/server/fixture.ts';
 
 const [ROUTER, OTHER_ROUTER] = [3, 4];
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useNewFixtures({ database });
 	const run = (...args: string[]) => cli(args, fixture().server);
 	const statuses = async () => {

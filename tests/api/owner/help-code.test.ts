@@ -4,11 +4,11 @@ import { numberEnding } from '../../support/api/api.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
 import { buyAt, shownCode } from '../../support/pages/purchase.ts';
-import { BOTH_DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const NOTE = { note: 'Lost the phone, knows the time and the sum' };
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let owner: Owner;
 	let router: number;

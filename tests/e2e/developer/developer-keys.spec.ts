@@ -1,5 +1,6 @@
 /** Keys and the request log in the developer area, as a person with a browser uses them. */
 import type { Page } from '@playwright/test';
+import { isAll } from '../../support/all.ts';
 import {
 	another,
 	makeKey,
@@ -28,7 +29,7 @@ async function reloadUntil(page: Page, shown: () => Promise<void>): Promise<void
 	}).toPass({ intervals: [50, 100, 250, 500] });
 }
 
-for (const javaScriptEnabled of [true, false]) {
+for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 	test.describe(javaScriptEnabled ? 'with script' : 'without script', () => {
 		test.use({ javaScriptEnabled });
 

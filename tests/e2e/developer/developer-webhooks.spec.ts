@@ -1,5 +1,6 @@
 /** Webhooks and test payments in the developer area, as a person with a browser uses them. */
 import type { Page } from '@playwright/test';
+import { isAll } from '../../support/all.ts';
 import { another, signInAs, signUp, test, title, type Area } from '../support/developers.ts';
 import { expect } from '../support/test.ts';
 
@@ -28,7 +29,7 @@ async function sendTest(page: Page, answer: string): Promise<void> {
 	await expect(page.getByRole('region', { name: 'Responses' })).toContainText(answer);
 }
 
-for (const javaScriptEnabled of [true, false]) {
+for (const javaScriptEnabled of isAll ? [true, false] : [false]) {
 	test.describe(javaScriptEnabled ? 'with script' : 'without script', () => {
 		test.use({ javaScriptEnabled });
 

@@ -1,5 +1,6 @@
 /** The way into the developer area, as a person with a browser goes it: with script and without. */
 import type { CDPSession, Page } from '@playwright/test';
+import { isAll } from '../../support/all.ts';
 import {
 	another,
 	PASSWORD,
@@ -24,7 +25,7 @@ const wordsWithout = async (page: Page, email: string) =>
 /** The message of the account's page about the form that was sent; its passkey button has a line of its own. */
 const done = (page: Page) => page.getByRole('status').first();
 
-for (const javaScriptEnabled of [true, false]) {
+for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 	test.describe(javaScriptEnabled ? 'with script' : 'without script', () => {
 		test.use({ javaScriptEnabled });
 

@@ -1,6 +1,7 @@
 /** A router owner with a phone: reads what came in, sees who is online, changes the price, prints, exports. */
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
+import { isAll } from '../../support/all.ts';
 import { pngOf } from '../../support/pages/logos.ts';
 import { openSql } from '../../support/server/sql.ts';
 import { demoKey } from '../support/portal.ts';
@@ -55,7 +56,7 @@ const amounts = async (page: Page, selector: string) =>
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
 
-for (const javaScriptEnabled of [true, false]) {
+for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 	test.describe(javaScriptEnabled ? 'with script' : 'without script', () => {
 		test.use({ javaScriptEnabled, ...PHONE });
 

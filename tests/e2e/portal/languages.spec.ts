@@ -1,12 +1,13 @@
 /** A purchase in the buyer's language, from the list to the password. */
 import type { Page } from '@playwright/test';
 import { directionOf, type Locale } from '../../../src/lib/i18n/locales.ts';
+import { isAll } from '../../support/all.ts';
 import { isTranslated, leftInEnglish } from '../support/left-in-english.ts';
 import { expect, freshNumber, ROUTER, test, unfold } from '../support/test.ts';
 
-const CASES: { locale: Locale; by: 'address' | 'browser' }[] = [
-	{ locale: 'sw', by: 'address' },
-	{ locale: 'ar', by: 'browser' }
+const CASES: { locale: Locale; by: 'address' | 'browser'; script: boolean }[] = [
+	{ locale: 'sw', by: 'address', script: true },
+	{ locale: 'ar', by: 'browser', script: false }
 ];
 
 /** @param area catalogue of the page; without a translation only `lang` and `dir` are checked */
@@ -19,8 +20,8 @@ async function expectLanguage(page: Page, locale: Locale, area = 'common'): Prom
 	await expect(async () => expect(await leftInEnglish(page, locale)).toEqual([])).toPass({ timeout: 5_000 });
 }
 
-for (const { locale, by } of CASES) {
-	for (const script of [true, false]) {
+for (const { locale, by, script: usual } of CASES) {
+	for (const script of isAll ? [true, false] : [usual]) {
 		test.describe(`in ${locale}, chosen by the ${by}, ${script ? 'with' : 'without'} script`, () => {
 			test.use({ javaScriptEnabled: script, locale: by === 'browser' ? locale : 'en' });
 

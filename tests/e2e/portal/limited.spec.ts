@@ -65,7 +65,7 @@ async function fill(page: Page, limited: Limited, phone: string) {
 const pay = (page: Page) => page.getByRole('button', { name: /^Pay/ }).click();
 
 for (const javaScriptEnabled of [true, false]) {
-	test.describe(javaScriptEnabled ? 'with script' : 'without script', () => {
+	test.describe(javaScriptEnabled ? 'with script' : 'without script', { tag: '@remote' }, () => {
 		test.use({ javaScriptEnabled });
 
 		test('a page that cannot be shown says so calmly and comes by itself', async ({ page, limited }) => {

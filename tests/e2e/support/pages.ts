@@ -266,6 +266,19 @@ export const PAGES: readonly Place[] = [
 	...ADMINISTERING
 ];
 
+const DARK = [
+	...['list', 'router', 'router, wrong number', 'purchase: waiting', 'purchase: active, everything unfolded'],
+	...['receipt', 'purchase: declined', 'purchase: not let in', 'purchase: ended', 'splash', 'help'],
+	...['kiosk', 'kiosk: confirm', 'kiosk, set up'],
+	...['owner', 'owner: payments', 'owner: look', 'owner: help, purchase', 'owner: router, nameless'],
+	...['owner: router, unresponsive', 'owner: price, asked', 'poster'],
+	...['/docs', '/docs/endpoints/sessions', 'problem', 'sign in', 'keys', 'webhooks'],
+	...['admin', 'admin: review', 'admin: accounts', 'admin: account, created', 'admin: audit, wrong']
+];
+
+/** The pages that together have all that the theme colours; with `--all` every page. */
+export const IN_DARK = isAll ? PAGES : PAGES.filter(({ name }) => DARK.includes(name));
+
 /** Opens a page in the state that it is listed for; signs in first where that is needed. */
 export async function visit(page: Page, fixtures: PurchaseFixtures, place: Place): Promise<void> {
 	const address = fixtures.url + place.path(fixtures);

@@ -3,9 +3,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import process from 'node:process';
+import { compileCache } from '../../../src/cli/bootstrap.js';
 import { clock, hasEnded, root, type TestServer } from './server.ts';
 
 const limitMs = 120_000;
+/** As airtill.js sets it: halves the time to load the command line. */
+const COMPILED = { NODE_COMPILE_CACHE: compileCache };
 
 export interface CliResult {
 	code: number;
@@ -38,7 +41,7 @@ function hostAt(offsetMs: number, env: Record<string, string>): ChildProcess {
 			process.execPath,
 			['--import', clock, path.join(root, 'tests/support/server/cli-host.ts')],
 			// The answers come by the channel; what the process itself prints is a fault to be seen.
-			{ cwd: root, env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }
+			{ cwd: root, env: { ...env, ...COMPILED }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }
 		);
 		host.unref();
 		host.channel?.unref();

@@ -128,12 +128,17 @@ export async function startPostgres(): Promise<TestPostgres> {
 	};
 }
 
-/** Creates an empty database on the server of `adminUrl` and answers its URL. */
-export async function createDatabaseOn(adminUrl: string, name = `t_${randomBytes(6).toString('hex')}`) {
+/** Creates an empty database, or a copy of `template`, on the server of `adminUrl` and answers its URL. */
+export async function createDatabaseOn(
+	adminUrl: string,
+	name = `t_${randomBytes(6).toString('hex')}`,
+	template = 'template1'
+) {
 	const client = new pg.Client({ connectionString: adminUrl });
 	await client.connect();
 	try {
-		await client.query(`create database ${client.escapeIdentifier(name)}`);
+		const [copy, original] = [name, template].map((one) => client.escapeIdentifier(one));
+		await client.query(`create database ${copy} template ${original}`);
 	} finally {
 		await client.end();
 	}

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { cli } from '../../../support/server/cli.ts';
-import { BOTH_DATABASES, SECRET, useFixture } from '../../../support/server/fixture.ts';
+import { DATABASES, SECRET, useFixture } from '../../../support/server/fixture.ts';
 
 const YEAR = ['demo', '--year', '--routers', '5', '--sessions', '700'];
 /** The trade depends on the clock: at some hours no session of so few runs. */
@@ -13,7 +13,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'airtill-year-'));
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({
 		database,
 		env: { AIRTILL_TEST_CLOCK_OFFSET_MS: String(AT - Date.now()) }

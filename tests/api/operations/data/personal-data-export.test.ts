@@ -8,7 +8,7 @@ import { parse } from 'csv-parse/sync';
 import { numberEnding, type Session } from '../../../support/api/api.ts';
 import { registerGateway } from '../../../support/gateways/gateways.ts';
 import { clockOf, connect } from '../../../support/gateways/watch.ts';
-import { BOTH_DATABASES, useFixture } from '../../../support/server/fixture.ts';
+import { DATABASES, useFixture } from '../../../support/server/fixture.ts';
 import { cli } from '../../../support/server/cli.ts';
 
 const day = 86_400_000;
@@ -33,7 +33,7 @@ function newRecipient(name: string): void {
 const opened = (file: string, recipient: string) =>
 	openssl('cms', '-decrypt', '-inform', 'DER', '-in', file, '-inkey', at(`${recipient}.key`));
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database, env: { REPORT_TIMEZONE: 'UTC' } });
 	let mine: Session;
 	let gateway: string;
