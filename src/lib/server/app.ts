@@ -160,7 +160,7 @@ async function openBase(config: Config, options: Options): Promise<Base> {
 		poolSize: config.databasePool,
 		onError: (code) => metrics.count('airtill_database_errors_total', { code })
 	});
-	const secrets = createSecrets(config.secret);
+	const secrets = createSecrets(config.secret, config.secretFallback);
 	const audit = createAudit(clock);
 	const jobs = createJobs(database, clock, log, metrics);
 	return { config, clock, log, metrics, database, secrets, audit, jobs };

@@ -30,6 +30,7 @@ const WRONG: Record<string, string[]> = {
 	DATABASE_POOL: ['0', '201', 'many'],
 	AIRTILL_MODE: ['Live', 'production', 'test'],
 	AIRTILL_SECRET: ['short', 'x'.repeat(31)],
+	AIRTILL_SECRET_FALLBACK: ['short'],
 	AIRTILL_DEMO: ['yes', 'true', '1'],
 	AIRTILL_LOG_LEVEL: ['verbose', 'INFO'],
 	SMTP_URL: ['mail.example', 'https://mail.example', 'smtp'],

@@ -105,6 +105,8 @@ const serverConfig = (settings: Settings) => ({
 	databasePool: settings.DATABASE_POOL,
 	dataDir: settings.DATA_DIR,
 	secret: settings.AIRTILL_SECRET ?? ownSecret(settings.DATA_DIR),
+	/** null: only `secret` opens stored values. */
+	secretFallback: settings.AIRTILL_SECRET_FALLBACK ?? null,
 	demo: settings.AIRTILL_DEMO === 'on' && settings.AIRTILL_MODE === 'sandbox',
 	logLevel: settings.AIRTILL_LOG_LEVEL,
 	/** null: no metrics. */

@@ -44,6 +44,11 @@ export const SETTINGS = {
 		description:
 			'Encrypts stored Wi-Fi passwords and derives callback tokens. Required in live mode, and the same in every process. A sandbox creates one in `DATA_DIR`.'
 	},
+	AIRTILL_SECRET_FALLBACK: {
+		schema: secret.optional(),
+		description:
+			'A second secret that also opens stored values, while you [change `AIRTILL_SECRET`](backup-and-upgrade.md#change-the-secret).'
+	},
 	AIRTILL_DEMO: {
 		schema: z.enum(['on', 'off']),
 		default: 'on',
