@@ -27,6 +27,14 @@ export const SETTINGS = {
 		description: '`file:PATH` for SQLite, `postgres://…` for PostgreSQL 15 or newer.'
 	},
 	DATABASE_POOL: integer([1, 200], 10, 'PostgreSQL connections per process.'),
+	DATABASE_REPLICA_URL: {
+		schema: z
+			.string()
+			.regex(/^postgres(ql)?:\/\/.+$/, 'Use "postgres://USER:PASSWORD@HOST/NAME".')
+			.optional(),
+		description:
+			'Read-only copy of the PostgreSQL database, for reports of owners and administrators. Without it, or if it does not answer, they read `DATABASE_URL`.'
+	},
 	DATA_DIR: {
 		schema: z.string().min(1),
 		default: './data',
