@@ -19,6 +19,7 @@ import { listRouters } from './commands/routers/list.ts';
 import { listOffers, setOffers } from './commands/routers/offers.ts';
 import { listReviews, resolveReview, showReview } from './commands/review.ts';
 import { exportPersonalData } from './commands/personal-data.ts';
+import { rotateSecrets } from './commands/secrets.ts';
 import { listSettings } from './commands/settings.ts';
 import { checkStatementFile } from './commands/statement.ts';
 import { isExpected, messageOf } from './support/errors.ts';
@@ -54,6 +55,7 @@ const COMMANDS: readonly Command[] = [
 	checkStatementFile,
 	exportPersonalData,
 	listSettings,
+	rotateSecrets,
 	planMigrations,
 	backUpDatabase,
 	restoreDatabase,

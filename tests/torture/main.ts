@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { OPERATORS } from './operators.ts';
-import { torture, type TortureResult } from './torture.ts';
+import { torture, TORTURED_DATABASES, type TortureResult } from './torture.ts';
 
 const MAX_PRINTED = 40;
 
@@ -14,8 +14,10 @@ const { values } = parseArgs({
 		seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) }
 	}
 });
-const { database, operator } = values;
-if (database !== 'sqlite' && database !== 'postgres') usage('--database takes sqlite or postgres.');
+const { operator } = values;
+const database =
+	TORTURED_DATABASES.find((name) => name === values.database) ??
+	usage(`--database takes ${TORTURED_DATABASES.join(', ')}.`);
 if (!Object.hasOwn(OPERATORS, operator)) usage(`--operator takes ${Object.keys(OPERATORS).join(', ')}.`);
 const [kills, seed] = [wholeNumber('kills', values.kills), wholeNumber('seed', values.seed)];
 
@@ -41,7 +43,7 @@ function wholeNumber(name: string, text: string): number {
 
 function usage(problem: string): never {
 	console.error(
-		`${problem}\nusage: npm run torture -- [--kills 50] [--database sqlite|postgres] [--operator mtn] [--seed N]`
+		`${problem}\nusage: npm run torture -- [--kills 50] [--database ${TORTURED_DATABASES.join('|')}] [--operator mtn] [--seed N]`
 	);
 	process.exit(2);
 }

@@ -1,13 +1,15 @@
 /**
  * The built server under a storm of purchases, killed at random moments, with an operator that plays every trick it
  * knows. The operator runs in this process and is never killed: its books are the truth. On PostgreSQL three equal
- * processes serve behind a proxy: mostly one of them is killed, at times all, at times the database server.
+ * processes serve behind a proxy: mostly one of them is killed, at times all, at times the database server. With a
+ * standby, that does not come back: the standby is promoted.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateKey, keyHint } from '../../src/lib/server/developer/api-keys/key-format.ts';
 import { sha256 } from '../../src/lib/server/platform/secrets.ts';
 import { startSimulator, type Simulator } from '../simulators/frame.ts';
 import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
+import { startReplicated } from '../support/server/standby.ts';
 import { sequence } from '../support/random.ts';
 import { startReceiver, type Receiver } from '../support/api/receiver.ts';
 import { freePort } from '../support/server/ports.ts';
@@ -23,9 +25,12 @@ import { advance, letTimePass, serverNow, type Clocks } from './time.ts';
 import { compare, type Verdict } from './verdict.ts';
 import { EVENTS, HOOK, judgeWebhooks } from './webhooks.ts';
 
+export const TORTURED_DATABASES = ['sqlite', 'postgres', 'standby'] as const;
+export type TorturedDatabase = (typeof TORTURED_DATABASES)[number];
+
 interface TortureOptions {
 	kills: number;
-	database: 'sqlite' | 'postgres';
+	database: TorturedDatabase;
 	operator: string;
 	seed: number;
 	/** Hears how far it is. */
@@ -42,7 +47,8 @@ export interface TortureResult extends Verdict {
 }
 
 const BUYERS = 16;
-const PROCESSES = { sqlite: 1, postgres: 3 } as const;
+const PROCESSES = { sqlite: 1, postgres: 3, standby: 3 } as const;
+const START = { sqlite: () => null, postgres: startPostgres, standby: startReplicated } as const;
 const SAY_EVERY = 10;
 /**
  * How long a server lives: so many answers, and a little longer. (Time alone would mean nothing on a busy machine.)
@@ -60,7 +66,7 @@ export async function torture(options: TortureOptions): Promise<TortureResult> {
 	const operator = OPERATORS[options.operator];
 	if (!operator) throw new Error(`The operators are ${Object.keys(OPERATORS).join(', ')}.`);
 	const chance = sequence(options.seed);
-	const postgres = options.database === 'postgres' ? await startPostgres() : null;
+	const postgres = await START[options.database]();
 	const simulator = await startSimulator(operator.protocol());
 	const receiver = await startReceiver();
 	const ports = await Promise.all(Array.from({ length: PROCESSES[options.database] }, freePort));

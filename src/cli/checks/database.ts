@@ -10,7 +10,7 @@ import { isExpected, messageOf } from '../support/errors.ts';
 import { databaseName } from '../support/services.ts';
 import { backupFinding, lastBackupAt } from '#lib/server/checks/last-backup.ts';
 import { checkClock } from './clock.ts';
-import { fail, ok, type Finding } from '#lib/server/checks/finding.ts';
+import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
 
 /**
  * Does not build the application, which stores a key derived from the secret.
@@ -36,9 +36,9 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 			: ok('database', `${name}, ${server}, schema version ${schemaVersion}, a test write succeeded`);
 		yield* checkClock(inspection);
 		yield backupFinding(config, await lastBackupAt(database.db));
-		const secrets = createSecrets(config.secret);
+		const secrets = createSecrets(config.secret, config.secretFallback);
 		const opens = await canReadPasswords(database.db, secrets);
-		yield secretFinding(opens ?? (await isDerivedFrom(database.db, secrets, PORTAL_KEY)));
+		yield secretFinding(config, opens ?? (await isDerivedFrom(database.db, secrets, PORTAL_KEY)));
 		return opens !== false;
 	} catch (error) {
 		if (!isExpected(error)) throw error;
@@ -49,8 +49,12 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 	}
 }
 
-function secretFinding(isRight: boolean | null): Finding {
+function secretFinding({ secretFallback }: Config, isRight: boolean | null): Finding {
 	if (isRight === null) return ok('secret', 'not checked, because Airtill has not run on this database');
+	if (isRight && secretFallback !== null) {
+		const advice = 'run "airtill secrets rotate", then remove AIRTILL_SECRET_FALLBACK';
+		return warn('secret', 'opens what this database keeps sealed, with AIRTILL_SECRET_FALLBACK', advice);
+	}
 	if (isRight) return ok('secret', 'opens what this database keeps sealed');
 	return fail(
 		'secret',

@@ -158,9 +158,11 @@ async function openBase(config: Config, options: Options): Promise<Base> {
 	const metrics = config.metricsToken === null ? NO_METRICS : await createMetrics();
 	const database = await openDatabase(config.databaseUrl, {
 		poolSize: config.databasePool,
-		onError: (code) => metrics.count('airtill_database_errors_total', { code })
+		onError: (code) => metrics.count('airtill_database_errors_total', { code }),
+		replicaUrl: config.databaseReplicaUrl,
+		onReplicaError: (err) => log.warn({ err }, 'the replica does not answer; reports read the primary')
 	});
-	const secrets = createSecrets(config.secret);
+	const secrets = createSecrets(config.secret, config.secretFallback);
 	const audit = createAudit(clock);
 	const jobs = createJobs(database, clock, log, metrics);
 	return { config, clock, log, metrics, database, secrets, audit, jobs };

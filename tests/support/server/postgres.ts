@@ -48,7 +48,29 @@ interface RunAs {
 	gid?: number;
 }
 
-export async function startPostgres(): Promise<TestPostgres> {
+export interface Node {
+	url: string;
+	port: number;
+	/** What it logged since its last start. */
+	log(): string;
+	start(): Promise<void>;
+	end(signal: NodeJS.Signals): Promise<void>;
+	/** Ends it and removes its folder. */
+	remove(): Promise<void>;
+}
+
+interface Place {
+	bin: string;
+	folder: string;
+	dataDir: string;
+	runAs: RunAs;
+}
+
+/** Starts a server in a folder of its own. @param fill makes its data folder */
+export async function startNode(
+	fill: (place: Place) => void,
+	more: Readonly<Record<string, string>> = {}
+): Promise<Node> {
 	const bin = findBinaries() ?? installBinaries();
 	const runAs = unprivilegedUser();
 	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-postgres-'));
@@ -70,7 +92,8 @@ export async function startPostgres(): Promise<TestPostgres> {
 			timezone: 'UTC',
 			shared_buffers: '32MB',
 			max_connections: 200,
-			fsync: 'on'
+			fsync: 'on',
+			...more
 		};
 		const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 		const started = spawn(path.join(bin, 'postgres'), ['-D', dataDir, ...args], {
@@ -93,24 +116,29 @@ export async function startPostgres(): Promise<TestPostgres> {
 		clearTimeout(limit);
 	};
 
+	const remove = async () => {
+		// SIGQUIT: at once, without the last checkpoint; the folder goes anyway.
+		await end('SIGQUIT');
+		rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+		watcher.stdin.end();
+	};
+
 	try {
-		initialise(bin, dataDir, folder, runAs);
+		fill({ bin, folder, dataDir, runAs });
 		await start();
 	} catch (error) {
-		await end('SIGQUIT');
-		rmSync(folder, { recursive: true, force: true });
+		await remove();
 		throw error;
 	}
+	return { url, port, log: () => log, start, end, remove };
+}
 
+export async function startPostgres(): Promise<TestPostgres> {
+	const { url, log, start, end, remove } = await startNode(initialise);
 	return {
 		url,
 		createDatabase: (name) => createDatabaseOn(url, name),
-		async stop() {
-			// SIGQUIT: at once, without the last checkpoint; the folder goes anyway.
-			await end('SIGQUIT');
-			rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-			watcher.stdin.end();
-		},
+		stop: remove,
 		kill: () => end('SIGKILL'),
 		async restart() {
 			await end('SIGINT');
@@ -120,7 +148,7 @@ export async function startPostgres(): Promise<TestPostgres> {
 				try {
 					return await start();
 				} catch (error) {
-					if (!log.includes('shared memory block') || Date.now() > deadline) throw error;
+					if (!log().includes('shared memory block') || Date.now() > deadline) throw error;
 					await sleep(pollIntervalMs);
 				}
 			}
@@ -147,15 +175,26 @@ export async function createDatabaseOn(
 	return url.href;
 }
 
-function initialise(bin: string, dataDir: string, folder: string, runAs: RunAs) {
+/** Makes an empty cluster. */
+export function initialise(place: Place): void {
 	// --no-sync is about initdb's own files only; losing them to a power cut means making them again.
 	const options = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'];
-	const { status, stdout, stderr, error } = spawnSync(path.join(bin, 'initdb'), [...options, '-D', dataDir], {
+	fillWith('initdb', options, place);
+}
+
+/** Runs a program of PostgreSQL that makes the data folder. */
+export function fillWith(
+	program: string,
+	options: readonly string[],
+	{ bin, folder, dataDir, runAs }: Place
+) {
+	const args = [...options, '-D', dataDir];
+	const { status, stdout, stderr, error } = spawnSync(path.join(bin, program), args, {
 		...runAs,
 		cwd: folder,
 		encoding: 'utf8'
 	});
-	if (status !== 0) throw new Error(`initdb failed: ${error?.message ?? ''}\n${stdout}${stderr}`);
+	if (status !== 0) throw new Error(`${program} failed: ${error?.message ?? ''}\n${stdout}${stderr}`);
 }
 
 async function untilReady(url: string, server: ChildProcess, log: () => string) {

@@ -72,6 +72,10 @@ function conflictsOf(settings: Settings): string[] {
 	const highest = highestPrice(currency);
 	const rules: [isBroken: boolean, problem: string][] = [
 		[isLive && settings.AIRTILL_SECRET === undefined, 'AIRTILL_SECRET: is required in live mode.'],
+		[
+			settings.DATABASE_REPLICA_URL !== undefined && settings.DATABASE_URL.startsWith('file:'),
+			'DATABASE_REPLICA_URL: only PostgreSQL has replicas. Unset it, or set DATABASE_URL to PostgreSQL.'
+		],
 		[isLive && settings.WEBHOOK_ALLOW_INSECURE, 'WEBHOOK_ALLOW_INSECURE: is refused in live mode.'],
 		[
 			settings.MAX_PRICE > highest,
@@ -103,8 +107,12 @@ const serverConfig = (settings: Settings) => ({
 	origin: settings.ORIGIN ?? null,
 	databaseUrl: settings.DATABASE_URL,
 	databasePool: settings.DATABASE_POOL,
+	/** null: reports read the database too. */
+	databaseReplicaUrl: settings.DATABASE_REPLICA_URL ?? null,
 	dataDir: settings.DATA_DIR,
 	secret: settings.AIRTILL_SECRET ?? ownSecret(settings.DATA_DIR),
+	/** null: only `secret` opens stored values. */
+	secretFallback: settings.AIRTILL_SECRET_FALLBACK ?? null,
 	demo: settings.AIRTILL_DEMO === 'on' && settings.AIRTILL_MODE === 'sandbox',
 	logLevel: settings.AIRTILL_LOG_LEVEL,
 	/** null: no metrics. */

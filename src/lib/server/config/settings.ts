@@ -27,6 +27,14 @@ export const SETTINGS = {
 		description: '`file:PATH` for SQLite, `postgres://…` for PostgreSQL 15 or newer.'
 	},
 	DATABASE_POOL: integer([1, 200], 10, 'PostgreSQL connections per process.'),
+	DATABASE_REPLICA_URL: {
+		schema: z
+			.string()
+			.regex(/^postgres(ql)?:\/\/.+$/, 'Use "postgres://USER:PASSWORD@HOST/NAME".')
+			.optional(),
+		description:
+			'Read-only copy of the PostgreSQL database, for reports of owners and administrators. Without it, or if it does not answer, they read `DATABASE_URL`.'
+	},
 	DATA_DIR: {
 		schema: z.string().min(1),
 		default: './data',
@@ -43,6 +51,11 @@ export const SETTINGS = {
 		schema: secret.optional(),
 		description:
 			'Encrypts stored Wi-Fi passwords and derives callback tokens. Required in live mode, and the same in every process. A sandbox creates one in `DATA_DIR`.'
+	},
+	AIRTILL_SECRET_FALLBACK: {
+		schema: secret.optional(),
+		description:
+			'A second secret that also opens stored values, while you [change `AIRTILL_SECRET`](backup-and-upgrade.md#change-the-secret).'
 	},
 	AIRTILL_DEMO: {
 		schema: z.enum(['on', 'off']),

@@ -22,6 +22,11 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * PostgreSQL advises to limit them (documentation of version 15, 13.2.3). While one waits for a row, another can run.
  */
 const PURCHASES_AT_A_TIME = 2;
+/** Connections to the replica, per process. */
+const MAX_REPORTS = 4;
+const REPLICA_CONNECT_TIMEOUT_MS = 2_000;
+/** Reports do not wait for a replica that failed this recently. */
+const REPLICA_PAUSE_MS = 30_000;
 /** Conflicting transactions are retried for this long. */
 const RETRY_MS = 20_000;
 /** Pauses stay short for 2 s, which is FreeRADIUS's timeout, then grow so that retries do not collide again. */
@@ -48,28 +53,15 @@ function parseInteger(text: string): number {
 const codeOf = (error: unknown) => (error instanceof pg.DatabaseError ? error.code : undefined);
 
 /** Opens a pool of PostgreSQL connections (version 15 or newer). */
-export function openPostgres(url: string, { poolSize, onError }: DatabaseOptions): Database {
-	const types = new pg.TypeOverrides();
-	types.setTypeParser(INT8_OID, parseInteger);
-	types.setTypeParser(NUMERIC_OID, Number);
-	const pool = new pg.Pool({
-		connectionString: url,
-		max: poolSize,
-		statement_timeout: STATEMENT_TIMEOUT_MS,
-		idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
-		connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-		application_name: 'airtill',
-		types
-	});
-	// The pool replaces a broken connection, and its query fails. Without these listeners (for idle connections, and
-	// for those in use) the event would end the process.
-	pool.on('error', () => {});
-	pool.on('connect', (client) => client.on('error', () => {}));
+export function openPostgres(url: string, options: DatabaseOptions): Database {
+	const { poolSize, onError, replicaUrl = null } = options;
+	const pool = openPool(url, poolSize, CONNECT_TIMEOUT_MS);
 	const health = createWriteHealth((error) => NOT_STORED.has(codeOf(error) ?? ''), {
 		onError: (error) => onError?.(codeOf(error) ?? 'connection')
 	});
 	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: health.log });
 	const takeTurn = createTurns(PURCHASES_AT_A_TIME);
+	const reports = replicaUrl === null ? null : openReplica(replicaUrl, db, options);
 	return {
 		kind: 'postgres',
 		db,
@@ -99,6 +91,7 @@ export function openPostgres(url: string, { poolSize, onError }: DatabaseOptions
 				sql` || ' & ' || `
 			)})`,
 		rates: sharedRates(db),
+		report: (read) => (reports ? reports.read(read) : read(db)),
 		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
 		connections: () => ({
 			busy: pool.totalCount - pool.idleCount,
@@ -109,6 +102,49 @@ export function openPostgres(url: string, { poolSize, onError }: DatabaseOptions
 		async ping() {
 			await sql`select 1`.execute(db);
 			await health.check(db);
+		},
+		async close() {
+			await Promise.all([db.destroy(), reports?.close()]);
+		}
+	};
+}
+
+function openPool(url: string, max: number, connectionTimeoutMillis: number): pg.Pool {
+	const types = new pg.TypeOverrides();
+	types.setTypeParser(INT8_OID, parseInteger);
+	types.setTypeParser(NUMERIC_OID, Number);
+	const pool = new pg.Pool({
+		...{ connectionString: url, max, connectionTimeoutMillis, types },
+		statement_timeout: STATEMENT_TIMEOUT_MS,
+		idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+		application_name: 'airtill'
+	});
+	// The pool replaces a broken connection, and its query fails. Without these listeners (for idle connections, and
+	// for those in use) the event would end the process.
+	pool.on('error', () => {});
+	pool.on('connect', (client) => client.on('error', () => {}));
+	return pool;
+}
+
+/** Reads from the replica. If that fails, reads from the primary and leaves the replica alone for a while. */
+function openReplica(
+	url: string,
+	primary: Kysely<Schema>,
+	{ onReplicaError }: Pick<DatabaseOptions, 'onReplicaError'>
+) {
+	const pool = openPool(url, MAX_REPORTS, REPLICA_CONNECT_TIMEOUT_MS);
+	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+	let failedAt = -Infinity;
+	return {
+		async read<T>(read: (queries: Kysely<Schema>) => Promise<T>): Promise<T> {
+			if (performance.now() - failedAt < REPLICA_PAUSE_MS) return read(primary);
+			try {
+				return await read(db);
+			} catch (error) {
+				failedAt = performance.now();
+				onReplicaError?.(error);
+				return read(primary);
+			}
 		},
 		close: () => db.destroy()
 	};

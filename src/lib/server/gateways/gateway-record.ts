@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sealedTable } from '../db/sealed/sealed-table.ts';
 import { InputError } from '../platform/errors.ts';
 import { gatewayKey } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
@@ -44,6 +45,24 @@ const hostList = z.array(z.string());
 const keyContext = (keyHash: string) => `gateway-key:${keyHash}`;
 const secretContext = (name: string) => `gateway-secret:${name}`;
 const credentialsContext = (name: string) => `gateway-credentials:${name}`;
+
+/** Derived from the secret, because the address of an installation may change. */
+function installationOf(secrets: Secrets, { installation, key_sealed, key_hash }: GatewayRow): string {
+	if (installation !== null) return installation;
+	const position = Math.max(0, secrets.opener(key_sealed, keyContext(key_hash)));
+	return secrets.deriveAll('installation', 4)[position]?.toString('hex') ?? '';
+}
+
+export const SEALED_GATEWAYS = sealedTable<GatewayRow>(
+	'gateways',
+	['id'],
+	{
+		key_sealed: ({ key_hash }) => keyContext(key_hash),
+		secret_sealed: ({ name }) => secretContext(name),
+		credentials_sealed: ({ name }) => credentialsContext(name)
+	},
+	(secrets, row) => ({ installation: installationOf(secrets, row) })
+);
 
 export function newKey(secrets: Secrets): Pick<GatewayRow, 'key_hash' | 'key_sealed'> {
 	const key = gatewayKey();
@@ -93,8 +112,7 @@ export function openGateway(row: GatewayRow, secrets: Secrets): RegisteredGatewa
 		...{ name, key, secret, settings, unreadable },
 		loginHosts: hostList.parse(JSON.parse(row.login_hosts)),
 		credentials: credentialsShape.parse(JSON.parse(credentials)),
-		// Derived from the secret, because the address of an installation may change.
-		installation: secrets.derive('installation', 4).toString('hex'),
+		installation: installationOf(secrets, row),
 		seenAt: row.seen_at,
 		unresponsiveSince: row.unresponsive_since ?? (isReadable ? null : (row.seen_at ?? row.created_at)),
 		clockOffsetMs: row.clock_offset_ms,

@@ -200,7 +200,7 @@ export function rotateGateway(
 		const gateway = await existing(context, trx, id);
 		checkRotation(gateway, rotation);
 		const row = await store.updateGateway(trx, id, {
-			...(rotation.key ? newKey(secrets) : {}),
+			...(rotation.key ? { ...newKey(secrets), installation: gateway.installation } : {}),
 			...(secret ? { secret_sealed: sealSecret(secrets, gateway.name, secret) } : {}),
 			...(Object.keys(credentials).length > 0 && {
 				credentials_sealed: sealCredentials(secrets, gateway.name, { ...gateway.credentials, ...credentials })

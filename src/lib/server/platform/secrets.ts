@@ -13,22 +13,42 @@ import {
 export interface Secrets {
 	/** AES-256-GCM. Authenticates `context` (e.g. `session:9001`), so that a value cannot be moved elsewhere. */
 	encrypt(plain: string, context: string): string;
-	/** @throws Error if the secret or context differs, or the value was changed */
+	/** @throws Error if no accepted secret or another context opens the value, or it was changed */
 	decrypt(sealed: string, context: string): string;
-	/** Derives at most 255 x 32 bytes. */
+	/** Position of the accepted secret that opens the value, 0 for the current one; -1 if none does. */
+	opener(sealed: string, context: string): number;
+	/** Derives at most 255 x 32 bytes from the current secret. */
 	derive(purpose: string, length: number): Buffer;
+	/** Derives from each accepted secret, the current one first. */
+	deriveAll(purpose: string, length: number): Buffer[];
 }
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const VERSION = 'v1.';
 
-export function createSecrets(secret: string): Secrets {
-	const derive = (purpose: string, length: number) =>
-		Buffer.from(hkdfSync('sha256', secret, 'airtill', purpose, length));
+/** @param fallback a second secret, which opens and verifies what it sealed or signed; null without one */
+export function createSecrets(secret: string, fallback: string | null = null): Secrets {
+	const deriveFrom = (one: string, purpose: string, length: number) =>
+		Buffer.from(hkdfSync('sha256', one, 'airtill', purpose, length));
+	const derive = (purpose: string, length: number) => deriveFrom(secret, purpose, length);
+	const deriveAll = (purpose: string, length: number) =>
+		[secret, ...(fallback === null ? [] : [fallback])].map((one) => deriveFrom(one, purpose, length));
 	const sealKey = derive('seal', 32);
+	const openKeys = deriveAll('seal', 32);
+	const opener = (sealed: string, context: string) =>
+		openKeys.findIndex((key) => {
+			try {
+				open(key, sealed, context);
+				return true;
+			} catch {
+				return false;
+			}
+		});
 	return {
 		derive,
+		deriveAll,
+		opener,
 		encrypt(plain, context) {
 			const nonce = randomBytes(NONCE_BYTES);
 			const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(context));
@@ -36,18 +56,23 @@ export function createSecrets(secret: string): Secrets {
 			return VERSION + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
 		},
 		decrypt(sealed, context) {
-			if (!sealed.startsWith(VERSION)) throw new Error('Sealed value has an unknown version');
-			const bytes = Buffer.from(sealed.slice(VERSION.length), 'base64url');
-			const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(0, NONCE_BYTES), {
-				// Shorter tags are easier to forge.
-				authTagLength: TAG_BYTES
-			})
-				.setAAD(Buffer.from(context))
-				.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-			const body = bytes.subarray(NONCE_BYTES + TAG_BYTES);
-			return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
+			const key = openKeys.length === 1 ? sealKey : (openKeys[opener(sealed, context)] ?? sealKey);
+			return open(key, sealed, context);
 		}
 	};
+}
+
+function open(key: Buffer, sealed: string, context: string): string {
+	if (!sealed.startsWith(VERSION)) throw new Error('Sealed value has an unknown version');
+	const bytes = Buffer.from(sealed.slice(VERSION.length), 'base64url');
+	const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
+		// Shorter tags are easier to forge.
+		authTagLength: TAG_BYTES
+	})
+		.setAAD(Buffer.from(context))
+		.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+	const body = bytes.subarray(NONCE_BYTES + TAG_BYTES);
+	return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
 }
 
 /** As hex; enough for storing unguessable tokens and keys. */

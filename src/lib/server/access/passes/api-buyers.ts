@@ -35,15 +35,16 @@ export function createApiBuyers({
 	passes: Pick<Passes, 'passwordOf'>;
 }) {
 	// Every token depends on this label: never rename it.
-	const key = secrets.derive('guest pass', 32);
-	const tokenOf = (passId: number) => hmac(key, String(passId)).slice(0, TOKEN_LENGTH);
+	const keys = secrets.deriveAll('guest pass', 32);
+	const tokensOf = (passId: number) => keys.map((key) => hmac(key, String(passId)).slice(0, TOKEN_LENGTH));
 
 	const isRight = (pass: PassRow, typed: string) =>
 		pass.access_kind !== 'shared_password' && equalSecrets(plain(passes.passwordOf(pass)), plain(typed));
 
 	/** API buyers have no page. The purchase's session is the first of the pass, so it has the pass's id. */
 	const isApiBuyer = (purchase: { token_hash: string; session_id: number | null }) =>
-		purchase.session_id !== null && sha256(tokenOf(purchase.session_id)) === purchase.token_hash;
+		purchase.session_id !== null &&
+		tokensOf(purchase.session_id).some((token) => sha256(token) === purchase.token_hash);
 
 	async function passOf(tokenHash: string): Promise<OpenPass | null> {
 		const id = await sessionOfPurchase(db, tokenHash);
@@ -64,7 +65,7 @@ export function createApiBuyers({
 			const session = open && (await newestSessionOf(db, open.pass.id));
 			if (!open || !session || !isRight(open.pass, password)) return null;
 			const { id } = open.pass;
-			const token = tokenOf(id);
+			const [token = ''] = tokensOf(id);
 			await addPurchase(db, sha256(token), { ...session, id }, clock.now());
 			return token;
 		},

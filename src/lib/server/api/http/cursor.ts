@@ -19,9 +19,9 @@ const KEY_BYTES = 32;
  * The signature covers the filters, so a changed cursor or one used with other filters is refused.
  */
 export function createCursors(secrets: Secrets) {
-	const key = createSecretKey(secrets.derive('cursor', KEY_BYTES));
-	const sign = (sortValues: SortValues, filters: readonly unknown[]) =>
-		hmac(key, JSON.stringify([sortValues, filters])).slice(0, 22);
+	const keys = secrets.deriveAll('cursor', KEY_BYTES).map((key) => createSecretKey(key));
+	const signatures = (sortValues: SortValues, filters: readonly unknown[]) =>
+		keys.map((key) => hmac(key, JSON.stringify([sortValues, filters])).slice(0, 22));
 
 	function read(cursor: string) {
 		if (cursor.length > MAX_LENGTH || !/^[A-Za-z0-9_-]+$/.test(cursor)) return null;
@@ -34,13 +34,13 @@ export function createCursors(secrets: Secrets) {
 
 	return {
 		encode: (sortValues: SortValues, filters: readonly unknown[]) =>
-			Buffer.from(JSON.stringify({ v: 1, k: sortValues, f: sign(sortValues, filters) })).toString(
+			Buffer.from(JSON.stringify({ v: 1, k: sortValues, f: signatures(sortValues, filters)[0] })).toString(
 				'base64url'
 			),
 		/** `filters` name the list and with it the type of its ids. @throws AppError `invalid_cursor` */
 		decode<Id extends number | string = number>(cursor: string, filters: readonly unknown[]): SortValues<Id> {
 			const content = read(cursor);
-			if (!content || !equalSecrets(content.f, sign(content.k, filters))) {
+			if (!content || !signatures(content.k, filters).some((one) => equalSecrets(content.f, one))) {
 				throw new AppError('invalid_cursor');
 			}
 			return content.k as SortValues<number | string> as SortValues<Id>;

@@ -1,5 +1,6 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';
+import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
@@ -59,8 +60,17 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 
 function requestOf({ accountId, method, path, key, body }: IdempotentRequest): Request {
 	const scope = { account_id: accountId, method, path, key };
-	return { scope, name: `idempotent:${accountId}:${method}:${path}:${key}`, fingerprint: sha256(body) };
+	return { scope, name: nameOf(scope), fingerprint: sha256(body) };
 }
+
+const nameOf = ({ account_id, method, path, key }: store.Scope) =>
+	`idempotent:${account_id}:${method}:${path}:${key}`;
+
+export const SEALED_ANSWERS = sealedTable<store.AnswerRow>(
+	'idempotent_answers',
+	['account_id', 'method', 'path', 'key'],
+	{ body: nameOf }
+);
 
 async function once(
 	context: IdempotencyContext,

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { IdempotentAnswersTable } from '#lib/server/db/schema.ts';
 
-type AnswerRow = Selectable<IdempotentAnswersTable>;
+export type AnswerRow = Selectable<IdempotentAnswersTable>;
 export type Scope = Pick<AnswerRow, 'account_id' | 'method' | 'path' | 'key'>;
 
 export async function find(queries: Queries, scope: Scope): Promise<AnswerRow | null> {

@@ -79,7 +79,9 @@ async function lines(
 ) {
 	const { currency } = base.config;
 	const sold = soldOf(base, owner, aroundOf(base, of), filter);
-	const found = await store.lines(base.database.db, sold, { after, limit: limit + 1 });
+	const found = await base.database.report((queries) =>
+		store.lines(queries, sold, { after, limit: limit + 1 })
+	);
 	const placeOf = (last: store.Booked): LinePlace => [last.at, last.payment_id, last.sessions];
 	const { rows, next } = pageOf(found, limit, placeOf);
 	return { data: rows.map((line) => lineOf(line, currency)), next, currency };
@@ -94,7 +96,7 @@ async function report(base: Base, owner: Owner, { period, from, to, filter }: Sp
 	const { span, first, last } = spanOf(base, period, from, to);
 	const sold = soldOf(base, owner, { from: first.from, until: last.until }, filter);
 	const ends = span.map(({ until }) => until);
-	const sums = await store.sumsByPart(base.database.db, sold, ends);
+	const sums = await base.database.report((queries) => store.sumsByPart(queries, sold, ends));
 	const offers = [...Map.groupBy(sums, (one) => one.offer_name)]
 		.map(([name, ofOffer]) => ({ name, ...figures(ofOffer, currency) }))
 		.sort((one, other) => other.net - one.net);
@@ -113,7 +115,7 @@ async function summary(base: Base, owner: Owner, { period, from, to }: Span): Pr
 	const { currency, reportTimezone: timezone } = base.config;
 	const { span, first, last } = spanOf(base, period, from, to);
 	const sold = soldOf(base, owner, { from: first.from, until: last.until });
-	const quarters = await store.sumsByQuarterHour(base.database.db, sold);
+	const quarters = await base.database.report((queries) => store.sumsByQuarterHour(queries, sold));
 	// One pass: spans and quarters both ascend.
 	let part = 0;
 	const sums = quarters.map((quarter) => {
@@ -138,7 +140,9 @@ async function groups(
 ) {
 	const { currency } = base.config;
 	const around = aroundOf(base, of);
-	const sums = await store.sumsBy(base.database.db, soldOf(base, owner, around), group);
+	const sums = await base.database.report((queries) =>
+		store.sumsBy(queries, soldOf(base, owner, around), group)
+	);
 	return {
 		...{ currency, start: around.start, end: around.end },
 		total: figures(sums, currency),
@@ -149,7 +153,9 @@ async function groups(
 /** Sums a period's entries by the hour of the day, 0 to 23. */
 async function hours(base: Base, owner: Owner, of: Around) {
 	const { currency, reportTimezone } = base.config;
-	const quarters = await store.sumsByQuarterHour(base.database.db, soldOf(base, owner, aroundOf(base, of)));
+	const quarters = await base.database.report((queries) =>
+		store.sumsByQuarterHour(queries, soldOf(base, owner, aroundOf(base, of)))
+	);
 	const byHour = Map.groupBy(quarters, ({ at }) => hourAt(at, reportTimezone));
 	return Array.from({ length: 24 }, (_, hour) => ({ hour, ...figures(byHour.get(hour) ?? [], currency) }));
 }
@@ -158,7 +164,7 @@ async function hours(base: Base, owner: Owner, of: Around) {
 async function takings(base: Base, period: Period): Promise<number> {
 	const { currency } = base.config;
 	const { first } = spanOf(base, period, today(base));
-	return toMajor(await store.takings(base.database.db, currency, first), currency);
+	return toMajor(await base.database.report((queries) => store.takings(queries, currency, first)), currency);
 }
 
 /** @param sums with the index of their part of the span */

@@ -17,6 +17,8 @@ export interface GatewaysTable {
 	settings: string;
 	/** GatewayCredentials as JSON, sealed; null for gateways created before migration 0014. */
 	credentials_sealed: Generated<string | null>;
+	/** Marks our users there; null: derived from the secret that seals the key. */
+	installation: Generated<string | null>;
 	/** Its last authenticated message. */
 	seen_at: Generated<number | null>;
 	/** When it stopped responding; null while it responds. */

@@ -56,17 +56,21 @@ export async function createKey(context: KeysContext, wanted: NewKey): Promise<s
 	return key;
 }
 
-/** Creates or reinstates the key derived from AIRTILL_SECRET. Revokes the account's others of this name. */
+/**
+ * Creates or reinstates the key derived from AIRTILL_SECRET. Revokes the account's others of this name, except for that
+ * of AIRTILL_SECRET_FALLBACK, which another process may use.
+ */
 export async function ensureDerivedKey(
 	{ database, clock, secrets, mode }: KeysContext,
 	{ accountId, name, role }: { accountId: number; name: string; role: Role }
 ): Promise<string> {
-	const key = keyFromBytes(mode, secrets.derive(`api-key:${name}`, DERIVED_BYTES));
+	const keys = derivedBytes(secrets, name).map((bytes) => keyFromBytes(mode, bytes));
+	const [key = ''] = keys;
 	const hash = sha256(key);
 	await database.transact(async (trx) => {
 		if (await store.findByHash(trx, hash)) await store.reinstate(trx, hash);
 		else await store.insert(trx, rowOf(key, { accountId, name, role }, clock.now()));
-		await store.revokeOthers(trx, { accountId, name, exceptHash: hash, now: clock.now() });
+		await store.revokeOthers(trx, { accountId, name, exceptHashes: keys.map(sha256), now: clock.now() });
 	});
 	return key;
 }
@@ -79,9 +83,12 @@ export async function isDerivedFrom(
 ): Promise<boolean | null> {
 	const hashes = await store.hashesOf(queries, name);
 	if (hashes.length === 0) return null;
-	const bytes = secrets.derive(`api-key:${name}`, DERIVED_BYTES);
-	return (['live', 'test'] as const).some((mode) => hashes.includes(sha256(keyFromBytes(mode, bytes))));
+	return derivedBytes(secrets, name).some((bytes) =>
+		(['live', 'test'] as const).some((mode) => hashes.includes(sha256(keyFromBytes(mode, bytes))))
+	);
 }
+
+const derivedBytes = (secrets: Secrets, name: string) => secrets.deriveAll(`api-key:${name}`, DERIVED_BYTES);
 
 function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey, now: number): void {
 	if (name.trim() === '') throw new KeyRefused('name', 'Give the key a name.');

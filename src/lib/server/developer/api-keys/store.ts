@@ -68,13 +68,13 @@ export const revoke = (
 
 export async function revokeOthers(
 	queries: Queries,
-	key: { accountId: number; name: string; exceptHash: string; now: number }
+	key: { accountId: number; name: string; exceptHashes: readonly string[]; now: number }
 ): Promise<void> {
 	await queries
 		.updateTable('api_keys')
 		.set({ revoked_at: key.now })
 		.where(({ and }) => and({ account_id: key.accountId, name: key.name, revoked_at: null }))
-		.where('hash', '!=', key.exceptHash)
+		.where('hash', 'not in', key.exceptHashes)
 		.execute();
 }
 

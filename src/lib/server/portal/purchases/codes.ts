@@ -2,65 +2,113 @@ import { createHmac } from 'node:crypto';
 import { CODE_BYTES, codeOfBytes, codeText } from '#lib/checkout/purchase/code.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import { untilUnique } from '#lib/server/db/first.ts';
+import type { SealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import { hmac, type Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 
 /**
  * Security: a code is derived from the purchase's token and not stored. Its keyed hash finds the purchase,
  * whose token is sealed. So the database alone opens no purchase. Purchases.resume limits guesses.
+ * A change of the secret seals the code with the token, so that a code on paper stays valid.
  */
 export type Codes = ReturnType<typeof createCodes>;
+
+type Stored = Pick<store.PurchaseRow, 'code_hash' | 'token_sealed'>;
 
 /** Codes to try: two of a million purchases may derive the same one. */
 export const MAX_CODES = 8;
 
-export function createCodes(database: Database, secrets: Secrets) {
-	const codeKey = secrets.derive('purchase code', 32);
-	const hashKey = secrets.derive('purchase code hash', 32);
+const sealedFor = (hash: string) => `purchase:${hash}`;
 
-	const derived = (token: string, attempt: number) =>
-		codeOfBytes(createHmac('sha256', codeKey).update(`${attempt}:${token}`).digest().subarray(0, CODE_BYTES));
-	const hashOf = (code: string) => hmac(hashKey, code);
-	const sealedFor = (hash: string) => `purchase:${hash}`;
+/** By accepted secret, the current one first. */
+function keysOf(secrets: Secrets) {
+	const hashKeys = secrets.deriveAll('purchase code hash', 32);
+	return secrets.deriveAll('purchase code', 32).map((codeKey, index) => ({
+		derived: (token: string, attempt: number) =>
+			codeOfBytes(
+				createHmac('sha256', codeKey).update(`${attempt}:${token}`).digest().subarray(0, CODE_BYTES)
+			),
+		hashOf: (code: string) => hmac(hashKeys[index] ?? codeKey, code)
+	}));
+}
 
-	/** @param attempt number of codes of this token that other purchases have taken */
-	function columns(token: string, attempt: number) {
-		const code_hash = hashOf(derived(token, attempt));
-		return { code_hash, token_sealed: secrets.encrypt(token, sealedFor(code_hash)) };
+type Keys = ReturnType<typeof keysOf>;
+
+/** Returns null without a code, and if no accepted secret opens it. */
+function opened(secrets: Secrets, { token_sealed: sealed, code_hash: hash }: Stored) {
+	if (sealed === null || hash === null) return null;
+	try {
+		const [token = '', code = null] = secrets.decrypt(sealed, sealedFor(hash)).split(' ');
+		return { token, code };
+	} catch {
+		return null;
 	}
+}
 
-	/** The token may be sealed with an earlier secret. */
-	function unsealed(sealed: string, hash: string): string | null {
-		try {
-			return secrets.decrypt(sealed, sealedFor(hash));
-		} catch {
-			return null;
+/** Returns null if the code belongs to an earlier secret. */
+function codeOf(secrets: Secrets, keys: Keys, token: string, row: Stored): string | null {
+	for (const { derived, hashOf } of keys) {
+		for (let attempt = 0; attempt < MAX_CODES; attempt += 1) {
+			const code = derived(token, attempt);
+			if (hashOf(code) === row.code_hash) return code;
 		}
 	}
+	return opened(secrets, row)?.code ?? null;
+}
+
+/** @param code is sealed too if the current secret does not derive it */
+const seal = (secrets: Secrets, code_hash: string, token: string, code: string | null = null) => ({
+	code_hash,
+	token_sealed: secrets.encrypt(code === null ? token : `${token} ${code}`, sealedFor(code_hash))
+});
+
+export const SEALED_PURCHASES: SealedTable = {
+	name: 'purchases',
+	key: ['id'],
+	columns: ['code_hash', 'token_sealed'],
+	unique: 'code_hash',
+	reseal(secrets, untyped) {
+		const row = untyped as unknown as Stored;
+		const { token_sealed: sealed, code_hash: hash } = row;
+		if (sealed === null || hash === null || secrets.opener(sealed, sealedFor(hash)) === 0) {
+			return { changes: {}, unreadable: 0 };
+		}
+		const known = opened(secrets, row);
+		if (!known) return { changes: {}, unreadable: 1 };
+		const keys = keysOf(secrets);
+		const code = codeOf(secrets, keys, known.token, row);
+		const newHash = code === null ? undefined : keys[0]?.hashOf(code);
+		if (newHash === undefined) return { changes: { code_hash: null, token_sealed: null }, unreadable: 0 };
+		return { changes: seal(secrets, newHash, known.token, code), unreadable: 0 };
+	}
+};
+
+export function createCodes(database: Database, secrets: Secrets) {
+	const keys = keysOf(secrets);
+	const [current] = keys as [Keys[number]];
+	const hashesOf = (code: string) => keys.map(({ hashOf }) => hashOf(code));
 
 	return {
-		columns,
+		/** @param attempt number of codes of this token that other purchases have taken */
+		columns: (token: string, attempt: number) =>
+			seal(secrets, current.hashOf(current.derived(token, attempt)), token),
 		/** Returns the code, e.g. "K7MQ-29XT". Creates it if it is missing or belongs to an earlier secret. */
 		async of(token: string, row: store.PurchaseRow): Promise<string> {
-			for (let attempt = 0; attempt < MAX_CODES; attempt += 1) {
-				const code = derived(token, attempt);
-				if (hashOf(code) === row.code_hash) return codeText(code);
-			}
+			const code = codeOf(secrets, keys, token, row);
+			if (code !== null) return codeText(code);
 			return untilUnique(database, MAX_CODES, async (attempt) => {
-				await store.setCode(database.db, row.id, columns(token, attempt));
-				return codeText(derived(token, attempt));
+				await store.setCode(database.db, row.id, this.columns(token, attempt));
+				return codeText(current.derived(token, attempt));
 			});
 		},
 		/** Finds the purchase of a code from readCode, without its token. */
-		find: (code: string, since: number) => store.findByCode(database.db, hashOf(code), since),
+		find: (code: string, since: number) => store.findByCode(database.db, hashesOf(code), since),
 		/** Finds the token for a code from readCode. Returns null if the code is unknown. */
 		async open(code: string, since: number): Promise<string | null> {
-			const code_hash = hashOf(code);
-			const row = await store.findByCode(database.db, code_hash, since);
+			const row = await store.findByCode(database.db, hashesOf(code), since);
 			return row && this.tokenOf(row);
 		},
 		/** Returns null for added time, and if the token was sealed with a secret that is gone. */
-		tokenOf: ({ token_sealed: sealed, code_hash: hash }: store.PurchaseRow): string | null =>
-			sealed === null || hash === null ? null : unsealed(sealed, hash)
+		tokenOf: (row: store.PurchaseRow): string | null => opened(secrets, row)?.token ?? null
 	};
 }

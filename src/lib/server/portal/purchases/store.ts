@@ -30,8 +30,8 @@ export const findBySession = (queries: Queries, sessionId: number) =>
 
 export const findById = (queries: Queries, id: number) => first(all(queries).where('id', '=', id));
 
-export const findByCode = (queries: Queries, codeHash: string, since: number) =>
-	first(all(queries).where('code_hash', '=', codeHash).where('updated_at', '>=', since));
+export const findByCode = (queries: Queries, codeHashes: readonly string[], since: number) =>
+	first(all(queries).where('code_hash', 'in', codeHashes).where('updated_at', '>=', since));
 
 const MAX_ROWS = 200;
 /** Orders to read without a known payment, because an answer may have been lost. */

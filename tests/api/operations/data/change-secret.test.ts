@@ -1,0 +1,132 @@
+/** AIRTILL_SECRET changes while buyers buy: `secrets rotate`, killed half-way and run again. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSecrets } from '../../../../src/lib/server/platform/secrets.ts';
+import { numberEnding, orderOf } from '../../../support/api/api.ts';
+import { startReceiver, type Receiver } from '../../../support/api/receiver.ts';
+import { arrived, INSECURE, register, verified, type Registered } from '../../../support/api/webhooks.ts';
+import { registerGateway } from '../../../support/gateways/gateways.ts';
+import { buyAt, shownCode } from '../../../support/pages/purchase.ts';
+import { cli } from '../../../support/server/cli.ts';
+import { BOTH_DATABASES, SECRET, useFixture } from '../../../support/server/fixture.ts';
+import { root } from '../../../support/server/server.ts';
+
+const NEW_SECRET = 'the new secret of this test, long enough';
+const BUYERS = 3;
+
+describe.each(BOTH_DATABASES)('changing the secret on %s', (database) => {
+	const fixture = useFixture({ database, env: INSECURE });
+	let receiver: Receiver;
+	let endpoint: Registered;
+	/** Sealed values before the change. */
+	let before: string[];
+	let buying: Promise<void>[] = [];
+	let isOver = false;
+
+	beforeAll(async () => {
+		receiver = await startReceiver();
+	});
+	afterAll(async () => {
+		isOver = true;
+		await Promise.allSettled(buying);
+		await receiver?.stop();
+	});
+
+	const restart = (changes: Record<string, string>) => {
+		Object.assign(fixture().server.env, changes);
+		return fixture().server.restart();
+	};
+
+	async function sealedValues(): Promise<string[]> {
+		const tables = [
+			...['gateways', 'routers', 'passes', 'webhook_endpoints', 'purchases', 'captive_sessions'],
+			...['idempotent_answers', 'webhook_deliveries']
+		];
+		const found: string[] = [];
+		for (const table of tables) {
+			const rows = await fixture().sql.all(`select * from ${table}`);
+			const sealed = rows.flatMap((row) => Object.values(row).map(String)).filter((value) => /^v1\./.test(value));
+			expect(sealed.length, table).toBeGreaterThan(0);
+			found.push(...sealed);
+		}
+		return found;
+	}
+
+	/** Kills the command after its first table. */
+	async function rotateAndDie(): Promise<void> {
+		const child = spawn(process.execPath, [path.join(root, 'src/cli/airtill.js'), 'secrets', 'rotate'], {
+			cwd: root,
+			env: fixture().server.env,
+			stdio: ['ignore', 'inherit', 'pipe']
+		});
+		await once(child.stderr, 'data');
+		child.kill('SIGKILL');
+		await once(child, 'exit');
+	}
+
+	const startBuyers = () =>
+		Array.from({ length: BUYERS }, async () => {
+			while (!isOver) await fixture().buy();
+		});
+
+	it('keeps passwords, codes, keys, answers, webhooks and gateways, and the old secret goes', async () => {
+		const { server, sql, api } = fixture();
+		endpoint = await register(api, `${receiver.url}/hook`, ['session.activated']);
+		const { session } = await fixture().buy();
+		await arrived(receiver, '/hook');
+		const file = path.join(server.dataDir, 'network-password');
+		writeFileSync(file, 'the password of the network');
+		const network = ['routers', 'access', '5', '--kind', 'shared_password', '--network-password-file', file];
+		expect(await cli(network, server)).toMatchObject({ code: 0, stderr: '' });
+		const { portal, name } = await registerGateway(server, 'mikrotik-pap', { loginHost: '10.5.50.1', router: 4 });
+		const visit = `${portal}?link-login-only=${encodeURIComponent('http://10.5.50.1/login')}&mac=02:00:5E:10:00:01`;
+		expect((await fetch(visit)).status).toBe(200);
+		const order = { body: orderOf({ phone: numberEnding('008') }), headers: { 'idempotency-key': 'once' } };
+		const answered = await api.send('POST', '/v1/sessions', order);
+		expect(answered.status).toBe(201);
+		const page = await buyAt(server.url, '/r/3', numberEnding('008'));
+		const code = shownCode(await (await fetch(server.url + page)).text()) ?? '';
+		expect(code).not.toBe('');
+		before = await sealedValues();
+		const showsTheSame = async () => {
+			expect((await api.getSession(session.id)).password).toBe(session.password);
+			expect(await api.send('POST', '/v1/sessions', order)).toMatchObject({ body: answered.body });
+			const resumed = await fetch(`${server.url}/resume?code=${code}`, { redirect: 'manual' });
+			expect(resumed.headers.get('location')).toBe(page);
+			expect(await (await fetch(server.url + page)).text()).toContain(code);
+		};
+
+		const refused = await cli(['secrets', 'rotate'], server);
+		expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('AIRTILL_SECRET_FALLBACK') });
+		await restart({ AIRTILL_SECRET: NEW_SECRET, AIRTILL_SECRET_FALLBACK: SECRET });
+		await showsTheSame();
+		expect((await cli(['doctor'], server)).stdout).toMatch(/^warn secret: /m);
+
+		buying = startBuyers();
+		await rotateAndDie();
+		await showsTheSame();
+		const { code: exit, stderr } = await cli(['secrets', 'rotate'], server);
+		expect(stderr).toContain('The old secret can go');
+		expect(exit).toBe(0);
+		isOver = true;
+		await Promise.all(buying);
+		const after = new Set(await sealedValues());
+		expect(before.filter((value) => after.has(value))).toEqual([]);
+
+		await restart({ AIRTILL_SECRET_FALLBACK: '' });
+		await showsTheSame();
+		expect((await cli(['doctor'], server)).stdout).toMatch(/^ok secret: /m);
+		const count = receiver.at('/hook').length;
+		await fixture().buy();
+		verified((await arrived(receiver, '/hook', count + 1)).at(-1), endpoint.secret);
+		// Else it would not know its own users there.
+		const [gateway] = await sql.all('select installation from gateways where name = ?', name);
+		const installation = createSecrets(SECRET).derive('installation', 4).toString('hex');
+		expect(gateway).toEqual({ installation });
+		expect((await cli(['gateways', 'show', name], server)).stdout).toContain(new URL(portal).pathname);
+	});
+});

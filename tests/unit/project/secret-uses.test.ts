@@ -1,0 +1,47 @@
+/** `secrets rotate` changes AIRTILL_SECRET: every use of it must have an answer to that. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { SEALED_TABLES } from '../../../src/lib/server/sealed-tables.ts';
+
+const server = fileURLToPath(new URL('../../../src/lib/server', import.meta.url));
+const textsIn = (folder: string) =>
+	readdirSync(path.join(server, folder), { recursive: true, encoding: 'utf8' })
+		.filter((file) => file.endsWith('.ts'))
+		.map((file) => readFileSync(path.join(server, folder, file), 'utf8'))
+		.join('\n');
+
+it('every sealed column is sealed anew', () => {
+	const columns = [...textsIn('db/schema').matchAll(/^\t(\w+_sealed): /gm)].map(([, name]) => name);
+	expect(columns.length).toBeGreaterThan(7);
+	expect(SEALED_TABLES.flatMap((table) => table.columns)).toEqual(expect.arrayContaining(columns));
+});
+
+it('every derived key either verifies with both secrets or may change', () => {
+	const text = textsIn('.');
+	const purposes = (call: string) =>
+		[...text.matchAll(new RegExp(`\\.${call}\\([\`']([a-z -]+)`, 'g'))].map(([, name]) => name).sort();
+	expect(purposes('deriveAll')).toEqual([
+		'api-key',
+		'callback',
+		'cursor',
+		'guest pass',
+		// Stored with the gateway at the change.
+		'installation',
+		// The code is stored sealed, and its hash anew.
+		'purchase code',
+		'purchase code hash'
+	]);
+	expect(purposes('derive')).toEqual([
+		'callback',
+		// A sandbox prints it at each start.
+		'demo-password',
+		// Without it a browser counts as a stranger until it signs in.
+		'known-browser',
+		// Counts fifteen minutes.
+		'prompt-network',
+		// Everybody signs in again.
+		'sign-in'
+	]);
+});
