@@ -7,6 +7,7 @@ import { listedOffers, offersOf, rulesOf } from './offers.ts';
 import {
 	changeableRouter,
 	listRouters,
+	openingTimes,
 	ownedRouter,
 	ownedRouters,
 	readableRouter,
@@ -23,6 +24,7 @@ export {
 	isUnresponsive,
 	lacksNetworkPassword,
 	offlineReason,
+	opensAt,
 	sells,
 	takesLatePayment,
 	type OwnedRouter
@@ -47,6 +49,7 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		read: async (caller: Caller, id: number) =>
 			singleBody(context, await readableRouter(database.db, caller, id)),
 		visible: visibleRouter,
+		openingTimes: bind(openingTimes),
 		changeable: changeableRouter,
 		setPrice: bind(setPrice),
 		/** Oldest first, including disabled ones. */

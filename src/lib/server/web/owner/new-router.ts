@@ -25,7 +25,7 @@ export function newRouterForm({ locals: { app } }: RequestEvent) {
 		/** The same form adds one router, however often it is sent. */
 		key: purchaseToken(),
 		currency: app.config.currency,
-		entry: { name: '', address: '', ssid: '', lat: '', lon: '' },
+		entry: { name: '', address: '', ssid: '', lat: '', lon: '', opening_hours: '' },
 		choices: CHOICES.map(([kind, security]) => ({
 			value: valueOf(kind, security),
 			...kindWords(kind, security, apart('Wi‑Fi'))
