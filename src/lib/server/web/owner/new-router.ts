@@ -25,6 +25,7 @@ export function newRouterForm({ locals: { app } }: RequestEvent) {
 		/** The same form adds one router, however often it is sent. */
 		key: purchaseToken(),
 		currency: app.config.currency,
+		centre: app.config.centre,
 		entry: { name: '', address: '', ssid: '', lat: '', lon: '', opening_hours: '' },
 		choices: CHOICES.map(([kind, security]) => ({
 			value: valueOf(kind, security),
