@@ -105,7 +105,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
 		}),
 		personalData,
-		help: createHelp({ ...base, ...sales, operators, purchases: portal.purchases }),
+		help: createHelp({ ...base, ...sales, operators, purchases: portal.purchases, access: network.access }),
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ ...base, ...sales, operator: sandbox }),
 		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
