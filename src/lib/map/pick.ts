@@ -28,7 +28,7 @@ function pick(ground: HTMLElement): void {
 		return marker.setLatLng([position.lat, position.lon]).addTo(map);
 	};
 	const follow = () => {
-		if (show().getElement()) map.setView(marker.getLatLng(), CLOSE);
+		if (show().getElement()) map.setView(marker.getLatLng(), CLOSE, { animate: false });
 	};
 	map.setZoom(FAR, { animate: false });
 	follow();
