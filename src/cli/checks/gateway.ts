@@ -2,7 +2,7 @@ import type { App } from '#lib/server/app.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
 import { storedFindings } from '#lib/server/checks/gateways.ts';
 import { endsByItself } from '#lib/domain/access-kind.ts';
-import { isPaused, offlineReason, type RouterRow } from '#lib/server/routers/routers.ts';
+import { opensAt, offlineReason, type RouterRow } from '#lib/server/routers/routers.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { findRouter } from '../support/services.ts';
 
@@ -16,7 +16,7 @@ export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): A
 
 /** By `status_reason` of a router. */
 const OFFLINE_ADVICE = {
-	paused: 'its owner has closed it for today; nothing is broken',
+	paused: 'its owner has closed it for today, or it is outside its opening hours; nothing is broken',
 	disabled: 'no buyer sees it; "routers enable" puts it back on sale',
 	closed: 'open it with "routers set --status online"',
 	gateway_unresponsive: 'check the power, the internet connection and the configuration of its gateways',
@@ -62,7 +62,7 @@ function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Find
 function unsoldReason({ clock, config }: App, found: RouterRow): keyof typeof OFFLINE_ADVICE | null {
 	const now = clock.now();
 	if (found.disabled_at !== null) return 'disabled';
-	return found.status === 'online' && isPaused(found, now) ? 'paused' : offlineReason(found, config, now);
+	return opensAt(found, config, now) === null ? offlineReason(found, config, now) : 'paused';
 }
 
 async function* router(

@@ -52,5 +52,7 @@ function ask(button: HTMLElement, { asking, refused, unknown, list }: LocateSett
 
 function fillIn(id: string, value: number): void {
 	const field = document.getElementById(id);
-	if (field instanceof HTMLInputElement) field.value = String(value);
+	if (!(field instanceof HTMLInputElement)) return;
+	field.value = String(value);
+	field.dispatchEvent(new Event('change'));
 }

@@ -61,16 +61,23 @@ function instantOf(local: number, timeZone: string): number {
 		(instant) => local - (localAt(instant, timeZone) - instant)
 	) as [number, number];
 	const moments = [before, after].filter((moment) => localAt(moment, timeZone) === local);
-	// Two such moments: the clocks went back, and the first counts. None: they went forward over that time, and the
-	// moment of the change counts.
+	// Two such moments: the clocks went back, and the first counts. None: they went forward over that time, which counts
+	// as if they had not.
 	return moments.length > 0 ? Math.min(...moments) : before;
 }
 
-const MORNING_MS = 6 * 60 * 60 * 1000;
+const MINUTE_MS = 60 * 1000;
+
+/** @param minutes by the zone's clock since the start of the date; may be of another day */
+export const instantAt = (date: string, minutes: number, timeZone: string): number =>
+	instantOf(dayOf(date) * DAY_MS + minutes * MINUTE_MS, timeZone);
+
+const DAY_MINUTES = 24 * 60;
+const MORNING_MINUTES = 6 * 60;
 
 /** Returns six o'clock of the next day. */
 export const nextMorning = (now: number, timeZone: string): number =>
-	instantOf((dayOf(dateAt(now, timeZone)) + 1) * DAY_MS + MORNING_MS, timeZone);
+	instantAt(dateAt(now, timeZone), DAY_MINUTES + MORNING_MINUTES, timeZone);
 
 /** Returns the instants from the start of one date to the end of another, exclusive. */
 export const spanOfDates = (from: string, to: string, timeZone: string): { from: number; to: number } => ({

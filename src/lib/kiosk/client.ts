@@ -21,7 +21,8 @@ export interface KioskRouter extends PricedRouter {
 
 /** Whether the kiosk can sell. `closed`: by the owner. `away`: the service is unavailable. `unknown`: no router has this id. */
 export type Availability =
-	| { state: 'open' | 'closed' | 'offline'; router: KioskRouter; hint: PhoneHint }
+	| { state: 'open' | 'offline'; router: KioskRouter; hint: PhoneHint }
+	| { state: 'closed'; router: KioskRouter; hint: PhoneHint; text: string }
 	| { state: 'unknown' | 'away'; router: null };
 
 export interface KioskPurchase extends Pick<

@@ -37,8 +37,8 @@ export function createMarks(maxZoom: number, texts: MapTexts, actions: Actions) 
 		else actions.onSearch({ lat, lon });
 	}
 
-	const nameOf = ({ name, price, online }: MapRouter) =>
-		fill(online ? texts.router : texts.offlineRouter, { name, price });
+	const nameOf = ({ name, price }: MapRouter) =>
+		fill(price === '' ? texts.offlineRouter : texts.router, { name, price });
 
 	function listedMark(group: Group<ListedRouter>): Mark {
 		const { lat, lon, members, count } = group;

@@ -6,6 +6,7 @@ import type { Position } from '../domain/geo.ts';
 export interface MapRouter extends Position {
 	id: number;
 	name: string;
+	/** Of a closed router: that it is closed. Empty if it is offline. */
 	price: string;
 	online: boolean;
 }

@@ -1,14 +1,13 @@
 import L from 'leaflet';
 import type { Position } from '../domain/geo.ts';
 import { areaOf } from './area.ts';
-import { layGround } from './ground/ground.ts';
+import { createMap, MAX_ZOOM, positionIn } from './create-map.ts';
 import { Markers } from './markers.ts';
 import { createMarks, type Marks } from './marks.ts';
 import { roundDegrees } from './position.ts';
 import { createRouterFeed } from './router-feed.ts';
 import { fill, type MapSettings } from './settings.ts';
 
-const MAX_ZOOM = 19;
 /** After a move by this part of its width, the view differs from the list. */
 const MOVED_PART = 0.25;
 /** Shows the streets around a list of one router. */
@@ -27,20 +26,12 @@ interface MapContext {
 
 /** Draws the routers of the list and those around them, and keeps list and map in sync. */
 export function drawMap(ground: HTMLElement, settings: MapSettings): void {
-	const sheet = document.createElement('div');
-	sheet.className = 'sheet';
-	const leaf = document.createElement('div');
-	leaf.className = 'leaf';
-	leaf.dir = 'ltr';
-	leaf.setAttribute('role', 'application');
-	leaf.setAttribute('aria-label', settings.texts.label);
+	const { map, sheet } = createMap(ground, settings);
 	const announcement = document.createElement('p');
 	announcement.className = 'heard';
 	announcement.setAttribute('role', 'status');
-	sheet.append(leaf, announcement);
-	ground.replaceChildren(sheet);
+	sheet.append(announcement);
 
-	const map = createMap(leaf, settings);
 	const search = (position: Position) => openList(settings.list, position);
 	const marks = createMarks(MAX_ZOOM, settings.texts, {
 		onMark: (id) => {
@@ -66,50 +57,6 @@ export function drawMap(ground: HTMLElement, settings: MapSettings): void {
 
 function openList(list: string, { lat, lon }: Position): void {
 	location.assign(`${list}lat=${roundDegrees(lat)}&lon=${roundDegrees(lon)}#map`);
-}
-
-function positionIn(latlng: L.LatLng): Position {
-	const { lat, lng: lon } = latlng.wrap();
-	return { lat, lon };
-}
-
-function createMap(leaf: HTMLElement, { texts, position }: MapSettings): L.Map {
-	const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
-	const isRtl = document.documentElement.dir === 'rtl';
-	const map = L.map(leaf, {
-		zoomControl: false,
-		attributionControl: false,
-		minZoom: 2,
-		maxZoom: MAX_ZOOM,
-		worldCopyJump: true,
-		zoomAnimation: !isStill,
-		fadeAnimation: !isStill,
-		markerZoomAnimation: !isStill,
-		inertia: !isStill
-	});
-	if (isStill) {
-		const { panBy } = map;
-		map.panBy = (offset, options) => panBy.call(map, offset, { ...options, animate: false });
-	}
-	map.setView([position.lat, position.lon], 13);
-	L.control
-		.zoom({
-			position: isRtl ? 'topright' : 'topleft',
-			zoomInTitle: texts.zoomIn,
-			zoomOutTitle: texts.zoomOut
-		})
-		.addTo(map);
-	L.control
-		.scale({ imperial: false, maxWidth: 120, position: isRtl ? 'bottomright' : 'bottomleft' })
-		.addTo(map);
-	const attribution = L.control.attribution({
-		prefix: false,
-		position: isRtl ? 'bottomleft' : 'bottomright'
-	});
-	attribution.addTo(map);
-	const language = document.documentElement.lang;
-	layGround(map, { element: leaf, language, address: '/basemap', attribution });
-	return map;
 }
 
 function followList(point: (id: number | null) => void): void {

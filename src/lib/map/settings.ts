@@ -1,10 +1,15 @@
 import type { Position } from '../domain/geo.ts';
 import type { MapRouter } from './router-feed.ts';
 
-/** Settings of the map's script, in `data-map` of the list page. */
-export interface MapSettings {
-	routers: MapRouter[];
+/** The first view of a map, and its texts in the page's language. */
+export interface MapView {
 	position: Position;
+	texts: { label: string; zoomIn: string; zoomOut: string };
+}
+
+/** Settings of the map's script, in `data-map` of the list page. */
+export interface MapSettings extends MapView {
+	routers: MapRouter[];
 	/** Radius of the search in metres. */
 	radius: number;
 	/** Address of the list, to which a position is added. */
@@ -17,9 +22,9 @@ export interface MapSettings {
 /** Texts of the page's language, with the placeholders {count}, {name} and {price}. */
 export interface MapTexts {
 	label: string;
-	searchHere: string;
 	zoomIn: string;
 	zoomOut: string;
+	searchHere: string;
 	group: string;
 	listedGroup: string;
 	router: string;

@@ -47,7 +47,7 @@ import { createRateLimits, type RateLimits } from './api/rate-limits/rate-limits
 import { createRequestLog } from './developer/request-log/request-log.ts';
 import { createReviews } from './billing/reviews/reviews.ts';
 import { createOffers } from './offers/offers.ts';
-import { createRouters } from './routers/routers.ts';
+import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { createGatewaySetup } from './gateways/setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
@@ -86,7 +86,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const network = createNetwork(base, sales);
 	const accounts = createAccounts(base);
 	const developer = createDeveloper(base, accounts);
-	const portal = createPortal(base, { ...network, ...developer });
+	const portal = createPortal(base, { ...sales, ...network, ...developer });
 	const { jobs, database } = base;
 	let isDraining = false;
 	const personalData = createPersonalData(base);
@@ -105,7 +105,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
 		}),
 		personalData,
-		help: createHelp({ ...base, ...sales, operators, purchases: portal.purchases }),
+		help: createHelp({ ...base, ...sales, operators, purchases: portal.purchases, access: network.access }),
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ ...base, ...sales, operator: sandbox }),
 		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
@@ -249,7 +249,7 @@ function createDeveloper(base: Base, accounts: Accounts) {
 
 function createPortal(
 	base: Base,
-	{ apiBuyers, rateLimits }: { apiBuyers: ApiBuyers; rateLimits: RateLimits }
+	{ apiBuyers, rateLimits, routers }: { apiBuyers: ApiBuyers; rateLimits: RateLimits; routers: Routers }
 ) {
 	const { config, clock, log } = base;
 	const { maxCodes, defaultRegion: region, remoteApi } = config;
@@ -262,7 +262,9 @@ function createPortal(
 		api,
 		purchases: createPurchases({ ...base, rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer }),
 		places: createPlaces(config, clock),
-		basemap: createBasemap(config, clock, log)
+		basemap: createBasemap(config, clock, log),
+		/** null with a remote API, which does not tell when its closed routers open. */
+		openingTimes: remoteApi ? null : routers.openingTimes
 	};
 }
 

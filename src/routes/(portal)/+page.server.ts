@@ -8,6 +8,7 @@ import { apiClient, type ApiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody, RouterListBody } from '#lib/server/api/contract/schemas.ts';
 import { orUnavailable } from './api-errors.ts';
 import { findByName } from './find-by-name.ts';
+import { openingTexts } from './opening-times.ts';
 import { filterQuery, MAX_SHOWN, PAGE_SIZE, passes, RADII, readSearch, type Search } from './search.ts';
 import type { PageServerLoad } from './$types';
 
@@ -25,6 +26,7 @@ export const load: PageServerLoad = async (event) => {
 		unreachable
 	);
 	const found = await orUnavailable(findNear(api, search), unreachable);
+	const opening = await openingTexts(event, found.data);
 	const { position, filters, show } = search;
 
 	const filtered = filterQuery(filters);
@@ -47,7 +49,7 @@ export const load: PageServerLoad = async (event) => {
 		currency: config.currency,
 		radius: found.radius,
 		summary: summary(found, search),
-		routers: found.data.map(cardOf),
+		routers: found.data.map((router) => cardOf(router, opening.get(router.id))),
 		more: hasMore
 			? `${query({ radius: found.radius, show: show + PAGE_SIZE })}#router-${found.data.at(-1)?.id}`
 			: null,
@@ -109,10 +111,13 @@ const isFiltered = ({ open, max }: Search['filters']) => open || max !== null;
 
 const onSale = ({ data }: Found) => data.filter(({ status }) => status === 'online').length;
 
+const closedLabel = (time?: string) => (time === undefined ? m.list_closed() : m.list_closed_until({ time }));
+
 /** Phones do not know their position better. */
 const HERE_METRES = 10;
 
-function cardOf(router: RouterBody) {
+/** @param opens when it opens again, if that is known */
+function cardOf(router: RouterBody, opens: string | undefined) {
 	const { id, name, address, ssid, lat, lon, distance, status, status_reason } = router;
 	return {
 		id,
@@ -124,6 +129,6 @@ function cardOf(router: RouterBody) {
 		distance: distance === null ? '' : distance < HERE_METRES ? m.list_here() : formatDistance(distance),
 		price: priceText(router),
 		online: status === 'online',
-		closed: status_reason === 'closed'
+		closed: status_reason === 'closed' ? closedLabel(opens) : ''
 	};
 }

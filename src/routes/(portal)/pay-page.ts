@@ -7,6 +7,7 @@ import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { orUnavailable } from './api-errors.ts';
+import { closedText } from './opening-times.ts';
 
 /**
  * Returns the data of RouterOffer.svelte. `router` is null if only a posted form can be shown.
@@ -30,8 +31,7 @@ export async function payPage(event: RequestEvent, findRouter: () => Promise<Rou
 		brand: showBrand(event, router),
 		price: router ? priceText(router) : '',
 		online: router?.status === 'online',
-		/** The owner has closed it; it is not broken. */
-		closed: router?.status_reason === 'closed',
+		closed: await closedText(event, router),
 		hint: phoneHint(config.defaultRegion),
 		purchase: purchases.newToken()
 	};

@@ -1,5 +1,6 @@
 /** Money that comes when nobody expects it any more: it buys the time that is still owed, or goes back. */
 import { describe, expect, it } from 'vitest';
+import { WEEKDAYS } from '../../../src/lib/domain/offers/sale-hours.ts';
 import { numberEnding, type Payment, type Session } from '../../support/api/api.ts';
 import { BOTH_DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
@@ -101,10 +102,17 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(await fixture().api.getSession(session.id)).toEqual(session);
 	});
 
+	const inThreeDays = WEEKDAYS[(new Date().getUTCDay() + 2) % 7];
+
 	it.each([
 		['offline', 1, "update routers set status = 'offline' where id = 1"],
 		['disabled', 2, 'update routers set disabled_at = 1 where id = 2'],
-		['closed for the day', 4, `update routers set paused_until = ${Number.MAX_SAFE_INTEGER} where id = 4`]
+		['closed for the day', 4, `update routers set paused_until = ${Number.MAX_SAFE_INTEGER} where id = 4`],
+		[
+			'outside its opening hours',
+			5,
+			`update routers set opening_hours = '${inThreeDays} 00:00-00:01' where id = 5`
+		]
 	])('is refunded if the router is %s by then', async (_what, routerId, statement) => {
 		const { session, payment } = await cancelledWithLatePayment(routerId);
 		await fixture().sql.run(statement);

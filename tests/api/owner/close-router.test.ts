@@ -1,7 +1,9 @@
 /** An owner closes a router for the day, or disables it: nothing new is sold, and what is paid goes on. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { WEEKDAYS } from '../../../src/lib/domain/offers/sale-hours.ts';
+import { areaOf } from '../../../src/lib/map/area.ts';
 import { numberEnding, orderOf } from '../../support/api/api.ts';
-import { browse } from '../../support/pages/browsing.ts';
+import { browse, fieldValue, type Page } from '../../support/pages/browsing.ts';
 import { addRouter, alertOf, newOwner, signInOnOwnerPages, type Owner } from '../../support/pages/owners.ts';
 import { BOTH_DATABASES, useFixture } from '../../support/server/fixture.ts';
 import { cli } from '../../support/server/cli.ts';
@@ -96,7 +98,6 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			await api.refused('400 router_unavailable', 'POST', '/v1/payments/mobile-money', { body: pay });
 			expect(await api.getSession(running.session.id)).toMatchObject({ status: 'active' });
 
-			expect(await api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
 			expect(await decided(payment)).toMatchObject({ status: 'success', applied: true });
 			expect(await api.getSession(onItsWay.id)).toMatchObject({
 				status: 'active',
@@ -108,13 +109,93 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			await press('pause');
 			const person = browse(fixture().server.url);
 			const page = await person.get(`/r/${router}`);
-			expect(page.text).toContain('This Wi‑Fi is closed. You can buy time here when it opens again.');
+			const text = 'This Wi‑Fi is closed until tomorrow, 06:00.';
+			expect(page.text).toContain(`${text} You can buy time here when it opens again.`);
 			expect(page.text).not.toContain('offline right now');
 			expect(page.html).not.toContain('name="phone"');
 			const list = await person.get('/?lat=12.5&lon=12.5');
-			expect(list.text).toMatch(/Kiosk.*Closed/);
+			expect(list.text).toMatch(/Kiosk.*Closed until tomorrow, 06:00/);
+			const area = areaOf(PLACE, { lat: PLACE.lat + 0.002, lon: PLACE.lon });
+			const query = new URLSearchParams(Object.entries(area).map(([name, value]) => [name, String(value)]));
+			const map = await (await person.raw(`/map-routers?${query}`)).json();
+			expect(map.routers).toContainEqual([
+				...[router, 'Kiosk', PLACE.lat, PLACE.lon],
+				...['Closed until tomorrow, 06:00', 0]
+			]);
 			const kiosk = await (await person.raw(`/kiosk/${router}/availability`)).json();
-			expect(kiosk).toMatchObject({ availability: { state: 'closed' } });
+			expect(kiosk).toMatchObject({ availability: { state: 'closed', text } });
+		});
+	});
+
+	describe('opening hours', () => {
+		const path = () => `/owner/routers/${router}/edit`;
+		/** Saves the page with these times, without changing anything else. */
+		const save = async (times: Record<string, string>, from?: Page) => {
+			const page = from ?? (await owner.get(path()));
+			const names = ['name', 'address', 'ssid', 'lat', 'lon'].flatMap((name) => [name, `was-${name}`]);
+			const fields = [...names, 'was-opening_hours'].map((name) => [name, fieldValue(page, name)]);
+			return owner.post(path(), { ...Object.fromEntries(fields), ...times });
+		};
+		const everyDay = (from: string, until: string) => ({ 'from-all': from, 'until-all': until });
+
+		it('close the router outside of them, and open it again', async () => {
+			expect((await save(everyDay('08:00', '13:00'))).path).toBe(`/owner/routers/${router}?done=edit`);
+			expect(await nearby()).toEqual([OPEN]);
+			const { session } = await fixture().buy({ router_id: router, duration: '2h' });
+			await fixture().server.advance(hour);
+			expect(await nearby()).toEqual([CLOSED]);
+			expect((await owner.get('/owner/routers')).text).toContain('closed until tomorrow, 08:00');
+			expect((await cli(['routers', 'list'], fixture().server)).stdout).toMatch(
+				new RegExp(`^${router} .* closed until \\d{4}-\\d\\d-\\d\\d 08:00$`, 'm')
+			);
+			const page = await browse(fixture().server.url).get(`/r/${router}`);
+			expect(page.text).toContain('This Wi‑Fi is closed until tomorrow, 08:00.');
+			const body = orderOf({ router_id: router });
+			await fixture().api.refused('400 router_unavailable', 'POST', '/v1/sessions', { body });
+			expect(await fixture().api.getSession(session.id)).toMatchObject({ status: 'active' });
+			// Closed for the day: until the hours begin.
+			expect((await press('pause')).text).toContain('closed until tomorrow, 08:00');
+			await fixture().server.advance(19 * hour);
+			expect(await nearby()).toEqual([OPEN]);
+		});
+
+		it('pass midnight, and leave out days', async () => {
+			const today = WEEKDAYS[(new Date(serverNow()).getUTCDay() + 6) % 7];
+			await save({ [`from-${today}`]: '18:00', [`until-${today}`]: '02:00' });
+			expect(await nearby()).toEqual([CLOSED]);
+			await fixture().server.advance(6 * hour);
+			expect(await nearby()).toEqual([OPEN]);
+			await fixture().server.advance(7.9 * hour);
+			expect(await nearby()).toEqual([OPEN]);
+			await fixture().server.advance(0.2 * hour);
+			expect(await nearby()).toEqual([CLOSED]);
+			await fixture().server.advance(6 * day);
+			expect(await nearby()).toEqual([CLOSED]);
+		});
+
+		it('are shown again, are removed with all times, and an old page does not undo them', async () => {
+			const old = await owner.get(path());
+			await save({ ...everyDay('08:00', '20:00'), 'from-sun': '10:00', 'until-sun': '12:00' });
+			const page = await owner.get(path());
+			expect([fieldValue(page, 'until-mon'), fieldValue(page, 'from-sun')]).toEqual(['20:00', '10:00']);
+			await save({ name: 'Kiosk 2' }, old);
+			expect(fieldValue(await owner.get(path()), 'from-sun')).toBe('10:00');
+			await save({});
+			expect((await fixture().sql.all('select opening_hours from routers where id = ?', router))[0]).toEqual({
+				opening_hours: null
+			});
+			const [entry] = await fixture().sql.all('select after from audit_log order by id desc limit 1');
+			expect(JSON.parse(String(entry?.['after']))).toEqual({ router_id: router, opening_hours: null });
+		});
+
+		it('are refused if a day has one time only, and what was typed stays', async () => {
+			const page = await save({ 'from-mon': '08:00' });
+			expect([page.status, page.text]).toEqual([
+				400,
+				expect.stringContaining('Enter both times of a day, or none.')
+			]);
+			expect(fieldValue(page, 'from-mon')).toBe('08:00');
+			expect(await nearby()).toEqual([OPEN]);
 		});
 	});
 

@@ -44,6 +44,23 @@ const save = (rows: readonly Row[], more?: Record<string, string>) =>
 const versionNow = async () => fieldValue(await owner.get(path()), 'version');
 
 describe('the price list', () => {
+	it('begins with sets of offers, priced after the hour, that are saved only when the owner says so', async () => {
+		const page = await owner.get(path());
+		expect(page.text).toContain('By the hour 30 minutes: UGX 300 1 hour: UGX 500 3 hours: UGX 1,300');
+		expect(page.text).toContain('With data limits First connect a gateway that can limit data.');
+		const filled = await owner.get(`${path()}?set=days`);
+		const prices = [0, 1, 2].map((row) => fieldValue(filled, `price-${row}`));
+		expect(prices).toEqual(['2500', '10000', '30000']);
+		expect(await offers()).toEqual([]);
+		const rows = [0, 1, 2].map((row) => ({
+			...{ count: fieldValue(filled, `count-${row}`), unit: 'd', price: prices[row] ?? '' }
+		}));
+		await save([{ ...rows[0], price: '2,000' }]);
+		expect(await offers()).toEqual([['1 day', '1d', 2000, null]]);
+		expect((await owner.get(`${path()}?set=hours`)).text).not.toContain('By the hour');
+		expect(fieldValue(await owner.get(`${path()}?set=hours`), 'price-0')).toBe('2000');
+	});
+
 	it('is previewed as buyers see it, and saved by a second press', async () => {
 		const empty = await owner.get(path());
 		expect(empty.html.match(/name="price-\d"/g)).toHaveLength(5);

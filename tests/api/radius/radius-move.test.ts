@@ -5,6 +5,7 @@ import { startNas, type StandInNas } from '../../simulators/radius-nas.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
+import { alertOf, newOwner } from '../../support/pages/owners.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
@@ -94,5 +95,42 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await own.get(path)).text).toContain('You are online.');
 		expect((await calls.postAuth(user, OLD)).status).toBe(401);
 		expect(nas.asked).toHaveLength(1);
+	});
+
+	it('a person who helps moves it, once for several forms, to the device that came last', async () => {
+		const { server, sql } = fixture();
+		const helper = await newOwner(fixture());
+		await sql.run('update routers set owner_account_id = ? where id = ?', helper.accountId, ROUTER);
+		const [before, after] = ['02:00:00:00:08:03', '02:00:00:00:08:04'];
+		const person = browse(server.url);
+		const path = await buyHourOn(person, await person.post(`/splash/${gateway.key}`, hotspot(before)));
+		await eventually('it is paid', async () =>
+			(await person.get(path)).text.includes('Your Wi‑Fi is paid until')
+		);
+		const session = await sql.count('select max(id) from sessions');
+		const user = loginUser(await sql.count('select max(pass_id) from sessions'));
+		const report = { user, mac: before, nas_address: '127.0.0.1' };
+		expect((await calls.postAuth(user, before)).status).toBe(204);
+		expect(await calls.account('start', 'helped', report)).toBe(204);
+
+		const page = `/owner/help/${session}/move`;
+		const move = () => helper.post(page, { note: 'The phone broke' });
+		expect((await helper.get(`/owner/help/${session}`)).html).toContain(`href="${page}"`);
+		const early = await move();
+		expect([early.status, alertOf(early)]).toEqual([
+			409,
+			expect.stringContaining('No other device has opened this purchase yet.')
+		]);
+		expect((await helper.post(page, { note: ' ' })).status).toBe(400);
+		expect((await calls.postAuth(user, after)).status).toBe(401);
+		const link = `${server.url}${path}?online`;
+		await browse(server.url).post(`/splash/${gateway.key}`, hotspot(after, { 'link-orig': link }));
+		const pages = await Promise.all([move(), move(), move()]);
+		for (const done of pages) expect(done.path).toBe(`/owner/help/${session}?done=move`);
+		expect((await calls.postAuth(user, after)).status).toBe(204);
+		expect((await calls.postAuth(user, before)).status).toBe(401);
+		const entries = await sql.all("select actor, reason from audit_log where action = 'purchase.moved'");
+		expect(entries).toEqual([{ actor: `account ${helper.accountId}`, reason: 'The phone broke' }]);
+		expect((await (await newOwner(fixture())).post(page, { note: 'Not mine' })).status).toBe(404);
 	});
 });

@@ -124,12 +124,27 @@ test.describe('at the router', () => {
 		permissions: ['geolocation']
 	});
 
-	test('an owner fills in the position of the phone', async ({ page, area }) => {
+	test('an owner fills in the position of the phone, and taps the map to correct it', async ({
+		page,
+		area
+	}) => {
 		await signIn(page, area);
 		await page.goto(`${area.url}/owner/routers/${ROUTER}/edit`);
 		await page.getByRole('button', { name: 'Use my position' }).click();
 		await expect(page.getByLabel('Latitude')).toHaveValue('-0.2907');
 		await expect(page.getByLabel('Longitude')).toHaveValue('32.6545');
+
+		await page.locator('.pick').scrollIntoViewIfNeeded();
+		const map = page.locator('.leaflet-container');
+		await expect(map.locator('.here')).toBeVisible({ timeout: 20_000 });
+		const { width, height } = (await map.boundingBox()) ?? { width: 0, height: 0 };
+		// The position of the phone is in the middle.
+		await map.click({ position: { x: width / 2 + 60, y: height / 2 } });
+		await expect(page.getByLabel('Longitude')).not.toHaveValue('32.6545');
+		const tapped = ['Latitude', 'Longitude'].map((label) => page.getByLabel(label).inputValue());
+		const [lat = 0, lon = 0] = (await Promise.all(tapped)).map(Number);
+		expect(lat).toBeCloseTo(-0.2907, 4);
+		expect(lon).toBeCloseTo(32.6551, 3);
 		await page.getByRole('button', { name: 'Save' }).click();
 		await expect(page.getByRole('status')).toHaveText('The router is saved.');
 	});

@@ -132,6 +132,7 @@ describe('rule 3: buyer pages reach the service through the API client', () => {
 	const ALLOWED = [
 		'purchases',
 		'places',
+		'openingTimes',
 		'config',
 		'clock',
 		'log',

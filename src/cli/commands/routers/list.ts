@@ -1,7 +1,13 @@
 import { timeAt } from '#lib/format/calendar.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import { formatMoney, toMajor } from '#lib/domain/money.ts';
-import { isPaused, offlineReason, pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
+import {
+	isPaused,
+	offlineReason,
+	opensAt,
+	pageOfRouters,
+	type RouterRow
+} from '#lib/server/routers/routers.ts';
 import { defineCommand } from '../../support/command.ts';
 import { print, tableLine } from '../../support/output.ts';
 
@@ -34,8 +40,11 @@ export const listRouters = defineCommand({
 
 function stateOf(row: RouterRow, config: Pick<Config, 'mode' | 'reportTimezone'>, now: number): string {
 	if (row.disabled_at !== null) return 'disabled';
-	if (isPaused(row, now))
-		return `paused until ${timeAt(row.paused_until ?? now, config.reportTimezone).slice(0, -3)}`;
+	const opens = opensAt(row, config, now);
+	if (opens !== null) {
+		const time = timeAt(opens, config.reportTimezone).slice(0, -3);
+		return `${isPaused(row, now) ? 'paused' : 'closed'} until ${time}`;
+	}
 	const reason = offlineReason(row, config, now);
 	return reason === null ? 'online' : `offline (${reason})`;
 }

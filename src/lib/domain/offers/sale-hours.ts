@@ -3,7 +3,7 @@ import { timeAt } from '../../format/calendar.ts';
 /** Days and hours of sale, in the time zone of the installation. */
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-type Weekday = (typeof WEEKDAYS)[number];
+export type Weekday = (typeof WEEKDAYS)[number];
 
 /** null means every day, or the whole day. `from` later than `until` passes midnight and belongs to its first day. */
 export interface SaleHours {

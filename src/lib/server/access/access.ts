@@ -29,7 +29,7 @@ import { applyGrant } from './provisioning/grants/apply-grant.ts';
 import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.ts';
 import { confirmFetched, fetchGrants, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
 import { pendingAt } from './provisioning/grants/gateway-store.ts';
-import { movePass } from './provisioning/move-pass.ts';
+import { moveForHelp, movePass, type Moved } from './provisioning/move-pass.ts';
 import { removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
 export { InputError } from '../platform/errors.ts';
@@ -59,6 +59,7 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		gatewayAdded: bind(planUsers),
 		changeGateway: bind(changeGateway),
 		move: bind(movePurchase),
+		moveForHelp: bind(movePurchaseForHelp),
 		stateOf: bind(deviceState),
 		radius: { authorize: bind(authorize), accepted: bind(accepted), account: bind(account) },
 		admitStay: bind(admitStay),
@@ -84,6 +85,20 @@ async function purchaseCame(context: AccessContext, tokenHash: string, isOnline:
 
 async function movePurchase(context: AccessContext, tokenHash: string): Promise<boolean> {
 	return (await eachPass(context, tokenHash, (trx, pass) => movePass(context, trx, pass))).includes(true);
+}
+
+/** @param record joins the transaction of each pass that moves */
+async function movePurchaseForHelp(
+	context: AccessContext,
+	tokenHash: string,
+	record: (trx: Tx) => Promise<void>
+): Promise<Moved> {
+	const results = await eachPass(context, tokenHash, async (trx, pass) => {
+		const result = await moveForHelp(context, trx, pass);
+		if (result === 'moved') await record(trx);
+		return result;
+	});
+	return results.find((one) => one !== 'no_device') ?? 'no_device';
 }
 
 async function eachPass<T>(

@@ -43,6 +43,7 @@ import { refundTimes } from './migrations/0049-refund-times.ts';
 import { routerSearch } from './migrations/0050-router-search.ts';
 import { extraTime } from './migrations/0051-extra-time.ts';
 import { gatewayInstallations } from './migrations/0058-gateway-installations.ts';
+import { openingHours } from './migrations/0056-opening-hours.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -112,7 +113,8 @@ const MIGRATIONS: readonly Migration[] = [
 	refundTimes,
 	routerSearch,
 	extraTime,
-	gatewayInstallations
+	gatewayInstallations,
+	openingHours
 ];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */

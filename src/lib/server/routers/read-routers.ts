@@ -3,7 +3,7 @@ import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { AppError } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';
 import { namedRouters } from './named-routers.ts';
-import { bodyMaker, forOwner, singleBody, type OwnedRouter } from './router-body.ts';
+import { bodyMaker, forOwner, opensAt, singleBody, type OwnedRouter } from './router-body.ts';
 import * as store from './store.ts';
 
 type RouterRow = store.RouterRow;
@@ -98,6 +98,21 @@ export async function listRouters(
 	};
 }
 
+/** Returns when closed routers open automatically, by id. Others are missing. */
+export async function openingTimes(
+	{ database, config, clock }: RoutersContext,
+	ids: readonly number[]
+): Promise<Map<number, number>> {
+	const now = clock.now();
+	const rows = await store.byIds(database.db, ids);
+	return new Map(
+		rows.flatMap((row) => {
+			const at = opensAt(row, config, now);
+			return at === null ? [] : [[row.id, at] as const];
+		})
+	);
+}
+
 /** @returns `next`: the last id if more follow, otherwise null */
 export async function ownedRouters(
 	context: RoutersContext,
@@ -110,14 +125,14 @@ export async function ownedRouters(
 
 /** @param rows one more than `limit` if more follow */
 export async function ownedPage(context: RoutersContext, rows: readonly RouterRow[], limit: number) {
-	const { database, branding, clock } = context;
+	const { database, branding, clock, config } = context;
 	const now = clock.now();
 	const page = rows.slice(0, limit);
 	const brands = await branding.ofRouters(database.db, page);
 	const last = page.at(-1);
 	const bodyOf = bodyMaker(context);
 	return {
-		data: page.map((row) => forOwner(bodyOf(row, null, brands.get(row.id) ?? null), row, now)),
+		data: page.map((row) => forOwner(bodyOf(row, null, brands.get(row.id) ?? null), row, config, now)),
 		next: rows.length > limit && last ? last.id : null
 	};
 }
@@ -129,5 +144,5 @@ export async function ownedRouter(
 ): Promise<OwnedRouter> {
 	const row = await existingRouter(context.database.db, id);
 	if (row.owner_account_id !== accountId && role !== 'admin') throw noRouter();
-	return forOwner(await singleBody(context, row), row, context.clock.now());
+	return forOwner(await singleBody(context, row), row, context.config, context.clock.now());
 }

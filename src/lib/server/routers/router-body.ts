@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { hasNetworkPassword, type AccessKind } from '#lib/domain/access-kind.ts';
 import { isAnyAmount } from '#lib/domain/payment-methods/chargeable.ts';
 import { toMajor } from '#lib/domain/money.ts';
+import { nextOpen } from '#lib/domain/opening-hours.ts';
 import type { BrandBody, RouterBody } from '../api/contract/schemas.ts';
 import type { Config } from '../config/config.ts';
 import { isoTime } from '../platform/clock.ts';
@@ -10,13 +11,15 @@ import { listedOffers, rulesOf } from './offers.ts';
 import type { RouterRow } from './store.ts';
 
 type Mode = Pick<Config, 'mode'>;
+type Zone = Pick<Config, 'reportTimezone'>;
 type OfflineReason = NonNullable<RouterBody['status_reason']>;
 
-export const sells = (row: RouterRow, mode: Mode, now: number): boolean =>
-	offlineReason(row, mode, now) === null;
+export const sells = (row: RouterRow, config: Mode & Zone, now: number): boolean =>
+	offlineReason(row, config, now) === null;
 
 /** Whether a late payment still buys time. Money that is paid does not wait for a verification. */
-export const takesLatePayment = (row: RouterRow, now: number): boolean => closedReason(row, now) === null;
+export const takesLatePayment = (row: RouterRow, zone: Zone, now: number): boolean =>
+	closedReason(row, zone, now) === null;
 
 /** True if none of its gateways responds (gateways/health), so nobody could connect. */
 export const isUnresponsive = (row: RouterRow): boolean => row.unresponsive_since !== null;
@@ -31,15 +34,31 @@ export const isUnverified = (row: RouterRow, { mode }: Mode): boolean =>
 export const isPaused = (row: RouterRow, now: number): boolean =>
 	row.paused_until !== null && now < row.paused_until;
 
-const isOpen = (row: RouterRow, now: number): boolean =>
-	row.status === 'online' && row.disabled_at === null && !isPaused(row, now);
-
-export function offlineReason(row: RouterRow, mode: Mode, now: number): OfflineReason | null {
-	return isOpen(row, now) && isUnverified(row, mode) ? 'access_unverified' : closedReason(row, now);
+/** Returns when a closed router opens automatically; null if it is open, or if only a person can open it. */
+export function opensAt(row: RouterRow, { reportTimezone }: Zone, now: number): number | null {
+	if (!isInService(row)) return null;
+	const from = isPaused(row, now) ? (row.paused_until ?? now) : now;
+	const at = row.opening_hours === null ? from : nextOpen(row.opening_hours, from, reportTimezone);
+	return at === now ? null : at;
 }
 
-function closedReason(row: RouterRow, now: number): Exclude<OfflineReason, 'access_unverified'> | null {
-	if (!isOpen(row, now)) return 'closed';
+const isInService = (row: RouterRow): boolean => row.status === 'online' && row.disabled_at === null;
+
+const isOpen = (row: RouterRow, zone: Zone, now: number): boolean =>
+	isInService(row) && opensAt(row, zone, now) === null;
+
+export function offlineReason(row: RouterRow, config: Mode & Zone, now: number): OfflineReason | null {
+	return isOpen(row, config, now) && isUnverified(row, config)
+		? 'access_unverified'
+		: closedReason(row, config, now);
+}
+
+function closedReason(
+	row: RouterRow,
+	zone: Zone,
+	now: number
+): Exclude<OfflineReason, 'access_unverified'> | null {
+	if (!isOpen(row, zone, now)) return 'closed';
 	if (isUnresponsive(row)) return 'gateway_unresponsive';
 	return lacksNetworkPassword(row, row.access_kind) ? 'network_password_missing' : null;
 }
@@ -131,7 +150,7 @@ export async function singleBody(context: RoutersContext, row: RouterRow): Promi
 	return bodyMaker(context)(row, null, brands.get(row.id) ?? null);
 }
 
-export const forOwner = (body: RouterBody, row: RouterRow, now: number) => ({
+export const forOwner = (body: RouterBody, row: RouterRow, config: Zone, now: number) => ({
 	...body,
 	ownerAccountId: row.owner_account_id,
 	disabled: row.disabled_at !== null,
@@ -139,6 +158,8 @@ export const forOwner = (body: RouterBody, row: RouterRow, now: number) => ({
 	canEnable: row.disabled_by_owner === 1,
 	/** In ms since the epoch; null unless it is paused now. */
 	pausedUntil: isPaused(row, now) ? row.paused_until : null,
+	opensAt: opensAt(row, config, now),
+	openingHours: row.opening_hours,
 	networkPasswordKnown: row.network_password_sealed !== null,
 	maxDevices: row.max_devices,
 	/** Start of an outage of all its gateways, in ms since the epoch. */

@@ -1,8 +1,10 @@
 import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
 import { currencyExponent, toMinor } from '#lib/domain/money.ts';
+import { parseHours } from '#lib/domain/opening-hours.ts';
 import type { Report } from '../platform/errors.ts';
 import type { RouterRow } from './store.ts';
 
+/** The fields that files can have. */
 export const ROUTER_FIELDS = [
 	'name',
 	'address',
@@ -15,7 +17,7 @@ export const ROUTER_FIELDS = [
 	'status'
 ] as const;
 
-type RouterField = (typeof ROUTER_FIELDS)[number];
+type RouterField = (typeof ROUTER_FIELDS)[number] | 'opening_hours';
 
 /** Texts of a file or of the command line. Omitted fields are not read. */
 export type RouterTexts = Partial<Record<RouterField, string>>;
@@ -23,7 +25,16 @@ export type RouterTexts = Partial<Record<RouterField, string>>;
 export type StatedFields = Partial<
 	Pick<
 		RouterRow,
-		'name' | 'address' | 'ssid' | 'lat' | 'lon' | 'price_minor' | 'security' | 'access_kind' | 'status'
+		| 'name'
+		| 'address'
+		| 'ssid'
+		| 'lat'
+		| 'lon'
+		| 'price_minor'
+		| 'security'
+		| 'access_kind'
+		| 'status'
+		| 'opening_hours'
 	>
 >;
 
@@ -72,9 +83,10 @@ export function readFields(
 		price: (text, fail) => readPrice(text, rules, fail),
 		security: (text, fail) => readWord(text, 'security', SECURITIES, fail),
 		access_kind: (text, fail) => readWord(text, 'access kind', ACCESS_KINDS, fail),
-		status: (text, fail) => readWord(text, 'status', STATUSES, fail)
+		status: (text, fail) => readWord(text, 'status', STATUSES, fail),
+		opening_hours: readOpeningHours
 	};
-	const fields = ROUTER_FIELDS.flatMap((field) => {
+	const fields = ([...ROUTER_FIELDS, 'opening_hours'] as const).flatMap((field) => {
 		const text = texts[field];
 		if (text === undefined) return [];
 		// Invisible characters of an SSID are deleted, not replaced: the network has none.
@@ -100,6 +112,11 @@ function readSsid(text: string, fail: Fail): string | undefined {
 	const bytes = Buffer.byteLength(ssid);
 	if (bytes <= MAX_SSID_BYTES) return ssid;
 	return fail(`SSID "${ssid}" has ${bytes} bytes; a network's name has at most ${MAX_SSID_BYTES}`);
+}
+
+function readOpeningHours(text: string, fail: Fail): string | null | undefined {
+	if (text === '' || parseHours(text)) return text || null;
+	return fail(`opening hours "${text}" are not like "mon 08:00-22:00, fri 18:00-02:00"`);
 }
 
 function readDegrees(text: string, what: string, limit: number, fail: Fail): number | undefined {

@@ -8,6 +8,7 @@ import { listedOffers, offersOf, rulesOf } from './offers.ts';
 import {
 	changeableRouter,
 	listRouters,
+	openingTimes,
 	ownedRouter,
 	ownedRouters,
 	readableRouter,
@@ -24,6 +25,7 @@ export {
 	isUnresponsive,
 	lacksNetworkPassword,
 	offlineReason,
+	opensAt,
 	sells,
 	takesLatePayment,
 	type OwnedRouter
@@ -52,6 +54,7 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		read: async (caller: Caller, id: number) =>
 			singleBody(context, await readableRouter(database.db, caller, id)),
 		visible: visibleRouter,
+		openingTimes: bind(openingTimes),
 		changeable: changeableRouter,
 		setPrice: bind(setPrice),
 		/** Oldest first, including disabled ones. */

@@ -1,8 +1,10 @@
 import { lowestOffer } from '#lib/checkout/price.ts';
 import { shortPrice } from '#lib/checkout/quote.ts';
+import * as m from '#lib/i18n/messages.js';
 import { isArea } from '#lib/map/area.ts';
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { compressed } from '#lib/server/web/compress.ts';
+import { openingTexts } from '../opening-times.ts';
 import { passes, readFilters } from '../search.ts';
 import type { RequestHandler } from './$types';
 
@@ -11,7 +13,7 @@ const DECIMAL = /^-?\d{1,5}(\.\d{1,5})?$/;
 
 /**
  * GET /map-routers?lat&lon&radius[&cursor&open&max]: routers of an area (lib/map/area.ts), nearest first.
- * Returns `{ routers: [id, name, lat, lon, price, online][], next }`, at most 100; `price` is text. Errors:
+ * Returns `{ routers: [id, name, lat, lon, price, online][], next }`, at most 100; `price` is text, see MapRouter. Errors:
  * 400 for another area or an old cursor, 503 with Retry-After over the limit.
  */
 export const GET: RequestHandler = async (event) => {
@@ -35,14 +37,17 @@ export const GET: RequestHandler = async (event) => {
 		const wanted = page.places.filter(({ status, lowest, price }) =>
 			passes(filters, { price: lowest ?? price, isOnline: status === 'online' })
 		);
+		const opening = await openingTexts(event, wanted);
+		const words = (router: (typeof wanted)[number]) => {
+			const time = opening.get(router.id);
+			if (router.status === 'online') return shortPrice(router);
+			return time === undefined ? '' : m.list_closed_until({ time });
+		};
 		const body = {
-			routers: wanted.map(({ id, name, lat, lon, status, ...prices }) => [
-				id,
-				name,
-				lat,
-				lon,
-				shortPrice(prices),
-				status === 'online' ? 1 : 0
+			routers: wanted.map((router) => [
+				...[router.id, router.name, router.lat, router.lon],
+				words(router),
+				router.status === 'online' ? 1 : 0
 			]),
 			next: page.next
 		};

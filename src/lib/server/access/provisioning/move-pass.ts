@@ -2,7 +2,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { hasMovedOnline } from '../device-slots/connection-store.ts';
 import { currentReports, takeSlot } from '../device-slots/device-slots.ts';
-import { releaseOtherSlots, wasMovedSince } from '../device-slots/store.ts';
+import { releaseOtherSlots, slotsEver, wasMovedSince } from '../device-slots/store.ts';
 import type { PassRow } from '../passes/passes.ts';
 import type { PlanContext } from './context.ts';
 import * as store from './grants/store.ts';
@@ -46,6 +46,26 @@ export async function movePass(context: PlanContext, trx: Tx, pass: PassRow): Pr
 	}
 	await passChanged(context, trx, pass.id);
 	return true;
+}
+
+/** `unchanged`: its newest device has it already, after another one. `no_device`: no other device came. */
+export type Moved = 'moved' | 'unchanged' | 'no_device' | 'too_soon';
+
+/** Moves a pass for a person who helps the buyer. Repeating it changes nothing. */
+export async function moveForHelp(context: PlanContext, trx: Tx, pass: PassRow): Promise<Moved> {
+	const newest = await newestDevice(context, trx, pass);
+	const others = newest && (await devicesBeside(trx, pass.id, newest.mac));
+	if (!others || others.length === 0) return 'no_device';
+	if (others.every(({ isReleased }) => isReleased)) return 'unchanged';
+	return (await movePass(context, trx, pass)) ? 'moved' : 'too_soon';
+}
+
+async function devicesBeside(trx: Tx, passId: number, mac: string): Promise<{ isReleased: boolean }[]> {
+	const slots = await slotsEver(trx, passId);
+	const grants = await store.grantsEver(trx, passId);
+	return [...slots, ...grants]
+		.filter((one) => one.mac !== null && one.mac !== mac)
+		.map(({ released_at: at }) => ({ isReleased: at !== null }));
 }
 
 async function isTooSoon(

@@ -56,7 +56,7 @@ async function reasonToRefund(
 	if (row.status === 'pending_payment') return null;
 	const now = clock.now();
 	const inGrace = row.ended_at !== null && now <= row.ended_at + config.latePaymentMs;
-	return inGrace && takesLatePayment(router, now) ? null : 'late_payment';
+	return inGrace && takesLatePayment(router, config, now) ? null : 'late_payment';
 }
 
 /** Adds a paid session to its pass, or begins a pass with it. */

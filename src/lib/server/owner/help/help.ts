@@ -1,10 +1,11 @@
 import { asOfNow } from '#lib/server/billing/sessions/sessions.ts';
 import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Operators } from '#lib/server/billing/operators/registry.ts';
-import { REPORT_LIFETIME_MS } from '#lib/server/access/access.ts';
+import { REPORT_LIFETIME_MS, type Access } from '#lib/server/access/access.ts';
 import type { Audit } from '#lib/server/audit/audit.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { Purchases } from '#lib/server/portal/purchases/purchases.ts';
 import * as store from './store.ts';
 
@@ -19,6 +20,7 @@ interface HelpContext {
 	audit: Audit;
 	payments: Pick<Payments, 'isRefundable'>;
 	purchases: Pick<Purchases, 'sessionsOfCode' | 'pageOf'>;
+	access: Pick<Access, 'moveForHelp'>;
 }
 
 /** The person who helps, and the reason. */
@@ -42,7 +44,10 @@ export const createHelp = (context: HelpContext) => ({
 	read: (accountId: number, sessionId: number) => read(context, accountId, sessionId),
 	/** Returns the code and the page's token, and logs who saw them. Returns null for a purchase without a page. */
 	showCode: (accountId: number, sessionId: number, author: Author) =>
-		showCode(context, accountId, sessionId, author)
+		showCode(context, accountId, sessionId, author),
+	/** Moves the purchase to the device that opened it last, and logs who did it. */
+	moveDevice: (accountId: number, sessionId: number, author: Author) =>
+		moveDevice(context, accountId, sessionId, author)
 });
 
 async function search(
@@ -118,6 +123,26 @@ async function showCode(
 		})
 	);
 	return page;
+}
+
+async function moveDevice(
+	{ database, audit, access, purchases }: HelpContext,
+	accountId: number,
+	sessionId: number,
+	{ by, note }: Author
+) {
+	const found = await store.find(database.db, accountId, sessionId);
+	const page = found ? await purchases.pageOf(sessionId) : null;
+	if (!found || !page) return 'no_device';
+	return access.moveForHelp(sha256(page.token), (trx) =>
+		audit.record(trx, {
+			actor: by,
+			action: 'purchase.moved',
+			paymentId: found.payment_id,
+			reason: note,
+			after: { router_id: found.router_id, session: sessionId }
+		})
+	);
 }
 
 async function read(

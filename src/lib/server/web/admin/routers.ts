@@ -66,8 +66,7 @@ export async function routerLines(app: App, routers: readonly OwnedRouter[]) {
 function stateOf({ clock, config }: App, router: OwnedRouter) {
 	const { tone, label, text } = routerState(router, { now: clock.now(), timeZone: config.reportTimezone });
 	const advice = router.disabled ? disabledText(router) : ADVICE[router.status_reason ?? ''];
-	const isPaused = !router.disabled && router.pausedUntil !== null;
-	return { tone, label, text: isPaused ? text : (advice ?? null) };
+	return { tone, label, text: router.opensAt === null ? (advice ?? null) : text };
 }
 
 /** Throws 404 for an unknown router. */

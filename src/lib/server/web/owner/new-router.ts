@@ -25,7 +25,8 @@ export function newRouterForm({ locals: { app } }: RequestEvent) {
 		/** The same form adds one router, however often it is sent. */
 		key: purchaseToken(),
 		currency: app.config.currency,
-		entry: { name: '', address: '', ssid: '', lat: '', lon: '' },
+		centre: app.config.centre,
+		entry: { name: '', address: '', ssid: '', lat: '', lon: '', opening_hours: '' },
 		choices: CHOICES.map(([kind, security]) => ({
 			value: valueOf(kind, security),
 			...kindWords(kind, security, apart('Wi‑Fi'))

@@ -1,4 +1,6 @@
 import { parseAmount, toMinor } from '#lib/domain/money.ts';
+import { WEEKDAYS } from '#lib/domain/offers/sale-hours.ts';
+import { hoursText } from '#lib/domain/opening-hours.ts';
 import { money } from '#lib/format/text.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -13,30 +15,43 @@ import {
 import type { OwnedRouter } from '../../routers/routers.ts';
 import type { Fields } from '../form.ts';
 
-const FIELDS = ['name', 'address', 'ssid', 'lat', 'lon'] as const;
+const FIELDS = ['name', 'address', 'ssid', 'lat', 'lon', 'opening_hours'] as const;
+const MAY_BE_EMPTY: readonly string[] = ['address', 'opening_hours'];
 type Field = (typeof FIELDS)[number];
 
 /** The fields of the form, as typed. */
 export type RouterEntry = Record<Field, string>;
 
-export const entryOf = ({ name, address, ssid, lat, lon }: OwnedRouter): RouterEntry => ({
-	...{ name, address: address ?? '', ssid, lat: String(lat), lon: String(lon) }
+export const entryOf = ({ name, address, ssid, lat, lon, openingHours }: OwnedRouter): RouterEntry => ({
+	...{ name, address: address ?? '', ssid, lat: String(lat), lon: String(lon) },
+	opening_hours: openingHours ?? ''
 });
 
 /** Reads the fields, and what they were when the page was loaded. */
 export function readEntry(field: Fields): { entry: RouterEntry; was: RouterEntry } {
 	const read = (prefix: string) =>
 		Object.fromEntries(FIELDS.map((name) => [name, field(prefix + name)])) as RouterEntry;
-	return { entry: read(''), was: read('was-') };
+	return { entry: { ...read(''), opening_hours: readHours(field) }, was: read('was-') };
+}
+
+/** Days without own times get those of every day. */
+function readHours(field: Fields): string {
+	const hours = WEEKDAYS.map((day) => ({
+		...{ day, from: field(`from-${day}`), until: field(`until-${day}`) }
+	}));
+	const everyDay = { from: field('from-all'), until: field('until-all') };
+	const isEmpty = ({ from, until }: typeof everyDay) => from === '' && until === '';
+	return hoursText(
+		hours.map((own) => (isEmpty(own) ? { ...own, ...everyDay } : own)).filter((own) => !isEmpty(own))
+	);
 }
 
 /** Only these are judged and stored: an old page must not undo the changes of a newer one. */
 export const changedFields = (entry: RouterEntry, was: RouterEntry): Partial<RouterEntry> =>
 	Object.fromEntries(
-		FIELDS.filter((name) => entry[name] !== was[name] || entry[name] === '').map((name) => [
-			name,
-			entry[name]
-		])
+		FIELDS.filter(
+			(name) => entry[name] !== was[name] || (entry[name] === '' && !MAY_BE_EMPTY.includes(name))
+		).map((name) => [name, entry[name]])
 	);
 
 /** Returns what to correct, by field. */
@@ -57,6 +72,8 @@ function errorText(field: Field, isEmpty: boolean): string {
 			return m.owner_router_bad_degrees({ limit: '90', example: apart('0.3476') });
 		case 'lon':
 			return m.owner_router_bad_degrees({ limit: '180', example: apart('32.5825') });
+		case 'opening_hours':
+			return m.owner_hours_bad();
 	}
 }
 

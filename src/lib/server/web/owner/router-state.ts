@@ -16,15 +16,15 @@ export function routerState(
 	router: OwnedRouter,
 	{ now, timeZone }: { now: number; timeZone: string }
 ): RouterState {
-	const { status, status_reason: reason, pausedUntil, unresponsiveSince } = router;
+	const { status, status_reason: reason, opensAt, unresponsiveSince } = router;
 	if (router.disabled) {
 		const text = router.canEnable ? m.owner_disabled_text() : m.owner_disabled_by_administrator();
 		return { tone: 'notice', label: m.owner_disabled(), text };
 	}
 	if (status === 'online') return { tone: 'good', label: m.owner_online(), text: null };
 	const fault = (label: string, text: string): RouterState => ({ tone: 'bad', label, text });
-	if (pausedUntil !== null) {
-		const time = momentText(new Date(pausedUntil), new Date(now), timeZone);
+	if (opensAt !== null) {
+		const time = momentText(new Date(opensAt), new Date(now), timeZone);
 		return { tone: 'notice', label: m.owner_paused({ time }), text: m.owner_pause_text() };
 	}
 	switch (reason) {

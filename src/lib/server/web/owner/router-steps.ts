@@ -8,17 +8,18 @@ export function routerSteps(router: OwnedRouter) {
 	const here = `/owner/routers/${id}`;
 	const isShared = kind === 'shared_password';
 	const step = (title: string, isDone: boolean, missing: string, page: string, action: string) => ({
-		...{ title, missing: isDone ? null : missing, href: `${here}/${page}`, action }
+		...{ title, isDone, text: isDone ? null : missing, href: `${here}/${page}`, action }
 	});
+	const offersStep = step(
+		m.owner_step_offers(),
+		hourly || offers.length > 0,
+		m.owner_offers_nothing(),
+		'offers',
+		m.owner_offers_edit()
+	);
 	return [
 		step(m.owner_step_place(), true, '', 'edit', m.owner_router_edit()),
-		step(
-			m.owner_step_offers(),
-			hourly || offers.length > 0,
-			m.owner_offers_nothing(),
-			'offers',
-			m.owner_offers_edit()
-		),
+		{ ...offersStep, ...(hourly && offers.length === 0 && { text: m.owner_step_offers_hourly() }) },
 		step(
 			m.owner_step_connect(),
 			givesAccess,

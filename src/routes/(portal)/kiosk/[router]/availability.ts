@@ -9,6 +9,7 @@ import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { routerOf } from '../../api-errors.ts';
+import { closedText } from '../../opening-times.ts';
 
 /** Reads the owner's branding. Returns null if the service is unavailable. */
 export async function kioskBrand(event: RequestEvent<{ router: string }>): Promise<ShownBrand | null> {
@@ -26,20 +27,17 @@ const shownAtKiosk = (router: RouterBody): KioskRouter => ({
 	note: endsByItself(router.access_kind) ? null : m.router_shared()
 });
 
-function stateOf(router: RouterBody): 'open' | 'closed' | 'offline' {
-	if (router.status === 'online') return sellsNothing(router) ? 'offline' : 'open';
-	return router.status_reason === 'closed' ? 'closed' : 'offline';
-}
-
 export async function readAvailability(event: RequestEvent<{ router: string }>): Promise<Availability> {
 	try {
 		const router = await routerOf(event);
 		if (!router) return { state: 'unknown', router: null };
-		return {
-			state: stateOf(router),
+		const shown = {
 			router: shownAtKiosk(router),
 			hint: phoneHint(event.locals.app.config.defaultRegion)
 		};
+		const closed = await closedText(event, router);
+		if (closed !== null) return { state: 'closed', text: closed, ...shown };
+		return { state: router.status === 'online' && !sellsNothing(router) ? 'open' : 'offline', ...shown };
 	} catch (problem) {
 		if (problem instanceof ApiUnavailable) return { state: 'away', router: null };
 		throw problem;

@@ -108,6 +108,10 @@ export function sameDevice(
 
 const MAX_SAME_DEVICE = 20;
 
+/** The grants that devices of a pass have or had. */
+export const grantsEver = (queries: Queries, passId: number) =>
+	queries.selectFrom('grants').select(['mac', 'released_at']).where('pass_id', '=', passId).execute();
+
 /** Whether a grant was released after `since` while its gateway still lets the device in. */
 export async function hasMovedIn(
 	queries: Queries,

@@ -82,6 +82,20 @@ const extend: HelpAction = {
 	done: m.help_extend_done
 };
 
+const move: HelpAction = {
+	link: m.help_move,
+	title: m.help_move_title,
+	text: m.help_move_text,
+	button: m.help_move,
+	isPossible: (facts) => isActive(facts) && facts.hasPage && endsByItself(facts.session.access_kind),
+	async run({ app, accountId, by, note }, id) {
+		const result = await app.help.moveDevice(accountId, id, { by, note });
+		if (result === 'moved' || result === 'unchanged') return 'done';
+		return { refusal: result === 'too_soon' ? m.help_move_soon() : m.help_move_none() };
+	},
+	done: m.help_move_done
+};
+
 const refund: HelpAction = {
 	link: m.help_refund,
 	title: m.help_refund_title,
@@ -125,6 +139,7 @@ const end: HelpAction = {
 /** By their part of the address, in the order of the page. */
 export const HELP_ACTIONS: ReadonlyMap<string, HelpAction> = new Map([
 	['code', showCode],
+	['move', move],
 	['extend', extend],
 	['refund', refund],
 	['end', end]

@@ -11,7 +11,7 @@ const EMPTY_UNITS = ['m', 'h', 'd', 'w', 'd'];
 
 type Fields = Awaited<ReturnType<typeof readFields>>;
 
-const emptyRow = (index: number): OfferEntry => ({
+export const emptyRow = (index: number): OfferEntry => ({
 	...{ name: '', count: '', unit: EMPTY_UNITS[index] ?? 'd', price: '', devices: '' },
 	...{ down: '', up: '', data: '', days: [], from: '', until: '', active: true }
 });

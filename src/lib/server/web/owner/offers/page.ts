@@ -136,7 +136,7 @@ interface OfferLine {
 	active: boolean;
 }
 
-const linesOf = ({ offers }: OffersUpdateBody, { currency }: OwnedRouter): OfferLine[] =>
+export const linesOf = ({ offers }: OffersUpdateBody, { currency }: OwnedRouter): OfferLine[] =>
 	offers.map(({ name, duration, price, active, ...limits }) => {
 		const { max_devices = null, data_limit_mb = null } = limits;
 		const { speed_down_kbps = null, speed_up_kbps = null } = limits;

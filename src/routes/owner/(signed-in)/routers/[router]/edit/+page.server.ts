@@ -8,7 +8,8 @@ import type { Actions, PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, await requireOwner(event));
-	return { id: router.id, name: router.name, entry: entryOf(router) };
+	const { centre } = event.locals.app.config;
+	return { id: router.id, name: router.name, entry: entryOf(router), centre };
 };
 
 export const actions: Actions = {

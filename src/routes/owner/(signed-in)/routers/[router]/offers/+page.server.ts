@@ -2,6 +2,7 @@ import { WEEKDAYS } from '#lib/domain/offers/sale-hours.ts';
 import { money, weekdayName } from '#lib/format/text.ts';
 import { draftOf } from '#lib/server/web/owner/offers/draft.ts';
 import { COLUMN_NAMES, offersAction, otherRouters } from '#lib/server/web/owner/offers/page.ts';
+import { draftWithSet, setsOf } from '#lib/server/web/owner/offers/sets.ts';
 import { ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -11,12 +12,16 @@ export const load: PageServerLoad = async (event) => {
 	const { app } = event.locals;
 	const list = await app.offers.ofRouter(owner.actor, router.id);
 	const others = await otherRouters(app, owner.actor, router.id);
+	const draft = draftOf(list);
+	const set = event.url.searchParams.get('set');
 	return {
 		id: router.id,
 		name: router.name,
 		currency: router.currency,
 		perHour: money(router.price, router.currency),
-		draft: draftOf(list),
+		draft: draftWithSet(draft, list.data.length, set, router),
+		set,
+		sets: list.data.length === 0 ? await setsOf(app, owner, draft, router) : [],
 		saved: list.data.length,
 		columns: COLUMN_NAMES,
 		days: WEEKDAYS.map((day, index) => ({ day, name: weekdayName(index) })),

@@ -1,4 +1,5 @@
 import { fail, redirect } from '@sveltejs/kit';
+import { nextOpen } from '#lib/domain/opening-hours.ts';
 import { nextMorning } from '#lib/format/calendar.ts';
 import { momentText } from '#lib/format/when.ts';
 import { link } from '#lib/i18n/current.ts';
@@ -14,6 +15,7 @@ export const load: PageServerLoad = async (event) => {
 	const { clock, config } = event.locals.app;
 	const [now, timeZone] = [clock.now(), config.reportTimezone];
 	const morning = nextMorning(now, timeZone);
+	const opens = router.openingHours === null ? morning : nextOpen(router.openingHours, morning, timeZone);
 	return {
 		id: router.id,
 		name: router.name,
@@ -22,7 +24,7 @@ export const load: PageServerLoad = async (event) => {
 		canEnable: router.canEnable || owner.actor.role === 'admin',
 		isPaused: router.pausedUntil !== null,
 		/** null if the router is already closed until then. */
-		pauseUntil: router.pausedUntil === morning ? null : momentText(new Date(morning), new Date(now), timeZone)
+		pauseUntil: router.pausedUntil === morning ? null : momentText(new Date(opens), new Date(now), timeZone)
 	};
 };
 

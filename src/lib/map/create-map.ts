@@ -1,0 +1,81 @@
+import L from 'leaflet';
+import type { Position } from '../domain/geo.ts';
+import leafletStyleUrl from 'leaflet/dist/leaflet.css?url';
+import mapStyleUrl from '#lib/styles/map.css?url';
+import { layGround } from './ground/ground.ts';
+import type { MapView } from './settings.ts';
+
+export const MAX_ZOOM = 19;
+
+/** Loads the style sheets of the map. */
+export async function loadStyles(): Promise<void> {
+	// Ours after Leaflet's, to override it.
+	const loading = [leafletStyleUrl, mapStyleUrl].map(
+		(href) =>
+			new Promise<void>((loaded) => {
+				const link = document.createElement('link');
+				link.rel = 'stylesheet';
+				link.href = href;
+				link.onload = () => loaded();
+				document.head.append(link);
+			})
+	);
+	await Promise.all(loading);
+}
+
+export function positionIn(latlng: L.LatLng): Position {
+	const { lat, lng: lon } = latlng.wrap();
+	return { lat, lon };
+}
+
+/** Puts a map into an element. Returns it and the box around it. */
+export function createMap(
+	ground: HTMLElement,
+	{ texts, position }: MapView
+): { map: L.Map; sheet: HTMLElement } {
+	const sheet = document.createElement('div');
+	sheet.className = 'sheet';
+	const leaf = document.createElement('div');
+	leaf.className = 'leaf';
+	leaf.dir = 'ltr';
+	leaf.setAttribute('role', 'application');
+	leaf.setAttribute('aria-label', texts.label);
+	sheet.append(leaf);
+	ground.replaceChildren(sheet);
+	const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+	const isRtl = document.documentElement.dir === 'rtl';
+	const map = L.map(leaf, {
+		zoomControl: false,
+		attributionControl: false,
+		minZoom: 2,
+		maxZoom: MAX_ZOOM,
+		worldCopyJump: true,
+		zoomAnimation: !isStill,
+		fadeAnimation: !isStill,
+		markerZoomAnimation: !isStill,
+		inertia: !isStill
+	});
+	if (isStill) {
+		const { panBy } = map;
+		map.panBy = (offset, options) => panBy.call(map, offset, { ...options, animate: false });
+	}
+	map.setView([position.lat, position.lon], 13);
+	L.control
+		.zoom({
+			position: isRtl ? 'topright' : 'topleft',
+			zoomInTitle: texts.zoomIn,
+			zoomOutTitle: texts.zoomOut
+		})
+		.addTo(map);
+	L.control
+		.scale({ imperial: false, maxWidth: 120, position: isRtl ? 'bottomright' : 'bottomleft' })
+		.addTo(map);
+	const attribution = L.control.attribution({
+		prefix: false,
+		position: isRtl ? 'bottomleft' : 'bottomright'
+	});
+	attribution.addTo(map);
+	const language = document.documentElement.lang;
+	layGround(map, { element: leaf, language, address: '/basemap', attribution });
+	return { map, sheet };
+}

@@ -1,0 +1,93 @@
+import type { OffersDraft } from '#lib/domain/offers/entry.ts';
+import { toMajor, toMinor } from '#lib/domain/money.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { App } from '#lib/server/app.ts';
+import { offersOfCells } from '#lib/server/offers/cells.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import type { OwnedRouter } from '#lib/server/routers/routers.ts';
+import type { OwnerVisitor } from '../owner.ts';
+import { cellsOfDraft, emptyRow } from './draft.ts';
+import { linesOf } from './page.ts';
+
+interface SetOffer {
+	count: number;
+	unit: string;
+	/** The price, as so many hours at the hourly price. */
+	hours: number;
+	/** GB */
+	data?: number;
+}
+
+/** Longer times cost less per hour, as in usual price lists. */
+const SETS: Record<string, { title: () => string; offers: readonly SetOffer[] }> = {
+	hours: {
+		title: m.owner_set_hours,
+		offers: [
+			{ count: 30, unit: 'm', hours: 0.6 },
+			{ count: 1, unit: 'h', hours: 1 },
+			{ count: 3, unit: 'h', hours: 2.5 }
+		]
+	},
+	days: {
+		title: m.owner_set_days,
+		offers: [
+			{ count: 1, unit: 'd', hours: 5 },
+			{ count: 1, unit: 'w', hours: 20 },
+			{ count: 30, unit: 'd', hours: 60 }
+		]
+	},
+	data: {
+		title: m.owner_set_data,
+		offers: [
+			{ count: 1, unit: 'd', hours: 2, data: 1 },
+			{ count: 1, unit: 'w', hours: 8, data: 5 },
+			{ count: 30, unit: 'd', hours: 25, data: 20 }
+		]
+	}
+};
+
+/** Rounds to two digits, so that prices are easy to pay: 2,500 and not 2,475. */
+function roundPrice(minor: number): number {
+	const step = 10 ** Math.max(0, Math.floor(Math.log10(minor)) - 1);
+	return Math.max(1, Math.round(minor / step) * step);
+}
+
+/** Returns a draft with the offers of a set, or the same draft if it has offers or there is no such set. */
+export function draftWithSet(
+	draft: OffersDraft,
+	saved: number,
+	name: string | null,
+	{ price, currency }: OwnedRouter
+): OffersDraft {
+	const set = saved === 0 && name !== null && Object.hasOwn(SETS, name) ? SETS[name] : undefined;
+	if (!set) return draft;
+	const hourMinor = toMinor(price, currency) ?? 1;
+	const rows = set.offers.map(({ count, unit, hours, data }) => ({
+		...{ ...emptyRow(-1), count: String(count), unit, data: String(data ?? '') },
+		price: String(toMajor(roundPrice(hourMinor * hours), currency))
+	}));
+	return { ...draft, rows };
+}
+
+/** Lists the sets for a router without offers. `lines` is null if its gateways cannot hold the limits of a set. */
+export async function setsOf(
+	{ offers }: App,
+	{ actor }: OwnerVisitor,
+	draft: OffersDraft,
+	router: OwnedRouter
+) {
+	return Promise.all(
+		Object.entries(SETS).map(async ([name, { title }]) => {
+			const { rows } = draftWithSet(draft, 0, name, router);
+			const list = offersOfCells(cellsOfDraft({ ...draft, rows }).cells, { hourly: draft.hourly });
+			const lines = linesOf(list, router).map((line) => `${line.terms || line.name}: ${line.money}`);
+			try {
+				await offers.check(actor, router.id, list);
+				return { name, title: title(), lines };
+			} catch (problem) {
+				if (!(problem instanceof AppError)) throw problem;
+				return { name, title: title(), lines: null };
+			}
+		})
+	);
+}
