@@ -227,8 +227,8 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		const ids = [router, manager.accountId];
 		const prices = 'select count(*) from price_changes where router_id = ? and account_id = ?';
 		expect(await fixture().sql.count(prices, ...ids)).toBe(1);
-		const brands = `select count(*) from brands where subject = 'router ' || ? and updated_by = ?`;
-		expect(await fixture().sql.count(brands, ...ids)).toBe(1);
+		const brands = 'select count(*) from brands where subject = ? and updated_by = ?';
+		expect(await fixture().sql.count(brands, ...[`router ${router}`, manager.accountId])).toBe(1);
 		await manager.post('/owner/routers/new', {
 			...{ name: 'Added', address: '', ssid: 'Net', lat: '0', lon: '0', price: '500' },
 			access: 'portal_login nopass'
