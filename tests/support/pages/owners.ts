@@ -28,10 +28,7 @@ export async function newStaff(
 ): Promise<Owner> {
 	const person = await newOwner(fixture, 'app');
 	const columns = `role = 'staff', employer_id = ?, staff_role = ?`;
-	await fixture.sql.run(
-		`update accounts set ${columns} where id = ?`,
-		...[employer, role, person.accountId]
-	);
+	await fixture.sql.run(`update accounts set ${columns} where id = ?`, ...[employer, role, person.accountId]);
 	return person;
 }
 
