@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ShownBrand } from '#lib/branding/brand.ts';
 import type { App as AirtillApp } from '#lib/server/app.ts';
+import type { OwnerVisitor } from '#lib/server/web/owner/owner.ts';
 import type { Visitor } from '#lib/server/web/sign-in/sign-in.ts';
 
 declare global {
@@ -32,6 +33,8 @@ declare global {
 			origin: string;
 			/** The person signed in to the developer area, once read. */
 			visitor?: Promise<Visitor | null>;
+			/** The person on the owner pages, once read. */
+			ownerVisitor?: Promise<OwnerVisitor>;
 			/** Style rules of the page's owner and of the page itself (web/brand.ts). */
 			accentRules?: string | null;
 			signRules?: string;

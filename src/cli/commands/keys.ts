@@ -33,7 +33,7 @@ export const createKey = defineCommand({
 		const { accounts, apiKeys } = await open();
 		const account = await accountOf(accounts, email);
 		const role = wanted ?? account.role;
-		if (!hasRole(account.role, role)) {
+		if (role === 'staff' || !hasRole(account.role, role)) {
 			throw new CommandError(`${account.email} has the role ${account.role}; its keys cannot have ${role}.`);
 		}
 		await print(await apiKeys.create({ accountId: account.id, name, role, actor: COMMAND_LINE }));

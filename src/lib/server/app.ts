@@ -56,6 +56,7 @@ import { createSessions } from './billing/sessions/sessions.ts';
 import { createTestPayments } from './developer/test-payments/test-payments.ts';
 import { createHelp } from './owner/help/help.ts';
 import { createUsage } from './owner/usage/usage.ts';
+import { createOwnerViews } from './owner/views/views.ts';
 import { createDelivery } from './developer/webhooks/delivery.ts';
 import { DELIVERY_JOB, failingEndpoints } from './developer/webhooks/store.ts';
 import { createFanOut } from './developer/webhooks/fan-out.ts';
@@ -90,6 +91,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const { jobs, database } = base;
 	let isDraining = false;
 	const personalData = createPersonalData(base);
+	const ownerViews = createOwnerViews(base);
 	return {
 		...base,
 		...sales,
@@ -105,6 +107,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			kinds: { refund: REFUND_JOB, delivery: DELIVERY_JOB }
 		}),
 		personalData,
+		ownerViews,
 		help: createHelp({ ...base, ...sales, operators, purchases: portal.purchases, access: network.access }),
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ ...base, ...sales, operator: sandbox }),
@@ -118,7 +121,7 @@ export async function createApp(config: Config, options: Options = {}) {
 		startJobs() {
 			const { payments, sessions } = sales;
 			const { access, gatewayHealth, usage } = network;
-			const own = [payments, access, sessions, gatewayHealth, usage, personalData];
+			const own = [payments, access, sessions, gatewayHealth, usage, personalData, ownerViews];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
 		},

@@ -12,7 +12,10 @@ const routes = fileURLToPath(new URL('../../../src/routes/admin/(signed-in)', im
 const PLACES: Readonly<Record<string, readonly [page: string, actions?: readonly string[]]>> = {
 	'': ['/admin'],
 	accounts: ['/admin/accounts'],
-	'accounts/[id]': ['/admin/accounts/3', ['invite', 'links', 'suspend', 'restore', 'role', 'plan']],
+	'accounts/[id]': [
+		'/admin/accounts/3',
+		['invite', 'links', 'suspend', 'restore', 'role', 'plan', 'view', 'stop']
+	],
 	'accounts/new': ['/admin/accounts/new', ['']],
 	audit: ['/admin/audit'],
 	'audit/export': ['/admin/audit/export'],

@@ -1,83 +1,234 @@
-/** Only its owner and administrators see and change a router on the owner pages. */
+/** Who may do what on the owner pages: each place and form of the table of roles, for each kind of person. */
+import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { browse, type Browsing, type Fields } from '../../support/pages/browsing.ts';
-import { addRouter, newOwner } from '../../support/pages/owners.ts';
-import { DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { OWNER_PLACES } from '../../../src/lib/server/web/owner/roles.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { browse, type Browsing } from '../../support/pages/browsing.ts';
+import { addRouter, newOwner, newStaff } from '../../support/pages/owners.ts';
+import { buyAt } from '../../support/pages/purchase.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
+const EVERYBODY = 'owner manager cashier';
+const MANAGERS = 'owner manager';
+const OWNER = 'owner';
+
+const NOTE = { note: 'Asked at the counter' };
 const PLACE = { name: 'Mine now', address: '', ssid: 'Net', lat: '0', lon: '0' };
+const NEW = { ...PLACE, price: '500', access: 'portal_login nopass' };
+const OFFERS = { do: 'save', rows: '0', hourly: 'yes', version: '0' };
+const BRAND = { name: 'Mine now', contact: '', which: 'none' };
+const OPENNDS = { kind: 'opennds', loginHost: '192.168.1.1' };
 
-/** [page of the router, a form that its owner may send] */
-const FORMS: readonly (readonly [string, Fields])[] = [
-	['edit', PLACE],
-	['sales', { do: 'pause' }],
-	['sales', { do: 'disable' }],
-	['access', { access: 'wpa_enterprise wpa' }],
-	['price', { price: '1', from: '500' }],
-	['offers', { do: 'save', rows: '0', hourly: 'yes', version: '0' }],
-	['brand', { name: 'Mine now', contact: '', which: 'none' }]
-];
+type Form = readonly [roles: string, status: number, fields: Readonly<Record<string, string>>];
+
+/** By place: who opens its page, and of each form: who sends it, the answer, and fields. */
+const EXPECTED: Readonly<Record<string, { page?: string } & Readonly<Record<string, string | Form>>>> = {
+	'': { page: EVERYBODY },
+	people: { page: EVERYBODY },
+	help: { page: EVERYBODY },
+	'help/[session]': { page: EVERYBODY },
+	'help/[session]/code': { page: EVERYBODY, default: [EVERYBODY, 200, NOTE] },
+	'help/[session]/extend': { page: EVERYBODY, default: [EVERYBODY, 303, { ...NOTE, duration: '15m' }] },
+	'help/[session]/refund': { page: MANAGERS, default: [MANAGERS, 303, NOTE] },
+	'help/[session]/end': { page: EVERYBODY, default: [EVERYBODY, 303, NOTE] },
+	earnings: { page: MANAGERS },
+	'earnings/all': { page: MANAGERS },
+	'earnings/statement': { page: MANAGERS },
+	payments: { page: MANAGERS },
+	'payments/export': { page: MANAGERS },
+	brand: { page: MANAGERS, default: [MANAGERS, 303, BRAND] },
+	routers: { page: MANAGERS },
+	'routers/new': { page: MANAGERS, default: [MANAGERS, 303, NEW] },
+	'routers/[router]': { page: MANAGERS },
+	'routers/[router]/access': { page: MANAGERS, default: [MANAGERS, 303, { access: 'portal_login wpa' }] },
+	'routers/[router]/brand': { page: MANAGERS, default: [MANAGERS, 303, BRAND] },
+	'routers/[router]/edit': { page: MANAGERS, default: [MANAGERS, 303, PLACE] },
+	'routers/[router]/network-password': {
+		page: MANAGERS,
+		default: [MANAGERS, 303, { password: 'new secret' }]
+	},
+	'routers/[router]/offers': { page: MANAGERS, default: [MANAGERS, 303, OFFERS] },
+	'routers/[router]/price': { page: MANAGERS, default: [MANAGERS, 303, { price: '600', from: '500' }] },
+	'routers/[router]/sales': { page: MANAGERS, default: [MANAGERS, 303, { do: 'reopen' }] },
+	'routers/[router]/gateway': { page: MANAGERS, default: [OWNER, 303, OPENNDS] },
+	'routers/[router]/gateway/[gateway]': {
+		page: MANAGERS,
+		test: [MANAGERS, 200, {}],
+		config: [OWNER, 200, {}],
+		change: [OWNER, 303, { loginHost: '192.168.1.2' }],
+		rotate: [OWNER, 303, {}]
+	},
+	'routers/[router]/gateway/[gateway]/file': { default: [OWNER, 400, { file: 'none' }] },
+	staff: {
+		page: OWNER,
+		invite: [OWNER, 200, { email: 'new@staff.example', role: 'cashier' }],
+		link: [OWNER, 409, { id: '0' }],
+		role: [OWNER, 409, { id: '0', role: 'manager' }],
+		remove: [OWNER, 303, { id: '0' }]
+	},
+	'[...unknown]': { page: '' }
+};
+
+const CASES = Object.entries(EXPECTED).flatMap(([place, actions]) =>
+	Object.entries(actions).map(([action, expected]) => {
+		const [roles, status, fields] = typeof expected === 'string' ? [expected, 200, null] : expected;
+		return { place, action, roles: roles.split(' '), status, fields };
+	})
+);
+
+it('every place and form of the table is here', () => {
+	const named = (table: object) =>
+		Object.entries(table).flatMap(([place, actions]) =>
+			Object.keys(actions as object).map((action) => `${place} ${action}`)
+		);
+	expect(named(EXPECTED).sort()).toEqual(named(OWNER_PLACES).sort());
+});
 
 describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
-	let router: number;
 	const people = new Map<string, Browsing>();
+	let router: number;
+	let hotspot: number;
+	let gateway: number;
+	let session = 0;
+	let owner: number;
 
 	beforeAll(async () => {
-		const owner = await newOwner(fixture());
-		router = await addRouter(fixture(), owner.accountId);
-		people.set('the owner', owner);
-		people.set('signed out', browse(fixture().server.url));
-		people.set('another owner', await newOwner(fixture()));
-		people.set('a developer', await newOwner(fixture(), 'app'));
+		const own = await newOwner(fixture());
+		const other = await newOwner(fixture());
+		owner = own.accountId;
+		router = await addRouter(fixture(), owner);
+		hotspot = await addRouter(fixture(), owner, { access_kind: 'portal_login', security: 'wpa' });
+		await own.post(`/owner/routers/${hotspot}/gateway`, { ...OPENNDS, key: 'abcdefgh' });
+		gateway = await fixture().sql.count('select max(id) from gateways where router_id = ?', hotspot);
+		session = await buy();
+		people.set('owner', own);
+		for (const role of ['manager', 'cashier'] as const) {
+			people.set(role, await newStaff(fixture(), own, role));
+			people.set(`other ${role}`, await newStaff(fixture(), other, role));
+		}
+		people.set('other owner', other);
+		people.set('developer', await newOwner(fixture(), 'app'));
+		people.set('nobody', browse(fixture().server.url));
 	});
 
-	const stateOf = async () => ({
-		router: await fixture().sql.all('select * from routers where id = ?', router),
-		brands: await fixture().sql.all("select * from brands where subject = 'router ' || ?", router),
-		audit: await fixture().sql.count('select count(*) from audit_log')
-	});
-
-	/** [person, status of a page, status of a form] */
-	const REFUSED = [
-		['signed out', 303, 303],
-		['another owner', 404, 404],
-		['a developer', 403, 403],
-		['the owner, suspended', 200, 403]
-	] as const;
-
-	describe.each(REFUSED)('%s', (name, page, form) => {
-		it.each(FORMS)(
-			`gets ${page} from a page of a router and ${form} from its form (%s)`,
-			async (path, fields) => {
-				const isSuspended = name === 'the owner, suspended';
-				const person = people.get(isSuspended ? 'the owner' : name);
-				if (isSuspended) await setStatus('suspended');
-				const before = await stateOf();
-				const at = `/owner/routers/${router}/${path}`;
-				const shown = await person?.raw(at);
-				const sent = await person?.raw(at, {
-					method: 'POST',
-					body: new URLSearchParams(fields as Record<string, string>),
-					headers: { origin: fixture().server.url }
-				});
-				expect([shown?.status, sent?.status]).toEqual([page, form]);
-				if (page === 303) expect(shown?.headers.get('location')).toMatch(/^\/owner\/sign-in/);
-				expect(await stateOf()).toEqual(before);
-				if (isSuspended) await setStatus('active');
-			}
+	/** A purchase with a page. */
+	async function buy(): Promise<number> {
+		await buyAt(fixture().server.url, `/r/${router}`, numberEnding('008'));
+		return eventually('the purchase is paid', () =>
+			fixture().sql.count(
+				`select coalesce(max(id), 0) from sessions where status = 'active' and id <> ?`,
+				session
+			)
 		);
+	}
+
+	const addressOf = (place: string, action: string) => {
+		const ofGateway = /gateway|access|password/.test(place);
+		const path = place
+			.replace('[router]', String(ofGateway ? hotspot : router))
+			.replace('[gateway]', String(gateway))
+			.replace('[session]', String(session))
+			.replace('[...unknown]', 'nothing/here');
+		const named = action === 'page' || action === 'default' ? '' : `?/${action}`;
+		return `/owner${path === '' ? '' : '/'}${path}${named}`;
+	};
+
+	async function send(name: string, { place, action, fields }: (typeof CASES)[number]): Promise<Response> {
+		const person = people.get(name);
+		if (!person) throw new Error(`Nobody is called ${name}`);
+		const at = addressOf(place, action);
+		if (fields === null) return person.raw(at);
+		const form = randomBytes(18).toString('base64url');
+		const body = new URLSearchParams({ ...fields, form });
+		return person.raw(at, { method: 'POST', body, headers: { origin: fixture().server.url } });
+	}
+
+	/** Everything that forms change. */
+	const stateOf = () =>
+		Promise.all([
+			fixture().sql.all('select * from routers order by id'),
+			fixture().sql.all('select * from gateways order by id'),
+			fixture().sql.all('select subject, name, updated_by from brands order by subject'),
+			fixture().sql.all('select * from accounts order by id'),
+			fixture().sql.all('select id, status, expires_at from sessions order by id'),
+			fixture().sql.count('select count(*) from audit_log')
+		]);
+
+	const isOfObject = (place: string) => place.includes('[');
+
+	/** The answer to people who must not: it is stated here, not read from the table. */
+	function refusalOf(name: string, { place, roles, fields }: (typeof CASES)[number]): number | null {
+		const isNothing = place === '[...unknown]';
+		if (name === 'nobody') return 303;
+		if (name === 'developer') return 403;
+		if (isNothing) return 404;
+		const [role = '', other] = name.split(' ').toReversed();
+		if (!roles.includes(role)) return 403;
+		if (other !== undefined && isOfObject(place)) return 404;
+		return other !== undefined && fields !== null ? -1 : null;
+	}
+
+	const NAMES = [
+		...['owner', 'manager', 'cashier', 'other owner', 'other manager', 'other cashier'],
+		...['developer', 'nobody']
+	];
+
+	it.each(NAMES)('%s: is refused what the person may not do, and nothing changes', async (name) => {
+		const before = await stateOf();
+		let count = 0;
+		for (const one of CASES) {
+			const refusal = refusalOf(name, one);
+			// Forms of the other owner's own account change that one: they are no refusals.
+			if (refusal === null || refusal === -1) continue;
+			const answer = await send(name, one);
+			expect([`${one.place} ${one.action}`, answer.status]).toEqual([`${one.place} ${one.action}`, refusal]);
+			if (refusal === 303) expect(answer.headers.get('location')).toMatch(/^\/owner\/sign-in/);
+			count += 1;
+		}
+		expect(count).toBeGreaterThan(0);
+		expect(await stateOf()).toEqual(before);
 	});
 
 	const setStatus = (status: string) =>
-		fixture().sql.run(
-			'update accounts set status = ? where id = (select owner_account_id from routers where id = ?)',
-			...[status, router]
-		);
+		fixture().sql.run('update accounts set status = ? where id = ?', status, owner);
 
-	it.each(FORMS)('the owner sees the page and sends its form (%s)', async (path, fields) => {
-		const owner = people.get('the owner');
-		const at = `/owner/routers/${router}/${path}`;
-		expect((await owner?.get(at))?.status).toBe(200);
-		expect((await owner?.post(at, fields))?.status).toBe(200);
+	it.each(['owner', 'manager', 'cashier'])('%s of a suspended owner sees pages only', async (name) => {
+		await setStatus('suspended');
+		const before = await stateOf();
+		for (const one of CASES) {
+			if (refusalOf(name, one) !== null) continue;
+			const expected = one.fields === null ? 200 : 403;
+			expect([one.place, one.action, (await send(name, one)).status]).toEqual([
+				...[one.place, one.action, expected]
+			]);
+		}
+		expect(await stateOf()).toEqual(before);
+		await setStatus('active');
+	});
+
+	it.each(['other owner', 'other manager', 'other cashier'])(
+		'%s sees pages of an own account',
+		async (name) => {
+			for (const one of CASES) {
+				if (refusalOf(name, one) === null)
+					expect([one.place, (await send(name, one)).status]).toEqual([one.place, 200]);
+			}
+		}
+	);
+
+	it.each(['cashier', 'manager', 'owner'])('%s does everything else', async (name) => {
+		session = await buy();
+		// Pages first: forms end the purchase.
+		const pages = CASES.filter(({ fields }) => fields === null);
+		const forms = CASES.filter(({ fields }) => fields !== null);
+		for (const one of [...pages, ...forms]) {
+			if (refusalOf(name, one) !== null) continue;
+			const answer = await send(name, one);
+			const status =
+				one.place === 'help/[session]/end' && one.fields !== null && name !== 'cashier' ? 409 : one.status;
+			expect([one.place, one.action, answer.status]).toEqual([one.place, one.action, status]);
+			if (answer.status === 303) expect(answer.headers.get('location')).not.toContain('sign-in');
+		}
 	});
 });

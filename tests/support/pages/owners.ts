@@ -20,6 +20,18 @@ export async function newOwner(fixture: Fixture, role: 'app' | 'owner' | 'admin'
 	return { ...person, accountId, email };
 }
 
+/** A person on the staff of an owner, with a password. */
+export async function newStaff(
+	fixture: Fixture,
+	{ accountId: employer }: Owner,
+	role: 'manager' | 'cashier'
+): Promise<Owner> {
+	const person = await newOwner(fixture, 'app');
+	const columns = `role = 'staff', employer_id = ?, staff_role = ?`;
+	await fixture.sql.run(`update accounts set ${columns} where id = ?`, ...[employer, role, person.accountId]);
+	return person;
+}
+
 /** Opens the owner pages by their own form. */
 export async function signInOnOwnerPages(
 	fixture: Fixture,

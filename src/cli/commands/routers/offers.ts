@@ -33,7 +33,8 @@ export const setOffers = defineCommand({
 		const app = await open();
 		const { id, name } = await ownRouter(app, argument);
 		const account = await ownerOf(app, by);
-		const actor = { accountId: account.id, role: account.role, keyId: null };
+		const role = account.role === 'admin' ? 'admin' : 'owner';
+		const actor = { accountId: account.id, role, keyId: null } as const;
 		try {
 			const before = await app.offers.ofRouter(actor, id);
 			const sold = { hourly: hourly === null ? before.hourly : hourly === 'yes', version: before.version };

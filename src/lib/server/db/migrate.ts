@@ -44,6 +44,8 @@ import { routerSearch } from './migrations/0050-router-search.ts';
 import { extraTime } from './migrations/0051-extra-time.ts';
 import { gatewayInstallations } from './migrations/0058-gateway-installations.ts';
 import { openingHours } from './migrations/0056-opening-hours.ts';
+import { staff } from './migrations/0052-staff.ts';
+import { ownerViews } from './migrations/0053-owner-views.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -114,7 +116,9 @@ const MIGRATIONS: readonly Migration[] = [
 	routerSearch,
 	extraTime,
 	gatewayInstallations,
-	openingHours
+	openingHours,
+	staff,
+	ownerViews
 ];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */

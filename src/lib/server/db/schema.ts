@@ -28,6 +28,7 @@ export type * from './schema/webhooks.ts';
 export interface Schema {
 	accounts: accounts.AccountsTable;
 	api_keys: accounts.ApiKeysTable;
+	owner_views: accounts.OwnerViewsTable;
 	failed_sign_ins: accounts.FailedSignInsTable;
 	routers: routers.RoutersTable;
 	sessions: billing.SessionsTable;

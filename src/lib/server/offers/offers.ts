@@ -9,7 +9,14 @@ import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import { binder } from '../platform/bind.ts';
 import { isoTime } from '../platform/clock.ts';
 import { AppError, InputError, validationFailed } from '../platform/errors.ts';
-import { isPayable, offersText, type Offer, type RouterRow, type Routers } from '../routers/routers.ts';
+import {
+	isPayable,
+	offersText,
+	type Offer,
+	type PriceSetter,
+	type RouterRow,
+	type Routers
+} from '../routers/routers.ts';
 import { limitProblems, offerProblems, termsKey } from './rules.ts';
 
 interface OffersContext extends Base {
@@ -19,8 +26,8 @@ interface OffersContext extends Base {
 }
 
 type Actor = Pick<Caller, 'accountId' | 'role'>;
-/** `keyId` is null for offers that are set on a page or a command line. */
-type OfferSetter = Actor & { keyId: number | null };
+/** `keyId` and `personId`: as for prices. */
+type OfferSetter = Actor & Pick<PriceSetter, 'keyId' | 'personId'>;
 
 export type Offers = ReturnType<typeof createOffers>;
 
@@ -89,7 +96,7 @@ function setOffers(
 		}
 		const row = await routers.setOffers(trx, router, {
 			...{ offers: text, hourly: list.hourly, lastOfferId },
-			...{ accountId: setter.accountId, keyId: setter.keyId, now: clock.now() }
+			...{ accountId: setter.personId ?? setter.accountId, keyId: setter.keyId, now: clock.now() }
 		});
 		return listBody(context, trx, row);
 	});

@@ -7,8 +7,8 @@ import { changeableRouter } from './read-routers.ts';
 import { singleBody } from './router-body.ts';
 import * as store from './store.ts';
 
-/** `keyId` is null for a price that is set on a page. */
-export type PriceSetter = Pick<Caller, 'accountId' | 'role'> & { keyId: number | null };
+/** `keyId` is null for a price that is set on a page. `personId` is the account of its author, if it is another one. */
+export type PriceSetter = Pick<Caller, 'accountId' | 'role'> & { keyId: number | null; personId?: number };
 
 /** The price has changed since the caller saw it. */
 export class PriceMoved extends Error {
@@ -44,9 +44,9 @@ export async function setPrice(
 		if (priceMinor === router.price_minor) return router;
 		const current = toMajor(router.price_minor, router.currency);
 		if (seen !== undefined && seen !== current) throw new PriceMoved(current);
-		const { accountId, keyId } = caller;
+		const { accountId, keyId, personId = accountId } = caller;
 		const now = clock.now();
-		await store.recordPrices(trx, [{ router, priceMinor, accountId, keyId, now }]);
+		await store.recordPrices(trx, [{ router, priceMinor, accountId: personId, keyId, now }]);
 		const change = { price_minor: priceMinor, updated_at: now };
 		await store.update(trx, id, change);
 		return { ...router, ...change };

@@ -1,28 +1,32 @@
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
 import { peopleOf } from '#lib/server/web/owner/people.ts';
+import { mayDo } from '#lib/server/web/owner/roles.ts';
 import { periodOf } from '#lib/server/web/owner/figures/period.ts';
-import { salesOfPeriod } from '#lib/server/web/owner/figures/today.ts';
+import { salesOfPeriod, sumOfToday } from '#lib/server/web/owner/figures/today.ts';
 import { routersOf } from '#lib/server/web/owner/figures/usage.ts';
 import type { PageServerLoad } from './$types';
 
 /** Rows of each list. */
 const FEW = 5;
 
-/** /owner?period=daily|weekly|monthly: the present one. */
+/** /owner?period=daily|weekly|monthly: the present one. Cashiers see the sum of today only. */
 export const load: PageServerLoad = async (event) => {
-	const { actor } = await requireOwner(event);
+	const { actor, role } = await requireOwner(event);
 	const { app } = event.locals;
-	const [sales, online, owned] = await Promise.all([
-		salesOfPeriod(app, actor, periodOf(event.url.searchParams)),
+	const isCashier = !mayDo(role, 'payments');
+	const [sales, sum, online, owned] = await Promise.all([
+		isCashier ? null : salesOfPeriod(app, actor, periodOf(event.url.searchParams)),
+		isCashier ? sumOfToday(app, actor) : null,
 		app.sessions.activeForOwner(actor, { limit: FEW, after: null }),
-		app.routers.owned(actor.accountId, { afterId: 0, limit: FEW })
+		isCashier ? null : app.routers.owned(actor.accountId, { afterId: 0, limit: FEW })
 	]);
 	return {
 		lacksStreetMap: actor.role === 'admin' && app.config.basemap === null,
 		sales,
+		sum,
 		online: await peopleOf(app, online.data),
 		onlineCount: online.count,
-		routers: await routersOf(app, owned.data),
-		moreRouters: owned.next !== null
+		routers: owned && (await routersOf(app, owned.data)),
+		moreRouters: owned?.next != null
 	};
 };

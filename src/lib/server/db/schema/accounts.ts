@@ -3,7 +3,10 @@ import type { Generated } from 'kysely';
 export interface AccountsTable {
 	id: Generated<number>;
 	email: string;
-	role: 'app' | 'owner' | 'admin';
+	role: 'app' | 'owner' | 'admin' | 'staff';
+	/** The owner for whom a person of the role staff works; null for others, and after removal. */
+	employer_id: Generated<number | null>;
+	staff_role: Generated<'manager' | 'cashier' | null>;
 	plan: 'default' | 'enterprise' | 'portal';
 	status: 'active' | 'suspended';
 	created_at: number;
@@ -24,6 +27,20 @@ export interface ApiKeysTable {
 	last_used_at: number | null;
 	revoked_at: number | null;
 	form_token: string | null;
+}
+
+/** An administrator looks at the pages of an owner. */
+export interface OwnerViewsTable {
+	id: Generated<number>;
+	account_id: number;
+	admin_id: number;
+	/** Id of the administrator's sign-in session, the only one that sees the pages. */
+	sign_in_session: string;
+	reason: string;
+	started_at: number;
+	ends_at: number;
+	/** null while it runs. */
+	ended_at: number | null;
 }
 
 export interface FailedSignInsTable {

@@ -5,11 +5,13 @@ import { byId, first, given } from '#lib/server/db/first.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { changeAccount } from './change-account.ts';
+import { addStaff, changeStaffRole, removeStaff, staffOf } from './staff.ts';
 
 export { AccountChangeRefused } from './change-account.ts';
+export { MAX_STAFF, STAFF_ROLES, StaffRefused, type Employer, type StaffRole } from './staff.ts';
 
 export type Account = Selectable<AccountsTable>;
-export type NewAccount = Pick<Account, 'email' | 'role' | 'plan'>;
+export type NewAccount = Pick<Account, 'email' | 'plan'> & { role: Role };
 
 export const PLANS = ['default', 'enterprise'] as const;
 export const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[];
@@ -17,7 +19,7 @@ export const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[
 export type Accounts = ReturnType<typeof createAccounts>;
 
 /** People type their address in varying case. */
-const normalise = (email: string) => email.trim().toLowerCase();
+export const normalise = (email: string) => email.trim().toLowerCase();
 
 export function createAccounts(context: Base) {
 	const { db } = context.database;
@@ -56,7 +58,11 @@ export function createAccounts(context: Base) {
 				.limit(limit)
 				.execute();
 		},
-		change: bind(changeAccount)
+		change: bind(changeAccount),
+		staffOf: bind(staffOf),
+		addStaff: bind(addStaff),
+		changeStaffRole: bind(changeStaffRole),
+		removeStaff: bind(removeStaff)
 	};
 }
 

@@ -1,4 +1,5 @@
 import type { Base } from '#lib/server/base.ts';
+import type { Role } from '#lib/server/api/contract/scopes.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import { byId } from '#lib/server/db/first.ts';
 import type { Account } from './accounts.ts';
@@ -7,7 +8,7 @@ import type { Account } from './accounts.ts';
 export class AccountChangeRefused extends Error {}
 
 type AccountChange =
-	{ status: Account['status'] } | { role: Account['role'] } | { plan: Exclude<Account['plan'], 'portal'> };
+	{ status: Account['status'] } | { role: Role } | { plan: Exclude<Account['plan'], 'portal'> };
 
 const isActiveAdmin = ({ role, status }: Pick<Account, 'role' | 'status'>) =>
 	role === 'admin' && status === 'active';
@@ -32,6 +33,9 @@ export function changeAccount(
 		}
 		if (!account || account.plan === 'portal')
 			throw new AccountChangeRefused('This account cannot be changed.');
+		if ('role' in change && account.employer_id !== null) {
+			throw new AccountChangeRefused('This person works for an owner. The owner removes them first.');
+		}
 		const changed = { ...account, ...change };
 		if (id === by && !isActiveAdmin(changed)) {
 			throw new AccountChangeRefused(

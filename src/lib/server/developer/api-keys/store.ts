@@ -10,7 +10,8 @@ export type ApiKey = Selectable<ApiKeysTable>;
 type AccountRow = Selectable<AccountsTable>;
 
 export type KeyWithAccount = ApiKey & {
-	account_role: AccountRow['role'];
+	/** Staff have no keys. */
+	account_role: Exclude<AccountRow['role'], 'staff'>;
 	account_status: AccountRow['status'];
 	plan: AccountRow['plan'];
 };
@@ -30,6 +31,8 @@ export async function findByHash(queries: Queries, hash: string): Promise<KeyWit
 		.selectAll('api_keys')
 		.select(['accounts.role as account_role', 'accounts.status as account_status', 'accounts.plan as plan'])
 		.where('api_keys.hash', '=', hash)
+		.where('accounts.role', '<>', 'staff')
+		.$narrowType<Pick<KeyWithAccount, 'account_role'>>()
 		.executeTakeFirst();
 	return row ?? null;
 }

@@ -42,8 +42,9 @@ async function createLink(
 		identifier: identifierOf(token),
 		expiresAt
 	});
-	// Owners choose their password in the language of their pages.
-	return `${origin}/${role === 'owner' ? 'owner' : 'developer'}/password?token=${token}`;
+	// Owners and their staff choose their password in the language of their pages.
+	const area = role === 'owner' || role === 'staff' ? 'owner' : 'developer';
+	return `${origin}/${area}/password?token=${token}`;
 }
 
 /** Sends in the background, so that the response time does not reveal whether the address is known. */
@@ -139,6 +140,15 @@ export async function deleteInvitations(
 	if (!user) return;
 	await deleteLinks(auth, user.id);
 	await note(state, 'account.invitations_deleted', account, author);
+}
+
+/** Ends all sign-in sessions, and forgets the password, the passkeys and the links. */
+export async function forget(state: SignInState, { email }: Account, origin: string): Promise<void> {
+	const auth = await authFor(state, origin);
+	const user = await findUser(auth, email);
+	if (!user) return;
+	await deleteLinks(auth, user.id);
+	await (await auth.$context).internalAdapter.deleteUser(user.id);
 }
 
 /** better-auth writes its tables outside our transactions, so entries have their own. */

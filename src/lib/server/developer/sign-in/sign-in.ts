@@ -2,7 +2,15 @@ import { binder } from '#lib/server/platform/bind.ts';
 import { createAttempts } from './attempts.ts';
 import { authFor, type SignInContext, type SignInState } from './context.ts';
 import { demoPassword, ensureDemoUser } from './demo-user.ts';
-import { createAccount, deleteInvitations, invite, linkOwner, mailLink, passwordState } from './links.ts';
+import {
+	createAccount,
+	deleteInvitations,
+	forget,
+	invite,
+	linkOwner,
+	mailLink,
+	passwordState
+} from './links.ts';
 import { deleteLinks } from './users.ts';
 
 export { LONGEST_SESSION_MS, type Auth } from './auth.ts';
@@ -30,6 +38,7 @@ export function createSignIn(context: SignInContext) {
 		invite: bind(invite),
 		passwordState: bind(passwordState),
 		deleteInvitations: bind(deleteInvitations),
+		forget: bind(forget),
 		deleteLinks: async (userId: string, origin: string) => deleteLinks(await authFor(state, origin), userId),
 		/** Returns null while the address is unconfirmed. */
 		accountOf: ({ accountId }: { accountId?: number | null | undefined }) => accounts.find(accountId ?? 0),

@@ -5,7 +5,8 @@ import examples from 'libphonenumber-js/mobile/examples';
 import { binder } from '#lib/server/platform/bind.ts';
 import { pollUntil } from '#lib/developer/poll-until.ts';
 import type { TestOutcome } from '#lib/checkout/test-outcomes.ts';
-import type { Account } from '../accounts/accounts.ts';
+import type { Role } from '#lib/server/api/contract/scopes.ts';
+import type { Account as AnyAccount } from '../accounts/accounts.ts';
 import type { Caller } from '../api-keys/api-keys.ts';
 import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import type { Payments } from '#lib/server/billing/payments/payments.ts';
@@ -19,6 +20,8 @@ interface TestPaymentsContext extends Base {
 	sessions: Sessions;
 	operator: SandboxOperator;
 }
+
+type Account = AnyAccount & { role: Role };
 
 const MAX_PAYMENTS = 50;
 const ROUTERS_WITHIN_METRES = 50_000;

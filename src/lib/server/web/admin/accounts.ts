@@ -3,6 +3,7 @@ import { isEmail } from '#lib/domain/email.ts';
 import { AccountChangeRefused, PLANS, ROLES, type Account } from '../../developer/accounts/accounts.ts';
 import { readFields, type Fields } from '../form.ts';
 import { idOf } from '../page-links.ts';
+import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
 import { actorOf, readReason } from './admin.ts';
 
@@ -16,13 +17,14 @@ const DONE: ReadonlyMap<string, string> = new Map([
 	['suspended', 'The account is suspended.'],
 	['role', 'The role is changed.'],
 	['plan', 'The rate plan is changed.'],
-	['links', 'The password links do not work any more.']
+	['links', 'The password links do not work any more.'],
+	['view', 'You do not look at the pages of an owner any more.']
 ]);
 
 /** Reads ?email=&role=&status=, each optional. */
 export const accountFilterOf = ({ url: { searchParams } }: RequestEvent) => ({
 	email: (searchParams.get('email') ?? '').replace(/\p{Cc}+/gu, '').trim(),
-	role: ROLES.find((one) => one === searchParams.get('role')) ?? null,
+	role: [...ROLES, 'staff' as const].find((one) => one === searchParams.get('role')) ?? null,
 	status: STATUSES.find((one) => one === searchParams.get('status')) ?? null
 });
 
@@ -36,9 +38,11 @@ async function accountOf({ params, locals }: AccountEvent): Promise<Account> {
 export async function accountPage(event: AccountEvent, visitor: Visitor) {
 	const account = await accountOf(event);
 	const { app, origin } = event.locals;
-	const [password, keys] = await Promise.all([
+	const [password, keys, employer, view] = await Promise.all([
 		app.signIn.passwordState(account, origin),
-		app.apiKeys.list(account.id)
+		app.apiKeys.list(account.id),
+		account.employer_id === null ? null : app.accounts.find(account.employer_id),
+		app.ownerViews.current(visitor.sessionId)
 	]);
 	const now = app.clock.now();
 	const done = event.url.searchParams.get('done') ?? '';
@@ -49,13 +53,11 @@ export async function accountPage(event: AccountEvent, visitor: Visitor) {
 		mayInvite: mayInvite(event, password),
 		keys: keys.filter((key) => key.revoked_at === null && (key.expires_at ?? now + 1) > now).length,
 		isSelf: account.id === visitor.account.id,
+		employer: employer && { id: employer.id, email: employer.email },
+		isViewed: view?.account_id === account.id,
 		done: isStale ? null : (DONE.get(done) ?? null)
 	};
 }
-
-/** With a link an administrator could sign in as somebody whose password works. That person asks for one by mail. */
-const mayInvite = ({ locals: { app } }: RequestEvent, { hasPassword }: { hasPassword: boolean }): boolean =>
-	!hasPassword || app.signIn.mailProblem !== null;
 
 interface Entry {
 	field: Fields;
@@ -66,6 +68,7 @@ interface Entry {
 
 type Outcome =
 	| { done: 'role' | 'plan' | 'links' | Account['status'] }
+	| { leadTo: string }
 	/** Shown once. */
 	| { link: string }
 	| { status: number; problem: string };
@@ -79,7 +82,7 @@ const wrong = (problem: string, status = 400): Outcome => ({ status, problem });
 async function change(
 	event: AccountEvent,
 	visitor: Visitor,
-	which: 'invite' | 'links' | 'status' | 'role' | 'plan',
+	which: 'invite' | 'links' | 'status' | 'role' | 'plan' | 'view',
 	run: (account: Account, entry: Entry) => Promise<Outcome>
 ) {
 	const account = await accountOf(event);
@@ -93,7 +96,7 @@ async function change(
 	});
 	if ('problem' in outcome) return fail(outcome.status, { ...answer, problem: outcome.problem });
 	if ('link' in outcome) return { ...answer, ...outcome };
-	redirect(303, `/admin/accounts/${account.id}?done=${outcome.done}`);
+	redirect(303, 'leadTo' in outcome ? outcome.leadTo : `/admin/accounts/${account.id}?done=${outcome.done}`);
 }
 
 export const setStatus = (event: AccountEvent, visitor: Visitor, status: Account['status']) =>
@@ -120,15 +123,8 @@ export const setPlan = (event: AccountEvent, visitor: Visitor) =>
 
 export const invite = (event: AccountEvent, visitor: Visitor) =>
 	change(event, visitor, 'invite', async (account, { note }) => {
-		const { app, origin } = event.locals;
-		const isAllowed = async () => mayInvite(event, await app.signIn.passwordState(account, origin));
-		const author = { by: actorOf(visitor), note };
-		if (await isAllowed()) {
-			const link = await app.signIn.invite(account, author, origin);
-			if (await isAllowed()) return { link };
-			// The person has chosen a password since the first check.
-			await app.signIn.deleteInvitations(account, author, origin);
-		}
+		const link = await inviteWithoutPassword(event, account, { by: actorOf(visitor), note });
+		if (link !== null) return { link };
 		return wrong('This account has a password. Its person can ask for a new one by e-mail.', 409);
 	});
 
@@ -138,6 +134,19 @@ export const deleteInvitations = (event: AccountEvent, visitor: Visitor) =>
 		await app.signIn.deleteInvitations(account, { by: actorOf(visitor), note }, origin);
 		return { done: 'links' };
 	});
+
+/** Opens the pages of an owner, to look at them only. */
+export const startView = (event: AccountEvent, visitor: Visitor) =>
+	change(event, visitor, 'view', async ({ id }, { note: reason, by }) => {
+		const order = { accountId: id, adminId: by, signInSession: visitor.sessionId, reason };
+		const isStarted = await event.locals.app.ownerViews.start(order);
+		return isStarted ? { leadTo: '/owner' } : wrong('Only the pages of an owner can be looked at.', 409);
+	});
+
+export async function stopView({ locals, params }: AccountEvent, { account, sessionId }: Visitor) {
+	await locals.app.ownerViews.stop({ adminId: account.id, signInSession: sessionId });
+	redirect(303, `/admin/accounts/${idOf(params.id)}?done=view`);
+}
 
 const roleOf = (field: Fields) => ROLES.find((one) => one === field('role'));
 const planOf = (field: Fields) => PLANS.find((one) => one === field('plan'));

@@ -3,7 +3,7 @@ import { MAX_REASON } from '#lib/domain/decision.ts';
 import { accountActor, accountIdOf } from '../../audit/audit.ts';
 import { noteOf, type Fields } from '../form.ts';
 import { logSecurity } from '../security-log.ts';
-import { requireVisitor, type Visitor } from '../sign-in/sign-in.ts';
+import { signedIn, type Visitor } from '../sign-in/sign-in.ts';
 
 export const ADMIN_SIGN_IN_PATH = '/admin/sign-in';
 
@@ -12,7 +12,7 @@ export const ADMIN_SIGN_IN_PATH = '/admin/sign-in';
  * call it.
  */
 export async function requireAdmin(event: RequestEvent): Promise<Visitor> {
-	const found = await requireVisitor(event, ADMIN_SIGN_IN_PATH);
+	const found = await signedIn(event, ADMIN_SIGN_IN_PATH);
 	const { role, status, id } = found.account;
 	if (role === 'admin' && status === 'active') return found;
 	const isSuspended = role === 'admin';

@@ -51,7 +51,7 @@ export async function addRouter(event: RequestEvent) {
 	const texts = { ...entry, price: String(parseAmount(price) ?? price), access_kind, security };
 	let id: number;
 	try {
-		({ id } = await app.routers.add(owner.account.id, texts, editorOf(owner), key));
+		({ id } = await app.routers.add(owner.actor.accountId, texts, editorOf(owner), key));
 	} catch (wrong) {
 		if (!(wrong instanceof InputError)) throw wrong;
 		const fields = wrong.problems.map((one) => one.field);

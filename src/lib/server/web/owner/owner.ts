@@ -2,16 +2,27 @@ import { error, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { accountActor } from '../../audit/audit.ts';
+import type { Account } from '../../developer/accounts/accounts.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { Editor, OwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
 import { logSecurity } from '../security-log.ts';
-import { requireVisitor, type Visitor } from '../sign-in/sign-in.ts';
+import { signedIn, type Visitor } from '../sign-in/sign-in.ts';
+import { mayDo, rolesOf, type OwnerRole } from './roles.ts';
 
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
+const ROUTES = /^\/owner\/\(signed-in\)\/?/;
 
+/** A person on the owner pages. `account` is the person's own. */
 export interface OwnerVisitor extends Visitor {
-	actor: { accountId: number; role: 'owner' | 'admin'; keyId: null };
+	/** Whose routers and sales the pages show. */
+	owner: Account;
+	role: OwnerRole;
+	/** `personId` is recorded as the author of changes. */
+	actor: { accountId: number; role: 'owner' | 'admin'; keyId: null; personId: number };
+	isSuspended: boolean;
+	/** When an administrator's view of these pages ends, in ms since the epoch; null for everybody else. */
+	viewEndsAt: number | null;
 }
 
 /** The person as the author of a change, for the audit log. */
@@ -20,22 +31,66 @@ export const editorOf = ({ account }: Visitor): Editor => ({
 	note: 'owner pages'
 });
 
-/** Redirects to the sign-in page, or throws 403 for an app account. Every load and action must call it. */
-export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
-	const found = await requireVisitor(event, link(OWNER_SIGN_IN_PATH));
-	const { role, id } = found.account;
-	if (role === 'app') {
-		logSecurity(event, 'page refused', { account: id, reason: 'not an owner' });
-		error(403, m.owner_not_owner());
-	}
-	return { ...found, actor: { accountId: id, role, keyId: null } };
+/** Redirects to the sign-in page, or throws 403 for an account without owner pages. Does not check the page. */
+export function ownerVisitor(event: RequestEvent): Promise<OwnerVisitor> {
+	event.locals.ownerVisitor ??= findOwnerVisitor(event);
+	return event.locals.ownerVisitor;
 }
 
-/** Also throws 403 for a suspended account. Every action that changes data must call it. */
+async function findOwnerVisitor(event: RequestEvent): Promise<OwnerVisitor> {
+	const found = await signedIn(event, link(OWNER_SIGN_IN_PATH));
+	const { account, sessionId } = found;
+	const { accounts, ownerViews } = event.locals.app;
+	const isAdmin = account.role === 'admin' && account.status === 'active';
+	const view = isAdmin ? await ownerViews.current(sessionId) : null;
+	const ownerId = view?.account_id ?? account.employer_id;
+	const owner = ownerId === null ? account : await accounts.find(ownerId);
+	if (!owner || (owner.role !== 'owner' && owner.role !== 'admin')) {
+		logSecurity(event, 'page refused', { account: account.id, reason: 'not an owner' });
+		error(403, account.role === 'staff' ? m.staff_over() : m.owner_not_owner());
+	}
+	return {
+		...found,
+		owner,
+		role: account.staff_role ?? 'owner',
+		actor: {
+			...{ accountId: owner.id, personId: account.id, keyId: null },
+			// Staff of an administrator act on that person's own routers only.
+			role: owner === account ? owner.role : 'owner'
+		},
+		isSuspended: owner.status === 'suspended' || account.status === 'suspended',
+		viewEndsAt: view?.ends_at ?? null
+	};
+}
+
+/** Also throws 403 if the person may not open this page. Every load must call it. */
+export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
+	const visitor = await ownerVisitor(event);
+	check(event, visitor, 'page');
+	return visitor;
+}
+
+/**
+ * Throws 403 if the person may not use this form, for a suspended account, and while an administrator looks at the
+ * pages. Every action must call it.
+ */
 export async function requireActiveOwner(event: RequestEvent): Promise<OwnerVisitor> {
-	const owner = await requireOwner(event);
-	if (owner.account.status === 'suspended') error(403, m.owner_suspended_nothing());
-	return owner;
+	const visitor = await ownerVisitor(event);
+	if (visitor.viewEndsAt !== null) error(403, m.staff_view_nothing());
+	// As SvelteKit finds it.
+	const named = [...event.url.searchParams.keys()].find((name) => name.startsWith('/'));
+	check(event, visitor, named?.slice(1) ?? 'default');
+	if (visitor.isSuspended) error(403, m.owner_suspended_nothing());
+	return visitor;
+}
+
+function check(event: RequestEvent, { account, role }: OwnerVisitor, action: string): void {
+	const route = event.route.id ?? '';
+	const place = route.replace(ROUTES, '').replace('[action]', event.params['action'] ?? '');
+	if (!ROUTES.test(route) || !rolesOf(place, action)) error(404, m.common_error_not_found());
+	if (mayDo(role, place, action)) return;
+	logSecurity(event, 'page refused', { account: account.id, reason: `not for the role ${role}` });
+	error(403, m.staff_refused());
 }
 
 export const ownRouter = (event: RequestEvent<{ router: string }>, owner: OwnerVisitor) =>

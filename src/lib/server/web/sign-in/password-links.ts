@@ -1,4 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import type { Account } from '../../developer/accounts/accounts.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -35,6 +36,29 @@ export async function readPasswordLink({ locals, url }: RequestEvent) {
 	return { token, email: await locals.app.signIn.linkOwner(token, locals.origin) };
 }
 
+/** With a link somebody else could sign in as a person whose password works. That person asks for one by mail. */
+export const mayInvite = (
+	{ locals: { app } }: RequestEvent,
+	{ hasPassword }: { hasPassword: boolean }
+): boolean => !hasPassword || app.signIn.mailProblem !== null;
+
+/** Makes a password link to hand over. Returns null if the person has to ask for one by mail. */
+export async function inviteWithoutPassword(
+	event: RequestEvent,
+	account: Account,
+	author: { by: string; note: string }
+): Promise<string | null> {
+	const { signIn } = event.locals.app;
+	const { origin } = event.locals;
+	const isAllowed = async () => mayInvite(event, await signIn.passwordState(account, origin));
+	if (!(await isAllowed())) return null;
+	const link = await signIn.invite(account, author, origin);
+	if (await isAllowed()) return link;
+	// The person has chosen a password since the first check.
+	await signIn.deleteInvitations(account, author, origin);
+	return null;
+}
+
 /** Sets the password, signs in, and opens the first page of the account's role. */
 export async function usePasswordLink(event: RequestEvent) {
 	const { field } = await readFields(event.request);
@@ -47,6 +71,6 @@ export async function usePasswordLink(event: RequestEvent) {
 	if (refused) return refused;
 	if (!(await setPasswordByLink(event, { token, email, password }))) return fail(400, { problem: '' });
 	const account = await event.locals.app.accounts.findByEmail(email);
-	const firstPaths = { app: FIRST_PATH, owner: link('/owner'), admin: '/admin' };
+	const firstPaths = { app: FIRST_PATH, owner: link('/owner'), staff: link('/owner'), admin: '/admin' };
 	redirect(303, firstPaths[account?.role ?? 'app']);
 }

@@ -1,8 +1,9 @@
-import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from '#lib/developer/password-rule.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
+import type { Role } from '../../api/contract/scopes.ts';
 import type { Account } from '../../developer/accounts/accounts.ts';
 import { guessProblem } from '../../developer/sign-in/guessable.ts';
 import { LONGEST_SESSION_MS, type Auth } from '../../developer/sign-in/sign-in.ts';
@@ -66,8 +67,22 @@ export const areaData = ({ locals: { app } }: RequestEvent, { email, account }: 
 	now: app.clock.now()
 });
 
+/** Of the developer area, which staff do not have. */
+export interface Developer extends Visitor {
+	account: Account & { role: Role };
+}
+
+/** Also throws 403 for staff of an owner. */
+export async function requireVisitor(event: RequestEvent): Promise<Developer> {
+	const { account, ...found } = await signedIn(event, SIGN_IN_PATH);
+	const { role } = account;
+	if (role !== 'staff') return { ...found, account: { ...account, role } };
+	logSecurity(event, 'page refused', { account: account.id, reason: 'staff' });
+	error(403, 'Staff of an owner have no API keys. Sign out here, and open the owner pages.');
+}
+
 /** The sign-in page leads back here. */
-export async function requireVisitor(event: RequestEvent, signInPath = SIGN_IN_PATH): Promise<Visitor> {
+export async function signedIn(event: RequestEvent, signInPath: string): Promise<Visitor> {
 	const found = await visitor(event);
 	if (found) return found;
 	const { path } = splitLanguage(event.url.pathname);

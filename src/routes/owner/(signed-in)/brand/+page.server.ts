@@ -10,6 +10,6 @@ export const load: PageServerLoad = async (event) => {
 export const actions: Actions = {
 	default: async (event) => {
 		const { actor } = await requireActiveOwner(event);
-		return saveBrand(event, { accountId: actor.accountId, routerId: null }, actor.accountId);
+		return saveBrand(event, { accountId: actor.accountId, routerId: null }, actor.personId);
 	}
 };

@@ -76,5 +76,12 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 	};
 }
 
+/** What a cashier sees: the sum of today, without the payments behind it. */
+export async function sumOfToday({ earnings }: App, caller: { accountId: number }) {
+	const today = earnings.today();
+	const { currency, total } = await earnings.report(caller, { period: 'daily', from: today, to: today });
+	return { net: money(total.net, currency), lines: figureLines(total, currency) };
+}
+
 const daysBefore = (day: string, count: number): string =>
 	new Date(Date.parse(day) - count * 86_400_000).toISOString().slice(0, 10);

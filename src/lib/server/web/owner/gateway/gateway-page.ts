@@ -10,6 +10,7 @@ import { InputError } from '../../../platform/errors.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
 import { editorOf, ownRouter, requireActiveOwner, requireOwner } from '../owner.ts';
+import { mayDo } from '../roles.ts';
 import { gatewayErrors, gatewayPath, originOf, ownKindOf, readOwnInput } from './gateway-form.ts';
 
 type Event = RequestEvent<{ router: string; gateway: string }>;
@@ -36,7 +37,8 @@ const doneTexts: Record<string, () => string> = {
 };
 
 export async function gatewayPage(event: Event) {
-	const router = await ownRouter(event, await requireOwner(event));
+	const owner = await requireOwner(event);
+	const router = await ownRouter(event, owner);
 	const gateway = await gatewayOf(event, router.id);
 	const { gatewaySetup, config } = event.locals.app;
 	const { id, name, kind, title, key, settings, seenAt, trouble } = gateway;
@@ -46,6 +48,7 @@ export async function gatewayPage(event: Event) {
 		...{ id, name, title, state, trouble },
 		isReadable: gateway.unreadable.length === 0,
 		secrets: gatewaySetup.owner.secretsVersion(gateway),
+		mayChange: mayDo(owner.role, 'routers/[router]/gateway/[gateway]', 'change'),
 		router: { id: router.id, name: router.name },
 		portal: kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`,
 		seen: seenAt === null ? null : m.usage_last_response({ time: moment(seenAt, config.reportTimezone) }),

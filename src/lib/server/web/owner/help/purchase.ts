@@ -10,6 +10,8 @@ import * as m from '#lib/i18n/messages.js';
 import type { PurchaseFacts } from '#lib/server/owner/help/help.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { idOf } from '../../page-links.ts';
+import type { OwnerVisitor } from '../owner.ts';
+import { mayDo } from '../roles.ts';
 import { HELP_ACTIONS } from './actions.ts';
 import { amountText, boughtText, summaryOf } from './search.ts';
 import { adviceFor, helpState } from './state.ts';
@@ -18,12 +20,12 @@ import { timelineOf } from './timeline.ts';
 /** Returns one purchase with its timeline. Throws 404 for an unknown one and for another owner's. */
 export async function purchasePage(
 	{ params, url, locals: { app } }: RequestEvent<{ session: string }>,
-	accountId: number
+	{ actor, role }: OwnerVisitor
 ) {
-	const facts = await app.help.read(accountId, idOf(params.session));
+	const facts = await app.help.read(actor.accountId, idOf(params.session));
 	if (!facts) error(404, m.help_not_found());
 	const { reportTimezone: timeZone } = app.config;
-	const { session, payment, now, activatingUntil, isConnected, isRefundable } = facts;
+	const { session, payment, now, activatingUntil, isConnected } = facts;
 	return {
 		...summaryOf(facts, timeZone),
 		customerSees: buyersText(facts, timeZone),
@@ -35,18 +37,24 @@ export async function purchasePage(
 			time: moment(activatingUntil ?? now, timeZone)
 		}),
 		actions: [...HELP_ACTIONS].flatMap(([name, action]) =>
-			action.isPossible(facts) ? [{ name, label: action.link() }] : []
+			action.isPossible(facts) && mayDo(role, `help/[session]/${name}`)
+				? [{ name, label: action.link() }]
+				: []
 		),
-		refundNote:
-			payment?.status === 'success' && !isRefundable
-				? m.help_refund_who({ number: String(payment.id) })
-				: null,
+		refundNote: refundNote(facts, mayDo(role, 'help/[session]/refund')),
 		done: HELP_ACTIONS.get(url.searchParams.get('done') ?? '')?.done?.() ?? null,
 		timeline: timelineOf(facts, boughtText(session)).map(({ at, text }) => ({
 			when: moment(at, timeZone, { second: '2-digit' }),
 			text
 		}))
 	};
+}
+
+/** Says who can return the money if this person cannot. */
+function refundNote({ payment, isRefundable }: PurchaseFacts, mayRefund: boolean): string | null {
+	if (payment?.status !== 'success') return null;
+	if (!isRefundable) return m.help_refund_who({ number: String(payment.id) });
+	return mayRefund ? null : m.staff_ask_refund();
 }
 
 /** Returns the result that the buyer's page shows, without the password and the code. */

@@ -4,7 +4,9 @@ import {
 	invite,
 	setPlan,
 	setRole,
-	setStatus
+	setStatus,
+	startView,
+	stopView
 } from '#lib/server/web/admin/accounts.ts';
 import { requireAdmin } from '#lib/server/web/admin/admin.ts';
 import type { Actions, PageServerLoad } from './$types';
@@ -17,5 +19,7 @@ export const actions: Actions = {
 	suspend: async (event) => setStatus(event, await requireAdmin(event), 'suspended'),
 	restore: async (event) => setStatus(event, await requireAdmin(event), 'active'),
 	role: async (event) => setRole(event, await requireAdmin(event)),
-	plan: async (event) => setPlan(event, await requireAdmin(event))
+	plan: async (event) => setPlan(event, await requireAdmin(event)),
+	view: async (event) => startView(event, await requireAdmin(event)),
+	stop: async (event) => stopView(event, await requireAdmin(event))
 };

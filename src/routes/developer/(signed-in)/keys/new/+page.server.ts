@@ -4,7 +4,7 @@ import { SCOPE_TEXTS } from '#lib/server/api/contract/scopes.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { logSecurity } from '#lib/server/web/security-log.ts';
-import { requireVisitor, type Visitor } from '#lib/server/web/sign-in/sign-in.ts';
+import { requireVisitor, type Developer } from '#lib/server/web/sign-in/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const LIFETIMES = [
@@ -70,7 +70,7 @@ async function readEntry({ request }: RequestEvent) {
 }
 
 /** Creates the key. Returns null if the expiry is missing. @throws KeyRefused */
-async function make(event: RequestEvent, { account }: Visitor, entry: Entry): Promise<string | null> {
+async function make(event: RequestEvent, { account }: Developer, entry: Entry): Promise<string | null> {
 	const { apiKeys, clock, config } = event.locals.app;
 	if (entry.date !== '' && entry.lifetime !== 'date') {
 		throw new KeyRefused(

@@ -8,14 +8,14 @@ import type { PageServerLoad } from './$types';
 
 /** /owner/earnings/statement?day=: the month around a day, by router, to print. */
 export const load: PageServerLoad = async (event) => {
-	const { actor, email } = await requireOwner(event);
+	const { actor, owner } = await requireOwner(event);
 	const { earnings, clock, config } = event.locals.app;
 	const today = earnings.today();
 	const of = { period: 'monthly', day: dayOf(event.url.searchParams, today) } as const;
 	const { currency, start, end, total, data } = await earnings.groups(actor, of, { by: 'router' });
 	const beside = monthsBeside(start);
 	return {
-		email,
+		email: owner.email,
 		created: moment(clock.now(), config.reportTimezone, { year: 'numeric' }),
 		name: periodName('monthly', start, end),
 		isOver: end < today,

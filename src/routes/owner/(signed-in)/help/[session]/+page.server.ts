@@ -3,7 +3,4 @@ import { requireOwner } from '#lib/server/web/owner/owner.ts';
 import type { PageServerLoad } from './$types';
 
 /** /owner/help/{session}: what happened to a purchase, and what to do. */
-export const load: PageServerLoad = async (event) => {
-	const { actor } = await requireOwner(event);
-	return purchasePage(event, actor.accountId);
-};
+export const load: PageServerLoad = async (event) => purchasePage(event, await requireOwner(event));

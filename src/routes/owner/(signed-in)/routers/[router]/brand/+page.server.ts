@@ -16,6 +16,6 @@ export const actions: Actions = {
 		const owner = await requireActiveOwner(event);
 		const router = await ownRouter(event, owner);
 		const subject = { accountId: router.ownerAccountId, routerId: router.id };
-		return saveBrand(event, subject, owner.actor.accountId);
+		return saveBrand(event, subject, owner.actor.personId);
 	}
 };

@@ -1,0 +1,110 @@
+import type { Base } from '#lib/server/base.ts';
+import { accountActor } from '#lib/server/audit/audit.ts';
+import type { Tx } from '#lib/server/db/database.ts';
+import { byId, first, isChanged } from '#lib/server/db/first.ts';
+import { binder } from '#lib/server/platform/bind.ts';
+
+/** An administrator sees the pages of an owner for this long at most. */
+export const MAX_VIEW_MINUTES = 30;
+/** That the owner sees listed. */
+const MAX_LISTED = 20;
+const VIEW_JOB = 'owner-view.end';
+
+interface ViewOrder {
+	/** The account of the owner. */
+	accountId: number;
+	adminId: number;
+	signInSession: string;
+	/** The owner sees it. */
+	reason: string;
+}
+
+export type OwnerViews = ReturnType<typeof createOwnerViews>;
+
+/**
+ * Lets an administrator see the pages of an owner. A view belongs to one sign-in session, changes nothing and ends
+ * after MAX_VIEW_MINUTES. Start and end are in the audit log, and the owner sees both with the reason.
+ */
+export function createOwnerViews(context: Base) {
+	const bind = binder(context);
+	return {
+		start: bind(start),
+		/** The view of a sign-in session that runs now. */
+		current: bind(current),
+		stop: bind(stop),
+		/** Views of an owner's pages, newest first. */
+		ofOwner: bind(ofOwner),
+		jobs: {
+			[VIEW_JOB]: async (id: number) => {
+				await context.database.transact((trx) => end(context, trx, id, 'airtill'));
+				return null;
+			}
+		}
+	};
+}
+
+/** Ends the view that the sign-in session has. Returns false if the account is not an owner's. */
+async function start(context: Base, order: ViewOrder): Promise<boolean> {
+	const { audit, clock, database, jobs } = context;
+	const { accountId, adminId, signInSession, reason } = order;
+	return database.transact(async (trx) => {
+		if ((await byId(trx, 'accounts', accountId))?.role !== 'owner') return false;
+		await stopIn(context, trx, { adminId, signInSession });
+		const now = clock.now();
+		const endsAt = now + MAX_VIEW_MINUTES * 60_000;
+		const { id } = await trx
+			.insertInto('owner_views')
+			.values({
+				...{ account_id: accountId, admin_id: adminId, sign_in_session: signInSession, reason },
+				...{ started_at: now, ends_at: endsAt }
+			})
+			.returning('id')
+			.executeTakeFirstOrThrow();
+		await jobs.schedule(trx, VIEW_JOB, id, endsAt);
+		const after = { account_id: accountId, view: id };
+		await audit.record(trx, { actor: accountActor(adminId), action: 'owner.view_started', reason, after });
+		return true;
+	});
+}
+
+const openViews = (trx: Tx | Base['database']['db'], signInSession: string) =>
+	trx
+		.selectFrom('owner_views')
+		.selectAll()
+		.where('sign_in_session', '=', signInSession)
+		.where('ended_at', 'is', null);
+
+const current = ({ clock, database }: Base, signInSession: string) =>
+	first(openViews(database.db, signInSession).where('ends_at', '>', clock.now()));
+
+const stop = (context: Base, of: Pick<ViewOrder, 'adminId' | 'signInSession'>): Promise<void> =>
+	context.database.transact((trx) => stopIn(context, trx, of));
+
+async function stopIn(
+	context: Base,
+	trx: Tx,
+	{ adminId, signInSession }: Pick<ViewOrder, 'adminId' | 'signInSession'>
+): Promise<void> {
+	for (const { id } of await openViews(trx, signInSession).execute()) {
+		await end(context, trx, id, accountActor(adminId));
+	}
+}
+
+async function end({ audit, clock }: Base, trx: Tx, id: number, actor: string): Promise<void> {
+	const view = await first(trx.selectFrom('owner_views').selectAll().where('id', '=', id));
+	if (!view) return;
+	const endedAt = Math.min(clock.now(), view.ends_at);
+	const update = trx.updateTable('owner_views').set({ ended_at: endedAt }).where('id', '=', id);
+	if (!(await isChanged(update.where('ended_at', 'is', null)))) return;
+	const after = { account_id: view.account_id, view: id };
+	await audit.record(trx, { actor, action: 'owner.view_ended', reason: view.reason, after });
+}
+
+const ofOwner = ({ database }: Base, accountId: number) =>
+	database.db
+		.selectFrom('owner_views')
+		.selectAll()
+		.where('account_id', '=', accountId)
+		.orderBy('started_at', 'desc')
+		.limit(MAX_LISTED)
+		.execute();

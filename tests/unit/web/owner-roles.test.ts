@@ -1,0 +1,56 @@
+/** Every page and form action of owners is in the table of roles. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { HELP_ACTIONS } from '../../../src/lib/server/web/owner/help/actions.ts';
+import { OWNER_PLACES } from '../../../src/lib/server/web/owner/roles.ts';
+
+const routes = fileURLToPath(new URL('../../../src/routes/owner/(signed-in)', import.meta.url));
+/** An action of a customer's purchase is a place of its own. */
+const HELP = 'help/[session]/[action]';
+
+const files = readdirSync(routes, { recursive: true, withFileTypes: true }).filter(({ name }) =>
+	['+page.svelte', '+page.server.ts', '+server.ts'].includes(name)
+);
+
+const places = [...new Set(files.map(({ parentPath }) => path.relative(routes, parentPath)))];
+
+function actionsOf(place: string): string[] {
+	const read = (file: string) => {
+		const isThere = files.some(
+			({ name, parentPath }) => name === file && path.relative(routes, parentPath) === place
+		);
+		return isThere ? readFileSync(path.join(routes, place, file), 'utf8') : null;
+	};
+	const server = read('+server.ts');
+	if (server !== null) {
+		const methods = [...server.matchAll(/^export const (GET|POST|\w+): RequestHandler/gm)];
+		return methods.map(([, method]) => (method === 'GET' ? 'page' : 'default'));
+	}
+	const source = read('+page.server.ts') ?? '';
+	const written = /^export const actions\b.*?^\}|^export const actions\b.*$/ms.exec(source)?.[0] ?? '';
+	const named = [...written.matchAll(/^\t(\w+): |\{ (default): /gm)].map(([, name, only]) => name ?? only);
+	return ['page', ...named.filter((name) => name !== undefined)];
+}
+
+it('and the table names nothing else', () => {
+	expect(places).toContain(HELP);
+	const found = places.flatMap((place) =>
+		place === HELP ? [...HELP_ACTIONS.keys()].map((name) => `help/[session]/${name}`) : [place]
+	);
+	expect(Object.keys(OWNER_PLACES).sort()).toEqual(found.sort());
+	for (const [place, actions] of Object.entries(OWNER_PLACES)) {
+		const folder = places.includes(place) ? place : HELP;
+		expect(Object.keys(actions).sort(), place).toEqual(actionsOf(folder).sort());
+	}
+});
+
+it('each file asks who calls', () => {
+	const guards = /require(Active)?Owner|configParts|addGateway|gatewayPage/;
+	const unguarded = files
+		.filter(({ name }) => name.endsWith('.ts'))
+		.map(({ name, parentPath }) => path.join(parentPath, name))
+		.filter((file) => !guards.test(readFileSync(file, 'utf8')));
+	expect(unguarded).toEqual([]);
+});
