@@ -8,6 +8,7 @@ import {
 	type ApiBuyers
 } from './access/access.ts';
 import type { Base } from './base.ts';
+import { createAlerts, type WriteAlert } from './alerts/alerts.ts';
 import { createAudit } from './audit/audit.ts';
 import { createChecks } from './checks/checks.ts';
 import { createAccounts, type Accounts } from './developer/accounts/accounts.ts';
@@ -34,7 +35,8 @@ import { createOperatorHttp } from './billing/operators/http.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
-import { createMailer } from './platform/mail.ts';
+import { createMailer, type Mailer } from './platform/mail.ts';
+import { createMessages } from './messages/messages.ts';
 import { createPersonalData } from './personal-data/personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
@@ -85,7 +87,10 @@ export async function createApp(config: Config, options: Options = {}) {
 	const sales = createSales(base, operators);
 	const network = createNetwork(base, sales);
 	const accounts = createAccounts(base);
-	const developer = createDeveloper(base, accounts);
+	const mailer = createMailer(config);
+	const developer = createDeveloper(base, accounts, mailer);
+	const messages = createMessages({ ...base, mailer, http });
+	const alerts = createAlerts({ ...base, ...sales, messages });
 	const portal = createPortal(base, { ...network, ...developer });
 	const { jobs, database } = base;
 	let isDraining = false;
@@ -98,6 +103,8 @@ export async function createApp(config: Config, options: Options = {}) {
 		...portal,
 		operators,
 		accounts,
+		messages,
+		alerts,
 		checks: createChecks({ ...base, ...sales, operators }),
 		monitoring: createMonitoring({
 			...base,
@@ -114,13 +121,14 @@ export async function createApp(config: Config, options: Options = {}) {
 			if (config.remoteApi) await refuseGateways(sales.gateways);
 			else portal.api.key = await portalKey(accounts, developer.apiKeys);
 		},
-		/** The command line does not start the jobs. */
-		startJobs() {
+		/** The command line, which has no sentences for people, does not start the jobs. */
+		startJobs(writeAlert: WriteAlert) {
 			const { payments, sessions } = sales;
 			const { access, gatewayHealth, usage } = network;
-			const own = [payments, access, sessions, gatewayHealth, usage, personalData];
+			const own = [payments, access, sessions, gatewayHealth, usage, personalData, messages];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
-			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
+			const others = { ...alerts.jobs(writeAlert), ...developer.jobHandlers };
+			jobs.start(Object.assign({}, ...handlers, others), failingEndpoints);
 		},
 		/** Tells proxies through /readyz that this process is about to stop. */
 		drain() {
@@ -220,9 +228,8 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	};
 }
 
-function createDeveloper(base: Base, accounts: Accounts) {
+function createDeveloper(base: Base, accounts: Accounts, mailer: Mailer) {
 	const { config, clock, log, database, secrets } = base;
-	const mailer = createMailer(config);
 	const rules = {
 		allowInsecure: config.webhookAllowInsecure,
 		isTest: config.mode === 'sandbox',

@@ -42,6 +42,8 @@ import { purchaseSearch } from './migrations/0047-purchase-search.ts';
 import { refundTimes } from './migrations/0049-refund-times.ts';
 import { routerSearch } from './migrations/0050-router-search.ts';
 import { extraTime } from './migrations/0051-extra-time.ts';
+import { messages } from './migrations/0054-messages.ts';
+import { alerts } from './migrations/0055-alerts.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -110,7 +112,9 @@ const MIGRATIONS: readonly Migration[] = [
 	purchaseSearch,
 	refundTimes,
 	routerSearch,
-	extraTime
+	extraTime,
+	messages,
+	alerts
 ];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */
