@@ -312,7 +312,8 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			'/owner/payments',
 			'/owner/people',
 			'/owner/routers',
-			'/owner/brand'
+			'/owner/brand',
+			'/owner/alerts'
 		];
 		const csv = '/owner/payments/export?period=monthly';
 		for (const path of [...own, csv, '/owner/people?group=expired', '/owner/payments?period=monthly']) {

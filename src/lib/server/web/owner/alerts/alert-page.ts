@@ -38,6 +38,7 @@ export async function alertPage({ locals: { app }, url }: RequestEvent, accountI
 	const { config, alerts, messages } = app;
 	const words = eventWords();
 	const channels = await alerts.channels(accountId);
+	const priceMinor = config.sms?.priceMinor ?? 0;
 	const { count, price } = await messages.smsOfMonth(accountId);
 	return {
 		done: url.searchParams.has('done'),
@@ -54,11 +55,15 @@ export async function alertPage({ locals: { app }, url }: RequestEvent, accountI
 				isOff: problem !== null,
 				address: address && (channel === 'sms' ? apart(formatMobile(address)) : address)
 			})),
-		costs: {
-			price: money(toMajor(config.sms?.priceMinor ?? 0, config.currency), config.currency),
-			count: numberText(count),
-			sum: money(price, config.currency)
-		}
+		/** null without a price. */
+		costs:
+			priceMinor === 0
+				? null
+				: {
+						price: money(toMajor(priceMinor, config.currency), config.currency),
+						count: numberText(count),
+						sum: money(price, config.currency)
+					}
 	};
 }
 
