@@ -1,6 +1,6 @@
 /**
  * Providers of SMS: Africa's Talking (developers.africastalking.com/docs/sms/sending/bulk), and one that takes any JSON
- * body. Both keep what they sent. Numbers that end in 403 are refused as invalid, in 405 for want of balance.
+ * body. Both answer `GET /sent` with what they sent. Numbers that end in 403 are refused as invalid, in 405 for want of balance.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Protocol, SimulatorAnswer, SimulatorRequest } from './frame.ts';
@@ -19,9 +19,17 @@ export interface SentSms {
 	text: string;
 }
 
+interface Own extends Pick<Protocol, 'name' | 'credentials' | 'environment'> {
+	sent: SentSms[];
+	answer(request: SimulatorRequest): SimulatorAnswer | null;
+}
+
 /** A protocol without payments. */
-const provider = (own: Pick<Protocol, 'name' | 'credentials' | 'environment' | 'handle'>): Protocol => ({
+const provider = ({ sent, answer, ...own }: Own): Protocol & { sent: SentSms[] } => ({
 	...own,
+	sent,
+	handle: async (request) =>
+		`${request.method} ${request.path}` === 'GET /sent' ? { status: 200, body: sent } : answer(request),
 	defaults: () => ({}),
 	notFound: () => ({ status: 404, body: 'not found' }),
 	down: () => ({ status: 500, body: 'down' }),
@@ -33,7 +41,7 @@ const refusalOf = (to: string) => REFUSED[to.slice(-3)];
 
 export function africasTalkingProtocol(): Protocol & { sent: SentSms[] } {
 	const sent: SentSms[] = [];
-	const handle = ({ method, path, headers, body }: SimulatorRequest): SimulatorAnswer | null => {
+	const answer = ({ method, path, headers, body }: SimulatorRequest): SimulatorAnswer | null => {
 		if (path !== '/version1/messaging') return null;
 		if (method !== 'POST' || !isType(headers, 'application/x-www-form-urlencoded')) {
 			return { status: 400, body: 'The request content was malformed' };
@@ -58,22 +66,21 @@ export function africasTalkingProtocol(): Protocol & { sent: SentSms[] } {
 		const total = refusal ? 'Sent to 0/1 Total Cost: 0' : 'Sent to 1/1 Total Cost: UGX 35.0000';
 		return { status: 201, body: { SMSMessageData: { Message: total, Recipients: [recipient] } } };
 	};
-	const own = provider({
+	return provider({
+		...{ sent, answer },
 		name: 'africastalking',
 		credentials: { username: USERNAME, api_key: API_KEY },
 		environment: (url) => ({
 			AFRICASTALKING_URL: url,
 			AFRICASTALKING_USERNAME: USERNAME,
 			AFRICASTALKING_API_KEY: API_KEY
-		}),
-		handle: async (request) => handle(request)
+		})
 	});
-	return { ...own, sent };
 }
 
 export function httpSmsProtocol(): Protocol & { sent: SentSms[] } {
 	const sent: SentSms[] = [];
-	const handle = ({ method, headers, body }: SimulatorRequest): SimulatorAnswer => {
+	const answer = ({ method, headers, body }: SimulatorRequest): SimulatorAnswer => {
 		const message = isType(headers, 'application/json') ? objectIn(body) : null;
 		if (method !== 'POST' || !message) return { status: 400, body: 'JSON is expected' };
 		if (headers.authorization !== `Bearer ${TOKEN}`) return { status: 401, body: 'wrong token' };
@@ -82,16 +89,15 @@ export function httpSmsProtocol(): Protocol & { sent: SentSms[] } {
 		sent.push({ to, text });
 		return { status: 202, body: { id: sent.length } };
 	};
-	const own = provider({
+	return provider({
+		...{ sent, answer },
 		name: 'sms',
 		credentials: { token: TOKEN },
 		environment: (url) => ({
 			SMS_URL: `${url}/send`,
 			SMS_HEADERS: JSON.stringify({ 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` })
-		}),
-		handle: async (request) => handle(request)
+		})
 	});
-	return { ...own, sent };
 }
 
 const isType = (headers: IncomingHttpHeaders, type: string) =>

@@ -74,7 +74,8 @@ function smsText(
 	const { user, password, folded } = signInInstructions(session, { shownOn: 'page', signIn, code });
 	const login = folded === null ? [user, password].filter((one) => one !== null) : [];
 	return [
-		session.ssid,
+		// The label of the password names the Wi-Fi too.
+		...(login.length === 0 ? [session.ssid] : []),
 		...login.map(({ label, text }) => `${label}: ${text}`),
 		`${m.resume_label()}: ${code}`,
 		`${new URL(origin).host}${link('/resume')}`

@@ -86,7 +86,8 @@ export async function changeAlerts(event: RequestEvent, accountId: number) {
 			});
 			const to = { address, locale: currentLocale(), write };
 			if (!(await alerts.setAddress(own, to))) return refused(m.alerts_limited());
-			break;
+			// The page asks for the code.
+			return redirect(303, event.url.pathname);
 		}
 		case 'confirm':
 			if (!(await alerts.confirm(own, field('code').replace(/\s/g, '')))) {
