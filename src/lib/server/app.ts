@@ -35,7 +35,7 @@ import { createOperatorHttp } from './billing/operators/http.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
-import { createMailer, type Mailer } from './platform/mail.ts';
+import { createMailer } from './platform/mail.ts';
 import { createMessages } from './messages/messages.ts';
 import { createPersonalData } from './personal-data/personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
@@ -87,9 +87,8 @@ export async function createApp(config: Config, options: Options = {}) {
 	const sales = createSales(base, operators);
 	const network = createNetwork(base, sales);
 	const accounts = createAccounts(base);
-	const mailer = createMailer(config);
-	const developer = createDeveloper(base, accounts, mailer);
-	const messages = createMessages({ ...base, mailer, http });
+	const developer = createDeveloper(base, accounts);
+	const messages = createMessages({ ...base, ...developer, http });
 	const alerts = createAlerts({ ...base, ...sales, messages });
 	const portal = createPortal(base, { ...network, ...developer });
 	const { jobs, database } = base;
@@ -121,14 +120,14 @@ export async function createApp(config: Config, options: Options = {}) {
 			if (config.remoteApi) await refuseGateways(sales.gateways);
 			else portal.api.key = await portalKey(accounts, developer.apiKeys);
 		},
-		/** The command line, which has no sentences for people, does not start the jobs. */
+		/** The command line, which has no sentences of pages, does not start the jobs. */
 		startJobs(writeAlert: WriteAlert) {
 			const { payments, sessions } = sales;
 			const { access, gatewayHealth, usage } = network;
 			const own = [payments, access, sessions, gatewayHealth, usage, personalData, messages];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
-			const others = { ...alerts.jobs(writeAlert), ...developer.jobHandlers };
-			jobs.start(Object.assign({}, ...handlers, others), failingEndpoints);
+			handlers.push(alerts.jobs(writeAlert), developer.jobHandlers);
+			jobs.start(Object.assign({}, ...handlers), failingEndpoints);
 		},
 		/** Tells proxies through /readyz that this process is about to stop. */
 		drain() {
@@ -228,8 +227,9 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	};
 }
 
-function createDeveloper(base: Base, accounts: Accounts, mailer: Mailer) {
+function createDeveloper(base: Base, accounts: Accounts) {
 	const { config, clock, log, database, secrets } = base;
+	const mailer = createMailer(config);
 	const rules = {
 		allowInsecure: config.webhookAllowInsecure,
 		isTest: config.mode === 'sandbox',

@@ -90,7 +90,10 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('an address gets its code and nothing else before the code was entered', async () => {
 		const { owner } = await newHotspot();
+		const [before, beforeTo] = newNumber();
 		const [typed, to] = newNumber();
+		// A change of the address keeps the events, and needs a code again.
+		await switchOn(owner, 'sms', before, beforeTo, ['gateway']);
 		const asked = await owner.post(PAGE, { do: 'address', channel: 'sms', address: typed });
 		expect(asked.text).toContain('Code that we sent to');
 		await owner.post(PAGE, { do: 'events', channel: 'sms', event: ['gateway', 'takings', 'refunds'] });
@@ -103,6 +106,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		]);
 		await fallSilent();
 		expect(textsTo(to)).toEqual([expect.stringContaining(code)]);
+		expect(textsTo(beforeTo)).toHaveLength(1);
 		// The code is older than 15 minutes by now.
 		await later(fixture(), 2 * minute);
 		expect((await owner.post(PAGE, { do: 'confirm', channel: 'sms', code })).status).toBe(400);
@@ -336,18 +340,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await stored()).toEqual(before);
 	});
 
-	it('a removed address gets nothing, and the audit log has no address', async () => {
+	it('a removed address gets nothing', async () => {
 		const { owner } = await newHotspot();
 		const [typed, to] = newNumber();
 		await switchOn(owner, 'sms', typed, to, ['gateway']);
 		await owner.post(PAGE, { do: 'remove', channel: 'sms' });
 		await fallSilent();
 		expect(textsTo(to)).toHaveLength(1);
-		const entries = await fixture().sql.all(
-			"select * from audit_log where action = 'alerts.changed' and actor = ?",
-			`account ${owner.accountId}`
-		);
-		expect(entries).toHaveLength(4);
-		expect(JSON.stringify(entries)).not.toContain(to.slice(1));
 	});
 });

@@ -73,7 +73,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const press = () => buyer().post(`${path}?/sms`);
 		await press();
 		const refused = await afterTry(path);
-		expect(refused.text).toContain('We can’t send the SMS right now. Write your code down.');
+		expect(refused.text).toMatch(/We can’t send the SMS to 0774 ••• 403 right now\. Write your code down\./);
 		expect(formOf(refused)).toBe(true);
 		await press();
 		expect(formOf(await afterTry(path))).toBe(false);
@@ -101,7 +101,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const path = await buy(phone);
 			const page = await buyer().post(`${path}?/sms`);
 			await afterTry(path);
-			if (count === 5) expect(page.text).toContain('We can’t send the SMS right now.');
+			if (count === 5) expect(page.text).toContain('We can’t send the SMS to');
 		}
 		expect(textsTo(phone)).toHaveLength(5);
 	});

@@ -1,10 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Locale } from '#lib/i18n/locales.ts';
-import { maskPhone } from '#lib/domain/phone.ts';
-import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Earnings } from '#lib/server/billing/earnings/earnings.ts';
-import type { Tx } from '#lib/server/db/database.ts';
 import { DAY_MS, type Channel, type Messages } from '#lib/server/messages/messages.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { equalSecrets, hmac } from '#lib/server/platform/secrets.ts';
@@ -98,7 +95,6 @@ function setAddress(
 		);
 		const key = `channel ${id} code ${now} ${codes.length}`;
 		await messages.queue(trx, { accountId, channel, kind: 'code', key, address, ...write(code) });
-		await record(context, trx, { accountId, channel }, { address });
 		return true;
 	});
 	return sent.finally(() => jobs.nudge());
@@ -119,7 +115,6 @@ function confirm(context: AlertsContext, { accountId, channel }: Own, code: stri
 			return false;
 		}
 		await store.change(trx, row.id, { confirmed_at: clock.now(), code_hash: null, code_until: null });
-		await record(context, trx, { accountId, channel }, { address: row.address, confirmed: true });
 		return true;
 	});
 }
@@ -136,23 +131,7 @@ const setEvents = (
 		await store.change(trx, row.id, { events: JSON.stringify(events), locale });
 		// The end of an outage is of interest only to those who were told of it.
 		if (!events.includes('gateway')) await store.forgetOutages(trx, row.id);
-		await record(context, trx, { accountId, channel }, { events });
 	});
 
-const remove = (context: AlertsContext, { accountId, channel }: Own): Promise<void> =>
-	context.database.transact(async (trx) => {
-		await store.remove(trx, { account_id: accountId, channel });
-		await record(context, trx, { accountId, channel }, { address: null });
-	});
-
-const record = (
-	{ audit }: AlertsContext,
-	trx: Tx,
-	{ accountId, channel }: Own,
-	{ address, ...after }: { address?: string | null; confirmed?: boolean; events?: readonly AlertEvent[] }
-) =>
-	audit.record(trx, {
-		actor: accountActor(accountId),
-		action: 'alerts.changed',
-		after: { channel, ...after, ...(address !== undefined && { to: address && maskPhone(address) }) }
-	});
+const remove = ({ database }: AlertsContext, { accountId, channel }: Own) =>
+	store.remove(database.db, { account_id: accountId, channel });

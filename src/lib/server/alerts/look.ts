@@ -1,7 +1,7 @@
 import { dateAt, hourAt } from '#lib/format/calendar.ts';
 import { isLocale, type Locale } from '#lib/i18n/locales.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { DAY_MS, type NewMessage } from '#lib/server/messages/messages.ts';
+import { DAY_MS } from '#lib/server/messages/messages.ts';
 import type { AlertsContext } from './alerts.ts';
 import * as store from './store.ts';
 
@@ -66,13 +66,19 @@ async function tellOutages(context: AlertsContext, round: Round): Promise<void> 
 	] as const;
 	for (const [kind, found, note] of groups) {
 		for (const rows of Map.groupBy(found, ({ id }) => id).values()) {
-			const [channel] = rows;
-			if (!channel) continue;
 			const gateways = rows.map(({ since, ...row }) => ({ ...row, since: since ?? round.now }));
-			await tell(context, round, channel, { kind, gateways }, async (trx) => {
-				for (const gateway of gateways) await note(trx, gateway);
-				return true;
-			});
+			const [first] = gateways;
+			if (!first) continue;
+			await tell(
+				context,
+				round,
+				first,
+				{ kind, gateways },
+				`${first.gateway_id} ${first.since}`,
+				async (trx) => {
+					for (const gateway of gateways) await note(trx, gateway);
+				}
+			);
 		}
 	}
 }
@@ -87,7 +93,9 @@ async function tellTakings(context: AlertsContext, round: Round): Promise<void> 
 		const owner = { accountId: channel.account_id };
 		const { total, currency } = await earnings.report(owner, { period: 'daily', from: day, to: day });
 		const alert = { kind: 'takings', day, net: total.net, payments: total.sessions, currency } as const;
-		await tell(context, round, channel, alert, (trx) => store.noteTakings(trx, channel, day));
+		await tell(context, round, channel, alert, day, (trx) =>
+			store.change(trx, channel.id, { takings_day: day })
+		);
 	}
 }
 
@@ -96,28 +104,29 @@ async function tellRefunds(context: AlertsContext, round: Round): Promise<void> 
 	for (const found of await store.waitingReviews(context.database.db, before)) {
 		const { role, count, newest } = found;
 		const alert = { kind: 'refunds', count, hours: WAITING_HOURS, decides: role === 'admin' } as const;
-		await tell(context, round, found, alert, async (trx) => {
-			await store.change(trx, found.id, { review_id: newest });
-			return true;
-		});
+		await tell(context, round, found, alert, `${newest}`, (trx) =>
+			store.change(trx, found.id, { review_id: newest })
+		);
 	}
 }
 
-/** @param note records that it was told; returns false if it was told before */
+/** @param event names it among the alerts of its kind @param note records in the transaction that it was told */
 async function tell(
 	{ database, messages }: AlertsContext,
 	{ now, write }: Round,
 	{ id, account_id: accountId, channel, address, locale }: store.ChannelRow,
 	alert: Alert,
-	note: (trx: Tx) => Promise<boolean>
+	event: string,
+	note: (trx: Tx) => Promise<unknown>
 ): Promise<void> {
 	const { kind } = alert;
 	await database.transact(async (trx) => {
 		const recent = await messages.recent(trx, { accountId, channel }, now - DAY_MS);
 		const isEarly = recent.some((one) => one.kind === kind && now - one.created_at < DISTANCE_MS[kind]);
-		if (isEarly || recent.length >= MOST_A_DAY || !(await note(trx))) return;
+		if (isEarly || recent.length >= MOST_A_DAY) return;
+		await note(trx);
 		const content = write(alert, isLocale(locale) ? locale : 'en');
-		const about = { accountId, channel, kind, key: `channel ${id} ${kind} ${now}`, address };
-		await messages.queue(trx, { ...about, ...content } satisfies NewMessage);
+		const about = { accountId, channel, kind, key: `channel ${id} ${kind} ${event}`, address };
+		await messages.queue(trx, { ...about, ...content });
 	});
 }

@@ -1,6 +1,5 @@
 import { sql, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { isChanged } from '#lib/server/db/first.ts';
 import type { AlertChannelsTable } from '#lib/server/db/schema.ts';
 
 export type ChannelRow = Selectable<AlertChannelsTable>;
@@ -101,16 +100,6 @@ export const lackTakings = (queries: Queries, day: string) =>
 		.where(({ or, eb }) => or([eb('takings_day', 'is', null), eb('takings_day', '<', day)]))
 		.orderBy('alert_channels.id')
 		.execute();
-
-/** Returns false if the day was noted before. */
-export const noteTakings = (queries: Queries, { id, takings_day }: ChannelRow, day: string) =>
-	isChanged(
-		queries
-			.updateTable('alert_channels')
-			.set({ takings_day: day })
-			.where('id', '=', id)
-			.where('takings_day', takings_day === null ? 'is' : '=', takings_day)
-	);
 
 /** Channels with a review that waits since before a moment and was not told. Administrators decide all reviews. */
 export const waitingReviews = (queries: Queries, before: number) =>

@@ -22,29 +22,23 @@ export async function codeBySms({ locals, params, url }: Event, shown: PurchaseS
 	if (!sms) return null;
 	const number = hideMiddle(formatMobile(phone));
 	const isWaiting = sms.status === 'queued' || sms.status === 'sending';
-	const failed = url.searchParams.has('no-sms') ? m.purchase_sms_failed() : null;
+	const status = sms.status ?? (url.searchParams.has('no-sms') ? 'failed' : null);
 	return {
 		/** '' before the first one. */
 		state: sms.status ?? '',
 		ask: sms.mayAsk ? m.purchase_sms_ask({ number }) : null,
-		text: sms.status === null ? failed : stateText(sms.status, number),
+		text: status && TEXTS[status]({ number }),
 		refreshSeconds: isWaiting ? SOON_SECONDS : null
 	};
 }
 
-function stateText(status: Status, number: string): string {
-	switch (status) {
-		case 'queued':
-		case 'sending':
-			return m.purchase_sms_sending({ number });
-		case 'sent':
-			return m.purchase_sms_sent({ number });
-		case 'uncertain':
-			return m.purchase_sms_uncertain({ number });
-		case 'failed':
-			return m.purchase_sms_failed();
-	}
-}
+const TEXTS: Record<Status, (values: { number: string }) => string> = {
+	queued: m.purchase_sms_sending,
+	sending: m.purchase_sms_sending,
+	sent: m.purchase_sms_sent,
+	uncertain: m.purchase_sms_uncertain,
+	failed: m.purchase_sms_failed
+};
 
 /** Returns the number whose payment bought the pass; null without a running pass. */
 function payingNumber({ pass, part: { payment } }: PurchaseShown): string | null {

@@ -7,25 +7,20 @@ import type { Alert, WriteAlert } from '../../../alerts/alerts.ts';
 /** Gateways that an alert names. */
 const MOST_NAMES = 3;
 
+const SUBJECTS = {
+	silent: m.alerts_event_gateway,
+	back: m.alerts_event_gateway,
+	takings: m.alerts_event_takings,
+	refunds: m.alerts_event_refunds
+};
+
 /** Jobs have no request, so every text gets its language here. */
 export const createAlertWriter =
 	(timeZone: string): WriteAlert =>
 	(alert, locale) => ({
-		subject: `Airtill: ${subjectOf(alert, { locale })}`,
+		subject: `Airtill: ${SUBJECTS[alert.kind]({}, { locale })}`,
 		text: `Airtill: ${textOf(alert, { locale, timeZone })}`
 	});
-
-function subjectOf({ kind }: Alert, said: { locale: Locale }): string {
-	switch (kind) {
-		case 'silent':
-		case 'back':
-			return m.alerts_event_gateway({}, said);
-		case 'takings':
-			return m.alerts_event_takings({}, said);
-		case 'refunds':
-			return m.alerts_event_refunds({}, said);
-	}
-}
 
 function textOf(alert: Alert, { locale, timeZone }: { locale: Locale; timeZone: string }): string {
 	const said = { locale };
