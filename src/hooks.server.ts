@@ -8,6 +8,7 @@ import { fillRules } from '#lib/server/web/brand.ts';
 import { createApi, type Api } from '#lib/server/api/api.ts';
 import { readProxySettings } from '#lib/server/api/http/client-address.ts';
 import { createProxyWarning } from '#lib/server/web/proxy-warning.ts';
+import { createAlertWriter } from '#lib/server/web/owner/alerts/alert-texts.ts';
 import { compressPage } from '#lib/server/web/compress.ts';
 import {
 	isApiPath,
@@ -35,7 +36,7 @@ export const init: ServerInit = async () => {
 	app = await createApp(loadConfig(env));
 	await app.openPortal();
 	const demo = await loadDemo(app);
-	app.startJobs();
+	app.startJobs(createAlertWriter(app.config.reportTimezone));
 	const proxy = readProxySettings(env);
 	api = createApi(app, proxy);
 	warnOfProxy = createProxyWarning(app, proxy);

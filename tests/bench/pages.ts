@@ -68,7 +68,8 @@ try {
 				`/owner/payments?period=${period}`
 			]),
 			...['/owner/earnings/statement', '/owner/earnings/all?by=router&period=monthly'],
-			...['/owner/people', '/owner/people?group=expired', '/owner/routers', '/owner/brand', '/owner/staff'],
+			...['/owner/people', '/owner/people?group=expired', '/owner/routers', '/owner/brand'],
+			...['/owner/alerts', '/owner/staff'],
 			...['', '/price', '/offers', '/edit', '/sales', '/access', '/brand'].map(
 				(page) => `/owner/routers/${router}${page}`
 			)

@@ -4,8 +4,9 @@ import { mpesa } from './mpesa.ts';
 import { mtn } from './mtn.ts';
 import { checkOptions, type ProtocolOptions } from './options.ts';
 import { pawapay } from './pawapay.ts';
+import { africasTalkingProtocol, httpSmsProtocol } from './sms.ts';
 
-/** The simulated operators, by the name that `npm run simulator` takes. */
+/** The simulated operators and providers of SMS, by the name that `npm run simulator` takes. */
 export const PROTOCOLS: Readonly<Record<string, (options: ProtocolOptions) => Protocol>> = {
 	mtn,
 	mpesa,
@@ -16,5 +17,13 @@ export const PROTOCOLS: Readonly<Record<string, (options: ProtocolOptions) => Pr
 	pawapay: (options) => {
 		checkOptions(options, []);
 		return pawapay();
+	},
+	africastalking: (options) => {
+		checkOptions(options, []);
+		return africasTalkingProtocol();
+	},
+	sms: (options) => {
+		checkOptions(options, []);
+		return httpSmsProtocol();
 	}
 };

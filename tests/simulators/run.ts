@@ -1,5 +1,6 @@
 /**
- * `npm run simulator -- mtn|mpesa|airtel|pawapay [--port 4001]`: a simulated operator by hand. Prints one line of JSON
+ * `npm run simulator -- mtn|mpesa|airtel|pawapay [--port 4001]`: a simulated operator, or provider of SMS
+ * (`africastalking`, `sms`), by hand. Prints one line of JSON
  * with its address, the credentials that it takes and the settings that point Airtill at it; ends with Ctrl-C.
  * `--portal name=value` is what a merchant sets in the operator's portal, e.g. `callback_url=http://…`; other
  * `--name value` go to the operator's protocol, e.g. `mtn --market mtnuganda`.

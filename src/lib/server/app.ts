@@ -8,6 +8,7 @@ import {
 	type ApiBuyers
 } from './access/access.ts';
 import type { Base } from './base.ts';
+import { createAlerts, type WriteAlert } from './alerts/alerts.ts';
 import { createAudit } from './audit/audit.ts';
 import { createChecks } from './checks/checks.ts';
 import { createAccounts, type Accounts } from './developer/accounts/accounts.ts';
@@ -35,6 +36,7 @@ import { createOperators, type Operators } from './billing/operators/registry.ts
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
 import { createMailer } from './platform/mail.ts';
+import { createMessages } from './messages/messages.ts';
 import { createPersonalData } from './personal-data/personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
@@ -87,6 +89,8 @@ export async function createApp(config: Config, options: Options = {}) {
 	const network = createNetwork(base, sales);
 	const accounts = createAccounts(base);
 	const developer = createDeveloper(base, accounts);
+	const messages = createMessages({ ...base, ...developer, http });
+	const alerts = createAlerts({ ...base, ...sales, messages });
 	const portal = createPortal(base, { ...sales, ...network, ...developer });
 	const { jobs, database } = base;
 	let isDraining = false;
@@ -100,6 +104,8 @@ export async function createApp(config: Config, options: Options = {}) {
 		...portal,
 		operators,
 		accounts,
+		messages,
+		alerts,
 		checks: createChecks({ ...base, ...sales, operators }),
 		monitoring: createMonitoring({
 			...base,
@@ -117,13 +123,14 @@ export async function createApp(config: Config, options: Options = {}) {
 			if (config.remoteApi) await refuseGateways(sales.gateways);
 			else portal.api.key = await portalKey(accounts, developer.apiKeys);
 		},
-		/** The command line does not start the jobs. */
-		startJobs() {
+		/** The command line, which has no sentences of pages, does not start the jobs. */
+		startJobs(writeAlert: WriteAlert) {
 			const { payments, sessions } = sales;
 			const { access, gatewayHealth, usage } = network;
-			const own = [payments, access, sessions, gatewayHealth, usage, personalData, ownerViews];
+			const own = [payments, access, sessions, gatewayHealth, usage, personalData, ownerViews, messages];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
-			jobs.start(Object.assign({}, ...handlers, developer.jobHandlers), failingEndpoints);
+			handlers.push(alerts.jobs(writeAlert), developer.jobHandlers);
+			jobs.start(Object.assign({}, ...handlers), failingEndpoints);
 		},
 		/** Tells proxies through /readyz that this process is about to stop. */
 		drain() {

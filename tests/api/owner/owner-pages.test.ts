@@ -313,6 +313,7 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			'/owner/people',
 			'/owner/routers',
 			'/owner/brand',
+			'/owner/alerts',
 			'/owner/staff'
 		];
 		const csv = '/owner/payments/export?period=monthly';

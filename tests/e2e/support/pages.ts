@@ -213,6 +213,7 @@ export const OWNING: readonly Place[] = [
 	{ ...owned('owner: help, end', '/owner/help'), act: askEnd },
 	owned('owner: look', '/owner/brand'),
 	owned('owner: staff', '/owner/staff'),
+	owned('owner: alerts', '/owner/alerts'),
 	owned('owner: routers', '/owner/routers'),
 	owned('owner: router, new', '/owner/routers/new'),
 	owned('owner: router', `/owner/routers/${ROUTER}`),

@@ -18,7 +18,8 @@ const MAY_EQUAL_ENGLISH: readonly RegExp[] = [
 	/^list_(network|page_title)$/,
 	/^router_(minutes|total|number_hint|test_other)$/,
 	/^(kiosk_total|owner_total|receipt_code|owner_brand_logo|owner_nav_routers|map_place)$/,
-	/^owner_(router|router_(position|lat|lon)|gateway_(site|config))$/
+	/^owner_(router|router_(position|lat|lon)|gateway_(site|config))$/,
+	/^alerts_sms$/
 ];
 
 type Catalogue = Record<string, string>;

@@ -36,6 +36,13 @@ const WRONG: Record<string, string[]> = {
 	AIRTILL_LOG_LEVEL: ['verbose', 'INFO'],
 	SMTP_URL: ['mail.example', 'https://mail.example', 'smtp'],
 	MAIL_FROM: ['airtill', 'a@b.example\nBcc: c@d.example'],
+	AFRICASTALKING_SENDER: ['a<b', 'x'.repeat(16)],
+	AFRICASTALKING_URL: ['api.africastalking.com', 'ftp://x'],
+	SMS_URL: ['sms.example', 'ftp://x'],
+	SMS_HEADERS: ['authorization: x', '[]', '{"a":1}', '{"a b":"x"}', '{"a":"x\\ny"}'],
+	SMS_BODY: ['{"to":"{number}"}', '{"text":"{text}"}'],
+	SMS_PRICE: ['UGX 35', '-1', '35,5', '0.005'],
+	SMS_BUYER_CODES: ['yes', 'true'],
 	CONTACT: ['the manager', '0800 100 200, office', ',', '12'],
 	TEXTS_DIR: ['/nowhere'],
 	CURRENCY: ['ugx', 'JPY', 'toString', 'UG'],
@@ -185,6 +192,18 @@ describe('the configuration', () => {
 		expect(complaint({ AIRTILL_API_KEY: 'x' })).toContain('AIRTILL_API_URL');
 		const remote = load({ AIRTILL_API_URL: 'https://api.example/v1/', AIRTILL_API_KEY: 'x' }).remoteApi;
 		expect(remote).toEqual({ url: 'https://api.example/v1', key: 'x' });
+	});
+
+	it('wants one complete provider of SMS, and a price that its currency has', () => {
+		const africasTalking = { AFRICASTALKING_USERNAME: 'app', AFRICASTALKING_API_KEY: 'key' };
+		expect(load().sms).toBeNull();
+		expect(load({ ...africasTalking, SMS_PRICE: '35' }).sms).toMatchObject({ priceMinor: 35 });
+		expect(load({ SMS_URL: 'http://modem.local/send/' }).sms?.provider).toMatchObject({
+			...{ kind: 'http', url: 'http://modem.local/send/' }
+		});
+		expect(complaint({ AFRICASTALKING_USERNAME: 'app' })).toContain('AFRICASTALKING_API_KEY');
+		expect(complaint({ ...africasTalking, SMS_URL: 'https://x.example' })).toContain('- SMS_URL: ');
+		expect(complaint({ SMS_PRICE: '0.5' })).toContain('- SMS_PRICE: UGX');
 	});
 
 	it.each([

@@ -34,6 +34,8 @@ it('every derived key either verifies with both secrets or may change', () => {
 		'purchase code hash'
 	]);
 	expect(purposes('derive')).toEqual([
+		// Ends after fifteen minutes.
+		'alert code',
 		'callback',
 		// A sandbox prints it at each start.
 		'demo-password',

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { durationSeconds, MAX_DURATION } from '#lib/domain/duration.ts';
-import { MAX_AMOUNT_MINOR, toMajor } from '#lib/domain/money.ts';
+import { MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { IsListed } from '../billing/operators/addresses.ts';
 import { configureOperators, operatorTables } from '../billing/operators/configure.ts';
 import { sandboxSecret } from '../platform/sandbox-secret.ts';
@@ -90,6 +90,18 @@ function conflictsOf(settings: Settings): string[] {
 			'MAIL_FROM: is required with SMTP_URL.'
 		],
 		[
+			(settings.AFRICASTALKING_USERNAME === undefined) !== (settings.AFRICASTALKING_API_KEY === undefined),
+			'AFRICASTALKING_USERNAME and AFRICASTALKING_API_KEY: set both or neither.'
+		],
+		[
+			settings.AFRICASTALKING_USERNAME !== undefined && settings.SMS_URL !== undefined,
+			'SMS_URL: is refused with AFRICASTALKING_USERNAME. Choose one provider.'
+		],
+		[
+			settings.SMS_PRICE > 0 && toMinor(settings.SMS_PRICE, currency) === null,
+			`SMS_PRICE: ${currency} does not have that many decimals.`
+		],
+		[
 			isTileServer && settings.BASEMAP_ATTRIBUTION === undefined,
 			'BASEMAP_ATTRIBUTION: is required with a tile server. Its provider says what must be shown.'
 		],
@@ -122,6 +134,8 @@ const serverConfig = (settings: Settings) => ({
 		settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined
 			? { url: settings.SMTP_URL, from: settings.MAIL_FROM }
 			: null,
+	/** null: no SMS. */
+	sms: smsConfig(settings),
 	/** null: the API of this process. */
 	remoteApi:
 		settings.AIRTILL_API_URL !== undefined && settings.AIRTILL_API_KEY !== undefined
@@ -145,6 +159,22 @@ const serverConfig = (settings: Settings) => ({
 	/** Retention of personal data. */
 	keepDays: { numbers: settings.KEEP_NUMBERS_DAYS, devices: settings.KEEP_DEVICES_DAYS }
 });
+
+/** The provider and the price of one SMS. */
+function smsConfig(settings: Settings) {
+	const { AFRICASTALKING_USERNAME: username, AFRICASTALKING_API_KEY: apiKey, SMS_URL: url } = settings;
+	const terms = {
+		priceMinor: toMinor(settings.SMS_PRICE, settings.CURRENCY) ?? 0,
+		buyerCodes: settings.SMS_BUYER_CODES
+	};
+	if (username !== undefined && apiKey !== undefined) {
+		const at = { url: settings.AFRICASTALKING_URL, sender: settings.AFRICASTALKING_SENDER ?? null };
+		return { ...terms, provider: { kind: 'africastalking', username, apiKey, ...at } as const };
+	}
+	if (url === undefined) return null;
+	const request = { url, headers: settings.SMS_HEADERS, body: settings.SMS_BODY };
+	return { ...terms, provider: { kind: 'http', ...request } as const };
+}
 
 const salesConfig = (settings: Settings) => ({
 	/** By operator. One without a list may call from anywhere. */

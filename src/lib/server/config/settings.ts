@@ -9,6 +9,7 @@ import { NAMED_METHODS } from '../billing/operators/registry.ts';
 import { flag, httpUrl, integer, position, secret, timeZone } from './fields.ts';
 import { LIMITS } from './limits.ts';
 import type { Setting } from './setting.ts';
+import { SMS_SETTINGS } from './sms.ts';
 
 /** Excludes the operators' settings. The configuration reference shows the descriptions. */
 export const SETTINGS = {
@@ -82,7 +83,7 @@ export const SETTINGS = {
 			.url({ protocol: /^smtps?$/, error: 'Use "smtps://USER:PASSWORD@HOST:465" or "smtp://HOST:587".' })
 			.optional(),
 		description:
-			'Mail server for sign-in links, for example `smtps://USER:PASSWORD@mail.example:465`. Without it a sandbox prints e-mails, and live mode sends none.'
+			'Mail server for sign-in links and alerts, for example `smtps://USER:PASSWORD@mail.example:465`. Without it a sandbox prints e-mails, and live mode sends none.'
 	},
 	MAIL_FROM: {
 		schema: z
@@ -92,6 +93,7 @@ export const SETTINGS = {
 		description:
 			'Sender of these e-mails, for example `Airtill <till@airtill.example>`. Required with `SMTP_URL`.'
 	},
+	...SMS_SETTINGS,
 	CONTACT: {
 		schema: z
 			.string()

@@ -42,10 +42,12 @@ import { purchaseSearch } from './migrations/0047-purchase-search.ts';
 import { refundTimes } from './migrations/0049-refund-times.ts';
 import { routerSearch } from './migrations/0050-router-search.ts';
 import { extraTime } from './migrations/0051-extra-time.ts';
-import { gatewayInstallations } from './migrations/0058-gateway-installations.ts';
-import { openingHours } from './migrations/0056-opening-hours.ts';
 import { staff } from './migrations/0052-staff.ts';
 import { ownerViews } from './migrations/0053-owner-views.ts';
+import { messages } from './migrations/0054-messages.ts';
+import { alerts } from './migrations/0055-alerts.ts';
+import { openingHours } from './migrations/0056-opening-hours.ts';
+import { gatewayInstallations } from './migrations/0058-gateway-installations.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -115,10 +117,12 @@ const MIGRATIONS: readonly Migration[] = [
 	refundTimes,
 	routerSearch,
 	extraTime,
-	gatewayInstallations,
-	openingHours,
 	staff,
-	ownerViews
+	ownerViews,
+	messages,
+	alerts,
+	openingHours,
+	gatewayInstallations
 ];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */

@@ -13,6 +13,7 @@ const EVERYBODY: readonly OwnerRole[] = ['owner', 'manager', 'cashier'];
  *
  * Cashiers help customers and see the sales of today. Managers do what the owner does, except:
  * - staff, so that nobody gets more than the owner gave;
+ * - alerts, which go to the owner;
  * - secrets of gateways, because they work on after the person has left.
  */
 const PLACES: Readonly<Record<string, Readonly<Record<string, readonly OwnerRole[]>>>> = {
@@ -48,6 +49,7 @@ const PLACES: Readonly<Record<string, Readonly<Record<string, readonly OwnerRole
 		...{ config: OWNER, change: OWNER, rotate: OWNER }
 	},
 	'routers/[router]/gateway/[gateway]/file': { default: OWNER },
+	alerts: { page: OWNER, default: OWNER },
 	staff: { page: OWNER, invite: OWNER, link: OWNER, role: OWNER, remove: OWNER }
 };
 

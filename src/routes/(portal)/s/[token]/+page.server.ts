@@ -23,6 +23,7 @@ import {
 	onlineHeading,
 	watchText
 } from './go-online.ts';
+import { codeBySms, sendCode } from './code-by-sms.ts';
 import { findPurchase } from './purchase.ts';
 import { hasReceipt, pageAddress, shortLines } from './receipt.ts';
 import { payAgain, priceAgain, retryForm } from './retry.ts';
@@ -46,12 +47,14 @@ export const load: PageServerLoad = async (event) => {
 	const { state, added, pass, part, waiting, notes, watch } = shown;
 	const payment = waiting?.payment ?? part.payment;
 	const device = pass && (await deviceOf(event, router.id));
+	const sms = await codeBySms(event, shown);
 	const signIn = pass ? await event.locals.app.gateways.signInMethodAt(router.id) : 'typed';
 	return {
 		state: { ...state, ...headingOf(event, shown, { device, signIn }) },
 		brand: showBrand(event, router),
 		added,
-		watch: watchText(watch, device),
+		watch: watchText(watch, device, sms?.state),
+		sms,
 		code,
 		keepsCode: pass === null && mayReturn(state, part),
 		router: { id: router.id, name: router.name },
@@ -147,6 +150,7 @@ const mayReturn = ({ refreshSeconds }: PurchaseState, { payment }: PurchasePart)
 export const actions: Actions = {
 	retry: payAgain,
 	extend: addTime,
+	sms: sendCode,
 
 	move: async (event) => {
 		const { token } = event.params;

@@ -38,9 +38,9 @@ export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice
 export const isLetIn = (device: PurchaseDevice | null): boolean =>
 	device?.how === 'waits' && device.deviceState !== null;
 
-/** Changes whenever the page has something new to show, including changes at the gateway. */
-export const watchText = (watch: string, device: PurchaseDevice | null): string =>
-	`${watch} ${device?.deviceState ?? ''}`.trim();
+/** Changes whenever the page has something new to show, including changes at the gateway. @param sms its state */
+export const watchText = (watch: string, device: PurchaseDevice | null, sms = ''): string =>
+	[watch, device?.deviceState ?? '', sms].filter((part) => part !== '').join(' ');
 
 const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
 

@@ -1,0 +1,137 @@
+import { randomInt } from 'node:crypto';
+import type { Locale } from '#lib/i18n/locales.ts';
+import type { Base } from '#lib/server/base.ts';
+import type { Earnings } from '#lib/server/billing/earnings/earnings.ts';
+import { DAY_MS, type Channel, type Messages } from '#lib/server/messages/messages.ts';
+import { binder } from '#lib/server/platform/bind.ts';
+import { equalSecrets, hmac } from '#lib/server/platform/secrets.ts';
+import { look, LOOK_JOB, type WriteAlert } from './look.ts';
+import * as store from './store.ts';
+
+export { MOST_A_DAY, SETTLED_MINUTES, TAKINGS_HOUR, WAITING_HOURS } from './look.ts';
+export type { Alert, WriteAlert } from './look.ts';
+export type { Channel } from '#lib/server/messages/messages.ts';
+
+export const EVENTS = ['gateway', 'takings', 'refunds'] as const;
+export type AlertEvent = (typeof EVENTS)[number];
+
+export interface AlertsContext extends Base {
+	messages: Messages;
+	earnings: Pick<Earnings, 'today' | 'report'>;
+}
+
+const CODE_MS = 15 * 60_000;
+const CODE_DIGITS = 6;
+/** A guess hits with 15 : 1,000,000 a day. */
+const MAX_CODE_TRIES = 5;
+const CODES_A_DAY = 3;
+
+/**
+ * Alerts of owners and administrators. Each channel of an account has one address and the events that it gets; it is
+ * off until the person has entered a code that was sent to the address.
+ */
+export function createAlerts(context: AlertsContext) {
+	const bind = binder(context);
+	return {
+		channels: bind(channels),
+		setAddress: bind(setAddress),
+		confirm: bind(confirm),
+		setEvents: bind(setEvents),
+		remove: bind(remove),
+		/** @param write writes an alert in a language */
+		jobs: (write: WriteAlert) => ({ [LOOK_JOB]: () => look(context, write) })
+	};
+}
+
+export type Alerts = ReturnType<typeof createAlerts>;
+
+interface Own {
+	accountId: number;
+	channel: Channel;
+}
+
+async function channels({ database, messages }: AlertsContext, accountId: number) {
+	const rows = await store.ofAccount(database.db, accountId);
+	const all: readonly Channel[] = ['email', 'sms'];
+	return all.map((channel) => {
+		const row = rows.find((one) => one.channel === channel);
+		return {
+			channel,
+			problem: messages.problem(channel),
+			address: row?.address ?? null,
+			isConfirmed: row?.confirmed_at != null,
+			events: row ? eventsOf(row) : []
+		};
+	});
+}
+
+export const eventsOf = ({ events }: store.ChannelRow) => JSON.parse(events) as AlertEvent[];
+
+/**
+ * Replaces the address and sends a code to it. Nothing else is sent there before `confirm`.
+ * @param address e-mail address, or E.164
+ * @returns false if too many codes were sent
+ */
+function setAddress(
+	context: AlertsContext,
+	{ accountId, channel }: Own,
+	{
+		address,
+		locale,
+		write
+	}: { address: string; locale: Locale; write: (code: string) => { subject: string; text: string } }
+): Promise<boolean> {
+	const { database, clock, messages, jobs } = context;
+	const now = clock.now();
+	const sent = database.transact(async (trx) => {
+		const recent = await messages.recent(trx, { accountId, channel }, now - DAY_MS);
+		const codes = recent.filter(({ kind }) => kind === 'code');
+		if (codes.length >= CODES_A_DAY) return false;
+		const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
+		const { id } = await store.setAddress(
+			trx,
+			{ account_id: accountId, channel },
+			{ address, locale, code_hash: hashOf(context, address, code), code_until: now + CODE_MS }
+		);
+		const key = `channel ${id} code ${now} ${codes.length}`;
+		await messages.queue(trx, { accountId, channel, kind: 'code', key, address, ...write(code) });
+		return true;
+	});
+	return sent.finally(() => jobs.nudge());
+}
+
+const hashOf = ({ secrets }: AlertsContext, address: string, code: string) =>
+	hmac(secrets.derive('alert code', 32), `${address}:${code}`);
+
+/** Returns false if the code is wrong, too old, or was tried too often. */
+function confirm(context: AlertsContext, { accountId, channel }: Own, code: string): Promise<boolean> {
+	const { database, clock } = context;
+	return database.transact(async (trx) => {
+		const row = (await store.ofAccount(trx, accountId)).find((one) => one.channel === channel);
+		if (!row || row.code_hash === null || (row.code_until ?? 0) <= clock.now()) return false;
+		if (row.code_tries >= MAX_CODE_TRIES) return false;
+		if (!equalSecrets(hashOf(context, row.address, code), row.code_hash)) {
+			await store.change(trx, row.id, { code_tries: row.code_tries + 1 });
+			return false;
+		}
+		await store.change(trx, row.id, { confirmed_at: clock.now(), code_hash: null, code_until: null });
+		return true;
+	});
+}
+
+/** Alerts are written in the given language from now on. Changes nothing before `confirm`. */
+const setEvents = (
+	context: AlertsContext,
+	{ accountId, channel }: Own,
+	{ events, locale }: { events: readonly AlertEvent[]; locale: Locale }
+): Promise<void> =>
+	context.database.transact(async (trx) => {
+		const row = (await store.ofAccount(trx, accountId)).find((one) => one.channel === channel);
+		if (row?.confirmed_at == null) return;
+		await store.change(trx, row.id, { events: JSON.stringify(events), locale });
+		// The end of an outage is of interest only to those who were told of it.
+		if (!events.includes('gateway')) await store.forgetOutages(trx, row.id);
+	});
+
+const remove = ({ database }: AlertsContext, { accountId, channel }: Own) =>
+	store.remove(database.db, { account_id: accountId, channel });

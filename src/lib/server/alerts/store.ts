@@ -1,0 +1,121 @@
+import { sql, type Selectable, type Updateable } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+import type { AlertChannelsTable } from '#lib/server/db/schema.ts';
+
+export type ChannelRow = Selectable<AlertChannelsTable>;
+type Own = Pick<ChannelRow, 'account_id' | 'channel'>;
+
+export const ofAccount = (queries: Queries, accountId: number) =>
+	queries.selectFrom('alert_channels').selectAll().where('account_id', '=', accountId).execute();
+
+/** Creates the channel, or replaces its address, which must then be confirmed. */
+export const setAddress = (
+	queries: Queries,
+	own: Own,
+	to: Pick<ChannelRow, 'address' | 'locale' | 'code_hash' | 'code_until'>
+) => {
+	const values = { ...to, confirmed_at: null, code_tries: 0 };
+	return queries
+		.insertInto('alert_channels')
+		.values({ ...own, ...values })
+		.onConflict((conflict) => conflict.columns(['account_id', 'channel']).doUpdateSet(values))
+		.returningAll()
+		.executeTakeFirstOrThrow();
+};
+
+export const change = (queries: Queries, id: number, to: Updateable<AlertChannelsTable>) =>
+	queries.updateTable('alert_channels').set(to).where('id', '=', id).execute();
+
+export const remove = (queries: Queries, own: Own) =>
+	queries
+		.deleteFrom('alert_channels')
+		.where(({ and }) => and(own))
+		.execute();
+
+/** Channels that get an event: confirmed, and of an account that is not suspended. */
+const listening = (queries: Queries, event: string) =>
+	queries
+		.selectFrom('alert_channels')
+		.innerJoin('accounts', 'accounts.id', 'alert_channels.account_id')
+		.where('accounts.status', '=', 'active')
+		.where('alert_channels.confirmed_at', 'is not', null)
+		// Event names are quoted in the JSON and contain no wildcard of LIKE.
+		.where('alert_channels.events', 'like', `%"${event}"%`);
+
+/** Gateways that stopped responding before a moment and were not told, by channel. */
+export const silentGateways = (queries: Queries, before: number) =>
+	listening(queries, 'gateway')
+		.innerJoin('routers', 'routers.owner_account_id', 'accounts.id')
+		.innerJoin('gateways', 'gateways.router_id', 'routers.id')
+		.selectAll('alert_channels')
+		.select(['gateways.id as gateway_id', 'routers.name as router', 'gateways.name as gateway'])
+		.select('gateways.unresponsive_since as since')
+		.where('routers.disabled_at', 'is', null)
+		.where('gateways.seen_at', 'is not', null)
+		.where('gateways.unresponsive_since', '<=', before)
+		.where(({ not, exists, selectFrom }) =>
+			not(
+				exists(
+					selectFrom('alert_outages')
+						.select('since')
+						.whereRef('alert_channel_id', '=', 'alert_channels.id')
+						.whereRef('gateway_id', '=', 'gateways.id')
+				)
+			)
+		)
+		.orderBy('gateways.unresponsive_since')
+		.execute();
+
+/** Gateways that were told and respond again, by channel. */
+export const backGateways = (queries: Queries) =>
+	listening(queries, 'gateway')
+		.innerJoin('alert_outages', 'alert_outages.alert_channel_id', 'alert_channels.id')
+		.innerJoin('gateways', 'gateways.id', 'alert_outages.gateway_id')
+		.innerJoin('routers', 'routers.id', 'gateways.router_id')
+		.selectAll('alert_channels')
+		.select(['gateways.id as gateway_id', 'routers.name as router', 'gateways.name as gateway'])
+		.select('alert_outages.since')
+		.where('gateways.unresponsive_since', 'is', null)
+		.orderBy('gateways.id')
+		.execute();
+
+export const addOutage = (
+	queries: Queries,
+	{ id, gateway_id, since }: { id: number; gateway_id: number; since: number }
+) => queries.insertInto('alert_outages').values({ alert_channel_id: id, gateway_id, since }).execute();
+
+export const endOutage = (queries: Queries, { id, gateway_id }: { id: number; gateway_id: number }) =>
+	queries
+		.deleteFrom('alert_outages')
+		.where('alert_channel_id', '=', id)
+		.where('gateway_id', '=', gateway_id)
+		.execute();
+
+export const forgetOutages = (queries: Queries, id: number) =>
+	queries.deleteFrom('alert_outages').where('alert_channel_id', '=', id).execute();
+
+export const lackTakings = (queries: Queries, day: string) =>
+	listening(queries, 'takings')
+		.selectAll('alert_channels')
+		.where(({ or, eb }) => or([eb('takings_day', 'is', null), eb('takings_day', '<', day)]))
+		.orderBy('alert_channels.id')
+		.execute();
+
+/** Channels with a review that waits since before a moment and was not told. Administrators decide all reviews. */
+export const waitingReviews = (queries: Queries, before: number) =>
+	listening(queries, 'refunds')
+		.innerJoin('reviews', (join) =>
+			join.on('reviews.resolved_at', 'is', null).on('reviews.opened_at', '<=', before)
+		)
+		.leftJoin('payments', 'payments.id', 'reviews.payment_id')
+		.leftJoin('sessions', 'sessions.id', 'payments.session_id')
+		.leftJoin('routers', 'routers.id', 'sessions.router_id')
+		.where(({ or, eb }) =>
+			or([eb('accounts.role', '=', 'admin'), eb('routers.owner_account_id', '=', eb.ref('accounts.id'))])
+		)
+		.selectAll('alert_channels')
+		.select('accounts.role')
+		.select(({ fn }) => [fn.countAll<number>().as('count'), fn.max('reviews.id').as('newest')])
+		.groupBy(['alert_channels.id', 'accounts.role'])
+		.having(sql<boolean>`max(reviews.id) > alert_channels.review_id`)
+		.execute();

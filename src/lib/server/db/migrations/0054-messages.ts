@@ -1,0 +1,25 @@
+import type { Migration } from '../migrate.ts';
+
+/** Messages to people by e-mail and SMS. `key` names the reason, so that each is told once. */
+export const messages: Migration = {
+	name: '0054-messages',
+	statements: ({ id, int, end }) => [
+		`create table messages (
+			id ${id},
+			account_id ${int} references accounts (id),
+			channel text not null check (channel in ('email', 'sms')),
+			kind text not null,
+			key text not null unique,
+			address text not null,
+			content_sealed text,
+			status text not null check (status in ('queued', 'sending', 'sent', 'failed', 'uncertain')),
+			tries ${int} not null default 0,
+			price_minor ${int} not null,
+			currency text not null,
+			created_at ${int} not null
+		${end}`,
+		`create index messages_account on messages (account_id, created_at)`,
+		`create index messages_address on messages (address, created_at)`,
+		`create index messages_created on messages (created_at)`
+	]
+};

@@ -1,0 +1,201 @@
+import type { Base } from '#lib/server/base.ts';
+import { buckets, dateAt } from '#lib/format/calendar.ts';
+import { maskPhone } from '#lib/domain/phone.ts';
+import { toMajor } from '#lib/domain/money.ts';
+import type { OperatorHttp } from '#lib/server/billing/operators/http.ts';
+import type { Tx } from '#lib/server/db/database.ts';
+import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
+import type { JobHandler } from '#lib/server/jobs/jobs.ts';
+import type { Mailer } from '#lib/server/platform/mail.ts';
+import { binder } from '#lib/server/platform/bind.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
+import { createProvider, type SmsOutcome, type SmsProvider } from './sms/provider.ts';
+import { partsOf, smsText } from './sms/text.ts';
+import * as store from './store.ts';
+
+/**
+ * Sends e-mails and SMS that a transaction has queued.
+ *
+ * States: `queued`, `sending`, then `sent`, `failed` or `uncertain`.
+ * Guarantees: a reason (`key`) has one message. An SMS costs money, so it is repeated only if the request reached
+ * nobody; after a lost response or a crash it is `uncertain` and counts as paid. An e-mail is repeated after any
+ * error, because a second copy costs nothing.
+ * Security: the content, which may have a code, is sealed and deleted after the last attempt.
+ */
+export type Messages = ReturnType<typeof createMessages>;
+
+export type Channel = store.MessageRow['channel'];
+
+export interface NewMessage {
+	/** null for a buyer. */
+	accountId: number | null;
+	channel: Channel;
+	kind: store.MessageRow['kind'];
+	key: string;
+	address: string;
+	subject: string;
+	text: string;
+}
+
+interface MessagesContext extends Base {
+	mailer: Mailer;
+	/** null: no SMS. */
+	sms: SmsProvider | null;
+}
+
+const SEND_JOB = 'messages.send';
+
+const MINUTE_MS = 60_000;
+export const DAY_MS = 24 * 60 * MINUTE_MS;
+const MAX_TRIES = 5;
+/** An older message is of no use, for example in a restored database. */
+const FRESH_MS = 6 * 60 * MINUTE_MS;
+/** At most KEEP_NUMBERS_DAYS, whose minimum is 90. */
+const KEEP_MS = 90 * DAY_MS;
+/** SMS to a buyer's number in 24 hours, for all purchases. */
+const MOST_TO_NUMBER = 5;
+/** For one purchase; the second only after a failure. */
+const CODE_TRIES = 2;
+
+export function createMessages({ http, ...context }: Base & { mailer: Mailer; http: OperatorHttp }) {
+	const { sms } = context.config;
+	const bind = binder({ ...context, sms: sms && createProvider(sms, http) });
+	return {
+		/** Returns why a channel does not work in this installation, or null. */
+		problem: (channel: Channel) =>
+			channel === 'email' ? context.mailer.problem : sms === null ? 'There is no provider of SMS.' : null,
+		queue: bind(queue),
+		/** Lists what an account was sent, whatever became of it. */
+		recent: (trx: Tx, of: { accountId: number; channel: Channel }, since: number) =>
+			store.ofAccount(trx, of, since),
+		smsOfMonth: bind(smsOfMonth),
+		codeOf: bind(codeOf),
+		sendCode: bind(sendCode),
+		deleteOld: () => store.deleteOld(context.database.db, context.clock.now() - KEEP_MS),
+		jobs: { [SEND_JOB]: bind(send) satisfies JobHandler }
+	};
+}
+
+/** Queues a message in the caller's transaction, unless its reason has one. @returns whether it did */
+async function queue(
+	{ clock, config, secrets, jobs }: MessagesContext,
+	trx: Tx,
+	{ accountId, subject, text, ...message }: NewMessage
+): Promise<boolean> {
+	const now = clock.now();
+	const isSms = message.channel === 'sms';
+	const content = JSON.stringify({ subject, text: isSms ? smsText(text) : text });
+	const id = await store.insert(trx, {
+		...message,
+		account_id: accountId,
+		content_sealed: secrets.encrypt(content, contentOf(message)),
+		status: 'queued',
+		price_minor: isSms ? partsOf(smsText(text)) * (config.sms?.priceMinor ?? 0) : 0,
+		currency: config.currency,
+		created_at: now
+	});
+	if (id !== null) await jobs.schedule(trx, SEND_JOB, id, now);
+	return id !== null;
+}
+
+const contentOf = ({ key }: Pick<NewMessage, 'key'>) => `message:${key}`;
+
+export const SEALED_MESSAGES = sealedTable<store.MessageRow>('messages', ['id'], {
+	content_sealed: contentOf
+});
+
+/** @returns when to try again, or null */
+async function send(context: MessagesContext, id: number): Promise<number | null> {
+	const { database, clock, log } = context;
+	const { db } = database;
+	const message = await store.find(db, id);
+	if (!message || message.content_sealed === null) return null;
+	const { channel, kind, tries, status, created_at } = message;
+	const facts = { message: id, channel, kind, to: maskPhone(message.address) };
+	const finish = async (as: Parameters<typeof store.finish>[2], reason?: string) => {
+		await store.finish(db, id, as);
+		if (as !== 'sent') log.warn({ ...facts, reason }, `message ${as}`);
+		return null;
+	};
+	const now = clock.now();
+	if (status === 'sending' && channel === 'sms') return finish('uncertain', 'interrupted');
+	if (now - created_at > FRESH_MS) return finish('failed', 'too old');
+	if (!(await store.take(db, message))) return null;
+	const outcome = await deliver(context, message, message.content_sealed);
+	if (outcome.kind === 'sent') return finish('sent');
+	if (outcome.kind === 'uncertain') return finish('uncertain', outcome.reason);
+	if (outcome.kind === 'refused' || tries + 1 >= MAX_TRIES) return finish('failed', outcome.reason);
+	await store.wait(db, id);
+	return clock.now() + MINUTE_MS * 2 ** tries;
+}
+
+async function deliver(
+	{ sms, mailer, secrets }: MessagesContext,
+	{ channel, address, key }: store.MessageRow,
+	sealed: string
+): Promise<SmsOutcome> {
+	const content = JSON.parse(secrets.decrypt(sealed, contentOf({ key }))) as {
+		subject: string;
+		text: string;
+	};
+	if (channel === 'sms') {
+		if (sms === null) return { kind: 'refused', reason: 'no provider' };
+		return sms.send({ to: address, text: content.text });
+	}
+	try {
+		await mailer.send({ to: address, ...content });
+		return { kind: 'sent' };
+	} catch (error) {
+		// A mail server quotes what it refuses, so its words stay out of the log.
+		return { kind: 'unsent', reason: error instanceof Error ? error.name : 'mail error' };
+	}
+}
+
+/** Sums the SMS of an account that were or may have been sent this month. @returns `price` in major units */
+async function smsOfMonth({ database, clock, config }: MessagesContext, accountId: number) {
+	const today = dateAt(clock.now(), config.reportTimezone);
+	const [month] = buckets('monthly', { from: today, to: today }, today, config.reportTimezone) ?? [];
+	const rows = await store.ofAccount(database.db, { accountId, channel: 'sms' }, month?.from ?? 0);
+	const paid = rows.filter(
+		({ status, currency }) => (status === 'sent' || status === 'uncertain') && currency === config.currency
+	);
+	const sum = paid.reduce((total, { price_minor }) => total + price_minor, 0);
+	return { count: paid.length, price: toMajor(sum, config.currency) };
+}
+
+const codeKeys = (token: string) =>
+	Array.from({ length: CODE_TRIES }, (_, attempt) => `purchase ${sha256(token)} ${attempt}`);
+
+/** Returns the state of the SMS with a purchase's code: null before the first. `mayAsk`: a click sends one. */
+async function codeOf({ database, config }: MessagesContext, token: string) {
+	if (!config.sms?.buyerCodes) return null;
+	const sent = await store.byKeys(database.db, codeKeys(token));
+	const status = sent.at(-1)?.status ?? null;
+	return { status, mayAsk: sent.length < CODE_TRIES && (status === null || status === 'failed') };
+}
+
+/**
+ * Sends a purchase's code, unless `codeOf` forbids it. Repeating it sends nothing.
+ * @param sms.phone the number that paid, in E.164
+ * @returns false if the number has got as many SMS as a day allows
+ */
+async function sendCode(
+	context: MessagesContext,
+	token: string,
+	sms: { phone: string; text: string }
+): Promise<boolean> {
+	const { database, clock, config, jobs } = context;
+	if (!config.sms?.buyerCodes) return true;
+	const isAllowed = await database.transact(async (trx) => {
+		const keys = codeKeys(token);
+		const sent = await store.byKeys(trx, keys);
+		const key = keys[sent.length];
+		if (key === undefined || sent.some(({ status }) => status !== 'failed')) return true;
+		if ((await store.countTo(trx, sms.phone, clock.now() - DAY_MS)) >= MOST_TO_NUMBER) return false;
+		const about = { accountId: null, channel: 'sms', kind: 'buyer', key, subject: '' } as const;
+		await queue(context, trx, { ...about, address: sms.phone, text: sms.text });
+		return true;
+	});
+	jobs.nudge();
+	return isAllowed;
+}

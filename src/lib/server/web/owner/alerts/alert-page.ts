@@ -1,0 +1,109 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { isEmail } from '#lib/domain/email.ts';
+import { toMajor } from '#lib/domain/money.ts';
+import { formatMobile, parseMobile } from '#lib/domain/phone.ts';
+import { money } from '#lib/format/text.ts';
+import { currentLocale } from '#lib/i18n/current.ts';
+import { apart, numberText } from '#lib/i18n/intl.ts';
+import { LANGUAGE_NAMES } from '#lib/i18n/locales.ts';
+import * as m from '#lib/i18n/messages.js';
+import {
+	EVENTS,
+	MOST_A_DAY,
+	SETTLED_MINUTES,
+	TAKINGS_HOUR,
+	WAITING_HOURS,
+	type AlertEvent,
+	type Channel
+} from '../../../alerts/alerts.ts';
+import { readFields } from '../../form.ts';
+
+const eventWords = (): Record<AlertEvent, { title: string; text: string }> => ({
+	gateway: {
+		title: m.alerts_event_gateway(),
+		text: m.alerts_gateway_text({ minutes: String(SETTLED_MINUTES) })
+	},
+	takings: {
+		title: m.alerts_event_takings(),
+		text: m.alerts_takings_text({ time: apart(`${TAKINGS_HOUR}:00`) })
+	},
+	refunds: {
+		title: m.alerts_event_refunds(),
+		text: m.alerts_refunds_text({ hours: String(WAITING_HOURS) })
+	}
+});
+
+export async function alertPage({ locals: { app }, url }: RequestEvent, accountId: number) {
+	const { config, alerts, messages } = app;
+	const words = eventWords();
+	const channels = await alerts.channels(accountId);
+	const priceMinor = config.sms?.priceMinor ?? 0;
+	const { count, price } = await messages.smsOfMonth(accountId);
+	return {
+		done: url.searchParams.has('done'),
+		most: String(MOST_A_DAY),
+		language: LANGUAGE_NAMES[currentLocale()],
+		example: apart(phoneHint(config.defaultRegion).example),
+		events: EVENTS.map((name) => ({ name, ...words[name] })),
+		channels: channels
+			// The page of an installation without SMS does not mention them.
+			.filter(({ channel, problem }) => channel === 'email' || problem === null)
+			.map(({ channel, problem, address, ...rest }) => ({
+				...rest,
+				channel,
+				isOff: problem !== null,
+				address: address && (channel === 'sms' ? apart(formatMobile(address)) : address)
+			})),
+		/** null without a price. */
+		costs:
+			priceMinor === 0
+				? null
+				: {
+						price: money(toMajor(priceMinor, config.currency), config.currency),
+						count: numberText(count),
+						sum: money(price, config.currency)
+					}
+	};
+}
+
+/** Runs a form of the page: `do` names the action, `channel` the channel. */
+export async function changeAlerts(event: RequestEvent, accountId: number) {
+	const { config, alerts } = event.locals.app;
+	const { field, all } = await readFields(event.request);
+	const channel: Channel = field('channel') === 'sms' ? 'sms' : 'email';
+	const own = { accountId, channel };
+	const typed = field('address').trim();
+	const refused = (problem: string) => fail(400, { channel, typed, problem });
+	switch (field('do')) {
+		case 'address': {
+			const isMail = channel === 'email';
+			const address = isMail ? (isEmail(typed) ? typed : null) : parseMobile(typed, config.defaultRegion);
+			if (address === null) return refused(isMail ? m.owner_forgot_incomplete() : m.alerts_bad_number());
+			const write = (code: string) => ({
+				subject: m.alerts_code_subject(),
+				text: m.alerts_code_message({ code })
+			});
+			const to = { address, locale: currentLocale(), write };
+			if (!(await alerts.setAddress(own, to))) return refused(m.alerts_limited());
+			// The page asks for the code.
+			return redirect(303, event.url.pathname);
+		}
+		case 'confirm':
+			if (!(await alerts.confirm(own, field('code').replace(/\s/g, '')))) {
+				return refused(m.alerts_code_wrong());
+			}
+			break;
+		case 'events': {
+			const events = EVENTS.filter((name) => all('event').includes(name));
+			await alerts.setEvents(own, { events, locale: currentLocale() });
+			break;
+		}
+		case 'remove':
+			await alerts.remove(own);
+			break;
+		default:
+			return refused(m.owner_problem());
+	}
+	redirect(303, `${event.url.pathname}?done`);
+}

@@ -1,0 +1,61 @@
+import { formatMoney } from '#lib/domain/money.ts';
+import { intlLocales } from '#lib/i18n/intl.ts';
+import type { Locale } from '#lib/i18n/locales.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { Alert, WriteAlert } from '../../../alerts/alerts.ts';
+
+/** Gateways that an alert names. */
+const MOST_NAMES = 3;
+
+const SUBJECTS = {
+	silent: m.alerts_event_gateway,
+	back: m.alerts_event_gateway,
+	takings: m.alerts_event_takings,
+	refunds: m.alerts_event_refunds
+};
+
+/** Jobs have no request, so every text gets its language here. */
+export const createAlertWriter =
+	(timeZone: string): WriteAlert =>
+	(alert, locale) => ({
+		subject: `Airtill: ${SUBJECTS[alert.kind]({}, { locale })}`,
+		text: `Airtill: ${textOf(alert, { locale, timeZone })}`
+	});
+
+function textOf(alert: Alert, { locale, timeZone }: { locale: Locale; timeZone: string }): string {
+	const said = { locale };
+	switch (alert.kind) {
+		case 'silent': {
+			const since = alert.gateways[0]?.since ?? 0;
+			return m.alerts_silent({ names: names(alert, locale), time: timeOf(since, locale, timeZone) }, said);
+		}
+		case 'back':
+			return m.alerts_back({ names: names(alert, locale) }, said);
+		case 'takings': {
+			const money = formatMoney(alert.net, alert.currency, locale);
+			return m.alerts_takings({ day: dayOf(alert.day, locale), money, count: `${alert.payments}` }, said);
+		}
+		case 'refunds': {
+			const values = { count: `${alert.count}`, hours: `${alert.hours}` };
+			return alert.decides ? m.alerts_refunds_decide(values, said) : m.alerts_refunds(values, said);
+		}
+	}
+}
+
+function names({ gateways }: Extract<Alert, { gateways: unknown }>, locale: Locale): string {
+	const shown = gateways.slice(0, MOST_NAMES).map(({ router, gateway }) => `${router} (${gateway})`);
+	const rest = gateways.length - shown.length;
+	const list = shown.join(', ');
+	return rest === 0 ? list : m.alerts_more({ names: list, count: `${rest}` }, { locale });
+}
+
+const timeOf = (at: number, locale: Locale, timeZone: string) =>
+	new Intl.DateTimeFormat(intlLocales(locale), {
+		...{ timeZone, day: 'numeric', month: 'short' },
+		...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }
+	}).format(at);
+
+const dayOf = (date: string, locale: Locale) =>
+	new Intl.DateTimeFormat(intlLocales(locale), { timeZone: 'UTC', day: 'numeric', month: 'long' }).format(
+		Date.parse(date)
+	);

@@ -1,0 +1,77 @@
+import { redirect, type RequestEvent } from '@sveltejs/kit';
+import { hideMiddle } from '#lib/checkout/phone-hint.ts';
+import { SOON_SECONDS } from '#lib/checkout/purchase/seconds.ts';
+import { DELETED_NUMBER, formatMobile } from '#lib/domain/phone.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
+import { findPurchase } from './purchase.ts';
+import { signInInstructions, type SignIn } from './sign-in-instructions.ts';
+import { purchaseShown, type Purchase, type PurchaseShown } from './view.ts';
+
+/** The installation pays for one SMS with the code, to the number that paid. */
+
+type Event = RequestEvent<{ token: string }>;
+type Messages = Event['locals']['app']['messages'];
+type Status = NonNullable<NonNullable<Awaited<ReturnType<Messages['codeOf']>>>['status']>;
+
+/** Describes the SMS of a purchase with a running pass. Returns null if the installation offers none. */
+export async function codeBySms({ locals, params, url }: Event, shown: PurchaseShown) {
+	const phone = payingNumber(shown);
+	const sms = phone && (await locals.app.messages.codeOf(params.token));
+	if (!sms) return null;
+	const number = hideMiddle(formatMobile(phone));
+	const isWaiting = sms.status === 'queued' || sms.status === 'sending';
+	const status = sms.status ?? (url.searchParams.has('no-sms') ? 'failed' : null);
+	return {
+		/** '' before the first one. */
+		state: sms.status ?? '',
+		ask: sms.mayAsk ? m.purchase_sms_ask({ number }) : null,
+		text: status && TEXTS[status]({ number }),
+		refreshSeconds: isWaiting ? SOON_SECONDS : null
+	};
+}
+
+const TEXTS: Record<Status, (values: { number: string }) => string> = {
+	queued: m.purchase_sms_sending,
+	sending: m.purchase_sms_sending,
+	sent: m.purchase_sms_sent,
+	uncertain: m.purchase_sms_uncertain,
+	failed: m.purchase_sms_failed
+};
+
+/** Returns the number whose payment bought the pass; null without a running pass. */
+function payingNumber({ pass, part: { payment } }: PurchaseShown): string | null {
+	const isKnown = pass !== null && payment?.applied && payment.phone !== DELETED_NUMBER;
+	return isKnown ? payment.phone : null;
+}
+
+/** Sends the code. Sent twice, the form sends one SMS. */
+export async function sendCode(event: Event): Promise<never> {
+	const { app, origin } = event.locals;
+	const { token } = event.params;
+	const purchase = await findPurchase(event);
+	const shown = purchaseShown(purchase, new Date(app.clock.now()), app.config.reportTimezone);
+	const phone = payingNumber(shown);
+	const signIn = await app.gateways.signInMethodAt(purchase.router.id);
+	const text = shown.pass && smsText(purchase, shown.pass.session, { signIn, origin });
+	const isSent = !phone || !text || (await app.messages.sendCode(token, { phone, text }));
+	redirect(303, link(`/s/${token}`) + (isSent ? '' : '?no-sms'));
+}
+
+/** Writes what signs in without the page, then the code that opens it. */
+function smsText(
+	{ code }: Purchase,
+	session: SessionBody,
+	{ signIn, origin }: { signIn: SignIn; origin: string }
+): string {
+	const { user, password, folded } = signInInstructions(session, { shownOn: 'page', signIn, code });
+	const login = folded === null ? [user, password].filter((one) => one !== null) : [];
+	return [
+		// The label of the password names the Wi-Fi too.
+		...(login.length === 0 ? [session.ssid] : []),
+		...login.map(({ label, text }) => `${label}: ${text}`),
+		`${m.resume_label()}: ${code}`,
+		`${new URL(origin).host}${link('/resume')}`
+	].join('\n');
+}

@@ -1,0 +1,132 @@
+/** A buyer's code by SMS: only if the installation pays for it, only to the number that paid, once. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startSimulator, type Simulator } from '../../simulators/frame.ts';
+import { httpSmsProtocol } from '../../simulators/sms.ts';
+import { browse, type Page } from '../../support/pages/browsing.ts';
+import { buyAt, numberEnding, untilTitled } from '../../support/pages/purchase.ts';
+import { DATABASES, eventually, startFixture, type Fixture } from '../../support/server/fixture.ts';
+
+const codeOf = ({ html }: Page) => /class="code"[^>]*>([0-9A-Z]{4}-[0-9A-Z]{4})</.exec(html)?.[1] ?? 'none';
+const formOf = ({ html }: Page) => html.includes('action="?/sms"');
+
+describe.each(DATABASES)('on %s', (database) => {
+	const protocol = httpSmsProtocol();
+	let provider: Simulator;
+	let fixture: Fixture;
+
+	beforeAll(async () => {
+		provider = await startSimulator(protocol);
+		fixture = await startFixture({
+			database,
+			env: { ...provider.environment, SMS_BUYER_CODES: '1', PAYER_PROMPTS: '100' }
+		});
+	});
+	afterAll(async () => {
+		await fixture?.stop();
+		await provider?.stop();
+	});
+
+	const buyer = () => browse(fixture.server.url);
+	const e164 = (phone: string) => `+256${phone.slice(1)}`;
+	const textsTo = (phone: string) => protocol.sent.filter(({ to }) => to === e164(phone));
+
+	async function buy(phone: string): Promise<string> {
+		const path = await buyAt(fixture.server.url, '/r/3', phone);
+		await untilTitled(fixture.server.url, path, /is paid until/);
+		return path;
+	}
+
+	/** The page once the SMS was tried. */
+	async function afterTry(path: string): Promise<Page> {
+		return eventually('the SMS was tried', async () => {
+			const page = await buyer().get(path);
+			return /We are sending your code/.test(page.text) ? null : page;
+		});
+	}
+
+	it('goes to the number that paid, once, whatever the form says and however often it is sent', async () => {
+		const phone = numberEnding('008');
+		const path = await buy(phone);
+		const page = await buyer().get(path);
+		expect(page.text).toContain(`Send the code to ${phone.slice(0, 4)} ••• 008`);
+		const press = () => buyer().post(`${path}?/sms`, { phone: '0772999999', number: '0772999999' });
+		await Promise.all([press(), press()]);
+		const sent = await afterTry(path);
+		expect(sent.text).toContain(`We sent your code to ${phone.slice(0, 4)} ••• 008.`);
+		expect(formOf(sent)).toBe(false);
+		await press();
+		expect(protocol.sent).toHaveLength(1);
+		const [sms] = textsTo(phone);
+		const code = codeOf(page);
+		expect(sms?.text).toContain(`Your code: ${code}`);
+		expect(sms?.text).toMatch(/\/resume$/);
+		// No code in the log, in any form.
+		expect(fixture.server.stderr()).not.toContain(code);
+		expect(fixture.server.stderr()).not.toContain(phone.slice(1));
+		const left = 'select count(*) from messages where content_sealed is not null';
+		expect(await fixture.sql.count(left)).toBe(0);
+	});
+
+	it('is offered once more if the provider refused it', async () => {
+		// The provider refuses these numbers.
+		const path = await buy(numberEnding('403'));
+		const press = () => buyer().post(`${path}?/sms`);
+		await press();
+		const refused = await afterTry(path);
+		expect(refused.text).toMatch(/We can’t send the SMS to 0774 ••• 403 right now\. Write your code down\./);
+		expect(formOf(refused)).toBe(true);
+		await press();
+		expect(formOf(await afterTry(path))).toBe(false);
+		await press();
+		expect(await fixture.sql.count("select count(*) from messages where status = 'failed'")).toBe(2);
+	});
+
+	it('says so if nobody knows whether it was sent, and is not sent again', async () => {
+		const phone = numberEnding('008');
+		const path = await buy(phone);
+		provider.outage('refuse');
+		await buyer().post(`${path}?/sms`);
+		const page = await afterTry(path);
+		provider.outage(null);
+		expect(page.text).toContain('Write your code down.');
+		expect(formOf(page)).toBe(false);
+		await buyer().post(`${path}?/sms`);
+		await afterTry(path);
+		expect(textsTo(phone)).toEqual([]);
+	});
+
+	it('a number gets at most five in 24 hours', async () => {
+		const phone = numberEnding('008');
+		for (let count = 0; count < 6; count += 1) {
+			const path = await buy(phone);
+			const page = await buyer().post(`${path}?/sms`);
+			await afterTry(path);
+			if (count === 5) expect(page.text).toContain('We can’t send the SMS to');
+		}
+		expect(textsTo(phone)).toHaveLength(5);
+	});
+
+	it('is not offered before the payment succeeded', async () => {
+		const path = await buyAt(fixture.server.url, '/r/3', numberEnding('003'));
+		const page = await buyer().get(path);
+		expect(formOf(page)).toBe(false);
+		const before = protocol.sent.length;
+		await buyer().post(`${path}?/sms`);
+		expect(await fixture.sql.count("select count(*) from messages where status = 'queued'")).toBe(0);
+		expect(protocol.sent).toHaveLength(before);
+	});
+
+	it('is not offered and not sent if the installation does not pay for it', async () => {
+		const own = await startFixture({ database, env: provider.environment });
+		try {
+			const path = await buyAt(own.server.url, '/r/3', numberEnding('008'));
+			await untilTitled(own.server.url, path, /is paid until/);
+			const person = browse(own.server.url);
+			expect(formOf(await person.get(path))).toBe(false);
+			await person.post(`${path}?/sms`);
+			expect(await own.sql.count('select count(*) from messages')).toBe(0);
+		} finally {
+			await own.stop();
+		}
+	});
+});
