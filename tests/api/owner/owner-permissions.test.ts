@@ -28,6 +28,8 @@ const EXPECTED: Readonly<Record<string, { page?: string } & Readonly<Record<stri
 	help: { page: EVERYBODY },
 	'help/[session]': { page: EVERYBODY },
 	'help/[session]/code': { page: EVERYBODY, default: [EVERYBODY, 200, NOTE] },
+	// No other device has entered the code.
+	'help/[session]/move': { page: EVERYBODY, default: [EVERYBODY, 409, NOTE] },
 	'help/[session]/extend': { page: EVERYBODY, default: [EVERYBODY, 303, { ...NOTE, duration: '15m' }] },
 	'help/[session]/refund': { page: MANAGERS, default: [MANAGERS, 303, NOTE] },
 	'help/[session]/end': { page: EVERYBODY, default: [EVERYBODY, 303, NOTE] },
@@ -59,6 +61,7 @@ const EXPECTED: Readonly<Record<string, { page?: string } & Readonly<Record<stri
 		rotate: [OWNER, 303, {}]
 	},
 	'routers/[router]/gateway/[gateway]/file': { default: [OWNER, 400, { file: 'none' }] },
+	alerts: { page: OWNER, default: [OWNER, 303, { do: 'remove', channel: 'email' }] },
 	staff: {
 		page: OWNER,
 		invite: [OWNER, 200, { email: 'new@staff.example', role: 'cashier' }],
@@ -144,11 +147,16 @@ describe.each(DATABASES)('on %s', (database) => {
 		return person.raw(at, { method: 'POST', body, headers: { origin: fixture().server.url } });
 	}
 
-	/** Everything that forms change. */
+	/** Everything that forms change, without what checks of gateways note. */
 	const stateOf = () =>
 		Promise.all([
-			fixture().sql.all('select * from routers order by id'),
-			fixture().sql.all('select * from gateways order by id'),
+			fixture().sql.all(`
+				select id, name, address, ssid, security, lat, lon, price_minor, offers, hourly, access_kind,
+					network_password_sealed, access_confirmed_at, disabled_at, paused_until, opening_hours
+				from routers order by id`),
+			fixture().sql.all(`
+				select id, router_id, kind, name, key_hash, login_hosts, secret_sealed, settings, credentials_sealed
+				from gateways order by id`),
 			fixture().sql.all('select subject, name, updated_by from brands order by subject'),
 			fixture().sql.all('select * from accounts order by id'),
 			fixture().sql.all('select id, status, expires_at from sessions order by id'),
