@@ -6,7 +6,7 @@ import { checkOptions, type ProtocolOptions } from './options.ts';
 import { pawapay } from './pawapay.ts';
 import { africasTalkingProtocol, httpSmsProtocol } from './sms.ts';
 
-/** The simulated operators and providers of SMS, by the name that `npm run simulator` takes. */
+/** The simulated operators and SMS providers, by the name that `npm run simulator` takes. */
 export const PROTOCOLS: Readonly<Record<string, (options: ProtocolOptions) => Protocol>> = {
 	mtn,
 	mpesa,

@@ -1,7 +1,7 @@
 /**
- * `npm run simulator -- mtn|mpesa|airtel|pawapay [--port 4001]`: a simulated operator, or provider of SMS
- * (`africastalking`, `sms`), by hand. Prints one line of JSON
- * with its address, the credentials that it takes and the settings that point Airtill at it; ends with Ctrl-C.
+ * `npm run simulator -- mtn|mpesa|airtel|pawapay [--port 4001]`: a simulated operator or SMS provider
+ * (`africastalking`, `sms`), by hand. Prints one line of JSON with its address, the credentials that it takes and the
+ * settings that point Airtill at it; ends with Ctrl-C.
  * `--portal name=value` is what a merchant sets in the operator's portal, e.g. `callback_url=http://…`; other
  * `--name value` go to the operator's protocol, e.g. `mtn --market mtnuganda`.
  */
@@ -28,7 +28,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 function makeProtocol(): Protocol {
 	const make = Object.hasOwn(PROTOCOLS, name) ? PROTOCOLS[name] : undefined;
-	if (!make) usage('Which operator?');
+	if (!make) usage('Which operator or SMS provider?');
 	try {
 		return make(options);
 	} catch (error) {

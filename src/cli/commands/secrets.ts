@@ -5,7 +5,7 @@ import { defineCommand } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { COMMAND_LINE } from '../support/services.ts';
 
-/** Progress of a long table is printed after so many values. */
+/** Rows between two lines of progress. */
 const SHOWN_EVERY = 10_000;
 
 export const rotateSecrets = defineCommand({
@@ -13,8 +13,8 @@ export const rotateSecrets = defineCommand({
 	parameters: '',
 	summary: 'Seal stored passwords and secrets with a new AIRTILL_SECRET, while Airtill runs.',
 	help: [
-		'AIRTILL_SECRET is the new secret, and AIRTILL_SECRET_FALLBACK the old one; every process has both. The command',
-		'says when the old one can go. If it is interrupted, run it again: it continues.'
+		'AIRTILL_SECRET is the new secret, and AIRTILL_SECRET_FALLBACK the old one; every process has both.',
+		'The command says when the old one is no longer needed. If it is interrupted, run it again: it continues.'
 	].join('\n'),
 	options: {},
 	async run({ open }) {
@@ -28,15 +28,15 @@ export const rotateSecrets = defineCommand({
 			app.audit.record(trx, { actor: COMMAND_LINE, action: 'secrets.rotated', after })
 		);
 		if (unreadable > 0) {
-			console.error(`${unreadable} values open with neither secret and stay as they are; see "doctor".`);
+			console.error(`Neither secret opens ${unreadable} values. They are unchanged.`);
 		}
-		if (resealed > 0 && (await resealAll(app)).resealed > 0) {
+		if ((await resealAll(app)).resealed > 0) {
 			throw new CommandError(
 				'A process still seals with the old secret. Restart it with the new settings, then run this command again.'
 			);
 		}
 		console.error(
-			'The old secret can go: remove AIRTILL_SECRET_FALLBACK from the settings of every process, and restart them.'
+			'The old secret is no longer needed: remove AIRTILL_SECRET_FALLBACK from the settings of every process, and restart them.'
 		);
 	}
 });

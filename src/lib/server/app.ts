@@ -12,16 +12,16 @@ import { createAlerts, type WriteAlert } from './alerts/alerts.ts';
 import { createAudit } from './audit/audit.ts';
 import { createChecks } from './checks/checks.ts';
 import { createAccounts, type Accounts } from './developer/accounts/accounts.ts';
-import { createApiKeys, PORTAL_KEY, type ApiKeys } from './developer/api-keys/api-keys.ts';
+import { createApiKeys } from './developer/api-keys/api-keys.ts';
 import type { ApiAccess } from './portal/api-client.ts';
 import { createBranding } from './owner/branding/branding.ts';
 import { createApiMemory } from './portal/api-memory.ts';
 import { createBasemap } from './map/basemap.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
-import { ConfigError, type Config } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
-import { DEMO_EMAILS, hasDemoAccounts } from './demo/accounts.ts';
-import { createGateways, type Gateways } from './gateways/gateways.ts';
+import { DEMO_EMAILS } from './demo/accounts.ts';
+import { createGateways } from './gateways/gateways.ts';
 import { createReach } from './gateways/reach.ts';
 import { createCaptiveSessions, type CaptiveSessions } from './gateways/captive-sessions/captive-sessions.ts';
 import { createIdempotency } from './api/idempotency/idempotency.ts';
@@ -36,7 +36,7 @@ import { createOperators, type Operators } from './billing/operators/registry.ts
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
 import { createMailer } from './platform/mail.ts';
-import { createMessages } from './messages/messages.ts';
+import { createNotifications } from './notifications/notifications.ts';
 import { createPersonalData } from './personal-data/personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
@@ -58,6 +58,7 @@ import { createSessions } from './billing/sessions/sessions.ts';
 import { createTestPayments } from './developer/test-payments/test-payments.ts';
 import { createHelp } from './owner/help/help.ts';
 import { createUsage } from './owner/usage/usage.ts';
+import { openPortal } from './open-portal.ts';
 import { createOwnerViews } from './owner/views/views.ts';
 import { createDelivery } from './developer/webhooks/delivery.ts';
 import { DELIVERY_JOB, failingEndpoints } from './developer/webhooks/store.ts';
@@ -80,8 +81,6 @@ const PART_FOR_SEARCHES = 1 / 2;
 /** Time for running requests to operators and gateways, so that a stop takes less than ten seconds. */
 const LAST_CALLS_MS = 7_000;
 
-const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
-
 export async function createApp(config: Config, options: Options = {}) {
 	const base = await openBase(config, options);
 	const { sandbox, http, operators } = await openOperators(base);
@@ -89,8 +88,8 @@ export async function createApp(config: Config, options: Options = {}) {
 	const network = createNetwork(base, sales);
 	const accounts = createAccounts(base);
 	const developer = createDeveloper(base, accounts);
-	const messages = createMessages({ ...base, ...developer, http });
-	const alerts = createAlerts({ ...base, ...sales, messages });
+	const notifications = createNotifications({ ...base, ...developer, http });
+	const alerts = createAlerts({ ...base, ...sales, notifications });
 	const portal = createPortal(base, { ...sales, ...network, ...developer });
 	const { jobs, database } = base;
 	let isDraining = false;
@@ -104,7 +103,7 @@ export async function createApp(config: Config, options: Options = {}) {
 		...portal,
 		operators,
 		accounts,
-		messages,
+		notifications,
 		alerts,
 		checks: createChecks({ ...base, ...sales, operators }),
 		monitoring: createMonitoring({
@@ -117,17 +116,16 @@ export async function createApp(config: Config, options: Options = {}) {
 		help: createHelp({ ...base, ...sales, operators, purchases: portal.purchases, access: network.access }),
 		/** Settles payments by hand; null in live mode. */
 		testPayments: sandbox && createTestPayments({ ...base, ...sales, operator: sandbox }),
-		/** Checks the database and creates the portal's key. Only for the process that serves pages. */
+		/** Only for the process that serves pages. */
 		async openPortal() {
-			if (config.mode === 'live') await refuseDemoData(accounts, developer.apiKeys);
-			if (config.remoteApi) await refuseGateways(sales.gateways);
-			else portal.api.key = await portalKey(accounts, developer.apiKeys);
+			const key = await openPortal({ ...base, ...sales, ...developer, accounts });
+			if (key !== null) portal.api.key = key;
 		},
 		/** The command line, which has no sentences of pages, does not start the jobs. */
 		startJobs(writeAlert: WriteAlert) {
 			const { payments, sessions } = sales;
 			const { access, gatewayHealth, usage } = network;
-			const own = [payments, access, sessions, gatewayHealth, usage, personalData, ownerViews, messages];
+			const own = [payments, access, sessions, gatewayHealth, usage, personalData, ownerViews, notifications];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			handlers.push(alerts.jobs(writeAlert), developer.jobHandlers);
 			jobs.start(Object.assign({}, ...handlers), failingEndpoints);
@@ -276,34 +274,4 @@ function createPortal(
 		/** null with a remote API, which does not tell when its closed routers open. */
 		openingTimes: remoteApi ? null : routers.openingTimes
 	};
-}
-
-/** Captive sessions and the sign-in of API buyers need the passes of this process. */
-async function refuseGateways(gateways: Gateways): Promise<void> {
-	const { length } = await Array.fromAsync(gateways.list());
-	if (length === 0) return;
-	throw new ConfigError([
-		`AIRTILL_API_URL: a portal of a remote API cannot serve gateways, and ${length} of them are registered here. ` +
-			'Remove them ("gateways remove NAME"), or unset AIRTILL_API_URL.'
-	]);
-}
-
-/**
- * Demo routers would sell for real money, and the sandbox printed the passwords of demo accounts. An installation that
- * has been live before still starts, because it has buyers; `doctor` reports it.
- */
-async function refuseDemoData(accounts: Accounts, apiKeys: ApiKeys): Promise<void> {
-	if (!(await hasDemoAccounts(accounts))) return;
-	const portal = await accounts.findByEmail(PORTAL_ACCOUNT.email);
-	const keys = portal ? await apiKeys.list(portal.id) : [];
-	if (keys.some(({ hint }) => hint.startsWith('atl_live_'))) return;
-	throw new ConfigError([
-		'DATABASE_URL: live mode refuses a database with demo data. Use a new, empty database.'
-	]);
-}
-
-/** Derives the portal's key from the secret: all processes share it and none stores it. */
-async function portalKey(accounts: Accounts, apiKeys: ApiKeys): Promise<string> {
-	const { id: accountId } = await accounts.ensure(PORTAL_ACCOUNT);
-	return apiKeys.ensureDerived({ accountId, name: PORTAL_KEY, role: 'app' });
 }

@@ -4,7 +4,7 @@ import type { SealedTable } from './db/sealed/sealed-table.ts';
 import { SEALED_DELIVERIES, SEALED_ENDPOINTS } from './developer/webhooks/delivery.ts';
 import { SEALED_ENTRIES } from './gateways/captive-sessions/record.ts';
 import { SEALED_GATEWAYS } from './gateways/gateway-record.ts';
-import { SEALED_MESSAGES } from './messages/messages.ts';
+import { SEALED_NOTIFICATIONS } from './notifications/notifications.ts';
 import { SEALED_PURCHASES } from './portal/purchases/codes.ts';
 import { SEALED_NETWORK_PASSWORDS } from './routers/routers.ts';
 
@@ -18,5 +18,5 @@ export const SEALED_TABLES: readonly SealedTable[] = [
 	SEALED_ENTRIES,
 	SEALED_ANSWERS,
 	SEALED_DELIVERIES,
-	SEALED_MESSAGES
+	SEALED_NOTIFICATIONS
 ];

@@ -80,11 +80,13 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			expect([place, seen.text]).toEqual([
 				place,
 				expect.stringMatching(
-					new RegExp(`You see the pages of \\W?${owner.email}\\W? until \\d\\d:\\d\\d\\. You cannot`)
+					new RegExp(`You are viewing the pages of \\W?${owner.email}\\W? until \\d\\d:\\d\\d\\. You cannot`)
 				)
 			]);
 			expect(seen.html).toContain(`action="${account}?/stop"`);
 			expect(seen.html).not.toContain('/sign-out"');
+			// Forms of a page that stays open after the view must not act for the administrator.
+			expect(seen.html).toMatch(/<fieldset class="read-only" disabled/);
 			expect(seen.html).not.toContain(token);
 			for (const secret of Object.values(secrets[0] ?? {})) expect(seen.html).not.toContain(String(secret));
 		}
@@ -110,7 +112,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 				const at = addressOf(place) + (action === 'default' ? '' : `?/${action}`);
 				const refused = await admin.post(at, { note: REASON, email: 'x@staff.example', file: 'none' });
 				expect([at, refused.status]).toEqual([at, 403]);
-				expect(refused.text).toContain('You can only look at the pages of this owner.');
+				expect(refused.text).toContain('This view is read-only.');
 			}
 		}
 		expect(await stateOf()).toEqual(before);
@@ -120,11 +122,11 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 	it('ends with Stop: the owner sees both times and the reason, and the log has both', async () => {
 		const logged = (await entries()).length;
 		await start();
-		expect((await admin.get(account)).text).toContain('Stop looking at its pages');
+		expect((await admin.get(account)).text).toContain('Stop viewing');
 		const during = await owner.get('/owner/staff');
 		expect(during.text).toMatch(new RegExp(`Since .{5,20}, not ended yet Reason: ${REASON}`));
 		const stopped = await stop();
-		expect(stopped.text).toContain('You do not look at the pages of an owner any more.');
+		expect(stopped.text).toContain('The view has ended.');
 		expect((await admin.get('/owner')).html).not.toContain('?/stop');
 		expect((await admin.get(`/owner/help/${session}`)).status).toBe(404);
 		expect((await owner.get('/owner/staff')).text).toMatch(new RegExp(`until .{5,20} Reason: ${REASON}`));

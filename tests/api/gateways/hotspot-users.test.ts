@@ -4,6 +4,7 @@ import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import { numberEnding, type Session } from '../../support/api/api.ts';
 import { browse, fieldValue, type Browsing } from '../../support/pages/browsing.ts';
+import { newOwner } from '../../support/pages/owners.ts';
 import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
 import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
@@ -182,6 +183,24 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(hotspot.devices(user)).toEqual([phone]);
 		await admin.endSession(session.id);
 		await eventually('it is out', async () => hotspot.user(user) === null);
+	});
+
+	it('a person who helps moves its user to the device that came last', async () => {
+		const { sql } = fixture();
+		const helper = await newOwner(fixture());
+		await sql.run('update routers set owner_account_id = ? where id = ?', helper.accountId, ROUTER_OS_ROUTER);
+		const { path, session, user } = await inside();
+		const move = () => helper.post(`/owner/help/${session.id}/move`, { note: 'The phone broke' });
+		expect((await move()).status).toBe(409);
+		const phone = newMac();
+		const other = browse(fixture().server.url);
+		const { visit } = await enter(other, phone);
+		await other.raw(`${path}?visit=${visit}`);
+		for (const done of [await move(), await move()]) {
+			expect(done.path).toBe(`/owner/help/${session.id}?done=move`);
+		}
+		await eventually('the new one is in', async () => signIn(session, phone) === 'online');
+		expect(hotspot.devices(user)).toEqual([phone]);
 	});
 
 	it('keeps both devices of a pass for two online until the end', async () => {

@@ -39,7 +39,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const [router] = await own();
 		expect(page.path).toBe(`/owner/routers/${router?.['id']}?done=new`);
 		expect(page.text).toContain('The router is added.');
-		expect(page.text).toContain('It sells by the hour. You can also sell offers with prices of their own.');
+		expect(page.text).toContain('It sells by the hour. You can also sell offers with their own prices.');
 		expect(stepsOf(page.html)).toEqual([
 			...['Name and place: done', 'Price and offers: done'],
 			...['Connect the router: to do', 'Open for sale: to do']

@@ -46,7 +46,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	/** Waits until every queued message was tried. */
 	const untilSent = () =>
 		eventually('no message waits', async () => {
-			const waiting = "select count(*) from messages where status in ('queued', 'sending')";
+			const waiting = "select count(*) from notifications where status in ('queued', 'sending')";
 			return (await fixture().sql.count(waiting)) === 0;
 		});
 
@@ -102,7 +102,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const refused = await owner.post(PAGE, { do: 'confirm', channel: 'sms', code: wrong });
 		expect([refused.status, alertOf(refused)]).toEqual([
 			400,
-			'This code does not work. Check it, or ask for another one.'
+			'This code does not work. Check it, or request a new one.'
 		]);
 		await fallSilent();
 		expect(textsTo(to)).toEqual([expect.stringContaining(code)]);
@@ -150,7 +150,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await untilSent();
 		expect(textsTo(to).slice(2)).toEqual([`Airtill: responds again: Blue Cafe (${gateway}).`]);
 		expect(mailsTo(email)).toHaveLength(3);
-		expect((await owner.get(PAGE)).text).toContain('SMS this month: 3. Cost: UGX 105.');
+		expect((await owner.get(PAGE)).text).toContain('Texts this month: 3. Cost: UGX 105.');
 		// The log names neither number nor text.
 		expect(fixture().server.stderr()).not.toContain(to.slice(1));
 	});
@@ -231,7 +231,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await switchOn(owner, 'sms', typed, to, ['gateway']);
 		for (let count = 0; count < 11; count += 1) {
 			await fixture().sql.run(
-				`insert into messages (account_id, channel, kind, key, address, status, price_minor, currency, created_at)
+				`insert into notifications (account_id, channel, kind, key, address, status, price_minor, currency, created_at)
 					values (?, 'sms', 'takings', ?, ?, 'sent', 35, 'UGX', ?)`,
 				...[owner.accountId, `cap ${owner.accountId} ${count}`, to, clockOf(fixture()).now()]
 			);
@@ -245,7 +245,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('a provider that fails', () => {
 		const stateOf = async (to: string) => {
-			const rows = await fixture().sql.all('select * from messages where address = ? order by id', to);
+			const rows = await fixture().sql.all('select * from notifications where address = ? order by id', to);
 			return rows.map(({ status, tries, content_sealed }) => [status, Number(tries), content_sealed]);
 		};
 
@@ -260,7 +260,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await later(fixture(), hour);
 			expect([requests(), await stateOf(to)]).toEqual([1, [['uncertain', 1, null]]]);
 			// It may have cost money.
-			expect((await owner.get(PAGE)).text).toContain('SMS this month: 1. Cost: UGX 35.');
+			expect((await owner.get(PAGE)).text).toContain('Texts this month: 1. Cost: UGX 35.');
 		});
 
 		it('is asked again while nothing answers at its address', async () => {
@@ -285,7 +285,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await untilSent();
 			await later(fixture(), hour);
 			expect(await stateOf(to)).toEqual([['failed', 1, null]]);
-			expect((await owner.get(PAGE)).text).toContain('SMS this month: 0. Cost: UGX 0.');
+			expect((await owner.get(PAGE)).text).toContain('Texts this month: 0. Cost: UGX 0.');
 			expect(fixture().server.stderr()).toContain('403 InvalidPhoneNumber');
 		});
 

@@ -66,7 +66,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			expect(await actions()).toEqual([`${actor} router.paused`]);
 			expect(await nearby()).toEqual([CLOSED]);
 			expect((await cli(['routers', 'list'], fixture().server)).stdout).toMatch(
-				new RegExp(`^${router} .* paused until \\d{4}-\\d\\d-\\d\\d 06:00$`, 'm')
+				new RegExp(`^${router} .* closed until \\d{4}-\\d\\d-\\d\\d 06:00$`, 'm')
 			);
 
 			await press('reopen');

@@ -24,7 +24,7 @@ type Form = readonly [roles: string, status: number, fields: Readonly<Record<str
 /** By place: who opens its page, and of each form: who sends it, the answer, and fields. */
 const EXPECTED: Readonly<Record<string, { page?: string } & Readonly<Record<string, string | Form>>>> = {
 	'': { page: EVERYBODY },
-	people: { page: EVERYBODY },
+	people: { page: MANAGERS },
 	help: { page: EVERYBODY },
 	'help/[session]': { page: EVERYBODY },
 	'help/[session]/code': { page: EVERYBODY, default: [EVERYBODY, 200, NOTE] },
@@ -67,7 +67,7 @@ const EXPECTED: Readonly<Record<string, { page?: string } & Readonly<Record<stri
 		invite: [OWNER, 200, { email: 'new@staff.example', role: 'cashier' }],
 		link: [OWNER, 409, { id: '0' }],
 		role: [OWNER, 409, { id: '0', role: 'manager' }],
-		remove: [OWNER, 303, { id: '0' }]
+		remove: [OWNER, 409, { id: '0' }]
 	},
 	'[...unknown]': { page: '' }
 };

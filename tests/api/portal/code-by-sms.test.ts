@@ -48,7 +48,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const phone = numberEnding('008');
 		const path = await buy(phone);
 		const page = await buyer().get(path);
-		expect(page.text).toContain(`Send the code to ${phone.slice(0, 4)} ••• 008`);
+		expect(page.text).toContain(`Send your code to ${phone.slice(0, 4)} ••• 008 by SMS`);
 		const press = () => buyer().post(`${path}?/sms`, { phone: '0772999999', number: '0772999999' });
 		await Promise.all([press(), press()]);
 		const sent = await afterTry(path);
@@ -63,7 +63,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		// No code in the log, in any form.
 		expect(fixture.server.stderr()).not.toContain(code);
 		expect(fixture.server.stderr()).not.toContain(phone.slice(1));
-		const left = 'select count(*) from messages where content_sealed is not null';
+		const left = 'select count(*) from notifications where content_sealed is not null';
 		expect(await fixture.sql.count(left)).toBe(0);
 	});
 
@@ -78,7 +78,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await press();
 		expect(formOf(await afterTry(path))).toBe(false);
 		await press();
-		expect(await fixture.sql.count("select count(*) from messages where status = 'failed'")).toBe(2);
+		expect(await fixture.sql.count("select count(*) from notifications where status = 'failed'")).toBe(2);
 	});
 
 	it('says so if nobody knows whether it was sent, and is not sent again', async () => {
@@ -112,7 +112,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(formOf(page)).toBe(false);
 		const before = protocol.sent.length;
 		await buyer().post(`${path}?/sms`);
-		expect(await fixture.sql.count("select count(*) from messages where status = 'queued'")).toBe(0);
+		expect(await fixture.sql.count("select count(*) from notifications where status = 'queued'")).toBe(0);
 		expect(protocol.sent).toHaveLength(before);
 	});
 
@@ -124,7 +124,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const person = browse(own.server.url);
 			expect(formOf(await person.get(path))).toBe(false);
 			await person.post(`${path}?/sms`);
-			expect(await own.sql.count('select count(*) from messages')).toBe(0);
+			expect(await own.sql.count('select count(*) from notifications')).toBe(0);
 		} finally {
 			await own.stop();
 		}

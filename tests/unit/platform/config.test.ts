@@ -194,7 +194,7 @@ describe('the configuration', () => {
 		expect(remote).toEqual({ url: 'https://api.example/v1', key: 'x' });
 	});
 
-	it('wants one complete provider of SMS, and a price that its currency has', () => {
+	it('wants one complete SMS provider, and a price that its currency has', () => {
 		const africasTalking = { AFRICASTALKING_USERNAME: 'app', AFRICASTALKING_API_KEY: 'key' };
 		expect(load().sms).toBeNull();
 		expect(load({ ...africasTalking, SMS_PRICE: '35' }).sms).toMatchObject({ priceMinor: 35 });

@@ -141,7 +141,7 @@ describe('rule 3: buyer pages reach the service through the API client', () => {
 		'captiveSessions',
 		'apiBuyers',
 		// Text messages with the code belong to the portal's purchase, which the API does not know.
-		'messages'
+		'notifications'
 	];
 
 	it('and use no other service of the app', () => {

@@ -12,7 +12,7 @@ const textsIn = (folder: string) =>
 		.map((file) => readFileSync(path.join(server, folder, file), 'utf8'))
 		.join('\n');
 
-it('every sealed column is sealed anew', () => {
+it('every sealed column is sealed again', () => {
 	const columns = [...textsIn('db/schema').matchAll(/^\t(\w+_sealed): /gm)].map(([, name]) => name);
 	expect(columns.length).toBeGreaterThan(7);
 	expect(SEALED_TABLES.flatMap((table) => table.columns)).toEqual(expect.arrayContaining(columns));
@@ -29,7 +29,7 @@ it('every derived key either verifies with both secrets or may change', () => {
 		'guest pass',
 		// Stored with the gateway at the change.
 		'installation',
-		// The code is stored sealed, and its hash anew.
+		// The code is stored sealed, and its hash is replaced.
 		'purchase code',
 		'purchase code hash'
 	]);

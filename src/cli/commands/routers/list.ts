@@ -1,13 +1,7 @@
 import { timeAt } from '#lib/format/calendar.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import { formatMoney, toMajor } from '#lib/domain/money.ts';
-import {
-	isPaused,
-	offlineReason,
-	opensAt,
-	pageOfRouters,
-	type RouterRow
-} from '#lib/server/routers/routers.ts';
+import { offlineReason, opensAt, pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
 import { defineCommand } from '../../support/command.ts';
 import { print, tableLine } from '../../support/output.ts';
 
@@ -43,7 +37,7 @@ function stateOf(row: RouterRow, config: Pick<Config, 'mode' | 'reportTimezone'>
 	const opens = opensAt(row, config, now);
 	if (opens !== null) {
 		const time = timeAt(opens, config.reportTimezone).slice(0, -3);
-		return `${isPaused(row, now) ? 'paused' : 'closed'} until ${time}`;
+		return `closed until ${time}`;
 	}
 	const reason = offlineReason(row, config, now);
 	return reason === null ? 'online' : `offline (${reason})`;

@@ -2,27 +2,27 @@ import { randomInt } from 'node:crypto';
 import type { Locale } from '#lib/i18n/locales.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Earnings } from '#lib/server/billing/earnings/earnings.ts';
-import { DAY_MS, type Channel, type Messages } from '#lib/server/messages/messages.ts';
+import { DAY_MS, type Channel, type Notifications } from '#lib/server/notifications/notifications.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { equalSecrets, hmac } from '#lib/server/platform/secrets.ts';
-import { look, LOOK_JOB, type WriteAlert } from './look.ts';
+import { findAlerts, FIND_JOB, type WriteAlert } from './find-alerts.ts';
 import * as store from './store.ts';
 
-export { MOST_A_DAY, SETTLED_MINUTES, TAKINGS_HOUR, WAITING_HOURS } from './look.ts';
-export type { Alert, WriteAlert } from './look.ts';
-export type { Channel } from '#lib/server/messages/messages.ts';
+export { MOST_A_DAY, OUTAGE_MINUTES, EARNINGS_HOUR, REVIEW_HOURS } from './find-alerts.ts';
+export type { Alert, WriteAlert } from './find-alerts.ts';
+export type { Channel } from '#lib/server/notifications/notifications.ts';
 
-export const EVENTS = ['gateway', 'takings', 'refunds'] as const;
+export const EVENTS = ['gateway', 'earnings', 'reviews'] as const;
 export type AlertEvent = (typeof EVENTS)[number];
 
 export interface AlertsContext extends Base {
-	messages: Messages;
+	notifications: Notifications;
 	earnings: Pick<Earnings, 'today' | 'report'>;
 }
 
 const CODE_MS = 15 * 60_000;
 const CODE_DIGITS = 6;
-/** A guess hits with 15 : 1,000,000 a day. */
+/** With CODES_A_DAY, a guesser succeeds with a chance of 15 in 1,000,000 a day. */
 const MAX_CODE_TRIES = 5;
 const CODES_A_DAY = 3;
 
@@ -39,7 +39,7 @@ export function createAlerts(context: AlertsContext) {
 		setEvents: bind(setEvents),
 		remove: bind(remove),
 		/** @param write writes an alert in a language */
-		jobs: (write: WriteAlert) => ({ [LOOK_JOB]: () => look(context, write) })
+		jobs: (write: WriteAlert) => ({ [FIND_JOB]: () => findAlerts(context, write) })
 	};
 }
 
@@ -50,14 +50,14 @@ interface Own {
 	channel: Channel;
 }
 
-async function channels({ database, messages }: AlertsContext, accountId: number) {
+async function channels({ database, notifications }: AlertsContext, accountId: number) {
 	const rows = await store.ofAccount(database.db, accountId);
 	const all: readonly Channel[] = ['email', 'sms'];
 	return all.map((channel) => {
 		const row = rows.find((one) => one.channel === channel);
 		return {
 			channel,
-			problem: messages.problem(channel),
+			canSend: notifications.canSend(channel),
 			address: row?.address ?? null,
 			isConfirmed: row?.confirmed_at != null,
 			events: row ? eventsOf(row) : []
@@ -81,10 +81,10 @@ function setAddress(
 		write
 	}: { address: string; locale: Locale; write: (code: string) => { subject: string; text: string } }
 ): Promise<boolean> {
-	const { database, clock, messages, jobs } = context;
+	const { database, clock, notifications, jobs } = context;
 	const now = clock.now();
 	const sent = database.transact(async (trx) => {
-		const recent = await messages.recent(trx, { accountId, channel }, now - DAY_MS);
+		const recent = await notifications.recent(trx, { accountId, channel }, now - DAY_MS);
 		const codes = recent.filter(({ kind }) => kind === 'code');
 		if (codes.length >= CODES_A_DAY) return false;
 		const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
@@ -94,7 +94,7 @@ function setAddress(
 			{ address, locale, code_hash: hashOf(context, address, code), code_until: now + CODE_MS }
 		);
 		const key = `channel ${id} code ${now} ${codes.length}`;
-		await messages.queue(trx, { accountId, channel, kind: 'code', key, address, ...write(code) });
+		await notifications.queue(trx, { accountId, channel, kind: 'code', key, address, ...write(code) });
 		return true;
 	});
 	return sent.finally(() => jobs.nudge());
@@ -119,7 +119,7 @@ function confirm(context: AlertsContext, { accountId, channel }: Own, code: stri
 	});
 }
 
-/** Alerts are written in the given language from now on. Changes nothing before `confirm`. */
+/** Sets the events and the language of alerts. Changes nothing before `confirm`. */
 const setEvents = (
 	context: AlertsContext,
 	{ accountId, channel }: Own,
@@ -129,7 +129,7 @@ const setEvents = (
 		const row = (await store.ofAccount(trx, accountId)).find((one) => one.channel === channel);
 		if (row?.confirmed_at == null) return;
 		await store.change(trx, row.id, { events: JSON.stringify(events), locale });
-		// The end of an outage is of interest only to those who were told of it.
+		// Only a channel that got the outage gets its end.
 		if (!events.includes('gateway')) await store.forgetOutages(trx, row.id);
 	});
 

@@ -33,7 +33,7 @@ export const remove = (queries: Queries, own: Own) =>
 		.execute();
 
 /** Channels that get an event: confirmed, and of an account that is not suspended. */
-const listening = (queries: Queries, event: string) =>
+const channelsFor = (queries: Queries, event: string) =>
 	queries
 		.selectFrom('alert_channels')
 		.innerJoin('accounts', 'accounts.id', 'alert_channels.account_id')
@@ -42,9 +42,9 @@ const listening = (queries: Queries, event: string) =>
 		// Event names are quoted in the JSON and contain no wildcard of LIKE.
 		.where('alert_channels.events', 'like', `%"${event}"%`);
 
-/** Gateways that stopped responding before a moment and were not told, by channel. */
-export const silentGateways = (queries: Queries, before: number) =>
-	listening(queries, 'gateway')
+/** Gateways that stopped responding before a moment, without an alert yet, by channel. */
+export const unresponsiveGateways = (queries: Queries, before: number) =>
+	channelsFor(queries, 'gateway')
 		.innerJoin('routers', 'routers.owner_account_id', 'accounts.id')
 		.innerJoin('gateways', 'gateways.router_id', 'routers.id')
 		.selectAll('alert_channels')
@@ -66,15 +66,16 @@ export const silentGateways = (queries: Queries, before: number) =>
 		.orderBy('gateways.unresponsive_since')
 		.execute();
 
-/** Gateways that were told and respond again, by channel. */
-export const backGateways = (queries: Queries) =>
-	listening(queries, 'gateway')
+/** Gateways with an outage alert that respond again, by channel. */
+export const respondingGateways = (queries: Queries) =>
+	channelsFor(queries, 'gateway')
 		.innerJoin('alert_outages', 'alert_outages.alert_channel_id', 'alert_channels.id')
 		.innerJoin('gateways', 'gateways.id', 'alert_outages.gateway_id')
 		.innerJoin('routers', 'routers.id', 'gateways.router_id')
 		.selectAll('alert_channels')
 		.select(['gateways.id as gateway_id', 'routers.name as router', 'gateways.name as gateway'])
 		.select('alert_outages.since')
+		.whereRef('routers.owner_account_id', '=', 'alert_channels.account_id')
 		.where('gateways.unresponsive_since', 'is', null)
 		.orderBy('gateways.id')
 		.execute();
@@ -94,16 +95,16 @@ export const endOutage = (queries: Queries, { id, gateway_id }: { id: number; ga
 export const forgetOutages = (queries: Queries, id: number) =>
 	queries.deleteFrom('alert_outages').where('alert_channel_id', '=', id).execute();
 
-export const lackTakings = (queries: Queries, day: string) =>
-	listening(queries, 'takings')
+export const withoutEarningsOf = (queries: Queries, day: string) =>
+	channelsFor(queries, 'earnings')
 		.selectAll('alert_channels')
-		.where(({ or, eb }) => or([eb('takings_day', 'is', null), eb('takings_day', '<', day)]))
+		.where(({ or, eb }) => or([eb('earnings_day', 'is', null), eb('earnings_day', '<', day)]))
 		.orderBy('alert_channels.id')
 		.execute();
 
-/** Channels with a review that waits since before a moment and was not told. Administrators decide all reviews. */
+/** Channels with an open review from before a moment, without an alert yet. Administrators decide all reviews. */
 export const waitingReviews = (queries: Queries, before: number) =>
-	listening(queries, 'refunds')
+	channelsFor(queries, 'reviews')
 		.innerJoin('reviews', (join) =>
 			join.on('reviews.resolved_at', 'is', null).on('reviews.opened_at', '<=', before)
 		)

@@ -64,6 +64,9 @@ function readSettings(env: Env): Settings {
 	return values as Settings;
 }
 
+const TEST_HOSTS = ['localhost', '127.0.0.1', '[::1]', 'api.sandbox.africastalking.com'];
+const isTestHost = (url: string) => TEST_HOSTS.includes(new URL(url).hostname);
+
 /** Lists the problems of settings that do not fit each other. */
 function conflictsOf(settings: Settings): string[] {
 	const { CURRENCY: currency, BASEMAP: place } = settings;
@@ -75,6 +78,11 @@ function conflictsOf(settings: Settings): string[] {
 		[
 			settings.DATABASE_REPLICA_URL !== undefined && settings.DATABASE_URL.startsWith('file:'),
 			'DATABASE_REPLICA_URL: only PostgreSQL has replicas. Unset it, or set DATABASE_URL to PostgreSQL.'
+		],
+		[
+			!isLive && settings.SMS_BUYER_CODES && !isTestHost(settings.SMS_URL ?? settings.AFRICASTALKING_URL),
+			'SMS_BUYER_CODES: nobody pays in a sandbox, so strangers could send SMS to any number at your cost. ' +
+				'Use live mode, or a simulator on this machine.'
 		],
 		[isLive && settings.WEBHOOK_ALLOW_INSECURE, 'WEBHOOK_ALLOW_INSECURE: is refused in live mode.'],
 		[

@@ -31,7 +31,7 @@ export const SMS_SETTINGS = {
 			.string()
 			.regex(/^[\w .+-]{1,15}$/, 'Use the sender ID or short code of your app.')
 			.optional(),
-		description: 'Sender ID or short code that Africa’s Talking has given you. Default: theirs.'
+		description: 'Sender ID or short code that Africa’s Talking has given you. Default: the provider’s own.'
 	},
 	AFRICASTALKING_URL: {
 		schema: httpUrl,
@@ -41,7 +41,7 @@ export const SMS_SETTINGS = {
 	SMS_URL: {
 		schema: z.url({ protocol: /^https?$/ }).optional(),
 		description:
-			'Address of another provider of SMS or WhatsApp, instead of Africa’s Talking. Airtill sends a POST request; an answer 2xx means sent. It may be a private address.'
+			'Address of another SMS or WhatsApp provider, instead of Africa’s Talking. Airtill sends a POST request; an answer 2xx means sent. It may be a private address.'
 	},
 	SMS_HEADERS: {
 		schema: headers,

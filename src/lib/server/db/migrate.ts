@@ -44,10 +44,10 @@ import { routerSearch } from './migrations/0050-router-search.ts';
 import { extraTime } from './migrations/0051-extra-time.ts';
 import { staff } from './migrations/0052-staff.ts';
 import { ownerViews } from './migrations/0053-owner-views.ts';
-import { messages } from './migrations/0054-messages.ts';
+import { notifications } from './migrations/0054-notifications.ts';
 import { alerts } from './migrations/0055-alerts.ts';
 import { openingHours } from './migrations/0056-opening-hours.ts';
-import { gatewayInstallations } from './migrations/0058-gateway-installations.ts';
+import { gatewayInstallations } from './migrations/0057-gateway-installations.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -119,7 +119,7 @@ const MIGRATIONS: readonly Migration[] = [
 	extraTime,
 	staff,
 	ownerViews,
-	messages,
+	notifications,
 	alerts,
 	openingHours,
 	gatewayInstallations

@@ -109,7 +109,12 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 	};
 }
 
-function openPool(url: string, max: number, connectionTimeoutMillis: number): pg.Pool {
+function openPool(
+	url: string,
+	max: number,
+	connectionTimeoutMillis: number,
+	more: pg.PoolConfig = {}
+): pg.Pool {
 	const types = new pg.TypeOverrides();
 	types.setTypeParser(INT8_OID, parseInteger);
 	types.setTypeParser(NUMERIC_OID, Number);
@@ -117,7 +122,8 @@ function openPool(url: string, max: number, connectionTimeoutMillis: number): pg
 		...{ connectionString: url, max, connectionTimeoutMillis, types },
 		statement_timeout: STATEMENT_TIMEOUT_MS,
 		idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
-		application_name: 'airtill'
+		application_name: 'airtill',
+		...more
 	});
 	// The pool replaces a broken connection, and its query fails. Without these listeners (for idle connections, and
 	// for those in use) the event would end the process.
@@ -132,7 +138,10 @@ function openReplica(
 	primary: Kysely<Schema>,
 	{ onReplicaError }: Pick<DatabaseOptions, 'onReplicaError'>
 ) {
-	const pool = openPool(url, MAX_REPORTS, REPLICA_CONNECT_TIMEOUT_MS);
+	const pool = openPool(url, MAX_REPORTS, REPLICA_CONNECT_TIMEOUT_MS, {
+		// A replica whose host is gone answers nothing, not even that its own limit is over.
+		query_timeout: STATEMENT_TIMEOUT_MS + 1_000
+	});
 	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
 	let failedAt = -Infinity;
 	return {

@@ -21,7 +21,6 @@ import * as store from './store.ts';
 
 export type RouterRow = store.RouterRow;
 export {
-	isPaused,
 	isUnresponsive,
 	lacksNetworkPassword,
 	offlineReason,

@@ -1,4 +1,5 @@
-import { areaData, requireVisitor } from '#lib/server/web/sign-in/sign-in.ts';
+import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
+import { areaData } from '#lib/server/web/sign-in/sign-in.ts';
 import type { LayoutServerLoad } from './$types';
 
 /** Does not protect actions or loads: each of them calls requireVisitor itself. */

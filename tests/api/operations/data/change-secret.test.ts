@@ -110,7 +110,7 @@ describe.each(BOTH_DATABASES)('changing the secret on %s', (database) => {
 		await rotateAndDie();
 		await showsTheSame();
 		const { code: exit, stderr } = await cli(['secrets', 'rotate'], server);
-		expect(stderr).toContain('The old secret can go');
+		expect(stderr).toContain('The old secret is no longer needed');
 		expect(exit).toBe(0);
 		isOver = true;
 		await Promise.all(buying);

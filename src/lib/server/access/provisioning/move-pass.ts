@@ -54,18 +54,24 @@ export type Moved = 'moved' | 'unchanged' | 'no_device' | 'too_soon';
 /** Moves a pass for a person who helps the buyer. Repeating it changes nothing. */
 export async function moveForHelp(context: PlanContext, trx: Tx, pass: PassRow): Promise<Moved> {
 	const newest = await newestDevice(context, trx, pass);
-	const others = newest && (await devicesBeside(trx, pass.id, newest.mac));
+	const others = newest && (await devicesBeside(trx, pass.id, newest));
 	if (!others || others.length === 0) return 'no_device';
 	if (others.every(({ isReleased }) => isReleased)) return 'unchanged';
 	return (await movePass(context, trx, pass)) ? 'moved' : 'too_soon';
 }
 
-async function devicesBeside(trx: Tx, passId: number, mac: string): Promise<{ isReleased: boolean }[]> {
+/** Devices that had the pass before the newest one. A user, who has no MAC address, counts if it is older than that. */
+async function devicesBeside(
+	trx: Tx,
+	passId: number,
+	{ mac, created_at: cameAt }: { mac: string; created_at: number }
+): Promise<{ isReleased: boolean }[]> {
 	const slots = await slotsEver(trx, passId);
 	const grants = await store.grantsEver(trx, passId);
-	return [...slots, ...grants]
-		.filter((one) => one.mac !== null && one.mac !== mac)
-		.map(({ released_at: at }) => ({ isReleased: at !== null }));
+	return [
+		...slots.filter((one) => one.mac !== mac),
+		...grants.filter((one) => (one.mac === null ? one.created_at < cameAt : one.mac !== mac))
+	].map(({ released_at: at }) => ({ isReleased: at !== null }));
 }
 
 async function isTooSoon(

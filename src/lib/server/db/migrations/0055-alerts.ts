@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/** Where owners get alerts and about what, and the outages that they were told of. */
+/** Addresses for alerts with their events, and outages with an alert. */
 export const alerts: Migration = {
 	name: '0055-alerts',
 	statements: ({ id, int, end }) => [
@@ -15,7 +15,7 @@ export const alerts: Migration = {
 			code_hash text,
 			code_until ${int},
 			code_tries ${int} not null default 0,
-			takings_day text,
+			earnings_day text,
 			review_id ${int} not null default 0,
 			unique (account_id, channel)
 		${end}`,
@@ -26,6 +26,6 @@ export const alerts: Migration = {
 			primary key (alert_channel_id, gateway_id)
 		${end}`,
 		`create index alert_outages_gateway on alert_outages (gateway_id)`,
-		`insert into jobs (kind, subject_id, run_at, created_at) values ('alerts.look', 0, 0, 0)`
+		`insert into jobs (kind, subject_id, run_at, created_at) values ('alerts.find', 0, 0, 0)`
 	]
 };

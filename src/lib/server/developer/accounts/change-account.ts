@@ -33,9 +33,6 @@ export function changeAccount(
 		}
 		if (!account || account.plan === 'portal')
 			throw new AccountChangeRefused('This account cannot be changed.');
-		if ('role' in change && account.employer_id !== null) {
-			throw new AccountChangeRefused('This person works for an owner. The owner removes them first.');
-		}
 		const changed = { ...account, ...change };
 		if (id === by && !isActiveAdmin(changed)) {
 			throw new AccountChangeRefused(
@@ -45,7 +42,9 @@ export function changeAccount(
 		const [[field = '', value] = []] = Object.entries(change);
 		const before = new Map<string, unknown>(Object.entries(account)).get(field);
 		if (before === value) return false;
-		await trx.updateTable('accounts').set(change).where('id', '=', id).execute();
+		// A person with a role of their own is on nobody's staff.
+		const all = 'role' in change ? { ...change, employer_id: null, staff_role: null } : change;
+		await trx.updateTable('accounts').set(all).where('id', '=', id).execute();
 		await audit.record(trx, {
 			...{ actor: accountActor(by), action: actionOf(change), reason: note },
 			before: { account_id: id, [field]: before },

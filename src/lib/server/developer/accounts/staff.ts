@@ -36,11 +36,12 @@ export function addStaff(
 	{ audit, clock, database }: Base,
 	{ email: typed, role }: { email: string; role: StaffRole },
 	{ employerId, by }: Employer
-): Promise<Account> {
+): Promise<{ person: Account; isNew: boolean }> {
 	const email = normalise(typed);
 	return database.transact(async (trx) => {
 		const known = await first(trx.selectFrom('accounts').selectAll().where('email', '=', email));
-		if (known?.employer_id === employerId && known.staff_role === role) return known;
+		if (known?.employer_id === employerId && known.staff_role === role)
+			return { person: known, isNew: false };
 		const isFree = known?.role === 'staff' && known.employer_id === null && known.status === 'active';
 		if (known && !isFree) throw new StaffRefused('taken');
 		const count = await countOf(trx.selectFrom('accounts').where('employer_id', '=', employerId));
@@ -64,7 +65,7 @@ export function addStaff(
 		if (!added) throw new StaffRefused('taken');
 		const after = { account_id: added.id, employer: employerId, staff_role: role };
 		await audit.record(trx, { actor: by, action: 'staff.added', after });
-		return added;
+		return { person: added, isNew: true };
 	});
 }
 

@@ -1,12 +1,12 @@
 import type { Base } from '#lib/server/base.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
-import type { Tx } from '#lib/server/db/database.ts';
+import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { byId, first, isChanged } from '#lib/server/db/first.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 
 /** An administrator sees the pages of an owner for this long at most. */
 export const MAX_VIEW_MINUTES = 30;
-/** That the owner sees listed. */
+/** Views in the owner's list. */
 const MAX_LISTED = 20;
 const VIEW_JOB = 'owner-view.end';
 
@@ -29,7 +29,7 @@ export function createOwnerViews(context: Base) {
 	const bind = binder(context);
 	return {
 		start: bind(start),
-		/** The view of a sign-in session that runs now. */
+		/** The view that a sign-in session has now; null once its account is no owner's any more. */
 		current: bind(current),
 		stop: bind(stop),
 		/** Views of an owner's pages, newest first. */
@@ -67,15 +67,21 @@ async function start(context: Base, order: ViewOrder): Promise<boolean> {
 	});
 }
 
-const openViews = (trx: Tx | Base['database']['db'], signInSession: string) =>
-	trx
+const openViews = (queries: Queries, signInSession: string) =>
+	queries
 		.selectFrom('owner_views')
 		.selectAll()
 		.where('sign_in_session', '=', signInSession)
 		.where('ended_at', 'is', null);
 
 const current = ({ clock, database }: Base, signInSession: string) =>
-	first(openViews(database.db, signInSession).where('ends_at', '>', clock.now()));
+	first(
+		openViews(database.db, signInSession)
+			.where('ends_at', '>', clock.now())
+			.where('account_id', 'in', (owners) =>
+				owners.selectFrom('accounts').select('accounts.id').where('role', '=', 'owner')
+			)
+	);
 
 const stop = (context: Base, of: Pick<ViewOrder, 'adminId' | 'signInSession'>): Promise<void> =>
 	context.database.transact((trx) => stopIn(context, trx, of));

@@ -18,7 +18,7 @@ const DONE: ReadonlyMap<string, string> = new Map([
 	['role', 'The role is changed.'],
 	['plan', 'The rate plan is changed.'],
 	['links', 'The password links do not work any more.'],
-	['view', 'You do not look at the pages of an owner any more.']
+	['view', 'The view has ended.']
 ]);
 
 /** Reads ?email=&role=&status=, each optional. */
@@ -106,10 +106,13 @@ export const setStatus = (event: AccountEvent, visitor: Visitor, status: Account
 	});
 
 export const setRole = (event: AccountEvent, visitor: Visitor) =>
-	change(event, visitor, 'role', async ({ id }, entry) => {
+	change(event, visitor, 'role', async (account, entry) => {
 		const role = roleOf(entry.field);
 		if (!role) return wrong(ROLE_PROBLEM);
-		await event.locals.app.accounts.change(id, { role }, entry);
+		const { app, origin } = event.locals;
+		await app.accounts.change(account.id, { role }, entry);
+		// The employer may have set the password.
+		if (account.role === 'staff') await app.signIn.forget(account, origin);
 		return { done: 'role' };
 	});
 
@@ -135,12 +138,12 @@ export const deleteInvitations = (event: AccountEvent, visitor: Visitor) =>
 		return { done: 'links' };
 	});
 
-/** Opens the pages of an owner, to look at them only. */
+/** Starts a read-only view of an owner's pages. */
 export const startView = (event: AccountEvent, visitor: Visitor) =>
 	change(event, visitor, 'view', async ({ id }, { note: reason, by }) => {
 		const order = { accountId: id, adminId: by, signInSession: visitor.sessionId, reason };
 		const isStarted = await event.locals.app.ownerViews.start(order);
-		return isStarted ? { leadTo: '/owner' } : wrong('Only the pages of an owner can be looked at.', 409);
+		return isStarted ? { leadTo: '/owner' } : wrong("Only an owner's pages can be viewed.", 409);
 	});
 
 export async function stopView({ locals, params }: AccountEvent, { account, sessionId }: Visitor) {

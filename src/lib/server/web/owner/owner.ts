@@ -15,7 +15,7 @@ const ROUTES = /^\/owner\/\(signed-in\)\/?/;
 
 /** A person on the owner pages. `account` is the person's own. */
 export interface OwnerVisitor extends Visitor {
-	/** Whose routers and sales the pages show. */
+	/** The owner of the routers and sales on the pages. */
 	owner: Account;
 	role: OwnerRole;
 	/** `personId` is recorded as the author of changes. */
@@ -45,7 +45,9 @@ async function findOwnerVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 	const view = isAdmin ? await ownerViews.current(sessionId) : null;
 	const ownerId = view?.account_id ?? account.employer_id;
 	const owner = ownerId === null ? account : await accounts.find(ownerId);
-	if (!owner || (owner.role !== 'owner' && owner.role !== 'admin')) {
+	// The pages of an employer are not a suspended person's own.
+	const isDismissed = account.role === 'staff' && account.status === 'suspended';
+	if (isDismissed || !owner || (owner.role !== 'owner' && owner.role !== 'admin')) {
 		logSecurity(event, 'page refused', { account: account.id, reason: 'not an owner' });
 		error(403, account.role === 'staff' ? m.staff_over() : m.owner_not_owner());
 	}
@@ -71,13 +73,13 @@ export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
 }
 
 /**
- * Throws 403 if the person may not use this form, for a suspended account, and while an administrator looks at the
- * pages. Every action must call it.
+ * Throws 403 if the person may not use this form, for a suspended account, and during an administrator's
+ * view. Every action must call it.
  */
 export async function requireActiveOwner(event: RequestEvent): Promise<OwnerVisitor> {
 	const visitor = await ownerVisitor(event);
 	if (visitor.viewEndsAt !== null) error(403, m.staff_view_nothing());
-	// As SvelteKit finds it.
+	// SvelteKit runs the action of the first such parameter.
 	const named = [...event.url.searchParams.keys()].find((name) => name.startsWith('/'));
 	check(event, visitor, named?.slice(1) ?? 'default');
 	if (visitor.isSuspended) error(403, m.owner_suspended_nothing());

@@ -8,18 +8,17 @@ const MANAGERS: readonly OwnerRole[] = ['owner', 'manager'];
 const EVERYBODY: readonly OwnerRole[] = ['owner', 'manager', 'cashier'];
 
 /**
- * Says who may do what on the owner pages, by route below /owner. `page` is its GET, the others are its form actions.
- * A place or an action without a row is refused.
+ * Roles by route below /owner. `page` is its GET, the others are its form actions. A missing row is refused.
  *
  * Cashiers help customers and see the sales of today. Managers do what the owner does, except:
  * - staff, so that nobody gets more than the owner gave;
  * - alerts, which go to the owner;
- * - secrets of gateways, because they work on after the person has left.
+ * - secrets of gateways, which still work after the person has left.
  */
 const PLACES: Readonly<Record<string, Readonly<Record<string, readonly OwnerRole[]>>>> = {
 	'': { page: EVERYBODY },
 	'[...unknown]': { page: EVERYBODY },
-	people: { page: EVERYBODY },
+	people: { page: MANAGERS },
 	help: { page: EVERYBODY },
 	'help/[session]': { page: EVERYBODY },
 	'help/[session]/code': { page: EVERYBODY, default: EVERYBODY },
@@ -55,7 +54,7 @@ const PLACES: Readonly<Record<string, Readonly<Record<string, readonly OwnerRole
 
 /** Returns who may do this; undefined for a place or an action that is not in the table. */
 export const rolesOf = (place: string, action = 'page'): readonly OwnerRole[] | undefined =>
-	PLACES[place]?.[action];
+	Object.hasOwn(PLACES[place] ?? {}, action) ? PLACES[place]?.[action] : undefined;
 
 export const mayDo = (role: OwnerRole, place: string, action?: string): boolean =>
 	rolesOf(place, action)?.includes(role) ?? false;

@@ -69,12 +69,15 @@ const refused = (status: number, problem: string, entry: { email?: string; role?
 
 /** Adds a person and shows the invitation once. A form that is sent twice shows another link of the same person. */
 export async function inviteStaff(event: RequestEvent, visitor: OwnerVisitor) {
+	const { app, origin } = event.locals;
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();
 	const role = roleOf(field) ?? 'cashier';
 	if (!isEmail(email)) return refused(400, m.owner_forgot_incomplete(), { email, role });
 	try {
-		const person = await event.locals.app.accounts.addStaff({ email, role }, employerOf(visitor));
+		const { person, isNew } = await app.accounts.addStaff({ email, role }, employerOf(visitor));
+		// A former employer may have set the password.
+		if (isNew) await app.signIn.forget(person, origin);
 		return await invitation(event, visitor, person);
 	} catch (problem) {
 		if (!(problem instanceof StaffRefused)) throw problem;
@@ -94,6 +97,13 @@ export async function newInvitation(event: RequestEvent, visitor: OwnerVisitor) 
 
 async function invitation(event: RequestEvent, visitor: OwnerVisitor, person: Account) {
 	const made = await inviteWithoutPassword(event, person, editorOf(visitor));
+	const { app } = event.locals;
+	const now = await app.accounts.find(person.id);
+	if (now?.employer_id !== visitor.owner.id) {
+		// Removed meanwhile: the link must not work for the next employer.
+		await app.signIn.forget(person, event.locals.origin);
+		return refused(409, m.staff_gone());
+	}
 	if (made === null) return refused(409, m.staff_has_password());
 	const { origin, pathname, search } = new URL(made);
 	// In the language of the owner.
@@ -116,6 +126,7 @@ export async function removePerson(event: RequestEvent, visitor: OwnerVisitor) {
 	const { field } = await readFields(event.request);
 	const { app, origin } = event.locals;
 	const removed = await app.accounts.removeStaff(idOf(field('id')), employerOf(visitor));
-	if (removed) await app.signIn.forget(removed, origin);
+	if (!removed) return refused(409, m.staff_gone());
+	await app.signIn.forget(removed, origin);
 	redirect(303, link('/owner/staff?done=remove'));
 }

@@ -36,7 +36,7 @@ export async function readPasswordLink({ locals, url }: RequestEvent) {
 	return { token, email: await locals.app.signIn.linkOwner(token, locals.origin) };
 }
 
-/** With a link somebody else could sign in as a person whose password works. That person asks for one by mail. */
+/** Checks that the person has no password, or that mail does not work: with a link somebody else could sign in as the person. */
 export const mayInvite = (
 	{ locals: { app } }: RequestEvent,
 	{ hasPassword }: { hasPassword: boolean }

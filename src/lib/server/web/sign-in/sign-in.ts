@@ -1,9 +1,8 @@
-import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from '#lib/developer/password-rule.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
-import type { Role } from '../../api/contract/scopes.ts';
 import type { Account } from '../../developer/accounts/accounts.ts';
 import { guessProblem } from '../../developer/sign-in/guessable.ts';
 import { LONGEST_SESSION_MS, type Auth } from '../../developer/sign-in/sign-in.ts';
@@ -66,20 +65,6 @@ export const areaData = ({ locals: { app } }: RequestEvent, { email, account }: 
 	timeZone: app.config.reportTimezone,
 	now: app.clock.now()
 });
-
-/** Of the developer area, which staff do not have. */
-export interface Developer extends Visitor {
-	account: Account & { role: Role };
-}
-
-/** Also throws 403 for staff of an owner. */
-export async function requireVisitor(event: RequestEvent): Promise<Developer> {
-	const { account, ...found } = await signedIn(event, SIGN_IN_PATH);
-	const { role } = account;
-	if (role !== 'staff') return { ...found, account: { ...account, role } };
-	logSecurity(event, 'page refused', { account: account.id, reason: 'staff' });
-	error(403, 'Staff of an owner have no API keys. Sign out here, and open the owner pages.');
-}
 
 /** The sign-in page leads back here. */
 export async function signedIn(event: RequestEvent, signInPath: string): Promise<Visitor> {
@@ -197,7 +182,10 @@ export async function changePassword(
 export async function signOut(event: RequestEvent): Promise<void> {
 	const found = await visitor(event);
 	await accepted(event, ({ signOut: end }, headers) => end({ headers, returnHeaders: true }));
-	if (found) logSecurity(event, 'signed out', { account: found.account.id });
+	if (!found) return;
+	const { account, sessionId } = found;
+	logSecurity(event, 'signed out', { account: account.id });
+	await event.locals.app.ownerViews.stop({ adminId: account.id, signInSession: sessionId });
 }
 
 /** Omits the tokens. Most recently used first. */
@@ -264,6 +252,9 @@ export async function answerPasskeyCall(event: RequestEvent, call: string): Prom
 	if (foreign) return Response.json({}, { status: 403 });
 	const decision = await locals.app.rateLimits.take(`passkey:${networkOf(event)}`, MAX_PASSKEY_CALLS);
 	if (!decision.admitted) return Response.json({}, { status: 429 });
+	// Nobody could see or remove the passkey of a person without an account page.
+	const isNew = call.endsWith('registration') || call === 'generate-register-options';
+	if (isNew && (await visitor(event))?.account.role === 'staff') return Response.json({}, { status: 403 });
 	const response = await (await authOf(event)).handler(request);
 	await logPasskeyCall(event, call, response);
 	return response;

@@ -12,13 +12,13 @@ import { purchaseShown, type Purchase, type PurchaseShown } from './view.ts';
 /** The installation pays for one SMS with the code, to the number that paid. */
 
 type Event = RequestEvent<{ token: string }>;
-type Messages = Event['locals']['app']['messages'];
-type Status = NonNullable<NonNullable<Awaited<ReturnType<Messages['codeOf']>>>['status']>;
+type Notifications = Event['locals']['app']['notifications'];
+type Status = NonNullable<NonNullable<Awaited<ReturnType<Notifications['codeOf']>>>['status']>;
 
 /** Describes the SMS of a purchase with a running pass. Returns null if the installation offers none. */
 export async function codeBySms({ locals, params, url }: Event, shown: PurchaseShown) {
 	const phone = payingNumber(shown);
-	const sms = phone && (await locals.app.messages.codeOf(params.token));
+	const sms = phone && (await locals.app.notifications.codeOf(params.token));
 	if (!sms) return null;
 	const number = hideMiddle(formatMobile(phone));
 	const isWaiting = sms.status === 'queued' || sms.status === 'sending';
@@ -55,7 +55,7 @@ export async function sendCode(event: Event): Promise<never> {
 	const phone = payingNumber(shown);
 	const signIn = await app.gateways.signInMethodAt(purchase.router.id);
 	const text = shown.pass && smsText(purchase, shown.pass.session, { signIn, origin });
-	const isSent = !phone || !text || (await app.messages.sendCode(token, { phone, text }));
+	const isSent = !phone || !text || (await app.notifications.sendCode(token, { phone, text }));
 	redirect(303, link(`/s/${token}`) + (isSent ? '' : '?no-sms'));
 }
 

@@ -1,13 +1,13 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { readFields } from '#lib/server/web/form.ts';
+import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
 import {
 	changePassword,
 	endSessions,
 	listPasskeys,
 	listSessions,
 	newPasswordProblem,
-	removePasskey,
-	requireVisitor
+	removePasskey
 } from '#lib/server/web/sign-in/sign-in.ts';
 import { tooSoon } from '#lib/server/web/sign-in/sign-in-limits.ts';
 import type { Actions, PageServerLoad } from './$types';

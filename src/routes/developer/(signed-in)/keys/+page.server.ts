@@ -1,4 +1,4 @@
-import { requireVisitor } from '#lib/server/web/sign-in/sign-in.ts';
+import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
 import { keysOf } from '#lib/server/web/developer/keys.ts';
 import type { PageServerLoad } from './$types';
 

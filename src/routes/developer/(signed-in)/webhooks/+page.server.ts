@@ -1,4 +1,4 @@
-import { requireVisitor } from '#lib/server/web/sign-in/sign-in.ts';
+import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
 import type { PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async (event) => {

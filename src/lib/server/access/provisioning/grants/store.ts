@@ -110,7 +110,11 @@ const MAX_SAME_DEVICE = 20;
 
 /** The grants that devices of a pass have or had. */
 export const grantsEver = (queries: Queries, passId: number) =>
-	queries.selectFrom('grants').select(['mac', 'released_at']).where('pass_id', '=', passId).execute();
+	queries
+		.selectFrom('grants')
+		.select(['mac', 'created_at', 'released_at'])
+		.where('pass_id', '=', passId)
+		.execute();
 
 /** Whether a grant was released after `since` while its gateway still lets the device in. */
 export async function hasMovedIn(

@@ -13,7 +13,7 @@ const routerStatusReason = z
 		z.null()
 	])
 	.describe(
-		'Why the router is `offline`; null while it is `online`. `closed`: the owner has closed it, or it is outside of its opening hours. `gateway_unresponsive`: none of its gateways responds. `access_unverified`: no gateway has responded yet, and no administrator has confirmed the access. `network_password_missing`: the owner has not set the shared password.'
+		'Why the router is `offline`; null while it is `online`. `closed`: the owner has closed it, or it is outside its opening hours. `gateway_unresponsive`: none of its gateways responds. `access_unverified`: no gateway has responded yet, and no administrator has confirmed the access. `network_password_missing`: the owner has not set the shared password.'
 	);
 
 const logo = z

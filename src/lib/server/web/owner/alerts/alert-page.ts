@@ -11,9 +11,9 @@ import * as m from '#lib/i18n/messages.js';
 import {
 	EVENTS,
 	MOST_A_DAY,
-	SETTLED_MINUTES,
-	TAKINGS_HOUR,
-	WAITING_HOURS,
+	OUTAGE_MINUTES,
+	EARNINGS_HOUR,
+	REVIEW_HOURS,
 	type AlertEvent,
 	type Channel
 } from '../../../alerts/alerts.ts';
@@ -22,24 +22,24 @@ import { readFields } from '../../form.ts';
 const eventWords = (): Record<AlertEvent, { title: string; text: string }> => ({
 	gateway: {
 		title: m.alerts_event_gateway(),
-		text: m.alerts_gateway_text({ minutes: String(SETTLED_MINUTES) })
+		text: m.alerts_gateway_text({ minutes: String(OUTAGE_MINUTES) })
 	},
-	takings: {
-		title: m.alerts_event_takings(),
-		text: m.alerts_takings_text({ time: apart(`${TAKINGS_HOUR}:00`) })
+	earnings: {
+		title: m.alerts_event_earnings(),
+		text: m.alerts_earnings_text({ time: apart(`${EARNINGS_HOUR}:00`) })
 	},
-	refunds: {
-		title: m.alerts_event_refunds(),
-		text: m.alerts_refunds_text({ hours: String(WAITING_HOURS) })
+	reviews: {
+		title: m.alerts_event_reviews(),
+		text: m.alerts_reviews_text({ hours: String(REVIEW_HOURS) })
 	}
 });
 
 export async function alertPage({ locals: { app }, url }: RequestEvent, accountId: number) {
-	const { config, alerts, messages } = app;
+	const { config, alerts, notifications } = app;
 	const words = eventWords();
 	const channels = await alerts.channels(accountId);
 	const priceMinor = config.sms?.priceMinor ?? 0;
-	const { count, price } = await messages.smsOfMonth(accountId);
+	const { count, price } = await notifications.smsOfMonth(accountId);
 	return {
 		done: url.searchParams.has('done'),
 		most: String(MOST_A_DAY),
@@ -48,11 +48,11 @@ export async function alertPage({ locals: { app }, url }: RequestEvent, accountI
 		events: EVENTS.map((name) => ({ name, ...words[name] })),
 		channels: channels
 			// The page of an installation without SMS does not mention them.
-			.filter(({ channel, problem }) => channel === 'email' || problem === null)
-			.map(({ channel, problem, address, ...rest }) => ({
+			.filter(({ channel, canSend }) => channel === 'email' || canSend)
+			.map(({ channel, canSend, address, ...rest }) => ({
 				...rest,
 				channel,
-				isOff: problem !== null,
+				isOff: !canSend,
 				address: address && (channel === 'sms' ? apart(formatMobile(address)) : address)
 			})),
 		/** null without a price. */

@@ -8,10 +8,10 @@ import type { Alert, WriteAlert } from '../../../alerts/alerts.ts';
 const MOST_NAMES = 3;
 
 const SUBJECTS = {
-	silent: m.alerts_event_gateway,
-	back: m.alerts_event_gateway,
-	takings: m.alerts_event_takings,
-	refunds: m.alerts_event_refunds
+	unresponsive: m.alerts_event_gateway,
+	responding: m.alerts_event_gateway,
+	earnings: m.alerts_event_earnings,
+	reviews: m.alerts_event_reviews
 };
 
 /** Jobs have no request, so every text gets its language here. */
@@ -25,19 +25,22 @@ export const createAlertWriter =
 function textOf(alert: Alert, { locale, timeZone }: { locale: Locale; timeZone: string }): string {
 	const said = { locale };
 	switch (alert.kind) {
-		case 'silent': {
+		case 'unresponsive': {
 			const since = alert.gateways[0]?.since ?? 0;
-			return m.alerts_silent({ names: names(alert, locale), time: timeOf(since, locale, timeZone) }, said);
+			return m.alerts_unresponsive(
+				{ names: names(alert, locale), time: timeOf(since, locale, timeZone) },
+				said
+			);
 		}
-		case 'back':
-			return m.alerts_back({ names: names(alert, locale) }, said);
-		case 'takings': {
+		case 'responding':
+			return m.alerts_responding({ names: names(alert, locale) }, said);
+		case 'earnings': {
 			const money = formatMoney(alert.net, alert.currency, locale);
-			return m.alerts_takings({ day: dayOf(alert.day, locale), money, count: `${alert.payments}` }, said);
+			return m.alerts_earnings({ day: dayOf(alert.day, locale), money, count: `${alert.payments}` }, said);
 		}
-		case 'refunds': {
+		case 'reviews': {
 			const values = { count: `${alert.count}`, hours: `${alert.hours}` };
-			return alert.decides ? m.alerts_refunds_decide(values, said) : m.alerts_refunds(values, said);
+			return alert.decides ? m.alerts_reviews_decide(values, said) : m.alerts_reviews(values, said);
 		}
 	}
 }

@@ -50,7 +50,7 @@ export async function purchasePage(
 	};
 }
 
-/** Says who can return the money if this person cannot. */
+/** Explains who can refund if this person cannot. */
 function refundNote({ payment, isRefundable }: PurchaseFacts, mayRefund: boolean): string | null {
 	if (payment?.status !== 'success') return null;
 	if (!isRefundable) return m.help_refund_who({ number: String(payment.id) });

@@ -52,14 +52,13 @@ function roundPrice(minor: number): number {
 	return Math.max(1, Math.round(minor / step) * step);
 }
 
-/** Returns a draft with the offers of a set, or the same draft if it has offers or there is no such set. */
+/** Returns a draft with the offers of a set, or the same draft if there is no such set. */
 export function draftWithSet(
 	draft: OffersDraft,
-	saved: number,
 	name: string | null,
 	{ price, currency }: OwnedRouter
 ): OffersDraft {
-	const set = saved === 0 && name !== null && Object.hasOwn(SETS, name) ? SETS[name] : undefined;
+	const set = name !== null && Object.hasOwn(SETS, name) ? SETS[name] : undefined;
 	if (!set) return draft;
 	const hourMinor = toMinor(price, currency) ?? 1;
 	const rows = set.offers.map(({ count, unit, hours, data }) => ({
@@ -78,7 +77,7 @@ export async function setsOf(
 ) {
 	return Promise.all(
 		Object.entries(SETS).map(async ([name, { title }]) => {
-			const { rows } = draftWithSet(draft, 0, name, router);
+			const { rows } = draftWithSet(draft, name, router);
 			const list = offersOfCells(cellsOfDraft({ ...draft, rows }).cells, { hourly: draft.hourly });
 			const lines = linesOf(list, router).map((line) => `${line.terms || line.name}: ${line.money}`);
 			try {

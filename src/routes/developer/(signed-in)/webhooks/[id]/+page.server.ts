@@ -1,7 +1,7 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { requireVisitor } from '#lib/server/web/sign-in/sign-in.ts';
+import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
 import { pollUntil } from '#lib/developer/poll-until.ts';
 import { endpointOf, EVENT_CHOICES, knownEvents, outcomeText } from '#lib/server/web/developer/webhooks.ts';
 import { idOf, pageLinks } from '#lib/server/web/page-links.ts';

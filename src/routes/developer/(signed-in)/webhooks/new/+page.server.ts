@@ -1,7 +1,7 @@
 import { fail } from '@sveltejs/kit';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { requireVisitor } from '#lib/server/web/sign-in/sign-in.ts';
+import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
 import { EVENT_CHOICES, knownEvents } from '#lib/server/web/developer/webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 

@@ -1,5 +1,5 @@
 import { redirect } from '@sveltejs/kit';
-import { requireVisitor } from '#lib/server/web/sign-in/sign-in.ts';
+import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
 import { endpointOf } from '#lib/server/web/developer/webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 

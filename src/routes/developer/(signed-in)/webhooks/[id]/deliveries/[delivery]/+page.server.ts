@@ -1,5 +1,6 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { requireVisitor, type Visitor } from '#lib/server/web/sign-in/sign-in.ts';
+import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
+import { type Visitor } from '#lib/server/web/sign-in/sign-in.ts';
 import { pollUntil } from '#lib/developer/poll-until.ts';
 import { idOf } from '#lib/server/web/page-links.ts';
 import { endpointOf, outcomeText } from '#lib/server/web/developer/webhooks.ts';

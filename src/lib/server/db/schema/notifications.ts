@@ -2,17 +2,17 @@ import type { Generated } from 'kysely';
 
 export type Channel = 'email' | 'sms';
 
-export interface MessagesTable {
+export interface NotificationsTable {
 	id: Generated<number>;
 	/** null for a buyer. */
 	account_id: number | null;
 	channel: Channel;
-	kind: 'code' | 'silent' | 'back' | 'takings' | 'refunds' | 'buyer';
+	kind: 'code' | 'unresponsive' | 'responding' | 'earnings' | 'reviews' | 'buyer';
 	/** Names its reason, for example `purchase … 0`. */
 	key: string;
 	/** E-mail address, or number in E.164. */
 	address: string;
-	/** Subject and text as JSON, sealed; null once it is not to be sent any more. */
+	/** Subject and text as JSON, sealed; null after the last try. */
 	content_sealed: string | null;
 	/** `uncertain`: it may have been sent. */
 	status: 'queued' | 'sending' | 'sent' | 'failed' | 'uncertain';
@@ -39,12 +39,12 @@ export interface AlertChannelsTable {
 	code_until: number | null;
 	code_tries: Generated<number>;
 	/** The last day whose takings were sent, YYYY-MM-DD. */
-	takings_day: Generated<string | null>;
-	/** The newest review that was told. */
+	earnings_day: Generated<string | null>;
+	/** The newest review with an alert. */
 	review_id: Generated<number>;
 }
 
-/** An unresponsive gateway that was told. */
+/** An outage with an alert. */
 export interface AlertOutagesTable {
 	alert_channel_id: number;
 	gateway_id: number;

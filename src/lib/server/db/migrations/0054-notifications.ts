@@ -1,10 +1,10 @@
 import type { Migration } from '../migrate.ts';
 
-/** Messages to people by e-mail and SMS. `key` names the reason, so that each is told once. */
-export const messages: Migration = {
-	name: '0054-messages',
+/** Notifications to people by e-mail and SMS. `key` names the reason, so that each is told once. */
+export const notifications: Migration = {
+	name: '0054-notifications',
 	statements: ({ id, int, end }) => [
-		`create table messages (
+		`create table notifications (
 			id ${id},
 			account_id ${int} references accounts (id),
 			channel text not null check (channel in ('email', 'sms')),
@@ -18,8 +18,8 @@ export const messages: Migration = {
 			currency text not null,
 			created_at ${int} not null
 		${end}`,
-		`create index messages_account on messages (account_id, created_at)`,
-		`create index messages_address on messages (address, created_at)`,
-		`create index messages_created on messages (created_at)`
+		`create index notifications_account on notifications (account_id, created_at)`,
+		`create index notifications_address on notifications (address, created_at)`,
+		`create index notifications_created on notifications (created_at)`
 	]
 };

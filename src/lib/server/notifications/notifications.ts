@@ -17,55 +17,56 @@ import * as store from './store.ts';
  * Sends e-mails and SMS that a transaction has queued.
  *
  * States: `queued`, `sending`, then `sent`, `failed` or `uncertain`.
- * Guarantees: a reason (`key`) has one message. An SMS costs money, so it is repeated only if the request reached
+ * Guarantees: a reason (`key`) has one notification. An SMS costs money, so it is repeated only if the request reached
  * nobody; after a lost response or a crash it is `uncertain` and counts as paid. An e-mail is repeated after any
  * error, because a second copy costs nothing.
  * Security: the content, which may have a code, is sealed and deleted after the last attempt.
  */
-export type Messages = ReturnType<typeof createMessages>;
+export type Notifications = ReturnType<typeof createNotifications>;
 
-export type Channel = store.MessageRow['channel'];
+export type Channel = store.NotificationRow['channel'];
 
-export interface NewMessage {
+export interface NewNotification {
 	/** null for a buyer. */
 	accountId: number | null;
 	channel: Channel;
-	kind: store.MessageRow['kind'];
+	kind: store.NotificationRow['kind'];
 	key: string;
 	address: string;
 	subject: string;
 	text: string;
 }
 
-interface MessagesContext extends Base {
+interface NotificationsContext extends Base {
 	mailer: Mailer;
 	/** null: no SMS. */
 	sms: SmsProvider | null;
 }
 
-const SEND_JOB = 'messages.send';
+const SEND_JOB = 'notifications.send';
+/** Groups of jobs, so that a slow mail server or SMS provider never delays payments. Webhook endpoints count from 1. */
+const GROUPS: Readonly<Record<Channel, number>> = { email: 0, sms: -1 };
 
 const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 const MAX_TRIES = 5;
-/** An older message is of no use, for example in a restored database. */
+/** An older notification is of no use, for example in a restored database. */
 const FRESH_MS = 6 * 60 * MINUTE_MS;
 /** At most KEEP_NUMBERS_DAYS, whose minimum is 90. */
 const KEEP_MS = 90 * DAY_MS;
-/** SMS to a buyer's number in 24 hours, for all purchases. */
+/** A code is refused after this many notifications to its number in 24 hours, alerts and failed ones included. */
 const MOST_TO_NUMBER = 5;
 /** For one purchase; the second only after a failure. */
 const CODE_TRIES = 2;
 
-export function createMessages({ http, ...context }: Base & { mailer: Mailer; http: OperatorHttp }) {
+export function createNotifications({ http, ...context }: Base & { mailer: Mailer; http: OperatorHttp }) {
 	const { sms } = context.config;
 	const bind = binder({ ...context, sms: sms && createProvider(sms, http) });
 	return {
-		/** Returns why a channel does not work in this installation, or null. */
-		problem: (channel: Channel) =>
-			channel === 'email' ? context.mailer.problem : sms === null ? 'There is no provider of SMS.' : null,
+		/** Whether a channel works in this installation. */
+		canSend: (channel: Channel) => (channel === 'email' ? context.mailer.problem === null : sms !== null),
 		queue: bind(queue),
-		/** Lists what an account was sent, whatever became of it. */
+		/** Lists the notifications of an account, failed ones included. */
 		recent: (trx: Tx, of: { accountId: number; channel: Channel }, since: number) =>
 			store.ofAccount(trx, of, since),
 		smsOfMonth: bind(smsOfMonth),
@@ -76,52 +77,55 @@ export function createMessages({ http, ...context }: Base & { mailer: Mailer; ht
 	};
 }
 
-/** Queues a message in the caller's transaction, unless its reason has one. @returns whether it did */
+/** Queues a notification in the caller's transaction, unless its reason has one. @returns whether it did */
 async function queue(
-	{ clock, config, secrets, jobs }: MessagesContext,
+	{ clock, config, secrets, jobs }: NotificationsContext,
 	trx: Tx,
-	{ accountId, subject, text, ...message }: NewMessage
+	{ accountId, subject, text, ...notification }: NewNotification
 ): Promise<boolean> {
 	const now = clock.now();
-	const isSms = message.channel === 'sms';
-	const content = JSON.stringify({ subject, text: isSms ? smsText(text) : text });
+	const isSms = notification.channel === 'sms';
+	const plain = isSms ? smsText(text) : text;
+	const content = JSON.stringify({ subject, text: plain });
 	const id = await store.insert(trx, {
-		...message,
+		...notification,
 		account_id: accountId,
-		content_sealed: secrets.encrypt(content, contentOf(message)),
+		content_sealed: secrets.encrypt(content, contentOf(notification)),
 		status: 'queued',
-		price_minor: isSms ? partsOf(smsText(text)) * (config.sms?.priceMinor ?? 0) : 0,
+		price_minor: isSms ? partsOf(plain) * (config.sms?.priceMinor ?? 0) : 0,
 		currency: config.currency,
 		created_at: now
 	});
-	if (id !== null) await jobs.schedule(trx, SEND_JOB, id, now);
+	if (id !== null) await jobs.scheduleInGroup(trx, SEND_JOB, GROUPS[notification.channel], [id], now);
 	return id !== null;
 }
 
-const contentOf = ({ key }: Pick<NewMessage, 'key'>) => `message:${key}`;
+const contentOf = ({ key }: Pick<NewNotification, 'key'>) => `notification:${key}`;
 
-export const SEALED_MESSAGES = sealedTable<store.MessageRow>('messages', ['id'], {
+export const SEALED_NOTIFICATIONS = sealedTable<store.NotificationRow>('notifications', ['id'], {
 	content_sealed: contentOf
 });
 
 /** @returns when to try again, or null */
-async function send(context: MessagesContext, id: number): Promise<number | null> {
-	const { database, clock, log } = context;
+async function send(context: NotificationsContext, id: number): Promise<number | null> {
+	const { database, clock, log, secrets } = context;
 	const { db } = database;
-	const message = await store.find(db, id);
-	if (!message || message.content_sealed === null) return null;
-	const { channel, kind, tries, status, created_at } = message;
-	const facts = { message: id, channel, kind, to: maskPhone(message.address) };
+	const notification = await store.find(db, id);
+	if (!notification || notification.content_sealed === null) return null;
+	const { channel, kind, tries, status, created_at } = notification;
+	const facts = { notification: id, channel, kind, to: maskPhone(notification.address) };
 	const finish = async (as: Parameters<typeof store.finish>[2], reason?: string) => {
 		await store.finish(db, id, as);
-		if (as !== 'sent') log.warn({ ...facts, reason }, `message ${as}`);
+		if (as !== 'sent') log.warn({ ...facts, reason }, `notification ${as}`);
 		return null;
 	};
 	const now = clock.now();
 	if (status === 'sending' && channel === 'sms') return finish('uncertain', 'interrupted');
 	if (now - created_at > FRESH_MS) return finish('failed', 'too old');
-	if (!(await store.take(db, message))) return null;
-	const outcome = await deliver(context, message, message.content_sealed);
+	const content = contentIn(secrets, notification, notification.content_sealed);
+	if (content === null) return finish('failed', 'no accepted secret opens it');
+	if (!(await store.take(db, notification))) return null;
+	const outcome = await deliver(context, notification, content);
 	if (outcome.kind === 'sent') return finish('sent');
 	if (outcome.kind === 'uncertain') return finish('uncertain', outcome.reason);
 	if (outcome.kind === 'refused' || tries + 1 >= MAX_TRIES) return finish('failed', outcome.reason);
@@ -129,15 +133,25 @@ async function send(context: MessagesContext, id: number): Promise<number | null
 	return clock.now() + MINUTE_MS * 2 ** tries;
 }
 
-async function deliver(
-	{ sms, mailer, secrets }: MessagesContext,
-	{ channel, address, key }: store.MessageRow,
+type Content = Pick<NewNotification, 'subject' | 'text'>;
+
+function contentIn(
+	secrets: NotificationsContext['secrets'],
+	notification: store.NotificationRow,
 	sealed: string
+): Content | null {
+	try {
+		return JSON.parse(secrets.decrypt(sealed, contentOf(notification))) as Content;
+	} catch {
+		return null;
+	}
+}
+
+async function deliver(
+	{ sms, mailer }: NotificationsContext,
+	{ channel, address }: store.NotificationRow,
+	content: Content
 ): Promise<SmsOutcome> {
-	const content = JSON.parse(secrets.decrypt(sealed, contentOf({ key }))) as {
-		subject: string;
-		text: string;
-	};
 	if (channel === 'sms') {
 		if (sms === null) return { kind: 'refused', reason: 'no provider' };
 		return sms.send({ to: address, text: content.text });
@@ -152,7 +166,7 @@ async function deliver(
 }
 
 /** Sums the SMS of an account that were or may have been sent this month. @returns `price` in major units */
-async function smsOfMonth({ database, clock, config }: MessagesContext, accountId: number) {
+async function smsOfMonth({ database, clock, config }: NotificationsContext, accountId: number) {
 	const today = dateAt(clock.now(), config.reportTimezone);
 	const [month] = buckets('monthly', { from: today, to: today }, today, config.reportTimezone) ?? [];
 	const rows = await store.ofAccount(database.db, { accountId, channel: 'sms' }, month?.from ?? 0);
@@ -167,7 +181,7 @@ const codeKeys = (token: string) =>
 	Array.from({ length: CODE_TRIES }, (_, attempt) => `purchase ${sha256(token)} ${attempt}`);
 
 /** Returns the state of the SMS with a purchase's code: null before the first. `mayAsk`: a click sends one. */
-async function codeOf({ database, config }: MessagesContext, token: string) {
+async function codeOf({ database, config }: NotificationsContext, token: string) {
 	if (!config.sms?.buyerCodes) return null;
 	const sent = await store.byKeys(database.db, codeKeys(token));
 	const status = sent.at(-1)?.status ?? null;
@@ -180,7 +194,7 @@ async function codeOf({ database, config }: MessagesContext, token: string) {
  * @returns false if the number has got as many SMS as a day allows
  */
 async function sendCode(
-	context: MessagesContext,
+	context: NotificationsContext,
 	token: string,
 	sms: { phone: string; text: string }
 ): Promise<boolean> {

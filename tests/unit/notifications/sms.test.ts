@@ -1,8 +1,8 @@
 /** The text of an SMS, its price in parts, and the request of the generic provider. */
 import { describe, expect, it } from 'vitest';
 import type { OperatorRequest } from '../../../src/lib/server/billing/operators/http.ts';
-import { httpProvider } from '../../../src/lib/server/messages/sms/http-provider.ts';
-import { partsOf, smsText } from '../../../src/lib/server/messages/sms/text.ts';
+import { httpProvider } from '../../../src/lib/server/notifications/sms/http-provider.ts';
+import { partsOf, smsText } from '../../../src/lib/server/notifications/sms/text.ts';
 
 it('typographic characters, which double the price, become plain ones', () => {
 	const text = smsText('UGX\u00a04,500 “Wi\u2011Fi” isn’t\u2060 \u2066x\u2069');

@@ -1,15 +1,18 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { countOf, first, isChanged } from '#lib/server/db/first.ts';
-import type { MessagesTable } from '#lib/server/db/schema.ts';
+import type { NotificationsTable } from '#lib/server/db/schema.ts';
 
-export type MessageRow = Selectable<MessagesTable>;
+export type NotificationRow = Selectable<NotificationsTable>;
 
-/** Returns null if a message with the key exists. */
-export async function insert(queries: Queries, message: Insertable<MessagesTable>): Promise<number | null> {
+/** Returns null if a notification with the key exists. */
+export async function insert(
+	queries: Queries,
+	notification: Insertable<NotificationsTable>
+): Promise<number | null> {
 	const row = await queries
-		.insertInto('messages')
-		.values(message)
+		.insertInto('notifications')
+		.values(notification)
 		.onConflict((conflict) => conflict.column('key').doNothing())
 		.returning('id')
 		.executeTakeFirst();
@@ -17,33 +20,38 @@ export async function insert(queries: Queries, message: Insertable<MessagesTable
 }
 
 export const find = (queries: Queries, id: number) =>
-	first(queries.selectFrom('messages').selectAll().where('id', '=', id));
+	first(queries.selectFrom('notifications').selectAll().where('id', '=', id));
 
 export const byKeys = (queries: Queries, keys: readonly string[]) =>
-	queries.selectFrom('messages').selectAll().where('key', 'in', keys).orderBy('id').execute();
+	queries.selectFrom('notifications').selectAll().where('key', 'in', keys).orderBy('id').execute();
 
-/** Takes a message that waits, or that a process left behind while it sent it. */
-export const take = (queries: Queries, { id, status, tries }: MessageRow) =>
+/** Takes a notification that waits, or that a process left behind while it sent it. */
+export const take = (queries: Queries, { id, status, tries }: NotificationRow) =>
 	isChanged(
 		queries
-			.updateTable('messages')
+			.updateTable('notifications')
 			.set({ status: 'sending', tries: tries + 1 })
 			.where(({ and }) => and({ id, status, tries }))
 	);
 
+/** Not if another process has called it uncertain meanwhile. */
 export const wait = (queries: Queries, id: number) =>
-	queries.updateTable('messages').set({ status: 'queued' }).where('id', '=', id).execute();
+	queries
+		.updateTable('notifications')
+		.set({ status: 'queued' })
+		.where(({ and }) => and({ id, status: 'sending' }))
+		.execute();
 
 export const finish = (queries: Queries, id: number, status: 'sent' | 'failed' | 'uncertain') =>
-	queries.updateTable('messages').set({ status, content_sealed: null }).where('id', '=', id).execute();
+	queries.updateTable('notifications').set({ status, content_sealed: null }).where('id', '=', id).execute();
 
 export const ofAccount = (
 	queries: Queries,
-	of: { accountId: number; channel: MessageRow['channel'] },
+	of: { accountId: number; channel: NotificationRow['channel'] },
 	since: number
 ) =>
 	queries
-		.selectFrom('messages')
+		.selectFrom('notifications')
 		.select(['kind', 'status', 'price_minor', 'currency', 'created_at'])
 		.where('account_id', '=', of.accountId)
 		.where('channel', '=', of.channel)
@@ -51,16 +59,18 @@ export const ofAccount = (
 		.execute();
 
 export const countTo = (queries: Queries, address: string, since: number): Promise<number> =>
-	countOf(queries.selectFrom('messages').where('address', '=', address).where('created_at', '>=', since));
+	countOf(
+		queries.selectFrom('notifications').where('address', '=', address).where('created_at', '>=', since)
+	);
 
 const MAX_DELETED = 1_000;
 
 export const deleteOld = (queries: Queries, before: number) =>
 	queries
-		.deleteFrom('messages')
+		.deleteFrom('notifications')
 		.where('id', 'in', (old) =>
 			old
-				.selectFrom('messages')
+				.selectFrom('notifications')
 				.select('id')
 				.where('created_at', '<', before)
 				.orderBy('created_at')

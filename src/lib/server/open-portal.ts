@@ -1,0 +1,61 @@
+import type { Base } from './base.ts';
+import { ConfigError } from './config/config.ts';
+import { hasDemoAccounts } from './demo/accounts.ts';
+import type { Accounts } from './developer/accounts/accounts.ts';
+import { PORTAL_KEY, type ApiKeys } from './developer/api-keys/api-keys.ts';
+import type { Gateways } from './gateways/gateways.ts';
+
+const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
+
+interface PortalContext extends Pick<Base, 'config'> {
+	accounts: Accounts;
+	apiKeys: ApiKeys;
+	gateways: Gateways;
+}
+
+/**
+ * Checks that the database suits the settings.
+ * @returns the portal's API key; null with a remote API, whose key is a setting
+ * @throws ConfigError
+ */
+export async function openPortal({
+	config,
+	accounts,
+	apiKeys,
+	gateways
+}: PortalContext): Promise<string | null> {
+	if (config.mode === 'live') await refuseDemoData(accounts, apiKeys);
+	if (!config.remoteApi) return portalKey(accounts, apiKeys);
+	await refuseGateways(gateways);
+	return null;
+}
+
+/** Captive sessions and the sign-in of API buyers need the passes of this process. */
+async function refuseGateways(gateways: Gateways): Promise<void> {
+	const { length } = await Array.fromAsync(gateways.list());
+	if (length === 0) return;
+	throw new ConfigError([
+		`AIRTILL_API_URL: a portal of a remote API cannot serve gateways, and ${length} of them are registered here. ` +
+			'Remove them ("gateways remove NAME"), or unset AIRTILL_API_URL.'
+	]);
+}
+
+/**
+ * Demo routers would sell for real money, and the sandbox printed the passwords of demo accounts. An installation that
+ * has been live before still starts, because it has buyers; `doctor` reports it.
+ */
+async function refuseDemoData(accounts: Accounts, apiKeys: ApiKeys): Promise<void> {
+	if (!(await hasDemoAccounts(accounts))) return;
+	const portal = await accounts.findByEmail(PORTAL_ACCOUNT.email);
+	const keys = portal ? await apiKeys.list(portal.id) : [];
+	if (keys.some(({ hint }) => hint.startsWith('atl_live_'))) return;
+	throw new ConfigError([
+		'DATABASE_URL: live mode refuses a database with demo data. Use a new, empty database.'
+	]);
+}
+
+/** Derives the portal's key from the secret: all processes share it and none stores it. */
+async function portalKey(accounts: Accounts, apiKeys: ApiKeys): Promise<string> {
+	const { id: accountId } = await accounts.ensure(PORTAL_ACCOUNT);
+	return apiKeys.ensureDerived({ accountId, name: PORTAL_KEY, role: 'app' });
+}
