@@ -25,6 +25,7 @@ const GUIDES = [
 	'languages-and-map',
 	'backup-and-upgrade',
 	'scaling',
+	'high-availability',
 	'monitoring',
 	'security',
 	'configuration'
