@@ -31,8 +31,9 @@ export const createAccount = defineCommand({
 		const created = await app.signIn.createAccount({ email, role, plan }, AUTHOR, originOf(app));
 		if (!created) throw new CommandError(`The e-mail address ${email} is taken by another account.`);
 		const { account, invitation } = created;
+		const { id, email: stored, status, created_at: at } = account;
 		const link = invitation === null ? {} : { invitation };
-		await print(JSON.stringify({ ...account, created_at: isoTime(account.created_at), ...link }));
+		await print(JSON.stringify({ id, email: stored, role, plan, status, created_at: isoTime(at), ...link }));
 	}
 });
 

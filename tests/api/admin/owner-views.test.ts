@@ -60,7 +60,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			const refused = await admin.post(`/admin/accounts/${id}?/view`, { note: REASON });
 			expect(refused).toMatchObject({
 				status: 409,
-				text: expect.stringContaining('Only the pages of an owner')
+				text: expect.stringContaining("Only an owner's pages can be viewed.")
 			});
 		}
 		expect(await entries()).toEqual([]);

@@ -94,6 +94,7 @@ describe('links', () => {
 				.map(({ link, path, isOwn }) => (isOwn ? path : new URL(link).origin))
 		);
 		expect([...outside].filter((address) => !address.startsWith('/')).sort()).toEqual([
+			'https://africastalking.com',
 			'https://www.standardwebhooks.com'
 		]);
 		for (const path of [...outside].filter((address) => address.startsWith('/'))) {

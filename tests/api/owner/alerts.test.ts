@@ -96,7 +96,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await switchOn(owner, 'sms', before, beforeTo, ['gateway']);
 		const asked = await owner.post(PAGE, { do: 'address', channel: 'sms', address: typed });
 		expect(asked.text).toContain('Code that we sent to');
-		await owner.post(PAGE, { do: 'events', channel: 'sms', event: ['gateway', 'takings', 'refunds'] });
+		await owner.post(PAGE, { do: 'events', channel: 'sms', event: ['gateway', 'earnings', 'reviews'] });
 		const code = await newestCode('sms', to);
 		const wrong = code === '000000' ? '000001' : '000000';
 		const refused = await owner.post(PAGE, { do: 'confirm', channel: 'sms', code: wrong });
@@ -170,8 +170,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		const owner = await newOwner(fixture());
 		const router = await addRouter(fixture(), owner.accountId);
 		const [typed, to] = newNumber();
-		await switchOn(owner, 'sms', typed, to, ['takings']);
-		await owner.post(`/fr${PAGE}`, { do: 'events', channel: 'sms', event: 'takings' });
+		await switchOn(owner, 'sms', typed, to, ['earnings']);
+		await owner.post(`/fr${PAGE}`, { do: 'events', channel: 'sms', event: 'earnings' });
 		// Noon in Kampala, so that the sales are of one day and no morning has begun.
 		const now = clockOf(fixture()).now();
 		const untilNoon = (Math.ceil((now - 9 * hour) / (24 * hour)) * 24 + 9) * hour - now;
@@ -200,7 +200,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const stranger = await newOwner(fixture());
 		const router = await addRouter(fixture(), owner.accountId);
 		const people = [owner, admin, stranger].map((person) => ({ person, number: newNumber() }));
-		for (const { person, number } of people) await switchOn(person, 'sms', ...number, ['refunds']);
+		for (const { person, number } of people) await switchOn(person, 'sms', ...number, ['reviews']);
 		const told = () => people.map(({ number: [, to] }) => textsTo(to).slice(1));
 		const { payment } = await fixture().buy({ router_id: router });
 		const open = (reason: string) =>
@@ -232,7 +232,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		for (let count = 0; count < 11; count += 1) {
 			await fixture().sql.run(
 				`insert into notifications (account_id, channel, kind, key, address, status, price_minor, currency, created_at)
-					values (?, 'sms', 'takings', ?, ?, 'sent', 35, 'UGX', ?)`,
+					values (?, 'sms', 'earnings', ?, ?, 'sent', 35, 'UGX', ?)`,
 				...[owner.accountId, `cap ${owner.accountId} ${count}`, to, clockOf(fixture()).now()]
 			);
 		}
@@ -316,7 +316,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const forms = [
 			{ do: 'address', channel: 'sms', address: '0772123456' },
 			{ do: 'confirm', channel: 'sms', code: '123456' },
-			{ do: 'events', channel: 'sms', event: 'refunds' },
+			{ do: 'events', channel: 'sms', event: 'reviews' },
 			{ do: 'remove', channel: 'sms' }
 		];
 		const statusesOf = async (person: Browsing) => {

@@ -184,7 +184,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 async function databaseFor(database: string, dataDir: string): Promise<string> {
 	if (database === 'sqlite') {
 		const file = path.join(dataDir, 'airtill.db');
-		if (!existsSync(file)) copyFileSync(await migratedFile(), file);
+		// A server without a folder makes both.
+		if (existsSync(dataDir) && !existsSync(file)) copyFileSync(await migratedFile(), file);
 		return `file:${file}`;
 	}
 	if (database !== 'postgres') return database;

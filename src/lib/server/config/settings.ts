@@ -56,7 +56,7 @@ export const SETTINGS = {
 	AIRTILL_SECRET_FALLBACK: {
 		schema: secret.optional(),
 		description:
-			'A second secret that also opens stored values, while you [change `AIRTILL_SECRET`](backup-and-upgrade.md#change-the-secret).'
+			'A second secret that also opens stored values, until `secrets rotate` has sealed them with `AIRTILL_SECRET`.'
 	},
 	AIRTILL_DEMO: {
 		schema: z.enum(['on', 'off']),
