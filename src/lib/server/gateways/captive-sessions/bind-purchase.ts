@@ -23,9 +23,12 @@ export async function bindPurchase(
 	const binding = { purchase_token_hash: tokenHash, bound_at: now, expires_at: now + PAID_MS };
 	const entry = entryOf(secrets, row);
 	const hasOther = row.purchase_token_hash !== null && row.purchase_token_hash !== tokenHash;
-	// The other purchase keeps its captive session; this one gets a copy.
-	if (hasOther) await insert(context, row.gateway_id, entry, binding);
-	else await store.update(database.db, row.id, binding);
+	// In a serializable transaction: a payment that settles meanwhile must see the device, or `bound` must see its pass.
+	await database.transact(async (trx) => {
+		// The other purchase keeps its captive session; this one gets a copy.
+		if (hasOther) await insert(context, trx, row.gateway_id, entry, binding);
+		else await store.update(trx, row.id, binding);
+	});
 	await access.bound(tokenHash, entry.state === 'online');
 	return true;
 }
@@ -35,6 +38,6 @@ export async function moveToPurchase(
 	fromToken: string,
 	toToken: string
 ): Promise<void> {
-	await store.moveToPurchase(database.db, sha256(fromToken), sha256(toToken));
+	await database.transact((trx) => store.moveToPurchase(trx, sha256(fromToken), sha256(toToken)));
 	await access.bound(sha256(toToken), false);
 }

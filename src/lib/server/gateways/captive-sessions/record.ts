@@ -4,6 +4,7 @@ import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import { EntryRefused, entryShape, type Entry, type EntryRequest, type RefusalReason } from '../gateway.ts';
 import type { RegisteredGateway } from '../gateways.ts';
 import { adapterOf } from '../registry.ts';
+import type { Queries } from '#lib/server/db/database.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
 import * as store from './store.ts';
 
@@ -29,7 +30,8 @@ export const entryOf = (secrets: Secrets, row: store.CaptiveSessionRow): Entry =
 
 /** Stores an entry under a new random id. Keeps only the hash of the id. */
 export async function insert(
-	{ database, clock, secrets }: CaptiveSessionsContext,
+	{ clock, secrets }: CaptiveSessionsContext,
+	queries: Queries,
 	gatewayId: number,
 	entry: Entry,
 	binding: Partial<store.CaptiveSessionRow> = {}
@@ -37,7 +39,7 @@ export async function insert(
 	const id = captiveSessionId();
 	const id_hash = sha256(id);
 	const now = clock.now();
-	await store.insert(database.db, {
+	await store.insert(queries, {
 		id_hash,
 		gateway_id: gatewayId,
 		client_mac: entry.clientMac,
@@ -66,7 +68,7 @@ export async function enter(
 		if (error instanceof EntryRefused) return { refused: error.reason };
 		throw error;
 	}
-	return { id: await insert(context, gateway.id, entry), entry };
+	return { id: await insert(context, context.database.db, gateway.id, entry), entry };
 }
 
 export async function findCaptiveSession(
