@@ -1,4 +1,4 @@
-/** Alerts: nothing goes to an address before its code was entered, each event is told once, and an SMS is never repeated. */
+/** Alerts: nothing goes to an address before its code was entered, each event is sent once, and an SMS is never repeated. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { africasTalkingProtocol } from '../../simulators/sms.ts';
@@ -81,7 +81,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		return { owner, router, gateway: name };
 	}
 
-	/** Three minutes without a response, then long enough to be told. */
+	/** Three minutes without a response, then the time until an outage causes an alert. */
 	async function fallSilent(): Promise<void> {
 		await minutes(fixture(), 4);
 		await later(fixture(), 10 * minute);
@@ -128,7 +128,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(textsTo(to)).toHaveLength(3);
 	});
 
-	it('a silent gateway is told once by each way, and its return once', async () => {
+	it('an unresponsive gateway causes one alert per channel, and one when it responds again', async () => {
 		const { owner, gateway } = await newHotspot();
 		const [typed, to] = newNumber();
 		const email = `alerts-${owner.email}`;
@@ -155,7 +155,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(fixture().server.stderr()).not.toContain(to.slice(1));
 	});
 
-	it('nothing is told while its event is off, or the account is suspended', async () => {
+	it('no alert is sent while its event is off, or the account is suspended', async () => {
 		const { owner } = await newHotspot();
 		const { owner: suspended } = await newHotspot();
 		const [[typed, to], [other, otherTo]] = [newNumber(), newNumber()];
@@ -186,22 +186,22 @@ describe.each(DATABASES)('on %s', (database) => {
 		await later(fixture(), hour + minute);
 		await later(fixture(), 2 * hour);
 		await untilSent();
-		const [told, ...more] = textsTo(to).slice(before);
+		const [alert, ...more] = textsTo(to).slice(before);
 		expect(more).toEqual([]);
 		const page = await owner.get('/fr/owner/earnings?period=daily');
 		const net = /Vos gains (UGX [\d ]+)/.exec(page.text.replaceAll('\u00a0', ' '))?.[1]?.trim();
-		expect(told).toMatch(/^Airtill: vos gains du /);
-		expect(told).toContain(`: ${net}. Paiements : 2.`);
+		expect(alert).toMatch(/^Airtill: vos gains du /);
+		expect(alert).toContain(`: ${net}. Paiements : 2.`);
 	});
 
-	it('payments that wait for a decision are told once: to their owner, and to an administrator', async () => {
+	it('payments that wait for a decision cause one alert: for their owner, and for an administrator', async () => {
 		const owner = await newOwner(fixture());
 		const admin = await newOwner(fixture(), 'admin');
 		const stranger = await newOwner(fixture());
 		const router = await addRouter(fixture(), owner.accountId);
 		const people = [owner, admin, stranger].map((person) => ({ person, number: newNumber() }));
 		for (const { person, number } of people) await switchOn(person, 'sms', ...number, ['reviews']);
-		const told = () => people.map(({ number: [, to] }) => textsTo(to).slice(1));
+		const alerts = () => people.map(({ number: [, to] }) => textsTo(to).slice(1));
 		const { payment } = await fixture().buy({ router_id: router });
 		const open = (reason: string) =>
 			fixture().sql.run(
@@ -210,11 +210,11 @@ describe.each(DATABASES)('on %s', (database) => {
 			);
 		await open('refund_failed');
 		await later(fixture(), 11 * hour);
-		expect(told()).toEqual([[], [], []]);
+		expect(alerts()).toEqual([[], [], []]);
 		await later(fixture(), 2 * hour);
 		await later(fixture(), 30 * hour);
 		await untilSent();
-		expect(told()).toEqual([
+		expect(alerts()).toEqual([
 			["Airtill: payments that have waited 12 hours for the administrator's decision: 1."],
 			['Airtill: payments that have waited 12 hours for your decision: 1.'],
 			[]
@@ -222,7 +222,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await open('refund_refused');
 		await later(fixture(), 13 * hour);
 		await untilSent();
-		expect(told()[0]?.[1]).toMatch(/decision: 2\.$/);
+		expect(alerts()[0]?.[1]).toMatch(/decision: 2\.$/);
 	});
 
 	it('an owner gets at most twelve messages a day', async () => {

@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/** Notifications to people by e-mail and SMS. `key` names the reason, so that each is told once. */
+/** E-mails and SMS. `key` names the reason, which has one row. */
 export const notifications: Migration = {
 	name: '0054-notifications',
 	statements: ({ id, int, end }) => [

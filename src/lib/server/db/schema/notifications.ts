@@ -23,7 +23,7 @@ export interface NotificationsTable {
 	created_at: number;
 }
 
-/** Where an account gets alerts. */
+/** The address of an account for alerts, and its events. */
 export interface AlertChannelsTable {
 	id: Generated<number>;
 	account_id: number;

@@ -76,7 +76,7 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 	};
 }
 
-/** What a cashier sees: the sum of today, without the payments behind it. */
+/** Returns the sum of today for cashiers, without the payments behind it. */
 export async function sumOfToday({ earnings }: App, caller: { accountId: number }) {
 	const today = earnings.today();
 	const { currency, total } = await earnings.report(caller, { period: 'daily', from: today, to: today });
