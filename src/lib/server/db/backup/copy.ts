@@ -3,9 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { connectDatabase, type Database, type Queries, type Tx } from '../database.ts';
 import { exists } from '../first.ts';
-import { migrate, schemaVersion, type AppliedMigration } from '../migrate.ts';
+import { migrate } from '../migrate.ts';
 import { BackupError } from './kind.ts';
-import { hold } from './sqlite.ts';
+import { hold, schemaVersionIn } from './sqlite.ts';
 
 const ROWS_AT_ONCE = 500;
 /** PostgreSQL fills these itself. */
@@ -23,8 +23,7 @@ export async function copySqlite(file: string, url: string): Promise<number> {
 	const { database: source, isEmpty } = hold(file);
 	try {
 		if (isEmpty) throw new BackupError(`${file} has no data.`);
-		const applied = source.prepare('select version, name from schema_migrations order by version').all();
-		const version = schemaVersion(applied as unknown as AppliedMigration[]);
+		const version = schemaVersionIn(source);
 		const target = await connectDatabase(url, { poolSize: 1 });
 		try {
 			await refuseData(target);

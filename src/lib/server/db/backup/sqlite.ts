@@ -59,6 +59,11 @@ function removeWithLogs(file: string): void {
 	for (const end of ['', ...LOG_ENDS]) rmSync(file + end, { force: true });
 }
 
+export function schemaVersionIn(database: DatabaseSync): number {
+	const applied = database.prepare('select version, name from schema_migrations order by version').all();
+	return schemaVersion(applied as unknown as AppliedMigration[]);
+}
+
 /** Also folds the write-ahead log into the file. @param name for messages */
 function checkFile(file: string, name: string): number {
 	const database = new DatabaseSync(file);
@@ -71,8 +76,7 @@ function checkFile(file: string, name: string): number {
 		if (database.prepare('pragma foreign_key_check').all().length > 0) {
 			throw new BackupError(`${name} is damaged: rows refer to rows that are missing.`);
 		}
-		const applied = database.prepare('select version, name from schema_migrations order by version').all();
-		return schemaVersion(applied as unknown as AppliedMigration[]);
+		return schemaVersionIn(database);
 	} catch (error) {
 		if (resultCode(error) === 0) throw error;
 		const message = error instanceof Error ? error.message : String(error);
