@@ -215,7 +215,7 @@ describe('rule 5: services', () => {
 				// One worker runs every kind of job.
 				'lib/server/developer/webhooks/delivery.ts -> lib/server/jobs/worker.ts',
 				// The map uses a part of the portal's rate limit.
-				'lib/server/map/places.ts -> lib/server/portal/quota.ts'
+				'lib/server/map/map-routers.ts -> lib/server/portal/quota.ts'
 			])
 		).toEqual([]);
 	});

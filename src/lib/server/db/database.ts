@@ -29,8 +29,8 @@ export interface Database {
 	hasWords(words: readonly string[]): RawBuilder<SqlBool>;
 	/** Rate limits that all processes share; null if the database has one process, which counts in memory. */
 	rates: SharedRates | null;
-	/** Reads a report, from the replica if there is one that answers. It may be seconds behind. */
-	report<T>(read: (queries: Queries) => Promise<T>): Promise<T>;
+	/** Runs the reads of a report, on the replica if there is one that answers. It may be seconds behind. */
+	readReplica<T>(read: (queries: Queries) => Promise<T>): Promise<T>;
 	isUniqueViolation(error: unknown): boolean;
 	/** Counts the connections of the pool; null for an embedded database. */
 	connections(): { busy: number; idle: number; waiting: number } | null;

@@ -91,7 +91,7 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 				sql` || ' & ' || `
 			)})`,
 		rates: sharedRates(db),
-		report: (read) => (reports ? reports.read(read) : read(db)),
+		readReplica: (read) => (reports ? reports.read(read) : read(db)),
 		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
 		connections: () => ({
 			busy: pool.totalCount - pool.idleCount,

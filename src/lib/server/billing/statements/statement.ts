@@ -119,11 +119,11 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 			`The file has no column ${names.map((name) => `"${name}"`).join(' or ')}; it has ${header.join(', ')}.`
 		);
 	};
-	let places = { reference: -1, transaction: -1, amount: -1, status: -1 };
+	let indexes = { reference: -1, transaction: -1, amount: -1, status: -1 };
 	await readCsv([bytes], {
 		header(cells) {
 			header = cells;
-			places = {
+			indexes = {
 				reference: columnOf(columns.reference),
 				transaction: needed(columns.providerReference),
 				amount: needed(columns.amount),
@@ -131,18 +131,18 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 			};
 		},
 		row(cells, line) {
-			const status = places.status < 0 ? null : plain(cells[places.status] ?? '');
+			const status = indexes.status < 0 ? null : plain(cells[indexes.status] ?? '');
 			if (status !== null && !columns.status?.settled.some((word) => plain(word) === status)) return;
-			if (paysNothingIn(cells[places.amount] ?? '')) return;
-			const transaction = (cells[places.transaction] ?? '').trim();
+			if (paysNothingIn(cells[indexes.amount] ?? '')) return;
+			const transaction = (cells[indexes.transaction] ?? '').trim();
 			if (transaction === '') throw new StatementError(`Line ${line} has no transaction id.`);
-			const reference = (cells[places.reference] ?? '').trim() || null;
+			const reference = (cells[indexes.reference] ?? '').trim() || null;
 			const start = reference === null ? null : (columns.referenceStart?.(reference) ?? null);
 			rows.push({
 				reference,
 				start: start !== null && /^[0-9a-f-]{8,}$/.test(start) ? start : null,
 				transaction,
-				amountMinor: amountOf(cells[places.amount] ?? '', line, currency),
+				amountMinor: amountOf(cells[indexes.amount] ?? '', line, currency),
 				line
 			});
 		},
