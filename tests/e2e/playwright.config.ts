@@ -14,7 +14,7 @@ const REMOTE_ONLY = 'limited.spec.ts';
 const OPERATORS_ONCE = 'operators.spec.ts';
 
 /** The look of a page does not depend on the database. */
-const PAGES_ONCE = /(engines|map|reach|keyboard|small-screens|mini-browser|budgets|poster)\.spec\.ts$/;
+const PAGES_ONCE = /(engines|map|reach|keyboard|mini-browser|budgets|poster)\.spec\.ts$/;
 
 /** Developer and owner pages are served beside the API, and a portal of a remote API refuses gateways. */
 const BESIDE_THE_API = /(api-console|developer.*|owner|splash)\.spec\.ts$/;

@@ -16,7 +16,9 @@ import {
 	type Place
 } from '../support/pages.ts';
 import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
+import { cutOff, edgeless, lowTargets, moving } from '../support/layout.ts';
 import { expect, test } from '../support/reach.ts';
+import { withoutFullScreen } from '../support/test.ts';
 
 const LEVELS: RunOptions = {
 	runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa', 'best-practice']
@@ -27,43 +29,70 @@ const LIMIT_MS = 480_000;
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 const WITHOUT_COLOURS = Object.fromEntries(COLOURS.map((rule) => [rule, { enabled: false }]));
 
-/** Everything in light, at the size of a phone; then the colours of some pages once more in dark. */
-async function look(page: Page, fixtures: PurchaseFixtures, place: Place): Promise<void> {
-	await page.emulateMedia({ colorScheme: 'light' });
+const PHONE = { width: 360, height: 640 };
+const NARROW = { width: 240, height: 400 };
+
+/** Axe in light, at the size of a phone; the colours of some pages once more in dark; then the layout. */
+async function look(page: Page, fixtures: PurchaseFixtures, place: Place, rules?: RunOptions['rules']) {
+	await page.setViewportSize(PHONE);
 	await visit(page, fixtures, place);
-	expect.soft(await findings(page, LEVELS), place.name).toEqual([]);
-	if (!IN_DARK.includes(place)) return;
-	await page.emulateMedia({ colorScheme: 'dark' });
-	expect
-		.soft(await findings(page, { runOnly: { type: 'rule', values: COLOURS } }), `${place.name}, dark`)
-		.toEqual([]);
-}
-
-for (const [name, places] of [
-	['buyer', BUYING],
-	['buyer at a kiosk', KIOSK],
-	['owner', OWNING],
-	['reader of the API reference', REFERENCE],
-	['developer', SIGNED_IN],
-	['administrator', ADMINISTERING]
-] as const) {
-	test(`axe finds nothing on any page of a ${name}, light and dark`, async ({ page, fixtures }) => {
-		test.setTimeout(LIMIT_MS);
-		await page.setViewportSize({ width: 360, height: 640 });
-		for (const place of places) await look(page, fixtures, place);
-	});
-}
-
-test('axe finds nothing on the main pages of a buyer in other languages', async ({ page, fixtures }) => {
-	test.setTimeout(LIMIT_MS);
-	await page.setViewportSize({ width: 360, height: 640 });
-	for (const locale of OTHER_LANGUAGES) {
-		for (const place of MAIN.map((one) => inLanguage(one, locale))) {
-			await visit(page, fixtures, place);
-			await expect(page.locator('html')).toHaveAttribute('lang', locale);
-			// The colours are those of the English page.
-			const found = await findings(page, { ...LEVELS, rules: WITHOUT_COLOURS });
-			expect.soft(found, place.name).toEqual([]);
-		}
+	expect.soft(await findings(page, { ...LEVELS, ...(rules && { rules }) }), place.name).toEqual([]);
+	if (IN_DARK.includes(place)) {
+		await page.emulateMedia({ colorScheme: 'dark' });
+		expect
+			.soft(await findings(page, { runOnly: { type: 'rule', values: COLOURS } }), `${place.name}, dark`)
+			.toEqual([]);
 	}
+	await page.setViewportSize(NARROW);
+	expect.soft(await cutOff(page), `${place.name}, narrow`).toEqual([]);
+	expect.soft(await lowTargets(page), place.name).toEqual([]);
+	expect.soft(await moving(page), `${place.name}, less motion`).toBe(0);
+	await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' });
+	expect.soft(await edgeless(page), `${place.name}, chosen colours`).toEqual([]);
+	await page.emulateMedia({ forcedColors: 'none' });
+	await page.setViewportSize(PHONE);
+	await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
+	expect.soft(await cutOff(page), `${place.name}, large`).toEqual([]);
+}
+
+test.describe('with less motion', () => {
+	test.describe.configure({ timeout: LIMIT_MS });
+	test.beforeEach(async ({ page }) => {
+		await withoutFullScreen(page);
+		await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+	});
+
+	for (const [name, places] of [
+		['buyer', BUYING],
+		['buyer at a kiosk', KIOSK],
+		['owner', OWNING],
+		['reader of the API reference', REFERENCE],
+		['developer', SIGNED_IN],
+		['administrator', ADMINISTERING]
+	] as const) {
+		test(`every page of a ${name} is without findings of axe, light and dark, fits a narrow screen and letters of twice the size, has targets for a finger, keeps its edges in chosen colours, and stands still`, async ({
+			page,
+			fixtures
+		}) => {
+			for (const place of places) await look(page, fixtures, place);
+		});
+	}
+
+	test('so are the main pages of a buyer in other languages', async ({ page, fixtures }) => {
+		for (const locale of OTHER_LANGUAGES) {
+			for (const place of MAIN.map((one) => inLanguage(one, locale))) {
+				// The colours are those of the English page.
+				await look(page, fixtures, place, WITHOUT_COLOURS);
+				await expect(page.locator('html')).toHaveAttribute('lang', locale);
+			}
+		}
+	});
+});
+
+test('what moves stops when a person asks for less motion', async ({ page, fixtures }) => {
+	await page.emulateMedia({ reducedMotion: 'no-preference' });
+	await page.goto(fixtures.url + fixtures.purchases.waiting);
+	expect(await moving(page), 'the waiting stripe walks').toBeGreaterThan(0);
+	await page.emulateMedia({ reducedMotion: 'reduce' });
+	await expect.poll(() => moving(page)).toBe(0);
 });

@@ -259,7 +259,7 @@ export const ADMINISTERING: readonly Place[] = [
 	administered('admin: audit, wrong', '/admin/audit?payment=one&from=soon')
 ];
 
-export const PAGES: readonly Place[] = [
+const PAGES: readonly Place[] = [
 	...BUYING,
 	...KIOSK,
 	...OWNING,

@@ -1,20 +1,11 @@
-/** Small screens and large letters, less motion, and colours that the person has chosen. */
+/** Faults of a page that a person sees on a small screen, with large letters, chosen colours or less motion. */
 import type { Page } from '@playwright/test';
-import { inLanguage, MAIN, OTHER_LANGUAGES, PAGES, visit } from '../support/pages.ts';
-import { expect, test } from '../support/reach.ts';
-import { withoutFullScreen } from '../support/test.ts';
-
-/** All pages in English, and the main pages of a buyer in other languages. */
-const EVERYTHING = [
-	...PAGES,
-	...OTHER_LANGUAGES.flatMap((locale) => MAIN.map((place) => inLanguage(place, locale)))
-];
 
 /**
  * Finds unreadable parts of a page: that the page scrolls sideways, text that ends outside of the screen,
  * and text that is cut off inside of its box. What scrolls inside itself (code, a map) is not cut.
  */
-function cutOff(page: Page): Promise<string[]> {
+export function cutOff(page: Page): Promise<string[]> {
 	return page.evaluate(() => {
 		const root = document.documentElement;
 		const found: string[] = [];
@@ -47,7 +38,7 @@ function cutOff(page: Page): Promise<string[]> {
 }
 
 /** Targets that are lower than a fingertip. A link within a sentence is as high as its line. */
-function lowTargets(page: Page): Promise<string[]> {
+export function lowTargets(page: Page): Promise<string[]> {
 	return page.evaluate(() => {
 		const least = 44;
 		const selector = 'a[href], button, summary, select, input:not([type=hidden], .heard)';
@@ -65,7 +56,7 @@ function lowTargets(page: Page): Promise<string[]> {
 }
 
 /** Buttons and fields that have no edge which can be seen. */
-function edgeless(page: Page): Promise<string[]> {
+export function edgeless(page: Page): Promise<string[]> {
 	return page.evaluate(() => {
 		const found: string[] = [];
 		for (const element of document.querySelectorAll('button, .button, .input, .tiles span, select')) {
@@ -85,35 +76,5 @@ function edgeless(page: Page): Promise<string[]> {
 }
 
 /** Animations that run. */
-const moving = (page: Page): Promise<number> =>
+export const moving = (page: Page): Promise<number> =>
 	page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length);
-
-test('every page fits a narrow screen and letters of twice the size, has targets for a finger, keeps its edges in chosen colours, and stands still when asked to', async ({
-	page,
-	fixtures
-}) => {
-	test.setTimeout(300_000);
-	await withoutFullScreen(page);
-	await page.emulateMedia({ reducedMotion: 'reduce' });
-	for (const place of EVERYTHING) {
-		await page.setViewportSize({ width: 240, height: 400 });
-		await visit(page, fixtures, place);
-		expect.soft(await cutOff(page), `${place.name}, narrow`).toEqual([]);
-		expect.soft(await lowTargets(page), place.name).toEqual([]);
-		expect.soft(await moving(page), `${place.name}, less motion`).toBe(0);
-		await page.emulateMedia({ forcedColors: 'active' });
-		expect.soft(await edgeless(page), `${place.name}, chosen colours`).toEqual([]);
-		await page.emulateMedia({ forcedColors: 'none' });
-		await page.setViewportSize({ width: 360, height: 640 });
-		await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
-		expect.soft(await cutOff(page), `${place.name}, large`).toEqual([]);
-	}
-});
-
-test('what moves stops when a person asks for less motion', async ({ page, fixtures }) => {
-	await page.emulateMedia({ reducedMotion: 'no-preference' });
-	await page.goto(fixtures.url + fixtures.purchases.waiting);
-	expect(await moving(page), 'the waiting stripe walks').toBeGreaterThan(0);
-	await page.emulateMedia({ reducedMotion: 'reduce' });
-	await expect.poll(() => moving(page)).toBe(0);
-});
