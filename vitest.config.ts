@@ -1,5 +1,24 @@
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** They take minutes, and would otherwise start late: a fresh clone knows the size of files only. */
+const LONGEST = /process\/(torture|model)\.test\.ts$/;
+
+/** The longest tests first; those of gateways, which wait most of the time, spread among those of the API. */
+class Sequencer extends BaseSequencer {
+	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+		const projects = Map.groupBy(await super.sort(files), ({ project }) => project.name);
+		const ranked = [...projects].flatMap(([name, those]) =>
+			those.map((file, index) => {
+				const rank = LONGEST.test(file.moduleId) ? -1 : index / those.length;
+				// Together: a worker serves one project.
+				return { file, rank: name === 'unit' ? 1 : rank };
+			})
+		);
+		return ranked.sort((a, b) => a.rank - b.rank).map(({ file }) => file);
+	}
+}
 
 export default defineConfig({
 	// Without Paraglide, which compiles the messages in 14 s of CPU: the build or `npm run language` has done it.
@@ -9,6 +28,7 @@ export default defineConfig({
 		maxWorkers: 4,
 		// A new process for each file took a fifth of the time. Tests share nothing but constants of their modules.
 		isolate: false,
+		sequence: { sequencer: Sequencer },
 		expect: { poll: { timeout: 15_000 } },
 		projects: [
 			{
