@@ -5,12 +5,12 @@ import { numberEnding } from '../../support/api/api.ts';
 import { signInAs, type Browsing } from '../../support/pages/browsing.ts';
 import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
 import { buyAt } from '../../support/pages/purchase.ts';
-import { BOTH_DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const REASON = 'Sold time is missing, request 4711';
 const MINUTE_MS = 60_000;
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let admin: Browsing;
 	let adminId: number;

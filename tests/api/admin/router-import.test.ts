@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { signInAs, type Browsing } from '../../support/pages/browsing.ts';
 import { alertOf, newOwner, type Owner } from '../../support/pages/owners.ts';
-import { BOTH_DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const CSV = [
 	'id,Name,ssid,lat,lon,price,Colour',
@@ -12,7 +12,7 @@ const CSV = [
 	'a1,Twice,Harbour Net,0.31,32.58,500,red'
 ].join('\r\n');
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let admin: Browsing;
 	let owner: Owner;

@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import { WEEKDAYS } from '../../../src/lib/domain/offers/sale-hours.ts';
 import { numberEnding, type Payment, type Session } from '../../support/api/api.ts';
-import { BOTH_DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 /** After ten minutes the operator is asked every five, more or less. */
 const askedAgainMs = 6 * minute;
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 
 	/** Its state is reached, and the look that found it has put the next one on the list: now the clock may move. */

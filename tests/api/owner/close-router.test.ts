@@ -5,7 +5,7 @@ import { areaOf } from '../../../src/lib/map/area.ts';
 import { numberEnding, orderOf } from '../../support/api/api.ts';
 import { browse, fieldValue, type Page } from '../../support/pages/browsing.ts';
 import { addRouter, alertOf, newOwner, signInOnOwnerPages, type Owner } from '../../support/pages/owners.ts';
-import { BOTH_DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 import { cli } from '../../support/server/cli.ts';
 
 const hour = 60 * 60_000;
@@ -17,7 +17,7 @@ const MORNING = 3 * hour;
 const WHY = ['--by', 'Ada', '--note', 'complaints'];
 const PLACE = { lat: 12.5, lon: 12.5 };
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let owner: Owner;
 	let router: number;

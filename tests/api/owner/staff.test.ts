@@ -4,11 +4,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/extra-time.ts';
 import { browse, PASSWORD, type Browsing, type Page } from '../../support/pages/browsing.ts';
 import { addRouter, alertOf, newOwner, newStaff, type Owner } from '../../support/pages/owners.ts';
-import { BOTH_DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const NOTE = { note: 'Asked at the counter' };
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let owner: Owner;
 	let router: number;
