@@ -8,7 +8,7 @@ import * as store from '../payments/store.ts';
  * Compares an operator's list of settled payments with ours, both ways. It settles nothing: differences open
  * reviews, and a listed payment that is not paid here is read from the operator at once.
  */
-export interface StatementFile {
+interface StatementFile {
 	operator: string;
 	columns: StatementColumns;
 	bytes: Buffer;

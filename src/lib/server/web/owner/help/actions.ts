@@ -27,7 +27,7 @@ interface Order {
 type Outcome = 'done' | { shown: ReturnType<typeof codeCard> } | { refusal: string };
 
 /** Help for one purchase, with a page that asks for the reason. */
-export interface HelpAction {
+interface HelpAction {
 	/** Leads to the page. */
 	link(): string;
 	title(): string;
