@@ -131,7 +131,7 @@ describe('rule 3: buyer pages reach the service through the API client', () => {
 	const portal = files.filter((file) => /^routes\/\(portal\)\/.*\.ts$/.test(file));
 	const ALLOWED = [
 		'purchases',
-		'places',
+		'mapRouters',
 		'openingTimes',
 		'config',
 		'clock',

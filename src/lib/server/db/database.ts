@@ -111,12 +111,12 @@ export async function withTasks<T>(
 }
 
 /**
- * A fair lock with `places`. Resolves when a place is free, in the order of the calls, with a function that frees it.
+ * A fair semaphore. Resolves when one of `permits` is free, in the order of the calls, with a function that releases it.
  */
-export function createTurns(places = 1): () => Promise<() => void> {
+export function createSemaphore(permits = 1): () => Promise<() => void> {
 	const waiting: (() => void)[] = [];
-	let free = places;
-	const end = () => {
+	let free = permits;
+	const release = () => {
 		const next = waiting.shift();
 		if (next) next();
 		else free += 1;
@@ -124,7 +124,7 @@ export function createTurns(places = 1): () => Promise<() => void> {
 	return async () => {
 		if (free > 0) free -= 1;
 		else await new Promise<void>((resolve) => waiting.push(resolve));
-		return end;
+		return release;
 	};
 }
 

@@ -37,7 +37,7 @@ export function createEarnings(base: Base) {
 	return {
 		today: bind(today),
 		lines: bind(lines),
-		report: bind(report),
+		breakdown: bind(breakdown),
 		groups: bind(groups),
 		hours: bind(hours),
 		takings: bind(takings),
@@ -91,7 +91,7 @@ async function lines(
  * Sums few periods, each offer in them (null: time at the hourly price; the largest first), and everything.
  * @throws as `spanOf`
  */
-async function report(base: Base, owner: Owner, { period, from, to, filter }: Span & { filter?: Filter }) {
+async function breakdown(base: Base, owner: Owner, { period, from, to, filter }: Span & { filter?: Filter }) {
 	const { currency } = base.config;
 	const { span, first, last } = spanOf(base, period, from, to);
 	const sold = soldOf(base, owner, { from: first.from, until: last.until }, filter);

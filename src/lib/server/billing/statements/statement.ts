@@ -1,4 +1,4 @@
-import { toMinor } from '#lib/domain/money.ts';
+import { formatMinor, toMinor } from '#lib/domain/money.ts';
 import { readCsv } from '#lib/server/platform/csv.ts';
 import type { StatementColumns } from '../operators/operator.ts';
 import { RECONCILE_JOB, type PaymentsContext } from '../payments/context.ts';
@@ -8,7 +8,7 @@ import * as store from '../payments/store.ts';
  * Compares an operator's list of settled payments with ours, both ways. It settles nothing: differences open
  * reviews, and a listed payment that is not paid here is read from the operator at once.
  */
-export interface StatementFile {
+interface StatementFile {
 	operator: string;
 	columns: StatementColumns;
 	bytes: Buffer;
@@ -85,7 +85,8 @@ async function match(
 	}
 	const known = payment.settled_minor ?? payment.amount_minor;
 	if (row.amountMinor !== null && row.amountMinor !== known) {
-		const detail = `the statement says ${row.amountMinor}, here it is ${known} (minor units)`;
+		const money = (minor: number) => formatMinor(minor, payment.currency, 'en');
+		const detail = `the statement says ${money(row.amountMinor)}, here it is ${money(known)}`;
 		await reviews.open(database.db, { paymentId: payment.id, reason: 'statement_amount', detail });
 		return 'amount';
 	}

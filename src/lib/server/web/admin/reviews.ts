@@ -1,6 +1,6 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/decision.ts';
-import { formatMoney, toMajor } from '#lib/domain/money.ts';
+import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '../../app.ts';
 import { allowedDecisions, DecisionRefused, type Evidence } from '../../billing/reviews/decisions.ts';
@@ -59,7 +59,7 @@ export async function reviewPage(event: ReviewEvent) {
 		refunds: (evidence?.refunds ?? []).map((refund) => ({
 			...{ id: refund.id, status: refund.status, reason: refund.reason },
 			...{ sent: refund.submit_state, at: refund.created_at, reference: refund.reference },
-			amount: amountText(refund.amount_minor, refund.currency)
+			amount: formatMinor(refund.amount_minor, refund.currency)
 		})),
 		messages: (evidence?.messages ?? []).map(({ id: message, received_at, kind, outcome, raw }) => ({
 			...{ id: message, at: received_at, kind, outcome },
@@ -76,18 +76,15 @@ async function evidenceOf({ payments }: App, { payment_id }: Review): Promise<Ev
 	return payment_id === null ? null : payments.evidenceOf(payment_id);
 }
 
-export const amountText = (minor: number, currency: string) =>
-	formatMoney(toMajor(minor, currency), currency);
-
 function factsOf({ payment }: Evidence) {
 	return {
 		id: payment.id,
 		sessionId: payment.session_id,
-		amount: amountText(payment.amount_minor, payment.currency),
+		amount: formatMinor(payment.amount_minor, payment.currency),
 		taken:
 			payment.settled_minor === null
 				? null
-				: amountText(payment.settled_minor, payment.settled_currency ?? payment.currency),
+				: formatMinor(payment.settled_minor, payment.settled_currency ?? payment.currency),
 		phone: maskPhone(payment.phone),
 		operator: payment.operator,
 		status: payment.status,

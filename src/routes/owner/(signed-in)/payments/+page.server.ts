@@ -34,7 +34,7 @@ export const load: PageServerLoad = async (event) => {
 	const router = filter.router == null ? null : await ownRouterOf(event, owner, filter.router);
 	const after = positionOf(event.url.searchParams.get('after'));
 	const [body, page] = await Promise.all([
-		earnings.report(actor, { period, from: day, to: day, filter }),
+		earnings.breakdown(actor, { period, from: day, to: day, filter }),
 		earnings.lines(actor, { period, day, filter }, { after, limit: PAGE_SIZE })
 	]);
 	const { currency, start, end } = body;
