@@ -11,6 +11,13 @@ import {
 } from 'kysely';
 import { createTurns } from './database.ts';
 
+interface Options {
+	/** How long a statement waits for another connection to finish writing. */
+	waitMs: number;
+	/** Dialects of one connection share its turns. */
+	takeTurn: () => Promise<() => void>;
+}
+
 /**
  * Kysely's SQLite dialect over node:sqlite, which is synchronous: a wait for another program's lock would block this
  * process. So `busy_timeout` is 0, and a statement that finds the file locked gives up its turn and tries again.
@@ -18,18 +25,20 @@ import { createTurns } from './database.ts';
  */
 export class NodeSqliteDialect extends SqliteDialect {
 	readonly #database: SqliteDatabase;
-	readonly #waitMs: number;
+	readonly #options: Options;
 
-	/** @param waitMs how long a statement waits for another connection to finish writing */
-	constructor(connection: DatabaseSync, { waitMs }: { waitMs: number }) {
+	constructor(
+		connection: DatabaseSync,
+		{ waitMs, takeTurn = createTurns() }: Omit<Options, 'takeTurn'> & Partial<Options>
+	) {
 		const database = withStatementCache(connection);
 		super({ database });
 		this.#database = database;
-		this.#waitMs = waitMs;
+		this.#options = { waitMs, takeTurn };
 	}
 
 	override createDriver(): TurnTakingDriver {
-		return new TurnTakingDriver(this.#database, this.#waitMs);
+		return new TurnTakingDriver(this.#database, this.#options);
 	}
 
 	override createAdapter(): SqliteAdapter {
@@ -49,12 +58,13 @@ class TurnTakingAdapter extends SqliteAdapter {
 /** Gives statements and transactions turns on the connection, in the order of their requests. */
 class TurnTakingDriver extends SqliteDriver {
 	readonly #waitMs: number;
-	readonly #takeTurn = createTurns();
+	readonly #takeTurn: Options['takeTurn'];
 	readonly #endTurn = new WeakMap<DatabaseConnection, () => void>();
 
-	constructor(database: SqliteDatabase, waitMs: number) {
+	constructor(database: SqliteDatabase, { waitMs, takeTurn }: Options) {
 		super({ database });
 		this.#waitMs = waitMs;
+		this.#takeTurn = takeTurn;
 	}
 
 	override async acquireConnection(): Promise<DatabaseConnection> {
