@@ -9,6 +9,11 @@ export interface Database {
 	/** For reads and single statements outside a transaction. */
 	db: Kysely<Schema>;
 	/**
+	 * Like `db`, but on SQLite a crash of the machine may lose the newest of these writes. The next commit of `db` stores
+	 * them too, so that the rest is always an earlier state.
+	 */
+	unsynced: Kysely<Schema>;
+	/**
 	 * Runs `work` in one serializable transaction. Conflicts are retried, so `work` must only run queries through
 	 * `trx`: no network calls, no notifications.
 	 * @param options.isPurchase on PostgreSQL waits for earlier ones of this process, with which it would conflict

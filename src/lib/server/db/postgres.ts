@@ -65,6 +65,7 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 	return {
 		kind: 'postgres',
 		db,
+		unsynced: db,
 		async transact(work, { isPurchase = false } = {}) {
 			const release = isPurchase ? await acquire() : null;
 			try {

@@ -11,6 +11,13 @@ import {
 } from 'kysely';
 import { createSemaphore } from './database.ts';
 
+interface Options {
+	/** How long a statement waits for another connection to finish writing. */
+	waitMs: number;
+	/** Dialects of one connection share one semaphore. */
+	acquire: () => Promise<() => void>;
+}
+
 /**
  * Kysely's SQLite dialect over node:sqlite, which is synchronous: a wait for another program's lock would block this
  * process. So `busy_timeout` is 0, and a statement that finds the file locked gives up its turn and tries again.
@@ -18,29 +25,31 @@ import { createSemaphore } from './database.ts';
  */
 export class NodeSqliteDialect extends SqliteDialect {
 	readonly #database: SqliteDatabase;
-	readonly #waitMs: number;
+	readonly #options: Options;
 
-	/** @param waitMs how long a statement waits for another connection to finish writing */
-	constructor(connection: DatabaseSync, { waitMs }: { waitMs: number }) {
+	constructor(
+		connection: DatabaseSync,
+		{ waitMs, acquire = createSemaphore() }: Omit<Options, 'acquire'> & Partial<Options>
+	) {
 		const database = withStatementCache(connection);
 		super({ database });
 		this.#database = database;
-		this.#waitMs = waitMs;
+		this.#options = { waitMs, acquire };
 	}
 
 	override createDriver(): SerializingDriver {
-		return new SerializingDriver(this.#database, this.#waitMs);
+		return new SerializingDriver(this.#database, this.#options);
 	}
 
 	override createAdapter(): SqliteAdapter {
-		return new TurnTakingAdapter();
+		return new SerializingAdapter();
 	}
 }
 
 const MAX_PAUSE_MS = 50;
 
 /** Replaces Kysely's mutex, which a statement would hold while it waits for the file. */
-class TurnTakingAdapter extends SqliteAdapter {
+class SerializingAdapter extends SqliteAdapter {
 	override get supportsMultipleConnections(): boolean {
 		return true;
 	}
@@ -49,12 +58,13 @@ class TurnTakingAdapter extends SqliteAdapter {
 /** Gives statements and transactions turns on the connection, in the order of their requests. */
 class SerializingDriver extends SqliteDriver {
 	readonly #waitMs: number;
-	readonly #acquire = createSemaphore();
+	readonly #acquire: Options['acquire'];
 	readonly #release = new WeakMap<DatabaseConnection, () => void>();
 
-	constructor(database: SqliteDatabase, waitMs: number) {
+	constructor(database: SqliteDatabase, { waitMs, acquire }: Options) {
 		super({ database });
 		this.#waitMs = waitMs;
+		this.#acquire = acquire;
 	}
 
 	override async acquireConnection(): Promise<DatabaseConnection> {

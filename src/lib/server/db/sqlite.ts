@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { closeToOthers, createPrivateFile, createPrivateFolder } from '../platform/private-files.ts';
-import { withTasks, type Database, type DatabaseOptions } from './database.ts';
+import { createSemaphore, withTasks, type Database, type DatabaseOptions } from './database.ts';
 import type { Schema } from './schema.ts';
 import { NodeSqliteDialect, resultCode } from './sqlite-driver.ts';
 import { nearestRouters } from './sqlite-nearest.ts';
@@ -42,7 +42,13 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 	});
 	const log = health.log;
 	const main = connect(path, `PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB}`);
-	const db = new Kysely<Schema>({ dialect: new NodeSqliteDialect(main, { waitMs: WRITE_WAIT_MS }), log });
+	const acquire = createSemaphore();
+	const withSemaphore = (semaphore: typeof acquire) =>
+		new Kysely<Schema>({
+			dialect: new NodeSqliteDialect(main, { waitMs: WRITE_WAIT_MS, acquire: semaphore }),
+			log
+		});
+	const db = withSemaphore(acquire);
 	const second = connect(path, 'PRAGMA synchronous = NORMAL');
 	// SQLite creates the other two with the mode of the first. Only now it is certain that this is a database.
 	for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file, 'file');
@@ -53,6 +59,7 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 	return {
 		kind: 'sqlite',
 		db,
+		unsynced: withSemaphore(unsyncedSemaphore(main, acquire)),
 		transact: (work) => withTasks(db.transaction(), work),
 		writeBehind: (work) => behind.transaction().execute(work),
 		// `begin immediate` is the lock.
@@ -77,6 +84,19 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 		}
 	};
 }
+
+/** Commits between acquire and release do not wait for the disk. */
+const unsyncedSemaphore = (connection: DatabaseSync, acquire: () => Promise<() => void>) => async () => {
+	const release = await acquire();
+	connection.exec('PRAGMA synchronous = NORMAL');
+	return () => {
+		try {
+			connection.exec('PRAGMA synchronous = FULL');
+		} finally {
+			release();
+		}
+	};
+};
 
 function connect(path: string, settings: string): DatabaseSync {
 	const connection = new DatabaseSync(path, { enableForeignKeyConstraints: true, timeout: OPEN_TIMEOUT_MS });

@@ -50,7 +50,7 @@ export async function claimInGroups(
 	if (running >= MAX_RUNNING || !waiting.some(isDue)) return { claimed: [], nextAt };
 
 	// The database's own isolation level: serializable claims would make purchases fail and run again.
-	const claimed = await database.db.transaction().execute(async (trx) => {
+	const claimed = await database.unsynced.transaction().execute(async (trx) => {
 		// One process claims at a time and counts earlier claims, so that limits hold for all processes.
 		await database.lock(trx, CLAIM_LOCK);
 		const due = (await waitingGroups(trx)).filter(isDue);

@@ -14,7 +14,7 @@ import * as store from './store.ts';
  *
  * States: waiting until `run_at`; leased by a process that runs it; deleted when its handler is done.
  * Guarantees: a job of a committed transaction runs at least once. If a process dies, another repeats its
- * jobs after LEASE_MS, so every handler must be safe to run again.
+ * jobs after LEASE_MS, so every handler must be safe to run again. So claims and ends of jobs are `unsynced`.
  * Concurrency: jobs without a group share MAX_RUNNING slots. Groups have slots of their own (groups.ts), so
  * that slow webhook receivers never delay payments.
  */

@@ -56,7 +56,7 @@ export async function waiting({ db }: Database): Promise<{ nextAt: number | null
 
 /** Claims up to `limit` due jobs that belong to no group. */
 export const claimDue = (database: Database, lease: Lease, limit: number): Promise<Job[]> =>
-	database.db
+	database.unsynced
 		.updateTable('jobs')
 		.set(leaseTo(lease))
 		.where(
@@ -101,7 +101,7 @@ const RELEASED = { lease_owner: null, lease_until: null } as const;
 export async function freeExpired(database: Database, now: number): Promise<void> {
 	const expired = database.db.selectFrom('jobs').select('id').where('lease_until', '<=', now);
 	if (!(await exists(expired))) return;
-	await database.db.updateTable('jobs').set(RELEASED).where('lease_until', '<=', now).execute();
+	await database.unsynced.updateTable('jobs').set(RELEASED).where('lease_until', '<=', now).execute();
 }
 
 /** Extends the leases of running jobs only. Those of a failed claim or release must run out. */
@@ -109,7 +109,7 @@ export async function extendLeases(
 	database: Database,
 	{ owner, ids, until }: { owner: string; ids: readonly number[]; until: number }
 ): Promise<void> {
-	await database.db
+	await database.unsynced
 		.updateTable('jobs')
 		.set({ lease_until: until })
 		.where('id', 'in', ids)
@@ -120,14 +120,14 @@ export async function extendLeases(
 
 /** Deletes a finished job, unless something woke it while it ran: then it is due again. */
 export async function complete(database: Database, job: Job): Promise<void> {
-	const deleted = await database.db
+	const deleted = await database.unsynced
 		.deleteFrom('jobs')
 		.where('id', '=', job.id)
 		.where('lease_owner', '=', job.lease_owner)
 		.where('wakes', '=', job.wakes)
 		.executeTakeFirst();
 	if (deleted.numDeletedRows > 0n) return;
-	await database.db
+	await database.unsynced
 		.updateTable('jobs')
 		.set(RELEASED)
 		.where('id', '=', job.id)
@@ -141,7 +141,7 @@ export async function reschedule(
 	job: Job,
 	next: { runAt: number; error: string | null }
 ): Promise<void> {
-	await database.db
+	await database.unsynced
 		.updateTable('jobs')
 		.set({
 			...RELEASED,

@@ -58,12 +58,12 @@ async function ofPayment(
 	if (isTrusted(payment, hint)) {
 		await keepClaim(context, 'payments', payment.id, hint);
 		await completeReceipt(context, payment.id, hint);
-		const denies = hint.claimed === 'failed' && PAID.some((status) => status === payment.status);
-		if (denies) {
+		const isPaid = PAID.some((status) => status === payment.status);
+		if (isPaid && hint.claimed === 'failed') {
 			const detail = 'a callback says failed, the status read said paid';
 			await reviews.open(database.db, { paymentId: payment.id, reason: 'contradiction', detail });
 		}
-		await jobs.wake(RECONCILE_JOB, payment.id);
+		if (!isPaid) await jobs.wake(RECONCILE_JOB, payment.id);
 	}
 	await keepCallback(context, payment, outcomeOf(hint), body);
 }

@@ -34,7 +34,7 @@ export function redactMessage(raw: string, phone: string): string {
 }
 
 export const keepMessage = (context: PaymentsContext, payment: Payment, message: Message): Promise<void> =>
-	store.insertMessage(context.database.db, rowOf(context, payment, message));
+	store.insertMessage(context.database.unsynced, rowOf(context, payment, message));
 
 const rowOf = ({ clock }: PaymentsContext, { id, phone }: Payment, { raw, ...message }: Message) => ({
 	...message,
