@@ -1,4 +1,4 @@
-import { dateAt, instantAt } from '../format/calendar.ts';
+import { dateAt, instantAt, nextMorning } from '../format/calendar.ts';
 import { WEEKDAYS, type Weekday } from './offers/sale-hours.ts';
 
 /**
@@ -48,6 +48,17 @@ const MAX_SPELLS = 1000;
 
 /** Returns when a router is next open: `instant` itself while it is open. */
 export function nextOpen(hours: string, instant: number, timeZone: string): number {
+	const spell = spellOf(hours, instant, timeZone);
+	return spell.isOpen ? instant : spell.until;
+}
+
+/** Returns when the business day ends: at closing time, which may be after midnight, or else at the next six o'clock. */
+export function endOfDay(hours: string | null, instant: number, timeZone: string): number {
+	const spell = hours === null ? null : spellOf(hours, instant, timeZone);
+	return spell?.isOpen ? spell.until : nextMorning(instant, timeZone);
+}
+
+function spellOf(hours: string, instant: number, timeZone: string): Spell {
 	const key = `${timeZone} ${hours}`;
 	let spell = spells.get(key);
 	if (!spell || instant < spell.since || instant >= spell.until) {
@@ -55,7 +66,7 @@ export function nextOpen(hours: string, instant: number, timeZone: string): numb
 		if (spells.size >= MAX_SPELLS) spells.clear();
 		spells.set(key, spell);
 	}
-	return spell.isOpen ? instant : spell.until;
+	return spell;
 }
 
 function spellAt(text: string, instant: number, timeZone: string): Spell {

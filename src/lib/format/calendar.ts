@@ -72,9 +72,12 @@ export const instantAt = (date: string, minutes: number, timeZone: string): numb
 const DAY_MINUTES = 24 * 60;
 const MORNING_MINUTES = 6 * 60;
 
-/** Returns six o'clock of the next day. */
-export const nextMorning = (now: number, timeZone: string): number =>
-	instantAt(dateAt(now, timeZone), DAY_MINUTES + MORNING_MINUTES, timeZone);
+/** Returns the next six o'clock. */
+export function nextMorning(now: number, timeZone: string): number {
+	const today = dateAt(now, timeZone);
+	const morning = instantAt(today, MORNING_MINUTES, timeZone);
+	return morning > now ? morning : instantAt(today, DAY_MINUTES + MORNING_MINUTES, timeZone);
+}
 
 /** Returns the instants from the start of one date to the end of another, exclusive. */
 export const spanOfDates = (from: string, to: string, timeZone: string): { from: number; to: number } => ({

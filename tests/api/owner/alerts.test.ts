@@ -155,6 +155,23 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(fixture().server.stderr()).not.toContain(to.slice(1));
 	});
 
+	it('an alert that cannot be written does not stop those of others', async () => {
+		const [bad, good] = [await newHotspot(), await newHotspot()];
+		const [[badTyped, badTo], [typed, to]] = [newNumber(), newNumber()];
+		await switchOn(bad.owner, 'sms', badTyped, badTo, ['gateway']);
+		await switchOn(good.owner, 'sms', typed, to, ['gateway']);
+		await recordResponse(fixture(), [bad.gateway, good.gateway]);
+		await minutes(fixture(), 4);
+		// Dates begin later. The longest outage comes first.
+		const set = 'update gateways set unresponsive_since = ? where name = ?';
+		await fixture().sql.run(set, -9e15, bad.gateway);
+		await later(fixture(), 10 * minute);
+		await untilSent();
+		expect(textsTo(badTo)).toHaveLength(1);
+		expect(textsTo(to)).toEqual([expect.anything(), expect.stringContaining('Blue Cafe')]);
+		await fixture().sql.run(set, null, bad.gateway);
+	});
+
 	it('no alert is sent while its event is off, or the account is suspended', async () => {
 		const { owner } = await newHotspot();
 		const { owner: suspended } = await newHotspot();

@@ -159,6 +159,16 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await nearby()).toEqual([OPEN]);
 		});
 
+		it('pass midnight: closing after midnight ends the running night', async () => {
+			await save(everyDay('18:00', '02:00'));
+			await fixture().server.advance(12.5 * hour);
+			expect((await owner.get(`/owner/routers/${router}/sales`)).text).toContain('Close until 18:00');
+			expect((await press('pause')).text).toContain('closed until 18:00');
+			expect(await nearby()).toEqual([CLOSED]);
+			await fixture().server.advance(17.6 * hour);
+			expect(await nearby()).toEqual([OPEN]);
+		});
+
 		it('pass midnight, and leave out days', async () => {
 			const today = WEEKDAYS[(new Date(serverNow()).getUTCDay() + 6) % 7];
 			await save({ [`from-${today}`]: '18:00', [`until-${today}`]: '02:00' });

@@ -95,11 +95,12 @@ describe('openNDS', () => {
 		const old = faskeyOf(await owner.post(`${page}?/config`));
 		expect([portal, old]).toEqual([expect.stringMatching(/splash/), expect.stringMatching(/^\w{32}$/)]);
 		const secrets = fieldValue(await owner.get(page), 'secrets');
-		await owner.post(`${page}?/rotate`, { secrets });
+		expect((await owner.post(`${page}?/rotate`, { secrets })).text).toContain('The secrets were replaced.');
 		const fresh = faskeyOf(await owner.post(`${page}?/config`));
 		expect(fresh).not.toBe(old);
-		// The same form again changes nothing.
-		await owner.post(`${page}?/rotate`, { secrets });
+		// The same form again changes nothing, and the page says so.
+		const again = await owner.post(`${page}?/rotate`, { secrets });
+		expect(again.text).toContain('The secrets were already replaced, and have not changed now.');
 		expect(faskeyOf(await owner.post(`${page}?/config`))).toBe(fresh);
 		await owner.post(`${page}?/change`, { loginHost: '192.168.8.1' });
 		expect((await rows())[0]).toMatchObject({ login_hosts: '["192.168.8.1"]' });
@@ -158,8 +159,12 @@ it('replaces a key that was entered wrong with the one of the next form', async 
 	await owner.post(path, { ...unifi(), key, apiKey: 'fake-key-2' });
 	expect(await apiKey()).toBe('fake-key-2');
 	// The forms of one page, sent one after the other.
-	for (const newKey of ['fake-key-3', 'fake-key-4', 'fake-key-4']) {
-		expect((await owner.post(`${page}?/rotate`, { newKey })).path).toMatch(/done=rotated$/);
+	for (const [newKey, done] of [
+		['fake-key-3', 'rotated'],
+		['fake-key-4', 'rotated'],
+		['fake-key-4', 'unchanged']
+	] as const) {
+		expect((await owner.post(`${page}?/rotate`, { newKey })).path).toMatch(new RegExp(`done=${done}$`));
 		expect(await apiKey()).toBe(newKey);
 	}
 });

@@ -76,15 +76,11 @@ async function findOutages(context: AlertsContext, run: Run): Promise<void> {
 			const gateways = rows.map(({ since, ...row }) => ({ ...row, since: since ?? run.now }));
 			const [first] = gateways;
 			if (!first) continue;
-			await queueAlert(
-				context,
-				run,
-				first,
-				{ kind, gateways },
-				`${first.gateway_id} ${first.since}`,
-				async (trx) => {
+			const event = `${first.gateway_id} ${first.since}`;
+			await attempt(context, first, () =>
+				queueAlert(context, run, first, { kind, gateways }, event, async (trx) => {
 					for (const gateway of gateways) await note(trx, gateway);
-				}
+				})
 			);
 		}
 	}
@@ -98,11 +94,13 @@ async function findEarnings(context: AlertsContext, run: Run): Promise<void> {
 	const day = dateAt(Date.parse(`${dateAt(run.now, zone)}T12:00:00Z`) - DAY_MS, 'UTC');
 	for (const channel of await store.withoutEarningsOf(database.db, day)) {
 		const owner = { accountId: channel.account_id };
-		const { total, currency } = await earnings.breakdown(owner, { period: 'daily', from: day, to: day });
-		const alert = { kind: 'earnings', day, net: total.net, payments: total.sessions, currency } as const;
-		await queueAlert(context, run, channel, alert, day, (trx) =>
-			store.change(trx, channel.id, { earnings_day: day })
-		);
+		await attempt(context, channel, async () => {
+			const { total, currency } = await earnings.breakdown(owner, { period: 'daily', from: day, to: day });
+			const alert = { kind: 'earnings', day, net: total.net, payments: total.sessions, currency } as const;
+			await queueAlert(context, run, channel, alert, day, (trx) =>
+				store.change(trx, channel.id, { earnings_day: day })
+			);
+		});
 	}
 }
 
@@ -111,9 +109,24 @@ async function findReviews(context: AlertsContext, run: Run): Promise<void> {
 	for (const found of await store.waitingReviews(context.database.db, before)) {
 		const { role, count, newest } = found;
 		const alert = { kind: 'reviews', count, hours: REVIEW_HOURS, decides: role === 'admin' } as const;
-		await queueAlert(context, run, found, alert, `${newest}`, (trx) =>
-			store.change(trx, found.id, { review_id: newest })
+		await attempt(context, found, () =>
+			queueAlert(context, run, found, alert, `${newest}`, (trx) =>
+				store.change(trx, found.id, { review_id: newest })
+			)
 		);
+	}
+}
+
+/** An error must not stop the alerts of others. The next run tries again. */
+async function attempt(
+	{ log }: AlertsContext,
+	{ id, account_id: account }: store.ChannelRow,
+	alert: () => Promise<void>
+): Promise<void> {
+	try {
+		await alert();
+	} catch (error) {
+		log.error({ err: error, account, channel: id }, 'an alert failed; it is tried again');
 	}
 }
 

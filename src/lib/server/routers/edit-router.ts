@@ -1,4 +1,4 @@
-import { nextMorning } from '#lib/format/calendar.ts';
+import { endOfDay } from '#lib/domain/opening-hours.ts';
 import type { Tx } from '../db/database.ts';
 import type { RoutersContext } from './context.ts';
 import { InputError, type FieldProblem } from '../platform/errors.ts';
@@ -172,7 +172,7 @@ export function markRouter(
 }
 
 /**
- * Closes a router until tomorrow morning, or opens it again. It stays in all lists, running time and payments on their
+ * Closes a router for the rest of its business day, or opens it again. It stays in all lists, running time and payments on their
  * way do not change.
  * @throws AppError `router_not_found`
  */
@@ -186,7 +186,7 @@ export function pauseRouter(
 		const row = await existingRouter(trx, id);
 		const now = clock.now();
 		const before = isPaused(row, now) ? row.paused_until : null;
-		const after = wanted ? nextMorning(now, config.reportTimezone) : null;
+		const after = wanted ? endOfDay(row.opening_hours, now, config.reportTimezone) : null;
 		if (before === after) return;
 		await store.update(trx, id, { paused_until: after, updated_at: now });
 		const change = { id, before: { paused_until: before }, after: { paused_until: after } };

@@ -33,7 +33,8 @@ export async function gatewaysOf({ locals: { app } }: RequestEvent, routerId: nu
 const doneTexts: Record<string, () => string> = {
 	added: m.owner_gateway_added,
 	changed: m.owner_gateway_changed,
-	rotated: m.owner_gateway_rotated
+	rotated: m.owner_gateway_rotated,
+	unchanged: m.owner_gateway_already_rotated
 };
 
 export async function gatewayPage(event: Event) {
@@ -100,8 +101,8 @@ export async function rotateGateway(event: Event) {
 		gateway.kind === 'unifi'
 			? gateway.unreadable.length === 0 && apiKey === gateway.credentials.apiKey
 			: field('secrets') !== service.secretsVersion(gateway);
-	// The form was sent twice.
-	if (isRotated) return done(event, 'rotated');
+	// The form was sent twice, or is older than the secrets.
+	if (isRotated) return done(event, 'unchanged');
 	try {
 		await service.rotate(gateway, apiKey, editor);
 	} catch (refused) {

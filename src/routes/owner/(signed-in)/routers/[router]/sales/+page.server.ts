@@ -1,6 +1,5 @@
 import { fail, redirect } from '@sveltejs/kit';
-import { nextOpen } from '#lib/domain/opening-hours.ts';
-import { nextMorning } from '#lib/format/calendar.ts';
+import { endOfDay, nextOpen } from '#lib/domain/opening-hours.ts';
 import { momentText } from '#lib/format/when.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -14,8 +13,8 @@ export const load: PageServerLoad = async (event) => {
 	const router = await ownRouter(event, owner);
 	const { clock, config } = event.locals.app;
 	const [now, timeZone] = [clock.now(), config.reportTimezone];
-	const morning = nextMorning(now, timeZone);
-	const opens = router.openingHours === null ? morning : nextOpen(router.openingHours, morning, timeZone);
+	const until = endOfDay(router.openingHours, now, timeZone);
+	const opens = router.openingHours === null ? until : nextOpen(router.openingHours, until, timeZone);
 	return {
 		id: router.id,
 		name: router.name,
@@ -24,7 +23,7 @@ export const load: PageServerLoad = async (event) => {
 		canEnable: router.canEnable || owner.actor.role === 'admin',
 		isPaused: router.pausedUntil !== null,
 		/** null if the router is already closed until then. */
-		pauseUntil: router.pausedUntil === morning ? null : momentText(new Date(opens), new Date(now), timeZone)
+		pauseUntil: router.pausedUntil === until ? null : momentText(new Date(opens), new Date(now), timeZone)
 	};
 };
 
