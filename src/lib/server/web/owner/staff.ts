@@ -73,7 +73,7 @@ export async function inviteStaff(event: RequestEvent, visitor: OwnerVisitor) {
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();
 	const role = roleOf(field) ?? 'cashier';
-	if (!isEmail(email)) return refused(400, m.owner_forgot_incomplete(), { email, role });
+	if (!isEmail(email)) return refused(400, m.owner_email_incomplete(), { email, role });
 	try {
 		const { person, isNew } = await app.accounts.addStaff({ email, role }, employerOf(visitor));
 		// A former employer may have set the password.
