@@ -1,14 +1,23 @@
 /**
  * Makes the README's pictures (`npm run screenshots`, after a build) from a sandbox of its own. With `-- --all FOLDER`
- * it takes every page of a buyer and an owner instead, at the size of a phone, a tablet and a desk, light and dark, in
- * English, Arabic and Amharic, into that folder: to be looked at.
+ * it takes every page of a buyer, an owner and an administrator instead, at the size of a phone, a tablet and a desk, light
+ * and dark, in English, Arabic and Amharic, into that folder: to be looked at. `--only TEXT` takes those whose name begins so.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium, type Browser, type Page } from '@playwright/test';
-import { BUYING, inLanguage, KIOSK, MAIN, OWNING, visit, type Place } from '../e2e/support/pages.ts';
+import {
+	ADMINISTERING,
+	BUYING,
+	inLanguage,
+	KIOSK,
+	MAIN,
+	OWNING,
+	visit,
+	type Place
+} from '../e2e/support/pages.ts';
 import { startPurchaseFixtures } from '../e2e/support/purchase-fixtures.ts';
 import { ensureBrowser } from './runner/browser.js';
 
@@ -97,13 +106,14 @@ async function takeWhole(page: Page, place: Place, file: string): Promise<void> 
 	await page.screenshot({ path: file, fullPage: true });
 }
 
-async function takeAll(folder: string): Promise<void> {
+async function takeAll(folder: string, start: string): Promise<void> {
 	const places = [
 		...BUYING,
 		...KIOSK,
 		...OWNING,
+		...ADMINISTERING,
 		...['ar', 'am'].flatMap((locale) => MAIN.map((place) => inLanguage(place, locale)))
-	];
+	].filter(({ name }) => name.startsWith(start));
 	mkdirSync(folder, { recursive: true });
 	for (const size of SIZES) {
 		for (const theme of ['light', 'dark'] as const) {
@@ -117,9 +127,9 @@ async function takeAll(folder: string): Promise<void> {
 	}
 }
 
-const { values } = parseArgs({ options: { all: { type: 'string' } } });
+const { values } = parseArgs({ options: { all: { type: 'string' }, only: { type: 'string', default: '' } } });
 try {
-	if (values.all !== undefined) await takeAll(values.all);
+	if (values.all !== undefined) await takeAll(values.all, values.only);
 	else {
 		mkdirSync(FOLDER, { recursive: true });
 		for (const [name, shots] of Object.entries(PICTURES)) {

@@ -1,8 +1,7 @@
+import { SECOND_MS } from '#lib/domain/time.ts';
 import { isoTime, systemClock } from '#lib/server/platform/clock.ts';
 import type { Inspection } from '#lib/server/db/inspect.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
-
-const SECOND_MS = 1000;
 
 /** An earlier clock is wrong, because this file is newer. */
 const EARLIEST_TIME = Date.UTC(2026, 0, 1);

@@ -1,3 +1,4 @@
+import { formatMinor } from '#lib/domain/money.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import type { App } from '#lib/server/app.ts';
 import { DECISIONS } from '#lib/domain/decision.ts';
@@ -93,7 +94,7 @@ async function printEvidence({ payment, refunds, messages, audit }: Evidence): P
 	}
 	for (const refund of refunds) {
 		await print(
-			`\nRefund ${refund.id}: ${refund.status}, ${refund.currency} ${refund.amount_minor} (minor units), ${refund.reason}`
+			`\nRefund ${refund.id}: ${refund.status}, ${formatMinor(refund.amount_minor, refund.currency)}, ${refund.reason}`
 		);
 	}
 	if (messages.length > 0) await print('\nMessages of the operator');

@@ -3,7 +3,7 @@ export interface ShownBrand {
 	/** Phone number that buyers can call. */
 	contact: string | null;
 	/** The router's name: the logo's text alternative if no brand name is set. */
-	place: string;
+	routerName: string;
 	/** Path on this host; size in pixels. */
 	logo: { url: string; width: number; height: number } | null;
 }

@@ -9,9 +9,9 @@ export function curlExample(document: ApiDocument, { method, path, operation }: 
 		.filter((parameter) => parameter.in === 'header' || parameter.required);
 	let address = new URL(document.servers[0]?.url ?? 'http://localhost').origin + path;
 	const query = new URLSearchParams();
-	for (const { name, in: place, example } of shown) {
-		if (place === 'path') address = address.replace(`{${name}}`, String(example));
-		if (place === 'query') query.set(name, String(example));
+	for (const { name, in: location, example } of shown) {
+		if (location === 'path') address = address.replace(`{${name}}`, String(example));
+		if (location === 'query') query.set(name, String(example));
 	}
 	const body = Object.values(firstMedia(operation.requestBody?.content)?.examples ?? {})[0]?.value;
 	const hasOwnMethod = method === 'GET' || (method === 'POST' && body !== undefined);
@@ -19,7 +19,7 @@ export function curlExample(document: ApiDocument, { method, path, operation }: 
 		`curl ${hasOwnMethod ? '' : `-X ${method} `}${quoted(query.size > 0 ? `${address}?${query}` : address)}`,
 		'-H "Authorization: Bearer $AIRTILL_KEY"',
 		...shown
-			.filter(({ in: place }) => place === 'header')
+			.filter(({ in: location }) => location === 'header')
 			.map(({ name, example }) => `-H ${quoted(`${name}: ${String(example)}`)}`),
 		...(body === undefined
 			? []

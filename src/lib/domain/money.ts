@@ -71,3 +71,7 @@ export function formatMoney(major: number, currency: string, locale: Locale = cu
 	const number = numberText(major, decimals, locale);
 	return `${currency}\u00a0${number}`;
 }
+
+/** `formatMoney` of minor units. */
+export const formatMinor = (minor: number, currency: string, locale?: Locale): string =>
+	formatMoney(toMajor(minor, currency), currency, locale);

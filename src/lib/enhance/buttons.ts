@@ -9,7 +9,7 @@ function copyBySelection(text: string): boolean {
 	const field = document.createElement('textarea');
 	field.value = text;
 	field.readOnly = true;
-	field.className = 'heard';
+	field.className = 'visually-hidden';
 	document.body.append(field);
 	field.select();
 	field.setSelectionRange(0, text.length);

@@ -1,9 +1,6 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import { intlLocales } from '../i18n/intl.ts';
 import { moment } from './text.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 const UNITS = [
 	[DAY_MS, 'day'],

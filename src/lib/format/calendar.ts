@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '#lib/domain/time.ts';
 /** Calendar arithmetic in a time zone. Dates are `YYYY-MM-DD`, instants ms since the epoch, weeks ISO. */
 export type Period = 'daily' | 'weekly' | 'monthly';
 
@@ -10,8 +11,6 @@ interface Bucket {
 	/** End of the last day. */
 	until: number;
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Length of a report without a start date. */
 const DEFAULT_COUNT: Record<Period, number> = { daily: 30, weekly: 12, monthly: 12 };
@@ -65,8 +64,6 @@ function instantOf(local: number, timeZone: string): number {
 	// as if they had not.
 	return moments.length > 0 ? Math.min(...moments) : before;
 }
-
-const MINUTE_MS = 60 * 1000;
 
 /** @param minutes by the zone's clock since the start of the date; may be of another day */
 export const instantAt = (date: string, minutes: number, timeZone: string): number =>

@@ -1,4 +1,5 @@
 import { formatMoney } from '#lib/domain/money.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import { apart, intlLocales } from '#lib/i18n/intl.ts';
 import type { Period } from '#lib/format/calendar.ts';
 
@@ -28,7 +29,6 @@ export const dayName = (date: string): string => day(date, { day: 'numeric', mon
 
 /** A Monday. */
 const FIRST_WEEKDAY = '2026-11-23';
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Names a day of the week, "Mon" for 0. */
 export const weekdayName = (index: number): string =>

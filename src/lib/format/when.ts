@@ -1,3 +1,4 @@
+import { DAY_MS } from '#lib/domain/time.ts';
 import { currentLocale } from '../i18n/current.ts';
 import { intlLocales } from '../i18n/intl.ts';
 import * as m from '../i18n/messages.js';
@@ -5,8 +6,6 @@ import { dateAt, timeAt } from './calendar.ts';
 import { timeLeft, type TimeLeftWords } from './time-left.ts';
 
 /** Times for buyers: page's language, installation's time zone, Gregorian calendar, 24-hour clock. */
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export const clockText = (moment: Date, timeZone: string): string =>
 	timeAt(moment.getTime(), timeZone).slice(11, 16);

@@ -10,7 +10,7 @@ const PLAIN = new RegExp(`^(${NUMBER})(?:\\s*[,;]\\s*|\\s+)(${NUMBER})$`);
 const DECIMAL_COMMAS = /^([-+]?\d{1,3},\d{1,20})(?:\s*;\s*|,?\s+)([-+]?\d{1,3},\d{1,20})$/;
 
 /** Parses a position in decimal degrees, `0.3476, 32.5825`. Returns null for other texts. */
-export function parsePlace(text: string): Position | null {
+export function parsePosition(text: string): Position | null {
 	if (text.length > MAX_PLACE_LENGTH) return null;
 	const tidy = text
 		.replaceAll('\u2212', '-')

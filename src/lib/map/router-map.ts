@@ -28,7 +28,7 @@ interface MapContext {
 export function drawMap(ground: HTMLElement, settings: MapSettings): void {
 	const { map, sheet } = createMap(ground, settings);
 	const announcement = document.createElement('p');
-	announcement.className = 'heard';
+	announcement.className = 'visually-hidden';
 	announcement.setAttribute('role', 'status');
 	sheet.append(announcement);
 

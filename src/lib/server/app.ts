@@ -43,7 +43,7 @@ import { createMonitoring } from './monitoring/monitoring.ts';
 import { REFUND_JOB } from './billing/payments/context.ts';
 import { createPayments } from './billing/payments/payments.ts';
 import { createQuota } from './portal/quota.ts';
-import { createPlaces } from './map/places.ts';
+import { createMapRouters } from './map/map-routers.ts';
 import { createPurchases } from './portal/purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './api/rate-limits/rate-limits.ts';
 import { createRequestLog } from './developer/request-log/request-log.ts';
@@ -269,7 +269,7 @@ function createPortal(
 	return {
 		api,
 		purchases: createPurchases({ ...base, rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer }),
-		places: createPlaces(config, clock),
+		mapRouters: createMapRouters(config, clock),
 		basemap: createBasemap(config, clock, log),
 		/** null with a remote API, which does not tell when its closed routers open. */
 		openingTimes: remoteApi ? null : routers.openingTimes

@@ -11,7 +11,7 @@ import {
 import { offeredMethods } from '#lib/domain/payment-methods/payment-methods.ts';
 import { OWN_TIME } from '#lib/checkout/price.ts';
 import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
-import { takeVisitOrder } from '#lib/server/api/http/limits.ts';
+import { takeCaptiveSessionOrder } from '#lib/server/api/http/limits.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
@@ -33,7 +33,7 @@ export const placeOrder = (
 		const [api, { captiveSessions, log, purchases }] = [apiClient(event), event.locals.app];
 		// A repeated form leads to its purchase.
 		if (status !== 'online' && !(await purchases.find(api, formToken))) throw new NotSold();
-		const wait = captiveSession && (await takeVisitOrder(event, captiveSession.id));
+		const wait = captiveSession && (await takeCaptiveSessionOrder(event, captiveSession.id));
 		if (wait !== null) throw new TooManyUnpaid(wait);
 		const token = await purchases.buy(api, formToken, form);
 		if (captiveSession) {

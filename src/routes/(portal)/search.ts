@@ -1,7 +1,7 @@
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { Position } from '#lib/domain/geo.ts';
-import { MAX_PLACE_LENGTH, parsePlace } from '#lib/map/location-query.ts';
+import { MAX_PLACE_LENGTH, parsePosition } from '#lib/map/location-query.ts';
 import { positionOf } from '#lib/map/position.ts';
 
 /** A search of the list from the address. Invalid values are explained, not refused. */
@@ -53,7 +53,7 @@ export function readSearch(parameters: URLSearchParams, centre: Position): Searc
 		position = positionOf(numbers[0] ?? Number.NaN, numbers[1] ?? Number.NaN);
 		if (!position) problem = m.list_not_on_globe({ example: apart(EXAMPLE) });
 	} else if (place !== '') {
-		position = parsePlace(place);
+		position = parsePosition(place);
 		if (!position) {
 			problem = m.list_no_such_place({ example: apart(EXAMPLE) });
 			name = place;

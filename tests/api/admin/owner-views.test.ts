@@ -1,6 +1,6 @@
 /** An administrator looks at the pages of an owner: read-only, for a while, with a reason that the owner sees. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { OWNER_PLACES } from '../../../src/lib/server/web/owner/roles.ts';
+import { OWNER_ROUTES } from '../../../src/lib/server/web/owner/roles.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { signInAs, type Browsing, type Page } from '../../support/pages/browsing.ts';
 import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
@@ -50,7 +50,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			.replace('[gateway]', String(gateway))
 			.replace('[session]', String(session))
 			.replace(/\/$/, '');
-	const PAGES = Object.entries(OWNER_PLACES).filter(([place]) => !place.startsWith('[...'));
+	const PAGES = Object.entries(OWNER_ROUTES).filter(([route]) => !route.startsWith('[...'));
 
 	it('needs a reason, and an owner', async () => {
 		const page = await admin.post(`${account}?/view`, { note: ' ' });

@@ -1,7 +1,7 @@
 /** Who may do what on the owner pages: each place and form of the table of roles, for each kind of person. */
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { OWNER_PLACES } from '../../../src/lib/server/web/owner/roles.ts';
+import { OWNER_ROUTES } from '../../../src/lib/server/web/owner/roles.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { browse, type Browsing } from '../../support/pages/browsing.ts';
 import { addRouter, newOwner, newStaff } from '../../support/pages/owners.ts';
@@ -89,7 +89,7 @@ it('every place and form of the table is here', () => {
 		Object.entries(table).flatMap(([place, actions]) =>
 			Object.keys(actions as object).map((action) => `${place} ${action}`)
 		);
-	expect(named(EXPECTED).sort()).toEqual(named(OWNER_PLACES).sort());
+	expect(named(EXPECTED).sort()).toEqual(named(OWNER_ROUTES).sort());
 });
 
 describe.each(DATABASES)('on %s', (database) => {

@@ -319,7 +319,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		const manager = await newStaff(fixture(), owner, 'manager');
 		const { session } = await fixture().buy({ router_id: router });
 		const placesIn = ({ html }: Page) =>
-			[...(/<nav class="places-nav".*?<\/nav>/s.exec(html)?.[0] ?? '').matchAll(/href="([^"]*)"/g)].map(
+			[...(/<nav class="area-nav".*?<\/nav>/s.exec(html)?.[0] ?? '').matchAll(/href="([^"]*)"/g)].map(
 				([, path]) => path
 			);
 		const home = await cashier.get('/owner?period=monthly');

@@ -50,7 +50,7 @@ function cutOff(page: Page): Promise<string[]> {
 function lowTargets(page: Page): Promise<string[]> {
 	return page.evaluate(() => {
 		const least = 44;
-		const selector = 'a[href], button, summary, select, input:not([type=hidden], .heard)';
+		const selector = 'a[href], button, summary, select, input:not([type=hidden], .visually-hidden)';
 		return [...document.querySelectorAll(selector)].flatMap((element) => {
 			// The card around a link that covers it is the target; the reference is text with many links.
 			const excused = '.skip, .covers, .docs article, .leaflet-container';

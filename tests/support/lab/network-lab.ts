@@ -17,6 +17,8 @@ export const LAN = 'br-lan';
 const ask = fileURLToPath(new URL('./ask.js', import.meta.url));
 const limitMs = 60_000;
 const lookAgainMs = 100;
+/** The pause of procd is five seconds. */
+const RESPAWN_MS = 1000;
 
 /** The result of a request from a device. */
 interface Asked {
@@ -251,16 +253,24 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 		for (const stream of [started.stdout, started.stderr]) {
 			stream?.setEncoding('utf8').on('data', (text: string) => (log += text));
 		}
-		let runs = false;
-		started.once('exit', () => {
-			if (runs && child === started && router.isRunning()) void startOpennds();
-		});
 		await until('openNDS runs', async () => {
 			if (child !== started) return true;
 			if (hasEnded(started)) throw new Error(`openNDS ended (${started.exitCode}):\n${log.slice(from)}`);
 			return log.includes('openNDS is now running', from);
 		});
-		runs = true;
+		if (hasEnded(started)) void respawn(started);
+		else started.once('exit', () => void respawn(started));
+	}
+	/** A start just after a crash can fail: procd tries five times. */
+	async function respawn(crashed: ChildProcess, triesLeft = 5): Promise<void> {
+		if (child !== crashed || !router.isRunning()) return;
+		log += `openNDS crashed (${crashed.signalCode ?? crashed.exitCode})\n`;
+		await sleep(RESPAWN_MS);
+		if (child !== crashed || !router.isRunning()) return;
+		await startOpennds().catch((error: unknown) => {
+			log += `${String(error)}\n`;
+			return child !== null && triesLeft > 1 ? respawn(child, triesLeft - 1) : undefined;
+		});
 	}
 	return {
 		startOpennds,

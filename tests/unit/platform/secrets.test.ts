@@ -45,7 +45,7 @@ it('a fallback opens what it has sealed, and seals and derives nothing', () => {
 	const both = createSecrets('another secret of 32 characters..', 'a secret of at least 32 characters');
 	const [old, fresh] = [secrets.encrypt('k7mq', 'x'), both.encrypt('k7mq', 'x')];
 	expect([old, fresh].map((sealed) => both.decrypt(sealed, 'x'))).toEqual(['k7mq', 'k7mq']);
-	expect([fresh, old, fresh.slice(0, -1)].map((sealed) => both.opener(sealed, 'x'))).toEqual([0, 1, -1]);
+	expect([fresh, old, fresh.slice(0, -1)].map((sealed) => both.keyIndex(sealed, 'x'))).toEqual([0, 1, -1]);
 	expect(() => secrets.decrypt(fresh, 'x')).toThrow();
 	const alone = createSecrets('another secret of 32 characters..');
 	expect(both.derive('x', 8)).toEqual(alone.derive('x', 8));

@@ -131,7 +131,7 @@ describe('rule 3: buyer pages reach the service through the API client', () => {
 	const portal = files.filter((file) => /^routes\/\(portal\)\/.*\.ts$/.test(file));
 	const ALLOWED = [
 		'purchases',
-		'places',
+		'mapRouters',
 		'openingTimes',
 		'config',
 		'clock',
@@ -215,7 +215,7 @@ describe('rule 5: services', () => {
 				// One worker runs every kind of job.
 				'lib/server/developer/webhooks/delivery.ts -> lib/server/jobs/worker.ts',
 				// The map uses a part of the portal's rate limit.
-				'lib/server/map/places.ts -> lib/server/portal/quota.ts'
+				'lib/server/map/map-routers.ts -> lib/server/portal/quota.ts'
 			])
 		).toEqual([]);
 	});

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { HELP_ACTIONS } from '../../../src/lib/server/web/owner/help/actions.ts';
-import { OWNER_PLACES } from '../../../src/lib/server/web/owner/roles.ts';
+import { OWNER_ROUTES } from '../../../src/lib/server/web/owner/roles.ts';
 
 const routes = fileURLToPath(new URL('../../../src/routes/owner/(signed-in)', import.meta.url));
 /** An action of a customer's purchase is a place of its own. */
@@ -14,7 +14,7 @@ const files = readdirSync(routes, { recursive: true, withFileTypes: true }).filt
 	['+page.svelte', '+page.server.ts', '+server.ts'].includes(name)
 );
 
-const places = [...new Set(files.map(({ parentPath }) => path.relative(routes, parentPath)))];
+const folders = [...new Set(files.map(({ parentPath }) => path.relative(routes, parentPath)))];
 
 function actionsOf(place: string): string[] {
 	const read = (file: string) => {
@@ -35,13 +35,13 @@ function actionsOf(place: string): string[] {
 }
 
 it('and the table names nothing else', () => {
-	expect(places).toContain(HELP);
-	const found = places.flatMap((place) =>
+	expect(folders).toContain(HELP);
+	const found = folders.flatMap((place) =>
 		place === HELP ? [...HELP_ACTIONS.keys()].map((name) => `help/[session]/${name}`) : [place]
 	);
-	expect(Object.keys(OWNER_PLACES).sort()).toEqual(found.sort());
-	for (const [place, actions] of Object.entries(OWNER_PLACES)) {
-		const folder = places.includes(place) ? place : HELP;
+	expect(Object.keys(OWNER_ROUTES).sort()).toEqual(found.sort());
+	for (const [place, actions] of Object.entries(OWNER_ROUTES)) {
+		const folder = folders.includes(place) ? place : HELP;
 		expect(Object.keys(actions).sort(), place).toEqual(actionsOf(folder).sort());
 	}
 });

@@ -1,6 +1,6 @@
 import { timeAt } from '#lib/format/calendar.ts';
 import type { Config } from '#lib/server/config/config.ts';
-import { formatMoney, toMajor } from '#lib/domain/money.ts';
+import { formatMinor } from '#lib/domain/money.ts';
 import { offlineReason, opensAt, pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
 import { defineCommand } from '../../support/command.ts';
 import { print, tableLine } from '../../support/output.ts';
@@ -23,7 +23,7 @@ export const listRouters = defineCommand({
 			const page = await pageOfRouters(database.db, afterId, LIST_PAGE_ROWS);
 			for (const row of page) {
 				const { id, name, ssid, lat, lon, price_minor, currency } = row;
-				const price = formatMoney(toMajor(price_minor, currency), currency).replaceAll('\u00a0', ' ');
+				const price = formatMinor(price_minor, currency).replaceAll('\u00a0', ' ');
 				await print(routerLine(String(id), name, ssid, `${lat}, ${lon}`, price, stateOf(row, config, now)));
 				afterId = id;
 			}

@@ -18,8 +18,8 @@ export function codeOfBytes(bytes: Uint8Array): string {
 	let bits = 0n;
 	for (const byte of bytes.subarray(0, CODE_BYTES)) bits = (bits << 8n) | BigInt(byte);
 	let code = '';
-	for (let place = CODE_LENGTH - 1; place >= 0; place -= 1) {
-		code += ALPHABET.charAt(Number((bits >> BigInt(5 * place)) & 31n));
+	for (let position = CODE_LENGTH - 1; position >= 0; position -= 1) {
+		code += ALPHABET.charAt(Number((bits >> BigInt(5 * position)) & 31n));
 	}
 	return code;
 }

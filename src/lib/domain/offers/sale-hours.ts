@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '#lib/domain/time.ts';
 import { timeAt } from '../../format/calendar.ts';
 
 /** Days and hours of sale, in the time zone of the installation. */
@@ -21,7 +22,6 @@ interface LocalTime {
 	time: string;
 }
 
-const MINUTE_MS = 60_000;
 /** The last local time, because all offers of a response ask for the same one. */
 let last = { minute: NaN, timeZone: '', local: { day: 0, time: '' } };
 

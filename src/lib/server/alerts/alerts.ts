@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto';
+import { DAY_MS } from '#lib/domain/time.ts';
 import type { Locale } from '#lib/i18n/locales.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Earnings } from '#lib/server/billing/earnings/earnings.ts';
-import { DAY_MS, type Channel, type Notifications } from '#lib/server/notifications/notifications.ts';
+import type { Channel, Notifications } from '#lib/server/notifications/notifications.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { equalSecrets, hmac } from '#lib/server/platform/secrets.ts';
 import { findAlerts, FIND_JOB, type WriteAlert } from './find-alerts.ts';
@@ -17,7 +18,7 @@ export type AlertEvent = (typeof EVENTS)[number];
 
 export interface AlertsContext extends Base {
 	notifications: Notifications;
-	earnings: Pick<Earnings, 'today' | 'report'>;
+	earnings: Pick<Earnings, 'today' | 'breakdown'>;
 }
 
 const CODE_MS = 15 * 60_000;

@@ -1,7 +1,7 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import { dateAt, hourAt } from '#lib/format/calendar.ts';
 import { isLocale, type Locale } from '#lib/i18n/locales.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { DAY_MS } from '#lib/server/notifications/notifications.ts';
 import type { AlertsContext } from './alerts.ts';
 import * as store from './store.ts';
 
@@ -18,8 +18,6 @@ import * as store from './store.ts';
 /** Scheduled by migration 0055. */
 export const FIND_JOB = 'alerts.find';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const INTERVAL_MS = MINUTE_MS;
 /** Since the gateway's last message. */
 export const OUTAGE_MINUTES = 10;
@@ -100,7 +98,7 @@ async function findEarnings(context: AlertsContext, run: Run): Promise<void> {
 	const day = dateAt(Date.parse(`${dateAt(run.now, zone)}T12:00:00Z`) - DAY_MS, 'UTC');
 	for (const channel of await store.withoutEarningsOf(database.db, day)) {
 		const owner = { accountId: channel.account_id };
-		const { total, currency } = await earnings.report(owner, { period: 'daily', from: day, to: day });
+		const { total, currency } = await earnings.breakdown(owner, { period: 'daily', from: day, to: day });
 		const alert = { kind: 'earnings', day, net: total.net, payments: total.sessions, currency } as const;
 		await queueAlert(context, run, channel, alert, day, (trx) =>
 			store.change(trx, channel.id, { earnings_day: day })

@@ -3,7 +3,7 @@ import type { Queries, Tx } from '../db/database.ts';
 import { first } from '../db/first.ts';
 import { searchAudit, usedActions } from './search.ts';
 
-export type { AuditFilter, AuditPlace, FoundEntry } from './search.ts';
+export type { AuditFilter, AuditPosition, FoundEntry } from './search.ts';
 
 interface AuditEntry {
 	/** `reconciler`, `refunds`, `account` with its id, or the name that an administrator gave on the command line. */

@@ -18,14 +18,14 @@ export interface AuditFilter {
 }
 
 /** Time and id of an entry: its position in the log. */
-export type AuditPlace = readonly [at: number, id: number];
+export type AuditPosition = readonly [at: number, id: number];
 
-/** Lists entries, newest first. `next` is the place of the last one if more follow, otherwise null. */
+/** Lists entries, newest first. `next` is the position of the last one if more follow, otherwise null. */
 export async function searchAudit(
 	queries: Queries,
 	{ actor, action, paymentId, routerId, from, to }: AuditFilter,
-	{ after, limit }: { after: AuditPlace | null; limit: number }
-): Promise<{ entries: FoundEntry[]; next: AuditPlace | null }> {
+	{ after, limit }: { after: AuditPosition | null; limit: number }
+): Promise<{ entries: FoundEntry[]; next: AuditPosition | null }> {
 	const [at, id] = after !== null && after[0] < to ? after : [to, 0];
 	const rows = await queries
 		.selectFrom('audit_log')
@@ -36,7 +36,7 @@ export async function searchAudit(
 		.orderBy('id', 'desc')
 		.limit(limit + 1)
 		.execute();
-	const { rows: entries, next } = pageOf(rows, limit, (last): AuditPlace => [last.at, last.id]);
+	const { rows: entries, next } = pageOf(rows, limit, (last): AuditPosition => [last.at, last.id]);
 	return { entries, next };
 }
 

@@ -1,10 +1,10 @@
+import { MINUTE_MS } from '#lib/domain/time.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
 import type { ChecksContext } from './checks.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 const MAX_NAMED = 5;
-const MINUTE_MS = 60_000;
 /** With a larger offset, a gateway refuses Disconnect-Requests (RFC 5176) and misdates its reports. */
 const MAX_OFFSET_MS = MINUTE_MS / 2;
 

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#lib/domain/time.ts';
 import { createAudit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import type { Queries } from '../db/database.ts';
@@ -7,7 +8,6 @@ import { ok, warn, type Finding } from './finding.ts';
 /** Action of the entries in the audit log. */
 export const BACKUP_ACTION = 'database.backup';
 
-const HOUR_MS = 60 * 60 * 1000;
 /** A daily backup that failed twice. */
 const MAX_AGE_HOURS = 48;
 

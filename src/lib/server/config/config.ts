@@ -69,9 +69,9 @@ const isTestHost = (url: string) => TEST_HOSTS.includes(new URL(url).hostname);
 
 /** Lists the problems of settings that do not fit each other. */
 function conflictsOf(settings: Settings): string[] {
-	const { CURRENCY: currency, BASEMAP: place } = settings;
+	const { CURRENCY: currency, BASEMAP: basemap } = settings;
 	const isLive = settings.AIRTILL_MODE === 'live';
-	const isTileServer = place?.kind === 'tiles';
+	const isTileServer = basemap?.kind === 'tiles';
 	const highest = highestPrice(currency);
 	const rules: [isBroken: boolean, problem: string][] = [
 		[isLive && settings.AIRTILL_SECRET === undefined, 'AIRTILL_SECRET: is required in live mode.'],
@@ -114,7 +114,7 @@ function conflictsOf(settings: Settings): string[] {
 			'BASEMAP_ATTRIBUTION: is required with a tile server. Its provider says what must be shown.'
 		],
 		[
-			isTileServer && place.isPrivate && !settings.BASEMAP_ALLOW_PRIVATE,
+			isTileServer && basemap.isPrivate && !settings.BASEMAP_ALLOW_PRIVATE,
 			'BASEMAP: use https and a public host, or set BASEMAP_ALLOW_PRIVATE=1.'
 		]
 	];

@@ -3,7 +3,7 @@ import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import { isContact } from '#lib/domain/contact.ts';
 import { CURRENCIES } from '#lib/domain/money.ts';
-import { readBasemap } from '../map/place.ts';
+import { readBasemap } from '../map/basemap-source.ts';
 import { readAddressLists } from '../billing/operators/addresses.ts';
 import { NAMED_METHODS } from '../billing/operators/registry.ts';
 import { flag, httpUrl, integer, position, secret, timeZone } from './fields.ts';

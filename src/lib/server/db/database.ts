@@ -29,8 +29,8 @@ export interface Database {
 	hasWords(words: readonly string[]): RawBuilder<SqlBool>;
 	/** Rate limits that all processes share; null if the database has one process, which counts in memory. */
 	rates: SharedRates | null;
-	/** Reads a report, from the replica if there is one that answers. It may be seconds behind. */
-	report<T>(read: (queries: Queries) => Promise<T>): Promise<T>;
+	/** Runs the reads of a report, on the replica if there is one that answers. It may be seconds behind. */
+	readReplica<T>(read: (queries: Queries) => Promise<T>): Promise<T>;
 	isUniqueViolation(error: unknown): boolean;
 	/** Counts the connections of the pool; null for an embedded database. */
 	connections(): { busy: number; idle: number; waiting: number } | null;
@@ -111,12 +111,12 @@ export async function withTasks<T>(
 }
 
 /**
- * A fair lock with `places`. Resolves when a place is free, in the order of the calls, with a function that frees it.
+ * A fair semaphore. Resolves when one of `permits` is free, in the order of the calls, with a function that releases it.
  */
-export function createTurns(places = 1): () => Promise<() => void> {
+export function createSemaphore(permits = 1): () => Promise<() => void> {
 	const waiting: (() => void)[] = [];
-	let free = places;
-	const end = () => {
+	let free = permits;
+	const release = () => {
 		const next = waiting.shift();
 		if (next) next();
 		else free += 1;
@@ -124,7 +124,7 @@ export function createTurns(places = 1): () => Promise<() => void> {
 	return async () => {
 		if (free > 0) free -= 1;
 		else await new Promise<void>((resolve) => waiting.push(resolve));
-		return end;
+		return release;
 	};
 }
 

@@ -31,10 +31,14 @@ export async function newestFirst<Row extends { created_at: number; id: number |
 
 /**
  * @param rows one more than `limit` if there is a next page
- * @param placeOf returns the position of a row, from which the next page continues
+ * @param positionOf returns the position of a row, from which the next page continues
  */
-export function pageOf<Row, Place>(rows: readonly Row[], limit: number, placeOf: (last: Row) => Place) {
+export function pageOf<Row, Position>(
+	rows: readonly Row[],
+	limit: number,
+	positionOf: (last: Row) => Position
+) {
 	const page = rows.slice(0, limit);
 	const last = page.at(-1);
-	return { rows: page, next: rows.length > limit && last !== undefined ? placeOf(last) : null };
+	return { rows: page, next: rows.length > limit && last !== undefined ? positionOf(last) : null };
 }

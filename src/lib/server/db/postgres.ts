@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import {
-	createTurns,
+	createSemaphore,
 	withTasks,
 	type Database,
 	type DatabaseOptions,
@@ -60,17 +60,17 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 		onError: (error) => onError?.(codeOf(error) ?? 'connection')
 	});
 	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: health.log });
-	const takeTurn = createTurns(PURCHASES_AT_A_TIME);
+	const acquire = createSemaphore(PURCHASES_AT_A_TIME);
 	const reports = replicaUrl === null ? null : openReplica(replicaUrl, db, options);
 	return {
 		kind: 'postgres',
 		db,
 		async transact(work, { isPurchase = false } = {}) {
-			const endTurn = isPurchase ? await takeTurn() : null;
+			const release = isPurchase ? await acquire() : null;
 			try {
 				return await retrying(() => withTasks(db.transaction().setIsolationLevel('serializable'), work));
 			} finally {
-				endTurn?.();
+				release?.();
 			}
 		},
 		writeBehind: (work) =>
@@ -91,7 +91,7 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 				sql` || ' & ' || `
 			)})`,
 		rates: sharedRates(db),
-		report: (read) => (reports ? reports.read(read) : read(db)),
+		readReplica: (read) => (reports ? reports.read(read) : read(db)),
 		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
 		connections: () => ({
 			busy: pool.totalCount - pool.idleCount,

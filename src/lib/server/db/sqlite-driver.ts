@@ -9,7 +9,7 @@ import {
 	type SqliteDatabase,
 	type SqliteStatement
 } from 'kysely';
-import { createTurns } from './database.ts';
+import { createSemaphore } from './database.ts';
 
 /**
  * Kysely's SQLite dialect over node:sqlite, which is synchronous: a wait for another program's lock would block this
@@ -28,8 +28,8 @@ export class NodeSqliteDialect extends SqliteDialect {
 		this.#waitMs = waitMs;
 	}
 
-	override createDriver(): TurnTakingDriver {
-		return new TurnTakingDriver(this.#database, this.#waitMs);
+	override createDriver(): SerializingDriver {
+		return new SerializingDriver(this.#database, this.#waitMs);
 	}
 
 	override createAdapter(): SqliteAdapter {
@@ -47,10 +47,10 @@ class TurnTakingAdapter extends SqliteAdapter {
 }
 
 /** Gives statements and transactions turns on the connection, in the order of their requests. */
-class TurnTakingDriver extends SqliteDriver {
+class SerializingDriver extends SqliteDriver {
 	readonly #waitMs: number;
-	readonly #takeTurn = createTurns();
-	readonly #endTurn = new WeakMap<DatabaseConnection, () => void>();
+	readonly #acquire = createSemaphore();
+	readonly #release = new WeakMap<DatabaseConnection, () => void>();
 
 	constructor(database: SqliteDatabase, waitMs: number) {
 		super({ database });
@@ -61,11 +61,11 @@ class TurnTakingDriver extends SqliteDriver {
 		const shared = await super.acquireConnection();
 		const own: DatabaseConnection = {
 			executeQuery: <R>(query: CompiledQuery) =>
-				this.#endTurn.has(own)
+				this.#release.has(own)
 					? shared.executeQuery<R>(query)
-					: this.#whileBusy(async (endTurn) => {
+					: this.#whileBusy(async (release) => {
 							const result = await shared.executeQuery<R>(query);
-							endTurn();
+							release();
 							return result;
 						}),
 			async *streamQuery<R>(query: CompiledQuery) {
@@ -77,9 +77,9 @@ class TurnTakingDriver extends SqliteDriver {
 
 	override async beginTransaction(own: DatabaseConnection): Promise<void> {
 		const shared = await super.acquireConnection();
-		await this.#whileBusy(async (endTurn) => {
+		await this.#whileBusy(async (release) => {
 			await shared.executeQuery(CompiledQuery.raw('begin immediate'));
-			this.#endTurn.set(own, endTurn);
+			this.#release.set(own, release);
 		});
 	}
 
@@ -97,19 +97,19 @@ class TurnTakingDriver extends SqliteDriver {
 	}
 
 	#end(own: DatabaseConnection): void {
-		this.#endTurn.get(own)?.();
-		this.#endTurn.delete(own);
+		this.#release.get(own)?.();
+		this.#release.delete(own);
 	}
 
 	/** Runs `attempt` in its own turn, and again while another program holds the lock. `attempt` ends its turn. */
-	async #whileBusy<T>(attempt: (endTurn: () => void) => Promise<T>): Promise<T> {
+	async #whileBusy<T>(attempt: (release: () => void) => Promise<T>): Promise<T> {
 		const deadline = performance.now() + this.#waitMs;
 		for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
-			const endTurn = await this.#takeTurn();
+			const release = await this.#acquire();
 			try {
-				return await attempt(endTurn);
+				return await attempt(release);
 			} catch (error) {
-				endTurn();
+				release();
 				if (!isBusy(error) || performance.now() >= deadline) throw error;
 			}
 			await sleep(pauseMs);

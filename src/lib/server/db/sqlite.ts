@@ -62,7 +62,7 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 		hasWords: (words) => sql`id in (select rowid from router_words
 			where router_words match ${words.map((word) => `"${word}"*`).join(' ')})`,
 		rates: null,
-		report: (read) => read(db),
+		readReplica: (read) => read(db),
 		isUniqueViolation: (error) => NOT_UNIQUE.includes(resultCode(error)),
 		connections: () => null,
 		shared: false,

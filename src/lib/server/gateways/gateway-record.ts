@@ -49,7 +49,7 @@ const credentialsContext = (name: string) => `gateway-credentials:${name}`;
 /** Derived from the secret, because the address of an installation may change. */
 function installationOf(secrets: Secrets, { installation, key_sealed, key_hash }: GatewayRow): string {
 	if (installation !== null) return installation;
-	const position = Math.max(0, secrets.opener(key_sealed, keyContext(key_hash)));
+	const position = Math.max(0, secrets.keyIndex(key_sealed, keyContext(key_hash)));
 	return secrets.deriveAll('installation', 4)[position]?.toString('hex') ?? '';
 }
 

@@ -86,7 +86,7 @@ function settingValues(
 }
 
 /** A change of settings. `isReconnected`: Airtill reaches the gateway in another way. */
-export interface SettingsChange {
+interface SettingsChange {
 	before: RegisteredGateway;
 	after: RegisteredGateway;
 	isReconnected: boolean;

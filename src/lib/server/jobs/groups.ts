@@ -7,7 +7,7 @@ import { GROUPED, leaseTo, type Job, type Lease } from './store.ts';
  *
  * Purpose: one group (a webhook receiver that hangs, with a long backlog) must not delay another.
  * Policy: at most MAX_PER_GROUP jobs of a group run at a time over all processes; one of a slow group. Groups
- * with the fewest running jobs go first. RESERVED places of a process are for groups with nothing running,
+ * with the fewest running jobs go first. RESERVED slots of a process are for groups with nothing running,
  * one each.
  * Cost: one index step per group, however many jobs wait.
  */

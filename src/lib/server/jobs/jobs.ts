@@ -15,7 +15,7 @@ import * as store from './store.ts';
  * States: waiting until `run_at`; leased by a process that runs it; deleted when its handler is done.
  * Guarantees: a job of a committed transaction runs at least once. If a process dies, another repeats its
  * jobs after LEASE_MS, so every handler must be safe to run again.
- * Concurrency: jobs without a group share MAX_RUNNING places. Groups have places of their own (groups.ts), so
+ * Concurrency: jobs without a group share MAX_RUNNING slots. Groups have slots of their own (groups.ts), so
  * that slow webhook receivers never delay payments.
  */
 export type Jobs = ReturnType<typeof createJobs>;
@@ -160,11 +160,11 @@ async function tick(context: JobsContext): Promise<number> {
 	}
 	const lease = { owner, now, until: now + LEASE_MS };
 	const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
-	const places = MAX_RUNNING - (running.size - groupedCount);
+	const free = MAX_RUNNING - (running.size - groupedCount);
 	const { nextAt, hasGroups } = await store.waiting(database);
 	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
-	const isDue = places > 0 && nextAt !== null && nextAt <= now;
-	const single = isDue ? await store.claimDue(database, lease, places) : [];
+	const isDue = free > 0 && nextAt !== null && nextAt <= now;
+	const single = isDue ? await store.claimDue(database, lease, free) : [];
 	// Launch before reading the groups: a claimed job that is not launched waits until its lease runs out.
 	for (const job of single) launch(context, job);
 	const grouped = hasGroups

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DAY_MS } from '#lib/domain/time.ts';
 import type { Base } from '../base.ts';
 import type { Reviews } from '../billing/reviews/reviews.ts';
 import { databaseBytes } from '../db/inspect.ts';
@@ -12,7 +13,6 @@ const KEPT_MS = 5_000;
 const READ_TIMEOUT_MS = 5_000;
 /** Newest payments and open matters of one router that are read. */
 const MAX_OF_ROUTER = 20;
-const DAY_MS = 24 * 60 * 60_000;
 
 interface MonitoringContext extends Base {
 	reviews: Reviews;

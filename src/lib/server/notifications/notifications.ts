@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import { buckets, dateAt } from '#lib/format/calendar.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
@@ -26,7 +27,7 @@ export type Notifications = ReturnType<typeof createNotifications>;
 
 export type Channel = store.NotificationRow['channel'];
 
-export interface NewNotification {
+interface NewNotification {
 	/** null for a buyer. */
 	accountId: number | null;
 	channel: Channel;
@@ -47,8 +48,6 @@ const SEND_JOB = 'notifications.send';
 /** Groups of jobs, so that a slow mail server or SMS provider never delays payments. Webhook endpoints count from 1. */
 const GROUPS: Readonly<Record<Channel, number>> = { email: 0, sms: -1 };
 
-const MINUTE_MS = 60_000;
-export const DAY_MS = 24 * 60 * MINUTE_MS;
 const MAX_TRIES = 5;
 /** An older notification is of no use, for example in a restored database. */
 const FRESH_MS = 6 * 60 * MINUTE_MS;

@@ -8,17 +8,17 @@ import type { RouterRow } from '../routers/routers.ts';
 type NewOffer = OffersUpdateBody['offers'][number];
 type Field = keyof NewOffer;
 
-interface Place {
+interface Seller {
 	router: RouterRow;
 	/** Whether one of its payment methods can charge an amount. */
 	isPayable: (amountMinor: number) => boolean;
 	gateways: readonly RegisteredGateway[];
 }
 
-/** Lists everything that is wrong with a new list of offers, by the place in the request body. */
-export function offerProblems(list: OffersUpdateBody, place: Place): ProblemItem[] {
+/** Lists everything that is wrong with a new list of offers, by the field of the request body. */
+export function offerProblems(list: OffersUpdateBody, seller: Seller): ProblemItem[] {
 	const problems = list.offers.flatMap((offer, index) => [
-		...ownProblems(offer, place).map(({ field, detail }) => problem(`/offers/${index}/${field}`, detail)),
+		...ownProblems(offer, seller).map(({ field, detail }) => problem(`/offers/${index}/${field}`, detail)),
 		...duplicates(list.offers, index)
 	]);
 	const sells = list.offers.some((offer) => offer.active);
@@ -39,7 +39,7 @@ const problem = (
 
 function ownProblems(
 	offer: NewOffer,
-	{ router, gateways, isPayable }: Place
+	{ router, gateways, isPayable }: Seller
 ): { field: Field; detail: string }[] {
 	const found: { field: Field; detail: string }[] = [];
 	const check = (field: Field, detail: string | null) => {
@@ -74,7 +74,7 @@ export function limitProblems(
 
 const isSet = (value: number | null | undefined): boolean => value !== null && value !== undefined;
 
-function priceProblem(price: number, { currency }: RouterRow, isPayable: Place['isPayable']): string | null {
+function priceProblem(price: number, { currency }: RouterRow, isPayable: Seller['isPayable']): string | null {
 	const minor = toMinor(price, currency);
 	if (minor === null) return `Use an amount of ${currency} without superfluous decimals.`;
 	return isPayable(minor) ? null : 'No payment method of the router can charge this amount.';

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#lib/domain/time.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { Base } from '../base.ts';
 import { accessRecords, type AccessRecord, type RecordSearch } from './records.ts';
@@ -18,7 +19,6 @@ const EVERY_MS = 60_000;
 /** While a run finds a full batch. */
 const AGAIN_MS = 1_000;
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** For released device slots: time at a router is sold for at most 30 days. */
 const RELEASED_DAYS = 32;
 /** For totals of routers, which name nobody: no page looks back more than a year. */

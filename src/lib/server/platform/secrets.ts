@@ -16,7 +16,7 @@ export interface Secrets {
 	/** @throws Error if no accepted secret or another context opens the value, or it was changed */
 	decrypt(sealed: string, context: string): string;
 	/** Position of the accepted secret that opens the value, 0 for the current one; -1 if none does. */
-	opener(sealed: string, context: string): number;
+	keyIndex(sealed: string, context: string): number;
 	/** Derives at most 255 x 32 bytes from the current secret. */
 	derive(purpose: string, length: number): Buffer;
 	/** Derives from each accepted secret, the current one first. */
@@ -36,7 +36,7 @@ export function createSecrets(secret: string, fallback: string | null = null): S
 		[secret, ...(fallback === null ? [] : [fallback])].map((one) => deriveFrom(one, purpose, length));
 	const sealKey = derive('seal', 32);
 	const openKeys = deriveAll('seal', 32);
-	const opener = (sealed: string, context: string) =>
+	const keyIndex = (sealed: string, context: string) =>
 		openKeys.findIndex((key) => {
 			try {
 				open(key, sealed, context);
@@ -48,7 +48,7 @@ export function createSecrets(secret: string, fallback: string | null = null): S
 	return {
 		derive,
 		deriveAll,
-		opener,
+		keyIndex,
 		encrypt(plain, context) {
 			const nonce = randomBytes(NONCE_BYTES);
 			const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(context));
@@ -56,7 +56,7 @@ export function createSecrets(secret: string, fallback: string | null = null): S
 			return VERSION + Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
 		},
 		decrypt(sealed, context) {
-			const key = openKeys.length === 1 ? sealKey : (openKeys[opener(sealed, context)] ?? sealKey);
+			const key = openKeys.length === 1 ? sealKey : (openKeys[keyIndex(sealed, context)] ?? sealKey);
 			return open(key, sealed, context);
 		}
 	};

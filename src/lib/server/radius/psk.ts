@@ -53,7 +53,7 @@ export async function pskChoice(
 ): Promise<{ passes: RunningPass[]; full: boolean }> {
 	const { mac, routerId } = device;
 	const now = clock.now();
-	const open = { now, heard: currentReports(now), limit: MAX_LOOKED_AT };
+	const open = { now, reportedWithin: currentReports(now), limit: MAX_LOOKED_AT };
 	const own = new Set([
 		...(await slots.passesOfCaptiveSessions(db, device, now)),
 		...(await slots.passesOfDevice(db, device))

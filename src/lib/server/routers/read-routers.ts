@@ -8,7 +8,7 @@ import * as store from './store.ts';
 
 type RouterRow = store.RouterRow;
 
-export interface RouterQuery {
+interface RouterQuery {
 	lat: number;
 	lon: number;
 	/** metres */

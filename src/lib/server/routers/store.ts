@@ -63,7 +63,7 @@ export async function recordPrices(queries: Queries, changes: readonly PriceChan
 	await queries.insertInto('price_changes').values(rows).execute();
 }
 
-export interface OfferChange {
+interface OfferChange {
 	/** JSON array of the new list. */
 	offers: string;
 	hourly: boolean;

@@ -22,7 +22,7 @@ export function showBrand(
 	const { name, contact = null } = brand;
 	return name === null && contact === null && logo === null
 		? null
-		: { name, contact, place: router.name, logo };
+		: { name, contact, routerName: router.name, logo };
 }
 
 const isLogoPath = (url: string) => /^\/logos\/[0-9a-f]{32}\.(svg|png)$/.test(url);

@@ -17,7 +17,7 @@ const DECIMAL = /^-?\d{1,5}(\.\d{1,5})?$/;
  * 400 for another area or an old cursor, 503 with Retry-After over the limit.
  */
 export const GET: RequestHandler = async (event) => {
-	const { places } = event.locals.app;
+	const { mapRouters } = event.locals.app;
 	const query = event.url.searchParams;
 	const number = (name: string) =>
 		DECIMAL.test(query.get(name) ?? '') ? Number(query.get(name)) : Number.NaN;
@@ -27,14 +27,14 @@ export const GET: RequestHandler = async (event) => {
 	try {
 		// Visitors share one read of the same page, so a visitor who leaves must not cancel it.
 		const request = new Request(event.request.url);
-		const page = await places.page(
+		const page = await mapRouters.page(
 			apiClient({ fetch: event.fetch, locals: event.locals, request }),
 			area,
 			cursor,
 			lowestOffer
 		);
 		const filters = readFilters(query);
-		const wanted = page.places.filter(({ status, lowest, price }) =>
+		const wanted = page.routers.filter(({ status, lowest, price }) =>
 			passes(filters, { price: lowest ?? price, isOnline: status === 'online' })
 		);
 		const opening = await openingTexts(event, wanted);

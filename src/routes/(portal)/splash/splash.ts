@@ -3,7 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
-import { takeVisit } from '#lib/server/api/http/limits.ts';
+import { takeCaptiveSession } from '#lib/server/api/http/limits.ts';
 import { orNull } from '../api-errors.ts';
 import { payPage } from '../pay-page.ts';
 import { ownPurchase } from './own-purchase.ts';
@@ -32,7 +32,7 @@ export async function enter(
 	gateway: RegisteredGateway,
 	fields: URLSearchParams
 ): Promise<CaptiveSession | null> {
-	const wait = await takeVisit(event);
+	const wait = await takeCaptiveSession(event);
 	if (wait !== null) error(503, { message: m.common_prices_unreachable(), retryAfterSeconds: wait });
 	const { captiveSessions } = event.locals.app;
 	const entered = await captiveSessions.enter(gateway, {

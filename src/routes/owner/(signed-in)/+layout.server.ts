@@ -7,7 +7,7 @@ import { areaData } from '#lib/server/web/sign-in/sign-in.ts';
 import type { LayoutServerLoad } from './$types';
 
 /** In the order of the navigation. */
-const PLACES = ['', 'earnings', 'people', 'help', 'routers', 'brand', 'alerts', 'staff', 'account'] as const;
+const PAGES = ['', 'earnings', 'people', 'help', 'routers', 'brand', 'alerts', 'staff', 'account'] as const;
 
 /** Does not protect actions or loads: each of them calls requireOwner itself. */
 export const load: LayoutServerLoad = async (event) => {
@@ -17,7 +17,7 @@ export const load: LayoutServerLoad = async (event) => {
 	return {
 		...areaData(event, visitor),
 		suspended: isSuspended,
-		places: PLACES.filter((place) => mayDo(role, place)),
+		pages: PAGES.filter((page) => mayDo(role, page)),
 		/** An administrator looks at the pages of this owner. */
 		view:
 			viewEndsAt === null

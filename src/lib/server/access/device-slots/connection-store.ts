@@ -64,12 +64,16 @@ export function openConnections(queries: Queries, { passId, mac }: { passId: num
 }
 
 /** Counts open connections without a MAC address. */
-export async function unnamedConnections(queries: Queries, passId: number, heard: Span): Promise<number> {
+export async function unnamedConnections(
+	queries: Queries,
+	passId: number,
+	reportedWithin: Span
+): Promise<number> {
 	const found = await open(queries)
 		.where('pass_id', '=', passId)
 		.where('mac', 'is', null)
-		.where('seen_at', '>', heard.after)
-		.where('seen_at', '<=', heard.before)
+		.where('seen_at', '>', reportedWithin.after)
+		.where('seen_at', '<=', reportedWithin.before)
 		.execute();
 	return found.length;
 }
@@ -113,14 +117,14 @@ export const isConnected = (
 export async function hasMovedOnline(
 	queries: Queries,
 	{ passId, exceptMac }: { passId: number; exceptMac: string },
-	heard: Span
+	reportedWithin: Span
 ): Promise<boolean> {
 	const { rows } = await sql`
 		select connection.id from connections connection
 		join device_slots device on device.pass_id = connection.pass_id and device.mac = connection.mac
 		where connection.pass_id = ${passId} and connection.stopped_at is null
 			and connection.disconnect_state <> 'done'
-			and connection.seen_at > ${heard.after} and connection.seen_at <= ${heard.before}
+			and connection.seen_at > ${reportedWithin.after} and connection.seen_at <= ${reportedWithin.before}
 			and device.released_at is not null and device.mac <> ${exceptMac} limit 1`.execute(queries);
 	return rows.length > 0;
 }

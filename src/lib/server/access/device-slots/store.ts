@@ -16,7 +16,7 @@ export const slotsOf = (queries: Queries, passId: number): Promise<SlotRow[]> =>
 		.execute();
 
 /** The slots that devices of a pass have or had. */
-export const slotsEver = (queries: Queries, passId: number) =>
+export const allSlots = (queries: Queries, passId: number) =>
 	queries.selectFrom('device_slots').select(['mac', 'released_at']).where('pass_id', '=', passId).execute();
 
 /** The newest row of a device in a pass, even if it has left. */
@@ -125,11 +125,11 @@ export interface PassWithRoom {
 	wasUsed: boolean;
 }
 
-/** Newest first: at most `limit` newest and `limit` oldest passes. `heard`: span of current reports. */
+/** Newest first: at most `limit` newest and `limit` oldest passes. `reportedWithin`: span of current reports. */
 export async function passesWithRoom(
 	queries: Queries,
 	routerId: number,
-	{ now, heard, limit }: { now: number; heard: Span; limit: number }
+	{ now, reportedWithin, limit }: { now: number; reportedWithin: Span; limit: number }
 ): Promise<PassWithRoom[]> {
 	const inOrder = async (direction: 'asc' | 'desc') => {
 		const { rows } = await sql<{ pass_id: number; was_used: number }>`
@@ -142,7 +142,7 @@ export async function passesWithRoom(
 				and max_devices > (
 					select count(*) from device_slots slots
 					where slots.pass_id = passes.id and slots.released_at is null
-						and slots.reported_at > ${heard.after} and slots.reported_at <= ${heard.before})
+						and slots.reported_at > ${reportedWithin.after} and slots.reported_at <= ${reportedWithin.before})
 			order by passes.id ${sql.raw(direction)} limit ${limit}`.execute(queries);
 		return rows.map((row) => ({ passId: row.pass_id, wasUsed: row.was_used === 1 }));
 	};

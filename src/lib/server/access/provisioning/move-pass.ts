@@ -2,7 +2,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { hasMovedOnline } from '../device-slots/connection-store.ts';
 import { currentReports, takeSlot } from '../device-slots/device-slots.ts';
-import { releaseOtherSlots, slotsEver, wasMovedSince } from '../device-slots/store.ts';
+import { releaseOtherSlots, allSlots, wasMovedSince } from '../device-slots/store.ts';
 import type { PassRow } from '../passes/passes.ts';
 import type { PlanContext } from './context.ts';
 import * as store from './grants/store.ts';
@@ -66,8 +66,8 @@ async function devicesBeside(
 	passId: number,
 	{ mac, created_at: cameAt }: { mac: string; created_at: number }
 ): Promise<{ isReleased: boolean }[]> {
-	const slots = await slotsEver(trx, passId);
-	const grants = await store.grantsEver(trx, passId);
+	const slots = await allSlots(trx, passId);
+	const grants = await store.allGrants(trx, passId);
 	return [
 		...slots.filter((one) => one.mac !== mac),
 		...grants.filter((one) => (one.mac === null ? one.created_at < cameAt : one.mac !== mac))

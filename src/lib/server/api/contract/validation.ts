@@ -9,16 +9,16 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
 	path.reduce<unknown>((part, name) => (Object(part) as Record<PropertyKey, unknown>)[name], value);
 
 /** @param sent the value that the schema parsed */
-export function itemsOf(place: ProblemItem['in'], issue: z.core.$ZodIssue, sent: unknown): ProblemItem[] {
+export function itemsOf(location: ProblemItem['in'], issue: z.core.$ZodIssue, sent: unknown): ProblemItem[] {
 	const value = valueAt(sent, issue.path);
 	const at = (code: ProblemItem['code'], detail: string): ProblemItem[] => [
-		{ in: place, pointer: pointer(issue.path), code, detail }
+		{ in: location, pointer: pointer(issue.path), code, detail }
 	];
-	if (place === 'query' && Array.isArray(value)) return at('duplicate', 'Send this parameter once.');
+	if (location === 'query' && Array.isArray(value)) return at('duplicate', 'Send this parameter once.');
 	switch (issue.code) {
 		case 'unrecognized_keys':
 			return issue.keys.map((key) => ({
-				in: place,
+				in: location,
 				pointer: pointer([...issue.path, key]),
 				code: 'unknown_field',
 				detail: 'This endpoint has no such field.'

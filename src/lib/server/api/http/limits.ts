@@ -120,27 +120,36 @@ export function network(address: string): string {
 }
 
 /** Arrivals per network. A whole venue can share one address. */
-const VISITS_PER_MINUTE = 600;
+const CAPTIVE_SESSIONS_PER_MINUTE = 600;
 
 /** @returns null if it is admitted, otherwise the seconds to wait */
-export const takeVisit = async (event: RequestEvent): Promise<number | null> =>
-	waitOf(await event.locals.app.rateLimits.take(`visits:${networkOf(event)}`, VISITS_PER_MINUTE));
+export const takeCaptiveSession = async (event: RequestEvent): Promise<number | null> =>
+	waitOf(await event.locals.app.rateLimits.take(`visits:${networkOf(event)}`, CAPTIVE_SESSIONS_PER_MINUTE));
 
-const SIGN_INS_PER_VISIT = 10;
+const SIGN_INS_PER_CAPTIVE_SESSION = 10;
 
 /**
  * The network limit is high, so that one person cannot lock out a venue.
  * @returns null if it is admitted, otherwise the seconds to wait
  */
-export async function takeSignIn(event: RequestEvent, visitId: string): Promise<number | null> {
+export async function takeSignIn(event: RequestEvent, captiveSessionId: string): Promise<number | null> {
 	const { rateLimits } = event.locals.app;
-	const wait = waitOf(await rateLimits.take(`sign-in:${visitId}`, SIGN_INS_PER_VISIT));
-	return wait ?? waitOf(await rateLimits.take(`sign-ins:${networkOf(event)}`, VISITS_PER_MINUTE));
+	const wait = waitOf(await rateLimits.take(`sign-in:${captiveSessionId}`, SIGN_INS_PER_CAPTIVE_SESSION));
+	return wait ?? waitOf(await rateLimits.take(`sign-ins:${networkOf(event)}`, CAPTIVE_SESSIONS_PER_MINUTE));
 }
 
 /** Orders of one captive session, which is one device, in LONGEST_WINDOW_MS. */
-const ORDERS_PER_VISIT = 10;
+const ORDERS_PER_CAPTIVE_SESSION = 10;
 
 /** @returns null if it is admitted, otherwise the seconds to wait */
-export const takeVisitOrder = async ({ locals }: RequestEvent, visitId: string): Promise<number | null> =>
-	waitOf(await locals.app.rateLimits.take(`order:${visitId}`, ORDERS_PER_VISIT, LONGEST_WINDOW_MS));
+export const takeCaptiveSessionOrder = async (
+	{ locals }: RequestEvent,
+	captiveSessionId: string
+): Promise<number | null> =>
+	waitOf(
+		await locals.app.rateLimits.take(
+			`order:${captiveSessionId}`,
+			ORDERS_PER_CAPTIVE_SESSION,
+			LONGEST_WINDOW_MS
+		)
+	);

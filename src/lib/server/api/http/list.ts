@@ -8,7 +8,7 @@ interface ListCall {
 	context: ApiContext;
 }
 
-/** Reads a page from the place of the cursor, which fits these filters only, and links the next page. */
+/** Reads a page from the position of the cursor, which fits these filters only, and links the next page. */
 export async function listPage<
 	P extends { data: unknown[]; next: SortValues | null },
 	Id extends number | string = number

@@ -16,8 +16,8 @@ const TARGETS: Readonly<Record<string, 'body' | 'query' | 'path'>> = {
 export const validationProblem: Hook<unknown, ApiEnv, string, void> = (result) => {
 	if (result.success) return;
 	const sent: unknown = (result as { data?: unknown }).data;
-	const place = TARGETS[result.target] ?? 'header';
-	throw validationFailed(result.error.issues.flatMap((issue) => itemsOf(place, issue, sent)));
+	const location = TARGETS[result.target] ?? 'header';
+	throw validationFailed(result.error.issues.flatMap((issue) => itemsOf(location, issue, sent)));
 };
 
 export function errorResponse(error: Error, c: ApiContext): Response {

@@ -1,3 +1,4 @@
+import { formatMinor } from '#lib/domain/money.ts';
 import type { CallbackClaim, CallbackHint, RawCallback } from '../operators/operator.ts';
 import { isOurs } from './callback-url.ts';
 import { RECONCILE_JOB, REFUND_JOB, type PaymentsContext } from '../payments/context.ts';
@@ -83,7 +84,8 @@ async function completeReceipt(
 	if (providerReference !== null) await store.addReceipt(database.db, payment.id, providerReference);
 	const settled = payment.settled_minor ?? payment.amount_minor;
 	if (amountMinor === null || amountMinor === settled) return;
-	const detail = `a callback says ${amountMinor}, settled as ${settled} (minor units)`;
+	const money = (minor: number) => formatMinor(minor, payment.settled_currency ?? payment.currency, 'en');
+	const detail = `a callback says ${money(amountMinor)}, settled as ${money(settled)}`;
 	await reviews.open(database.db, { paymentId: payment.id, reason: 'amount_mismatch', detail });
 }
 

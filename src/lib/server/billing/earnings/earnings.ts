@@ -9,7 +9,7 @@ import { validationFailed } from '#lib/server/platform/errors.ts';
 import { buckets, dateAt, hourAt, MAX_BUCKETS, spansOfHour, type Period } from '#lib/format/calendar.ts';
 import * as store from './store.ts';
 
-export type LinePlace = store.LinePlace;
+export type LinePosition = store.LinePosition;
 
 /** Which payments and refunds of a period count; null or missing: all. */
 export interface Filter extends Pick<store.Sold, 'router' | 'offer' | 'method' | 'kind'> {
@@ -37,7 +37,7 @@ export function createEarnings(base: Base) {
 	return {
 		today: bind(today),
 		lines: bind(lines),
-		report: bind(report),
+		breakdown: bind(breakdown),
 		groups: bind(groups),
 		hours: bind(hours),
 		takings: bind(takings),
@@ -75,15 +75,15 @@ async function lines(
 	base: Base,
 	owner: Owner,
 	{ filter, ...of }: Around & { filter: Filter },
-	{ after, limit }: { after: LinePlace | null; limit: number }
+	{ after, limit }: { after: LinePosition | null; limit: number }
 ) {
 	const { currency } = base.config;
 	const sold = soldOf(base, owner, aroundOf(base, of), filter);
-	const found = await base.database.report((queries) =>
+	const found = await base.database.readReplica((queries) =>
 		store.lines(queries, sold, { after, limit: limit + 1 })
 	);
-	const placeOf = (last: store.Booked): LinePlace => [last.at, last.payment_id, last.sessions];
-	const { rows, next } = pageOf(found, limit, placeOf);
+	const positionOf = (last: store.Booked): LinePosition => [last.at, last.payment_id, last.sessions];
+	const { rows, next } = pageOf(found, limit, positionOf);
 	return { data: rows.map((line) => lineOf(line, currency)), next, currency };
 }
 
@@ -91,12 +91,12 @@ async function lines(
  * Sums few periods, each offer in them (null: time at the hourly price; the largest first), and everything.
  * @throws as `spanOf`
  */
-async function report(base: Base, owner: Owner, { period, from, to, filter }: Span & { filter?: Filter }) {
+async function breakdown(base: Base, owner: Owner, { period, from, to, filter }: Span & { filter?: Filter }) {
 	const { currency } = base.config;
 	const { span, first, last } = spanOf(base, period, from, to);
 	const sold = soldOf(base, owner, { from: first.from, until: last.until }, filter);
 	const ends = span.map(({ until }) => until);
-	const sums = await base.database.report((queries) => store.sumsByPart(queries, sold, ends));
+	const sums = await base.database.readReplica((queries) => store.sumsByPart(queries, sold, ends));
 	const offers = [...Map.groupBy(sums, (one) => one.offer_name)]
 		.map(([name, ofOffer]) => ({ name, ...figures(ofOffer, currency) }))
 		.sort((one, other) => other.net - one.net);
@@ -115,7 +115,7 @@ async function summary(base: Base, owner: Owner, { period, from, to }: Span): Pr
 	const { currency, reportTimezone: timezone } = base.config;
 	const { span, first, last } = spanOf(base, period, from, to);
 	const sold = soldOf(base, owner, { from: first.from, until: last.until });
-	const quarters = await base.database.report((queries) => store.sumsByQuarterHour(queries, sold));
+	const quarters = await base.database.readReplica((queries) => store.sumsByQuarterHour(queries, sold));
 	// One pass: spans and quarters both ascend.
 	let part = 0;
 	const sums = quarters.map((quarter) => {
@@ -140,7 +140,7 @@ async function groups(
 ) {
 	const { currency } = base.config;
 	const around = aroundOf(base, of);
-	const sums = await base.database.report((queries) =>
+	const sums = await base.database.readReplica((queries) =>
 		store.sumsBy(queries, soldOf(base, owner, around), group)
 	);
 	return {
@@ -153,7 +153,7 @@ async function groups(
 /** Sums a period's entries by the hour of the day, 0 to 23. */
 async function hours(base: Base, owner: Owner, of: Around) {
 	const { currency, reportTimezone } = base.config;
-	const quarters = await base.database.report((queries) =>
+	const quarters = await base.database.readReplica((queries) =>
 		store.sumsByQuarterHour(queries, soldOf(base, owner, aroundOf(base, of)))
 	);
 	const byHour = Map.groupBy(quarters, ({ at }) => hourAt(at, reportTimezone));
@@ -164,7 +164,10 @@ async function hours(base: Base, owner: Owner, of: Around) {
 async function takings(base: Base, period: Period): Promise<number> {
 	const { currency } = base.config;
 	const { first } = spanOf(base, period, today(base));
-	return toMajor(await base.database.report((queries) => store.takings(queries, currency, first)), currency);
+	return toMajor(
+		await base.database.readReplica((queries) => store.takings(queries, currency, first)),
+		currency
+	);
 }
 
 /** @param sums with the index of their part of the span */

@@ -140,12 +140,12 @@ export async function sumsBy(
 }
 
 /** Position of an entry: time, payment, and 1 for the payment or 0 for its refund. */
-export type LinePlace = readonly [at: number, paymentId: number, sessions: number];
+export type LinePosition = readonly [at: number, paymentId: number, sessions: number];
 
 export async function lines(
 	queries: Queries,
 	sold: Sold,
-	page: { after: LinePlace | null; limit: number }
+	page: { after: LinePosition | null; limit: number }
 ): Promise<Booked[]> {
 	const [at, paymentId, sessions] = page.after ?? [];
 	const after =

@@ -1,5 +1,5 @@
 import { amountProblem, chargeable, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
-import { formatMoney, toMajor } from '#lib/domain/money.ts';
+import { formatMinor } from '#lib/domain/money.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import type { OperatorAdapter } from './operator.ts';
 import type { Operators } from './registry.ts';
@@ -41,7 +41,7 @@ const currencyText = ({ method, currency }: Price, { currency: taken = currency 
 	taken === currency ? null : `${method} charges ${taken} only, and the price is in ${currency}.`;
 
 function amountText({ method, amountMinor, currency }: Price, rule: AmountRule): string | null {
-	const money = (minor: number) => formatMoney(toMajor(minor, currency), currency, 'en');
+	const money = (minor: number) => formatMinor(minor, currency, 'en');
 	const problem = amountProblem(amountMinor, rule);
 	if (problem === null) return null;
 	const charged = {

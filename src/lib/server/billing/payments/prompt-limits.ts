@@ -1,3 +1,4 @@
+import { DAY_MS } from '#lib/domain/time.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { hmac } from '#lib/server/platform/secrets.ts';
@@ -11,7 +12,6 @@ import * as store from './store.ts';
  */
 
 const WINDOW_MS = 15 * 60 * 1000;
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** A payer types the PIN in this time. */
 const ANSWER_MS = 2 * 60 * 1000;
 /** A number is blocked for every source after this many times the limit of one. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#lib/domain/time.ts';
 import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
@@ -63,7 +64,6 @@ export async function newestPayments({ database }: PaymentsContext, accountId: n
 		.map((row) => ({ reference: row.reference, payment: paymentBody(row) }));
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Limits the count, because messages have no index by time. */
 const COUNTED_PAYMENTS = 5_000;
 

@@ -1,3 +1,4 @@
+import { formatMinor } from '#lib/domain/money.ts';
 import { PURCHASE, type Tx } from '#lib/server/db/database.ts';
 import type { EventType } from '#lib/server/events/events.ts';
 import { refundReference } from '#lib/server/platform/ids.ts';
@@ -162,8 +163,9 @@ export async function startRefund(
 		{ status: 'refund_pending', refund_reason: reason, updated_at: now }
 	);
 	if (reason === 'amount_mismatch' && from === 'success') {
-		const taken = `${refund.currency} ${refund.amount_minor}`;
-		const detail = `taken ${taken}, asked ${payment.currency} ${payment.amount_minor} (minor units)`;
+		const taken = formatMinor(refund.amount_minor, refund.currency, 'en');
+		const requested = formatMinor(payment.amount_minor, payment.currency, 'en');
+		const detail = `taken ${taken}, requested ${requested}`;
 		await context.reviews.open(trx, { paymentId: payment.id, reason, detail });
 	}
 	await context.jobs.schedule(trx, REFUND_JOB, refund.id, now);

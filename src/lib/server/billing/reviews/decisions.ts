@@ -16,7 +16,7 @@ import * as store from '../payments/store.ts';
 /** The message is for the person who decided. */
 export class DecisionRefused extends Error {}
 
-export interface DecisionOrder {
+interface DecisionOrder {
 	decision: Decision;
 	/** Name of the person. */
 	by: string;

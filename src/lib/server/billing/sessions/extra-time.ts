@@ -1,13 +1,12 @@
 import { durationSeconds } from '#lib/domain/duration.ts';
 import { MAX_EXTRA_MINUTES_PER_DAY, type ExtraTime } from '#lib/domain/extra-time.ts';
+import { DAY_MS } from '#lib/domain/time.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { ownedByOwner } from './read-session.ts';
 import * as store from './store.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-export interface ExtraTimeOrder {
+interface ExtraTimeOrder {
 	/** The person who gives it. */
 	personId: number;
 	note: string;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#lib/domain/time.ts';
 import type { OwnerUserBody } from '#lib/server/api/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
@@ -21,7 +22,6 @@ interface Found {
 	next: [number, number] | null;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Each span of a search is so many times as long as the one before. */
 const GROWTH = 4;
 

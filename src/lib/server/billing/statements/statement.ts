@@ -1,4 +1,4 @@
-import { toMinor } from '#lib/domain/money.ts';
+import { formatMinor, toMinor } from '#lib/domain/money.ts';
 import { readCsv } from '#lib/server/platform/csv.ts';
 import type { StatementColumns } from '../operators/operator.ts';
 import { RECONCILE_JOB, type PaymentsContext } from '../payments/context.ts';
@@ -8,7 +8,7 @@ import * as store from '../payments/store.ts';
  * Compares an operator's list of settled payments with ours, both ways. It settles nothing: differences open
  * reviews, and a listed payment that is not paid here is read from the operator at once.
  */
-export interface StatementFile {
+interface StatementFile {
 	operator: string;
 	columns: StatementColumns;
 	bytes: Buffer;
@@ -85,7 +85,8 @@ async function match(
 	}
 	const known = payment.settled_minor ?? payment.amount_minor;
 	if (row.amountMinor !== null && row.amountMinor !== known) {
-		const detail = `the statement says ${row.amountMinor}, here it is ${known} (minor units)`;
+		const money = (minor: number) => formatMinor(minor, payment.currency, 'en');
+		const detail = `the statement says ${money(row.amountMinor)}, here it is ${money(known)}`;
 		await reviews.open(database.db, { paymentId: payment.id, reason: 'statement_amount', detail });
 		return 'amount';
 	}
@@ -119,11 +120,11 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 			`The file has no column ${names.map((name) => `"${name}"`).join(' or ')}; it has ${header.join(', ')}.`
 		);
 	};
-	let places = { reference: -1, transaction: -1, amount: -1, status: -1 };
+	let indexes = { reference: -1, transaction: -1, amount: -1, status: -1 };
 	await readCsv([bytes], {
 		header(cells) {
 			header = cells;
-			places = {
+			indexes = {
 				reference: columnOf(columns.reference),
 				transaction: needed(columns.providerReference),
 				amount: needed(columns.amount),
@@ -131,18 +132,18 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 			};
 		},
 		row(cells, line) {
-			const status = places.status < 0 ? null : plain(cells[places.status] ?? '');
+			const status = indexes.status < 0 ? null : plain(cells[indexes.status] ?? '');
 			if (status !== null && !columns.status?.settled.some((word) => plain(word) === status)) return;
-			if (paysNothingIn(cells[places.amount] ?? '')) return;
-			const transaction = (cells[places.transaction] ?? '').trim();
+			if (paysNothingIn(cells[indexes.amount] ?? '')) return;
+			const transaction = (cells[indexes.transaction] ?? '').trim();
 			if (transaction === '') throw new StatementError(`Line ${line} has no transaction id.`);
-			const reference = (cells[places.reference] ?? '').trim() || null;
+			const reference = (cells[indexes.reference] ?? '').trim() || null;
 			const start = reference === null ? null : (columns.referenceStart?.(reference) ?? null);
 			rows.push({
 				reference,
 				start: start !== null && /^[0-9a-f-]{8,}$/.test(start) ? start : null,
 				transaction,
-				amountMinor: amountOf(cells[places.amount] ?? '', line, currency),
+				amountMinor: amountOf(cells[indexes.amount] ?? '', line, currency),
 				line
 			});
 		},

@@ -40,9 +40,9 @@ export function sealedTable<R extends object>(
 				const sealed = untyped[column];
 				if (typeof sealed !== 'string') continue;
 				const context = contextOf(row);
-				const opener = secrets.opener(sealed, context);
-				if (opener === -1) unreadable += 1;
-				if (opener > 0) changes[column] = secrets.encrypt(secrets.decrypt(sealed, context), context);
+				const keyIndex = secrets.keyIndex(sealed, context);
+				if (keyIndex === -1) unreadable += 1;
+				if (keyIndex > 0) changes[column] = secrets.encrypt(secrets.decrypt(sealed, context), context);
 			}
 			const isChanged = Object.keys(changes).length > 0;
 			return { changes: isChanged ? { ...changes, ...alsoSet(secrets, row) } : {}, unreadable };

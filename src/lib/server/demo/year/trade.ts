@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#lib/domain/time.ts';
 import { buckets } from '#lib/format/calendar.ts';
 
 /** Decides what a synthetic year sells. The same request gives the same trade. */
@@ -36,7 +37,6 @@ const GROWTH = 1.6;
 const FAILED_SHARE = 0.06;
 const REFUNDED_SHARE = 0.01;
 const DAYS = 365;
-const HOUR_MS = 60 * 60 * 1000;
 
 /** Returns numbers from 0 to below 1, the same for the same seed. */
 export function createRandom(seed: number): () => number {

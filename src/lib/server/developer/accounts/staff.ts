@@ -46,18 +46,18 @@ export function addStaff(
 		if (known && !isFree) throw new StaffRefused('taken');
 		const count = await countOf(trx.selectFrom('accounts').where('employer_id', '=', employerId));
 		if (count >= MAX_STAFF) throw new StaffRefused('full');
-		const place = { role: 'staff', employer_id: employerId, staff_role: role } as const;
+		const employment = { role: 'staff', employer_id: employerId, staff_role: role } as const;
 		const added = known
 			? await trx
 					.updateTable('accounts')
-					.set(place)
+					.set(employment)
 					.where('id', '=', known.id)
 					.where('employer_id', 'is', null)
 					.returningAll()
 					.executeTakeFirst()
 			: await trx
 					.insertInto('accounts')
-					.values({ ...place, email, plan: 'default', status: 'active', created_at: clock.now() })
+					.values({ ...employment, email, plan: 'default', status: 'active', created_at: clock.now() })
 					.onConflict((conflict) => conflict.column('email').doNothing())
 					.returningAll()
 					.executeTakeFirst();

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '#lib/domain/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '#lib/server/db/database.ts';
@@ -45,7 +46,6 @@ const TRIM_EVERY = 100;
 const LOG_AFTER_FAILURES = 8;
 const STOP_WITHIN_MS = 2_000;
 const MAX_METHOD_LENGTH = 16;
-const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 
 const minuteOf = (ms: number) => Math.floor(ms / MINUTE_MS);

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import { randomBytes } from 'node:crypto';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
@@ -23,8 +24,6 @@ interface Limit {
 	longestMs: number;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Longer than any wait. */
 const FORGET_MS = 24 * HOUR_MS;
 const SOURCE = { free: 5, longestMs: 12 * HOUR_MS };

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { HOUR_MS } from '#lib/domain/time.ts';
 import type { Account, NewAccount } from '../accounts/accounts.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
 import { authFor, type SignInState } from './context.ts';
 import { deleteLinks, deleteUnconfirmed, ensureUser, findUser } from './users.ts';
 
-const HOUR_MS = 60 * 60 * 1000;
 const MAILED_MS = HOUR_MS;
 const INVITATION_MS = 24 * HOUR_MS;
 const TOKEN_BYTES = 24;

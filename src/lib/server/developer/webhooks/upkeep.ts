@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import { sql } from 'kysely';
 import type { Database } from '#lib/server/db/database.ts';
@@ -8,8 +9,6 @@ import * as store from './store.ts';
 /** Migration 0022 created the job's row. */
 export const UPKEEP_JOB = 'webhooks.upkeep';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 const EVERY_MS = MINUTE_MS;
 export const NOTIFY_AFTER_MS = 3 * DAY_MS;
 export const DISABLE_AFTER_MS = 5 * DAY_MS;

@@ -73,8 +73,8 @@ async function newestOf(
 	{ database: { db }, clock, secrets }: CaptiveSessionsContext,
 	{ token, routerId }: PurchaseAt
 ) {
-	const place = { tokenHash: sha256(token), routerId };
-	const rows = await store.ofPurchase(db, place, clock.now(), MAX_SESSIONS);
+	const purchase = { tokenHash: sha256(token), routerId };
+	const rows = await store.ofPurchase(db, purchase, clock.now(), MAX_SESSIONS);
 	const [newest] = rows;
 	const row = newest && (await gatewayStore.findGateway(db, 'id', newest.gateway_id));
 	if (!newest || !row) return null;

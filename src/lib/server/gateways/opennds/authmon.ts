@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '#lib/domain/time.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { decoded } from '../captive-sessions/fields.ts';
 import type { DeviceLogin } from '../gateway.ts';
@@ -24,7 +25,6 @@ export const MAX_ITEMS = 4;
 const MAX_RESPONSE = 1_024;
 const MAX_PAYLOAD = 8_192;
 const RHID = /^[0-9a-f]{64}$/;
-const MINUTE_MS = 60_000;
 
 export type AuthmonRequest =
 	| { kind: 'clear' | 'list' | 'view' | 'notice' }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MINUTE_MS } from '#lib/domain/time.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import {
 	Unavailable,
@@ -18,7 +19,6 @@ import { openndsLimits, UNSEEN_BYTES } from '../limits.ts';
  *   identifies the client; the MAC address in a redirect proves nothing.
  */
 
-const MINUTE_MS = 60_000;
 /** openNDS counts in whole seconds. */
 const SLACK_MS = 2_000;
 /** openNDS counts whole minutes, so its end is at most this far behind the paid one. */

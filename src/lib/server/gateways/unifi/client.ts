@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MINUTE_MS } from '#lib/domain/time.ts';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import { Unavailable, type DeviceController, type GatewayFacts, type Reach } from '../gateway.ts';
 import { UNSEEN_BYTES } from '../limits.ts';
@@ -9,7 +10,6 @@ import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.
  * The console lists a device by MAC address only while it is on the Wi-Fi, and authorizes whole minutes.
  */
 
-const MINUTE_MS = 60_000;
 const PAGE = 200;
 const MAX_PAGES = 10;
 /** The API takes up to this many. */

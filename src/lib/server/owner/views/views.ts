@@ -5,7 +5,7 @@ import { byId, first, isChanged } from '#lib/server/db/first.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 
 /** An administrator sees the pages of an owner for this long at most. */
-export const MAX_VIEW_MINUTES = 30;
+const MAX_VIEW_MINUTES = 30;
 const VIEW_JOB = 'owner-view.end';
 
 interface ViewOrder {
@@ -16,8 +16,6 @@ interface ViewOrder {
 	/** The owner sees it. */
 	reason: string;
 }
-
-export type OwnerViews = ReturnType<typeof createOwnerViews>;
 
 /**
  * Lets an administrator see the pages of an owner. A view belongs to one sign-in session, changes nothing and ends

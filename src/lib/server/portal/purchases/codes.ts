@@ -70,7 +70,7 @@ export const SEALED_PURCHASES: SealedTable = {
 	reseal(secrets, untyped) {
 		const row = untyped as unknown as Stored;
 		const { token_sealed: sealed, code_hash: hash } = row;
-		if (sealed === null || hash === null || secrets.opener(sealed, sealedFor(hash)) === 0) {
+		if (sealed === null || hash === null || secrets.keyIndex(sealed, sealedFor(hash)) === 0) {
 			return { changes: {}, unreadable: 0 };
 		}
 		const known = opened(secrets, row);

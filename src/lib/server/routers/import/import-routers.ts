@@ -9,7 +9,7 @@ import * as store from '../store.ts';
 /** Few round trips, and far below the limit of parameters. */
 const CHUNK_ROWS = 500;
 
-export interface ImportResult {
+interface ImportResult {
 	added: number;
 	changed: number;
 	unchanged: number;

@@ -1,6 +1,6 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/decision.ts';
-import { formatMoney, toMajor } from '#lib/domain/money.ts';
+import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
 import type { App } from '../../app.ts';
@@ -60,7 +60,7 @@ export async function reviewPage(event: ReviewEvent) {
 		refunds: (evidence?.refunds ?? []).map((refund) => ({
 			...{ id: refund.id, status: refund.status, reason: refund.reason },
 			...{ sent: refund.submit_state, at: refund.created_at, reference: refund.reference },
-			amount: amountText(refund.amount_minor, refund.currency)
+			amount: formatMinor(refund.amount_minor, refund.currency)
 		})),
 		messages: (evidence?.messages ?? []).map(({ id: message, received_at, kind, outcome, raw }) => ({
 			...{ id: message, at: received_at, kind, outcome },
@@ -77,9 +77,6 @@ async function evidenceOf({ payments }: App, { payment_id }: Review): Promise<Ev
 	return payment_id === null ? null : payments.evidenceOf(payment_id);
 }
 
-export const amountText = (minor: number, currency: string) =>
-	formatMoney(toMajor(minor, currency), currency);
-
 function factsOf({ payment }: Evidence, timeZone: string): [label: string, value: string][] {
 	const { settled_minor: taken, settled_currency: currency } = payment;
 	const timeText = (at: number | null) =>
@@ -88,8 +85,8 @@ function factsOf({ payment }: Evidence, timeZone: string): [label: string, value
 		['Payment', String(payment.id)],
 		['Session', String(payment.session_id)],
 		['Status', payment.status],
-		['Requested', amountText(payment.amount_minor, payment.currency)],
-		['Taken', taken === null ? null : amountText(taken, currency ?? payment.currency)],
+		['Requested', formatMinor(payment.amount_minor, payment.currency)],
+		['Taken', taken === null ? null : formatMinor(taken, currency ?? payment.currency)],
 		['Number', maskPhone(payment.phone)],
 		['Operator', payment.operator],
 		['Ordered', timeText(payment.created_at)],

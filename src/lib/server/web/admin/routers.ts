@@ -1,4 +1,5 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { formatMinor } from '#lib/domain/money.ts';
 import { timeAt } from '#lib/format/calendar.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '../../app.ts';
@@ -12,7 +13,7 @@ import { idOf } from '../page-links.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
 import { actorOf, readReason } from './admin.ts';
 import { auditLines } from './audit.ts';
-import { amountText, titleOf } from './reviews.ts';
+import { titleOf } from './reviews.ts';
 
 type RouterEvent = RequestEvent<{ id: string }>;
 
@@ -36,7 +37,7 @@ interface Page {
 
 /** Why a router sells nothing, and what to do. */
 const ADVICE: Readonly<Record<string, string>> = {
-	closed: 'It is closed. "routers set --status online" opens it.',
+	closed: 'It is closed. Its owner opens it on the router’s page.',
 	access_unverified:
 		'None of its gateways has responded yet. It sells when one responds, or when you confirm that buyers get access.',
 	gateway_unresponsive:
@@ -134,7 +135,7 @@ export async function routerPage(event: RouterEvent, visitor: Visitor) {
 			...{ lat: row.lat, lon: row.lon, externalId: row.external_id },
 			kind: kindWords(row.access_kind, row.security, row.ssid).title,
 			...{ createdAt: row.created_at, respondedAt: row.responded_at, confirmedAt: row.access_confirmed_at },
-			price: router.hourly ? amountText(row.price_minor, row.currency) : null,
+			price: router.hourly ? formatMinor(row.price_minor, row.currency) : null,
 			offers: router.offers.length
 		},
 		...marks,
@@ -170,7 +171,7 @@ async function moneyOf({ monitoring, config }: App, routerId: number) {
 		payments: payments.map((payment) => ({
 			...{ id: payment.id, status: payment.status, operator: payment.operator },
 			...{ when: when(payment.created_at), phone: maskPhone(payment.phone) },
-			amount: amountText(payment.amount_minor, payment.currency)
+			amount: formatMinor(payment.amount_minor, payment.currency)
 		})),
 		reviews: reviews.map((review) => ({
 			id: review.id,
@@ -179,11 +180,11 @@ async function moneyOf({ monitoring, config }: App, routerId: number) {
 		})),
 		refunds: refunds.map((refund) => ({
 			...{ id: refund.id, paymentId: refund.payment_id, when: when(refund.created_at) },
-			amount: amountText(refund.amount_minor, refund.currency)
+			amount: formatMinor(refund.amount_minor, refund.currency)
 		})),
 		notConnected: notConnected.map((session) => ({
 			...{ id: session.id, when: when(session.updated_at) },
-			amount: amountText(session.amount_minor, session.currency)
+			amount: formatMinor(session.amount_minor, session.currency)
 		}))
 	};
 }

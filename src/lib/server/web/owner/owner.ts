@@ -87,10 +87,10 @@ export async function requireActiveOwner(event: RequestEvent): Promise<OwnerVisi
 }
 
 function check(event: RequestEvent, { account, role }: OwnerVisitor, action: string): void {
-	const route = event.route.id ?? '';
-	const place = route.replace(ROUTES, '').replace('[action]', event.params['action'] ?? '');
-	if (!ROUTES.test(route) || !rolesOf(place, action)) error(404, m.common_error_not_found());
-	if (mayDo(role, place, action)) return;
+	const id = event.route.id ?? '';
+	const route = id.replace(ROUTES, '').replace('[action]', event.params['action'] ?? '');
+	if (!ROUTES.test(id) || !rolesOf(route, action)) error(404, m.common_error_not_found());
+	if (mayDo(role, route, action)) return;
 	logSecurity(event, 'page refused', { account: account.id, reason: `not for the role ${role}` });
 	error(403, m.staff_refused());
 }

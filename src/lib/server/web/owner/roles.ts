@@ -15,7 +15,7 @@ const EVERYBODY: readonly OwnerRole[] = ['owner', 'manager', 'cashier'];
  * - alerts, which go to the owner;
  * - secrets of gateways, which still work after the person has left.
  */
-const PLACES: Readonly<Record<string, Readonly<Record<string, readonly OwnerRole[]>>>> = {
+export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, readonly OwnerRole[]>>>> = {
 	'': { page: EVERYBODY },
 	'[...unknown]': { page: EVERYBODY },
 	account: { page: EVERYBODY, password: EVERYBODY, sessions: EVERYBODY },
@@ -53,12 +53,9 @@ const PLACES: Readonly<Record<string, Readonly<Record<string, readonly OwnerRole
 	staff: { page: OWNER, invite: OWNER, link: OWNER, role: OWNER, remove: OWNER }
 };
 
-/** Returns who may do this; undefined for a place or an action that is not in the table. */
-export const rolesOf = (place: string, action = 'page'): readonly OwnerRole[] | undefined =>
-	Object.hasOwn(PLACES[place] ?? {}, action) ? PLACES[place]?.[action] : undefined;
+/** Returns who may do this; undefined for a route or an action that is not in the table. */
+export const rolesOf = (route: string, action = 'page'): readonly OwnerRole[] | undefined =>
+	Object.hasOwn(OWNER_ROUTES[route] ?? {}, action) ? OWNER_ROUTES[route]?.[action] : undefined;
 
-export const mayDo = (role: OwnerRole, place: string, action?: string): boolean =>
-	rolesOf(place, action)?.includes(role) ?? false;
-
-/** Every place with its actions. */
-export const OWNER_PLACES = PLACES;
+export const mayDo = (role: OwnerRole, route: string, action?: string): boolean =>
+	rolesOf(route, action)?.includes(role) ?? false;

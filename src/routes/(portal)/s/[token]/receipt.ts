@@ -4,7 +4,7 @@ import { formatDuration, sumOfDurations } from '#lib/domain/duration.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { formatMoney, toMajor, toMinor } from '#lib/domain/money.ts';
+import { formatMinor, toMinor } from '#lib/domain/money.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import { moment } from '#lib/format/text.ts';
@@ -145,7 +145,7 @@ function sum(amounts: readonly Pick<PaymentBody, 'amount' | 'currency'>[]): stri
 	const [first] = amounts;
 	if (!first) throw new Error('There is nothing to add up');
 	const minor = amounts.reduce((total, { amount }) => total + (toMinor(amount, first.currency) ?? 0), 0);
-	return formatMoney(toMajor(minor, first.currency), first.currency);
+	return formatMinor(minor, first.currency);
 }
 
 function receiptText(receipt: ReturnType<typeof receiptOf>, address: string): string {

@@ -1,5 +1,5 @@
 import { requireAdmin } from '#lib/server/web/admin/admin.ts';
-import { auditLines, auditPlaceOf, auditSearchOf } from '#lib/server/web/admin/audit.ts';
+import { auditLines, auditPositionOf, auditSearchOf } from '#lib/server/web/admin/audit.ts';
 import { pageLinks } from '#lib/server/web/page-links.ts';
 import type { PageServerLoad } from './$types';
 
@@ -10,7 +10,7 @@ export const load: PageServerLoad = async (event) => {
 	await requireAdmin(event);
 	const { audit, database } = event.locals.app;
 	const { texts, filter, problems } = await auditSearchOf(event);
-	const at = auditPlaceOf(event.url.searchParams.get('at'));
+	const at = auditPositionOf(event.url.searchParams.get('at'));
 	const [actions, { entries, next }] = await Promise.all([
 		audit.usedActions(database.db),
 		filter ? audit.search(database.db, filter, { after: at, limit: PAGE_SIZE }) : { entries: [], next: null }

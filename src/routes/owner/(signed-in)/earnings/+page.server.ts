@@ -8,7 +8,7 @@ import type { PageServerLoad } from './$types';
 export const load: PageServerLoad = async (event) => {
 	const { actor } = await requireOwner(event);
 	const period = periodOf(event.url.searchParams);
-	const body = await event.locals.app.earnings.report(actor, { period });
+	const body = await event.locals.app.earnings.breakdown(actor, { period });
 	return {
 		period,
 		net: money(body.total.net, body.currency),

@@ -1,4 +1,4 @@
-import type { LinePlace } from '#lib/server/billing/earnings/earnings.ts';
+import type { LinePosition } from '#lib/server/billing/earnings/earnings.ts';
 import { ownRouterOf, requireOwner } from '#lib/server/web/owner/owner.ts';
 import {
 	figureLines,
@@ -18,7 +18,7 @@ import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
 
-function placeOf(text: string | null): LinePlace | null {
+function positionOf(text: string | null): LinePosition | null {
 	const found = /^(\d{1,16})\.(\d{1,16})\.([01])$/.exec(text ?? '');
 	return found ? [Number(found[1]), Number(found[2]), Number(found[3])] : null;
 }
@@ -32,9 +32,9 @@ export const load: PageServerLoad = async (event) => {
 	const day = dayOf(event.url.searchParams, earnings.today());
 	const filter = filterOf(event.url.searchParams);
 	const router = filter.router == null ? null : await ownRouterOf(event, owner, filter.router);
-	const after = placeOf(event.url.searchParams.get('after'));
+	const after = positionOf(event.url.searchParams.get('after'));
 	const [body, page] = await Promise.all([
-		earnings.report(actor, { period, from: day, to: day, filter }),
+		earnings.breakdown(actor, { period, from: day, to: day, filter }),
 		earnings.lines(actor, { period, day, filter }, { after, limit: PAGE_SIZE })
 	]);
 	const { currency, start, end } = body;

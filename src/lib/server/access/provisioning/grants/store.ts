@@ -109,7 +109,7 @@ export function sameDevice(
 const MAX_SAME_DEVICE = 20;
 
 /** The grants that devices of a pass have or had. */
-export const grantsEver = (queries: Queries, passId: number) =>
+export const allGrants = (queries: Queries, passId: number) =>
 	queries
 		.selectFrom('grants')
 		.select(['mac', 'created_at', 'released_at'])

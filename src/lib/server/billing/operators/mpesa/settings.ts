@@ -51,14 +51,14 @@ export type MpesaValues = ValuesOf<typeof SETTINGS>;
 export const MPESA_CURRENCY = 'KES';
 
 export const checkSettings = (values: MpesaValues, installation: Installation): string[] => [
-	...checkPlace(values, installation),
+	...checkInstallation(values, installation),
 	...checkRefunds(values)
 ];
 
 /** Daraja asks not to use these in addresses (page "Customer To Business Register URL"). */
 const UNWANTED = /m-?pesa|safaricom|exec?|cmd|sql|query/i;
 
-function checkPlace(values: MpesaValues, { mode, currency, callbackUrl }: Installation): string[] {
+function checkInstallation(values: MpesaValues, { mode, currency, callbackUrl }: Installation): string[] {
 	const problems: string[] = [];
 	if (currency !== MPESA_CURRENCY) problems.push(`CURRENCY: must be ${MPESA_CURRENCY} with M-Pesa.`);
 	if (mode === 'sandbox') return problems;

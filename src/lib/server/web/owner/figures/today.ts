@@ -24,8 +24,8 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 	const today = earnings.today();
 	const of = { period, day: today };
 	const [body, days, hours, routers, methods] = await Promise.all([
-		earnings.report(caller, { period, from: today, to: today }),
-		earnings.report(caller, { period: 'daily', from: daysBefore(today, CHART_DAYS - 1), to: today }),
+		earnings.breakdown(caller, { period, from: today, to: today }),
+		earnings.breakdown(caller, { period: 'daily', from: daysBefore(today, CHART_DAYS - 1), to: today }),
 		earnings.hours(caller, of),
 		earnings.groups(caller, of, { by: 'router', limit: MOST + 1 }),
 		earnings.groups(caller, of, { by: 'method', limit: MOST })
@@ -79,7 +79,7 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 /** Returns the sum of today for cashiers, without the payments behind it. */
 export async function sumOfToday({ earnings }: App, caller: { accountId: number }) {
 	const today = earnings.today();
-	const { currency, total } = await earnings.report(caller, { period: 'daily', from: today, to: today });
+	const { currency, total } = await earnings.breakdown(caller, { period: 'daily', from: today, to: today });
 	return { net: money(total.net, currency), lines: figureLines(total, currency) };
 }
 

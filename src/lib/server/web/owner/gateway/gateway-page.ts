@@ -61,7 +61,7 @@ export async function gatewayPage(event: Event) {
 }
 
 /** Throws 403 for a gateway that an administrator manages. */
-export async function ownGateway(event: Event) {
+async function ownGateway(event: Event) {
 	const owner = await requireActiveOwner(event);
 	const router = await ownRouter(event, owner);
 	const gateway = await gatewayOf(event, router.id);

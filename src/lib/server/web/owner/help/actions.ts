@@ -1,6 +1,7 @@
 import { endsByItself } from '#lib/domain/access-kind.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { EXTRA_TIMES, MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/extra-time.ts';
+import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
@@ -10,7 +11,6 @@ import type { PurchaseFacts } from '../../../owner/help/help.ts';
 import { PURCHASE_TOKEN_PATTERN } from '../../../platform/ids.ts';
 import { qrCode } from '../../../portal/wifi-qr-svg.ts';
 import type { Fields } from '../../form.ts';
-import { amountText } from './search.ts';
 
 interface Order {
 	app: App;
@@ -27,7 +27,7 @@ interface Order {
 type Outcome = 'done' | { shown: ReturnType<typeof codeCard> } | { refusal: string };
 
 /** Help for one purchase, with a page that asks for the reason. */
-export interface HelpAction {
+interface HelpAction {
 	/** Leads to the page. */
 	link(): string;
 	title(): string;
@@ -103,7 +103,7 @@ const refund: HelpAction = {
 		if (!payment) return '';
 		const { settled_minor: taken, settled_currency: currency } = payment;
 		const words = {
-			money: amountText(taken ?? payment.amount_minor, currency ?? payment.currency),
+			money: formatMinor(taken ?? payment.amount_minor, currency ?? payment.currency),
 			phone: apart(maskPhone(payment.phone))
 		};
 		if (session.status !== 'active') return m.help_refund_text_over(words);

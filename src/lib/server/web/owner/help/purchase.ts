@@ -1,5 +1,6 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { purchaseState } from '#lib/checkout/purchase/state.ts';
+import { formatMinor } from '#lib/domain/money.ts';
 import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
@@ -13,7 +14,7 @@ import { idOf } from '../../page-links.ts';
 import type { OwnerVisitor } from '../owner.ts';
 import { mayDo } from '../roles.ts';
 import { HELP_ACTIONS } from './actions.ts';
-import { amountText, boughtText, summaryOf } from './search.ts';
+import { boughtText, summaryOf } from './search.ts';
 import { adviceFor, helpState } from './state.ts';
 import { timelineOf } from './timeline.ts';
 
@@ -69,8 +70,8 @@ function buyersText({ session, payment, now }: PurchaseFacts, timeZone: string):
 		},
 		payment && { ...payment, applied: payment.applied === 1, created_at: isoTime(payment.created_at) },
 		{
-			amount: amountText(amount_minor, currency),
-			taken: amountText(payment?.settled_minor ?? amount_minor, payment?.settled_currency ?? currency),
+			amount: formatMinor(amount_minor, currency),
+			taken: formatMinor(payment?.settled_minor ?? amount_minor, payment?.settled_currency ?? currency),
 			number: maskPhone((payment ?? session).phone),
 			network: methodName(session.payment_method),
 			ssid: apart(session.ssid),

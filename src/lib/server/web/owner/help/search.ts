@@ -1,9 +1,9 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { formatDuration } from '#lib/domain/duration.ts';
-import { toMajor } from '#lib/domain/money.ts';
+import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { FIRST_DATE, isDate, LAST_DATE, spanOfDates } from '#lib/format/calendar.ts';
-import { moment, money } from '#lib/format/text.ts';
+import { moment } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { FoundPurchase } from '#lib/server/owner/help/help.ts';
 import { helpState, stateMark } from './state.ts';
@@ -51,10 +51,8 @@ export function summaryOf({ session, payment }: FoundPurchase, timeZone: string)
 	};
 }
 
-export const amountText = (minor: number, currency: string) => money(toMajor(minor, currency), currency);
-
 export const boughtText = ({ duration, amount_minor, currency }: FoundPurchase['session']): string =>
 	m.owner_bought({
 		duration: formatDuration(duration),
-		money: amountText(amount_minor, currency)
+		money: formatMinor(amount_minor, currency)
 	});

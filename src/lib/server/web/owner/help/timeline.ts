@@ -1,8 +1,8 @@
 import { formatDuration } from '#lib/domain/duration.ts';
+import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { PurchaseFacts } from '#lib/server/owner/help/help.ts';
-import { amountText } from './search.ts';
 
 interface Entry {
 	/** ms since the epoch */
@@ -47,7 +47,7 @@ function resultEntries(payment: Payment): Entry[] {
 	const { status, paid_at: paidAt, updated_at: at, provider_reference: transaction } = payment;
 	const number = String(payment.id);
 	if (paidAt !== null) {
-		const taken = amountText(
+		const taken = formatMinor(
 			payment.settled_minor ?? payment.amount_minor,
 			payment.settled_currency ?? payment.currency
 		);
@@ -83,7 +83,7 @@ const FAILURES: Texts = {
 function refundEntries({ refunds, payments }: PurchaseFacts): Entry[] {
 	return refunds.flatMap((refund) => {
 		const number = String(refund.payment_id);
-		const sum = amountText(refund.amount_minor, refund.currency);
+		const sum = formatMinor(refund.amount_minor, refund.currency);
 		const reason = REFUND_REASONS[refund.reason]?.() ?? '';
 		const begun = {
 			at: refund.created_at,

@@ -44,15 +44,15 @@ export function changedRows(rows: readonly OfferEntry[], button: string): readon
 	const at = Number(index);
 	const row = rows[at];
 	if (!row) return rows;
-	const others = rows.filter((_, place) => place !== at);
+	const others = rows.filter((_, index) => index !== at);
 	if (verb === 'delete') return others;
 	return others.toSpliced(Math.max(0, verb === 'raise' ? at - 1 : at + 1), 0, row);
 }
 
-/** Rows in which nothing is typed are left out. `places` has the row of each offer. */
-export function cellsOfDraft({ rows }: OffersDraft): { cells: OfferCells[]; places: number[] } {
-	const places = rows.flatMap((row, place) => (isEmpty(row) ? [] : [place]));
-	return { places, cells: rows.filter((row) => !isEmpty(row)).map(cellsOfEntry) };
+/** Rows in which nothing is typed are left out. `rowIndexes` has the row of each offer. */
+export function cellsOfDraft({ rows }: OffersDraft): { cells: OfferCells[]; rowIndexes: number[] } {
+	const rowIndexes = rows.flatMap((row, index) => (isEmpty(row) ? [] : [index]));
+	return { rowIndexes, cells: rows.filter((row) => !isEmpty(row)).map(cellsOfEntry) };
 }
 
 const isEmpty = ({ name, count, price, devices, down, up, data }: OfferEntry) =>

@@ -68,12 +68,12 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, act
 }
 
 function refusal({ items, message }: AppError, draft: OffersDraft, router: OwnedRouter): Shown {
-	const { cells, places } = cellsOfDraft(draft);
+	const { cells, rowIndexes } = cellsOfDraft(draft);
 	const errors: Record<number, Partial<Record<OfferField, string>>> = {};
 	let problem: string | null = items ? null : message;
 	for (const item of items ?? []) {
 		const { index, field, text } = offerProblem(item, cells, router);
-		const row = index === null ? undefined : places[index];
+		const row = index === null ? undefined : rowIndexes[index];
 		if (row === undefined || field === null) problem ??= text;
 		else errors[row] = { [field]: text, ...errors[row] };
 	}

@@ -25,14 +25,14 @@ export function offerProblem(
 	offers: readonly OfferCells[],
 	router: OwnedRouter
 ): OfferProblem {
-	const [, , place, name] = item.pointer.split('/');
+	const [, , index, name] = item.pointer.split('/');
 	const column = name as OfferColumn | undefined;
-	const cells = offers[Number(place)];
+	const cells = offers[Number(index)];
 	if (column === undefined || !cells || !(column in FIELDS)) {
 		const text = item.pointer === '/hourly' ? m.owner_offers_nothing() : item.detail;
 		return { index: null, field: null, text };
 	}
-	return { index: Number(place), field: FIELDS[column], text: textOf(column, item, cells, router) };
+	return { index: Number(index), field: FIELDS[column], text: textOf(column, item, cells, router) };
 }
 
 function textOf(column: OfferColumn, { code, detail }: ProblemItem, cells: OfferCells, router: OwnedRouter) {

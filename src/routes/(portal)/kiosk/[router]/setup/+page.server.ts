@@ -20,8 +20,8 @@ export const load: PageServerLoad = async (event) => {
 };
 
 /** Texts are made on the server: every buyer's browser loads the texts of components. */
-const wordsFor = (place: string) => ({
-	title: m.kiosk_setup_title({ place }),
+const wordsFor = (router: string) => ({
+	title: m.kiosk_setup_title({ router }),
 	text: m.kiosk_setup_text(),
 	idle: m.kiosk_setup_idle(),
 	idle_hint: m.kiosk_setup_idle_hint({ min: String(IDLE_SECONDS.min), max: String(IDLE_SECONDS.max) }),

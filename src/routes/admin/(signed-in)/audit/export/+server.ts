@@ -1,6 +1,6 @@
 import { error } from '@sveltejs/kit';
 import { dateAt, timeAt } from '#lib/format/calendar.ts';
-import type { AuditFilter, AuditPlace } from '#lib/server/audit/audit.ts';
+import type { AuditFilter, AuditPosition } from '#lib/server/audit/audit.ts';
 import { namesOf, requireAdmin } from '#lib/server/web/admin/admin.ts';
 import { auditSearchOf } from '#lib/server/web/admin/audit.ts';
 import { csvResponse, type CsvCell } from '#lib/server/web/csv.ts';
@@ -15,7 +15,7 @@ const columnsOf = (timeZone: string) => [
 
 async function* rowsOf(event: RequestEvent, filter: AuditFilter): AsyncGenerator<CsvCell[]> {
 	const { audit, config, database } = event.locals.app;
-	let after: AuditPlace | null = null;
+	let after: AuditPosition | null = null;
 	do {
 		const found: Awaited<ReturnType<typeof audit.search>> = await audit.search(database.db, filter, {
 			after,

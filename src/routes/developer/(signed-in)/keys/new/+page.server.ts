@@ -1,4 +1,5 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
+import { DAY_MS } from '#lib/domain/time.ts';
 import { buckets, dateAt, isDate } from '#lib/format/calendar.ts';
 import { SCOPE_TEXTS } from '#lib/server/api/contract/scopes.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
@@ -14,7 +15,6 @@ const LIFETIMES = [
 	['365', 'After 1 year'],
 	['date', 'On a date']
 ] as const;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** /developer/keys/new: creates a key and shows it once. */
 export const load: PageServerLoad = async (event) => {

@@ -1,4 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { DAY_MS } from '#lib/domain/time.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
@@ -9,7 +10,6 @@ import type { Actions, PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
 const STATUSES = ['pending', 'delivered', 'failed'] as const;
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Days. Deliveries are kept for 30. */
 const REPLAY_DAYS = [1, 7, 30];
 

@@ -32,7 +32,7 @@ async function byRouter(earnings: App['earnings'], actor: OwnerVisitor['actor'],
 }
 
 async function byOffer(earnings: App['earnings'], actor: OwnerVisitor['actor'], { period, day }: Of) {
-	const { currency, start, end, offers } = await earnings.report(actor, { period, from: day, to: day });
+	const { currency, start, end, offers } = await earnings.breakdown(actor, { period, from: day, to: day });
 	return {
 		title: m.owner_offers_by(),
 		group: m.owner_offers(),

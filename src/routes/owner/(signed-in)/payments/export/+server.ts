@@ -1,7 +1,7 @@
 import { timeAt } from '#lib/format/calendar.ts';
 import { csvResponse, type CsvCell } from '#lib/server/web/csv.ts';
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
-import type { Earnings, LinePlace } from '#lib/server/billing/earnings/earnings.ts';
+import type { Earnings, LinePosition } from '#lib/server/billing/earnings/earnings.ts';
 import { dayOf, filterOf, periodOf } from '#lib/server/web/owner/figures/period.ts';
 import type { RequestHandler } from './$types';
 
@@ -25,9 +25,9 @@ const columnsOf = (timeZone: string) => [
 
 async function* rowsOf(
 	timeZone: string,
-	linesAfter: (after: LinePlace | null) => ReturnType<Earnings['lines']>
+	linesAfter: (after: LinePosition | null) => ReturnType<Earnings['lines']>
 ): AsyncGenerator<CsvCell[]> {
-	let after: LinePlace | null = null;
+	let after: LinePosition | null = null;
 	do {
 		const { data, currency, next }: Awaited<ReturnType<Earnings['lines']>> = await linesAfter(after);
 		for (const line of data) {

@@ -9,8 +9,8 @@ type Api = Pick<ApiClient, 'listRouters'>;
 type Lowest = (router: Router) => number | null;
 type Router = Awaited<ReturnType<ApiClient['listRouters']>>['data'][number];
 
-interface PlacesPage {
-	places: (Pick<Router, 'id' | 'name' | 'lat' | 'lon' | 'price' | 'currency' | 'status'> & {
+interface RoutersPage {
+	routers: (Pick<Router, 'id' | 'name' | 'lat' | 'lon' | 'price' | 'currency' | 'status'> & {
 		lowest: number | null;
 	})[];
 	next: string | null;
@@ -27,24 +27,24 @@ const PART = 1 / 4;
  * Reads routers for the map through the public API and caches pages for all visitors.
  * The map may use only a share of the rate limit of a remote API, so that purchases always get through.
  */
-export function createPlaces(config: Config, clock: Clock) {
+export function createMapRouters(config: Config, clock: Clock) {
 	const quota = createQuota(PART, config, clock);
-	const kept = new Map<string, { at: number; page: Promise<PlacesPage> }>();
+	const kept = new Map<string, { at: number; page: Promise<RoutersPage> }>();
 
-	async function read(api: Api, area: Area, cursor: string | null, lowest: Lowest): Promise<PlacesPage> {
+	async function read(api: Api, area: Area, cursor: string | null, lowest: Lowest): Promise<RoutersPage> {
 		quota.take();
 		const query = { ...area, limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
 		const { data, next_cursor: next } = await api.listRouters(query);
-		const places = data.map((router) => {
+		const routers = data.map((router) => {
 			const { id, name, lat, lon, price, currency, status } = router;
 			return { id, name, lat, lon, price, currency, status, lowest: lowest(router) };
 		});
-		return { places, next };
+		return { routers, next };
 	}
 
 	return {
 		/** Nearest to the centre first. @throws ApiLimited if the map's share is used up */
-		page(api: Api, area: Area, cursor: string | null, lowest: Lowest): Promise<PlacesPage> {
+		page(api: Api, area: Area, cursor: string | null, lowest: Lowest): Promise<RoutersPage> {
 			const key = JSON.stringify([area.lat, area.lon, area.radius, cursor]);
 			const now = clock.now();
 			const known = kept.get(key);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiLimited, type ApiClient } from '../../../src/lib/server/portal/api-client.ts';
 import { loadConfig } from '../../../src/lib/server/config/config.ts';
-import { createPlaces } from '../../../src/lib/server/map/places.ts';
+import { createMapRouters } from '../../../src/lib/server/map/map-routers.ts';
 
 const SECRET = 'a secret of at least 32 characters';
 const AREA = { lat: 0.35, lon: 32.58, radius: 1_000 };
@@ -10,7 +10,7 @@ function start(env: Record<string, string> = {}) {
 	let now = 1_800_000_000_000;
 	let calls = 0;
 	let fails = false;
-	const places = createPlaces(loadConfig({ AIRTILL_SECRET: SECRET, ...env }), { now: () => now });
+	const routers = createMapRouters(loadConfig({ AIRTILL_SECRET: SECRET, ...env }), { now: () => now });
 	const api: Pick<ApiClient, 'listRouters'> = {
 		listRouters: async () => {
 			calls += 1;
@@ -20,14 +20,14 @@ function start(env: Record<string, string> = {}) {
 	};
 	return {
 		read: (lat = AREA.lat, cursor: string | null = null) =>
-			places.page(api, { ...AREA, lat }, cursor, () => null),
+			routers.page(api, { ...AREA, lat }, cursor, () => null),
 		pass: (ms: number) => (now += ms),
 		fail: (does: boolean) => (fails = does),
 		calls: () => calls
 	};
 }
 
-describe('places for the map', () => {
+describe('routers for the map', () => {
 	it('are read once for everybody who looks there within a minute', async () => {
 		const { read, pass, calls } = start();
 		await Promise.all([read(), read(), read()]);

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-type BasemapPlace =
+type BasemapSource =
 	| { kind: 'pmtiles'; path: string }
 	| {
 			kind: 'tiles';
@@ -14,7 +14,7 @@ const PLACEHOLDER = /\{[^{}]*\}/g;
 const NEEDED = '{x} {y} {z}';
 
 /** Returns the source, or how to correct the setting. */
-export function readBasemap(text: string): BasemapPlace | { problem: string } {
+export function readBasemap(text: string): BasemapSource | { problem: string } {
 	if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
 		return text.endsWith('.pmtiles')
 			? { kind: 'pmtiles', path: text }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePlace } from '#lib/map/location-query.ts';
+import { parsePosition } from '#lib/map/location-query.ts';
 
 const KAMPALA = { lat: 0.3476, lon: 32.5825 };
 
@@ -15,16 +15,16 @@ test.each([
 	'0,3476; 32,5825',
 	'0,3476, 32,5825'
 ])('%s is a position', (text) => {
-	expect(parsePlace(text)).toEqual(KAMPALA);
+	expect(parsePosition(text)).toEqual(KAMPALA);
 });
 
 test('south and west are below zero', () => {
-	expect(parsePlace('-33.9, -70.5')).toEqual({ lat: -33.9, lon: -70.5 });
-	expect(parsePlace('\u221233.9 \u221270.5')).toEqual({ lat: -33.9, lon: -70.5 });
+	expect(parsePosition('-33.9, -70.5')).toEqual({ lat: -33.9, lon: -70.5 });
+	expect(parsePosition('\u221233.9 \u221270.5')).toEqual({ lat: -33.9, lon: -70.5 });
 });
 
 test('more than a metre of precision is not kept', () => {
-	expect(parsePlace('0.347612345678, 32.582512345678')).toEqual({ lat: 0.34761, lon: 32.58251 });
+	expect(parsePosition('0.347612345678, 32.582512345678')).toEqual({ lat: 0.34761, lon: 32.58251 });
 });
 
 test.each([
@@ -42,5 +42,5 @@ test.each([
 	'<script>',
 	`${'1'.repeat(200)}, 2`
 ])('%s is not', (text) => {
-	expect(parsePlace(text)).toBeNull();
+	expect(parsePosition(text)).toBeNull();
 });

@@ -15,7 +15,7 @@ interface Page {
 	next: string | null;
 }
 
-describe('places for the map', () => {
+describe('routers for the map', () => {
 	const fixture = useFixture({
 		env: { RATE_LIMIT_LISTS: '12', ADDRESS_HEADER: 'x-client-address' }
 	});
