@@ -45,8 +45,19 @@ export interface KioskPurchase extends Pick<
 	data: string | null;
 	/** null unless the time is running. */
 	pass: SignInInstructions | null;
+	/** The code by SMS to the number that paid; null if the installation sends none. */
+	sms: CodeBySms | null;
 	/** To pay again; null if that is not possible. */
 	again: PayAgain | null;
+}
+
+interface CodeBySms {
+	/** Label of the button; null if it was sent. */
+	ask: string | null;
+	/** The result of the last request. */
+	text: string | null;
+	/** Until the result may have changed; null if it is final. */
+	refreshSeconds: number | null;
 }
 
 interface PayAgain {
@@ -110,6 +121,16 @@ export function createKioskClient(base: string) {
 		return { as: 'lost' };
 	}
 
+	async function read(path: string, token: string): Promise<Found> {
+		try {
+			const { ok, status, body } = await call(path, READ_LIMIT_MS, { token });
+			if (status === 404) return 'gone';
+			return ok ? (body as KioskPurchase) : 'away';
+		} catch {
+			return 'away';
+		}
+	}
+
 	return {
 		statusUrl: `${base}/status`,
 		/** Reads the router's availability and a token for a purchase. Returns null without a connection. */
@@ -124,14 +145,8 @@ export function createKioskClient(base: string) {
 		/** @param fields of checkout/pay-form.ts */
 		buy: (fields: Record<string, string>) => send('buy', fields),
 		payAgain: (fields: Record<string, string>) => send('again', fields),
-		async find(token: string): Promise<Found> {
-			try {
-				const { ok, status, body } = await call('purchase', READ_LIMIT_MS, { token });
-				if (status === 404) return 'gone';
-				return ok ? (body as KioskPurchase) : 'away';
-			} catch {
-				return 'away';
-			}
-		}
+		find: (token: string) => read('purchase', token),
+		/** Sends the code by SMS. */
+		sendCode: (token: string) => read('sms', token)
 	};
 }

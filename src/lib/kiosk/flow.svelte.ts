@@ -208,6 +208,8 @@ export class KioskFlow {
 		else await this.pay();
 	}
 
+	readonly sendCode = (): Promise<void> => this.#shown.sendCode();
+
 	/** Starts another purchase with the same payment method and number. */
 	buyMore(): void {
 		this.#shown.leave();

@@ -62,6 +62,19 @@ export class ShownPurchase {
 		}
 	}
 
+	/** Sends the code by SMS, and follows the result while the purchase is shown. */
+	async sendCode(): Promise<void> {
+		const round = this.#round;
+		const token = this.current?.token ?? '';
+		let found = await this.#client.sendCode(token);
+		while (round === this.#round && typeof found === 'object') {
+			this.current = found;
+			if (found.sms?.refreshSeconds == null) return;
+			await this.#pause(found.sms.refreshSeconds * 1000);
+			if (round === this.#round) found = await this.#client.find(token);
+		}
+	}
+
 	#pause(milliseconds: number): Promise<void> {
 		return new Promise((resolve) => {
 			const timer = setTimeout(resolve, milliseconds);

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OWNER_ROUTES } from '../../../src/lib/server/web/owner/roles.ts';
 import { numberEnding } from '../../support/api/api.ts';
-import { signInAs, type Browsing } from '../../support/pages/browsing.ts';
+import { signInAs, type Browsing, type Page } from '../../support/pages/browsing.ts';
 import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
 import { buyAt } from '../../support/pages/purchase.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
@@ -137,6 +137,28 @@ describe.each(DATABASES)('on %s', (database) => {
 		]);
 		await stop();
 		expect(await entries()).toHaveLength(logged + 2);
+	});
+
+	it('is on a later page of the owner if there are more than 20', async () => {
+		const other = await newOwner(fixture());
+		const columns = 'account_id, admin_id, sign_in_session, reason, started_at, ends_at, ended_at';
+		for (let count = 0; count < 41; count += 1) {
+			await fixture().sql.run(
+				`insert into owner_views (${columns}) values (?, ?, 'none', ?, 1, 2, 2)`,
+				...[other.accountId, adminId, `View ${count};`]
+			);
+		}
+		const shown = ({ text }: Page) => [...text.matchAll(/View (\d+);/g)].map(([, count]) => Number(count));
+		const found: number[] = [];
+		let next: string | undefined = '/owner/staff';
+		for (const size of [20, 20, 1]) {
+			const page: Page = await other.get(next ?? '');
+			expect(shown(page)).toHaveLength(size);
+			found.push(...shown(page));
+			next = /href="([^"]+before=[^"]+)#views">Next/.exec(page.html)?.[1];
+		}
+		expect(next).toBeUndefined();
+		expect(found).toEqual(Array.from({ length: 41 }, (_, index) => 40 - index));
 	});
 
 	it('ends after 30 minutes at the latest, and the log says so', async () => {

@@ -24,6 +24,11 @@ type Form = readonly [roles: string, status: number, fields: Readonly<Record<str
 /** By place: who opens its page, and of each form: who sends it, the answer, and fields. */
 const EXPECTED: Readonly<Record<string, { page?: string } & Readonly<Record<string, string | Form>>>> = {
 	'': { page: EVERYBODY },
+	account: {
+		page: EVERYBODY,
+		password: [EVERYBODY, 400, { wanted: 'short' }],
+		sessions: [EVERYBODY, 303, {}]
+	},
 	people: { page: MANAGERS },
 	help: { page: EVERYBODY },
 	'help/[session]': { page: EVERYBODY },

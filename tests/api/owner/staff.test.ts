@@ -3,7 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/extra-time.ts';
 import { browse, PASSWORD, type Browsing, type Page } from '../../support/pages/browsing.ts';
-import { addRouter, alertOf, newOwner, newStaff, type Owner } from '../../support/pages/owners.ts';
+import {
+	addRouter,
+	alertOf,
+	newOwner,
+	newStaff,
+	signInOnOwnerPages,
+	type Owner
+} from '../../support/pages/owners.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const NOTE = { note: 'Asked at the counter' };
@@ -125,6 +132,27 @@ describe.each(DATABASES)('on %s', (database) => {
 		const wrong = await owner.post('/owner/staff?/role', { id: String(id), role: 'owner' });
 		expect(wrong.status).toBe(400);
 		expect((await person.post('/owner/staff?/role', { id: String(id), role: 'manager' })).status).toBe(403);
+	});
+
+	it('a person changes the own password, and signs out everywhere else', async () => {
+		const email = 'password@staff.example';
+		const wanted = 'another long password';
+		const person = await hire(email, 'cashier');
+		const [elsewhere] = await signInOnOwnerPages(fixture(), email);
+		const wrong = await person.post('/owner/account?/password', { current: 'a wrong one', wanted });
+		expect([wrong.status, alertOf(wrong)]).toEqual([400, 'The current password is wrong.']);
+		expect((await elsewhere.get('/owner')).path).toBe('/owner');
+		const changed = await person.post('/owner/account?/password', { current: PASSWORD, wanted });
+		expect(changed).toMatchObject({
+			path: '/owner/account?done=password',
+			text: expect.stringContaining('Your password is changed.')
+		});
+		expect((await elsewhere.get('/owner')).path).toMatch(/^\/owner\/sign-in/);
+		expect((await elsewhere.post('/owner/sign-in', { email, password: PASSWORD })).status).toBe(400);
+		expect((await elsewhere.post('/owner/sign-in', { email, password: wanted })).path).toBe('/owner');
+		expect((await person.post('/owner/account?/sessions')).path).toBe('/owner/account?done=sessions');
+		expect((await elsewhere.get('/owner')).path).toMatch(/^\/owner\/sign-in/);
+		expect((await person.get('/owner')).path).toBe('/owner');
 	});
 
 	it('a removed person is signed out at once, and can be invited again', async () => {
@@ -295,7 +323,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				([, path]) => path
 			);
 		const home = await cashier.get('/owner?period=monthly');
-		expect(placesIn(home)).toEqual(['/owner', '/owner/help']);
+		expect(placesIn(home)).toEqual(['/owner', '/owner/help', '/owner/account']);
 		expect(home.html).not.toMatch(/href="[^"]*\/owner\/(payments|earnings|routers|staff|brand)/);
 		expect(home.text).toContain('Today');
 		const purchase = await cashier.get(`/owner/help/${session.id}`);
@@ -303,7 +331,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(purchase.text).toContain('For a refund, ask the owner or a manager.');
 		expect(placesIn(await manager.get('/owner'))).not.toContain('/owner/staff');
 		expect((await manager.get(`/owner/help/${session.id}`)).html).toContain('/refund"');
-		expect(placesIn(await owner.get('/owner')).at(-1)).toBe('/owner/staff');
+		expect(placesIn(await owner.get('/owner')).slice(-2)).toEqual(['/owner/staff', '/owner/account']);
 		const refused = await cashier.get('/owner/earnings');
 		expect([refused.status, refused.text]).toEqual([
 			403,

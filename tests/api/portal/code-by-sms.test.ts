@@ -67,6 +67,23 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await fixture.sql.count(left)).toBe(0);
 	});
 
+	it('is sent from the kiosk too, once', async () => {
+		const phone = numberEnding('008');
+		const path = await buy(phone);
+		const ask = async (at: 'purchase' | 'sms') => {
+			const body = new URLSearchParams({ token: path.slice('/s/'.length) });
+			const headers = { origin: fixture.server.url };
+			const answer = await buyer().raw(`/kiosk/3/${at}`, { method: 'POST', body, headers });
+			return ((await answer.json()) as { sms: { ask: string | null; text: string | null } | null }).sms;
+		};
+		expect((await ask('purchase'))?.ask).toMatch(/^Send your code to 0774\s•••\s008 by SMS$/);
+		await ask('sms');
+		await ask('sms');
+		await afterTry(path);
+		expect(await ask('purchase')).toMatchObject({ ask: null, text: expect.stringMatching(/^We sent your/) });
+		expect(textsTo(phone)).toHaveLength(1);
+	});
+
 	it('is offered once more if the provider refused it', async () => {
 		// The provider refuses these numbers.
 		const path = await buy(numberEnding('403'));

@@ -7,17 +7,23 @@ export const idOf = (text: string | null | undefined): number =>
  * @param parameter the query parameter that holds a position
  * @param at position of this page; null for the first
  * @param next position of the next page; null after the last
+ * @param anchor the list in a page that has more than the list
  */
 export function pageLinks(
 	path: string,
 	filters: Readonly<Record<string, string | number | null>>,
-	{ parameter, at, next }: { parameter: string; at: unknown; next: string | number | null }
+	{
+		parameter,
+		at,
+		next,
+		anchor = ''
+	}: { parameter: string; at: unknown; next: string | number | null; anchor?: `#${string}` | '' }
 ): { first: string | null; next: string | null } {
 	const address = (more: [string, string][]) => {
 		const kept = Object.entries(filters).flatMap(([name, value]) =>
 			value === null ? [] : [[name, `${value}`]]
 		);
-		return `${path}?${new URLSearchParams([...kept, ...more]).toString()}`;
+		return `${path}?${new URLSearchParams([...kept, ...more]).toString()}${anchor}`;
 	};
 	return {
 		first: at === null ? null : address([]),

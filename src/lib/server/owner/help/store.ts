@@ -43,8 +43,9 @@ interface Page {
 export const search = (
 	queries: Queries,
 	{ ending, paymentId, sessionIds, transactions, operators }: Clues,
-	{ accountId, span, limit }: Page
+	page: Page
 ): Promise<FoundSession[]> => {
+	const { span } = page;
 	const matches = sql`
 		select session_id from payments where substr(phone, length(phone) - 3) = ${ending?.slice(-4) ?? null}
 			and phone like ${`%${ending ?? ''}`} and phone <> ${sql.lit(DELETED_NUMBER)} and created_at >= ${span.from} and created_at < ${span.to}
@@ -52,24 +53,21 @@ export const search = (
 		union select session_id from payments where operator in (${sql.join(operators)})
 			and provider_reference in (${sql.join(transactions)})
 		union select id from sessions where id in (${sql.join([0, ...sessionIds])})`;
-	return ofOwner(queries, accountId)
+	return pageOf(queries, page)
 		.where(sql<boolean>`sessions.id in (${matches})`)
-		.where('sessions.created_at', '>=', span.from)
-		.where('sessions.created_at', '<', span.to)
-		.orderBy('sessions.created_at', 'desc')
-		.orderBy('sessions.id', 'desc')
-		.limit(limit)
 		.execute();
 };
 
-export const newest = (queries: Queries, { accountId, span, limit }: Page): Promise<FoundSession[]> =>
+export const newest = (queries: Queries, page: Page): Promise<FoundSession[]> =>
+	pageOf(queries, page).execute();
+
+const pageOf = (queries: Queries, { accountId, span, limit }: Page) =>
 	ofOwner(queries, accountId)
 		.where('sessions.created_at', '>=', span.from)
 		.where('sessions.created_at', '<', span.to)
 		.orderBy('sessions.created_at', 'desc')
 		.orderBy('sessions.id', 'desc')
-		.limit(limit)
-		.execute();
+		.limit(limit);
 
 export const find = (queries: Queries, accountId: number, id: number) =>
 	ofOwner(queries, accountId).where('sessions.id', '=', id).executeTakeFirst();

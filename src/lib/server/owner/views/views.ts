@@ -6,8 +6,6 @@ import { binder } from '#lib/server/platform/bind.ts';
 
 /** An administrator sees the pages of an owner for this long at most. */
 const MAX_VIEW_MINUTES = 30;
-/** Views in the owner's list. */
-const MAX_LISTED = 20;
 const VIEW_JOB = 'owner-view.end';
 
 interface ViewOrder {
@@ -104,11 +102,17 @@ async function end({ audit, clock }: Base, trx: Tx, id: number, actor: string): 
 	await audit.record(trx, { actor, action: 'owner.view_ended', reason: view.reason, after });
 }
 
-const ofOwner = ({ database }: Base, accountId: number) =>
+/** @param page views older than the one with the id `before`, if it is given */
+const ofOwner = (
+	{ database }: Base,
+	accountId: number,
+	{ before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number }
+) =>
 	database.db
 		.selectFrom('owner_views')
 		.selectAll()
 		.where('account_id', '=', accountId)
-		.orderBy('started_at', 'desc')
-		.limit(MAX_LISTED)
+		.where('id', '<', before)
+		.orderBy('id', 'desc')
+		.limit(limit)
 		.execute();

@@ -2,6 +2,7 @@ import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/decision.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
+import { moment } from '#lib/format/text.ts';
 import type { App } from '../../app.ts';
 import { allowedDecisions, DecisionRefused, type Evidence } from '../../billing/reviews/decisions.ts';
 import type { Review, ReviewReason } from '../../billing/reviews/reviews.ts';
@@ -55,7 +56,7 @@ export async function reviewPage(event: ReviewEvent) {
 			resolvedBy: nameOf(review.resolved_by ?? '')
 		},
 		decisions: resolved_at === null ? allowedDecisions(review, evidence?.payment ?? null) : [],
-		payment: evidence && factsOf(evidence),
+		payment: evidence && factsOf(evidence, event.locals.app.config.reportTimezone),
 		refunds: (evidence?.refunds ?? []).map((refund) => ({
 			...{ id: refund.id, status: refund.status, reason: refund.reason },
 			...{ sent: refund.submit_state, at: refund.created_at, reference: refund.reference },
@@ -76,26 +77,27 @@ async function evidenceOf({ payments }: App, { payment_id }: Review): Promise<Ev
 	return payment_id === null ? null : payments.evidenceOf(payment_id);
 }
 
-function factsOf({ payment }: Evidence) {
-	return {
-		id: payment.id,
-		sessionId: payment.session_id,
-		amount: formatMinor(payment.amount_minor, payment.currency),
-		taken:
-			payment.settled_minor === null
-				? null
-				: formatMinor(payment.settled_minor, payment.settled_currency ?? payment.currency),
-		phone: maskPhone(payment.phone),
-		operator: payment.operator,
-		status: payment.status,
-		failure: payment.failure_message,
-		reference: payment.reference,
-		operatorReference: payment.operator_reference,
-		transaction: payment.provider_reference,
-		createdAt: payment.created_at,
-		paidAt: payment.paid_at,
-		refundedAt: payment.refunded_at
-	};
+function factsOf({ payment }: Evidence, timeZone: string): [label: string, value: string][] {
+	const { settled_minor: taken, settled_currency: currency } = payment;
+	const timeText = (at: number | null) =>
+		at === null ? null : moment(at, timeZone, { second: '2-digit', year: 'numeric' });
+	const facts: [string, string | null][] = [
+		['Payment', String(payment.id)],
+		['Session', String(payment.session_id)],
+		['Status', payment.status],
+		['Requested', formatMinor(payment.amount_minor, payment.currency)],
+		['Taken', taken === null ? null : formatMinor(taken, currency ?? payment.currency)],
+		['Number', maskPhone(payment.phone)],
+		['Operator', payment.operator],
+		['Ordered', timeText(payment.created_at)],
+		['Paid', timeText(payment.paid_at)],
+		['Refunded', timeText(payment.refunded_at)],
+		['Failure', payment.failure_message],
+		['Our reference', payment.reference],
+		['Operator’s reference', payment.operator_reference],
+		['Transaction', payment.provider_reference]
+	];
+	return facts.filter((fact): fact is [string, string] => fact[1] !== null);
 }
 
 /** Carries out the decision of the form, and leads back to the review. */

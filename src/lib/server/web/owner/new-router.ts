@@ -43,7 +43,7 @@ export async function addRouter(event: RequestEvent) {
 	const { entry } = readEntry(field);
 	const key = PURCHASE_TOKEN_PATTERN.test(field('key')) ? field('key') : purchaseToken();
 	const [price, chosen] = [field('price'), field('access')];
-	const refused = (errors: Errors, problem = m.owner_offers_check()) =>
+	const refused = (errors: Errors, problem = m.owner_check_fields()) =>
 		fail(400, { key, entry, price, chosen, errors, problem });
 	const choice = CHOICES.find(([kind, security]) => valueOf(kind, security) === chosen);
 	if (!choice) return refused({}, m.owner_access_choose());

@@ -18,6 +18,7 @@ const EVERYBODY: readonly OwnerRole[] = ['owner', 'manager', 'cashier'];
 export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, readonly OwnerRole[]>>>> = {
 	'': { page: EVERYBODY },
 	'[...unknown]': { page: EVERYBODY },
+	account: { page: EVERYBODY, password: EVERYBODY, sessions: EVERYBODY },
 	people: { page: MANAGERS },
 	help: { page: EVERYBODY },
 	'help/[session]': { page: EVERYBODY },

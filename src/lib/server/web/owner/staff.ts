@@ -13,7 +13,7 @@ import {
 	type StaffRole
 } from '../../developer/accounts/accounts.ts';
 import { readFields, type Fields } from '../form.ts';
-import { idOf } from '../page-links.ts';
+import { idOf, pageLinks } from '../page-links.ts';
 import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';
 import { editorOf, type OwnerVisitor } from './owner.ts';
 
@@ -26,12 +26,18 @@ export function roleWords(role: StaffRole): { name: string; text: string } {
 	}
 }
 
+const VIEWS_PER_PAGE = 20;
+
+/** /owner/staff?before=ID: the views of administrators before this one. */
 export async function staffPage(event: RequestEvent, { owner }: OwnerVisitor) {
 	const { app, origin } = event.locals;
-	const [people, views] = await Promise.all([
+	const at = idOf(event.url.searchParams.get('before')) || null;
+	const [people, found] = await Promise.all([
 		app.accounts.staffOf(owner.id),
-		app.ownerViews.ofOwner(owner.id)
+		app.ownerViews.ofOwner(owner.id, { before: at ?? undefined, limit: VIEWS_PER_PAGE + 1 })
 	]);
+	const views = found.slice(0, VIEWS_PER_PAGE);
+	const next = found.length > VIEWS_PER_PAGE ? (views.at(-1)?.id ?? null) : null;
 	const passwords = await Promise.all(people.map((person) => app.signIn.passwordState(person, origin)));
 	const { reportTimezone: timeZone } = app.config;
 	const done: Record<string, () => string> = { role: m.staff_changed, remove: m.staff_removed };
@@ -51,6 +57,7 @@ export async function staffPage(event: RequestEvent, { owner }: OwnerVisitor) {
 					? m.staff_view_now({ from: moment(from, timeZone) })
 					: m.staff_view_time({ from: moment(from, timeZone), to: moment(to, timeZone) })
 		})),
+		viewPages: pageLinks(link('/owner/staff'), {}, { parameter: 'before', at, next, anchor: '#views' }),
 		done: done[event.url.searchParams.get('done') ?? '']?.() ?? null
 	};
 }
@@ -73,7 +80,7 @@ export async function inviteStaff(event: RequestEvent, visitor: OwnerVisitor) {
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();
 	const role = roleOf(field) ?? 'cashier';
-	if (!isEmail(email)) return refused(400, m.owner_forgot_incomplete(), { email, role });
+	if (!isEmail(email)) return refused(400, m.owner_email_incomplete(), { email, role });
 	try {
 		const { person, isNew } = await app.accounts.addStaff({ email, role }, employerOf(visitor));
 		// A former employer may have set the password.

@@ -12,9 +12,9 @@ export async function mailLink(event: RequestEvent, { isNew }: { isNew: boolean 
 	const { signIn } = event.locals.app;
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();
-	if (!isEmail(email)) return fail(400, { email, problem: m.owner_forgot_incomplete() });
+	if (!isEmail(email)) return fail(400, { email, problem: m.owner_email_incomplete() });
 	if (signIn.mailProblem !== null) {
-		return fail(503, { email, problem: m.owner_forgot_no_mail() });
+		return fail(503, { email, problem: m.owner_mail_off() });
 	}
 	const refused =
 		(await tooOften(event, 'sign-in-mail', { email })) ?? (await tooManyMails(event, email, { email }));

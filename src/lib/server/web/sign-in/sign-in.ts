@@ -252,7 +252,7 @@ export async function answerPasskeyCall(event: RequestEvent, call: string): Prom
 	if (foreign) return Response.json({}, { status: 403 });
 	const decision = await locals.app.rateLimits.take(`passkey:${networkOf(event)}`, MAX_PASSKEY_CALLS);
 	if (!decision.admitted) return Response.json({}, { status: 429 });
-	// Nobody could see or remove the passkey of a person without an account page.
+	// The account page of staff lists no passkeys, so nobody could see or remove one.
 	const isNew = call.endsWith('registration') || call === 'generate-register-options';
 	if (isNew && (await visitor(event))?.account.role === 'staff') return Response.json({}, { status: 403 });
 	const response = await (await authOf(event)).handler(request);

@@ -8,6 +8,7 @@ import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 import { pageAddress, shortLines } from '../../s/[token]/receipt.ts';
+import { codeBySms } from '../../s/[token]/code-by-sms.ts';
 import { methodsAgain, priceAgain } from '../../s/[token]/retry.ts';
 import { purchaseShown, type Purchase } from '../../s/[token]/view.ts';
 import { signInInstructions } from '../../s/[token]/sign-in-instructions.ts';
@@ -18,12 +19,14 @@ const PAYS_AGAIN: readonly string[] = ['retry', 'wait-or-retry', 'renew'];
 export async function kioskPurchase(
 	event: RequestEvent,
 	token: string,
-	purchase: Purchase
+	purchase: Purchase,
+	{ smsRefused = false } = {}
 ): Promise<KioskPurchase> {
 	const { clock, config, gateways } = event.locals.app;
 	const { session, payment, code } = purchase;
 	const now = new Date(clock.now());
-	const { state, pass, notes, watch } = purchaseShown(purchase, now, config.reportTimezone);
+	const shown = purchaseShown(purchase, now, config.reportTimezone);
+	const { state, pass, notes, watch } = shown;
 	const { kind, tone, title, text, next, note, action, polls } = state;
 	const { ssid } = session;
 	const signIn = pass ? await gateways.signInMethodAt(purchase.router.id) : 'typed';
@@ -46,6 +49,7 @@ export async function kioskPurchase(
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
 		data: pass?.data ? dataWords(pass.data).text : null,
 		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code }),
+		sms: await codeBySms(event, token, shown, smsRefused),
 		again: PAYS_AGAIN.includes(action) ? againOf(purchase) : null
 	};
 }

@@ -15,14 +15,22 @@ type Event = RequestEvent<{ token: string }>;
 type Notifications = Event['locals']['app']['notifications'];
 type Status = NonNullable<NonNullable<Awaited<ReturnType<Notifications['codeOf']>>>['status']>;
 
-/** Describes the SMS of a purchase with a running pass. Returns null if the installation offers none. */
-export async function codeBySms({ locals, params, url }: Event, shown: PurchaseShown) {
+/**
+ * Describes the SMS of a purchase with a running pass. Returns null if the installation offers none.
+ * @param wasRefused the last request for an SMS was refused before it was queued
+ */
+export async function codeBySms(
+	{ locals }: RequestEvent,
+	token: string,
+	shown: PurchaseShown,
+	wasRefused: boolean
+) {
 	const phone = payingNumber(shown);
-	const sms = phone && (await locals.app.notifications.codeOf(params.token));
+	const sms = phone && (await locals.app.notifications.codeOf(token));
 	if (!sms) return null;
 	const number = hideMiddle(formatMobile(phone));
 	const isWaiting = sms.status === 'queued' || sms.status === 'sending';
-	const status = sms.status ?? (url.searchParams.has('no-sms') ? 'failed' : null);
+	const status = sms.status ?? (wasRefused ? 'failed' : null);
 	return {
 		/** '' before the first one. */
 		state: sms.status ?? '',
@@ -46,17 +54,24 @@ function payingNumber({ pass, part: { payment } }: PurchaseShown): string | null
 	return isKnown ? payment.phone : null;
 }
 
-/** Sends the code. Sent twice, the form sends one SMS. */
+/** Sends the code, and leads back to the page. */
 export async function sendCode(event: Event): Promise<never> {
-	const { app, origin } = event.locals;
 	const { token } = event.params;
-	const purchase = await findPurchase(event);
+	const isSent = await sendCodeOf(event, token, await findPurchase(event));
+	redirect(303, link(`/s/${token}`) + (isSent ? '' : '?no-sms'));
+}
+
+/** Queues the SMS; a second request for the same one queues none. Returns false if it is refused. */
+export async function sendCodeOf(
+	{ locals: { app, origin } }: RequestEvent,
+	token: string,
+	purchase: Purchase
+): Promise<boolean> {
 	const shown = purchaseShown(purchase, new Date(app.clock.now()), app.config.reportTimezone);
 	const phone = payingNumber(shown);
 	const signIn = await app.gateways.signInMethodAt(purchase.router.id);
 	const text = shown.pass && smsText(purchase, shown.pass.session, { signIn, origin });
-	const isSent = !phone || !text || (await app.notifications.sendCode(token, { phone, text }));
-	redirect(303, link(`/s/${token}`) + (isSent ? '' : '?no-sms'));
+	return !phone || !text || app.notifications.sendCode(token, { phone, text });
 }
 
 /** Writes what signs in without the page, then the code that opens it. */

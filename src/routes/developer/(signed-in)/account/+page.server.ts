@@ -1,15 +1,8 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
-import {
-	changePassword,
-	endSessions,
-	listPasskeys,
-	listSessions,
-	newPasswordProblem,
-	removePasskey
-} from '#lib/server/web/sign-in/sign-in.ts';
-import { tooSoon } from '#lib/server/web/sign-in/sign-in-limits.ts';
+import { answerChangePassword } from '#lib/server/web/sign-in/change-password.ts';
+import { endSessions, listPasskeys, listSessions, removePasskey } from '#lib/server/web/sign-in/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const HERE = '/developer/account';
@@ -46,15 +39,8 @@ async function idOf(event: RequestEvent): Promise<string> {
 
 export const actions: Actions = {
 	password: async (event) => {
-		const visitor = await requireVisitor(event);
-		const { field } = await readFields(event.request);
-		const problem = await newPasswordProblem(field('wanted'), visitor.email);
-		if (problem !== null) return fail(400, { problem });
-		const refused = await tooSoon(event, visitor.email, {});
+		const refused = await answerChangePassword(event, await requireVisitor(event));
 		if (refused) return refused;
-		const passwords = { current: field('current'), wanted: field('wanted') };
-		const changed = await changePassword(event, visitor, passwords);
-		if (!changed) return fail(400, { problem: 'The current password is wrong.' });
 		done('password');
 	},
 	session: async (event) => {

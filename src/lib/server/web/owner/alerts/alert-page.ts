@@ -79,7 +79,7 @@ export async function changeAlerts(event: RequestEvent, accountId: number) {
 		case 'address': {
 			const isMail = channel === 'email';
 			const address = isMail ? (isEmail(typed) ? typed : null) : parseMobile(typed, config.defaultRegion);
-			if (address === null) return refused(isMail ? m.owner_forgot_incomplete() : m.alerts_bad_number());
+			if (address === null) return refused(isMail ? m.owner_email_incomplete() : m.alerts_bad_number());
 			const write = (code: string) => ({
 				subject: m.alerts_code_subject(),
 				text: m.alerts_code_message({ code })

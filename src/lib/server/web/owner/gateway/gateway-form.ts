@@ -84,7 +84,7 @@ export function gatewayErrors({ problems }: InputError) {
 		access: m.owner_gateway_access
 	};
 	const other = fields.find((field) => !(field in ERRORS));
-	const problem = other === undefined ? m.owner_offers_check() : (general[other] ?? m.owner_access_refused)();
+	const problem = other === undefined ? m.owner_check_fields() : (general[other] ?? m.owner_access_refused)();
 	return { errors, problem };
 }
 

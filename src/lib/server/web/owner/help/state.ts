@@ -20,24 +20,17 @@ export function helpState({ session, payment }: FoundPurchase): HelpState {
 	}
 }
 
-function ofPayment(payment: FoundPurchase['payment']): HelpState {
-	switch (payment?.status) {
-		case 'pending':
-			return 'waiting';
-		case 'expired':
-			return 'unknown';
-		case 'success':
-			return 'paid';
-		case 'refund_pending':
-			return 'refunding';
-		case 'refunded':
-			return 'refunded';
-		case 'refund_failed':
-			return 'refund_failed';
-		default:
-			return 'unpaid';
-	}
-}
+const PAYMENT_STATES: Readonly<Record<string, HelpState>> = {
+	pending: 'waiting',
+	expired: 'unknown',
+	success: 'paid',
+	refund_pending: 'refunding',
+	refunded: 'refunded',
+	refund_failed: 'refund_failed'
+};
+
+const ofPayment = (payment: FoundPurchase['payment']): HelpState =>
+	PAYMENT_STATES[payment?.status ?? ''] ?? 'unpaid';
 
 type Tone = 'good' | 'notice' | 'bad';
 
@@ -64,26 +57,17 @@ export function adviceFor(
 	words: { isConnected: boolean; ssid: string; address: string; number: string; time: string }
 ): string {
 	const { ssid, address, number, time } = words;
-	switch (state) {
-		case 'active':
-			return words.isConnected
-				? m.help_do_connected({ address })
-				: m.help_do_not_connected({ ssid, address });
-		case 'paid':
-			return m.help_do_paid({ time });
-		case 'refund_failed':
-			return m.help_do_refund_failed({ number });
-		case 'waiting':
-			return m.help_do_waiting();
-		case 'unknown':
-			return m.help_do_unknown();
-		case 'unpaid':
-			return m.help_do_unpaid();
-		case 'ended':
-			return m.help_do_ended();
-		case 'refunding':
-			return m.help_do_refunding();
-		case 'refunded':
-			return m.help_do_refunded();
-	}
+	const advice: Record<HelpState, () => string> = {
+		waiting: m.help_do_waiting,
+		unknown: m.help_do_unknown,
+		unpaid: m.help_do_unpaid,
+		paid: () => m.help_do_paid({ time }),
+		active: () =>
+			words.isConnected ? m.help_do_connected({ address }) : m.help_do_not_connected({ ssid, address }),
+		ended: m.help_do_ended,
+		refunding: m.help_do_refunding,
+		refunded: m.help_do_refunded,
+		refund_failed: () => m.help_do_refund_failed({ number })
+	};
+	return advice[state]();
 }

@@ -56,34 +56,35 @@ function resultEntries(payment: Payment): Entry[] {
 			{ at: paidAt, text: transaction === null ? text : `${text} ${m.help_transaction({ transaction })}` }
 		];
 	}
-	if (status === 'failed') return [{ at, text: m.help_at_failed({ number, reason: failureText(payment) }) }];
+	if (status === 'failed')
+		return [
+			{
+				at,
+				text: m.help_at_failed({
+					number,
+					reason: (FAILURES[payment.failure_code ?? ''] ?? m.help_why_error)()
+				})
+			}
+		];
 	return status === 'expired' ? [{ at, text: m.help_at_unanswered({ number }) }] : [];
 }
 
-function failureText({ failure_code: code }: Payment): string {
-	switch (code) {
-		case 'payer_rejected':
-			return m.help_why_rejected();
-		case 'insufficient_funds':
-			return m.purchase_refused_insufficient_funds_title();
-		case 'payer_not_found':
-			return m.purchase_refused_payer_not_found_title();
-		case 'payer_limit_reached':
-			return m.purchase_refused_payer_limit_reached_title();
-		case 'payer_timeout':
-			return m.help_why_timeout();
-		case 'provider_unavailable':
-			return m.purchase_refused_provider_unavailable_title();
-		default:
-			return m.help_why_error();
-	}
-}
+type Texts = Readonly<Record<string, () => string>>;
+
+const FAILURES: Texts = {
+	payer_rejected: m.help_why_rejected,
+	insufficient_funds: m.purchase_refused_insufficient_funds_title,
+	payer_not_found: m.purchase_refused_payer_not_found_title,
+	payer_limit_reached: m.purchase_refused_payer_limit_reached_title,
+	payer_timeout: m.help_why_timeout,
+	provider_unavailable: m.purchase_refused_provider_unavailable_title
+};
 
 function refundEntries({ refunds, payments }: PurchaseFacts): Entry[] {
 	return refunds.flatMap((refund) => {
 		const number = String(refund.payment_id);
 		const sum = formatMinor(refund.amount_minor, refund.currency);
-		const reason = refundReason(refund.reason);
+		const reason = REFUND_REASONS[refund.reason]?.() ?? '';
 		const begun = {
 			at: refund.created_at,
 			text: `${m.help_at_refund({ number, money: sum })} ${reason}`.trim()
@@ -97,24 +98,14 @@ function refundEntries({ refunds, payments }: PurchaseFacts): Entry[] {
 	});
 }
 
-function refundReason(reason: string): string {
-	switch (reason) {
-		case 'duplicate_payment':
-			return m.help_why_duplicate();
-		case 'session_cancelled':
-			return m.help_why_cancelled();
-		case 'late_payment':
-			return m.help_why_late();
-		case 'provisioning_failed':
-			return m.help_why_router();
-		case 'amount_mismatch':
-			return m.help_why_amount();
-		case 'admin':
-			return m.help_why_owner();
-		default:
-			return '';
-	}
-}
+const REFUND_REASONS: Texts = {
+	duplicate_payment: m.help_why_duplicate,
+	session_cancelled: m.help_why_cancelled,
+	late_payment: m.help_why_late,
+	provisioning_failed: m.help_why_router,
+	amount_mismatch: m.help_why_amount,
+	admin: m.help_why_owner
+};
 
 const reviewEntries = ({ reviews }: PurchaseFacts): Entry[] =>
 	reviews.flatMap(({ payment_id: id, opened_at: openedAt, resolved_at: resolvedAt }) => {
@@ -147,22 +138,13 @@ function endEntries({ session }: PurchaseFacts): Entry[] {
 	if (at === null) return [];
 	if (status === 'expired') return [{ at, text: m.help_at_over() }];
 	if (status !== 'ended' && status !== 'cancelled') return [];
-	return [{ at, text: endText(reason) }];
+	return [{ at, text: (ENDS[reason ?? ''] ?? m.help_at_ended)() }];
 }
 
-function endText(reason: string | null): string {
-	switch (reason) {
-		case 'client_ended':
-			return m.help_at_ended_by_customer();
-		case 'data_limit_reached':
-			return m.help_at_no_data();
-		case 'client_cancelled':
-			return m.help_at_cancelled();
-		case 'payment_timeout':
-			return m.help_at_timed_out();
-		case 'provisioning_failed':
-			return m.help_at_not_connected();
-		default:
-			return m.help_at_ended();
-	}
-}
+const ENDS: Texts = {
+	client_ended: m.help_at_ended_by_customer,
+	data_limit_reached: m.help_at_no_data,
+	client_cancelled: m.help_at_cancelled,
+	payment_timeout: m.help_at_timed_out,
+	provisioning_failed: m.help_at_not_connected
+};

@@ -77,7 +77,7 @@ function refusal({ items, message }: AppError, draft: OffersDraft, router: Owned
 		if (row === undefined || field === null) problem ??= text;
 		else errors[row] = { [field]: text, ...errors[row] };
 	}
-	return { ...NOTHING, draft, errors, problem: problem ?? m.owner_offers_check() };
+	return { ...NOTHING, draft, errors, problem: problem ?? m.owner_check_fields() };
 }
 
 /** Shows the offers of a CSV file for a check. Nothing is saved. */
