@@ -24,12 +24,12 @@ export const createAccount = defineCommand({
 	options: { email: { type: 'string' }, role: { type: 'string' }, plan: { type: 'string' } },
 	async run({ values, open }) {
 		const email = required(values.email, '--email');
-		if (!isEmail(email)) throw new UsageError(`--email is not an e-mail address: "${values.email}".`);
+		if (!isEmail(email)) throw new UsageError(`--email is not an email address: "${values.email}".`);
 		const role = oneOf(required(values.role, '--role'), ROLES, '--role');
 		const plan = oneOf(values.plan ?? 'default', PLANS, '--plan');
 		const app = await open();
 		const created = await app.signIn.createAccount({ email, role, plan }, AUTHOR, originOf(app));
-		if (!created) throw new CommandError(`The e-mail address ${email} is taken by another account.`);
+		if (!created) throw new CommandError(`The email address ${email} is taken by another account.`);
 		const { account, invitation } = created;
 		const { id, email: stored, status, created_at: at } = account;
 		const link = invitation === null ? {} : { invitation };

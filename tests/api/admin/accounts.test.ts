@@ -116,7 +116,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(taken).toMatchObject({ status: 409, text: expect.stringContaining('another account has it') });
 		for (const email of ['me@', `x'@example.org`]) {
 			const wrong = await admin.post('/admin/accounts/new', { ...fields, role: 'owner', email });
-			expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining('E-mail address: ') });
+			expect(wrong).toMatchObject({ status: 400, text: expect.stringContaining('Email address: ') });
 			expect(await idOf(email)).toBe(0);
 		}
 	});

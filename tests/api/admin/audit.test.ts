@@ -55,7 +55,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect((await exported('')).length).toBe(await fixture().sql.count('select count(*) from audit_log'));
 	});
 
-	it('an account is found by its e-mail address, a payment by its number, and changes are shown', async () => {
+	it('an account is found by its email address, a payment by its number, and changes are shown', async () => {
 		const byEmail = await admin.get('/admin/audit?actor=Admin@airtill.example&action=test.one');
 		expect(byEmail.text).toContain('test.one, payment');
 		expect(byEmail.text).toContain('2026-03-11 15:00:00, admin@airtill.example');
@@ -85,8 +85,8 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 	});
 
 	it.each([
-		['actor', `actor=${'x'.repeat(201)}`, 'E-mail or name of the actor: '],
-		['actor', 'actor=%00', 'E-mail or name of the actor: '],
+		['actor', `actor=${'x'.repeat(201)}`, 'Email or name of the actor: '],
+		['actor', 'actor=%00', 'Email or name of the actor: '],
 		['action', 'action=%00', 'Action: '],
 		['payment', 'payment=one', 'Payment number: '],
 		['from', 'from=2026-02-30', 'From: '],

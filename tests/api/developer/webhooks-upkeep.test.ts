@@ -1,4 +1,4 @@
-/** Accounts get an e-mail about failing webhooks. Deliveries are deleted after a month. */
+/** Accounts get an email about failing webhooks. Deliveries are deleted after a month. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

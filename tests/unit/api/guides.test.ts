@@ -35,7 +35,7 @@ it('the webhooks guide has the numbers of the code', () => {
 		`up to ${RETRY_DELAYS_MS.length + 1} times`,
 		`5 seconds, 5 minutes, 30 minutes, ${hours.slice(0, -1).join(', ')} and ${hours.at(-1)} hours`,
 		`after ${DISABLE_AFTER_MS / DAY} days without success and at least ${LEAST_FAILURES} failures`,
-		`e-mail after ${NOTIFY_AFTER_MS / DAY} days`,
+		`email after ${NOTIFY_AFTER_MS / DAY} days`,
 		`last ${KEEP_MS / DAY} days`,
 		`work for ${OLD_SECRET_MS / HOUR} hours`
 	]) {

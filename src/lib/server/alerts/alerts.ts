@@ -70,7 +70,7 @@ export const eventsOf = ({ events }: store.ChannelRow) => JSON.parse(events) as 
 
 /**
  * Replaces the address and sends a code to it. Nothing else is sent there before `confirm`.
- * @param address e-mail address, or E.164
+ * @param address email address, or E.164
  * @returns false if too many codes were sent
  */
 function setAddress(

@@ -32,7 +32,7 @@ export function* checkAddresses(
 	} else yield ok('callbacks', `operators call ${callbackUrl}`);
 
 	if (!isSandbox && contacts.length === 0) {
-		yield warn('contact', 'buyers find no phone number or e-mail address under /help', 'set CONTACT');
+		yield warn('contact', 'buyers find no phone number or email address under /help', 'set CONTACT');
 	}
 
 	if (!smtp && isSandbox) yield ok('mail', 'mails are printed, not sent');

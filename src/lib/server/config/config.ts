@@ -137,7 +137,7 @@ const serverConfig = (settings: Settings) => ({
 	logLevel: settings.AIRTILL_LOG_LEVEL,
 	/** null: no metrics. */
 	metricsToken: settings.METRICS_TOKEN ?? null,
-	/** null: e-mails are printed (sandbox) or not sent (live). */
+	/** null: emails are printed (sandbox) or not sent (live). */
 	smtp:
 		settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined
 			? { url: settings.SMTP_URL, from: settings.MAIL_FROM }
@@ -192,7 +192,7 @@ const salesConfig = (settings: Settings) => ({
 	paymentMethods: settings.PAYMENT_METHODS,
 	defaultRegion: settings.DEFAULT_REGION,
 	centre: settings.MAP_CENTRE,
-	/** For buyers: phone numbers and e-mail addresses. */
+	/** For buyers: phone numbers and email addresses. */
 	contacts: settings.CONTACT ?? [],
 	/** null: the standard texts. */
 	textsDir: settings.TEXTS_DIR ?? null,

@@ -83,15 +83,15 @@ export const SETTINGS = {
 			.url({ protocol: /^smtps?$/, error: 'Use "smtps://USER:PASSWORD@HOST:465" or "smtp://HOST:587".' })
 			.optional(),
 		description:
-			'Mail server for sign-in links and alerts, for example `smtps://USER:PASSWORD@mail.example:465`. Without it a sandbox prints e-mails, and live mode sends none.'
+			'Mail server for sign-in links and alerts, for example `smtps://USER:PASSWORD@mail.example:465`. Without it a sandbox prints emails, and live mode sends none.'
 	},
 	MAIL_FROM: {
 		schema: z
 			.string()
-			.regex(/^[^\r\n]*@[^\r\n]*$/, 'Use an e-mail address, e.g. "Airtill <till@airtill.example>".')
+			.regex(/^[^\r\n]*@[^\r\n]*$/, 'Use an email address, e.g. "Airtill <till@airtill.example>".')
 			.optional(),
 		description:
-			'Sender of these e-mails, for example `Airtill <till@airtill.example>`. Required with `SMTP_URL`.'
+			'Sender of these emails, for example `Airtill <till@airtill.example>`. Required with `SMTP_URL`.'
 	},
 	...SMS_SETTINGS,
 	CONTACT: {
@@ -99,10 +99,10 @@ export const SETTINGS = {
 			.string()
 			.transform((text) => text.split(',').map((one) => one.trim()))
 			.pipe(
-				z.array(z.string().refine(isContact, 'Use phone numbers and e-mail addresses, separated by commas.'))
+				z.array(z.string().refine(isContact, 'Use phone numbers and email addresses, separated by commas.'))
 			)
 			.optional(),
-		description: 'Where buyers get help: phone numbers and e-mail addresses, separated by commas.'
+		description: 'Where buyers get help: phone numbers and email addresses, separated by commas.'
 	},
 	TEXTS_DIR: {
 		schema: z.string().refine(existsSync, 'Use a folder that exists.').optional(),

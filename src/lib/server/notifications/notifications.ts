@@ -15,11 +15,11 @@ import { partsOf, smsText } from './sms/text.ts';
 import * as store from './store.ts';
 
 /**
- * Sends e-mails and SMS that a transaction has queued.
+ * Sends emails and SMS that a transaction has queued.
  *
  * States: `queued`, `sending`, then `sent`, `failed` or `uncertain`.
  * Guarantees: a reason (`key`) has one notification. An SMS costs money, so it is repeated only if the request reached
- * nobody; after a lost response or a crash it is `uncertain` and counts as paid. An e-mail is repeated after any
+ * nobody; after a lost response or a crash it is `uncertain` and counts as paid. An email is repeated after any
  * error, because a second copy costs nothing.
  * Security: the content, which may have a code, is sealed and deleted after the last attempt.
  */

@@ -31,7 +31,7 @@ interface Details {
 	gateway?: string;
 }
 
-/** Logs who got access and who was refused. Never what was typed: people type passwords as e-mail addresses. */
+/** Logs who got access and who was refused. Never what was typed: people type passwords as email addresses. */
 export function logSecurity(source: Source, event: SecurityEvent, details: Details): void {
 	const { app, requestId } = source.locals;
 	const network = networkOf(source);

@@ -432,7 +432,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it.each([
 			['an address that is taken', ['--email', OWNER.toUpperCase(), '--role', 'app'], 'is taken', 1],
-			['an address that is none', ['--email', 'me@', '--role', 'app'], 'is not an e-mail address: "me@"', 2],
+			['an address that is none', ['--email', 'me@', '--role', 'app'], 'is not an email address: "me@"', 2],
 			[
 				'an unknown role',
 				['--email', 'a@b.example', '--role', 'root'],

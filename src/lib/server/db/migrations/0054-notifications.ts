@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/** E-mails and SMS. `key` names the reason, which has one row. */
+/** Emails and SMS. `key` names the reason, which has one row. */
 export const notifications: Migration = {
 	name: '0054-notifications',
 	statements: ({ id, int, end }) => [

@@ -10,7 +10,7 @@ export interface NotificationsTable {
 	kind: 'code' | 'unresponsive' | 'responding' | 'earnings' | 'reviews' | 'buyer';
 	/** Names its reason, for example `purchase … 0`. */
 	key: string;
-	/** E-mail address, or number in E.164. */
+	/** Email address, or number in E.164. */
 	address: string;
 	/** Subject and text as JSON, sealed; null after the last try. */
 	content_sealed: string | null;

@@ -32,7 +32,7 @@ export function createAccounts(context: Base) {
 		create,
 		find: async (id: number): Promise<Account | null> => (await byId(db, 'accounts', id)) ?? null,
 		findByEmail,
-		/** Returns the account of an e-mail address. Creates it if there is none. */
+		/** Returns the account of an email address. Creates it if there is none. */
 		async ensure(account: NewAccount, actor?: string): Promise<Account> {
 			const known = (await findByEmail(account.email)) ?? (await create(account, actor));
 			// Another process created it meanwhile.
@@ -66,7 +66,7 @@ export function createAccounts(context: Base) {
 	};
 }
 
-/** Returns null if the e-mail address is taken. @param actor who creates it, for the audit log */
+/** Returns null if the email address is taken. @param actor who creates it, for the audit log */
 function createAccount(
 	{ audit, clock, database }: Base,
 	account: NewAccount,

@@ -9,7 +9,7 @@ export const STAFF_ROLES = ['cashier', 'manager'] as const satisfies readonly St
 /** Of one owner. */
 export const MAX_STAFF = 50;
 
-/** `taken`: the e-mail address has an account. */
+/** `taken`: the email address has an account. */
 export class StaffRefused extends Refusal<'taken' | 'full'> {}
 
 /** The owner, and who acts for the audit log. */

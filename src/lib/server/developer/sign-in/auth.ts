@@ -4,7 +4,7 @@ import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from '#lib/developer
 import type { Database } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 
-/** Only an e-mailed link sets a password, because it proves that the address belongs to the person. */
+/** Only an emailed link sets a password, because it proves that the address belongs to the person. */
 interface AuthOptions {
 	database: Database;
 	log: Log;
@@ -120,7 +120,7 @@ const passkeyOptions = (origin: string): PasskeyOptions => ({
 	rpID: new URL(origin).hostname,
 	rpName: 'Airtill',
 	origin,
-	// A passkey replaces e-mail and password: it must be discoverable and verify the person.
+	// A passkey replaces email and password: it must be discoverable and verify the person.
 	authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
 	authentication: {
 		afterVerification({ verification }) {

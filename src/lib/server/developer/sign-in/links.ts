@@ -69,7 +69,7 @@ async function mailNow(state: SignInState, { origin, isNew, write, ...request }:
 	await mailer.send({ to: email, ...write(await createLink(state, origin, link)) });
 }
 
-/** Returns the e-mail address of a link; null if it is used, expired or unknown. */
+/** Returns the email address of a link; null if it is used, expired or unknown. */
 export async function linkOwner(state: SignInState, token: string, origin: string): Promise<string | null> {
 	// Excludes NUL, which PostgreSQL refuses in text.
 	if (!TOKEN.test(token)) return null;
@@ -81,7 +81,7 @@ export async function linkOwner(state: SignInState, token: string, origin: strin
 
 /**
  * Creates an account, with an invitation if its role does not sign up itself.
- * @returns null if the e-mail address is taken
+ * @returns null if the email address is taken
  */
 export async function createAccount(
 	state: SignInState,

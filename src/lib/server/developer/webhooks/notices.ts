@@ -12,7 +12,7 @@ export const mailNotices =
 		await mailer.send(noticeMail(notice, { email: account.email, origin }));
 	};
 
-/** Writes the e-mail about a failing webhook. @param origin address of the developer area, if known */
+/** Writes the email about a failing webhook. @param origin address of the developer area, if known */
 export function noticeMail(notice: WebhookNotice, to: { email: string; origin: string | null }): Mail {
 	const { host } = new URL(notice.url);
 	const where =

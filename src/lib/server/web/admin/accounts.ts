@@ -128,7 +128,7 @@ export const invite = (event: AccountEvent, visitor: Visitor) =>
 	change(event, visitor, 'invite', async (account, { note }) => {
 		const link = await inviteWithoutPassword(event, account, { by: actorOf(visitor), note });
 		if (link !== null) return { link };
-		return wrong('This account has a password. Its person can ask for a new one by e-mail.', 409);
+		return wrong('This account has a password. Its person can ask for a new one by email.', 409);
 	});
 
 export const deleteInvitations = (event: AccountEvent, visitor: Visitor) =>
@@ -163,14 +163,14 @@ export async function createAccount(event: RequestEvent, visitor: Visitor) {
 	const [role, plan, { note, problem }] = [roleOf(field), planOf(field), readReason(field)];
 	const refused = (status: number, reason: string) =>
 		fail(status, { email, role, plan, note, problem: reason, created: null });
-	if (!isEmail(email)) return refused(400, 'E-mail address: write one such as ann@example.org.');
+	if (!isEmail(email)) return refused(400, 'Email address: write one such as ann@example.org.');
 	if (!role) return refused(400, ROLE_PROBLEM);
 	if (!plan) return refused(400, PLAN_PROBLEM);
 	if (problem !== null) return refused(400, problem);
 	const { app, origin } = event.locals;
 	const author = { by: actorOf(visitor), note };
 	const created = await app.signIn.createAccount({ email, role, plan }, author, origin);
-	if (!created) return refused(409, 'E-mail address: another account has it.');
+	if (!created) return refused(409, 'Email address: another account has it.');
 	const { account, invitation } = created;
 	const shown = { id: account.id, email: account.email, role: account.role, invitation };
 	return { email, role, plan, note, problem: null, created: shown };

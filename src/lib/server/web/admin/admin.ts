@@ -32,7 +32,7 @@ export function readReason(field: Fields): { note: string; problem: string | nul
 	return { note, problem: note.length > MAX_REASON ? `Reason: use at most ${MAX_REASON} characters.` : null };
 }
 
-/** Returns the e-mail addresses of actors that are accounts. Other actors keep their names. */
+/** Returns the email addresses of actors that are accounts. Other actors keep their names. */
 export async function namesOf(
 	{ locals }: RequestEvent,
 	actors: readonly (string | null)[]

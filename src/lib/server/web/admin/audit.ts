@@ -17,7 +17,7 @@ interface Search {
 	problems: [field: Field, problem: string][];
 }
 
-/** Reads ?actor=&action=&payment=&router=&from=&to=, each optional. An e-mail address stands for its account. */
+/** Reads ?actor=&action=&payment=&router=&from=&to=, each optional. An email address stands for its account. */
 export async function auditSearchOf({ url, locals: { app } }: RequestEvent): Promise<Search> {
 	const texts = Object.fromEntries(
 		FIELDS.map((name) => [name, (url.searchParams.get(name) ?? '').trim()])
@@ -32,7 +32,7 @@ export async function auditSearchOf({ url, locals: { app } }: RequestEvent): Pro
 		text === '' || idOf(text) ? [] : [`${name}: write digits only, or leave it empty.`];
 	const isReversed = isDate(from) && isDate(to) && to < from;
 	const found: Record<Field, string[]> = {
-		actor: isText(actor) ? [] : [`E-mail or name of the actor: write at most ${MAX_TEXT} characters.`],
+		actor: isText(actor) ? [] : [`Email or name of the actor: write at most ${MAX_TEXT} characters.`],
 		action: isText(action) ? [] : ['Action: choose one from the list.'],
 		payment: numberProblem('Payment number', payment),
 		router: numberProblem('Router number', router),

@@ -34,7 +34,7 @@ export async function importFile(event: RequestEvent, visitor: Visitor) {
 	const problems = [
 		owner && hasRole(owner.role, 'owner')
 			? null
-			: 'Owner: use the e-mail address of an owner or administrator.',
+			: 'Owner: use the email address of an owner or administrator.',
 		bytes.length > 0 ? null : 'File: choose a CSV file.',
 		bytes.length > MAX_FILE_BYTES ? 'File: use at most 1 MB, or "routers import" on the command line.' : null,
 		kept.price !== '' && priceMinor === null ? `Price: ${priceRule(rules)}.` : null,

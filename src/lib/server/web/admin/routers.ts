@@ -19,7 +19,7 @@ type RouterEvent = RequestEvent<{ id: string }>;
 
 const SHOWN_ENTRIES = 5;
 
-/** Finds routers by one text: the id, words of the name, address or network, an owner's e-mail address, or a gateway's name. */
+/** Finds routers by one text: the id, words of the name, address or network, an owner's email address, or a gateway's name. */
 export async function findRouters({ locals: { app } }: RequestEvent, text: string, page: Page) {
 	const { accounts, gateways, routers } = app;
 	if (text === '') return routers.search({}, page);

@@ -90,7 +90,7 @@ export const ownerOfferList = z
 		timezone: z.string().describe('IANA time zone of the days and hours of sale.'),
 		data: z.array(ownerOffer).describe('All offers in the order of sale, also those that are not active.'),
 		changed_at: field.timeOrNull('Time of the last change; null before the first one.'),
-		changed_by: field.textOrNull('E-mail address of the account that made the last change.')
+		changed_by: field.textOrNull('Email address of the account that made the last change.')
 	})
 	.openapi('OwnerOfferList', { description: 'The offers of a router.' });
 

@@ -9,7 +9,7 @@ import type { RequestEvent, RequestHandler } from './$types';
 const BATCH = 500;
 
 const columnsOf = (timeZone: string) => [
-	...[`Time (${timeZone})`, 'Time (UTC)', 'Entry', 'Actor', 'E-mail or name', 'Action'],
+	...[`Time (${timeZone})`, 'Time (UTC)', 'Entry', 'Actor', 'Email or name', 'Action'],
 	...['Payment', 'Refund', 'Reason', 'Before', 'After']
 ];
 
