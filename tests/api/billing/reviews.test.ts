@@ -55,7 +55,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			async () => (await fixture().api.getPayment(payment.id)).status === 'refunded'
 		);
 		expect(await asked(payment, 'amount_mismatch')).toMatchObject({
-			detail: expect.stringContaining('asked')
+			detail: expect.stringContaining('requested UGX')
 		});
 		expect(await audited(payment)).toEqual([
 			'reconciler payment.success, not applied',
