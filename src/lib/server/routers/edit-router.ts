@@ -172,8 +172,8 @@ export function markRouter(
 }
 
 /**
- * Closes a router for the rest of its business day, or opens it again. It stays in all lists, running time and payments on their
- * way do not change.
+ * Closes a router for the rest of its business day, or opens it again. It stays in all lists; running time and payments
+ * on their way do not change.
  * @throws AppError `router_not_found`
  */
 export function pauseRouter(
