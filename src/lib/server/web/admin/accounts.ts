@@ -110,9 +110,9 @@ export const setRole = (event: AccountEvent, visitor: Visitor) =>
 		const role = roleOf(entry.field);
 		if (!role) return wrong(ROLE_PROBLEM);
 		const { app, origin } = event.locals;
-		await app.accounts.change(account.id, { role }, entry);
-		// The employer may have set the password.
+		// The employer may have set the password. Forgotten first, so that it never opens the new role.
 		if (account.role === 'staff') await app.signIn.forget(account, origin);
+		await app.accounts.change(account.id, { role }, entry);
 		return { done: 'role' };
 	});
 
