@@ -116,7 +116,7 @@ export async function withTasks<T>(
 }
 
 /**
- * A fair semaphore. Resolves when one of `permits` is free, in the order of the calls, with a function that releases it.
+ * A fair semaphore. Resolves when one of `permits` is free, in the order of the calls, with a function that releases it; a second call does nothing.
  */
 export function createSemaphore(permits = 1): () => Promise<() => void> {
 	const waiting: (() => void)[] = [];
@@ -129,7 +129,11 @@ export function createSemaphore(permits = 1): () => Promise<() => void> {
 	return async () => {
 		if (free > 0) free -= 1;
 		else await new Promise<void>((resolve) => waiting.push(resolve));
-		return release;
+		let isHeld = true;
+		return () => {
+			if (isHeld) release();
+			isHeld = false;
+		};
 	};
 }
 

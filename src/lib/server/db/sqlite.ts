@@ -88,7 +88,12 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 /** Commits between acquire and release do not wait for the disk. */
 const unsyncedSemaphore = (connection: DatabaseSync, acquire: () => Promise<() => void>) => async () => {
 	const release = await acquire();
-	connection.exec('PRAGMA synchronous = NORMAL');
+	try {
+		connection.exec('PRAGMA synchronous = NORMAL');
+	} catch (error) {
+		release();
+		throw error;
+	}
 	return () => {
 		try {
 			connection.exec('PRAGMA synchronous = FULL');
