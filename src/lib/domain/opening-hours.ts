@@ -52,10 +52,14 @@ export function nextOpen(hours: string, instant: number, timeZone: string): numb
 	return spell.isOpen ? instant : spell.until;
 }
 
-/** Returns when the business day ends: at closing time, which may be after midnight, or else at the next six o'clock. */
+/**
+ * Returns when the business day ends: at closing time, which may be after midnight. While a router is closed, or if it
+ * opens again at closing time, the next morning.
+ */
 export function endOfDay(hours: string | null, instant: number, timeZone: string): number {
 	const spell = hours === null ? null : spellOf(hours, instant, timeZone);
-	return spell?.isOpen ? spell.until : nextMorning(instant, timeZone);
+	const closes = hours !== null && spell?.isOpen && nextOpen(hours, spell.until, timeZone) > spell.until;
+	return closes ? spell.until : nextMorning(instant, timeZone);
 }
 
 function spellOf(hours: string, instant: number, timeZone: string): Spell {

@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from '#lib/domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 
 /** Calendar arithmetic in a time zone. Dates are `YYYY-MM-DD`, instants ms since the epoch, weeks ISO. */
 export type Period = 'daily' | 'weekly' | 'monthly';
@@ -72,12 +72,15 @@ export const instantAt = (date: string, minutes: number, timeZone: string): numb
 
 const DAY_MINUTES = 24 * 60;
 const MORNING_MINUTES = 6 * 60;
+const MORNING_AWAY_MS = 2 * HOUR_MS;
 
-/** Returns the next six o'clock. */
+/** Returns the next six o'clock that is at least two hours away. */
 export function nextMorning(now: number, timeZone: string): number {
 	const today = dateAt(now, timeZone);
 	const morning = instantAt(today, MORNING_MINUTES, timeZone);
-	return morning > now ? morning : instantAt(today, DAY_MINUTES + MORNING_MINUTES, timeZone);
+	return morning - now >= MORNING_AWAY_MS
+		? morning
+		: instantAt(today, DAY_MINUTES + MORNING_MINUTES, timeZone);
 }
 
 /** Returns the instants from the start of one date to the end of another, exclusive. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextOpen, parseHours } from '../../../src/lib/domain/opening-hours.ts';
+import { endOfDay, nextOpen, parseHours } from '../../../src/lib/domain/opening-hours.ts';
 
 /** Returns when it opens, or `open`. */
 const opens = (hours: string, at: string, zone: string) => {
@@ -41,6 +41,16 @@ describe('opening hours', () => {
 		['sun 02:00-03:00', '2026-03-29T00:30Z', '2026-04-05T00:00']
 	])('%s in Berlin at %s: %s', (hours, at, expected) => {
 		expect(opens(hours, at, 'Europe/Berlin')).toBe(expected);
+	});
+
+	it.each([
+		['mon 18:00-02:00', '2026-11-23T21:30Z', '2026-11-23T23:00'],
+		// It opens again at once, so the day ends in the morning.
+		['mon 00:00-00:00, tue 00:00-00:00', '2026-11-23T20:50Z', '2026-11-24T03:00'],
+		['mon 18:00-02:00', '2026-11-23T07:00Z', '2026-11-24T03:00'],
+		[null, '2026-11-23T21:30Z', '2026-11-24T03:00']
+	])('of %s, the day in which it is %s ends at %s', (hours, at, end) => {
+		expect(new Date(endOfDay(hours, Date.parse(at), 'Africa/Kampala')).toISOString().slice(0, 16)).toBe(end);
 	});
 
 	it.each(['', 'mon', 'mon 08:00-', 'mon 24:00-02:00', 'mon 8:00-9:00', 'mon 08:00-09:00, mon 10:00-11:00'])(
