@@ -2,6 +2,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
 import { dateAt, hourAt } from '#lib/format/calendar.ts';
 import { isLocale, type Locale } from '#lib/i18n/locales.ts';
 import type { Tx } from '#lib/server/db/database.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { AlertsContext } from './alerts.ts';
 import * as store from './store.ts';
 
@@ -76,7 +77,7 @@ async function findOutages(context: AlertsContext, run: Run): Promise<void> {
 			const gateways = rows.map(({ since, ...row }) => ({ ...row, since: since ?? run.now }));
 			const [first] = gateways;
 			if (!first) continue;
-			const event = `${first.gateway_id} ${first.since}`;
+			const event = sha256(gateways.map(({ gateway_id, since }) => `${gateway_id} ${since}`).join());
 			await attempt(context, first, () =>
 				queueAlert(context, run, first, { kind, gateways }, event, async (trx) => {
 					for (const gateway of gateways) await note(trx, gateway);
