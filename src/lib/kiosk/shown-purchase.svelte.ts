@@ -67,6 +67,7 @@ export class ShownPurchase {
 		const round = this.#round;
 		const token = this.current?.token ?? '';
 		let found = await this.#client.sendCode(token);
+		if (round === this.#round) this.#listeners.onLink(found !== 'away');
 		while (round === this.#round && typeof found === 'object') {
 			this.current = found;
 			if (found.sms?.refreshSeconds == null) return;

@@ -179,12 +179,20 @@ async function smsOfMonth({ database, clock, config }: NotificationsContext, acc
 const codeKeys = (token: string) =>
 	Array.from({ length: CODE_TRIES }, (_, attempt) => `purchase ${sha256(token)} ${attempt}`);
 
-/** Returns the state of the SMS with a purchase's code: null before the first. `mayAsk`: a click sends one. */
+/**
+ * Returns the state of the SMS with a purchase's code, and the number it went to: null before the first. `mayAsk`: a
+ * click sends one.
+ */
 async function codeOf({ database, config }: NotificationsContext, token: string) {
 	if (!config.sms?.buyerCodes) return null;
 	const sent = await store.byKeys(database.db, codeKeys(token));
-	const status = sent.at(-1)?.status ?? null;
-	return { status, mayAsk: sent.length < CODE_TRIES && (status === null || status === 'failed') };
+	const newest = sent.at(-1);
+	const status = newest?.status ?? null;
+	return {
+		status,
+		phone: newest?.address ?? null,
+		mayAsk: sent.length < CODE_TRIES && (status === null || status === 'failed')
+	};
 }
 
 /**

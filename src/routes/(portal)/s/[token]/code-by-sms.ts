@@ -28,14 +28,14 @@ export async function codeBySms(
 	const phone = payingNumber(shown);
 	const sms = phone && (await locals.app.notifications.codeOf(token));
 	if (!sms) return null;
-	const number = hideMiddle(formatMobile(phone));
+	const hidden = (e164: string) => hideMiddle(formatMobile(e164));
 	const isWaiting = sms.status === 'queued' || sms.status === 'sending';
 	const status = sms.status ?? (wasRefused ? 'failed' : null);
 	return {
 		/** '' before the first one. */
 		state: sms.status ?? '',
-		ask: sms.mayAsk ? m.purchase_sms_ask({ number }) : null,
-		text: status && TEXTS[status]({ number }),
+		ask: sms.mayAsk ? m.purchase_sms_ask({ number: hidden(phone) }) : null,
+		text: status && TEXTS[status]({ number: hidden(sms.phone ?? phone) }),
 		refreshSeconds: isWaiting ? SOON_SECONDS : null
 	};
 }
