@@ -339,4 +339,14 @@ describe.each(DATABASES)('on %s', (database) => {
 		]);
 		expect(placesIn(refused)).toEqual(placesIn(home));
 	});
+
+	it('a cashier finds a purchase of another day only by something that the customer knows', async () => {
+		const cashier = await newStaff(fixture(), owner, 'cashier');
+		const { session } = await fixture().buy({ router_id: router });
+		expect((await cashier.get('/owner/help')).html).toContain(`/owner/help/${session.id}`);
+		const refused = await cashier.get('/owner/help?day=2026-11-01');
+		expect(refused.text).toContain('Search for: enter 4 to 64 characters');
+		expect((await cashier.get('/owner/help?q=9999&day=2026-11-01')).text).not.toContain('Search for: enter');
+		expect((await owner.get('/owner/help?day=2026-11-01')).text).not.toContain('Search for: enter');
+	});
 });

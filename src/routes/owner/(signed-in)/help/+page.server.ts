@@ -4,6 +4,5 @@ import type { PageServerLoad } from './$types';
 
 /** /owner/help?q=&day=: finds the purchase of a customer. */
 export const load: PageServerLoad = async (event) => {
-	const { actor } = await requireOwner(event);
-	return searchPage(event, actor.accountId);
+	return searchPage(event, await requireOwner(event));
 };

@@ -6,17 +6,20 @@ import { FIRST_DATE, isDate, LAST_DATE, spanOfDates } from '#lib/format/calendar
 import { moment } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { FoundPurchase } from '#lib/server/owner/help/help.ts';
+import type { OwnerVisitor } from '../owner.ts';
 import { helpState, stateMark } from './state.ts';
 
 const MAX_FOUND = 20;
 const MIN_TYPED = 4;
 const MAX_TYPED = 64;
 
-/** /owner/help?q=&day= finds purchases; without both it lists those of today. */
-export async function searchPage({ url, locals: { app } }: RequestEvent, accountId: number) {
+/** /owner/help?q=&day= finds purchases; without both it lists those of today. Cashiers need `q` for another day. */
+export async function searchPage({ url, locals: { app } }: RequestEvent, { actor, role }: OwnerVisitor) {
 	const typed = (url.searchParams.get('q') ?? '').trim();
 	const day = (url.searchParams.get('day') ?? '').trim();
-	const isWrong = typed !== '' && !canBeFound(typed);
+	// A list of a past day would be that day's sales, which cashiers do not see.
+	const needsText = role === 'cashier' && day !== '';
+	const isWrong = typed === '' ? needsText : !canBeFound(typed);
 	const isWrongDay = day !== '' && (!isDate(day) || day < FIRST_DATE || day > LAST_DATE);
 	const problems = {
 		q: isWrong ? m.help_wrong({ min: String(MIN_TYPED), max: String(MAX_TYPED) }) : undefined,
@@ -27,7 +30,7 @@ export async function searchPage({ url, locals: { app } }: RequestEvent, account
 	const { reportTimezone: timeZone } = app.config;
 	const wanted = asked.isToday ? app.earnings.today() : day;
 	const span = spanOfDates(wanted || FIRST_DATE, wanted || LAST_DATE, timeZone);
-	const { data, hasMore } = await app.help.search(accountId, typed, span, MAX_FOUND);
+	const { data, hasMore } = await app.help.search(actor.accountId, typed, span, MAX_FOUND);
 	return {
 		...asked,
 		purchases: data.map((found) => summaryOf(found, timeZone)),
