@@ -81,7 +81,7 @@ export const session = z
 		),
 		remaining_seconds: z.int().nullable().meta({
 			description:
-				'Seconds left of this session, rounded up, at most `duration_seconds`; null until it is paid, 0 when it is over.',
+				'Seconds left of this session, rounded up; null until it is paid, 0 when it is over. More than `duration_seconds` only if the owner gave extra time.',
 			minimum: 0
 		}),
 		data_used_mb: z.int().nullable().meta({
