@@ -17,18 +17,20 @@ export async function bindPurchase(
 	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return false;
 	const { database, clock, secrets, access } = context;
 	const now = clock.now();
-	const row = await store.find(database.db, null, sha256(id), now);
-	if (!row) return false;
 	const tokenHash = sha256(purchaseToken);
 	const binding = { purchase_token_hash: tokenHash, bound_at: now, expires_at: now + PAID_MS };
-	const entry = entryOf(secrets, row);
-	const hasOther = row.purchase_token_hash !== null && row.purchase_token_hash !== tokenHash;
 	// In a serializable transaction: a payment that settles meanwhile must see the device, or `bound` must see its pass.
-	await database.transact(async (trx) => {
+	const entry = await database.transact(async (trx) => {
+		const row = await store.find(trx, null, sha256(id), now);
+		if (!row) return null;
+		const found = entryOf(secrets, row);
+		const hasOther = row.purchase_token_hash !== null && row.purchase_token_hash !== tokenHash;
 		// The other purchase keeps its captive session; this one gets a copy.
-		if (hasOther) await insert(context, trx, row.gateway_id, entry, binding);
+		if (hasOther) await insert(context, trx, row.gateway_id, found, binding);
 		else await store.update(trx, row.id, binding);
+		return found;
 	});
+	if (!entry) return false;
 	await access.bound(tokenHash, entry.state === 'online');
 	return true;
 }
