@@ -1,4 +1,4 @@
-import { SECOND_MS } from '#lib/domain/time.ts';
+import { SECOND_MS } from '#lib/format/time.ts';
 import { isoTime, systemClock } from '#lib/server/platform/clock.ts';
 import type { Inspection } from '#lib/server/db/inspect.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';

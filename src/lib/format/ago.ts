@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/format/time.ts';
 import { intlLocales } from '../i18n/intl.ts';
 import { moment } from './text.ts';
 

@@ -1,5 +1,5 @@
 import { formatMoney } from '#lib/domain/money.ts';
-import { DAY_MS } from '#lib/domain/time.ts';
+import { DAY_MS } from '#lib/format/time.ts';
 import { apart, intlLocales } from '#lib/i18n/intl.ts';
 import type { Period } from '#lib/format/calendar.ts';
 

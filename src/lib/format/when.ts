@@ -1,4 +1,4 @@
-import { DAY_MS } from '#lib/domain/time.ts';
+import { DAY_MS } from '#lib/format/time.ts';
 import { currentLocale } from '../i18n/current.ts';
 import { intlLocales } from '../i18n/intl.ts';
 import * as m from '../i18n/messages.js';

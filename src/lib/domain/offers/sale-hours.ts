@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '#lib/domain/time.ts';
+import { MINUTE_MS } from '#lib/format/time.ts';
 import { timeAt } from '../../format/calendar.ts';
 
 /** Days and hours of sale, in the time zone of the installation. */

@@ -1,4 +1,4 @@
-import { HOUR_MS } from '#lib/domain/time.ts';
+import { HOUR_MS } from '#lib/format/time.ts';
 import { createAudit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import type { Queries } from '../db/database.ts';

@@ -29,7 +29,7 @@ export class NodeSqliteDialect extends SqliteDialect {
 
 	constructor(
 		connection: DatabaseSync,
-		{ waitMs, acquire = createSemaphore() }: Omit<Options, 'acquire'> & Partial<Options>
+		{ waitMs, acquire = createSemaphore() }: Pick<Options, 'waitMs'> & Partial<Options>
 	) {
 		const database = withStatementCache(connection);
 		super({ database });

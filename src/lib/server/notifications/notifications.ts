@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS } from '#lib/domain/time.ts';
+import { DAY_MS, MINUTE_MS } from '#lib/format/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import { buckets, dateAt } from '#lib/format/calendar.ts';
 import { maskPhone } from '#lib/domain/phone.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '#lib/domain/time.ts';
+import { DAY_MS } from '#lib/format/time.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { Base } from '../base.ts';
 import { accessRecords, type AccessRecord, type RecordSearch } from './records.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '#lib/domain/time.ts';
+import { DAY_MS } from '#lib/format/time.ts';
 import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';

@@ -1,6 +1,6 @@
 import { durationSeconds } from '#lib/domain/duration.ts';
 import { MAX_EXTRA_MINUTES_PER_DAY, type ExtraTime } from '#lib/domain/extra-time.ts';
-import { DAY_MS } from '#lib/domain/time.ts';
+import { DAY_MS } from '#lib/format/time.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { ownedByOwner } from './read-session.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '#lib/domain/time.ts';
+import { DAY_MS } from '#lib/format/time.ts';
 import type { OwnerUserBody } from '#lib/server/api/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';

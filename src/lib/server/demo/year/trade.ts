@@ -1,4 +1,4 @@
-import { HOUR_MS } from '#lib/domain/time.ts';
+import { HOUR_MS } from '#lib/format/time.ts';
 import { buckets } from '#lib/format/calendar.ts';
 
 /** Decides what a synthetic year sells. The same request gives the same trade. */

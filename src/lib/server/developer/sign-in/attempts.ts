@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from '#lib/domain/time.ts';
+import { HOUR_MS, MINUTE_MS } from '#lib/format/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import { randomBytes } from 'node:crypto';
 import type { Queries, Tx } from '#lib/server/db/database.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { HOUR_MS } from '#lib/domain/time.ts';
+import { HOUR_MS } from '#lib/format/time.ts';
 import type { Account, NewAccount } from '../accounts/accounts.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
 import { authFor, type SignInState } from './context.ts';

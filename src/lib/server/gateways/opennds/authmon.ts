@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '#lib/domain/time.ts';
+import { MINUTE_MS } from '#lib/format/time.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { decoded } from '../captive-sessions/fields.ts';
 import type { DeviceLogin } from '../gateway.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MINUTE_MS } from '#lib/domain/time.ts';
+import { MINUTE_MS } from '#lib/format/time.ts';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import { Unavailable, type DeviceController, type GatewayFacts, type Reach } from '../gateway.ts';
 import { UNSEEN_BYTES } from '../limits.ts';

@@ -1,5 +1,5 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
-import { DAY_MS } from '#lib/domain/time.ts';
+import { DAY_MS } from '#lib/format/time.ts';
 import { buckets, dateAt, isDate } from '#lib/format/calendar.ts';
 import { SCOPE_TEXTS } from '#lib/server/api/contract/scopes.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
