@@ -53,15 +53,15 @@ export const search = (
 		union select session_id from payments where operator in (${sql.join(operators)})
 			and provider_reference in (${sql.join(transactions)})
 		union select id from sessions where id in (${sql.join([0, ...sessionIds])})`;
-	return pageOf(queries, page)
+	return ofSpan(queries, page)
 		.where(sql<boolean>`sessions.id in (${matches})`)
 		.execute();
 };
 
 export const newest = (queries: Queries, page: Page): Promise<FoundSession[]> =>
-	pageOf(queries, page).execute();
+	ofSpan(queries, page).execute();
 
-const pageOf = (queries: Queries, { accountId, span, limit }: Page) =>
+const ofSpan = (queries: Queries, { accountId, span, limit }: Page) =>
 	ofOwner(queries, accountId)
 		.where('sessions.created_at', '>=', span.from)
 		.where('sessions.created_at', '<', span.to)

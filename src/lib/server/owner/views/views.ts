@@ -2,6 +2,7 @@ import type { Base } from '#lib/server/base.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { byId, first, isChanged } from '#lib/server/db/first.ts';
+import { pageOf } from '#lib/server/db/newest-first.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 
 /** An administrator sees the pages of an owner for this long at most. */
@@ -102,17 +103,19 @@ async function end({ audit, clock }: Base, trx: Tx, id: number, actor: string): 
 	await audit.record(trx, { actor, action: 'owner.view_ended', reason: view.reason, after });
 }
 
-/** @param page views older than the one with the id `before`, if it is given */
-const ofOwner = (
+/** Newest first. @param page views older than the one with the id `before`; null for the newest */
+async function ofOwner(
 	{ database }: Base,
 	accountId: number,
-	{ before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number }
-) =>
-	database.db
+	{ before, limit }: { before: number | null; limit: number }
+) {
+	const views = await database.db
 		.selectFrom('owner_views')
 		.selectAll()
 		.where('account_id', '=', accountId)
-		.where('id', '<', before)
+		.where('id', '<', before ?? Number.MAX_SAFE_INTEGER)
 		.orderBy('id', 'desc')
-		.limit(limit)
+		.limit(limit + 1)
 		.execute();
+	return pageOf(views, limit, ({ id }) => id);
+}

@@ -32,12 +32,10 @@ const VIEWS_PER_PAGE = 20;
 export async function staffPage(event: RequestEvent, { owner }: OwnerVisitor) {
 	const { app, origin } = event.locals;
 	const at = idOf(event.url.searchParams.get('before')) || null;
-	const [people, found] = await Promise.all([
+	const [people, { rows: views, next }] = await Promise.all([
 		app.accounts.staffOf(owner.id),
-		app.ownerViews.ofOwner(owner.id, { before: at ?? undefined, limit: VIEWS_PER_PAGE + 1 })
+		app.ownerViews.ofOwner(owner.id, { before: at, limit: VIEWS_PER_PAGE })
 	]);
-	const views = found.slice(0, VIEWS_PER_PAGE);
-	const next = found.length > VIEWS_PER_PAGE ? (views.at(-1)?.id ?? null) : null;
 	const passwords = await Promise.all(people.map((person) => app.signIn.passwordState(person, origin)));
 	const { reportTimezone: timeZone } = app.config;
 	const done: Record<string, () => string> = { role: m.staff_changed, remove: m.staff_removed };

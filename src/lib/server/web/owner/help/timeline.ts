@@ -56,16 +56,10 @@ function resultEntries(payment: Payment): Entry[] {
 			{ at: paidAt, text: transaction === null ? text : `${text} ${m.help_transaction({ transaction })}` }
 		];
 	}
-	if (status === 'failed')
-		return [
-			{
-				at,
-				text: m.help_at_failed({
-					number,
-					reason: (FAILURES[payment.failure_code ?? ''] ?? m.help_why_error)()
-				})
-			}
-		];
+	if (status === 'failed') {
+		const reasonOf = FAILURES[payment.failure_code ?? ''] ?? m.help_why_error;
+		return [{ at, text: m.help_at_failed({ number, reason: reasonOf() }) }];
+	}
 	return status === 'expired' ? [{ at, text: m.help_at_unanswered({ number }) }] : [];
 }
 
