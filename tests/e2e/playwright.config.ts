@@ -31,9 +31,10 @@ export default defineConfig<object, { setUp: SetUp }>({
 	reporter: [['list'], ['json', { outputFile: `${output}/e2e.json` }]],
 	// A test that passes only on a retry has failed.
 	retries: 0,
-	// Pages wait much of the time, so two cores serve three workers.
-	workers: 3,
-	timeout: 60_000,
+	// A test of a purchase waits half of its time, so two cores serve four workers.
+	workers: 4,
+	// On a busy machine the API console alone takes a minute.
+	timeout: 120_000,
 	forbidOnly: true,
 	projects: [
 		{ name: 'sqlite', use: { setUp: 'sqlite' }, testIgnore: REMOTE_ONLY },
