@@ -444,8 +444,11 @@ describe('two processes on one PostgreSQL', () => {
 		expect(fixture().server.stderr()).toContain('rate limit not counted');
 	});
 
-	it('admit by default 300 requests a minute without a good key', async () => {
-		const { nobody } = fixture();
+	it('admit by default 1000 requests of an enterprise key, and 300 without a good key', async () => {
+		const { newKey, nobody } = fixture();
+		const answer = await (await newKey()).api.send('GET', '/v1/routers/1');
+		expect(limitsOf(answer).slice(0, 1)).toEqual(['"enterprise";q=1000;w=60']);
+		expect(remaining(answer)).toBe(999);
 		const statuses = await Promise.all(
 			Array.from({ length: 301 }, async () => (await nobody.send('GET', '/v1/routers/1')).status)
 		);
