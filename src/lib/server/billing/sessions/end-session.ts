@@ -107,7 +107,6 @@ export async function endAtDataLimit(context: SessionsContext, trx: Tx, passId: 
 	await shortenPass(context, trx, passId);
 }
 
-/** One moment for both. */
 function endedNow({ clock }: SessionsContext) {
 	const now = clock.now();
 	return { ended_at: now, updated_at: now };
@@ -148,17 +147,14 @@ export async function cancelWaiting(
 	return cancelled;
 }
 
-/** Cancels added time that no gateway received, even if it expired. Returns whether it was cancelled. */
-export async function cancelAddedTime(context: SessionsContext, trx: Tx, id: number): Promise<boolean> {
+/** Cancels time that no gateway received, even if it expired. Returns whether it was cancelled. */
+export async function cancelUnconfirmed(context: SessionsContext, trx: Tx, id: number): Promise<boolean> {
 	const { status, pass_id: passId } = await known(trx, id);
 	if ((status !== 'active' && status !== 'expired') || passId === null) return false;
 	const to = { ...FAILED, starts_at: null, expires_at: null, ...endedNow(context) };
 	const taken = await transition(context, trx, { id, status }, to, 'session.cancelled');
-	if (taken) await context.passes.reduceDataLimit(trx, passId, taken.data_limit_mb);
 	if (status === 'active') await context.passes.shorten(trx, passId);
-	if (status === 'active' && dataLeft(await context.passes.known(trx, passId)) === 0) {
-		await endAtDataLimit(context, trx, passId);
-	}
+	if (taken) await takeDataBack(context, trx, passId, taken.data_limit_mb);
 	await context.provisioning.changed(trx, passId);
 	return taken !== undefined;
 }

@@ -5,7 +5,7 @@ import { activate, startTime } from './activate.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { createSession } from './create-session.ts';
 import {
-	cancelAddedTime,
+	cancelUnconfirmed,
 	cancelWaiting,
 	endAtDataLimit,
 	endForOwner,
@@ -34,7 +34,7 @@ export { sessionNotFound } from './read-session.ts';
  *   pending_payment -> activating        a payment succeeded (activate)
  *   activating -> active                 the time starts (activate), mostly in the same transaction
  *   activating -> cancelled              no gateway confirmed it in time (end-session); refunded
- *   active -> cancelled                  no gateway learnt of added time (end-session); refunded
+ *   active -> cancelled                  no gateway learnt of time that started unconfirmed (end-session); refunded
  *   pending_payment -> cancelled         DELETE, or not paid in time (transition)
  *   cancelled(payment_timeout) -> activating   a success within the grace period (activate)
  *   active -> expired                    the clock
@@ -63,6 +63,7 @@ export function createSessions(context: SessionsContext) {
 		activeForOwner: bind(activeForOwner),
 		endedForOwner: bind(endedForOwner),
 		known,
+		activeOf: store.activeOf,
 		laterInPass: store.laterInPass,
 		/** Returns the caller's own session after due changes; null for others. */
 		async ownCurrent(trx: Tx, caller: Caller, id: number): Promise<store.SessionRow | null> {
@@ -78,7 +79,7 @@ export function createSessions(context: SessionsContext) {
 		startTime: bind(startTime),
 		cancelWaiting: bind(cancelWaiting),
 		endAtDataLimit: bind(endAtDataLimit),
-		cancelAddedTime: bind(cancelAddedTime),
+		cancelUnconfirmed: bind(cancelUnconfirmed),
 		jobs: { [SESSION_JOB]: bind(settleDue) }
 	};
 }

@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	INVALID_CURRENCY: 'merchant_error',
 	TRANSFER_TYPE_UNKNOWN: 'merchant_error',
 	INTERNAL_PROCESSING_ERROR: 'provider_error',
-	SERVICE_UNAVAILABLE: 'provider_error'
+	SERVICE_UNAVAILABLE: 'provider_busy'
 };
 
 /** Listed among the failure reasons, but not final. */
