@@ -57,8 +57,12 @@ describe.each(DATABASES)('with a wrong passkey, on %s', (database) => {
 		for (const statement of KEEP_PENDING[database]) await sql.run(statement);
 		const session = await api.createSession({ payment_method: 'mpesa', phone: operated.newPhone() });
 		const { id } = await api.pay(session);
-		await eventually('the refusal is stored', () =>
-			sql.count("select count(*) from payments where id = ? and submit_state = 'refused'", id)
+		await eventually('the refusal is stored, and no more', () =>
+			sql.count(
+				`select count(*) from payments join jobs on jobs.kind = 'payment.submit' and subject_id = payments.id
+					where payments.id = ? and submit_state = 'refused' and last_error is not null`,
+				id
+			)
 		);
 		await sql.run(ALLOW[database]);
 		await server.advance(60_000);
