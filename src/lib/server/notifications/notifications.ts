@@ -19,8 +19,8 @@ import * as store from './store.ts';
  *
  * States: `queued`, `sending`, then `sent`, `failed` or `uncertain`.
  * Guarantees: a reason (`key`) has one notification. An SMS costs money, so it is repeated only if the request reached
- * nobody; after a lost response or a crash it is `uncertain` and counts as paid. An email is repeated after any
- * error, because a second copy costs nothing.
+ * nobody; after a lost response or a crash it is `uncertain` and counts as paid, and a buyer may ask for the code once
+ * more. An email is repeated after any error, because a second copy costs nothing.
  * Security: the content, which may have a code, is sealed and deleted after the last attempt.
  */
 export type Notifications = ReturnType<typeof createNotifications>;
@@ -55,8 +55,9 @@ const FRESH_MS = 6 * 60 * MINUTE_MS;
 const KEEP_MS = 90 * DAY_MS;
 /** A code is refused after this many notifications to its number in 24 hours, alerts and failed ones included. */
 const MOST_TO_NUMBER = 5;
-/** For one purchase; the second only after a failure. */
+/** For one purchase; the second only if the first may not have arrived. */
 const CODE_TRIES = 2;
+const MAY_BE_MISSING: readonly string[] = ['failed', 'uncertain'] satisfies store.NotificationRow['status'][];
 
 export function createNotifications({ http, ...context }: Base & { mailer: Mailer; http: OperatorHttp }) {
 	const { sms } = context.config;
@@ -191,7 +192,7 @@ async function codeOf({ database, config }: NotificationsContext, token: string)
 	return {
 		status,
 		phone: newest?.address ?? null,
-		mayAsk: sent.length < CODE_TRIES && (status === null || status === 'failed')
+		mayAsk: sent.length < CODE_TRIES && (status === null || MAY_BE_MISSING.includes(status))
 	};
 }
 
@@ -211,7 +212,7 @@ async function sendCode(
 		const keys = codeKeys(token);
 		const sent = await store.byKeys(trx, keys);
 		const key = keys[sent.length];
-		if (key === undefined || sent.some(({ status }) => status !== 'failed')) return true;
+		if (key === undefined || sent.some(({ status }) => !MAY_BE_MISSING.includes(status))) return true;
 		if ((await store.countTo(trx, sms.phone, clock.now() - DAY_MS)) >= MOST_TO_NUMBER) return false;
 		const about = { accountId: null, channel: 'sms', kind: 'buyer', key, subject: '' } as const;
 		await queue(context, trx, { ...about, address: sms.phone, text: sms.text });
