@@ -3,7 +3,7 @@ import type { Base } from '#lib/server/base.ts';
 import { buckets, dateAt } from '#lib/format/calendar.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { toMajor } from '#lib/domain/money.ts';
-import type { OperatorHttp } from '#lib/server/billing/operators/http.ts';
+import type { HttpClient } from '#lib/server/platform/http/http-client.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import type { JobHandler } from '#lib/server/jobs/jobs.ts';
@@ -57,7 +57,7 @@ const KEEP_MS = 90 * DAY_MS;
 const CODE_TRIES = 2;
 const MAY_BE_MISSING: readonly string[] = ['failed', 'uncertain'] satisfies store.NotificationRow['status'][];
 
-export function createNotifications({ http, ...context }: Base & { mailer: Mailer; http: OperatorHttp }) {
+export function createNotifications({ http, ...context }: Base & { mailer: Mailer; http: HttpClient }) {
 	const { sms } = context.config;
 	const bind = binder({ ...context, sms: sms && createProvider(sms, http) });
 	return {
