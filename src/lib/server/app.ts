@@ -31,7 +31,7 @@ import { createCursors } from './api/http/cursor.ts';
 import { createJobs, type JobHandler } from './jobs/jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { closeToOthers } from './platform/private-files.ts';
-import { createOperatorHttp } from './billing/operators/http.ts';
+import { createHttpClient } from './platform/http/http-client.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
@@ -179,7 +179,7 @@ async function openBase(config: Config, options: Options): Promise<Base> {
 async function openOperators(base: Base) {
 	const { config, clock, log, metrics } = base;
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(base) : null;
-	const http = createOperatorHttp({ timeoutMs: config.operatorTimeoutMs });
+	const http = createHttpClient({ timeoutMs: config.operatorTimeoutMs });
 	if (config.operators.length > 0) await http.open();
 	const { mode, currency, callbackUrl } = config;
 	const context = { mode, currency, callbackUrl, clock, log, http };

@@ -47,7 +47,7 @@ export const load: PageServerLoad = async (event) => {
 	const { state, added, pass, part, waiting, notes, watch } = shown;
 	const payment = waiting?.payment ?? part.payment;
 	const device = pass && (await deviceOf(event, router.id));
-	const sms = await codeBySms(event, event.params.token, shown, event.url.searchParams.has('no-sms'));
+	const sms = await codeBySms(event, event.params.token, shown);
 	const signIn = pass ? await event.locals.app.gateways.signInMethodAt(router.id) : 'typed';
 	return {
 		state: { ...state, ...headingOf(event, shown, { device, signIn }) },

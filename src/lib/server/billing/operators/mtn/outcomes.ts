@@ -1,4 +1,4 @@
-import { jsonObject, member, retryAfterSeconds, textMember } from '../http.ts';
+import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import type { Answer, AuthorisedOutcome } from '../client.ts';
 import { busy, causeOf, NO_HINT, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
