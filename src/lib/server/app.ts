@@ -168,7 +168,10 @@ async function openBase(config: Config, options: Options): Promise<Base> {
 		poolSize: config.databasePool,
 		onError: (code) => metrics.count('airtill_database_errors_total', { code }),
 		replicaUrl: config.databaseReplicaUrl,
-		onReplicaError: (err) => log.warn({ err }, 'the replica does not answer; reports read the primary')
+		onReplicaError(err) {
+			metrics.count('airtill_database_errors_total', { code: 'replica' });
+			log.warn({ err }, 'the replica cannot be used; reports read the primary');
+		}
 	});
 	const secrets = createSecrets(config.secret, config.secretFallback);
 	const audit = createAudit(clock);

@@ -62,7 +62,7 @@ async function save(
 	row: GatewayRow,
 	check: Parameters<typeof store.saveCheck>[2]
 ): Promise<void> {
-	const isSaved = await store.saveCheck(context.database.db, row.id, check);
+	const isSaved = await store.saveCheck(context.database.unsynced, row.id, check);
 	if (isSaved) logChange(context, row, check.unresponsiveSince);
 }
 
