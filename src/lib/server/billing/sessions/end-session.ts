@@ -5,7 +5,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import type { SessionsContext } from './context.ts';
 import { current, ownedByOwner } from './read-session.ts';
 import * as store from './store.ts';
-import { known, settle, transition } from './transition.ts';
+import { extraTimeEnd, known, settle, transition } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -70,6 +70,12 @@ export const endForOwner = (
 export async function endRefunded(context: SessionsContext, trx: Tx, row: SessionRow): Promise<void> {
 	await endTime(context, trx, row, 'refunded');
 	if (row.pass_id !== null) await takeDataBack(context, trx, row.pass_id, row.data_limit_mb);
+}
+
+/** Ends extra time that runs after the session's own. */
+export async function endExtraTime(context: SessionsContext, trx: Tx, row: SessionRow): Promise<void> {
+	const runs = (await extraTimeEnd(context, trx, row)) !== null;
+	if (runs && row.pass_id !== null) await shortenPass(context, trx, row.pass_id);
 }
 
 /** Takes back the data of a session, and ends the rest of the pass if it has used all that is left. */

@@ -8,15 +8,16 @@ import {
 	cancelUnconfirmed,
 	cancelWaiting,
 	endAtDataLimit,
+	endExtraTime,
 	endForOwner,
 	endRefunded,
 	endSession
 } from './end-session.ts';
 import { giveExtraTime } from './extra-time.ts';
 import { activeForOwner, endedForOwner, listForOwner } from './owner-sessions.ts';
-import { listSessions, ownedByOwner, readSession } from './read-session.ts';
+import { listSessions, ownedByOwner, readExtended, readSession } from './read-session.ts';
 import * as store from './store.ts';
-import { known, settle, settleDue, shownSession } from './transition.ts';
+import { extraTimeEnd, known, settle, settleDue, shownSession } from './transition.ts';
 
 export { asOfNow } from './body.ts';
 export type { NotApplied } from './activate.ts';
@@ -41,7 +42,8 @@ export { sessionNotFound } from './read-session.ts';
  *   active -> ended                      DELETE, its data is used, or its owner ends or refunds it (end-session)
  *
  * Guarantees: a change applies only if the row is still in the state where it starts. Its event shares the
- * transaction. Sessions of one pass follow each other without a gap.
+ * transaction. Sessions of one pass follow each other without a gap, except for extra time after the last one's end:
+ * that opens the pass again and changes no session.
  */
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -56,6 +58,9 @@ export function createSessions(context: SessionsContext) {
 		endForOwner: bind(endForOwner),
 		giveExtraTime: bind(giveExtraTime),
 		extraTimeMs: store.extraTimeMs,
+		extraTimeEnd: bind(extraTimeEnd),
+		endExtraTime: bind(endExtraTime),
+		readExtended: bind(readExtended),
 		ownedByOwner: bind(ownedByOwner),
 		endRefunded: bind(endRefunded),
 		list: bind(listSessions),
