@@ -31,7 +31,7 @@ import { createCursors } from './api/http/cursor.ts';
 import { createJobs, type JobHandler } from './jobs/jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { closeToOthers } from './platform/private-files.ts';
-import { createOperatorHttp } from './billing/operators/http.ts';
+import { createHttpClient } from './platform/http/http-client.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
@@ -54,7 +54,7 @@ import { createSecrets } from './platform/secrets.ts';
 import { createGatewaySetup } from './gateways/setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn } from './developer/sign-in/sign-in.ts';
-import { createSessions } from './billing/sessions/sessions.ts';
+import { createSessions, type Sessions } from './billing/sessions/sessions.ts';
 import { createTestPayments } from './developer/test-payments/test-payments.ts';
 import { createHelp } from './owner/help/help.ts';
 import { createUsage } from './owner/usage/usage.ts';
@@ -182,7 +182,7 @@ async function openBase(config: Config, options: Options): Promise<Base> {
 async function openOperators(base: Base) {
 	const { config, clock, log, metrics } = base;
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(base) : null;
-	const http = createOperatorHttp({ timeoutMs: config.operatorTimeoutMs });
+	const http = createHttpClient({ timeoutMs: config.operatorTimeoutMs });
 	if (config.operators.length > 0) await http.open();
 	const { mode, currency, callbackUrl } = config;
 	const context = { mode, currency, callbackUrl, clock, log, http };
@@ -260,7 +260,12 @@ function createDeveloper(base: Base, accounts: Accounts) {
 
 function createPortal(
 	base: Base,
-	{ apiBuyers, rateLimits, routers }: { apiBuyers: ApiBuyers; rateLimits: RateLimits; routers: Routers }
+	{
+		apiBuyers,
+		rateLimits,
+		routers,
+		sessions
+	}: { apiBuyers: ApiBuyers; rateLimits: RateLimits; routers: Routers; sessions: Sessions }
 ) {
 	const { config, clock, log } = base;
 	const { maxCodes, defaultRegion: region, remoteApi } = config;
@@ -271,7 +276,12 @@ function createPortal(
 		: { url: null, key: '', searchQuota };
 	return {
 		api,
-		purchases: createPurchases({ ...base, rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer }),
+		purchases: createPurchases({
+			...base,
+			...{ rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer },
+			// The sessions of a remote API are not in this database.
+			readExtended: remoteApi ? () => Promise.resolve(null) : sessions.readExtended
+		}),
 		mapRouters: createMapRouters(config, clock),
 		basemap: createBasemap(config, clock, log),
 		/** null with a remote API, which does not tell when its closed routers open. */

@@ -10,7 +10,7 @@ import { admitStay, confirmStay, endStay } from './binauth.ts';
 import { deviceState } from './device-slots/device-state.ts';
 import {
 	ACTIVATION_JOB,
-	ADDED_JOB,
+	UNCONFIRMED_JOB,
 	CONNECTION_JOB,
 	GATEWAY_JOB,
 	GRANT_JOB,
@@ -18,7 +18,7 @@ import {
 } from './job-kinds.ts';
 import { activationTimeout } from './provisioning/activation-timeout.ts';
 import { awaitRouter } from './provisioning/await-router.ts';
-import { checkAddedTime } from './provisioning/check-added-time.ts';
+import { refundUnconfirmed } from './provisioning/refund-unconfirmed.ts';
 import type { PassRow } from './passes/passes.ts';
 import type { AccessContext } from './provisioning/context.ts';
 import { deviceCame } from './provisioning/device-came.ts';
@@ -73,7 +73,7 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 			[GATEWAY_JOB]: bind(gatewayAdded),
 			[ACTIVATION_JOB]: bind(activationTimeout),
 			[ROUTER_JOB]: bind(awaitRouter),
-			[ADDED_JOB]: bind(checkAddedTime),
+			[UNCONFIRMED_JOB]: bind(refundUnconfirmed),
 			[CONNECTION_JOB]: bind(settleConnection)
 		}
 	};

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AccessKind } from '#lib/domain/access-kind.ts';
-import type { HttpOutcome, OperatorRequest } from '../billing/operators/http.ts';
+import type { HttpOutcome, HttpRequest } from '../platform/http/http-client.ts';
 
 /**
  * The adapter interface for gateways.
@@ -173,7 +173,7 @@ export interface GatewayStatus {
 /** Network and processes for adapters, limited in time and size. */
 export interface Reach {
 	send(
-		outgoing: OperatorRequest,
+		outgoing: HttpRequest,
 		settings: Pick<GatewaySettings, 'apiCertificate' | 'publicApi'>
 	): Promise<HttpOutcome>;
 	/** Runs a local program without a shell. Returns code -1 if it did not start or timed out. */

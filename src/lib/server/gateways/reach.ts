@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import type { Clock } from '../platform/clock.ts';
-import { createOperatorHttp, type OperatorHttp } from '../billing/operators/http.ts';
+import { createHttpClient, type HttpClient } from '../platform/http/http-client.ts';
 import { resolvePublicly } from '../platform/ssrf/ssrf-lookup.ts';
 import type { Reach } from './gateway.ts';
 
@@ -12,9 +12,9 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_CLIENTS = 200;
 
 export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
-	const clients = new Map<string, OperatorHttp>();
+	const clients = new Map<string, HttpClient>();
 
-	function clientFor(certificate: string | null, isPublic: boolean): OperatorHttp {
+	function clientFor(certificate: string | null, isPublic: boolean): HttpClient {
 		const name = `${isPublic} ${certificate}`;
 		const known = clients.get(name);
 		if (known) return known;
@@ -23,7 +23,7 @@ export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
 			clients.delete(oldest[0]);
 			void oldest[1].stop();
 		}
-		const made = createOperatorHttp({
+		const made = createHttpClient({
 			timeoutMs: HTTP_TIMEOUT_MS,
 			...(certificate !== null && { certificate }),
 			...(isPublic && { publicBy: resolvePublicly })

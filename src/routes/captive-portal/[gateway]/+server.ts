@@ -50,10 +50,8 @@ async function passesOf(
 	const { apiBuyers, purchases } = event.locals.app;
 	const ofApiBuyer = await apiBuyers.leftOf(tokenHash);
 	if (ofApiBuyer !== null) return [ofApiBuyer];
-	const ids = await purchases.sessionsOf(tokenHash);
 	try {
-		const { recent } = apiClient(event);
-		const sessions = await Promise.all(ids.map((id) => recent.getSession(id)));
+		const sessions = await purchases.sessionsOf(apiClient(event), tokenHash);
 		const active = sessions.filter(({ status }) => status === 'active');
 		return active.flatMap(({ expires_at: end, data_left_mb: leftMb }) =>
 			end === null ? [] : [{ untilMs: Date.parse(end), leftMb }]

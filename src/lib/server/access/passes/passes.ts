@@ -50,6 +50,7 @@ export function createPasses(context: PassesContext) {
 			const to = { starts_at: startsAt, ends_at: endsAt, activating_until: null };
 			await store.change(trx, id, { ...to, updated_at: clock.now() });
 		},
+		reopen: bind(reopen),
 		shorten: bind(shorten),
 		eraseIfOver: bind(eraseIfOver),
 		/** @throws Error when the password was erased */
@@ -71,7 +72,7 @@ async function known(queries: Queries, id: number): Promise<PassRow> {
 async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Promise<PassRow> {
 	const now = context.clock.now();
 	const { id, router_id, access_kind, max_devices, speed_down_kbps, speed_up_kbps, data_limit_mb } = bought;
-	const password = (await sharedPassword(context, trx, bought)) ?? wifiPassword();
+	const password = await newPassword(context, trx, bought);
 	return store.insert(trx, {
 		...{ id, router_id, access_kind, max_devices },
 		...{ speed_down_kbps, speed_up_kbps, data_limit_mb },
@@ -81,7 +82,23 @@ async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Prom
 	});
 }
 
-async function sharedPassword({ routers }: PassesContext, trx: Tx, { router_id, access_kind }: BoughtTime) {
+/** Opens a pass that is over until `endsAt` (ms since the epoch), with a new password: the old one was erased. */
+async function reopen(context: PassesContext, trx: Tx, pass: PassRow, endsAt: number): Promise<void> {
+	const password = sealPassword(context.secrets, pass.id, await newPassword(context, trx, pass));
+	await store.change(trx, pass.id, { ...password, ends_at: endsAt, updated_at: context.clock.now() });
+}
+
+const newPassword = async (
+	context: PassesContext,
+	trx: Tx,
+	pass: Pick<PassRow, 'router_id' | 'access_kind'>
+) => (await sharedPassword(context, trx, pass)) ?? wifiPassword();
+
+async function sharedPassword(
+	{ routers }: PassesContext,
+	trx: Tx,
+	{ router_id, access_kind }: Pick<PassRow, 'router_id' | 'access_kind'>
+) {
 	return access_kind === 'shared_password'
 		? routers.networkPassword(await routers.known(trx, router_id))
 		: null;

@@ -2,7 +2,7 @@ import type { SessionProvisioning } from '#lib/server/billing/sessions/sessions.
 import type { Tx } from '#lib/server/db/database.ts';
 import { namesDevices } from '#lib/server/gateways/gateways.ts';
 import { isUnresponsive } from '#lib/server/routers/routers.ts';
-import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, ADDED_JOB, ROUTER_JOB } from '../job-kinds.ts';
+import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, UNCONFIRMED_JOB, ROUTER_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
 import { AWAIT_ROUTER_MS } from './await-router.ts';
 import type { PlanContext } from './context.ts';
@@ -16,7 +16,7 @@ export const createProvisioning = (context: PlanContext): SessionProvisioning =>
 	changed: (trx, passId) => passChanged(context, trx, passId),
 	// Scheduled even if no gateway needs a grant yet: the device may move to one that does.
 	added: (trx, { id }, startsAt) =>
-		context.jobs.schedule(trx, ADDED_JOB, id, startsAt + ACTIVATION_TIMEOUT_MS)
+		context.jobs.schedule(trx, UNCONFIRMED_JOB, id, startsAt + ACTIVATION_TIMEOUT_MS)
 });
 
 /**

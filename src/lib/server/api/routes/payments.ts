@@ -30,6 +30,7 @@ export const startPayment = defineRoute({
 		'session_already_paid',
 		'session_not_payable',
 		'router_unavailable',
+		'payment_method_not_supported',
 		'invalid_phone',
 		'payment_attempts_exceeded',
 		'payer_prompt_limit',

@@ -1,12 +1,6 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
-import {
-	jsonObject,
-	member,
-	textMember,
-	type HttpOutcome,
-	type OperatorHttp,
-	type OperatorRequest
-} from './http.ts';
+import type { HttpClient, HttpOutcome, HttpRequest } from '#lib/server/platform/http/http-client.ts';
+import { jsonObject, member, textMember } from './response.ts';
 
 type TokenOutcome =
 	| { kind: 'token'; value: string }
@@ -81,11 +75,11 @@ async function fetchToken({ http, tokenRequest, usualTokenSeconds }: ClientOptio
 }
 
 interface ClientOptions {
-	http: OperatorHttp;
+	http: HttpClient;
 	clock: Clock;
 	baseUrl: string;
 	headers: Record<string, string>;
-	tokenRequest: OperatorRequest;
+	tokenRequest: HttpRequest;
 	/** Used if the response names none. */
 	usualTokenSeconds: number;
 	/** True if the operator ignored the request because of its token. Default: HTTP 401. */
@@ -99,7 +93,7 @@ export function createClient(options: ClientOptions) {
 	const tokens = createTokens(clock, () => fetchToken(options));
 
 	/** Sends once more only after a refused token: the operator did nothing then. */
-	async function send(request: OperatorRequest): Promise<AuthorisedOutcome> {
+	async function send(request: HttpRequest): Promise<AuthorisedOutcome> {
 		for (let attempt = 1; ; attempt += 1) {
 			const token = await tokens.get();
 			if (token.kind !== 'token') return token;

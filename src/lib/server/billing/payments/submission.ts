@@ -23,6 +23,11 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 	const payment = await store.find(database.db, id);
 	if (!payment || payment.status !== 'pending') return null;
 	if (payment.submit_state === 'submitting') return markUncertain(context, id);
+	if (payment.submit_state === 'refused') {
+		// The process died before it failed the payment.
+		await settleFailure(context, id, 'provider_unavailable');
+		return null;
+	}
 	if (payment.submit_state !== 'created') return null;
 
 	const session = await sessions.known(database.db, payment.session_id);

@@ -5,7 +5,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import type { SessionsContext } from './context.ts';
 import { current, ownedByOwner } from './read-session.ts';
 import * as store from './store.ts';
-import { known, settle, transition } from './transition.ts';
+import { extraTimeEnd, known, settle, transition } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -72,6 +72,12 @@ export async function endRefunded(context: SessionsContext, trx: Tx, row: Sessio
 	if (row.pass_id !== null) await takeDataBack(context, trx, row.pass_id, row.data_limit_mb);
 }
 
+/** Ends extra time that runs after the session's own. */
+export async function endExtraTime(context: SessionsContext, trx: Tx, row: SessionRow): Promise<void> {
+	const runs = (await extraTimeEnd(context, trx, row)) !== null;
+	if (runs && row.pass_id !== null) await shortenPass(context, trx, row.pass_id);
+}
+
 /** Takes back the data of a session, and ends the rest of the pass if it has used all that is left. */
 async function takeDataBack(context: SessionsContext, trx: Tx, passId: number, dataLimitMb: number | null) {
 	await context.passes.reduceDataLimit(trx, passId, dataLimitMb);
@@ -107,7 +113,6 @@ export async function endAtDataLimit(context: SessionsContext, trx: Tx, passId: 
 	await shortenPass(context, trx, passId);
 }
 
-/** One moment for both. */
 function endedNow({ clock }: SessionsContext) {
 	const now = clock.now();
 	return { ended_at: now, updated_at: now };
@@ -148,17 +153,14 @@ export async function cancelWaiting(
 	return cancelled;
 }
 
-/** Cancels added time that no gateway received, even if it expired. Returns whether it was cancelled. */
-export async function cancelAddedTime(context: SessionsContext, trx: Tx, id: number): Promise<boolean> {
+/** Cancels time that no gateway received, even if it expired. Returns whether it was cancelled. */
+export async function cancelUnconfirmed(context: SessionsContext, trx: Tx, id: number): Promise<boolean> {
 	const { status, pass_id: passId } = await known(trx, id);
 	if ((status !== 'active' && status !== 'expired') || passId === null) return false;
 	const to = { ...FAILED, starts_at: null, expires_at: null, ...endedNow(context) };
 	const taken = await transition(context, trx, { id, status }, to, 'session.cancelled');
-	if (taken) await context.passes.reduceDataLimit(trx, passId, taken.data_limit_mb);
 	if (status === 'active') await context.passes.shorten(trx, passId);
-	if (status === 'active' && dataLeft(await context.passes.known(trx, passId)) === 0) {
-		await endAtDataLimit(context, trx, passId);
-	}
+	if (taken) await takeDataBack(context, trx, passId, taken.data_limit_mb);
 	await context.provisioning.changed(trx, passId);
 	return taken !== undefined;
 }

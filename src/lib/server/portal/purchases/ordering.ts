@@ -146,7 +146,7 @@ export async function pay(
 			await api.getRouter(row.router_id);
 			throw new PriceChanged();
 		}
-		if (!IS_PAID_OR_PENDING.includes(error.code)) throw error;
+		if (!isPaidOrPending(error)) throw error;
 	}
 }
 
@@ -216,11 +216,11 @@ async function insert(
 const keyOf = (row: store.PurchaseRow, step: string) =>
 	`purchase-${sha256(`${row.token_hash}:${row.id}:${step}`)}`;
 
-const IS_PAID_OR_PENDING: readonly string[] = [
-	'payment_in_progress',
-	'session_already_paid',
-	'idempotency_key_in_use'
-];
+function isPaidOrPending({ code, extensions: { session_status: status } }: ApiProblem): boolean {
+	// Only paid sessions end or expire.
+	if (code === 'session_not_payable') return status === 'ended' || status === 'expired';
+	return ['payment_in_progress', 'session_already_paid', 'idempotency_key_in_use'].includes(code);
+}
 
 const isRefusal = (error: unknown) =>
 	(error instanceof ApiProblem && !isInUse(error)) ||

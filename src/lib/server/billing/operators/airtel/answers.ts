@@ -1,5 +1,5 @@
 import type { Answer, AuthorisedOutcome } from '../client.ts';
-import { jsonObject, member, retryAfterSeconds, textMember } from '../http.ts';
+import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import { busy, causeOf, refused, unanswered, unavailable } from '../outcomes.ts';
 

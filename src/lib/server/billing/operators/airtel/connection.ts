@@ -6,7 +6,7 @@ import {
 	type FetchedToken
 } from '../client.ts';
 import type { OperatorDependencies } from '../definition.ts';
-import { jsonObject, member, textMember } from '../http.ts';
+import { jsonObject, member, textMember } from '../response.ts';
 import { hasCode, SIGNATURE_MISMATCH } from './answers.ts';
 import type { AirtelValues } from './settings.ts';
 import { rsaKey, signatureHeaders } from './signing.ts';

@@ -1,6 +1,6 @@
 import { createClient, type Client } from '../client.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
-import { jsonObject, retryAfterSeconds, textMember } from '../http.ts';
+import { jsonObject, retryAfterSeconds, textMember } from '../response.ts';
 import type {
 	AttemptReference,
 	OperatorAdapter,

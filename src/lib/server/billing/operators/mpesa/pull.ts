@@ -1,6 +1,6 @@
 import { toMinor } from '#lib/domain/money.ts';
 import type { Client } from '../client.ts';
-import { jsonObject, textMember } from '../http.ts';
+import { jsonObject, textMember } from '../response.ts';
 import { MPESA_CURRENCY, type MpesaValues } from './settings.ts';
 import { accountReference, pullBody } from './wire.ts';
 

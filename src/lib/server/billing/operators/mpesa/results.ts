@@ -1,5 +1,5 @@
 import type { Answer, AuthorisedOutcome } from '../client.ts';
-import { jsonObject, textMember } from '../http.ts';
+import { jsonObject, textMember } from '../response.ts';
 import type { FailureReason, SubmitOutcome } from '../operator.ts';
 import { busy, reasonIn, refused, unanswered } from '../outcomes.ts';
 

@@ -2,7 +2,7 @@ import { getCountryCallingCode, type CountryCode } from 'libphonenumber-js/mobil
 import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
 import { CURRENCIES, toMajor, toMinor } from '#lib/domain/money.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
-import { jsonObject, textMember } from '../http.ts';
+import { jsonObject, textMember } from '../response.ts';
 import type { Answer, Client } from '../client.ts';
 import type { OperatorAdapter, PaymentRequest, RefundRequest, SubmitOutcome } from '../operator.ts';
 import { causeOf, refused } from '../outcomes.ts';

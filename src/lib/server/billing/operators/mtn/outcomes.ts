@@ -1,4 +1,4 @@
-import { jsonObject, member, retryAfterSeconds, textMember } from '../http.ts';
+import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import type { Answer, AuthorisedOutcome } from '../client.ts';
 import { busy, causeOf, NO_HINT, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	INVALID_CURRENCY: 'merchant_error',
 	TRANSFER_TYPE_UNKNOWN: 'merchant_error',
 	INTERNAL_PROCESSING_ERROR: 'provider_error',
-	SERVICE_UNAVAILABLE: 'provider_error'
+	SERVICE_UNAVAILABLE: 'provider_busy'
 };
 
 /** Listed among the failure reasons, but not final. */

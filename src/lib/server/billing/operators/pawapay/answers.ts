@@ -1,4 +1,5 @@
-import { jsonObject, member, retryAfterSeconds, textMember, type HttpOutcome } from '../http.ts';
+import type { HttpOutcome } from '#lib/server/platform/http/http-client.ts';
+import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import { busy, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
 import { amountOf } from './amounts.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loosest, strictest, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
-import { jsonObject, textMember } from '../http.ts';
+import { jsonObject, textMember } from '../response.ts';
 import type {
 	CallbackHint,
 	OperatorAdapter,

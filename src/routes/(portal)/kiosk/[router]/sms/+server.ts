@@ -12,8 +12,8 @@ export const POST: RequestHandler = async (event) => {
 	try {
 		const found = await event.locals.app.purchases.find(apiClient(event), token);
 		if (!found) return answer({ state: null }, 404);
-		const smsRefused = !(await sendCodeOf(event, token, found));
-		return answer(await kioskPurchase(event, token, found, { smsRefused }));
+		await sendCodeOf(event, token, found);
+		return answer(await kioskPurchase(event, token, found));
 	} catch (problem) {
 		return unanswered(problem);
 	}
