@@ -146,7 +146,7 @@ async function checkHeld(
 	routerId: number,
 	{ field = 'router', ...change }: RouterChange & { field?: string }
 ): Promise<void> {
-	const router = await context.routers.known(queries, routerId);
+	const router = await context.routers.findOrThrow(queries, routerId);
 	const reason = await heldProblem(context, queries, router, change);
 	if (reason !== null) throw new InputError([{ field, reason }]);
 }

@@ -145,7 +145,7 @@ async function totalLimit(
 	{ kind }: RegisteredGateway
 ): Promise<RequestAttributes['vendor']> {
 	if (row.pass_id === null || (kind !== 'mikrotik' && kind !== 'coova')) return undefined;
-	const left = dataLeft(await passes.known(database.db, row.pass_id));
+	const left = dataLeft(await passes.findOrThrow(database.db, row.pass_id));
 	if (left === null) return undefined;
 	const { octets, gigawords } = dataWords(row.bytes_in + row.bytes_out + left);
 	const [id, total, words] = TOTAL_LIMIT[kind];

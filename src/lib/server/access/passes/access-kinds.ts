@@ -72,7 +72,7 @@ function setAccess(
 ): Promise<RouterAccess> {
 	const { database, routers, passes, offers } = context;
 	return database.transact(async (trx) => {
-		const known = await routers.known(trx, routerId);
+		const known = await routers.findOrThrow(trx, routerId);
 		const row = { ...known, security: change.security ?? known.security };
 		const before = routers.networkPassword(row);
 		const kind = ACCESS_KINDS.find((known) => known === (change.kind ?? row.access_kind));
@@ -146,7 +146,7 @@ async function accessChoices(
 	{ database, gateways, routers }: AccessKindsContext,
 	routerId: number
 ): Promise<AccessKind[]> {
-	const row = await routers.known(database.db, routerId);
+	const row = await routers.findOrThrow(database.db, routerId);
 	const kinds = (await gateways.ofRouter(database.db, routerId)).map(({ kind }) => kind);
 	const isHeld = (access: AccessKind) =>
 		kinds.length > 0
@@ -161,7 +161,7 @@ async function checkGateway(
 	routerId: number,
 	kind: string
 ): Promise<void> {
-	const row = await routers.known(database.db, routerId);
+	const row = await routers.findOrThrow(database.db, routerId);
 	if (kind !== 'hostapd' || isWifiPassword(row.access_kind)) return;
 	const reason =
 		`router ${routerId} is ${row.access_kind}, but hostapd authenticates on the Wi-Fi itself: first run ` +
@@ -177,7 +177,7 @@ function noteGateway(
 ): Promise<boolean> {
 	const { database, routers } = context;
 	return database.transact(async (trx) => {
-		const row = await routers.known(trx, routerId);
+		const row = await routers.findOrThrow(trx, routerId);
 		// With external access control, the Wi-Fi itself may take the password.
 		const isUsual = row.access_kind === 'wpa_personal_per_client' && !elsewhere && kind !== 'hostapd';
 		if (!isUsual || (await wifiGatewayOf(context, trx, routerId)) !== null) return false;

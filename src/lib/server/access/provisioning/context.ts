@@ -17,7 +17,7 @@ export interface PlanContext {
 	clock: Clock;
 	jobs: Jobs;
 	gateways: Gateways;
-	routers: Pick<Routers, 'known'>;
+	routers: Pick<Routers, 'findOrThrow'>;
 }
 
 export interface AccessContext extends PlanContext {

@@ -17,7 +17,7 @@ import { giveExtraTime } from './extra-time.ts';
 import { activeForOwner, endedForOwner, listForOwner } from './owner-sessions.ts';
 import { listSessions, ownedByOwner, readExtended, readSession } from './read-session.ts';
 import * as store from './store.ts';
-import { extraTimeEnd, known, settle, settleDue, shownSession } from './transition.ts';
+import { extraTimeEnd, findOrThrow, settle, settleDue, shownSession } from './transition.ts';
 
 export { asOfNow } from './body.ts';
 export type { NotApplied } from './activate.ts';
@@ -67,7 +67,7 @@ export function createSessions(context: SessionsContext) {
 		listForOwner: bind(listForOwner),
 		activeForOwner: bind(activeForOwner),
 		endedForOwner: bind(endedForOwner),
-		known,
+		findOrThrow,
 		activeOf: store.activeOf,
 		laterInPass: store.laterInPass,
 		/** Returns the caller's own session after due changes; null for others. */

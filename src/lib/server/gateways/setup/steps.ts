@@ -74,7 +74,7 @@ export async function configOf(
 	}: { origin?: string | null; apiOrigin?: string | undefined; radiusServer?: string | null }
 ): Promise<ConfigPart[]> {
 	if (gateway.unreadable.length > 0) refuseUnreadable(gateway);
-	const router = await routers.known(database.db, gateway.routerId);
+	const router = await routers.findOrThrow(database.db, gateway.routerId);
 	return adapterOf(gateway.kind).configFor(gateway, {
 		...{ origin, apiOrigin, radiusServer, port: config.port, gateway },
 		router: {
