@@ -3,7 +3,7 @@ import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { binder } from '../platform/bind.ts';
 import { account } from '../radius/accounting.ts';
 import { accepted, authorize } from '../radius/authorize.ts';
-import { settleConnection } from '../radius/connections.ts';
+import { applyPassEnd } from '../radius/connections.ts';
 import { lifeOf } from '../radius/probe.ts';
 import { createPskCandidates } from '../radius/psk-candidates.ts';
 import { admitStay, confirmStay, endStay } from './binauth.ts';
@@ -74,7 +74,7 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 			[ACTIVATION_JOB]: bind(activationTimeout),
 			[ROUTER_JOB]: bind(awaitRouter),
 			[UNCONFIRMED_JOB]: bind(refundUnconfirmed),
-			[CONNECTION_JOB]: bind(settleConnection)
+			[CONNECTION_JOB]: bind(applyPassEnd)
 		}
 	};
 }

@@ -211,7 +211,7 @@ async function releaseIfOffline(
 	await releaseSlot(trx, { passId, mac }, clock.now());
 }
 
-/** @param isOpened the connection is new, or open again: no job settles it yet */
+/** @param isOpened the connection is new, or open again: it has no job yet */
 async function keepSlot(
 	{ clock, jobs }: AccessContext,
 	trx: Tx,

@@ -24,9 +24,9 @@ const MAX_PROLONG_ATTEMPTS = 3;
  *
  * A connection ends when its pass is over or its device has lost its slot. Added time prolongs it. Requests
  * repeat until the gateway confirms, reports a stop, or its Session-Timeout has passed.
- * @returns when to run again; null if the connection is settled
+ * @returns when to run again; null if the connection needs no more requests
  */
-export async function settleConnection(context: AccessContext, id: number): Promise<number | null> {
+export async function applyPassEnd(context: AccessContext, id: number): Promise<number | null> {
 	const { database, clock, gateways, concurrencyLimit } = context;
 	const row = await store.findConnection(database.db, id);
 	if (!row || row.stopped_at !== null || row.pass_id === null) return null;

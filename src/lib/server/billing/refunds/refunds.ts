@@ -164,7 +164,7 @@ async function pollLater(
 		const detail = review === undefined ? {} : { detail: review.detail };
 		await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', ...detail });
 	}
-	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, settled: false });
+	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, hasFailed: false });
 }
 
 async function attempt<T>(

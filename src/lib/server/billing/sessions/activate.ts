@@ -4,7 +4,7 @@ import { lacksNetworkPassword, takesLatePayment } from '#lib/server/routers/rout
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { cancelUnpaid } from './end-session.ts';
 import * as store from './store.ts';
-import { findOrThrow, settle, transition } from './transition.ts';
+import { applyDueChange, findOrThrow, transition } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -21,7 +21,7 @@ export async function activate(
 	id: number,
 	paymentId: number
 ): Promise<NotApplied | null> {
-	const row = await settle(context, trx, await findOrThrow(trx, id));
+	const row = await applyDueChange(context, trx, await findOrThrow(trx, id));
 	const refusal = await reasonToRefund(context, trx, row);
 	if (refusal === 'provisioning_failed') await cancelUnpaid(context, trx, row.id, refusal);
 	if (refusal !== null) return refusal;

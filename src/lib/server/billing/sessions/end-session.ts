@@ -5,7 +5,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import type { SessionsContext } from './context.ts';
 import { current, ownedByOwner } from './read-session.ts';
 import * as store from './store.ts';
-import { extraTimeEnd, findOrThrow, settle, transition } from './transition.ts';
+import { applyDueChange, extraTimeEnd, findOrThrow, transition } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -23,7 +23,7 @@ export async function endSession(
 ): Promise<SessionRow> {
 	await current(context, caller, id);
 	return context.database.transact(async (trx) => {
-		const row = await settle(context, trx, await findOrThrow(trx, id));
+		const row = await applyDueChange(context, trx, await findOrThrow(trx, id));
 		const isWanted = onlyStatus === undefined || onlyStatus === row.status;
 		const reason = row.account_id === caller.accountId ? 'client_ended' : 'admin_ended';
 		const ended =
@@ -107,7 +107,7 @@ async function shortenPass({ passes, provisioning }: SessionsContext, trx: Tx, p
 export async function endAtDataLimit(context: SessionsContext, trx: Tx, passId: number): Promise<void> {
 	const to = { status: 'ended', status_reason: 'data_limit_reached', ...endedNow(context) } as const;
 	for (const row of await store.activeOf(trx, passId)) {
-		const { id } = await settle(context, trx, row);
+		const { id } = await applyDueChange(context, trx, row);
 		await transition(context, trx, { id, status: 'active' }, to, 'session.ended');
 	}
 	await shortenPass(context, trx, passId);

@@ -6,7 +6,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { asOfNow, sessionBody } from './body.ts';
 import type { SessionsContext } from './context.ts';
 import * as store from './store.ts';
-import { extraTimeEnd, isDue, findOrThrow, settle } from './transition.ts';
+import { applyDueChange, extraTimeEnd, findOrThrow, isDue } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -18,7 +18,7 @@ export async function current(context: SessionsContext, caller: Caller, id: numb
 	const row = await store.find(database.db, id);
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) throw sessionNotFound();
 	if (!isDue(row, clock.now())) return row;
-	return database.transact(async (trx) => settle(context, trx, await findOrThrow(trx, row.id)));
+	return database.transact(async (trx) => applyDueChange(context, trx, await findOrThrow(trx, row.id)));
 }
 
 /** Returns a session at a router of this owner, after due changes. @throws AppError `session_not_found` */
@@ -31,7 +31,7 @@ export async function ownedByOwner(
 	const found = await store.find(trx, id);
 	const router = found && (await context.routers.findOrThrow(trx, found.router_id));
 	if (!found || router?.owner_account_id !== accountId) throw sessionNotFound();
-	return settle(context, trx, found);
+	return applyDueChange(context, trx, found);
 }
 
 /** Lists the sessions that an account created, newest first, without passwords. */

@@ -49,7 +49,7 @@ export const isDue = (row: SessionRow, now: number): boolean =>
 	(row.status === 'pending_payment' && row.payment_due_at <= now);
 
 /** Applies a due change. Returns the session, changed or not. */
-export async function settle(context: SessionsContext, trx: Tx, row: SessionRow): Promise<SessionRow> {
+export async function applyDueChange(context: SessionsContext, trx: Tx, row: SessionRow): Promise<SessionRow> {
 	if (!isDue(row, context.clock.now())) return row;
 	const changed = row.status === 'active' ? expire(context, trx, row) : timeOut(context, trx, row);
 	return (await changed) ?? row;
@@ -93,11 +93,11 @@ async function timeOut(context: SessionsContext, trx: Tx, row: SessionRow) {
 const CANCEL_AGAIN_MS = 30_000;
 
 /** Handles SESSION_JOB. @returns when to run again, or null if the session and its extra time are over */
-export async function settleDue(context: SessionsContext, id: number): Promise<number | null> {
+export async function runSessionJob(context: SessionsContext, id: number): Promise<number | null> {
 	const { database, clock } = context;
 	const { row, extraUntil } = await database.transact(async (trx) => {
 		const before = await findOrThrow(trx, id);
-		const row = await settle(context, trx, before);
+		const row = await applyDueChange(context, trx, before);
 		// It ended before, so this is the end of extra time.
 		if (before.ended_at !== null && before.pass_id !== null) await closeIfOver(context, trx, before.pass_id);
 		return { row, extraUntil: await extraTimeEnd(context, trx, row) };
