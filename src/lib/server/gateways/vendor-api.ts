@@ -1,6 +1,6 @@
 import { Unavailable, type GatewayFacts, type Reach } from './gateway.ts';
 
-export interface Answer {
+export interface VendorResponse {
 	status: number;
 	/** Parsed JSON; null if the response has none. */
 	body: unknown;
@@ -16,7 +16,7 @@ export interface Call {
 }
 
 /** @throws Unavailable */
-export async function callVendorApi(call: Call, facts: GatewayFacts, reach: Reach): Promise<Answer> {
+export async function callVendorApi(call: Call, facts: GatewayFacts, reach: Reach): Promise<VendorResponse> {
 	const { api, apiCertificate } = facts.settings;
 	if (api === undefined) {
 		throw new Unavailable('The gateway was registered without the URL of its API (--api).');

@@ -16,12 +16,12 @@ export async function lifeOf({ database, clock }: AccessContext, gateway: Regist
 	const server = serverOf(gateway);
 	if (!server) return 'unknown';
 	const name = `airtill-${randomUUID()}`;
-	const asked = await sendRequest(server, 'disconnect', {
+	const result = await sendRequest(server, 'disconnect', {
 		acctSessionId: name,
 		// hostapd rejects a User-Name that does not match.
 		userName: gateway.kind === 'hostapd' ? undefined : name,
 		eventTimestamp: Math.round((clock.now() + (gateway.clockOffsetMs ?? 0)) / 1000)
 	});
-	if (asked.kind !== 'silent') return 'responding';
+	if (result.kind !== 'unresponsive') return 'responding';
 	return (await connectionStore.hasEnded(database.db, gateway.id)) ? 'unresponsive' : 'unknown';
 }

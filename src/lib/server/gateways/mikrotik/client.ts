@@ -7,7 +7,7 @@ import {
 	type Reach
 } from '../gateway.ts';
 import { isUnlimited, routerOsRate } from '../limits.ts';
-import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.ts';
+import { callVendorApi, orProblem, type VendorResponse, type Call } from '../vendor-api.ts';
 
 /**
  * Controls RouterOS 7 through its REST API (help.mikrotik.com, "REST API"). PUT adds, PATCH changes, DELETE
@@ -214,13 +214,13 @@ export const mikrotikController: DeviceController = { subject: 'user', authorize
 
 const errorShape = z.looseObject({ message: z.string().optional(), detail: z.string().optional() });
 
-function detailOf({ body }: Answer): string {
+function detailOf({ body }: VendorResponse): string {
 	const error = errorShape.safeParse(body);
 	return error.success ? (error.data.detail ?? error.data.message ?? '') : '';
 }
 
 /** Leaves out RouterOS' own message, because it may repeat what we sent. */
-function explain(answer: Answer): string {
+function explain(answer: VendorResponse): string {
 	const { status } = answer;
 	const detail = detailOf(answer);
 	if (status === 401)

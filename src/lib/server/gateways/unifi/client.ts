@@ -3,7 +3,7 @@ import { MINUTE_MS } from '#lib/format/time.ts';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import { Unavailable, type DeviceController, type GatewayFacts, type Reach } from '../gateway.ts';
 import { UNSEEN_BYTES } from '../limits.ts';
-import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.ts';
+import { callVendorApi, orProblem, type VendorResponse, type Call } from '../vendor-api.ts';
 
 /**
  * Controls UniFi Network through its integration API (9.1.105 and newer; key: Control Plane > Integrations).
@@ -145,10 +145,10 @@ const status: DeviceController['status'] = async (facts, reach) => {
 
 export const unifiController: DeviceController = { subject: 'device', authorize, disconnect, usage, status };
 
-const isSuccess = ({ status }: Answer) => status >= 200 && status < 300;
+const isSuccess = ({ status }: VendorResponse) => status >= 200 && status < 300;
 
 /** Leaves out the console's own message, because it may repeat what we sent. */
-function explain({ status }: Answer): string {
+function explain({ status }: VendorResponse): string {
 	if (status === 401) return 'The console rejected the API key.';
 	if (status === 403) return 'The API key lacks permission. Create it as an administrator of the site.';
 	if (status === 404)

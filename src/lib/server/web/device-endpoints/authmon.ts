@@ -29,11 +29,11 @@ interface NamedRequest {
 }
 
 /** Returns null for an unknown gateway. */
-type Answer = (key: string, request: NamedRequest) => Promise<string | null>;
+type Batcher = (key: string, request: NamedRequest) => Promise<string | null>;
 
-const batchers = new WeakMap<App, Answer>();
+const batchers = new WeakMap<App, Batcher>();
 
-function batcherOf(app: App): Answer {
+function batcherOf(app: App): Batcher {
 	const batcher =
 		batchers.get(app) ??
 		createRequestBatcher(BATCH_MS, (key: string, requests: readonly NamedRequest[]) =>
