@@ -6,7 +6,7 @@ import { accepted, authorize } from '../radius/authorize.ts';
 import { applyPassEnd } from '../radius/connections.ts';
 import { lifeOf } from '../radius/probe.ts';
 import { createPskCandidates } from '../radius/psk-candidates.ts';
-import { admitStay, confirmStay, endStay } from './binauth.ts';
+import { admitClient, confirmClient, endClient } from './binauth.ts';
 import { deviceState } from './device-slots/device-state.ts';
 import {
 	ACTIVATION_JOB,
@@ -62,9 +62,9 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		moveForHelp: bind(movePurchaseForHelp),
 		stateOf: bind(deviceState),
 		radius: { authorize: bind(authorize), accepted: bind(accepted), account: bind(account) },
-		admitStay: bind(admitStay),
-		confirmStay: bind(confirmStay),
-		endStay: bind(endStay),
+		admitClient: bind(admitClient),
+		confirmClient: bind(confirmClient),
+		endClient: bind(endClient),
 		pendingAt: (gatewayId: number) => pendingAt(context.database.db, gatewayId),
 		remove: bind(removeGateway),
 		lifeOf: bind(lifeOf),

@@ -15,7 +15,7 @@ import { openndsLimits, UNSEEN_BYTES } from '../limits.ts';
  * - `auth` of an authenticated client fails, so a new end needs `deauth` and `auth`, milliseconds apart.
  * - `deauth` forgets the client. Our `allow_preemptive_authentication` lets `auth` follow at once.
  * - `auth` rounds up to minutes. Our `deauth` comes at the exact second.
- * - `token` belongs to one stay of a client, and the `hid` of a redirect is its hash. Only a matching `hid`
+ * - `token` belongs to one login of a client, and the `hid` of a redirect is its hash. Only a matching `hid`
  *   identifies the client; the MAC address in a redirect proves nothing.
  */
 
