@@ -4,7 +4,7 @@ import { binder } from '../platform/bind.ts';
 import { account } from '../radius/accounting.ts';
 import { accepted, authorize } from '../radius/authorize.ts';
 import { applyPassEnd } from '../radius/connections.ts';
-import { lifeOf } from '../radius/probe.ts';
+import { probeRadiusGateway } from '../radius/probe.ts';
 import { createPskCandidates } from '../radius/psk-candidates.ts';
 import { admitClient, confirmClient, endClient } from './binauth.ts';
 import { deviceState } from './device-slots/device-state.ts';
@@ -67,7 +67,7 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		endClient: bind(endClient),
 		pendingAt: (gatewayId: number) => pendingAt(context.database.db, gatewayId),
 		remove: bind(removeGateway),
-		lifeOf: bind(lifeOf),
+		probeRadiusGateway: bind(probeRadiusGateway),
 		jobs: {
 			[GRANT_JOB]: bind(applyGrant),
 			[GATEWAY_JOB]: bind(gatewayAdded),

@@ -10,9 +10,12 @@ import * as connectionStore from '../access/device-slots/connection-store.ts';
  * with the right secret, usually Session-Context-Not-Found. `unresponsive`: none, though it has ended a connection
  * for us before. `unknown`: requests may never have reached it.
  */
-type Life = 'responding' | 'unresponsive' | 'unknown';
+type ProbeResult = 'responding' | 'unresponsive' | 'unknown';
 
-export async function lifeOf({ database, clock }: AccessContext, gateway: RegisteredGateway): Promise<Life> {
+export async function probeRadiusGateway(
+	{ database, clock }: AccessContext,
+	gateway: RegisteredGateway
+): Promise<ProbeResult> {
 	const server = serverOf(gateway);
 	if (!server) return 'unknown';
 	const name = `airtill-${randomUUID()}`;
