@@ -1,4 +1,4 @@
-import { Unavailable, type GatewayFacts, type Reach } from './gateway.ts';
+import { Unavailable, type GatewayFacts, type GatewayTransport } from './gateway.ts';
 
 export interface VendorResponse {
 	status: number;
@@ -16,13 +16,17 @@ export interface Call {
 }
 
 /** @throws Unavailable */
-export async function callVendorApi(call: Call, facts: GatewayFacts, reach: Reach): Promise<VendorResponse> {
+export async function callVendorApi(
+	call: Call,
+	facts: GatewayFacts,
+	transport: GatewayTransport
+): Promise<VendorResponse> {
 	const { api, apiCertificate } = facts.settings;
 	if (api === undefined) {
 		throw new Unavailable('The gateway was registered without the URL of its API (--api).');
 	}
 	const { host } = new URL(api);
-	const outcome = await reach.send(
+	const outcome = await transport.send(
 		{
 			method: call.method,
 			url: api + call.path,

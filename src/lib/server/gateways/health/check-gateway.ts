@@ -82,8 +82,8 @@ async function requestStatus(
 	gateway: RegisteredGateway,
 	stopping: AbortSignal
 ): Promise<boolean> {
-	const { gateways, log, reach } = context;
-	const status = await gatewayStatus(gateway, reach, stopping).catch((error: unknown) => {
+	const { gateways, log, transport } = context;
+	const status = await gatewayStatus(gateway, transport, stopping).catch((error: unknown) => {
 		if (!stopping.aborted) log.error({ err: error, gateway: gateway.name }, 'gateway adapter failed');
 		return null;
 	});

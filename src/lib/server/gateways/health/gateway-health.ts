@@ -3,7 +3,7 @@ import type { Access } from '#lib/server/access/access.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Log } from '#lib/server/platform/log.ts';
-import type { Reach } from '../gateway.ts';
+import type { GatewayTransport } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
 import { everyGateway, type GatewayRow } from '../store.ts';
 import { checkGateway, needsProbe, type HealthCheck } from './check-gateway.ts';
@@ -15,7 +15,7 @@ export interface GatewayHealthContext {
 	log: Log;
 	gateways: Gateways;
 	access: Pick<Access, 'probeRadiusGateway'>;
-	reach: Reach;
+	transport: GatewayTransport;
 }
 
 /** Created by migration 0015. */
