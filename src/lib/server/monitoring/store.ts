@@ -58,18 +58,18 @@ export const recentPayments = (queries: Queries, since: number) =>
 /** Reads all gateways, as the health check does every minute. The states are label values of a metric. */
 export async function gateways(
 	queries: Queries
-): Promise<{ responding: number; unresponsive: number; unknown: number }> {
+): Promise<{ responding: number; silent: number; unknown: number }> {
 	const row = await queries
 		.selectFrom('gateways')
 		.select(({ fn }) => [
 			fn.countAll<number>().as('all'),
-			fn.count<number>('unresponsive_since').as('unresponsive'),
+			fn.count<number>('unresponsive_since').as('silent'),
 			sql<number>`count(case when seen_at is null and unresponsive_since is null then 1 end)`.as('unknown')
 		])
 		.executeTakeFirstOrThrow();
 	return {
-		responding: row.all - row.unresponsive - row.unknown,
-		unresponsive: row.unresponsive,
+		responding: row.all - row.silent - row.unknown,
+		silent: row.silent,
 		unknown: row.unknown
 	};
 }
