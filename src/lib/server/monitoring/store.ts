@@ -67,9 +67,5 @@ export async function gateways(
 			sql<number>`count(case when seen_at is null and unresponsive_since is null then 1 end)`.as('unknown')
 		])
 		.executeTakeFirstOrThrow();
-	return {
-		responding: row.all - row.silent - row.unknown,
-		silent: row.silent,
-		unknown: row.unknown
-	};
+	return { responding: row.all - row.silent - row.unknown, silent: row.silent, unknown: row.unknown };
 }
