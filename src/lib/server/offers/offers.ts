@@ -1,5 +1,5 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
-import { limitsOf } from '#lib/domain/offers/limits.ts';
+import { limitsOf } from '#lib/domain/offers/offer-limits.ts';
 import type { OffersUpdateBody, OwnerOfferListBody } from '../api/contract/schemas.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Base } from '../base.ts';

@@ -4,7 +4,7 @@ import * as m from '#lib/i18n/messages.js';
 import { readFields } from '#lib/checkout/pay-form.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { networkOf } from '#lib/server/api/http/limits.ts';
+import { networkOf } from '#lib/server/api/http/request-limits.ts';
 import { orUnavailable, readForm } from '../api-errors.ts';
 import type { Actions, PageServerLoad } from './$types';
 

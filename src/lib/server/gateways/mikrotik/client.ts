@@ -6,7 +6,7 @@ import {
 	type GatewayFacts,
 	type GatewayTransport
 } from '../gateway.ts';
-import { isUnlimited, routerOsRate } from '../limits.ts';
+import { isUnlimited, routerOsRate } from '../held-limits.ts';
 import { callVendorApi, orProblem, type VendorResponse, type Call } from '../vendor-api.ts';
 
 /**

@@ -8,7 +8,7 @@ import {
 	type GatewayFacts,
 	type GatewayTransport
 } from '../gateway.ts';
-import { openndsLimits, UNSEEN_BYTES } from '../limits.ts';
+import { openndsLimits, UNSEEN_BYTES } from '../held-limits.ts';
 
 /**
  * Controls openNDS on this machine through `ndsctl` (tested with 9.10).

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MINUTE_MS } from '#lib/format/time.ts';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import { Unavailable, type DeviceController, type GatewayFacts, type GatewayTransport } from '../gateway.ts';
-import { UNSEEN_BYTES } from '../limits.ts';
+import { UNSEEN_BYTES } from '../held-limits.ts';
 import { callVendorApi, orProblem, type VendorResponse, type Call } from '../vendor-api.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { fail, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { networkOf } from '../../api/http/limits.ts';
+import { networkOf } from '../../api/http/request-limits.ts';
 import type { Attempt } from '../../developer/sign-in/attempts.ts';
 import { sha256 } from '../../platform/secrets.ts';
 

@@ -3,7 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readFields } from '#lib/checkout/pay-form.ts';
-import { takeSignIn } from '#lib/server/api/http/limits.ts';
+import { takeSignIn } from '#lib/server/api/http/request-limits.ts';
 import { orUnavailable, readForm } from '../../../../api-errors.ts';
 import { findGateway, findRouter, captiveSessionPath } from '../../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
