@@ -4,7 +4,7 @@ import { CsvFileError, readCsv } from '../../platform/csv.ts';
 import {
 	cut,
 	MAX_NAME_CHARACTERS,
-	readFields,
+	readRouterFields,
 	ROUTER_FIELDS,
 	visible,
 	type PriceRules,
@@ -156,7 +156,7 @@ function readRow(input: RowInput): ImportedRouter | null {
 		name,
 		access_kind: kind,
 		...read
-	} = readFields(texts, settings, (_field, reason) => reasons.push(reason), note);
+	} = readRouterFields(texts, settings, (_field, reason) => reasons.push(reason), note);
 	if (read.security === 'nopass' && kind !== undefined && kind !== 'portal_login') {
 		reasons.push(`access kind "${kind}" on an open network: only portal_login works there`);
 	}
