@@ -4,6 +4,7 @@ import {
 	isWifiPassword,
 	type AccessKind
 } from '#lib/domain/access-kind.ts';
+import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
 import type { Audit } from '#lib/server/audit/audit.ts';
 import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
@@ -27,7 +28,7 @@ interface AccessChange {
 export interface RouterAccess {
 	kind: AccessKind;
 	ssid: string;
-	security: 'wpa' | 'nopass';
+	security: WifiSecurity;
 	/** null when the network has no password of its own. */
 	networkPasswordKnown: boolean | null;
 	maxDevices: number;

@@ -1,4 +1,5 @@
 import { normaliseEmail } from '#lib/domain/email.ts';
+
 const OWN_NAMES = ['airtill'];
 /** Shorter names and common passwords do not count. */
 const MIN_WORD_CHARACTERS = 4;

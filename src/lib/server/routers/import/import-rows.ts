@@ -1,4 +1,5 @@
 import type { AccessKind } from '#lib/domain/access-kind.ts';
+import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 import { sha256 } from '../../platform/secrets.ts';
 import { CsvFileError, readCsv } from '../../platform/csv.ts';
 import {
@@ -188,7 +189,7 @@ function readId(id: string, { earlier: { lineOfId }, line, reasons }: RowInput):
 
 /** Open networks support only sign-in at the hotspot. */
 function accessOf(
-	security: 'wpa' | 'nopass' | undefined,
+	security: WifiSecurity | undefined,
 	kind: AccessKind | undefined
 ): Pick<StatedFields, 'access_kind'> {
 	const access_kind = kind ?? (security === 'nopass' ? 'portal_login' : undefined);
