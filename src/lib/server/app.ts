@@ -22,7 +22,7 @@ import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
 import { DEMO_EMAILS } from './demo/accounts.ts';
 import { createGateways } from './gateways/gateways.ts';
-import { createReach } from './gateways/reach.ts';
+import { createGatewayTransport } from './gateways/transport.ts';
 import { createCaptiveSessions, type CaptiveSessions } from './gateways/captive-sessions/captive-sessions.ts';
 import { createIdempotency } from './api/idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
@@ -143,7 +143,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			sales.changes.stop();
 			void jobs.stop();
 			// An aborted request counts as uncertain, and the next process asks for its result.
-			setTimeout(() => void Promise.all([http.stop(), network.reach.stop()]), LAST_CALLS_MS).unref();
+			setTimeout(() => void Promise.all([http.stop(), network.transport.stop()]), LAST_CALLS_MS).unref();
 		},
 		/** Finishes running work, then closes the database. */
 		async stop() {
@@ -153,7 +153,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			await jobs.stop();
 			await developer.signIn.stop();
 			await developer.requestLog.stop();
-			await Promise.all([http.stop(), network.reach.stop()]);
+			await Promise.all([http.stop(), network.transport.stop()]);
 			await base.traces.stop();
 			await portal.basemap.stop();
 			await database.close();
@@ -212,7 +212,7 @@ function createSales(base: Base, operators: Operators) {
 
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	const { gateways, passes } = sales;
-	const reach = createReach(base);
+	const transport = createGatewayTransport(base);
 	const captiveSessions: CaptiveSessions = createCaptiveSessions({
 		...base,
 		access: {
@@ -222,16 +222,16 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 			isVerified: (gateway) => sales.routers.verifiedBy(gateway)
 		}
 	});
-	const access: Access = createAccess({ ...base, ...sales, captiveSessions, reach });
+	const access: Access = createAccess({ ...base, ...sales, captiveSessions, transport });
 	const accessKinds = createAccessKinds({ ...base, ...sales });
 	return {
-		reach,
+		transport,
 		captiveSessions,
 		access,
 		accessKinds,
-		gatewaySetup: createGatewaySetup({ ...base, ...sales, access, accessKinds, reach }),
+		gatewaySetup: createGatewaySetup({ ...base, ...sales, access, accessKinds, transport }),
 		apiBuyers: createApiBuyers({ ...base, passes }),
-		gatewayHealth: createGatewayHealth({ ...base, gateways, access, reach }),
+		gatewayHealth: createGatewayHealth({ ...base, gateways, access, transport }),
 		usage: createUsage({ ...base, gateways })
 	};
 }

@@ -3,7 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
-import { takeCaptiveSession } from '#lib/server/api/http/limits.ts';
+import { takeCaptiveSession } from '#lib/server/api/http/request-limits.ts';
 import { orNull } from '../api-errors.ts';
 import { payPage } from '../pay-page.ts';
 import { ownPurchase } from './own-purchase.ts';

@@ -20,7 +20,7 @@ type BoughtTime = Pick<
 interface PassesContext {
 	clock: Clock;
 	secrets: Secrets;
-	routers: Pick<Routers, 'known' | 'networkPassword'>;
+	routers: Pick<Routers, 'findOrThrow' | 'networkPassword'>;
 }
 
 export type Passes = ReturnType<typeof createPasses>;
@@ -30,7 +30,7 @@ export function createPasses(context: PassesContext) {
 	const { clock, secrets } = context;
 	const bind = binder(context);
 	return {
-		known,
+		findOrThrow,
 		findAll: store.findAll,
 		isOpen: (pass: PassRow) => isOpen(pass, clock.now()),
 		create: bind(create),
@@ -38,7 +38,7 @@ export function createPasses(context: PassesContext) {
 		addUsedData: bind(addUsedData),
 		/** Takes the data of a refunded session back. */
 		async reduceDataLimit(trx: Tx, id: number, megabytes: number | null): Promise<void> {
-			const { data_limit_mb: limit } = await known(trx, id);
+			const { data_limit_mb: limit } = await findOrThrow(trx, id);
 			if (limit === null || megabytes === null) return;
 			await store.change(trx, id, { data_limit_mb: limit - megabytes, updated_at: clock.now() });
 		},
@@ -63,7 +63,7 @@ export function createPasses(context: PassesContext) {
 	};
 }
 
-async function known(queries: Queries, id: number): Promise<PassRow> {
+async function findOrThrow(queries: Queries, id: number): Promise<PassRow> {
 	const pass = await store.find(queries, id);
 	if (!pass) throw new Error(`Pass ${id} is gone`);
 	return pass;
@@ -100,7 +100,7 @@ async function sharedPassword(
 	{ router_id, access_kind }: Pick<PassRow, 'router_id' | 'access_kind'>
 ) {
 	return access_kind === 'shared_password'
-		? routers.networkPassword(await routers.known(trx, router_id))
+		? routers.networkPassword(await routers.findOrThrow(trx, router_id))
 		: null;
 }
 
@@ -134,7 +134,7 @@ async function addUsedData({ clock }: PassesContext, trx: Tx, id: number, bytes:
 /** Ends the pass with its last active session. Without one, the pass is over and its password is erased. */
 async function shorten(context: PassesContext, trx: Tx, id: number): Promise<void> {
 	const now = context.clock.now();
-	const { starts_at: startsAt } = await known(trx, id);
+	const { starts_at: startsAt } = await findOrThrow(trx, id);
 	const endsAt = (await store.lastActiveEnd(trx, id)) ?? now;
 	const time = startsAt === null ? {} : { ends_at: endsAt };
 	await store.change(trx, id, { ...time, activating_until: null, updated_at: now });
@@ -143,7 +143,7 @@ async function shorten(context: PassesContext, trx: Tx, id: number): Promise<voi
 
 async function eraseIfOver({ clock }: PassesContext, trx: Tx, id: number): Promise<void> {
 	const now = clock.now();
-	const { password_sealed: sealed, ends_at: endsAt, activating_until: waitsUntil } = await known(trx, id);
+	const { password_sealed: sealed, ends_at: endsAt, activating_until: waitsUntil } = await findOrThrow(trx, id);
 	if (sealed === null || waitsUntil !== null || (endsAt !== null && endsAt > now)) return;
 	await store.change(trx, id, { password_sealed: null, password_session_id: null, updated_at: now });
 }

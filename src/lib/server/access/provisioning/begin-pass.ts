@@ -40,7 +40,7 @@ async function beginPass(context: PlanContext, trx: Tx, pass: PassRow): Promise<
 	for (const subject of subjects) await requestGrant(context, trx, pass.id, subject);
 	// Only grants at the device's own gateway delay the start.
 	if (subjects.length === 0 || signsInItself(brought[0] ?? null, targets)) {
-		if (!isUnresponsive(await routers.known(trx, pass.router_id))) return null;
+		if (!isUnresponsive(await routers.findOrThrow(trx, pass.router_id))) return null;
 		await jobs.schedule(trx, ROUTER_JOB, pass.id, now + AWAIT_ROUTER_MS);
 	}
 	const until = now + ACTIVATION_TIMEOUT_MS;

@@ -22,7 +22,7 @@ const LAST_LOOK_MS = 60_000;
 export async function refundUnconfirmed(context: AccessContext, sessionId: number): Promise<number | null> {
 	const { database, clock, jobs, sessions, payments } = context;
 	const next = await database.transact(async (trx) => {
-		const session = await sessions.known(trx, sessionId);
+		const session = await sessions.findOrThrow(trx, sessionId);
 		const { starts_at: startsAt, expires_at: expiresAt, pass_id: passId, status } = session;
 		if (startsAt === null || expiresAt === null || passId === null) return null;
 		if (status !== 'active' && status !== 'expired') return null;

@@ -36,7 +36,7 @@ export function createPayments(context: PaymentsContext) {
 		checkStatement: bind(checkStatement),
 		/** True if the operator of a payment supports refunds. */
 		async canBeRefunded(queries: Queries, id: number): Promise<boolean> {
-			const { operator } = await store.known(queries, id);
+			const { operator } = await store.findOrThrow(queries, id);
 			return context.operators.find(operator)?.refund !== undefined;
 		},
 		isRefundable: bind(isRefundable),

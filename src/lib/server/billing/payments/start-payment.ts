@@ -144,7 +144,7 @@ async function checkOnline(
 	trx: Tx,
 	{ router_id: routerId, access_kind: kind }: SessionRow
 ): Promise<void> {
-	const router = await routers.known(trx, routerId);
+	const router = await routers.findOrThrow(trx, routerId);
 	if (lacksNetworkPassword(router, kind)) {
 		throw new AppError(
 			'router_unavailable',

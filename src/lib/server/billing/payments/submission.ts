@@ -30,7 +30,7 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 	}
 	if (payment.submit_state !== 'created') return null;
 
-	const session = await sessions.known(database.db, payment.session_id);
+	const session = await sessions.findOrThrow(database.db, payment.session_id);
 	const wanted = session.status === 'pending_payment';
 	if (!wanted || payment.expires_at <= clock.now()) {
 		// A prompt would surprise the payer now. An earlier request may still have arrived.

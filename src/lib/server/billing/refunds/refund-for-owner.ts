@@ -49,7 +49,7 @@ export async function refundForOwner(
 		});
 		return 'started';
 	});
-	const { payment_id: paymentId } = await sessions.known(database.db, sessionId);
+	const { payment_id: paymentId } = await sessions.findOrThrow(database.db, sessionId);
 	if (result === 'started' && paymentId !== null) context.changes.announce(paymentId);
 	context.jobs.nudge();
 	return result;

@@ -5,7 +5,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import type { SessionsContext } from './context.ts';
 import { current, ownedByOwner } from './read-session.ts';
 import * as store from './store.ts';
-import { extraTimeEnd, known, settle, transition } from './transition.ts';
+import { applyDueChange, extraTimeEnd, findOrThrow, transition } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -23,7 +23,7 @@ export async function endSession(
 ): Promise<SessionRow> {
 	await current(context, caller, id);
 	return context.database.transact(async (trx) => {
-		const row = await settle(context, trx, await known(trx, id));
+		const row = await applyDueChange(context, trx, await findOrThrow(trx, id));
 		const isWanted = onlyStatus === undefined || onlyStatus === row.status;
 		const reason = row.account_id === caller.accountId ? 'client_ended' : 'admin_ended';
 		const ended =
@@ -33,7 +33,7 @@ export async function endSession(
 				(await cancelUnpaid(context, trx, id, 'client_cancelled'))) ||
 			(onlyStatus === 'pending_payment' && (await refuseLatePayment(context, trx, row)));
 		if (ended) return ended;
-		const { status } = await known(trx, id);
+		const { status } = await findOrThrow(trx, id);
 		throw new AppError('session_not_active', `The session is ${status}; there is nothing to end.`, {
 			extensions: { session_status: status }
 		});
@@ -82,7 +82,7 @@ export async function endExtraTime(context: SessionsContext, trx: Tx, row: Sessi
 async function takeDataBack(context: SessionsContext, trx: Tx, passId: number, dataLimitMb: number | null) {
 	await context.passes.reduceDataLimit(trx, passId, dataLimitMb);
 	const isRunning = (await store.activeOf(trx, passId)).length > 0;
-	if (isRunning && dataLeft(await context.passes.known(trx, passId)) === 0) {
+	if (isRunning && dataLeft(await context.passes.findOrThrow(trx, passId)) === 0) {
 		await endAtDataLimit(context, trx, passId);
 	}
 }
@@ -107,7 +107,7 @@ async function shortenPass({ passes, provisioning }: SessionsContext, trx: Tx, p
 export async function endAtDataLimit(context: SessionsContext, trx: Tx, passId: number): Promise<void> {
 	const to = { status: 'ended', status_reason: 'data_limit_reached', ...endedNow(context) } as const;
 	for (const row of await store.activeOf(trx, passId)) {
-		const { id } = await settle(context, trx, row);
+		const { id } = await applyDueChange(context, trx, row);
 		await transition(context, trx, { id, status: 'active' }, to, 'session.ended');
 	}
 	await shortenPass(context, trx, passId);
@@ -155,7 +155,7 @@ export async function cancelWaiting(
 
 /** Cancels time that no gateway received, even if it expired. Returns whether it was cancelled. */
 export async function cancelUnconfirmed(context: SessionsContext, trx: Tx, id: number): Promise<boolean> {
-	const { status, pass_id: passId } = await known(trx, id);
+	const { status, pass_id: passId } = await findOrThrow(trx, id);
 	if ((status !== 'active' && status !== 'expired') || passId === null) return false;
 	const to = { ...FAILED, starts_at: null, expires_at: null, ...endedNow(context) };
 	const taken = await transition(context, trx, { id, status }, to, 'session.cancelled');

@@ -92,7 +92,7 @@ async function runningTime(
 ): Promise<ExtendableTime | null> {
 	const session = passId === null ? undefined : (await store.activeOf(trx, passId)).at(-1);
 	if (status !== 'active' || session?.pass_id == null || session.expires_at === null) return null;
-	return { session, pass: await passes.known(trx, session.pass_id), endsAt: session.expires_at };
+	return { session, pass: await passes.findOrThrow(trx, session.pass_id), endsAt: session.expires_at };
 }
 
 async function endedTime(
@@ -102,7 +102,7 @@ async function endedTime(
 ): Promise<ExtendableTime | null> {
 	const session = passId === null ? null : await store.lastExpiredOf(trx, passId);
 	if (status !== 'expired' || passId === null || session?.ended_at == null) return null;
-	const [pass, router] = [await passes.known(trx, passId), await routers.known(trx, routerId)];
+	const [pass, router] = [await passes.findOrThrow(trx, passId), await routers.findOrThrow(trx, routerId)];
 	const now = clock.now();
 	const mayGoOn =
 		now <= session.ended_at + EXTRA_TIME_AFTER_END_MS &&

@@ -6,7 +6,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { asOfNow, sessionBody } from './body.ts';
 import type { SessionsContext } from './context.ts';
 import * as store from './store.ts';
-import { extraTimeEnd, isDue, known, settle } from './transition.ts';
+import { applyDueChange, extraTimeEnd, findOrThrow, isDue } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -18,7 +18,7 @@ export async function current(context: SessionsContext, caller: Caller, id: numb
 	const row = await store.find(database.db, id);
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) throw sessionNotFound();
 	if (!isDue(row, clock.now())) return row;
-	return database.transact(async (trx) => settle(context, trx, await known(trx, row.id)));
+	return database.transact(async (trx) => applyDueChange(context, trx, await findOrThrow(trx, row.id)));
 }
 
 /** Returns a session at a router of this owner, after due changes. @throws AppError `session_not_found` */
@@ -29,9 +29,9 @@ export async function ownedByOwner(
 	id: number
 ): Promise<SessionRow> {
 	const found = await store.find(trx, id);
-	const router = found && (await context.routers.known(trx, found.router_id));
+	const router = found && (await context.routers.findOrThrow(trx, found.router_id));
 	if (!found || router?.owner_account_id !== accountId) throw sessionNotFound();
-	return settle(context, trx, found);
+	return applyDueChange(context, trx, found);
 }
 
 /** Lists the sessions that an account created, newest first, without passwords. */
@@ -61,7 +61,7 @@ export async function readSession(
 	const { database, clock, passes } = context;
 	const row = await current(context, caller, id);
 	const isBuyer = row.account_id === caller.accountId;
-	const pass = row.pass_id === null ? null : await passes.known(database.db, row.pass_id);
+	const pass = row.pass_id === null ? null : await passes.findOrThrow(database.db, row.pass_id);
 	// The pass may have ended since the read, which erases its password.
 	if (!isBuyer || row.status !== 'active' || !pass || pass.password_sealed === null) {
 		return sessionBody(row, pass, clock.now(), null);
@@ -74,7 +74,7 @@ async function withPassword(
 	row: SessionRow,
 	pass: PassRow
 ): Promise<SessionBody> {
-	const router = await routers.known(database.db, row.router_id);
+	const router = await routers.findOrThrow(database.db, row.router_id);
 	return sessionBody(row, pass, clock.now(), {
 		password: passes.passwordOf(pass),
 		security: router.security,
@@ -94,7 +94,7 @@ export async function readExtended(context: SessionsContext, id: number): Promis
 	const row = await store.find(db, id);
 	const end = row ? await extraTimeEnd(context, db, row) : null;
 	if (end === null || row?.pass_id == null) return null;
-	const pass = await passes.known(db, row.pass_id);
+	const pass = await passes.findOrThrow(db, row.pass_id);
 	const shown = { ...row, status: 'active', expires_at: end, ended_at: null } as const;
 	return pass.password_sealed === null ? null : withPassword(context, shown, pass);
 }

@@ -17,7 +17,7 @@ import { giveExtraTime } from './extra-time.ts';
 import { activeForOwner, endedForOwner, listForOwner } from './owner-sessions.ts';
 import { listSessions, ownedByOwner, readExtended, readSession } from './read-session.ts';
 import * as store from './store.ts';
-import { extraTimeEnd, known, settle, settleDue, shownSession } from './transition.ts';
+import { applyDueChange, extraTimeEnd, findOrThrow, runSessionJob, shownSession } from './transition.ts';
 
 export { asOfNow } from './body.ts';
 export type { NotApplied } from './activate.ts';
@@ -67,13 +67,13 @@ export function createSessions(context: SessionsContext) {
 		listForOwner: bind(listForOwner),
 		activeForOwner: bind(activeForOwner),
 		endedForOwner: bind(endedForOwner),
-		known,
+		findOrThrow,
 		activeOf: store.activeOf,
 		laterInPass: store.laterInPass,
 		/** Returns the caller's own session after due changes; null for others. */
 		async ownCurrent(trx: Tx, caller: Caller, id: number): Promise<store.SessionRow | null> {
 			const row = await store.find(trx, id);
-			return row?.account_id === caller.accountId ? settle(context, trx, row) : null;
+			return row?.account_id === caller.accountId ? applyDueChange(context, trx, row) : null;
 		},
 		/** Stores the newest payment of an unpaid session. */
 		async notePayment(trx: Tx, id: number, paymentId: number): Promise<void> {
@@ -85,6 +85,6 @@ export function createSessions(context: SessionsContext) {
 		cancelWaiting: bind(cancelWaiting),
 		endAtDataLimit: bind(endAtDataLimit),
 		cancelUnconfirmed: bind(cancelUnconfirmed),
-		jobs: { [SESSION_JOB]: bind(settleDue) }
+		jobs: { [SESSION_JOB]: bind(runSessionJob) }
 	};
 }
