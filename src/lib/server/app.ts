@@ -51,6 +51,7 @@ import { createReviews } from './billing/reviews/reviews.ts';
 import { createOffers } from './offers/offers.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
+import { openTraces } from './platform/traces/traces.ts';
 import { createGatewaySetup } from './gateways/setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn } from './developer/sign-in/sign-in.ts';
@@ -153,6 +154,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			await developer.signIn.stop();
 			await developer.requestLog.stop();
 			await Promise.all([http.stop(), network.reach.stop()]);
+			await base.traces.stop();
 			await portal.basemap.stop();
 			await database.close();
 		}
@@ -164,6 +166,7 @@ async function openBase(config: Config, options: Options): Promise<Base> {
 	const log = options.log ?? createLog(config.logLevel);
 	closeToOthers(config.dataDir, 'folder');
 	const metrics = config.metricsToken === null ? NO_METRICS : await createMetrics();
+	const traces = await openTraces(config.traces, log);
 	const database = await openDatabase(config.databaseUrl, {
 		poolSize: config.databasePool,
 		onError: (code) => metrics.count('airtill_database_errors_total', { code }),
@@ -175,18 +178,18 @@ async function openBase(config: Config, options: Options): Promise<Base> {
 	});
 	const secrets = createSecrets(config.secret, config.secretFallback);
 	const audit = createAudit(clock);
-	const jobs = createJobs(database, clock, log, metrics);
-	return { config, clock, log, metrics, database, secrets, audit, jobs };
+	const jobs = createJobs(database, clock, log, metrics, traces);
+	return { config, clock, log, metrics, traces, database, secrets, audit, jobs };
 }
 
 async function openOperators(base: Base) {
-	const { config, clock, log, metrics } = base;
+	const { config, clock, log, traces } = base;
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(base) : null;
-	const http = createHttpClient({ timeoutMs: config.operatorTimeoutMs });
+	const http = createHttpClient({ timeoutMs: config.operatorTimeoutMs, traces });
 	if (config.operators.length > 0) await http.open();
 	const { mode, currency, callbackUrl } = config;
 	const context = { mode, currency, callbackUrl, clock, log, http };
-	return { sandbox, http, operators: createOperators(sandbox, config.operators, context, metrics) };
+	return { sandbox, http, operators: createOperators(sandbox, config.operators, context, base) };
 }
 
 function createSales(base: Base, operators: Operators) {
@@ -209,7 +212,7 @@ function createSales(base: Base, operators: Operators) {
 
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	const { gateways, passes } = sales;
-	const reach = createReach(base.clock);
+	const reach = createReach(base);
 	const captiveSessions: CaptiveSessions = createCaptiveSessions({
 		...base,
 		access: {

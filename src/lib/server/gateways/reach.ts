@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import type { Clock } from '../platform/clock.ts';
+import type { Base } from '../base.ts';
 import { createHttpClient, type HttpClient } from '../platform/http/http-client.ts';
 import { resolvePublicly } from '../platform/ssrf/ssrf-lookup.ts';
 import type { Reach } from './gateway.ts';
@@ -11,7 +11,10 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** HTTP clients kept, one for each certificate of a gateway. The oldest is closed first. */
 const MAX_CLIENTS = 200;
 
-export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
+export function createReach({
+	clock,
+	traces
+}: Pick<Base, 'clock' | 'traces'>): Reach & { stop(): Promise<void> } {
 	const clients = new Map<string, HttpClient>();
 
 	function clientFor(certificate: string | null, isPublic: boolean): HttpClient {
@@ -25,6 +28,7 @@ export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
 		}
 		const made = createHttpClient({
 			timeoutMs: HTTP_TIMEOUT_MS,
+			traces,
 			...(certificate !== null && { certificate }),
 			...(isPublic && { publicBy: resolvePublicly })
 		});

@@ -157,11 +157,9 @@ export async function startRefund(
 		created_at: now,
 		updated_at: now
 	});
-	await store.change(
-		trx,
-		{ id: payment.id, status: [from] },
-		{ status: 'refund_pending', refund_reason: reason, updated_at: now }
-	);
+	const to = { status: 'refund_pending', refund_reason: reason, updated_at: now } as const;
+	const changed = await store.change(trx, { id: payment.id, status: [from] }, to);
+	if (!changed) throw new Error(`Payment ${payment.id} is not ${from}, so it cannot be refunded`);
 	if (reason === 'amount_mismatch' && from === 'success') {
 		const taken = formatMinor(refund.amount_minor, refund.currency, 'en');
 		const requested = formatMinor(payment.amount_minor, payment.currency, 'en');

@@ -71,7 +71,7 @@ async function send(
 	payment: store.PaymentRow,
 	duration: string
 ): Promise<SubmitOutcome> {
-	const adapter = context.operators.all().find(({ id }) => id === payment.operator);
+	const adapter = context.operators.find(payment.operator);
 	if (!adapter) return busy(`Operator ${payment.operator} is not configured.`);
 	const { currency: taken = payment.currency } = adapter;
 	if (payment.currency !== taken || !adapter.takesNumber(payment.phone)) {

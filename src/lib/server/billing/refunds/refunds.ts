@@ -34,7 +34,7 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 	const refund = await store.findRefund(database.db, refundId);
 	if (!refund || refund.status !== 'pending') return null;
 	const payment = await store.known(database.db, refund.payment_id);
-	const adapter = operators.all().find(({ id }) => id === payment.operator);
+	const adapter = operators.find(payment.operator);
 	if (!adapter) return operatorRemoved(context, payment);
 	const subject = { refund, payment, adapter };
 	if (!adapter.refund || !adapter.readRefund) {

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
 import { isPublicAddress } from '#lib/server/platform/ssrf/public-addresses.ts';
+import { NO_TRACES, type Traces } from '../traces/traces.ts';
 import { AddressNotAllowed, guardedLookup, type Resolve } from '#lib/server/platform/ssrf/ssrf-lookup.ts';
 
 export interface HttpRequest {
@@ -33,10 +34,12 @@ export type HttpClient = ReturnType<typeof createHttpClient>;
  */
 export function createHttpClient({
 	timeoutMs,
+	traces = NO_TRACES,
 	certificate,
 	publicBy
 }: {
 	timeoutMs: number;
+	traces?: Traces;
 	certificate?: string;
 	publicBy?: Resolve;
 }) {
@@ -59,35 +62,46 @@ export function createHttpClient({
 		return { dispatcher, request };
 	}
 
+	async function exchange({ method, url, headers, body }: HttpRequest): Promise<HttpOutcome> {
+		if (publicBy && isInternal(url)) return { kind: 'failure', cause: 'network', sent: false };
+		const { dispatcher, request } = await (opened ??= load());
+		const limit = AbortSignal.timeout(timeoutMs);
+		try {
+			const answer = await request(url, {
+				dispatcher,
+				method,
+				headers,
+				signal: limit,
+				// Otherwise undici may repeat a request after a broken connection.
+				idempotent: false,
+				...(body === undefined ? {} : { body })
+			});
+			const { statusCode: status, headers: received } = answer;
+			const text = await answer.body.text();
+			const names = Object.entries(received).map(([name, value]) => [name, String(value)]);
+			return { kind: 'answer', status, headers: Object.fromEntries(names), text };
+		} catch (error) {
+			const sent = !neverConnected(error);
+			const cause = limit.aborted ? 'timeout' : causeOf(error);
+			return { kind: 'failure', cause, sent, untrusted: isUntrusted(error) };
+		}
+	}
+
 	return {
 		/** Loads undici at start, so that the first buyer does not wait for it. */
 		async open(): Promise<void> {
 			await (opened ??= load());
 		},
-		async send({ method, url, headers, body }: HttpRequest): Promise<HttpOutcome> {
-			if (publicBy && isInternal(url)) return { kind: 'failure', cause: 'network', sent: false };
-			const { dispatcher, request } = await (opened ??= load());
-			const limit = AbortSignal.timeout(timeoutMs);
-			try {
-				const answer = await request(url, {
-					dispatcher,
-					method,
-					headers,
-					signal: limit,
-					// Otherwise undici may repeat a request after a broken connection.
-					idempotent: false,
-					...(body === undefined ? {} : { body })
-				});
-				const { statusCode: status, headers: received } = answer;
-				const text = await answer.body.text();
-				const names = Object.entries(received).map(([name, value]) => [name, String(value)]);
-				return { kind: 'answer', status, headers: Object.fromEntries(names), text };
-			} catch (error) {
-				const sent = !neverConnected(error);
-				const cause = limit.aborted ? 'timeout' : causeOf(error);
-				return { kind: 'failure', cause, sent, untrusted: isUntrusted(error) };
-			}
-		},
+		/** The receiver does not learn the trace. */
+		send: (request: HttpRequest): Promise<HttpOutcome> =>
+			traces.span({ name: request.method, kind: 'client' }, async ({ attributes }) => {
+				const outcome = await exchange(request);
+				attributes['http.request.method'] = request.method;
+				attributes['server.address'] = URL.parse(request.url)?.host ?? '';
+				if (outcome.kind === 'answer') attributes['http.response.status_code'] = outcome.status;
+				else attributes['error.type'] = outcome.cause;
+				return outcome;
+			}),
 		async stop(): Promise<void> {
 			if (opened) await (await opened).dispatcher.destroy();
 		}
