@@ -19,7 +19,7 @@ import {
 	setCommonHeaders
 } from '#lib/server/web/security-headers.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
-import { noteRequest } from '#lib/server/platform/metrics.ts';
+import { observeRequest } from '#lib/server/platform/http/observe-request.ts';
 import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -65,13 +65,13 @@ function logFatalErrors(): void {
 
 export const handle: Handle = async (request) => {
 	const { event } = request;
-	// The API counts its own requests.
+	// The API observes its own requests.
 	if (isApiPath(event.url.pathname)) return answer(request);
-	const startedAt = performance.now();
-	const response = await answer(request);
-	const { method } = event.request;
-	noteRequest(app.metrics, { method, route: event.route.id ?? 'none', status: response.status, startedAt });
-	return response;
+	const { method, headers } = event.request;
+	const about = () => ({ route: event.route.id ?? 'none', id: event.locals.requestId });
+	return observeRequest(app, { method, traceparent: headers.get('traceparent'), about }, () =>
+		answer(request)
+	);
 };
 
 async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Response> {

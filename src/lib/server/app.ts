@@ -22,7 +22,7 @@ import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
 import { DEMO_EMAILS } from './demo/accounts.ts';
 import { createGateways } from './gateways/gateways.ts';
-import { createReach } from './gateways/reach.ts';
+import { createGatewayTransport } from './gateways/transport.ts';
 import { createCaptiveSessions, type CaptiveSessions } from './gateways/captive-sessions/captive-sessions.ts';
 import { createIdempotency } from './api/idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
@@ -31,7 +31,7 @@ import { createCursors } from './api/http/cursor.ts';
 import { createJobs, type JobHandler } from './jobs/jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { closeToOthers } from './platform/private-files.ts';
-import { createOperatorHttp } from './billing/operators/http.ts';
+import { createHttpClient } from './platform/http/http-client.ts';
 import { createOperators, type Operators } from './billing/operators/registry.ts';
 import { createSandboxOperator } from './billing/operators/sandbox/sandbox.ts';
 import { createChanges } from './billing/payments/changes.ts';
@@ -51,10 +51,11 @@ import { createReviews } from './billing/reviews/reviews.ts';
 import { createOffers } from './offers/offers.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
+import { openTraces } from './platform/traces/traces.ts';
 import { createGatewaySetup } from './gateways/setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn } from './developer/sign-in/sign-in.ts';
-import { createSessions } from './billing/sessions/sessions.ts';
+import { createSessions, type Sessions } from './billing/sessions/sessions.ts';
 import { createTestPayments } from './developer/test-payments/test-payments.ts';
 import { createHelp } from './owner/help/help.ts';
 import { createUsage } from './owner/usage/usage.ts';
@@ -142,7 +143,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			sales.changes.stop();
 			void jobs.stop();
 			// An aborted request counts as uncertain, and the next process asks for its result.
-			setTimeout(() => void Promise.all([http.stop(), network.reach.stop()]), LAST_CALLS_MS).unref();
+			setTimeout(() => void Promise.all([http.stop(), network.transport.stop()]), LAST_CALLS_MS).unref();
 		},
 		/** Finishes running work, then closes the database. */
 		async stop() {
@@ -152,7 +153,8 @@ export async function createApp(config: Config, options: Options = {}) {
 			await jobs.stop();
 			await developer.signIn.stop();
 			await developer.requestLog.stop();
-			await Promise.all([http.stop(), network.reach.stop()]);
+			await Promise.all([http.stop(), network.transport.stop()]);
+			await base.traces.stop();
 			await portal.basemap.stop();
 			await database.close();
 		}
@@ -164,26 +166,30 @@ async function openBase(config: Config, options: Options): Promise<Base> {
 	const log = options.log ?? createLog(config.logLevel);
 	closeToOthers(config.dataDir, 'folder');
 	const metrics = config.metricsToken === null ? NO_METRICS : await createMetrics();
+	const traces = await openTraces(config.traces, log);
 	const database = await openDatabase(config.databaseUrl, {
 		poolSize: config.databasePool,
 		onError: (code) => metrics.count('airtill_database_errors_total', { code }),
 		replicaUrl: config.databaseReplicaUrl,
-		onReplicaError: (err) => log.warn({ err }, 'the replica does not answer; reports read the primary')
+		onReplicaError(err) {
+			metrics.count('airtill_database_errors_total', { code: 'replica' });
+			log.warn({ err }, 'the replica cannot be used; reports read the primary');
+		}
 	});
 	const secrets = createSecrets(config.secret, config.secretFallback);
 	const audit = createAudit(clock);
-	const jobs = createJobs(database, clock, log, metrics);
-	return { config, clock, log, metrics, database, secrets, audit, jobs };
+	const jobs = createJobs(database, clock, log, metrics, traces);
+	return { config, clock, log, metrics, traces, database, secrets, audit, jobs };
 }
 
 async function openOperators(base: Base) {
-	const { config, clock, log, metrics } = base;
+	const { config, clock, log, traces } = base;
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(base) : null;
-	const http = createOperatorHttp({ timeoutMs: config.operatorTimeoutMs });
+	const http = createHttpClient({ timeoutMs: config.operatorTimeoutMs, traces });
 	if (config.operators.length > 0) await http.open();
 	const { mode, currency, callbackUrl } = config;
 	const context = { mode, currency, callbackUrl, clock, log, http };
-	return { sandbox, http, operators: createOperators(sandbox, config.operators, context, metrics) };
+	return { sandbox, http, operators: createOperators(sandbox, config.operators, context, base) };
 }
 
 function createSales(base: Base, operators: Operators) {
@@ -206,7 +212,7 @@ function createSales(base: Base, operators: Operators) {
 
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	const { gateways, passes } = sales;
-	const reach = createReach(base.clock);
+	const transport = createGatewayTransport(base);
 	const captiveSessions: CaptiveSessions = createCaptiveSessions({
 		...base,
 		access: {
@@ -216,16 +222,16 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 			isVerified: (gateway) => sales.routers.verifiedBy(gateway)
 		}
 	});
-	const access: Access = createAccess({ ...base, ...sales, captiveSessions, reach });
+	const access: Access = createAccess({ ...base, ...sales, captiveSessions, transport });
 	const accessKinds = createAccessKinds({ ...base, ...sales });
 	return {
-		reach,
+		transport,
 		captiveSessions,
 		access,
 		accessKinds,
-		gatewaySetup: createGatewaySetup({ ...base, ...sales, access, accessKinds, reach }),
+		gatewaySetup: createGatewaySetup({ ...base, ...sales, access, accessKinds, transport }),
 		apiBuyers: createApiBuyers({ ...base, passes }),
-		gatewayHealth: createGatewayHealth({ ...base, gateways, access, reach }),
+		gatewayHealth: createGatewayHealth({ ...base, gateways, access, transport }),
 		usage: createUsage({ ...base, gateways })
 	};
 }
@@ -257,7 +263,12 @@ function createDeveloper(base: Base, accounts: Accounts) {
 
 function createPortal(
 	base: Base,
-	{ apiBuyers, rateLimits, routers }: { apiBuyers: ApiBuyers; rateLimits: RateLimits; routers: Routers }
+	{
+		apiBuyers,
+		rateLimits,
+		routers,
+		sessions
+	}: { apiBuyers: ApiBuyers; rateLimits: RateLimits; routers: Routers; sessions: Sessions }
 ) {
 	const { config, clock, log } = base;
 	const { maxCodes, defaultRegion: region, remoteApi } = config;
@@ -268,7 +279,12 @@ function createPortal(
 		: { url: null, key: '', searchQuota };
 	return {
 		api,
-		purchases: createPurchases({ ...base, rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer }),
+		purchases: createPurchases({
+			...base,
+			...{ rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer },
+			// The sessions of a remote API are not in this database.
+			readExtended: remoteApi ? () => Promise.resolve(null) : sessions.readExtended
+		}),
 		mapRouters: createMapRouters(config, clock),
 		basemap: createBasemap(config, clock, log),
 		/** null with a remote API, which does not tell when its closed routers open. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { configureOperators } from '../../../src/lib/server/billing/operators/configure.ts';
-import { createOperatorHttp, type OperatorHttp } from '../../../src/lib/server/billing/operators/http.ts';
+import { createHttpClient, type HttpClient } from '../../../src/lib/server/platform/http/http-client.ts';
 import type {
 	AttemptReference,
 	CallbackClaim,
@@ -26,7 +26,7 @@ export let simulator: Simulator;
 /** Takes the callbacks in. */
 export let receiver: Receiver;
 export let adapter: OperatorAdapter;
-let http: OperatorHttp;
+let http: HttpClient;
 const log = createLog('silent');
 
 /** A new simulator for each test of the file. */
@@ -34,7 +34,7 @@ export function useMpesa(): void {
 	beforeAll(async () => {
 		receiver = await startReceiver();
 		// Long enough for every answer that comes, short enough to wait for one that does not.
-		http = createOperatorHttp({ timeoutMs: 3_000 });
+		http = createHttpClient({ timeoutMs: 3_000 });
 	});
 	afterAll(async () => {
 		await http.stop();

@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { configureOperators } from '../../../src/lib/server/billing/operators/configure.ts';
-import { createOperatorHttp } from '../../../src/lib/server/billing/operators/http.ts';
+import { createHttpClient } from '../../../src/lib/server/platform/http/http-client.ts';
 import type { OperatorAdapter, StatusOutcome } from '../../../src/lib/server/billing/operators/operator.ts';
 import type { AirtelPortal } from '../../simulators/airtel/portal.ts';
 import { airtelProtocol } from '../../simulators/airtel.ts';
@@ -12,7 +12,7 @@ import type { CallbackScript, Script } from '../../simulators/script.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 const PHONE = '+256700000001';
-const http = createOperatorHttp({ timeoutMs: 3_000 });
+const http = createHttpClient({ timeoutMs: 3_000 });
 afterAll(() => http.stop());
 
 let simulator: Simulator;

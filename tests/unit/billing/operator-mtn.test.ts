@@ -3,7 +3,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configureOperators } from '#lib/server/billing/operators/configure.ts';
 import type { Installation } from '#lib/server/billing/operators/definition.ts';
-import { createOperatorHttp, type OperatorHttp } from '#lib/server/billing/operators/http.ts';
+import { createHttpClient, type HttpClient } from '#lib/server/platform/http/http-client.ts';
 import type { OperatorAdapter, PaymentRequest } from '#lib/server/billing/operators/operator.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { mtn } from '../../simulators/mtn.ts';
@@ -14,11 +14,11 @@ const SANDBOX: Installation = { mode: 'sandbox', currency: 'UGX', callbackUrl: '
 const TIMEOUT_MS = 3_000;
 
 let simulator: Simulator;
-let http: OperatorHttp;
+let http: HttpClient;
 let adapter: OperatorAdapter;
 beforeEach(async () => {
 	simulator = await startSimulator(mtn());
-	http = createOperatorHttp({ timeoutMs: TIMEOUT_MS });
+	http = createHttpClient({ timeoutMs: TIMEOUT_MS });
 	adapter = make();
 });
 afterEach(async () => {
@@ -277,7 +277,7 @@ describe('a status read', () => {
 		['PAYEE_NOT_FOUND', 'merchant_error'],
 		['NOT_ALLOWED', 'merchant_error'],
 		['INTERNAL_PROCESSING_ERROR', 'provider_error'],
-		['SERVICE_UNAVAILABLE', 'provider_error'],
+		['SERVICE_UNAVAILABLE', 'provider_busy'],
 		['NOT_ALLOWED_TARGET_ENVIRONMENT', 'merchant_error'],
 		['INVALID_CALLBACK_URL_HOST', 'merchant_error'],
 		['INVALID_CURRENCY', 'merchant_error'],

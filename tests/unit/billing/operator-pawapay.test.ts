@@ -3,7 +3,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configureOperators } from '../../../src/lib/server/billing/operators/configure.ts';
 import type { Installation } from '../../../src/lib/server/billing/operators/definition.ts';
-import { createOperatorHttp, type OperatorHttp } from '../../../src/lib/server/billing/operators/http.ts';
+import { createHttpClient, type HttpClient } from '../../../src/lib/server/platform/http/http-client.ts';
 import type {
 	AttemptReference,
 	OperatorAdapter,
@@ -26,12 +26,12 @@ const PUBLIC_PEM = publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
 let simulator: Simulator;
 let receiver: Receiver;
-let http: OperatorHttp;
+let http: HttpClient;
 
 beforeEach(async () => {
 	simulator = await startSimulator(pawapay());
 	receiver = await startReceiver();
-	http = createOperatorHttp({ timeoutMs: 3_000 });
+	http = createHttpClient({ timeoutMs: 3_000 });
 	simulator.portal({ callback_url: receiver.url + CALLBACKS });
 });
 afterEach(async () => {

@@ -1,6 +1,6 @@
 /** Airtill calls the address that an owner has given only if it is public, whatever its name says at that moment. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createOperatorHttp } from '../../../src/lib/server/billing/operators/http.ts';
+import { createHttpClient } from '../../../src/lib/server/platform/http/http-client.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 let receiver: Receiver;
@@ -20,7 +20,7 @@ it.each([
 	['an IPv4 address inside IPv6', '[::ffff:127.0.0.1]'],
 	['an address of a private network', '10.0.0.1']
 ])('%s is not called', async (_what, host) => {
-	const http = createOperatorHttp({
+	const http = createHttpClient({
 		timeoutMs: 2_000,
 		publicBy: async () => [{ address: '127.0.0.1', family: 4 }]
 	});
@@ -30,7 +30,7 @@ it.each([
 });
 
 it('without this rule the receiver would be reached', async () => {
-	const http = createOperatorHttp({ timeoutMs: 2_000 });
+	const http = createHttpClient({ timeoutMs: 2_000 });
 	expect(await http.send(request('127.0.0.1'))).toMatchObject({ kind: 'answer' });
 	await http.stop();
 });

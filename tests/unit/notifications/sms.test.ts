@@ -1,6 +1,6 @@
 /** The text of an SMS, its price in parts, and the request of the generic provider. */
 import { describe, expect, it } from 'vitest';
-import type { OperatorRequest } from '../../../src/lib/server/billing/operators/http.ts';
+import type { HttpRequest } from '../../../src/lib/server/platform/http/http-client.ts';
 import { httpProvider } from '../../../src/lib/server/notifications/sms/http-provider.ts';
 import { partsOf, smsText } from '../../../src/lib/server/notifications/sms/text.ts';
 
@@ -24,11 +24,11 @@ it.each([
 
 describe('the generic provider', () => {
 	const sentWith = async (headers: Record<string, string>, body: string) => {
-		const requests: OperatorRequest[] = [];
+		const requests: HttpRequest[] = [];
 		const http = {
 			open: async () => {},
 			stop: async () => {},
-			send: async (request: OperatorRequest) => {
+			send: async (request: HttpRequest) => {
 				requests.push(request);
 				return { kind: 'answer', status: 200, headers: {}, text: '' } as const;
 			}

@@ -121,7 +121,7 @@ describe('rule 2: routes and hooks', () => {
 				'hooks.server.ts -> lib/server/config/config.ts',
 				'hooks.server.ts -> lib/server/demo/demo.ts',
 				'hooks.server.ts -> lib/server/platform/ids.ts',
-				'hooks.server.ts -> lib/server/platform/metrics.ts'
+				'hooks.server.ts -> lib/server/platform/http/observe-request.ts'
 			])
 		).toEqual([]);
 	});
@@ -210,8 +210,6 @@ describe('rule 5: services', () => {
 		const inner = between.filter(({ to, isType }) => !isMain(to) && !isType && !INTERFACES.test(to));
 		expect(
 			shown(inner, [
-				// The same HTTP client serves operators and gateways.
-				'lib/server/gateways/reach.ts -> lib/server/billing/operators/http.ts',
 				// One worker runs every kind of job.
 				'lib/server/developer/webhooks/delivery.ts -> lib/server/jobs/worker.ts',
 				// The map uses a part of the portal's rate limit.

@@ -137,6 +137,15 @@ const serverConfig = (settings: Settings) => ({
 	logLevel: settings.AIRTILL_LOG_LEVEL,
 	/** null: no metrics. */
 	metricsToken: settings.METRICS_TOKEN ?? null,
+	/** null: no traces. */
+	traces:
+		settings.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+			? null
+			: {
+					url: `${settings.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`,
+					headers: settings.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+					serviceName: settings.OTEL_SERVICE_NAME
+				},
 	/** null: emails are printed (sandbox) or not sent (live). */
 	smtp:
 		settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined

@@ -10,6 +10,7 @@ import { flag, httpUrl, integer, position, secret, timeZone } from './fields.ts'
 import { LIMITS } from './limits.ts';
 import type { Setting } from './setting.ts';
 import { SMS_SETTINGS } from './sms.ts';
+import { TRACES_SETTINGS } from './traces.ts';
 
 /** Excludes the operators' settings. The configuration reference shows the descriptions. */
 export const SETTINGS = {
@@ -34,7 +35,7 @@ export const SETTINGS = {
 			.regex(/^postgres(ql)?:\/\/.+$/, 'Use "postgres://USER:PASSWORD@HOST/NAME".')
 			.optional(),
 		description:
-			'Read-only copy of the PostgreSQL database, for reports of owners and administrators. Without it, or if it does not answer, they read `DATABASE_URL`.'
+			'Standby of the PostgreSQL database, for reports of owners and administrators. Without it, or if it does not answer or is behind, they read `DATABASE_URL`.'
 	},
 	DATA_DIR: {
 		schema: z.string().min(1),
@@ -78,6 +79,7 @@ export const SETTINGS = {
 		schema: secret.optional(),
 		description: 'Bearer token of `/metrics`, which is off without it.'
 	},
+	...TRACES_SETTINGS,
 	SMTP_URL: {
 		schema: z
 			.url({ protocol: /^smtps?$/, error: 'Use "smtps://USER:PASSWORD@HOST:465" or "smtp://HOST:587".' })

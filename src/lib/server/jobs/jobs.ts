@@ -5,6 +5,7 @@ import type { Database, Queries } from '../db/database.ts';
 import type { Log } from '../platform/log.ts';
 import { NO_METRICS, type Metrics } from '../platform/metrics.ts';
 import { redact } from '../platform/redact.ts';
+import { NO_TRACES, type Traces } from '../platform/traces/traces.ts';
 import { claimInGroups, dueGroups, type SlowGroups } from './groups.ts';
 import { createWorker } from './worker.ts';
 import * as store from './store.ts';
@@ -42,6 +43,7 @@ interface JobsContext {
 	clock: Clock;
 	log: Log;
 	metrics: Metrics;
+	traces: Traces;
 	/** Names this process in leases. */
 	owner: string;
 	running: Map<number, { task: Promise<void>; isGrouped: boolean }>;
@@ -54,13 +56,19 @@ interface JobsContext {
 	nudge(): void;
 }
 
-export function createJobs(database: Database, clock: Clock, log: Log, metrics: Metrics = NO_METRICS) {
+export function createJobs(
+	database: Database,
+	clock: Clock,
+	log: Log,
+	metrics: Metrics = NO_METRICS,
+	traces: Traces = NO_TRACES
+) {
 	const owner = randomUUID();
 	const running: JobsContext['running'] = new Map();
 	const stopping = new AbortController();
 	let heartbeat: NodeJS.Timeout | undefined;
 	const context: JobsContext = {
-		...{ database, clock, log, metrics, owner, running, stopping, handlers: {} },
+		...{ database, clock, log, metrics, traces, owner, running, stopping, handlers: {} },
 		slowGroups: async () => new Set(),
 		isClockChecked: false,
 		freedAt: -Infinity,
@@ -71,10 +79,18 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 		onError: (error) => log.error({ err: error }, 'jobs cannot be read; trying again')
 	});
 
+	function schedule(
+		queries: Queries,
+		jobs: Omit<Parameters<typeof store.schedule>[1], 'now'>
+	): Promise<void> {
+		traces.link(jobs.kind, jobs.subjectIds);
+		return store.schedule(queries, { ...jobs, now: clock.now() });
+	}
+
 	return {
 		/** Schedules a job in the caller's transaction. Call `nudge` after the commit. */
 		schedule: (queries: Queries, kind: string, subjectId: number, runAt: number) =>
-			store.schedule(queries, { kind, subjectIds: [subjectId], groupId: null, runAt, now: clock.now() }),
+			schedule(queries, { kind, subjectIds: [subjectId], groupId: null, runAt }),
 		/** Schedules jobs that share the concurrency limit of a group. */
 		scheduleInGroup: (
 			queries: Queries,
@@ -82,11 +98,11 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 			groupId: number,
 			subjectIds: readonly number[],
 			runAt: number
-		) => store.schedule(queries, { kind, subjectIds, groupId, runAt, now: clock.now() }),
+		) => schedule(queries, { kind, subjectIds, groupId, runAt }),
 		/** Makes a job due now, creating it if needed, and starts it. */
 		async wake(kind: string, subjectId: number): Promise<void> {
-			const now = clock.now();
-			await store.schedule(database.db, { kind, subjectIds: [subjectId], groupId: null, runAt: now, now });
+			const job = { kind, subjectIds: [subjectId], groupId: null, runAt: clock.now() };
+			await schedule(database.db, job);
 			worker.nudge();
 		},
 		/** Starts due jobs now instead of at the next tick. */
@@ -119,16 +135,23 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 }
 
 async function run(context: JobsContext, job: store.Job): Promise<void> {
-	const { database, clock, log, metrics } = context;
+	const { database, clock, log, metrics, traces } = context;
+	const { kind, subject_id: subjectId } = job;
 	try {
-		const handler = context.handlers[job.kind];
-		if (!handler) throw new Error(`No handler for job ${job.kind}`);
-		const again = await handler(job.subject_id, context.stopping.signal);
+		const handler = context.handlers[kind];
+		if (!handler) throw new Error(`No handler for job ${kind}`);
+		const again = await traces.span(
+			{ name: `job ${kind}`, kind: 'consumer', job: { kind, subjectId } },
+			async ({ attributes }) => {
+				attributes['airtill.job.subject'] = subjectId;
+				return handler(subjectId, context.stopping.signal);
+			}
+		);
 		if (again === null) await store.complete(database, job);
 		else await store.reschedule(database, job, { runAt: again, error: null });
 	} catch (error) {
-		log.error({ err: error, job: job.kind, subject: job.subject_id }, 'job failed; it will run again');
-		metrics.count('airtill_job_failures_total', { kind: job.kind });
+		log.error({ err: error, job: kind, subject: subjectId }, 'job failed; it will run again');
+		metrics.count('airtill_job_failures_total', { kind });
 		const runAt = clock.now() + Math.min(MAX_BACKOFF_MS, 500 * 2 ** Math.min(job.attempts, 10));
 		const message = error instanceof Error ? error.message : String(error);
 		// If this fails too (database gone), the lease runs out and the job is taken again.

@@ -3,7 +3,7 @@ import type { Base } from '#lib/server/base.ts';
 import { buckets, dateAt } from '#lib/format/calendar.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { toMajor } from '#lib/domain/money.ts';
-import type { OperatorHttp } from '#lib/server/billing/operators/http.ts';
+import type { HttpClient } from '#lib/server/platform/http/http-client.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import type { JobHandler } from '#lib/server/jobs/jobs.ts';
@@ -19,8 +19,8 @@ import * as store from './store.ts';
  *
  * States: `queued`, `sending`, then `sent`, `failed` or `uncertain`.
  * Guarantees: a reason (`key`) has one notification. An SMS costs money, so it is repeated only if the request reached
- * nobody; after a lost response or a crash it is `uncertain` and counts as paid. An email is repeated after any
- * error, because a second copy costs nothing.
+ * nobody; after a lost response or a crash it is `uncertain` and counts as paid, and a buyer may ask for the code once
+ * more. An email is repeated after any error, because a second copy costs nothing.
  * Security: the content, which may have a code, is sealed and deleted after the last attempt.
  */
 export type Notifications = ReturnType<typeof createNotifications>;
@@ -53,12 +53,11 @@ const MAX_TRIES = 5;
 const FRESH_MS = 6 * 60 * MINUTE_MS;
 /** At most KEEP_NUMBERS_DAYS, whose minimum is 90. */
 const KEEP_MS = 90 * DAY_MS;
-/** A code is refused after this many notifications to its number in 24 hours, alerts and failed ones included. */
-const MOST_TO_NUMBER = 5;
-/** For one purchase; the second only after a failure. */
+/** For one purchase, however many SMS its number has got: only a number that paid gets codes. */
 const CODE_TRIES = 2;
+const MAY_BE_MISSING: readonly string[] = ['failed', 'uncertain'] satisfies store.NotificationRow['status'][];
 
-export function createNotifications({ http, ...context }: Base & { mailer: Mailer; http: OperatorHttp }) {
+export function createNotifications({ http, ...context }: Base & { mailer: Mailer; http: HttpClient }) {
 	const { sms } = context.config;
 	const bind = binder({ ...context, sms: sms && createProvider(sms, http) });
 	return {
@@ -191,32 +190,28 @@ async function codeOf({ database, config }: NotificationsContext, token: string)
 	return {
 		status,
 		phone: newest?.address ?? null,
-		mayAsk: sent.length < CODE_TRIES && (status === null || status === 'failed')
+		mayAsk: sent.length < CODE_TRIES && (status === null || MAY_BE_MISSING.includes(status))
 	};
 }
 
 /**
  * Sends a purchase's code, unless `codeOf` forbids it. Repeating it sends nothing.
  * @param sms.phone the number that paid, in E.164
- * @returns false if the number has got as many SMS as a day allows
  */
 async function sendCode(
 	context: NotificationsContext,
 	token: string,
 	sms: { phone: string; text: string }
-): Promise<boolean> {
-	const { database, clock, config, jobs } = context;
-	if (!config.sms?.buyerCodes) return true;
-	const isAllowed = await database.transact(async (trx) => {
+): Promise<void> {
+	const { database, config, jobs } = context;
+	if (!config.sms?.buyerCodes) return;
+	await database.transact(async (trx) => {
 		const keys = codeKeys(token);
 		const sent = await store.byKeys(trx, keys);
 		const key = keys[sent.length];
-		if (key === undefined || sent.some(({ status }) => status !== 'failed')) return true;
-		if ((await store.countTo(trx, sms.phone, clock.now() - DAY_MS)) >= MOST_TO_NUMBER) return false;
+		if (key === undefined || sent.some(({ status }) => !MAY_BE_MISSING.includes(status))) return;
 		const about = { accountId: null, channel: 'sms', kind: 'buyer', key, subject: '' } as const;
 		await queue(context, trx, { ...about, address: sms.phone, text: sms.text });
-		return true;
 	});
 	jobs.nudge();
-	return isAllowed;
 }

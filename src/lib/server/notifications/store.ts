@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { countOf, first, isChanged } from '#lib/server/db/first.ts';
+import { first, isChanged } from '#lib/server/db/first.ts';
 import type { NotificationsTable } from '#lib/server/db/schema.ts';
 
 export type NotificationRow = Selectable<NotificationsTable>;
@@ -57,11 +57,6 @@ export const ofAccount = (
 		.where('channel', '=', of.channel)
 		.where('created_at', '>=', since)
 		.execute();
-
-export const countTo = (queries: Queries, address: string, since: number): Promise<number> =>
-	countOf(
-		queries.selectFrom('notifications').where('address', '=', address).where('created_at', '>=', since)
-	);
 
 const MAX_DELETED = 1_000;
 

@@ -107,19 +107,6 @@ export const NO_METRICS: Metrics = {
 	text: async () => ''
 };
 
-/** Clients may send any method; the rare ones share a label, so that nobody can multiply the series. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-
-export function noteRequest(
-	metrics: Metrics,
-	request: { method: string; route: string; status: number; startedAt: number }
-): void {
-	const { route, status, startedAt } = request;
-	const method = METHODS.includes(request.method) ? request.method : 'other';
-	metrics.count('airtill_http_requests_total', { method, route, status });
-	metrics.observe('airtill_http_request_duration_seconds', { method, route }, startedAt);
-}
-
 /** Loads prom-client only here, so that it costs nothing while metrics are off. */
 export async function createMetrics(): Promise<Metrics> {
 	const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');

@@ -4,11 +4,11 @@ import type { App } from '#lib/server/app.ts';
 import { hasRole, type Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
-import { noteRequest } from '#lib/server/platform/metrics.ts';
+import { observeRequest } from '#lib/server/platform/http/observe-request.ts';
 import { securityHeaders } from '#lib/server/web/security-headers.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
 import type { ProxySettings } from '../http/client-address.ts';
-import { limitAddress, limitCaller, limitVisitor } from '../http/limits.ts';
+import { limitAddress, limitCaller, limitVisitor } from '../http/request-limits.ts';
 import type { RouteDefinition } from '../route.ts';
 
 /**
@@ -30,14 +30,16 @@ export const prepare = (app: App, proxy: ProxySettings) => {
 		c.set('proxy', proxy);
 		c.set('requestId', id);
 		c.set('headers', { ...commonHeaders, 'x-request-id': id });
-		await next();
 		const { method } = c.req;
-		if (app.metrics.isOn) {
-			const path = routePath(c, -1);
-			// Only middleware, which has the path `/*`, matched an unknown path.
-			const route = path.includes('*') ? 'none' : `/v1${path}`;
-			noteRequest(app.metrics, { method, route, status: c.res.status, startedAt });
-		}
+		const about = () => ({ route: routeOf(routePath(c, -1)), id });
+		await observeRequest(
+			app,
+			{ method, traceparent: c.req.header('traceparent') ?? null, about },
+			async () => {
+				await next();
+				return c.res;
+			}
+		);
 		const caller = c.get('caller') as Caller | undefined;
 		if (!caller) return;
 		app.requestLog.note({
@@ -52,6 +54,9 @@ export const prepare = (app: App, proxy: ProxySettings) => {
 		});
 	});
 };
+
+/** Only middleware, which has the path `/*`, matched an unknown path. */
+const routeOf = (path: string) => (path.includes('*') ? 'none' : `/v1${path}`);
 
 /** Requires a valid API key. Requests without one are limited by address. */
 export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {

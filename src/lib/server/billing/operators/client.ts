@@ -1,12 +1,6 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
-import {
-	jsonObject,
-	member,
-	textMember,
-	type HttpOutcome,
-	type OperatorHttp,
-	type OperatorRequest
-} from './http.ts';
+import type { HttpClient, HttpOutcome, HttpRequest } from '#lib/server/platform/http/http-client.ts';
+import { jsonObject, member, textMember } from './response.ts';
 
 type TokenOutcome =
 	| { kind: 'token'; value: string }
@@ -18,7 +12,7 @@ type TokenOutcome =
 export type FetchedToken =
 	Exclude<TokenOutcome, { kind: 'token' }> | { kind: 'token'; value: string; expiresInSeconds: number };
 
-export type Answer = Extract<HttpOutcome, { kind: 'answer' }>;
+export type OperatorResponse = Extract<HttpOutcome, { kind: 'answer' }>;
 /** `refused` and `unavailable` are about the token: the request was not sent. */
 export type AuthorisedOutcome = HttpOutcome | Exclude<TokenOutcome, { kind: 'token' }>;
 
@@ -53,7 +47,9 @@ export function createTokens(clock: Clock, fetch: () => Promise<FetchedToken>) {
 }
 
 /** Returns the response, or why there is none. The text never contains our credentials. */
-export function fetchedAnswer(outcome: AuthorisedOutcome): Answer | Exclude<FetchedToken, { kind: 'token' }> {
+export function tokenResponse(
+	outcome: AuthorisedOutcome
+): OperatorResponse | Exclude<FetchedToken, { kind: 'token' }> {
 	if (outcome.kind === 'failure') return { kind: 'unavailable', cause: outcome.cause };
 	if (outcome.kind !== 'answer') return outcome;
 	const { status, text } = outcome;
@@ -71,7 +67,7 @@ export function fetchedAnswer(outcome: AuthorisedOutcome): Answer | Exclude<Fetc
 }
 
 async function fetchToken({ http, tokenRequest, usualTokenSeconds }: ClientOptions): Promise<FetchedToken> {
-	const answer = fetchedAnswer(await http.send(tokenRequest));
+	const answer = tokenResponse(await http.send(tokenRequest));
 	if (answer.kind !== 'answer') return answer;
 	const body = jsonObject(answer.text);
 	const value = textMember(body, 'access_token');
@@ -81,15 +77,15 @@ async function fetchToken({ http, tokenRequest, usualTokenSeconds }: ClientOptio
 }
 
 interface ClientOptions {
-	http: OperatorHttp;
+	http: HttpClient;
 	clock: Clock;
 	baseUrl: string;
 	headers: Record<string, string>;
-	tokenRequest: OperatorRequest;
+	tokenRequest: HttpRequest;
 	/** Used if the response names none. */
 	usualTokenSeconds: number;
 	/** True if the operator ignored the request because of its token. Default: HTTP 401. */
-	isTokenRefusal?(answer: Answer): boolean;
+	isTokenRefusal?(answer: OperatorResponse): boolean;
 }
 
 export type Client = ReturnType<typeof createClient>;
@@ -99,7 +95,7 @@ export function createClient(options: ClientOptions) {
 	const tokens = createTokens(clock, () => fetchToken(options));
 
 	/** Sends once more only after a refused token: the operator did nothing then. */
-	async function send(request: OperatorRequest): Promise<AuthorisedOutcome> {
+	async function send(request: HttpRequest): Promise<AuthorisedOutcome> {
 		for (let attempt = 1; ; attempt += 1) {
 			const token = await tokens.get();
 			if (token.kind !== 'token') return token;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Log } from '#lib/server/platform/log.ts';
 import type { Setting } from '#lib/server/config/setting.ts';
-import type { OperatorHttp } from './http.ts';
+import type { HttpClient } from '#lib/server/platform/http/http-client.ts';
 import type { OperatorAdapter, StatementColumns } from './operator.ts';
 
 /** Defines a mobile-money operator. Each operator's folder exports one, and installed.ts lists it. */
@@ -32,7 +32,7 @@ export interface Installation {
 export interface OperatorDependencies extends Installation {
 	clock: Clock;
 	log: Log;
-	http: OperatorHttp;
+	http: HttpClient;
 }
 
 export interface ConfiguredOperator extends Pick<OperatorDefinition, 'id' | 'name' | 'statement'> {

@@ -1,6 +1,6 @@
 import { strictest, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
-import type { Metrics } from '#lib/server/platform/metrics.ts';
+import type { Base } from '#lib/server/base.ts';
 import type { ConfiguredOperator, OperatorDependencies } from './definition.ts';
 import type { OperatorAdapter } from './operator.ts';
 
@@ -16,14 +16,16 @@ export function createOperators(
 	testOperator: OperatorAdapter | null,
 	configured: readonly ConfiguredOperator[],
 	dependencies: OperatorDependencies,
-	metrics: Metrics
+	base: Pick<Base, 'metrics' | 'traces'>
 ) {
-	const sandbox = testOperator && measured(testOperator, metrics);
+	const sandbox = testOperator && observed(testOperator, base);
 	const real = configured.map(({ methods, create }) => ({
 		methods,
-		adapter: measured(create(dependencies), metrics)
+		adapter: observed(create(dependencies), base)
 	}));
 	const adapters = [...(sandbox ? [sandbox] : []), ...real.map(({ adapter }) => adapter)];
+
+	const find = (id: string): OperatorAdapter | undefined => adapters.find((adapter) => adapter.id === id);
 
 	const operatorFor = (method: string): OperatorAdapter | null =>
 		real.find(({ methods }) => methods.includes(method))?.adapter ?? null;
@@ -52,9 +54,11 @@ export function createOperators(
 			const taking = isAny ? real.map(({ adapter }) => adapter) : [forMethod(method)];
 			return strictest(taking.flatMap((adapter) => (adapter ? [adapter.amounts(method)] : [])));
 		},
-		/** Returns the adapter of a stored payment. @throws Error if it is not configured */
+		/** Returns the adapter of a stored payment; undefined if it is no longer configured. */
+		find,
+		/** @throws Error if it is not configured */
 		byId(id: string): OperatorAdapter {
-			const adapter = adapters.find((candidate) => candidate.id === id);
+			const adapter = find(id);
 			if (!adapter) throw new Error(`Operator ${id} is not configured`);
 			return adapter;
 		},
@@ -65,27 +69,32 @@ export function createOperators(
 	};
 }
 
-/** Measures the calls of an adapter to its operator, with their outcomes. */
-function measured(adapter: OperatorAdapter, metrics: Metrics): OperatorAdapter {
-	if (!metrics.isOn) return adapter;
+/** Measures and traces the calls of an adapter to its operator, with their outcomes. */
+function observed(
+	adapter: OperatorAdapter,
+	{ metrics, traces }: Pick<Base, 'metrics' | 'traces'>
+): OperatorAdapter {
+	if (!metrics.isOn && !traces.isOn) return adapter;
 	const timed =
 		<Input extends unknown[], Outcome extends { kind: string } | string | null>(
 			call: string,
 			run: (...input: Input) => Promise<Outcome>
 		) =>
-		async (...input: Input): Promise<Outcome> => {
-			const startedAt = performance.now();
-			let outcome = 'error';
-			try {
-				const answer = await run(...input);
-				if (answer === null) outcome = 'ok';
-				else if (typeof answer === 'object') outcome = answer.kind;
-				return answer;
-			} finally {
-				const labels = { operator: adapter.id, call, outcome };
-				metrics.observe('airtill_operator_call_duration_seconds', labels, startedAt);
-			}
-		};
+		(...input: Input): Promise<Outcome> =>
+			traces.span({ name: `${adapter.id} ${call}`, kind: 'internal' }, async (span) => {
+				const startedAt = performance.now();
+				let outcome = 'error';
+				try {
+					const answer = await run(...input);
+					if (answer === null) outcome = 'ok';
+					else if (typeof answer === 'object') outcome = answer.kind;
+					return answer;
+				} finally {
+					span.attributes['airtill.outcome'] = outcome;
+					const labels = { operator: adapter.id, call, outcome };
+					metrics.observe('airtill_operator_call_duration_seconds', labels, startedAt);
+				}
+			});
 	const { submit, readStatus, refund, readRefund, health } = adapter;
 	return {
 		...adapter,

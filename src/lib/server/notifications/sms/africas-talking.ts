@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OperatorHttp } from '#lib/server/billing/operators/http.ts';
+import type { HttpClient } from '#lib/server/platform/http/http-client.ts';
 import { failureOf, type AfricasTalkingConfig, type SmsOutcome, type SmsProvider } from './provider.ts';
 
 /** Source: developers.africastalking.com/docs/sms/sending/bulk */
@@ -16,7 +16,7 @@ const ACCEPTED = [100, 101, 102];
 
 export const africasTalking = (
 	{ url, username, apiKey, sender }: AfricasTalkingConfig,
-	http: OperatorHttp
+	http: HttpClient
 ): SmsProvider => ({
 	async send({ to, text }) {
 		const form = { username, to, message: text, ...(sender !== null && { from: sender }) };

@@ -1,10 +1,7 @@
-import type { OperatorHttp } from '#lib/server/billing/operators/http.ts';
+import type { HttpClient } from '#lib/server/platform/http/http-client.ts';
 import { failureOf, type HttpProviderConfig, type SmsProvider } from './provider.ts';
 
-export const httpProvider = (
-	{ url, headers, body }: HttpProviderConfig,
-	http: OperatorHttp
-): SmsProvider => ({
+export const httpProvider = ({ url, headers, body }: HttpProviderConfig, http: HttpClient): SmsProvider => ({
 	async send({ to, text }) {
 		const values: Record<string, string> = { number: to, digits: to.slice(1), text };
 		const written = isForm(headers) ? encodeURIComponent : inJson;

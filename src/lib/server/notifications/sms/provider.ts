@@ -1,5 +1,5 @@
 import type { Config } from '#lib/server/config/config.ts';
-import type { HttpOutcome, OperatorHttp } from '#lib/server/billing/operators/http.ts';
+import type { HttpClient, HttpOutcome } from '#lib/server/platform/http/http-client.ts';
 import { africasTalking } from './africas-talking.ts';
 import { httpProvider } from './http-provider.ts';
 
@@ -16,7 +16,7 @@ type SmsConfig = NonNullable<Config['sms']>;
 export type AfricasTalkingConfig = Extract<SmsConfig['provider'], { kind: 'africastalking' }>;
 export type HttpProviderConfig = Extract<SmsConfig['provider'], { kind: 'http' }>;
 
-export const createProvider = ({ provider }: SmsConfig, http: OperatorHttp): SmsProvider =>
+export const createProvider = ({ provider }: SmsConfig, http: HttpClient): SmsProvider =>
 	provider.kind === 'africastalking' ? africasTalking(provider, http) : httpProvider(provider, http);
 
 /** The outcome of a request without a success: only an answer 4xx, or no connection, says that nothing was sent. */

@@ -19,8 +19,7 @@ const PAYS_AGAIN: readonly string[] = ['retry', 'wait-or-retry', 'renew'];
 export async function kioskPurchase(
 	event: RequestEvent,
 	token: string,
-	purchase: Purchase,
-	{ smsRefused = false } = {}
+	purchase: Purchase
 ): Promise<KioskPurchase> {
 	const { clock, config, gateways } = event.locals.app;
 	const { session, payment, code } = purchase;
@@ -49,7 +48,7 @@ export async function kioskPurchase(
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
 		data: pass?.data ? dataWords(pass.data).text : null,
 		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code }),
-		sms: await codeBySms(event, token, shown, smsRefused),
+		sms: await codeBySms(event, token, shown),
 		again: PAYS_AGAIN.includes(action) ? againOf(purchase) : null
 	};
 }

@@ -15,27 +15,18 @@ type Event = RequestEvent<{ token: string }>;
 type Notifications = Event['locals']['app']['notifications'];
 type Status = NonNullable<NonNullable<Awaited<ReturnType<Notifications['codeOf']>>>['status']>;
 
-/**
- * Describes the SMS of a purchase with a running pass. Returns null if the installation offers none.
- * @param wasRefused the last request for an SMS was refused before it was queued
- */
-export async function codeBySms(
-	{ locals }: RequestEvent,
-	token: string,
-	shown: PurchaseShown,
-	wasRefused: boolean
-) {
+/** Describes the SMS of a purchase with a running pass. Returns null if the installation offers none. */
+export async function codeBySms({ locals }: RequestEvent, token: string, shown: PurchaseShown) {
 	const phone = payingNumber(shown);
 	const sms = phone && (await locals.app.notifications.codeOf(token));
 	if (!sms) return null;
 	const hidden = (e164: string) => hideMiddle(formatMobile(e164));
 	const isWaiting = sms.status === 'queued' || sms.status === 'sending';
-	const status = sms.status ?? (wasRefused ? 'failed' : null);
 	return {
 		/** '' before the first one. */
 		state: sms.status ?? '',
 		ask: sms.mayAsk ? m.purchase_sms_ask({ number: hidden(phone) }) : null,
-		text: status && TEXTS[status]({ number: hidden(sms.phone ?? phone) }),
+		text: sms.status && TEXTS[sms.status]({ number: hidden(sms.phone ?? phone) }),
 		refreshSeconds: isWaiting ? SOON_SECONDS : null
 	};
 }
@@ -57,21 +48,21 @@ function payingNumber({ pass, part: { payment } }: PurchaseShown): string | null
 /** Sends the code, and leads back to the page. */
 export async function sendCode(event: Event): Promise<never> {
 	const { token } = event.params;
-	const isSent = await sendCodeOf(event, token, await findPurchase(event));
-	redirect(303, link(`/s/${token}`) + (isSent ? '' : '?no-sms'));
+	await sendCodeOf(event, token, await findPurchase(event));
+	redirect(303, link(`/s/${token}`));
 }
 
-/** Queues the SMS; a second request for the same one queues none. Returns false if it is refused. */
+/** Queues the SMS; a second request for the same one queues none. */
 export async function sendCodeOf(
 	{ locals: { app, origin } }: RequestEvent,
 	token: string,
 	purchase: Purchase
-): Promise<boolean> {
+): Promise<void> {
 	const shown = purchaseShown(purchase, new Date(app.clock.now()), app.config.reportTimezone);
 	const phone = payingNumber(shown);
 	const signIn = await app.gateways.signInMethodAt(purchase.router.id);
 	const text = shown.pass && smsText(purchase, shown.pass.session, { signIn, origin });
-	return !phone || !text || app.notifications.sendCode(token, { phone, text });
+	if (phone && text) await app.notifications.sendCode(token, { phone, text });
 }
 
 /** Writes what signs in without the page, then the code that opens it. */

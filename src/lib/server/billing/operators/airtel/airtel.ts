@@ -2,7 +2,7 @@ import { getCountryCallingCode, type CountryCode } from 'libphonenumber-js/mobil
 import { ANY_AMOUNT, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { currencyExponent, toMajor } from '#lib/domain/money.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
-import { jsonObject, member, textMember } from '../http.ts';
+import { jsonObject, member, textMember } from '../response.ts';
 import type {
 	AttemptReference,
 	CallbackHint,

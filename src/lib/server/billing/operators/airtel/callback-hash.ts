@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
-import { jsonObject } from '../http.ts';
+import { jsonObject } from '../response.ts';
 
 /**
  * Checks the `hash` of an authenticated callback: Base64(HMAC-SHA256(payload, private key of the portal)).

@@ -1,12 +1,12 @@
 import {
 	createClient,
 	createTokens,
-	fetchedAnswer,
+	tokenResponse,
 	type AuthorisedOutcome,
 	type FetchedToken
 } from '../client.ts';
 import type { OperatorDependencies } from '../definition.ts';
-import { jsonObject, member, textMember } from '../http.ts';
+import { jsonObject, member, textMember } from '../response.ts';
 import { hasCode, SIGNATURE_MISMATCH } from './answers.ts';
 import type { AirtelValues } from './settings.ts';
 import { rsaKey, signatureHeaders } from './signing.ts';
@@ -78,7 +78,7 @@ export function createConnection(values: AirtelValues, { http, clock }: Operator
 }
 
 function signingKey(outcome: AuthorisedOutcome): FetchedToken {
-	const answer = fetchedAnswer(outcome);
+	const answer = tokenResponse(outcome);
 	if (answer.kind !== 'answer') return answer;
 	const value = textMember(member(jsonObject(answer.text), 'data'), 'key') ?? '';
 	return isKey(value)

@@ -1,5 +1,5 @@
 import { toMinor } from '#lib/domain/money.ts';
-import { jsonObject, member, textMember } from '../http.ts';
+import { jsonObject, member, textMember } from '../response.ts';
 import type { CallbackHint, RawCallback } from '../operator.ts';
 import { NO_HINT } from '../outcomes.ts';
 import { isBeingProcessed } from './results.ts';

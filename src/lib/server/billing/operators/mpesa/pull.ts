@@ -1,6 +1,6 @@
 import { toMinor } from '#lib/domain/money.ts';
 import type { Client } from '../client.ts';
-import { jsonObject, textMember } from '../http.ts';
+import { jsonObject, textMember } from '../response.ts';
 import { MPESA_CURRENCY, type MpesaValues } from './settings.ts';
 import { accountReference, pullBody } from './wire.ts';
 
@@ -14,7 +14,7 @@ const MAX_PAGES = 20;
  * Searches the settled payments ("Pull Transactions", for registered shortcodes) for the account reference.
  * Returns null if it is not there or the list cannot be read.
  */
-export async function findSettled(
+export async function findTransaction(
 	daraja: Client,
 	values: MpesaValues,
 	{ reference, submittedAt }: { reference: string; submittedAt: number | null },

@@ -1,4 +1,5 @@
-import { jsonObject, member, retryAfterSeconds, textMember, type HttpOutcome } from '../http.ts';
+import type { HttpOutcome } from '#lib/server/platform/http/http-client.ts';
+import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import { busy, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
 import { amountOf } from './amounts.ts';
@@ -83,7 +84,7 @@ export function statusOutcome(
 	const { code, message } = failureOf(data);
 	switch (textMember(data, 'status')) {
 		case 'COMPLETED':
-			return { kind: 'succeeded', ...settledOf(data), at: null, raw };
+			return { kind: 'succeeded', ...paidOf(data), at: null, raw };
 		case 'FAILED':
 			return {
 				...{ kind: 'failed', reason: reasonIn(REASONS, code, 'unknown_reason') },
@@ -95,7 +96,7 @@ export function statusOutcome(
 }
 
 /** Version 1 of the API, whose callbacks some accounts still get, calls the amount depositedAmount. */
-export function settledOf(data: unknown): {
+export function paidOf(data: unknown): {
 	providerReference: string | null;
 	amountMinor: number | null;
 	currency: string | null;

@@ -1,4 +1,5 @@
-import { member, textMember, jsonObject, type HttpOutcome } from '../http.ts';
+import type { HttpOutcome } from '#lib/server/platform/http/http-client.ts';
+import { member, textMember, jsonObject } from '../response.ts';
 import type { Provider } from './providers.ts';
 
 /** An account's configuration for a provider, from GET /v2/active-conf (docs.pawapay.io, toolkit). */

@@ -1,5 +1,5 @@
+import type { HttpOutcome } from '#lib/server/platform/http/http-client.ts';
 import type { Installation } from '../definition.ts';
-import type { HttpOutcome } from '../http.ts';
 import { describe } from './answers.ts';
 import { readConfiguration, type ProviderRules } from './configuration.ts';
 import type { PawapayValues } from './settings.ts';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '#lib/server/platform/clock.ts';
-import { jsonOf, textMember } from '../http.ts';
+import { jsonOf, textMember } from '../response.ts';
 import { createCache } from './cache.ts';
 import type { Calls } from './calls.ts';
 import { publicKey } from './signatures.ts';

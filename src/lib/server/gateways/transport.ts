@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import type { Clock } from '../platform/clock.ts';
-import { createOperatorHttp, type OperatorHttp } from '../billing/operators/http.ts';
+import type { Base } from '../base.ts';
+import { createHttpClient, type HttpClient } from '../platform/http/http-client.ts';
 import { resolvePublicly } from '../platform/ssrf/ssrf-lookup.ts';
-import type { Reach } from './gateway.ts';
+import type { GatewayTransport } from './gateway.ts';
 
 const HTTP_TIMEOUT_MS = 10_000;
 const PROGRAM_TIMEOUT_MS = 10_000;
@@ -11,10 +11,13 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** HTTP clients kept, one for each certificate of a gateway. The oldest is closed first. */
 const MAX_CLIENTS = 200;
 
-export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
-	const clients = new Map<string, OperatorHttp>();
+export function createGatewayTransport({
+	clock,
+	traces
+}: Pick<Base, 'clock' | 'traces'>): GatewayTransport & { stop(): Promise<void> } {
+	const clients = new Map<string, HttpClient>();
 
-	function clientFor(certificate: string | null, isPublic: boolean): OperatorHttp {
+	function clientFor(certificate: string | null, isPublic: boolean): HttpClient {
 		const name = `${isPublic} ${certificate}`;
 		const known = clients.get(name);
 		if (known) return known;
@@ -23,8 +26,9 @@ export function createReach(clock: Clock): Reach & { stop(): Promise<void> } {
 			clients.delete(oldest[0]);
 			void oldest[1].stop();
 		}
-		const made = createOperatorHttp({
+		const made = createHttpClient({
 			timeoutMs: HTTP_TIMEOUT_MS,
+			traces,
 			...(certificate !== null && { certificate }),
 			...(isPublic && { publicBy: resolvePublicly })
 		});

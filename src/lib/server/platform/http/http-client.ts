@@ -2,9 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
 import { isPublicAddress } from '#lib/server/platform/ssrf/public-addresses.ts';
+import { NO_TRACES, type Traces } from '../traces/traces.ts';
 import { AddressNotAllowed, guardedLookup, type Resolve } from '#lib/server/platform/ssrf/ssrf-lookup.ts';
 
-export interface OperatorRequest {
+export interface HttpRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	url: string;
 	headers: Record<string, string>;
@@ -18,25 +19,27 @@ export type HttpOutcome =
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Per operator. */
+/** Per host. */
 const MAX_CONNECTIONS = 32;
 
-export type OperatorHttp = ReturnType<typeof createOperatorHttp>;
+export type HttpClient = ReturnType<typeof createHttpClient>;
 
 /**
- * HTTP client for operators: one request, no redirects, no retries. Failures are outcomes, never exceptions;
- * `sent` decides between `refused` and `uncertain`.
+ * HTTP client for operators, gateways and SMS providers: one request, no redirects, no retries. Failures are outcomes,
+ * never exceptions; `sent` decides between `refused` and `uncertain`.
  * @param options.timeoutMs for the request and its response together
  * @param options.certificate PEM. Accepts only a server with this certificate, whatever its name, or one that this
  * authority signed for its name. Without it, any public authority is accepted.
  * @param options.publicBy connects to public addresses only, and finds those of names with it
  */
-export function createOperatorHttp({
+export function createHttpClient({
 	timeoutMs,
+	traces = NO_TRACES,
 	certificate,
 	publicBy
 }: {
 	timeoutMs: number;
+	traces?: Traces;
 	certificate?: string;
 	publicBy?: Resolve;
 }) {
@@ -59,35 +62,46 @@ export function createOperatorHttp({
 		return { dispatcher, request };
 	}
 
+	async function exchange({ method, url, headers, body }: HttpRequest): Promise<HttpOutcome> {
+		if (publicBy && isInternal(url)) return { kind: 'failure', cause: 'network', sent: false };
+		const { dispatcher, request } = await (opened ??= load());
+		const limit = AbortSignal.timeout(timeoutMs);
+		try {
+			const answer = await request(url, {
+				dispatcher,
+				method,
+				headers,
+				signal: limit,
+				// Otherwise undici may repeat a request after a broken connection.
+				idempotent: false,
+				...(body === undefined ? {} : { body })
+			});
+			const { statusCode: status, headers: received } = answer;
+			const text = await answer.body.text();
+			const names = Object.entries(received).map(([name, value]) => [name, String(value)]);
+			return { kind: 'answer', status, headers: Object.fromEntries(names), text };
+		} catch (error) {
+			const sent = !neverConnected(error);
+			const cause = limit.aborted ? 'timeout' : causeOf(error);
+			return { kind: 'failure', cause, sent, untrusted: isUntrusted(error) };
+		}
+	}
+
 	return {
 		/** Loads undici at start, so that the first buyer does not wait for it. */
 		async open(): Promise<void> {
 			await (opened ??= load());
 		},
-		async send({ method, url, headers, body }: OperatorRequest): Promise<HttpOutcome> {
-			if (publicBy && isInternal(url)) return { kind: 'failure', cause: 'network', sent: false };
-			const { dispatcher, request } = await (opened ??= load());
-			const limit = AbortSignal.timeout(timeoutMs);
-			try {
-				const answer = await request(url, {
-					dispatcher,
-					method,
-					headers,
-					signal: limit,
-					// Otherwise undici may repeat a request after a broken connection.
-					idempotent: false,
-					...(body === undefined ? {} : { body })
-				});
-				const { statusCode: status, headers: received } = answer;
-				const text = await answer.body.text();
-				const names = Object.entries(received).map(([name, value]) => [name, String(value)]);
-				return { kind: 'answer', status, headers: Object.fromEntries(names), text };
-			} catch (error) {
-				const sent = !neverConnected(error);
-				const cause = limit.aborted ? 'timeout' : causeOf(error);
-				return { kind: 'failure', cause, sent, untrusted: isUntrusted(error) };
-			}
-		},
+		/** The receiver does not learn the trace. */
+		send: (request: HttpRequest): Promise<HttpOutcome> =>
+			traces.span({ name: request.method, kind: 'client' }, async ({ attributes }) => {
+				const outcome = await exchange(request);
+				attributes['http.request.method'] = request.method;
+				attributes['server.address'] = URL.parse(request.url)?.host ?? '';
+				if (outcome.kind === 'answer') attributes['http.response.status_code'] = outcome.status;
+				else attributes['error.type'] = outcome.cause;
+				return outcome;
+			}),
 		async stop(): Promise<void> {
 			if (opened) await (await opened).dispatcher.destroy();
 		}
@@ -130,38 +144,4 @@ const isUntrusted = (error: unknown): boolean =>
 function causeOf(error: unknown): 'timeout' | 'network' | 'too_large' {
 	if (codeOf(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return 'too_large';
 	return /TIMEOUT|ETIMEDOUT/.test(codeOf(error)) ? 'timeout' : 'network';
-}
-
-/** Returns null if the text is not JSON. */
-export function jsonOf(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return null;
-	}
-}
-
-export function jsonObject(text: string): Record<string, unknown> | null {
-	const value = jsonOf(text);
-	const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-	return isObject ? (value as Record<string, unknown>) : null;
-}
-
-/** Returns a member that is an object or array; otherwise an empty object. */
-export function member(object: unknown, name: string): Record<string, unknown> {
-	const value = (object as Record<string, unknown> | null | undefined)?.[name];
-	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-/** Returns a string or number member as a string; otherwise null. */
-export function textMember(object: unknown, name: string): string | null {
-	const value = (object as Record<string, unknown> | null | undefined)?.[name];
-	if (typeof value === 'string') return value;
-	return typeof value === 'number' ? String(value) : null;
-}
-
-/** Returns the seconds of Retry-After, at most an hour; null for other forms. */
-export function retryAfterSeconds(headers: Record<string, string>): number | null {
-	const seconds = Number(headers['retry-after'] ?? NaN);
-	return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 3_600) : null;
 }

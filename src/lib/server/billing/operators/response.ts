@@ -1,0 +1,33 @@
+/** Returns null if the text is not JSON. */
+export function jsonOf(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return null;
+	}
+}
+
+export function jsonObject(text: string): Record<string, unknown> | null {
+	const value = jsonOf(text);
+	const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+	return isObject ? (value as Record<string, unknown>) : null;
+}
+
+/** Returns a member that is an object or array; otherwise an empty object. */
+export function member(object: unknown, name: string): Record<string, unknown> {
+	const value = (object as Record<string, unknown> | null | undefined)?.[name];
+	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** Returns a string or number member as a string; otherwise null. */
+export function textMember(object: unknown, name: string): string | null {
+	const value = (object as Record<string, unknown> | null | undefined)?.[name];
+	if (typeof value === 'string') return value;
+	return typeof value === 'number' ? String(value) : null;
+}
+
+/** Returns the seconds of Retry-After, at most an hour; null for other forms. */
+export function retryAfterSeconds(headers: Record<string, string>): number | null {
+	const seconds = Number(headers['retry-after'] ?? NaN);
+	return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 3_600) : null;
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { httpUrl } from './fields.ts';
+import type { Setting } from './setting.ts';
+
+const HEADERS = 'Use "name=value,name=value", with values percent-encoded.';
+
+/** Spread into SETTINGS. Names and forms: https://opentelemetry.io/docs/specs/otel/protocol/exporter/ */
+export const TRACES_SETTINGS = {
+	OTEL_EXPORTER_OTLP_ENDPOINT: {
+		schema: httpUrl.optional(),
+		description:
+			'Address of an OpenTelemetry collector for traces, for example `http://127.0.0.1:4318`. They are sent as JSON, and off without it.'
+	},
+	OTEL_EXPORTER_OTLP_HEADERS: {
+		schema: z
+			.string()
+			.regex(/^[\w-]+=[^,=\s]+(,[\w-]+=[^,=\s]+)*$/, HEADERS)
+			.transform((text, check) => {
+				try {
+					return Object.fromEntries(
+						text.split(',').map((one) => one.split('=').map(decodeURIComponent) as [string, string])
+					);
+				} catch {
+					check.addIssue(HEADERS);
+					return z.NEVER;
+				}
+			})
+			.optional(),
+		description: 'Headers for it, such as a key: `name=value,name=value`, with values percent-encoded.'
+	},
+	OTEL_SERVICE_NAME: {
+		schema: z.string().min(1),
+		default: 'airtill',
+		description: 'Name of this installation in traces.'
+	}
+} as const satisfies Record<string, Setting>;
