@@ -71,9 +71,9 @@ export function isInstalled(folder, { withDev = true } = {}) {
 	for (const kind of /** @type {const} */ (['dependencies', 'devDependencies', 'optionalDependencies'])) {
 		if (JSON.stringify(manifest?.[kind]) !== JSON.stringify(lock.packages?.['']?.[kind])) return false;
 	}
-	return Object.entries(lock.packages ?? {}).every(([place, wanted]) => {
-		if (place === '') return true;
-		const present = installed.packages?.[place];
+	return Object.entries(lock.packages ?? {}).every(([location, wanted]) => {
+		if (location === '') return true;
+		const present = installed.packages?.[location];
 		if (present) return present.version === wanted.version;
 		// Optional packages for other platforms are in the lock file but not installed.
 		return wanted.optional || wanted.devOptional || (wanted.dev && !withDev);
@@ -141,15 +141,15 @@ export function stampOf(folder, inputs) {
 const MADE_BY_BUILDS = /[\\/](i18n[\\/]generated|project\.inlang[\\/](?!settings\.json))/;
 
 /**
- * @param {string} place a file, a folder or nothing
+ * @param {string} root a file, a folder or nothing
  * @returns {string[]} the files below it, in a stable order
  */
-function filesUnder(place) {
-	if (!existsSync(place) || MADE_BY_BUILDS.test(place)) return [];
-	if (!statSync(place).isDirectory()) return [place];
-	return readdirSync(place)
+function filesUnder(root) {
+	if (!existsSync(root) || MADE_BY_BUILDS.test(root)) return [];
+	if (!statSync(root).isDirectory()) return [root];
+	return readdirSync(root)
 		.sort()
-		.flatMap((name) => filesUnder(path.join(place, name)));
+		.flatMap((name) => filesUnder(path.join(root, name)));
 }
 
 /** Returns the lowest version that `engines` in package.json allows, such as `22.19`. */

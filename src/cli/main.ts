@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { messageOf } from '#lib/server/platform/errors.ts';
 import { root } from './bootstrap.js';
 import { UsageError, type Command, type Context } from './support/command.ts';
 import { createAccount, inviteAccount } from './commands/accounts.ts';
@@ -22,7 +23,7 @@ import { exportPersonalData } from './commands/personal-data.ts';
 import { rotateSecrets } from './commands/secrets.ts';
 import { listSettings } from './commands/settings.ts';
 import { checkStatementFile } from './commands/statement.ts';
-import { isExpected, messageOf } from './support/errors.ts';
+import { isExpected } from './support/errors.ts';
 import { OutputClosed, plain, print } from './support/output.ts';
 
 const COMMANDS: readonly Command[] = [

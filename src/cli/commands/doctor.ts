@@ -3,14 +3,16 @@ import { checkAddresses } from '#lib/server/checks/addresses.ts';
 import { checkDisk } from '#lib/server/checks/disk.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
 import { checkGateways } from '#lib/server/checks/gateways.ts';
+import { checkReplica } from '#lib/server/checks/replica.ts';
 import { ConfigError, loadConfig, type Config } from '#lib/server/config/config.ts';
 import { hasDemoAccounts } from '#lib/server/demo/accounts.ts';
-import { checkBasemap } from '../checks/basemap.ts';
-import { checkDatabase } from '../checks/database.ts';
-import { checkOperators } from '../checks/operators.ts';
-import { report, REPORT_HELP } from '../checks/report.ts';
+import { messageOf } from '#lib/server/platform/errors.ts';
+import { checkBasemap } from '../doctor/basemap.ts';
+import { checkDatabase } from '../doctor/database.ts';
+import { checkOperators } from '../doctor/operators.ts';
+import { report, REPORT_HELP } from '../doctor/report.ts';
 import { defineCommand, type Context } from '../support/command.ts';
-import { isExpected, messageOf } from '../support/errors.ts';
+import { isExpected } from '../support/errors.ts';
 import { openApp } from '../support/services.ts';
 
 export const doctor = defineCommand({
@@ -47,6 +49,7 @@ async function* checkServices(config: Config): AsyncGenerator<Finding> {
 		if (config.mode === 'live' && (await hasDemoAccounts(app.accounts))) {
 			yield fail('database', 'live mode refuses a database with demo data', 'use a new, empty database');
 		}
+		yield* checkReplica(app);
 		yield* checkOperators(app);
 		// A remote API has its own routers and gateways.
 		if (!config.remoteApi) yield* checkGateways(app);

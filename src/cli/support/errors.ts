@@ -34,9 +34,3 @@ export function isExpected(error: unknown): error is Error {
 	if (!('code' in error) || typeof error.code !== 'string') return false;
 	return !error.code.startsWith('ERR_') || EXPECTED_NODE_CODES.has(error.code);
 }
-
-/** A failed connection is an AggregateError without a message. */
-export function messageOf(error: unknown): string {
-	if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
-	return error instanceof Error ? error.message : String(error);
-}

@@ -2,10 +2,11 @@ import { createApp, type App } from '#lib/server/app.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import type { Account, Accounts } from '#lib/server/developer/accounts/accounts.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { messageOf } from '#lib/server/platform/errors.ts';
 import { createLog } from '#lib/server/platform/log.ts';
 import { pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
 import { UsageError } from './command.ts';
-import { CommandError, isExpected, messageOf } from './errors.ts';
+import { CommandError, isExpected } from './errors.ts';
 
 /** Actor in the audit log. */
 export const COMMAND_LINE = 'command line';

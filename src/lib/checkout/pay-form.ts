@@ -40,10 +40,7 @@ export interface ReturnedForm {
 /** Longer than any valid entry. Cut text fails validation. */
 const MAX_FIELD_LENGTH = 64;
 
-export function readFields<Name extends string>(
-	data: FormData,
-	names: readonly Name[]
-): Record<Name, string> {
+export function readTexts<Name extends string>(data: FormData, names: readonly Name[]): Record<Name, string> {
 	const fields = names.map((name) => {
 		const value = data.get(name);
 		return [name, typeof value === 'string' ? value.trim().slice(0, MAX_FIELD_LENGTH) : ''];
@@ -52,17 +49,7 @@ export function readFields<Name extends string>(
 }
 
 export const readPayEntry = (data: FormData): PayEntry =>
-	readFields(data, [
-		'time',
-		'count',
-		'unit',
-		'asked',
-		'quoted',
-		'pays',
-		'paymentMethod',
-		'phone',
-		'purchase'
-	]);
+	readTexts(data, ['time', 'count', 'unit', 'asked', 'quoted', 'pays', 'paymentMethod', 'phone', 'purchase']);
 
 /** Prices the time that `timeValue` names. Returns null if it is not sold. */
 export function namedChoice(router: PricedRouter, value: string): TimeChoice | null {

@@ -1,3 +1,5 @@
+import type { WifiSecurity } from './wifi/wifi-qr.ts';
+
 /**
  * How a pass gives access at a router:
  * - `wpa_personal_per_client`: a separate Wi-Fi password for each pass (per-client PSK by RADIUS)
@@ -23,5 +25,5 @@ export const isWifiPassword = (kind: AccessKind): boolean =>
 	kind === 'wpa_personal_per_client' || kind === 'wpa_enterprise';
 
 /** Returns whether buyers also need the network's own password. */
-export const hasNetworkPassword = (kind: AccessKind, security: 'wpa' | 'nopass'): boolean =>
+export const hasNetworkPassword = (kind: AccessKind, security: WifiSecurity): boolean =>
 	security === 'wpa' && !isWifiPassword(kind);

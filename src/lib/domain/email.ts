@@ -6,4 +6,7 @@ const MAX_EMAIL_CHARACTERS = 254;
 /** The rule of better-auth, so that everybody who gets an account can sign in. */
 const EMAIL = z.email().max(MAX_EMAIL_CHARACTERS);
 
+/** People type their address in varying case. */
+export const normaliseEmail = (email: string): string => email.trim().toLowerCase();
+
 export const isEmail = (text: string): boolean => EMAIL.safeParse(text).success;

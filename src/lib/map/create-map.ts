@@ -2,7 +2,7 @@ import L from 'leaflet';
 import type { Position } from '../domain/geo.ts';
 import leafletStyleUrl from 'leaflet/dist/leaflet.css?url';
 import mapStyleUrl from '#lib/styles/map.css?url';
-import { layGround } from './ground/ground.ts';
+import { addBaseMap } from './base-map/base-map.ts';
 import type { MapView } from './settings.ts';
 
 export const MAX_ZOOM = 19;
@@ -30,7 +30,7 @@ export function positionIn(latlng: L.LatLng): Position {
 
 /** Puts a map into an element. Returns it and the box around it. */
 export function createMap(
-	ground: HTMLElement,
+	element: HTMLElement,
 	{ texts, position }: MapView
 ): { map: L.Map; sheet: HTMLElement } {
 	const sheet = document.createElement('div');
@@ -41,7 +41,7 @@ export function createMap(
 	leaf.setAttribute('role', 'application');
 	leaf.setAttribute('aria-label', texts.label);
 	sheet.append(leaf);
-	ground.replaceChildren(sheet);
+	element.replaceChildren(sheet);
 	const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
 	const isRtl = document.documentElement.dir === 'rtl';
 	const map = L.map(leaf, {
@@ -76,6 +76,6 @@ export function createMap(
 	});
 	attribution.addTo(map);
 	const language = document.documentElement.lang;
-	layGround(map, { element: leaf, language, address: '/basemap', attribution });
+	addBaseMap(map, { element: leaf, language, address: '/basemap', attribution });
 	return { map, sheet };
 }

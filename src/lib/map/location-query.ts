@@ -1,7 +1,7 @@
 import type { Position } from '../domain/geo.ts';
 import { positionOf } from './position.ts';
 
-export const MAX_PLACE_LENGTH = 100;
+export const MAX_QUERY_LENGTH = 100;
 
 const NUMBER = String.raw`[-+]?\d{1,3}(?:\.\d{1,20})?`;
 /** Two decimal numbers, separated by a comma, a semicolon or blanks. */
@@ -11,7 +11,7 @@ const DECIMAL_COMMAS = /^([-+]?\d{1,3},\d{1,20})(?:\s*;\s*|,?\s+)([-+]?\d{1,3},\
 
 /** Parses a position in decimal degrees, `0.3476, 32.5825`. Returns null for other texts. */
 export function parsePosition(text: string): Position | null {
-	if (text.length > MAX_PLACE_LENGTH) return null;
+	if (text.length > MAX_QUERY_LENGTH) return null;
 	const tidy = text
 		.replaceAll('\u2212', '-')
 		.replaceAll('°', ' ')

@@ -10,12 +10,12 @@ const [CLOSE, FAR] = [17, 11];
 const element = document.querySelector<HTMLElement>('[data-pick]');
 if (element) void loadStyles().then(() => pick(element));
 
-function pick(ground: HTMLElement): void {
-	const settings = JSON.parse(ground.dataset['pick'] ?? '') as MapView;
+function pick(element: HTMLElement): void {
+	const settings = JSON.parse(element.dataset['pick'] ?? '') as MapView;
 	const fields = (['lat', 'lon'] as const).map((id) => document.getElementById(id) as HTMLInputElement);
 	const [lat, lon] = fields;
 	if (!lat || !lon) return;
-	const { map } = createMap(ground, settings);
+	const { map } = createMap(element, settings);
 	const marker = L.marker([0, 0], {
 		icon: L.divIcon({ className: 'here', iconSize: [16, 16] }),
 		interactive: false,

@@ -25,8 +25,8 @@ interface MapContext {
 }
 
 /** Draws the routers of the list and those around them, and keeps list and map in sync. */
-export function drawMap(ground: HTMLElement, settings: MapSettings): void {
-	const { map, sheet } = createMap(ground, settings);
+export function drawMap(element: HTMLElement, settings: MapSettings): void {
+	const { map, sheet } = createMap(element, settings);
 	const announcement = document.createElement('p');
 	announcement.className = 'visually-hidden';
 	announcement.setAttribute('role', 'status');

@@ -22,7 +22,7 @@ import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
 import { DEMO_EMAILS } from './demo/accounts.ts';
 import { createGateways } from './gateways/gateways.ts';
-import { createReach } from './gateways/reach.ts';
+import { createGatewayTransport } from './gateways/transport.ts';
 import { createCaptiveSessions, type CaptiveSessions } from './gateways/captive-sessions/captive-sessions.ts';
 import { createIdempotency } from './api/idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
@@ -55,7 +55,7 @@ import { openTraces } from './platform/traces/traces.ts';
 import { createGatewaySetup } from './gateways/setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn } from './developer/sign-in/sign-in.ts';
-import { createSessions } from './billing/sessions/sessions.ts';
+import { createSessions, type Sessions } from './billing/sessions/sessions.ts';
 import { createTestPayments } from './developer/test-payments/test-payments.ts';
 import { createHelp } from './owner/help/help.ts';
 import { createUsage } from './owner/usage/usage.ts';
@@ -143,7 +143,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			sales.changes.stop();
 			void jobs.stop();
 			// An aborted request counts as uncertain, and the next process asks for its result.
-			setTimeout(() => void Promise.all([http.stop(), network.reach.stop()]), LAST_CALLS_MS).unref();
+			setTimeout(() => void Promise.all([http.stop(), network.transport.stop()]), LAST_CALLS_MS).unref();
 		},
 		/** Finishes running work, then closes the database. */
 		async stop() {
@@ -153,7 +153,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			await jobs.stop();
 			await developer.signIn.stop();
 			await developer.requestLog.stop();
-			await Promise.all([http.stop(), network.reach.stop()]);
+			await Promise.all([http.stop(), network.transport.stop()]);
 			await base.traces.stop();
 			await portal.basemap.stop();
 			await database.close();
@@ -171,7 +171,10 @@ async function openBase(config: Config, options: Options): Promise<Base> {
 		poolSize: config.databasePool,
 		onError: (code) => metrics.count('airtill_database_errors_total', { code }),
 		replicaUrl: config.databaseReplicaUrl,
-		onReplicaError: (err) => log.warn({ err }, 'the replica does not answer; reports read the primary')
+		onReplicaError(err) {
+			metrics.count('airtill_database_errors_total', { code: 'replica' });
+			log.warn({ err }, 'the replica cannot be used; reports read the primary');
+		}
 	});
 	const secrets = createSecrets(config.secret, config.secretFallback);
 	const audit = createAudit(clock);
@@ -209,7 +212,7 @@ function createSales(base: Base, operators: Operators) {
 
 function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	const { gateways, passes } = sales;
-	const reach = createReach(base);
+	const transport = createGatewayTransport(base);
 	const captiveSessions: CaptiveSessions = createCaptiveSessions({
 		...base,
 		access: {
@@ -219,16 +222,16 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 			isVerified: (gateway) => sales.routers.verifiedBy(gateway)
 		}
 	});
-	const access: Access = createAccess({ ...base, ...sales, captiveSessions, reach });
+	const access: Access = createAccess({ ...base, ...sales, captiveSessions, transport });
 	const accessKinds = createAccessKinds({ ...base, ...sales });
 	return {
-		reach,
+		transport,
 		captiveSessions,
 		access,
 		accessKinds,
-		gatewaySetup: createGatewaySetup({ ...base, ...sales, access, accessKinds, reach }),
+		gatewaySetup: createGatewaySetup({ ...base, ...sales, access, accessKinds, transport }),
 		apiBuyers: createApiBuyers({ ...base, passes }),
-		gatewayHealth: createGatewayHealth({ ...base, gateways, access, reach }),
+		gatewayHealth: createGatewayHealth({ ...base, gateways, access, transport }),
 		usage: createUsage({ ...base, gateways })
 	};
 }
@@ -260,7 +263,12 @@ function createDeveloper(base: Base, accounts: Accounts) {
 
 function createPortal(
 	base: Base,
-	{ apiBuyers, rateLimits, routers }: { apiBuyers: ApiBuyers; rateLimits: RateLimits; routers: Routers }
+	{
+		apiBuyers,
+		rateLimits,
+		routers,
+		sessions
+	}: { apiBuyers: ApiBuyers; rateLimits: RateLimits; routers: Routers; sessions: Sessions }
 ) {
 	const { config, clock, log } = base;
 	const { maxCodes, defaultRegion: region, remoteApi } = config;
@@ -271,7 +279,12 @@ function createPortal(
 		: { url: null, key: '', searchQuota };
 	return {
 		api,
-		purchases: createPurchases({ ...base, rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer }),
+		purchases: createPurchases({
+			...base,
+			...{ rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer },
+			// The sessions of a remote API are not in this database.
+			readExtended: remoteApi ? () => Promise.resolve(null) : sessions.readExtended
+		}),
 		mapRouters: createMapRouters(config, clock),
 		basemap: createBasemap(config, clock, log),
 		/** null with a remote API, which does not tell when its closed routers open. */

@@ -1,5 +1,5 @@
 import type { Position } from '#lib/domain/geo.ts';
-import { MAX_PLACE_LENGTH } from '#lib/map/location-query.ts';
+import { MAX_QUERY_LENGTH } from '#lib/map/location-query.ts';
 import type { ApiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 
@@ -21,7 +21,7 @@ export async function findByName(
 	{ lat, lon }: Position,
 	text: string
 ): Promise<RouterBody | null> {
-	const name = text.slice(0, MAX_PLACE_LENGTH);
+	const name = text.slice(0, MAX_QUERY_LENGTH);
 	const words = wordsOf(name);
 	if (words.length === 0) return null;
 	const { data } = await api.listRouters({ lat, lon, radius: RADIUS_METRES, limit: 1, name });

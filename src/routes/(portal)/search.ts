@@ -1,7 +1,7 @@
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { Position } from '#lib/domain/geo.ts';
-import { MAX_PLACE_LENGTH, parsePosition } from '#lib/map/location-query.ts';
+import { MAX_QUERY_LENGTH, parsePosition } from '#lib/map/location-query.ts';
 import { positionOf } from '#lib/map/position.ts';
 
 /** A search of the list from the address. Invalid values are explained, not refused. */
@@ -27,7 +27,7 @@ interface Filters {
 }
 
 export const PAGE_SIZE = 12;
-/** A longer list is searched by place. */
+/** A longer list is searched by location. */
 export const MAX_SHOWN = 8 * PAGE_SIZE;
 
 /** Metres: around the corner, across town, the whole region. */
@@ -39,7 +39,7 @@ const PRICE = /^\d{1,9}(\.\d{1,2})?$/;
 const DECIMAL = /^[-+]?\d{1,3}(\.\d{1,20})?$/;
 
 export function readSearch(parameters: URLSearchParams, centre: Position): Search {
-	const place = (parameters.get('place') ?? '').trim();
+	const query = (parameters.get('place') ?? '').trim();
 	const lat = parameters.get('lat');
 	const lon = parameters.get('lon');
 	const radius = Number(parameters.get('radius'));
@@ -52,17 +52,17 @@ export function readSearch(parameters: URLSearchParams, centre: Position): Searc
 		const numbers = [lat ?? '', lon ?? ''].map((text) => (DECIMAL.test(text) ? Number(text) : Number.NaN));
 		position = positionOf(numbers[0] ?? Number.NaN, numbers[1] ?? Number.NaN);
 		if (!position) problem = m.list_not_on_globe({ example: apart(EXAMPLE) });
-	} else if (place !== '') {
-		position = parsePosition(place);
+	} else if (query !== '') {
+		position = parsePosition(query);
 		if (!position) {
 			problem = m.list_no_such_place({ example: apart(EXAMPLE) });
-			name = place;
+			name = query;
 		}
 	}
 	return {
 		position: position ?? centre,
 		given: position !== null,
-		text: place === '' && position ? `${position.lat}, ${position.lon}` : place.slice(0, MAX_PLACE_LENGTH),
+		text: query === '' && position ? `${position.lat}, ${position.lon}` : query.slice(0, MAX_QUERY_LENGTH),
 		problem,
 		name,
 		radius: RADII.includes(radius) ? radius : null,

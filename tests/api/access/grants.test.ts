@@ -10,9 +10,12 @@ import {
 	newMac,
 	ROUTER_OS_ROUTER,
 	UNIFI_KEY,
+	UNIFI_ROUTER,
 	visitOf,
 	type Bought
 } from '../../support/gateways/consoles.ts';
+import { browse } from '../../support/pages/browsing.ts';
+import { buyHourOn } from '../../support/pages/splash.ts';
 import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
@@ -184,6 +187,28 @@ describe.each(DATABASES)('on %s', (kind) => {
 			).toBe(1);
 			expect(await earned()).toEqual(before);
 			expect(unifi.isIn(mac)).toBe(false);
+		});
+
+		it('is refunded if it came after its payment and the console never let it in', async () => {
+			const { server, sql } = fixture();
+			const person = browse(server.url);
+			const path = await buyHourOn(person, await person.get(`/r/${UNIFI_ROUTER}`));
+			const id = await eventually('the time runs without a device', async () => {
+				const [newest] = await sql.all('select id, status from sessions order by id desc limit 1');
+				return newest?.['status'] === 'active' && Number(newest['id']);
+			});
+			await server.advance(20 * MINUTE);
+			const mac = newMac();
+			unifi.join(mac);
+			unifi.fail('down');
+			await person.get(`${path}?visit=${await visitOf(person, mac)}`);
+			await eventually('the console is to be told', async () => (await grants(id)).length > 0);
+			await server.advance(9 * MINUTE);
+			expect((await row(id))['status']).toBe('active');
+			await server.advance(2 * MINUTE);
+			await becomes(id, 'cancelled');
+			expect(await row(id)).toMatchObject({ status_reason: 'provisioning_failed' });
+			expect(await payment(id)).toMatchObject({ applied: 0, refund_reason: 'provisioning_failed' });
 		});
 
 		it('is disconnected within five seconds after its end', async () => {

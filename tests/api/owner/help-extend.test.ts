@@ -2,9 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/extra-time.ts';
+import { loginUser } from '#lib/domain/wifi/pass-username.ts';
+import { numberEnding } from '../../support/api/api.ts';
+import { buyAtUniFi, connectUniFi, UNIFI_ROUTER } from '../../support/gateways/consoles.ts';
+import { registerRadius } from '../../support/gateways/gateways.ts';
+import { radiusCalls, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
-import { BOTH_DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { buyAt } from '../../support/pages/purchase.ts';
+import { BOTH_DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const MINUTE_MS = 60_000;
 const NOTE = 'The Wi-Fi was down for a while';
@@ -98,6 +104,140 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		const session = await fixture().api.createSession({ router_id: router });
 		const page = await owner.post(pathOf(session.id), orderOf('15m'));
 		expect([page.status, page.text.includes('No time is running')]).toEqual([409, true]);
+	});
+
+	describe('after the end', () => {
+		let place: number;
+		let calls: RadiusCalls;
+
+		beforeAll(async () => {
+			place = await addRouter(fixture(), owner.accountId);
+			const kind = { kind: 'mikrotik', access: 'portal_login' } as const;
+			calls = radiusCalls(fixture().server.url, await registerRadius(fixture(), { ...kind, router: place }));
+		});
+
+		/** Buys on the buyer's pages; the time ends. */
+		async function ended() {
+			const { server, sql, admin } = fixture();
+			const page = await buyAt(server.url, `/r/${place}`, numberEnding('008'));
+			const id = await eventually('the purchase is paid', () =>
+				sql.count(
+					"select coalesce(max(id), 0) from sessions where status = 'active' and router_id = ?",
+					place
+				)
+			);
+			const { duration_seconds: seconds } = await admin.getSession(id);
+			await server.advance(seconds * 1000);
+			await eventually('the time ended', () =>
+				sql.count("select count(*) from sessions where status = 'expired' and id = ?", id)
+			);
+			return { id, page };
+		}
+
+		const signIn = async (id: number) => {
+			const { status, attributes } = await calls.authorize(loginUser(id), '02:00:00:00:0b:01');
+			const password = attributes['control:Cleartext-Password']?.value;
+			return { status, password, seconds: Number(attributes['reply:Session-Timeout']?.value ?? 0) };
+		};
+		const shown = async (path: string) => (await fetch(fixture().server.url + path)).text();
+
+		it('the device gets in again with the same code, until the extra time ends; the API stays as it is', async () => {
+			const { server, sql, admin } = fixture();
+			const { id, page } = await ended();
+			const final = await sql.all('select status, expires_at, ended_at from sessions where id = ?', id);
+			const sold = (await owner.get('/owner/payments')).text;
+			expect((await signIn(id)).status).toBe(401);
+			expect((await owner.get(pathOf(id))).text).toContain('The time has ended. Extra time starts now.');
+			const order = orderOf('30m');
+			const pages = await Promise.all([1, 2, 3].map(() => owner.post(pathOf(id), order)));
+			for (const { status, text } of pages) {
+				expect(status).toBe(200);
+				expect(text).toMatch(/Extra time was given after the end: 30 minutes, until \S/);
+				expect(text).toMatch(/Extra time: your Wi‑Fi works until \d/);
+			}
+			const again = await signIn(id);
+			expect(again).toMatchObject({
+				status: 200,
+				password: expect.stringMatching(/^[a-z0-9]{4}(-[a-z0-9]{4}){2}$/)
+			});
+			expect([again.seconds > 29 * 60, again.seconds <= 30 * 60]).toEqual([true, true]);
+			const seen = await shown(page);
+			expect(seen).toContain(again.password);
+			expect(seen).toMatch(/<h1[^>]*>Extra time: your Wi‑Fi works until \d/);
+			expect(await admin.getSession(id)).toMatchObject({ status: 'expired', password: null });
+			// Given again, it goes on under the same password.
+			await owner.post(pathOf(id), orderOf('15m'));
+			expect((await signIn(id)).password).toBe(again.password);
+
+			await server.advance(46 * MINUTE_MS);
+			await eventually('the password is erased', () =>
+				sql.count('select count(*) from passes where password_sealed is null and id = ?', id)
+			);
+			expect((await signIn(id)).status).toBe(401);
+			expect(await shown(page)).toMatch(/<h1[^>]*>Your time has ended/);
+			expect(await sql.all('select status, expires_at, ended_at from sessions where id = ?', id)).toEqual(
+				final
+			);
+			const events = await fixture().events(id);
+			expect(events.filter((type) => type === 'session.expired')).toHaveLength(1);
+			expect((await owner.get('/owner/payments')).text).toBe(sold);
+		});
+
+		it('a console lets the device in again, without the page, and ends it with the extra time', async () => {
+			const { server, sql } = fixture();
+			const unifi = await connectUniFi(fixture());
+			await sql.run('update routers set owner_account_id = ? where id = ?', owner.accountId, UNIFI_ROUTER);
+			const { sessionId: id, mac } = await buyAtUniFi(fixture());
+			unifi.join(mac);
+			const becomes = (isIn: boolean) =>
+				eventually(`the device is ${isIn ? 'in' : 'out'}`, async () => unifi.isIn(mac) === isIn);
+			await eventually('its time runs', () =>
+				sql.count("select count(*) from sessions where status = 'active' and id = ?", id)
+			);
+			await server.advance(61 * MINUTE_MS);
+			await becomes(false);
+			expect((await owner.post(pathOf(id), orderOf('15m'))).status).toBe(200);
+			await becomes(true);
+			await eventually('its grant is confirmed', () =>
+				sql.count(
+					"select count(*) from grants where state = 'granted' and pass_id = ? and confirmed_end_at > ?",
+					...[id, server.now()]
+				)
+			);
+			await server.advance(16 * MINUTE_MS);
+			await becomes(false);
+			await unifi.stop();
+		});
+
+		it('a refund ends it', async () => {
+			const { id } = await ended();
+			await owner.post(pathOf(id), orderOf('30m'));
+			expect((await signIn(id)).status).toBe(200);
+			await owner.post(`/owner/help/${id}/refund`, { note: NOTE });
+			expect((await signIn(id)).status).toBe(401);
+			expect((await owner.post(pathOf(id), orderOf('15m'))).status).toBe(409);
+			expect((await signIn(id)).status).toBe(401);
+		});
+
+		it.each<[string, (id: number) => Promise<unknown>]>([
+			['a day later', () => fixture().server.advance(24 * 60 * MINUTE_MS + 1)],
+			[
+				'at a disabled router',
+				() => fixture().sql.run('update routers set disabled_at = 1 where id = ?', place)
+			],
+			['without a code', (id) => fixture().sql.run('delete from purchases where session_id = ?', id)]
+		])('%s it is refused and changes nothing', async (_when, happens) => {
+			const { id } = await ended();
+			await happens(id);
+			const page = await owner.post(pathOf(id), orderOf('15m'));
+			await fixture().sql.run('update routers set disabled_at = null where id = ?', place);
+			expect([page.status, page.text.includes('Nothing was added. Extra time is possible')]).toEqual([
+				409,
+				true
+			]);
+			expect(await fixture().sql.count('select count(*) from extra_time where session_id = ?', id)).toBe(0);
+			expect((await signIn(id)).status).toBe(401);
+		});
 	});
 
 	it('nobody else gives it: another owner, a developer, a suspended owner, a visitor', async () => {

@@ -15,8 +15,6 @@ import { freePort } from './ports.ts';
 import { createDatabaseOn } from './postgres.ts';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
-const entry = path.join(root, 'src/server.js');
-const built = path.join(root, 'build/handler.js');
 export const clock = path.join(root, 'tests/support/server/movable-clock.js');
 
 const readyLimitMs = 30_000;
@@ -38,6 +36,8 @@ export interface ServerOptions {
 	database?: string;
 	/** On top of the standard environment; wins over it. */
 	env?: Record<string, string>;
+	/** Folder of another version, which is built. */
+	version?: string;
 	/** A folder that outlives the server; otherwise a temporary one is made and removed. */
 	dataDir?: string;
 	port?: number;
@@ -81,7 +81,8 @@ const NO_LIMITS = Object.fromEntries(
 
 /** Starts the built server and answers when it is ready to serve. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-	if (!existsSync(built))
+	const folder = options.version ?? root;
+	if (!existsSync(path.join(folder, 'build/handler.js')))
 		throw new Error('There is no build to test: "npm test" builds, or "npm run build".');
 	const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'airtill-server-'));
 	const port = options.port ?? (await freePort());
@@ -107,9 +108,10 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 
 	const start = async () => {
 		const [program = process.execPath, ...before] = options.on?.inside ?? [];
+		const entry = path.join(folder, 'src/server.js');
 		const args = [...before, ...(before.length > 0 ? [process.execPath] : []), '--import', clock, entry];
 		const started = spawn(program, args, {
-			cwd: root,
+			cwd: folder,
 			env,
 			stdio: ['ignore', 'pipe', 'pipe', 'ipc']
 		});

@@ -18,13 +18,16 @@ import {
 const SYNCHRONOUS = { synchronous_standby_names: '*', synchronous_commit: 'on' };
 const COPY_OPTIONS = ['-R', '--checkpoint=fast', '--no-sync', '-h', '127.0.0.1', '-U', 'postgres'];
 
+/** Starts a server that follows the one at `url`. */
+export const startStandby = (url: string, more: Readonly<Record<string, string>> = {}): Promise<Node> =>
+	startNode((place) => fillWith('pg_basebackup', [...COPY_OPTIONS, '-p', new URL(url).port], place), more);
+
 export async function startReplicated(): Promise<TestPostgres> {
 	let primary = await startNode(initialise, SYNCHRONOUS);
 	let standby: Node | null = null;
 	const address = await startAddress(() => primary.port);
 	const follow = async () => {
-		const copied = [...COPY_OPTIONS, '-p', String(primary.port)];
-		standby = await startNode((place) => fillWith('pg_basebackup', copied, place), SYNCHRONOUS);
+		standby = await startStandby(primary.url, SYNCHRONOUS);
 		await untilFollowed(primary);
 	};
 	const stop = async () => {

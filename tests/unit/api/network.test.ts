@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { network } from '../../../src/lib/server/api/http/limits.ts';
+import { network } from '../../../src/lib/server/api/http/request-limits.ts';
 
 describe('the network that is counted for an address', () => {
 	it.each([

@@ -277,7 +277,7 @@ describe('a status read', () => {
 		['PAYEE_NOT_FOUND', 'merchant_error'],
 		['NOT_ALLOWED', 'merchant_error'],
 		['INTERNAL_PROCESSING_ERROR', 'provider_error'],
-		['SERVICE_UNAVAILABLE', 'provider_error'],
+		['SERVICE_UNAVAILABLE', 'provider_busy'],
 		['NOT_ALLOWED_TARGET_ENVIRONMENT', 'merchant_error'],
 		['INVALID_CALLBACK_URL_HOST', 'merchant_error'],
 		['INVALID_CURRENCY', 'merchant_error'],

@@ -6,7 +6,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /** Ages at which the operator is asked, from the first look three seconds after the submit. */
-function looks(untilMs: number, options = { uncertain: false, settled: false }): number[] {
+function looks(untilMs: number, options = { uncertain: false, hasFailed: false }): number[] {
 	const ages: number[] = [];
 	for (let age = 3 * second; age <= untilMs; age += nextPollDelayMs({ ageMs: age, ...options }))
 		ages.push(age);
@@ -32,7 +32,7 @@ describe('how often the operator is asked', () => {
 			[71 * hour, 6.6 * hour]
 		] as const) {
 			const delays = Array.from({ length: 200 }, () =>
-				nextPollDelayMs({ ageMs, uncertain: false, settled: false })
+				nextPollDelayMs({ ageMs, uncertain: false, hasFailed: false })
 			);
 			expect(Math.max(...delays)).toBeLessThanOrEqual(atMost);
 			// Spread, so that payments of one moment do not ask in step for ever.
@@ -41,17 +41,17 @@ describe('how often the operator is asked', () => {
 	});
 
 	it('every five seconds while nobody knows whether the request arrived', () => {
-		const ages = looks(2 * minute, { uncertain: true, settled: false });
+		const ages = looks(2 * minute, { uncertain: true, hasFailed: false });
 		for (const [index, age] of ages.entries()) expect(age).toBe((3 + 5 * index) * second);
-		expect(nextPollDelayMs({ ageMs: 3 * minute, uncertain: true, settled: false })).toBeGreaterThan(
+		expect(nextPollDelayMs({ ageMs: 3 * minute, uncertain: true, hasFailed: false })).toBeGreaterThan(
 			30 * second
 		);
 	});
 
 	it('at least five minutes apart once it has said no', () => {
-		expect(nextPollDelayMs({ ageMs: 5 * second, uncertain: false, settled: true })).toBeGreaterThan(
+		expect(nextPollDelayMs({ ageMs: 5 * second, uncertain: false, hasFailed: true })).toBeGreaterThan(
 			4.4 * minute
 		);
-		expect(nextPollDelayMs({ ageMs: 20 * hour, uncertain: false, settled: true })).toBeGreaterThan(5 * hour);
+		expect(nextPollDelayMs({ ageMs: 20 * hour, uncertain: false, hasFailed: true })).toBeGreaterThan(5 * hour);
 	});
 });

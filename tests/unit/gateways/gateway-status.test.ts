@@ -1,6 +1,6 @@
 /** A status asks a gateway only for a limited time, however many calls it takes. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Reach } from '../../../src/lib/server/gateways/gateway.ts';
+import type { GatewayTransport } from '../../../src/lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '../../../src/lib/server/gateways/gateways.ts';
 import { gatewayStatus } from '../../../src/lib/server/gateways/status.ts';
 
@@ -25,9 +25,9 @@ const unifi = {
 } as const satisfies RegisteredGateway;
 
 /** Answers each call after five seconds, and has another page of sites each time. */
-function slowReach() {
+function slowTransport() {
 	const asked: string[] = [];
-	const reach: Reach = {
+	const transport: GatewayTransport = {
 		async send({ url }) {
 			asked.push(url);
 			await new Promise((resolve) => setTimeout(resolve, 5_000));
@@ -37,12 +37,12 @@ function slowReach() {
 		run: () => Promise.reject(new Error('no program')),
 		now: () => 0
 	};
-	return { asked, reach };
+	return { asked, transport };
 }
 
 it('ends after twelve seconds, and makes no further call', async () => {
-	const { asked, reach } = slowReach();
-	const status = gatewayStatus(unifi, reach);
+	const { asked, transport } = slowTransport();
+	const status = gatewayStatus(unifi, transport);
 	await vi.advanceTimersByTimeAsync(12_000);
 	expect(await status).toMatchObject({
 		...{ reachable: false, isUsable: false },
@@ -53,8 +53,8 @@ it('ends after twelve seconds, and makes no further call', async () => {
 });
 
 it('asks nothing of a gateway whose secrets cannot be read', async () => {
-	const { asked, reach } = slowReach();
-	const status = await gatewayStatus({ ...unifi, unreadable: ['--api-key-file FILE'] }, reach);
+	const { asked, transport } = slowTransport();
+	const status = await gatewayStatus({ ...unifi, unreadable: ['--api-key-file FILE'] }, transport);
 	expect(status?.problems.join()).toContain('gateways rotate console --api-key-file FILE');
 	expect([status?.reachable, asked]).toEqual([false, []]);
 });

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { decodeWorld, ringPoints, STEPS } from '../../../src/lib/map/ground/world-format.ts';
+import { decodeWorld, ringPoints, STEPS } from '../../../src/lib/map/base-map/world-format.ts';
 
 /** As stored and as sent: the file does not compress further. */
 const MAX_BYTES = 60_000;
 
-const bytes = new Uint8Array(readFileSync(new URL('../../../src/lib/map/ground/world.bin', import.meta.url)));
+const bytes = new Uint8Array(readFileSync(new URL('../../../src/lib/map/base-map/world.bin', import.meta.url)));
 const world = decodeWorld(bytes);
 
 /** Whether a point is inside a land mass and in none of its holes (ray casting). */

@@ -8,10 +8,12 @@ export function whileActive(
 	payment: PaymentState | null,
 	words: PurchaseWords
 ): PurchaseState {
+	const { until } = words;
+	const titleOf = session.isExtra ? m.purchase_extra_title : m.purchase_active_title;
 	return {
-		kind: 'active',
+		kind: session.isExtra ? 'extra' : 'active',
 		tone: 'good',
-		title: words.until === null ? m.purchase_ready_title() : m.purchase_active_title({ until: words.until }),
+		title: until === null ? m.purchase_ready_title() : titleOf({ until }),
 		text: howTo(session.access?.kind, words.ssid),
 		next: m.purchase_active_next({ code: words.code }),
 		action: 'none',

@@ -37,10 +37,10 @@ const BACKOFF_SECONDS: readonly number[] = [2, 3, 5, 8, 13, 21, 30];
 export const backoffMs = (attempt: number): number =>
 	1000 * (BACKOFF_SECONDS[Math.min(attempt, BACKOFF_SECONDS.length - 1)] ?? 30);
 
-type Answer = { as: 'gone' } | { as: 'busy'; seconds: number } | { as: 'state'; state: unknown };
+type PollResult = { as: 'gone' } | { as: 'busy'; seconds: number } | { as: 'state'; state: unknown };
 
 /** Asks once. @throws if the service does not answer, or `signal` aborts */
-async function askState({ url, body }: Watch, waitSeconds: number, signal: AbortSignal): Promise<Answer> {
+async function askState({ url, body }: Watch, waitSeconds: number, signal: AbortSignal): Promise<PollResult> {
 	const response = await fetch(`${url}?wait=${waitSeconds}`, {
 		signal,
 		cache: 'no-store',
@@ -141,7 +141,7 @@ function failed(polling: Polling) {
 	askLater(polling);
 }
 
-function take(polling: Polling, answer: Answer, holds: boolean, wasLong: boolean) {
+function take(polling: Polling, answer: PollResult, holds: boolean, wasLong: boolean) {
 	const { watch } = polling;
 	if (answer.as === 'gone') return polling.stop();
 	watch.onLink(true);

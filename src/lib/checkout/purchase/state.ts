@@ -16,6 +16,8 @@ export interface SessionState {
 	status: string;
 	status_reason: string | null;
 	expires_at: string | null;
+	/** Its own time has ended, and extra time runs until `expires_at`. */
+	isExtra?: boolean;
 	/** Kind of access; the Wi-Fi's own password if missing. */
 	access?: { kind: string };
 }

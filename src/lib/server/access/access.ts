@@ -3,14 +3,14 @@ import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { binder } from '../platform/bind.ts';
 import { account } from '../radius/accounting.ts';
 import { accepted, authorize } from '../radius/authorize.ts';
-import { settleConnection } from '../radius/connections.ts';
-import { lifeOf } from '../radius/probe.ts';
+import { applyPassEnd } from '../radius/connections.ts';
+import { probeRadiusGateway } from '../radius/probe.ts';
 import { createPskCandidates } from '../radius/psk-candidates.ts';
-import { admitStay, confirmStay, endStay } from './binauth.ts';
+import { admitClient, confirmClient, endClient } from './binauth.ts';
 import { deviceState } from './device-slots/device-state.ts';
 import {
 	ACTIVATION_JOB,
-	ADDED_JOB,
+	UNCONFIRMED_JOB,
 	CONNECTION_JOB,
 	GATEWAY_JOB,
 	GRANT_JOB,
@@ -18,7 +18,7 @@ import {
 } from './job-kinds.ts';
 import { activationTimeout } from './provisioning/activation-timeout.ts';
 import { awaitRouter } from './provisioning/await-router.ts';
-import { checkAddedTime } from './provisioning/check-added-time.ts';
+import { refundUnconfirmed } from './provisioning/refund-unconfirmed.ts';
 import type { PassRow } from './passes/passes.ts';
 import type { AccessContext } from './provisioning/context.ts';
 import { deviceCame } from './provisioning/device-came.ts';
@@ -62,19 +62,19 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		moveForHelp: bind(movePurchaseForHelp),
 		stateOf: bind(deviceState),
 		radius: { authorize: bind(authorize), accepted: bind(accepted), account: bind(account) },
-		admitStay: bind(admitStay),
-		confirmStay: bind(confirmStay),
-		endStay: bind(endStay),
+		admitClient: bind(admitClient),
+		confirmClient: bind(confirmClient),
+		endClient: bind(endClient),
 		pendingAt: (gatewayId: number) => pendingAt(context.database.db, gatewayId),
 		remove: bind(removeGateway),
-		lifeOf: bind(lifeOf),
+		probeRadiusGateway: bind(probeRadiusGateway),
 		jobs: {
 			[GRANT_JOB]: bind(applyGrant),
 			[GATEWAY_JOB]: bind(gatewayAdded),
 			[ACTIVATION_JOB]: bind(activationTimeout),
 			[ROUTER_JOB]: bind(awaitRouter),
-			[ADDED_JOB]: bind(checkAddedTime),
-			[CONNECTION_JOB]: bind(settleConnection)
+			[UNCONFIRMED_JOB]: bind(refundUnconfirmed),
+			[CONNECTION_JOB]: bind(applyPassEnd)
 		}
 	};
 }

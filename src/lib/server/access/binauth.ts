@@ -13,8 +13,8 @@ import { devicesOf } from './provisioning/devices.ts';
 import { confirmFetched, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
 import { controllerOf } from './provisioning/targets.ts';
 
-/** One stay of a device at openNDS, as its BinAuth script reports it. */
-interface Stay {
+/** A client of openNDS, as its BinAuth script reports it: a device from one sign-in to its end. */
+interface NdsClient {
 	/** `aa:bb:cc:dd:ee:ff` */
 	mac: string;
 	token: string;
@@ -27,20 +27,20 @@ interface Stay {
  * or opened.
  * @returns whole seconds until the device's end, its speed and the bytes that are left; null to refuse
  */
-export async function admitStay(
+export async function admitClient(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	stay: Stay
+	client: NdsClient
 ): Promise<{ seconds: number; speed: Speed; dataLeft: number | null } | null> {
 	const { database, clock, jobs } = context;
-	const passId = passOfUser(stay.user);
+	const passId = passOfUser(client.user);
 	if (passId === null || gateway.mode !== 'browser') return null;
-	if (!(await newestStay(context, gateway, passId, stay))?.isThisStay) return null;
+	if (!(await newestLogin(context, gateway, passId, client))?.isThisLogin) return null;
 	return database.transact(async (trx: Tx) => {
 		const now = clock.now();
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
 		if (state.kind !== 'runs') return null;
-		const order = { passId, gatewayId: gateway.id, mac: stay.mac, maxDevices: state.pass.max_devices };
+		const order = { passId, gatewayId: gateway.id, mac: client.mac, maxDevices: state.pass.max_devices };
 		// openNDS sends no report before it disconnects the device, so the slot counts until the end.
 		if (!(await takeSlot(trx, jobs, order, now, state.untilMs))) return null;
 		const seconds = Math.max(1, Math.ceil((state.untilMs - now) / 1000));
@@ -52,10 +52,10 @@ export async function admitStay(
  * Confirms the fetched grants of a device that openNDS has connected for authmon (level 4). Returns false if one was not
  * fetched: the device came back to the portal meanwhile, and a later report counts.
  */
-export async function confirmStay(
+export async function confirmClient(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	{ token }: Pick<Stay, 'token'>
+	{ token }: Pick<NdsClient, 'token'>
 ): Promise<boolean> {
 	const hid = sha256(token);
 	let isConfirmed = true;
@@ -67,19 +67,19 @@ export async function confirmStay(
 
 /**
  * Counts the data of a device that openNDS disconnected, and frees its slot unless it has signed in again since.
- * @param bytes of this stay, up and down together
+ * @param bytes of this login, up and down together
  */
-export async function endStay(
+export async function endClient(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	stay: Stay,
+	client: NdsClient,
 	bytes: number
 ): Promise<void> {
 	const { database, clock, jobs } = context;
-	const passId = passOfUser(stay.user);
+	const passId = passOfUser(client.user);
 	if (passId === null) return;
-	const { mac } = stay;
-	const newest = await newestStay(context, gateway, passId, stay);
+	const { mac } = client;
+	const newest = await newestLogin(context, gateway, passId, client);
 	await database.transact(async (trx) => {
 		const now = clock.now();
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
@@ -89,21 +89,21 @@ export async function endStay(
 		const slot = await slotOf(trx, passId, mac);
 		if (!slot || slot.released_at !== null || slot.gateway_id !== gateway.id) return;
 		// The script reports in the background: the device may have signed in under a new token meanwhile.
-		const isBack = newest !== null && !newest.isThisStay && slot.bound_at >= newest.createdAt;
+		const isBack = newest !== null && !newest.isThisLogin && slot.bound_at >= newest.createdAt;
 		if (!isBack) await releaseSlot(trx, { passId, mac }, now);
 	});
 	jobs.nudge();
 }
 
-async function newestStay(
+async function newestLogin(
 	{ database, clock, captiveSessions }: AccessContext,
 	{ id: gatewayId, routerId }: RegisteredGateway,
 	passId: number,
-	{ mac, token }: Stay
-): Promise<{ isThisStay: boolean; createdAt: number } | null> {
+	{ mac, token }: NdsClient
+): Promise<{ isThisLogin: boolean; createdAt: number } | null> {
 	const devices = await devicesOf(database.db, { id: passId, router_id: routerId }, clock.now());
 	const device = devices.find((one) => one.gateway_id === gatewayId && one.mac === mac);
 	if (device === undefined) return null;
 	const { hid } = await captiveSessions.loginOf(device.id);
-	return { isThisStay: hid === sha256(token), createdAt: device.created_at };
+	return { isThisLogin: hid === sha256(token), createdAt: device.created_at };
 }

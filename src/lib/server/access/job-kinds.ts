@@ -6,8 +6,8 @@ export const GATEWAY_JOB = 'access.gateway';
 export const ACTIVATION_JOB = 'access.activating';
 /** Starts a pass that waits for its router to respond; its subject is the pass. */
 export const ROUTER_JOB = 'access.sign';
-/** Checks whether a gateway knows added time; its subject is the session. */
-export const ADDED_JOB = 'access.added';
+/** Checks whether a gateway knows time that started without its confirmation; its subject is the session. */
+export const UNCONFIRMED_JOB = 'access.added';
 /** Ends or extends a connection that a gateway reports; its subject is the connection. */
 export const CONNECTION_JOB = 'access.connection';
 

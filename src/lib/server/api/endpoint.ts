@@ -3,7 +3,7 @@ import type { App } from '#lib/server/app.ts';
 import type { RememberBody } from '#lib/server/billing/sessions/sessions.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import type { ApiContext, ApiEnv } from './env.ts';
-import type { Answer } from './idempotency/idempotency.ts';
+import type { StoredResponse } from './idempotency/idempotency.ts';
 import { idempotencyKeyOf } from './idempotency/key.ts';
 import { deprecated } from './middleware/deprecation.ts';
 import { access } from './middleware/index.ts';
@@ -68,7 +68,7 @@ export const endpoint = <R extends Route>(
 			const key = route.idempotent ? idempotencyKeyOf(c.req.header('idempotency-key')) : null;
 			if (key !== null) return once(route, handle, call, key);
 			const { body, json, status, headers } = await handle(call);
-			return respond(c, answerOf(route, body, status, json), headers);
+			return respond(c, responseOf(route, body, status, json), headers);
 		});
 	}
 });
@@ -86,28 +86,32 @@ async function once<R extends Route>(
 		key,
 		body: await c.req.text()
 	};
-	const { replayed, ...answer } = await app.idempotency.once(request, async (remember) => {
+	const { replayed, ...response } = await app.idempotency.once(request, async (remember) => {
 		const { body, status } = await handle({
 			...call,
-			remember: (trx, effect, effectStatus) => remember(trx, answerOf(route, effect, effectStatus))
+			remember: (trx, effect, effectStatus) => remember(trx, responseOf(route, effect, effectStatus))
 		});
-		return answerOf(route, body, status);
+		return responseOf(route, body, status);
 	});
-	return respond(c, answer, replayed ? { 'idempotent-replayed': 'true' } : {});
+	return respond(c, response, replayed ? { 'idempotent-replayed': 'true' } : {});
 }
 
-function answerOf(
+function responseOf(
 	route: Route,
 	body: unknown,
 	status: 200 | 201 = route.responses[201] ? 201 : 200,
 	json = JSON.stringify(body)
-): Answer {
+): StoredResponse {
 	const hasId = typeof body === 'object' && body !== null && 'id' in body;
 	const location = route.location && hasId ? route.location.replace('{id}', String(body.id)) : null;
 	return { status, location, body: json };
 }
 
-const respond = (c: ApiContext, { status, location, body }: Answer, headers: Record<string, string> = {}) =>
+const respond = (
+	c: ApiContext,
+	{ status, location, body }: StoredResponse,
+	headers: Record<string, string> = {}
+) =>
 	new Response(body, {
 		status,
 		headers: {

@@ -15,6 +15,7 @@ import { warn, type Finding } from './finding.ts';
 import { checkGateways } from './gateways.ts';
 import { backupFinding, lastBackupAt } from './last-backup.ts';
 import { storedOperatorFindings } from './operators.ts';
+import { checkReplica } from './replica.ts';
 
 export type { Finding } from './finding.ts';
 
@@ -40,6 +41,7 @@ export const createChecks = (context: ChecksContext) => ({
 		const { config } = context;
 		const groups = {
 			disk: checkDisk(config),
+			replica: checkReplica(context),
 			backup: backup(context),
 			operator: storedOperatorFindings(context),
 			// A remote API has its own routers and gateways.

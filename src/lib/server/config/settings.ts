@@ -35,7 +35,7 @@ export const SETTINGS = {
 			.regex(/^postgres(ql)?:\/\/.+$/, 'Use "postgres://USER:PASSWORD@HOST/NAME".')
 			.optional(),
 		description:
-			'Read-only copy of the PostgreSQL database, for reports of owners and administrators. Without it, or if it does not answer, they read `DATABASE_URL`.'
+			'Standby of the PostgreSQL database, for reports of owners and administrators. Without it, or if it does not answer or is behind, they read `DATABASE_URL`.'
 	},
 	DATA_DIR: {
 		schema: z.string().min(1),

@@ -34,8 +34,10 @@ export interface Database {
 	hasWords(words: readonly string[]): RawBuilder<SqlBool>;
 	/** Rate limits that all processes share; null if the database has one process, which counts in memory. */
 	rates: SharedRates | null;
-	/** Runs the reads of a report, on the replica if there is one that answers. It may be seconds behind. */
+	/** Runs the reads of a report, on the replica if there is one that has all that was stored before the call. */
 	readReplica<T>(read: (queries: Queries) => Promise<T>): Promise<T>;
+	/** Throws the reason why reports cannot read the replica; null without one. */
+	checkReplica: (() => Promise<void>) | null;
 	isUniqueViolation(error: unknown): boolean;
 	/** Counts the connections of the pool; null for an embedded database. */
 	connections(): { busy: number; idle: number; waiting: number } | null;

@@ -25,6 +25,8 @@ const PURCHASES_AT_A_TIME = 2;
 /** Connections to the replica, per process. */
 const MAX_REPORTS = 4;
 const REPLICA_CONNECT_TIMEOUT_MS = 2_000;
+const CATCH_UP_MS = 2_000;
+const CATCH_UP_PAUSE_MS = 50;
 /** Reports do not wait for a replica that failed this recently. */
 const REPLICA_PAUSE_MS = 30_000;
 /** Conflicting transactions are retried for this long. */
@@ -93,6 +95,7 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 			)})`,
 		rates: sharedRates(db),
 		readReplica: (read) => (reports ? reports.read(read) : read(db)),
+		checkReplica: reports?.check ?? null,
 		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
 		connections: () => ({
 			busy: pool.totalCount - pool.idleCount,
@@ -133,7 +136,10 @@ function openPool(
 	return pool;
 }
 
-/** Reads from the replica. If that fails, reads from the primary and leaves the replica alone for a while. */
+/**
+ * Reads from the replica. If that fails, or the replica does not follow, reads from the primary and leaves the replica
+ * alone for a while.
+ */
 function openReplica(
 	url: string,
 	primary: Kysely<Schema>,
@@ -144,11 +150,14 @@ function openReplica(
 		query_timeout: STATEMENT_TIMEOUT_MS + 1_000
 	});
 	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+	const check = () => untilCaughtUp(db, primary);
 	let failedAt = -Infinity;
 	return {
+		check,
 		async read<T>(read: (queries: Kysely<Schema>) => Promise<T>): Promise<T> {
 			if (performance.now() - failedAt < REPLICA_PAUSE_MS) return read(primary);
 			try {
+				await check();
 				return await read(db);
 			} catch (error) {
 				failedAt = performance.now();
@@ -158,6 +167,25 @@ function openReplica(
 		},
 		close: () => db.destroy()
 	};
+}
+
+/**
+ * Waits until the replica has what the primary had stored at the call. The age of the replica's last transaction would
+ * not do: it grows while nobody buys, too.
+ * @throws Error if it never will: it does not follow, or was promoted
+ */
+async function untilCaughtUp(replica: Kysely<Schema>, primary: Kysely<Schema>): Promise<void> {
+	const stored = await sql<{ lsn: string }>`select pg_current_wal_flush_lsn()::text as lsn`.execute(primary);
+	const deadline = performance.now() + CATCH_UP_MS;
+	for (;;) {
+		const { rows } = await sql<{ isStandby: boolean; hasAll: boolean | null }>`
+			select pg_is_in_recovery() as "isStandby",
+				pg_last_wal_replay_lsn() >= ${stored.rows[0]?.lsn}::pg_lsn as "hasAll"`.execute(replica);
+		if (!rows[0]?.isStandby) throw new Error('The replica is not a standby');
+		if (rows[0].hasAll) return;
+		if (performance.now() > deadline) throw new Error(`The replica is more than ${CATCH_UP_MS} ms behind`);
+		await sleep(CATCH_UP_PAUSE_MS);
+	}
 }
 
 /** Calls the functions of migration 0044: one round trip, by the database's clock. */

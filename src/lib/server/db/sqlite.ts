@@ -70,6 +70,7 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 			where router_words match ${words.map((word) => `"${word}"*`).join(' ')})`,
 		rates: null,
 		readReplica: (read) => read(db),
+		checkReplica: null,
 		isUniqueViolation: (error) => NOT_UNIQUE.includes(resultCode(error)),
 		connections: () => null,
 		shared: false,

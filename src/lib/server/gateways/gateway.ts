@@ -171,7 +171,7 @@ export interface GatewayStatus {
 }
 
 /** Network and processes for adapters, limited in time and size. */
-export interface Reach {
+export interface GatewayTransport {
 	send(
 		outgoing: HttpRequest,
 		settings: Pick<GatewaySettings, 'apiCertificate' | 'publicApi'>
@@ -187,12 +187,17 @@ export interface DeviceController {
 	/** `device`: by MAC address. `user`: by username. */
 	subject: 'device' | 'user';
 	/** Connects a device until `untilMs`, or moves its end. */
-	authorize(device: DeviceLogin, untilMs: number, facts: GatewayFacts, reach: Reach): Promise<'done'>;
+	authorize(
+		device: DeviceLogin,
+		untilMs: number,
+		facts: GatewayFacts,
+		transport: GatewayTransport
+	): Promise<'done'>;
 	/** Ends access now. Returns `done` as well if the gateway does not know the device. */
-	disconnect(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<CommandResult>;
+	disconnect(device: DeviceLogin, facts: GatewayFacts, transport: GatewayTransport): Promise<CommandResult>;
 	/** Returns the bytes that it counted for a device or user; null if the gateway does not know it. */
-	usage(device: DeviceLogin, facts: GatewayFacts, reach: Reach): Promise<number | null>;
-	status(facts: GatewayFacts, reach: Reach): Promise<GatewayStatus>;
+	usage(device: DeviceLogin, facts: GatewayFacts, transport: GatewayTransport): Promise<number | null>;
+	status(facts: GatewayFacts, transport: GatewayTransport): Promise<GatewayStatus>;
 }
 
 export interface ConfigSite {

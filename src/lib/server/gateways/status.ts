@@ -1,4 +1,4 @@
-import { Unavailable, type GatewayStatus, type Reach } from './gateway.ts';
+import { Unavailable, type GatewayStatus, type GatewayTransport } from './gateway.ts';
 import { unreadableText, type RegisteredGateway } from './gateway-record.ts';
 import { adapterOf } from './registry.ts';
 
@@ -8,7 +8,7 @@ const STATUS_TIMEOUT_MS = 12_000;
 /** Calls a gateway. Returns null for one that Airtill does not call. @throws the reason of `stopping` */
 export async function gatewayStatus(
 	gateway: RegisteredGateway,
-	reach: Reach,
+	transport: GatewayTransport,
 	stopping?: AbortSignal
 ): Promise<GatewayStatus | null> {
 	const { controller } = adapterOf(gateway.kind);
@@ -19,7 +19,10 @@ export async function gatewayStatus(
 	const timer = setTimeout(() => timeout.abort(), STATUS_TIMEOUT_MS);
 	const limit = AbortSignal.any([timeout.signal, ...(stopping ? [stopping] : [])]);
 	// A status that goes on after the limit makes no further call.
-	const limited: Reach = { ...reach, send: (...call) => (limit.throwIfAborted(), reach.send(...call)) };
+	const limited: GatewayTransport = {
+		...transport,
+		send: (...call) => (limit.throwIfAborted(), transport.send(...call))
+	};
 	const late = new Promise<never>((_resolve, reject) => {
 		limit.addEventListener('abort', () => reject(limit.reason), { once: true });
 	});

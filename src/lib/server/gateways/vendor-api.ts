@@ -1,6 +1,6 @@
-import { Unavailable, type GatewayFacts, type Reach } from './gateway.ts';
+import { Unavailable, type GatewayFacts, type GatewayTransport } from './gateway.ts';
 
-export interface Answer {
+export interface VendorResponse {
 	status: number;
 	/** Parsed JSON; null if the response has none. */
 	body: unknown;
@@ -16,13 +16,17 @@ export interface Call {
 }
 
 /** @throws Unavailable */
-export async function callVendorApi(call: Call, facts: GatewayFacts, reach: Reach): Promise<Answer> {
+export async function callVendorApi(
+	call: Call,
+	facts: GatewayFacts,
+	transport: GatewayTransport
+): Promise<VendorResponse> {
 	const { api, apiCertificate } = facts.settings;
 	if (api === undefined) {
 		throw new Unavailable('The gateway was registered without the URL of its API (--api).');
 	}
 	const { host } = new URL(api);
-	const outcome = await reach.send(
+	const outcome = await transport.send(
 		{
 			method: call.method,
 			url: api + call.path,

@@ -107,13 +107,13 @@ async function connect({ allowPrivate, cacheBytes, resolve }: TileContext): Prom
 async function readTile(context: TileContext, tile: TileName): Promise<TileAnswer> {
 	const { clock } = context;
 	const isPaused = clock.now() < context.pausedUntil;
-	let answer: Answer;
+	let response: TileResponse;
 	try {
-		answer = await ask(context, addressOf(context, tile), isPaused);
+		response = await requestTile(context, addressOf(context, tile), isPaused);
 	} catch (error) {
 		return failed(context, error instanceof Error ? `${error.name}: ${error.message}` : 'no answer', 0);
 	}
-	const { status, header, body } = answer;
+	const { status, header, body } = response;
 	if (isPaused && status === 504) {
 		return { kind: 'unavailable', retrySeconds: Math.ceil((context.pausedUntil - clock.now()) / 1000) };
 	}
@@ -129,13 +129,13 @@ async function readTile(context: TileContext, tile: TileName): Promise<TileAnswe
 	return { kind: 'image', type, body, cacheControl, ageSeconds: Number(header('age')) || 0 };
 }
 
-interface Answer {
+interface TileResponse {
 	status: number;
 	header(name: string): string | null;
 	body: Buffer;
 }
 
-async function ask(context: TileContext, address: URL, onlyCached: boolean): Promise<Answer> {
+async function requestTile(context: TileContext, address: URL, onlyCached: boolean): Promise<TileResponse> {
 	const { dispatcher, request } = await (context.connection ??= connect(context));
 	const { contact } = context;
 	const { statusCode, headers, body } = await request(address, {

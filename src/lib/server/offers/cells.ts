@@ -1,5 +1,5 @@
 import { parseAmount } from '#lib/domain/money.ts';
-import { LIMITS } from '#lib/domain/offers/limits.ts';
+import { LIMITS } from '#lib/domain/offers/offer-limits.ts';
 import { offersUpdate, type OffersUpdateBody, type OwnerOfferListBody } from '../api/contract/schemas.ts';
 import { itemsOf } from '../api/contract/validation.ts';
 import { validationFailed } from '../platform/errors.ts';

@@ -1,5 +1,5 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
-import { limitsOf } from '#lib/domain/offers/limits.ts';
+import { limitsOf } from '#lib/domain/offers/offer-limits.ts';
 import type { OffersUpdateBody, OwnerOfferListBody } from '../api/contract/schemas.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Base } from '../base.ts';
@@ -146,7 +146,7 @@ async function checkHeld(
 	routerId: number,
 	{ field = 'router', ...change }: RouterChange & { field?: string }
 ): Promise<void> {
-	const router = await context.routers.known(queries, routerId);
+	const router = await context.routers.findOrThrow(queries, routerId);
 	const reason = await heldProblem(context, queries, router, change);
 	if (reason !== null) throw new InputError([{ field, reason }]);
 }

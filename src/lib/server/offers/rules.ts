@@ -1,6 +1,6 @@
 import { durationProblem } from '#lib/domain/duration.ts';
 import { toMinor } from '#lib/domain/money.ts';
-import { LIMITS, limitsOf, type Limit, type Limits } from '#lib/domain/offers/limits.ts';
+import { LIMITS, limitsOf, type Limit, type Limits } from '#lib/domain/offers/offer-limits.ts';
 import type { OffersUpdateBody, ProblemItem } from '../api/contract/schemas.ts';
 import { heldLimits, type RegisteredGateway } from '../gateways/gateways.ts';
 import type { RouterRow } from '../routers/routers.ts';

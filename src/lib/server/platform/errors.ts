@@ -54,3 +54,9 @@ export class InputError extends Error {
 		this.problems = problems;
 	}
 }
+
+/** A failed connection is an AggregateError without a message. */
+export function messageOf(error: unknown): string {
+	if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
+	return error instanceof Error ? error.message : String(error);
+}

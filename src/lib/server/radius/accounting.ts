@@ -98,7 +98,7 @@ const startOf = ({ at, lastedSeconds }: TimedReport) => at - (lastedSeconds ?? 0
 /** Whether a connection began before its pass, for example under the name of another one. */
 async function isEarlier({ passes }: AccessContext, trx: Tx, passId: number | null, startedAt: number) {
 	if (passId === null) return false;
-	const { starts_at: startsAt, created_at: createdAt } = await passes.known(trx, passId);
+	const { starts_at: startsAt, created_at: createdAt } = await passes.findOrThrow(trx, passId);
 	return startedAt < (startsAt ?? createdAt) - EARLIER_MS;
 }
 
@@ -192,7 +192,7 @@ async function passOf(
 	// With per-client passwords, access points send the MAC address as the username, or no username.
 	const isKey = gatewayKind === 'hostapd' && (user === null || normaliseMac(user) === mac);
 	if (status !== 'start' || mac === null || !isKey) return UNNAMED;
-	const { access_kind: kind } = await routers.known(trx, routerId);
+	const { access_kind: kind } = await routers.findOrThrow(trx, routerId);
 	if (kind !== 'wpa_personal_per_client') return UNNAMED;
 	// The pass is certain only if the device was offered a single password.
 	const [only, ...others] = pskCandidates.lastOffered({ mac, routerId }, now);
@@ -211,7 +211,7 @@ async function releaseIfOffline(
 	await releaseSlot(trx, { passId, mac }, clock.now());
 }
 
-/** @param isOpened the connection is new, or open again: no job settles it yet */
+/** @param isOpened the connection is new, or open again: it has no job yet */
 async function keepSlot(
 	{ clock, jobs }: AccessContext,
 	trx: Tx,

@@ -124,7 +124,7 @@ async function keyRequest(
 ): Promise<string | null> {
 	const device = normaliseMac(user);
 	if (gatewayKind !== 'hostapd' || device === null || device !== normaliseMac(mac ?? '')) return null;
-	const { access_kind: kind } = await routers.known(database.db, routerId);
+	const { access_kind: kind } = await routers.findOrThrow(database.db, routerId);
 	return kind === 'wpa_personal_per_client' ? device : null;
 }
 

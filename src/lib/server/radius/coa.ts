@@ -3,13 +3,13 @@ import {
 	randomId,
 	readResponse,
 	requestPacket,
-	type Answer,
+	type CoaResponse,
 	type RequestAttributes,
 	type RequestKind
 } from './packet.ts';
 
-/** The result of a Disconnect- or CoA-Request. `silent`: no response, for example because the secret is wrong. */
-export type Asked = Answer | { kind: 'silent' };
+/** The result of a Disconnect- or CoA-Request. `unresponsive`: no response, for example because the secret is wrong. */
+export type CoaResult = CoaResponse | { kind: 'unresponsive' };
 
 export interface CoaTarget {
 	host: string;
@@ -19,33 +19,33 @@ export interface CoaTarget {
 
 export const DYNAMIC_AUTHORISATION_PORT = 3799;
 
-const ANSWER_MS = 2_000;
+const RESPONSE_MS = 2_000;
 
 /** Sends one request, without retries. */
 export function sendRequest(
 	{ host, port, secret }: CoaTarget,
 	kind: RequestKind,
 	attributes: RequestAttributes
-): Promise<Asked> {
+): Promise<CoaResult> {
 	const request = requestPacket(kind, randomId(), attributes, secret);
 	const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
 	return new Promise((resolve) => {
-		const end = (asked: Asked) => {
+		const resolveWith = (result: CoaResult) => {
 			clearTimeout(limit);
 			socket.removeAllListeners('message');
 			socket.close();
-			resolve(asked);
+			resolve(result);
 		};
-		const limit = setTimeout(() => end({ kind: 'silent' }), ANSWER_MS);
+		const limit = setTimeout(() => resolveWith({ kind: 'unresponsive' }), RESPONSE_MS);
 		// An ICMP error such as "port unreachable" counts as no response.
-		socket.once('error', () => end({ kind: 'silent' }));
+		socket.once('error', () => resolveWith({ kind: 'unresponsive' }));
 		socket.on('message', (bytes) => {
-			const answer = readResponse(kind, request, bytes, secret);
+			const response = readResponse(kind, request, bytes, secret);
 			// Ignore forged packets: the real response may still arrive.
-			if (answer !== null) end(answer);
+			if (response !== null) resolveWith(response);
 		});
 		socket.connect(port, host, () => {
-			socket.send(request, (error) => error && end({ kind: 'silent' }));
+			socket.send(request, (error) => error && resolveWith({ kind: 'unresponsive' }));
 		});
 	});
 }

@@ -1,7 +1,7 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
 import { dataWords, type RegisteredGateway } from '../gateways/gateways.ts';
-import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type Asked } from './coa.ts';
+import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type CoaResult } from './coa.ts';
 import * as store from '../access/device-slots/connection-store.ts';
 import { holdsSlot } from '../access/device-slots/device-slots.ts';
 import { passState } from '../access/passes/pass-state.ts';
@@ -24,9 +24,9 @@ const MAX_PROLONG_ATTEMPTS = 3;
  *
  * A connection ends when its pass is over or its device has lost its slot. Added time prolongs it. Requests
  * repeat until the gateway confirms, reports a stop, or its Session-Timeout has passed.
- * @returns when to run again; null if the connection is settled
+ * @returns when to run again; null if the connection needs no more requests
  */
-export async function settleConnection(context: AccessContext, id: number): Promise<number | null> {
+export async function applyPassEnd(context: AccessContext, id: number): Promise<number | null> {
 	const { database, clock, gateways, concurrencyLimit } = context;
 	const row = await store.findConnection(database.db, id);
 	if (!row || row.stopped_at !== null || row.pass_id === null) return null;
@@ -66,20 +66,20 @@ async function prolong(
 	}
 	// hostapd takes no CoA-Request.
 	if (!server || gateway.kind === 'hostapd' || attempts >= MAX_PROLONG_ATTEMPTS) return untilMs;
-	const asked = await send(context, 'coa', row, gateway, server, untilMs);
-	if (asked.kind === 'done') {
+	const result = await send(context, 'coa', row, gateway, server, untilMs);
+	if (result.kind === 'done') {
 		await change({ enforced_until: untilMs, disconnect_attempts: 0, last_error: null });
 		await gateways.recordStatus(gateway, { answered: true, trouble: null });
 		return untilMs;
 	}
 	// More time was added meanwhile: try the new end.
 	if ((await desiredEnd(context, row)) !== untilMs) return clock.now();
-	const isSilent = asked.kind === 'silent';
+	const isUnresponsive = result.kind === 'unresponsive';
 	await change({
-		disconnect_attempts: isSilent ? attempts + 1 : MAX_PROLONG_ATTEMPTS,
-		last_error: reasonOf('CoA-Request', asked)
+		disconnect_attempts: isUnresponsive ? attempts + 1 : MAX_PROLONG_ATTEMPTS,
+		last_error: reasonOf('CoA-Request', result)
 	});
-	return isSilent ? Math.min(untilMs, clock.now() + exponentialMs(attempts)) : untilMs;
+	return isUnresponsive ? Math.min(untilMs, clock.now() + exponentialMs(attempts)) : untilMs;
 }
 
 async function end(
@@ -98,13 +98,13 @@ async function end(
 	// Attempts to prolong do not count.
 	const attempts = row.disconnect_state === 'asked' ? row.disconnect_attempts : 0;
 	await change({ disconnect_state: 'asked', disconnect_attempts: attempts + 1 });
-	const asked = await send(context, 'disconnect', row, gateway, server, null);
-	if (asked.kind === 'done' || asked.kind === 'gone') {
+	const result = await send(context, 'disconnect', row, gateway, server, null);
+	if (result.kind === 'done' || result.kind === 'gone') {
 		await change({ disconnect_state: 'done', last_error: null });
 		await gateways.recordStatus(gateway, { answered: true, trouble: null });
 		return null;
 	}
-	const reason = reasonOf('Disconnect-Request', asked);
+	const reason = reasonOf('Disconnect-Request', result);
 	await change({ last_error: reason });
 	await gateways.recordStatus(gateway, { trouble: reason });
 	const endsBy = row.enforced_until === null ? row.seen_at + UNKNOWN_END_MS : row.enforced_until + MARGIN_MS;
@@ -121,7 +121,7 @@ async function send(
 	gateway: RegisteredGateway,
 	server: CoaTarget,
 	untilMs: number | null
-): Promise<Asked> {
+): Promise<CoaResult> {
 	// By the gateway's clock, because it drops requests that look too old or too new.
 	const eventTimestamp = Math.round((context.clock.now() + (gateway.clockOffsetMs ?? 0)) / 1000);
 	const attributes = { ...namesOf(row, gateway), eventTimestamp };
@@ -129,10 +129,10 @@ async function send(
 	// As in an Access-Accept: seconds since the connection began (RFC 2865, 5.27).
 	const sessionTimeout = Math.max(1, Math.ceil((untilMs - row.started_at) / 1000));
 	const vendor = await totalLimit(context, row, gateway);
-	const asked = await sendRequest(server, kind, { ...attributes, sessionTimeout, vendor });
+	const result = await sendRequest(server, kind, { ...attributes, sessionTimeout, vendor });
 	// RouterOS documents its limit for the sign-in only. The time at least can go on.
-	const isTimeOnly = vendor !== undefined && asked.kind === 'refused';
-	return isTimeOnly ? sendRequest(server, kind, { ...attributes, sessionTimeout }) : asked;
+	const isTimeOnly = vendor !== undefined && result.kind === 'refused';
+	return isTimeOnly ? sendRequest(server, kind, { ...attributes, sessionTimeout }) : result;
 }
 
 /** Vendor id and types of the total limit and its gigawords. */
@@ -145,7 +145,7 @@ async function totalLimit(
 	{ kind }: RegisteredGateway
 ): Promise<RequestAttributes['vendor']> {
 	if (row.pass_id === null || (kind !== 'mikrotik' && kind !== 'coova')) return undefined;
-	const left = dataLeft(await passes.known(database.db, row.pass_id));
+	const left = dataLeft(await passes.findOrThrow(database.db, row.pass_id));
 	if (left === null) return undefined;
 	const { octets, gigawords } = dataWords(row.bytes_in + row.bytes_out + left);
 	const [id, total, words] = TOTAL_LIMIT[kind];
@@ -180,10 +180,10 @@ function namesOf(row: Connection, { kind }: RegisteredGateway): Omit<RequestAttr
 	return { acctSessionId, userName, framedIp: kind === 'mikrotik' ? framedIp : undefined };
 }
 
-function reasonOf(what: string, asked: Asked): string {
-	if (asked.kind === 'silent')
+function reasonOf(what: string, result: CoaResult): string {
+	if (result.kind === 'unresponsive')
 		return `${what} got no response. Check address, port and RADIUS secret of the gateway, and the network.`;
 	const cause =
-		asked.kind === 'refused' && asked.errorCause !== null ? ` with Error-Cause ${asked.errorCause}` : '';
+		result.kind === 'refused' && result.errorCause !== null ? ` with Error-Cause ${result.errorCause}` : '';
 	return `${what} was rejected${cause}.`;
 }

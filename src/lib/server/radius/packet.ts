@@ -90,7 +90,8 @@ const attribute = (type: number, value: Buffer) =>
 	Buffer.concat([Buffer.from([type, value.length + 2]), value]);
 
 /** `gone`: the gateway does not know the connection. `refused`: `errorCause` of RFC 5176, section 3.5. */
-export type Answer = { kind: 'done' } | { kind: 'gone' } | { kind: 'refused'; errorCause: number | null };
+export type CoaResponse =
+	{ kind: 'done' } | { kind: 'gone' } | { kind: 'refused'; errorCause: number | null };
 
 /** Session-Context-Not-Found */
 const NOT_FOUND = 503;
@@ -101,7 +102,7 @@ export function readResponse(
 	request: Buffer,
 	response: Buffer,
 	secret: string
-): Answer | null {
+): CoaResponse | null {
 	const length = response.length < HEADER_BYTES ? 0 : response.readUInt16BE(2);
 	if (length < HEADER_BYTES || length > response.length || length > MAX_PACKET_BYTES) return null;
 	const packet = Buffer.from(response.subarray(0, length));

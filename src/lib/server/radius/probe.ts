@@ -10,18 +10,21 @@ import * as connectionStore from '../access/device-slots/connection-store.ts';
  * with the right secret, usually Session-Context-Not-Found. `unresponsive`: none, though it has ended a connection
  * for us before. `unknown`: requests may never have reached it.
  */
-type Life = 'responding' | 'unresponsive' | 'unknown';
+type ProbeResult = 'responding' | 'unresponsive' | 'unknown';
 
-export async function lifeOf({ database, clock }: AccessContext, gateway: RegisteredGateway): Promise<Life> {
+export async function probeRadiusGateway(
+	{ database, clock }: AccessContext,
+	gateway: RegisteredGateway
+): Promise<ProbeResult> {
 	const server = serverOf(gateway);
 	if (!server) return 'unknown';
 	const name = `airtill-${randomUUID()}`;
-	const asked = await sendRequest(server, 'disconnect', {
+	const result = await sendRequest(server, 'disconnect', {
 		acctSessionId: name,
 		// hostapd rejects a User-Name that does not match.
 		userName: gateway.kind === 'hostapd' ? undefined : name,
 		eventTimestamp: Math.round((clock.now() + (gateway.clockOffsetMs ?? 0)) / 1000)
 	});
-	if (asked.kind !== 'silent') return 'responding';
+	if (result.kind !== 'unresponsive') return 'responding';
 	return (await connectionStore.hasEnded(database.db, gateway.id)) ? 'unresponsive' : 'unknown';
 }

@@ -5,7 +5,7 @@ import { InputError, type FieldProblem } from '../platform/errors.ts';
 import { rowOf } from './import/import-routers.ts';
 import { existingRouter } from './read-routers.ts';
 import { isPaused } from './router-body.ts';
-import { readFields, type RouterTexts, type StatedFields } from './router-fields.ts';
+import { readRouterFields, type RouterTexts, type StatedFields } from './router-fields.ts';
 import * as store from './store.ts';
 
 /** Names who changes a router, and why, for the audit log. */
@@ -20,7 +20,7 @@ function read(texts: RouterTexts, { maxPrice }: RoutersContext['config'], curren
 	const problems: FieldProblem[] = [];
 	const report = (field: string, reason: string) => void problems.push({ field, reason });
 	const refuseCut = (field: string, how: string) => report(field, `too long: it would be ${how}`);
-	const fields = readFields(texts, { currency, maxPrice }, report, refuseCut);
+	const fields = readRouterFields(texts, { currency, maxPrice }, report, refuseCut);
 	if (fields.name === '') report('name', 'give a name, or leave it out');
 	if (problems.length > 0) throw new InputError(problems);
 	return fields;

@@ -68,7 +68,7 @@ type Fail = (reason: string) => undefined;
  * Reads the given fields. Continues after a wrong field, so that one pass reports all of them.
  * @param note receives corrections
  */
-export function readFields(
+export function readRouterFields(
 	texts: RouterTexts,
 	rules: PriceRules,
 	report: Report,

@@ -62,7 +62,7 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		/** Returns the account's own router, or any for an admin. @throws AppError `router_not_found` */
 		ownedOne: bind(ownedRouter),
 		/** @throws Error if the router does not exist */
-		async known(queries: Queries, id: number): Promise<RouterRow> {
+		async findOrThrow(queries: Queries, id: number): Promise<RouterRow> {
 			const row = await store.find(queries, id);
 			if (!row) throw new Error(`Router ${id} is gone`);
 			return row;

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { networkOf } from '../api/http/limits.ts';
+import { networkOf } from '../api/http/request-limits.ts';
 import type { App } from '../app.ts';
 
 type SecurityEvent =

@@ -1,10 +1,10 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { readFields } from '#lib/checkout/pay-form.ts';
+import { readTexts } from '#lib/checkout/pay-form.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { networkOf } from '#lib/server/api/http/limits.ts';
+import { networkOf } from '#lib/server/api/http/request-limits.ts';
 import { orUnavailable, readForm } from '../api-errors.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -62,7 +62,7 @@ const MAX_SHOWN = 32;
 
 export const actions: Actions = {
 	default: async (event) => {
-		const sent = readFields(await readForm(event.request), ['code', 'phone', 'visit']);
+		const sent = readTexts(await readForm(event.request), ['code', 'phone', 'visit']);
 		const visit = captiveSessionOf(sent.visit);
 		const { status, why, asksNumber } = await open(event, sent, visit);
 		const [code, phone] = [sent.code.slice(0, MAX_SHOWN), sent.phone.slice(0, MAX_SHOWN)];

@@ -3,7 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
-import { takeCaptiveSession } from '#lib/server/api/http/limits.ts';
+import { takeCaptiveSession } from '#lib/server/api/http/request-limits.ts';
 import { orNull } from '../api-errors.ts';
 import { payPage } from '../pay-page.ts';
 import { ownPurchase } from './own-purchase.ts';
@@ -113,11 +113,10 @@ async function hasPaid(
 	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
 	const earlier = await captiveSessions.earlierPurchase(gateway, captiveSession.entry);
 	if (earlier !== null && (await apiBuyers.leftOf(earlier)) !== null) return true;
-	const ids = earlier === null ? [] : await purchases.sessionsOf(earlier);
+	if (earlier === null) return false;
 	try {
-		const { recent } = apiClient(event);
-		const sessions = await Promise.all(ids.map((id) => orNull(recent.getSession(id))));
-		return sessions.some((session) => session !== null && UNDER_WAY.includes(session.status));
+		const sessions = await orNull(purchases.sessionsOf(apiClient(event), earlier));
+		return sessions?.some(({ status }) => UNDER_WAY.includes(status)) ?? false;
 	} catch (problem) {
 		// If unknown, the page asks, to avoid a second payment.
 		if (problem instanceof ApiUnavailable) return true;

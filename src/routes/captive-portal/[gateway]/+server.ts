@@ -1,5 +1,5 @@
 import { MEGABYTE } from '#lib/domain/data-limit.ts';
-import { sourceAddress } from '#lib/server/api/http/limits.ts';
+import { sourceAddress } from '#lib/server/api/http/request-limits.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RequestHandler } from './$types';
 
@@ -50,10 +50,8 @@ async function passesOf(
 	const { apiBuyers, purchases } = event.locals.app;
 	const ofApiBuyer = await apiBuyers.leftOf(tokenHash);
 	if (ofApiBuyer !== null) return [ofApiBuyer];
-	const ids = await purchases.sessionsOf(tokenHash);
 	try {
-		const { recent } = apiClient(event);
-		const sessions = await Promise.all(ids.map((id) => recent.getSession(id)));
+		const sessions = await purchases.sessionsOf(apiClient(event), tokenHash);
 		const active = sessions.filter(({ status }) => status === 'active');
 		return active.flatMap(({ expires_at: end, data_left_mb: leftMb }) =>
 			end === null ? [] : [{ untilMs: Date.parse(end), leftMb }]

@@ -5,13 +5,19 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { startSimulator, type Simulator } from '../../../simulators/frame.ts';
+import { isAll } from '../../../support/all.ts';
 import { createApi, numberEnding, type Api, type Session } from '../../../support/api/api.ts';
 import { createDatabaseOn } from '../../../support/server/postgres.ts';
 import { radiusCalls } from '../../../support/gateways/radius-calls.ts';
 import { cli, type CliResult } from '../../../support/server/cli.ts';
 import { startServer, type TestServer } from '../../../support/server/server.ts';
 import { openSql, type Sql } from '../../../support/server/sql.ts';
-import { BOTH_DATABASES, eventually } from '../../../support/server/fixture.ts';
+import { BOTH_DATABASES, demoKey, eventually, SECRET } from '../../../support/server/fixture.ts';
+import { buildPrevious, hasPrevious } from '../../../support/server/previous.ts';
+import { OPERATORS } from '../../../torture/operators.ts';
+import { letTimePass } from '../../../torture/time.ts';
+import { compare } from '../../../torture/verdict.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
@@ -210,3 +216,62 @@ describe.each(BOTH_DATABASES)('a %s database of an earlier version', (kind) => {
 		await other.close();
 	});
 });
+
+/** A build takes a minute of CPU. */
+if (isAll) {
+	describe.skipIf(!hasPrevious())('the version before and this one on one PostgreSQL (needs the commit before)', () => {
+		const mtn = OPERATORS['mtn'];
+		let simulator: Simulator;
+		let before: TestServer;
+		let after: TestServer;
+		let sql: Sql;
+		let buyers = 0;
+
+		beforeAll(async () => {
+			if (!mtn) throw new Error('no operator');
+			simulator = await startSimulator(mtn.protocol());
+			const env = { ...simulator.environment, AIRTILL_SECRET: SECRET };
+			const database = await createDatabaseOn(inject('postgresUrl'));
+			before = await startServer({ database, env, version: await buildPrevious() });
+			sql = await openSql(database);
+			await sellAt(before, before);
+			after = await startServer({ database, env: { ...env, AIRTILL_DEMO: 'off' } });
+		}, 1_200_000);
+		afterAll(async () => {
+			await sql?.close();
+			await Promise.all([before?.stop(), after?.stop()]);
+			await simulator?.stop();
+		});
+
+		/** Orders at one and pays at the other. */
+		async function sellAt(one: TestServer, other: TestServer): Promise<Session> {
+			const phone = mtn?.phone((buyers += 1)) ?? '';
+			const key = demoKey(before, 'app');
+			const session = await createApi(one.url, key).createSession({ payment_method: 'mtn_momo', phone });
+			const payment = await createApi(other.url, key).pay(session);
+			expect(await createApi(one.url, key).getPayment(payment.id, 20)).toMatchObject({ status: 'success' });
+			return session;
+		}
+
+		it('both sell at the same time, show what the other sold, and their books are those of the operator', async () => {
+			const pairs = [
+				[before, after],
+				[after, before],
+				[before, before],
+				[after, after]
+			] as const;
+			const sold = await Promise.all(pairs.map(([one, other]) => sellAt(one, other)));
+			for (const { id } of sold) {
+				const shown = [before, after].map(({ url }) => createApi(url, demoKey(before, 'app')).getSession(id));
+				const [one, other] = await Promise.all(shown);
+				expect(one).toMatchObject({ id, status: 'active' });
+				expect(other).toMatchObject({ password: one?.password, expires_at: one?.expires_at });
+			}
+			await before.stop();
+			await sellAt(after, after);
+			await letTimePass({ server: after, simulator }, sql);
+			expect(simulator.books.payments).toHaveLength(buyers);
+			expect(mtn && (await compare(simulator, mtn, sql))).toEqual({ lost: [], doubled: [], wrong: [] });
+		});
+	});
+}

@@ -1,14 +1,12 @@
 /** Equal processes on one PostgreSQL: one dies, one is suspended, one stops. No request, payment or refund is lost or doubled. */
 import process from 'node:process';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startSimulator, type Simulator } from '../../../simulators/frame.ts';
 import type { Script } from '../../../simulators/script.ts';
 import { createApi, orderOf, type Payment, type Session } from '../../../support/api/api.ts';
-import { cli } from '../../../support/server/cli.ts';
-import { createDatabaseOn } from '../../../support/server/postgres.ts';
 import { startProxy } from '../../../support/server/proxy.ts';
 import { startServer, type TestServer } from '../../../support/server/server.ts';
-import { demoKey, eventually, SECRET, startFixture, type Fixture } from '../../../support/server/fixture.ts';
+import { eventually, SECRET, startFixture, type Fixture } from '../../../support/server/fixture.ts';
 import { OPERATORS } from '../../../torture/operators.ts';
 import { untilQuiet } from '../../../torture/time.ts';
 
@@ -217,26 +215,6 @@ describe('two processes on one PostgreSQL', () => {
 		simulator.outage(null);
 		await untilQuiet(fixture.server, fixture.sql);
 		expect(await inState(one, 'submitting')).toBe(1);
-	});
-
-	it('one has a replica: earnings come from there, and from the primary while it does not answer', async () => {
-		const replica = await createDatabaseOn(inject('postgresUrl'));
-		// Tables without a sale.
-		const made = await cli(['routers', 'list'], { env: { ...fixture.server.env, DATABASE_URL: replica } });
-		expect(made).toMatchObject({ code: 0 });
-		const one = await start({ afterMs: 0 });
-		await becomes(one, 'success');
-		await startSecond({ DATABASE_REPLICA_URL: replica, AIRTILL_LOG_LEVEL: 'warn' });
-		const owner = createApi(second.url, demoKey(fixture.server, 'owner'));
-		const sold = async () => {
-			const { status, body } = await owner.send('GET', '/v1/owner/earnings?period=daily');
-			expect(status).toBe(200);
-			return (body as { total: { sessions: number } }).total.sessions;
-		};
-		expect(await sold()).toBe(0);
-		await fixture.sql.run(`drop database ${new URL(replica).pathname.slice(1)} with (force)`);
-		expect(await sold()).toBeGreaterThan(0);
-		expect(second.stderr()).toContain('the replica does not answer');
 	});
 
 	it('one stops: it is not ready, still answers, and behind a proxy no request fails', async () => {

@@ -4,6 +4,7 @@ import {
 	isWifiPassword,
 	type AccessKind
 } from '#lib/domain/access-kind.ts';
+import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
 import type { Audit } from '#lib/server/audit/audit.ts';
 import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
@@ -27,7 +28,7 @@ interface AccessChange {
 export interface RouterAccess {
 	kind: AccessKind;
 	ssid: string;
-	security: 'wpa' | 'nopass';
+	security: WifiSecurity;
 	/** null when the network has no password of its own. */
 	networkPasswordKnown: boolean | null;
 	maxDevices: number;
@@ -72,7 +73,7 @@ function setAccess(
 ): Promise<RouterAccess> {
 	const { database, routers, passes, offers } = context;
 	return database.transact(async (trx) => {
-		const known = await routers.known(trx, routerId);
+		const known = await routers.findOrThrow(trx, routerId);
 		const row = { ...known, security: change.security ?? known.security };
 		const before = routers.networkPassword(row);
 		const kind = ACCESS_KINDS.find((known) => known === (change.kind ?? row.access_kind));
@@ -146,7 +147,7 @@ async function accessChoices(
 	{ database, gateways, routers }: AccessKindsContext,
 	routerId: number
 ): Promise<AccessKind[]> {
-	const row = await routers.known(database.db, routerId);
+	const row = await routers.findOrThrow(database.db, routerId);
 	const kinds = (await gateways.ofRouter(database.db, routerId)).map(({ kind }) => kind);
 	const isHeld = (access: AccessKind) =>
 		kinds.length > 0
@@ -161,7 +162,7 @@ async function checkGateway(
 	routerId: number,
 	kind: string
 ): Promise<void> {
-	const row = await routers.known(database.db, routerId);
+	const row = await routers.findOrThrow(database.db, routerId);
 	if (kind !== 'hostapd' || isWifiPassword(row.access_kind)) return;
 	const reason =
 		`router ${routerId} is ${row.access_kind}, but hostapd authenticates on the Wi-Fi itself: first run ` +
@@ -177,7 +178,7 @@ function noteGateway(
 ): Promise<boolean> {
 	const { database, routers } = context;
 	return database.transact(async (trx) => {
-		const row = await routers.known(trx, routerId);
+		const row = await routers.findOrThrow(trx, routerId);
 		// With external access control, the Wi-Fi itself may take the password.
 		const isUsual = row.access_kind === 'wpa_personal_per_client' && !elsewhere && kind !== 'hostapd';
 		if (!isUsual || (await wifiGatewayOf(context, trx, routerId)) !== null) return false;

@@ -20,7 +20,7 @@ type BoughtTime = Pick<
 interface PassesContext {
 	clock: Clock;
 	secrets: Secrets;
-	routers: Pick<Routers, 'known' | 'networkPassword'>;
+	routers: Pick<Routers, 'findOrThrow' | 'networkPassword'>;
 }
 
 export type Passes = ReturnType<typeof createPasses>;
@@ -30,7 +30,7 @@ export function createPasses(context: PassesContext) {
 	const { clock, secrets } = context;
 	const bind = binder(context);
 	return {
-		known,
+		findOrThrow,
 		findAll: store.findAll,
 		isOpen: (pass: PassRow) => isOpen(pass, clock.now()),
 		create: bind(create),
@@ -38,7 +38,7 @@ export function createPasses(context: PassesContext) {
 		addUsedData: bind(addUsedData),
 		/** Takes the data of a refunded session back. */
 		async reduceDataLimit(trx: Tx, id: number, megabytes: number | null): Promise<void> {
-			const { data_limit_mb: limit } = await known(trx, id);
+			const { data_limit_mb: limit } = await findOrThrow(trx, id);
 			if (limit === null || megabytes === null) return;
 			await store.change(trx, id, { data_limit_mb: limit - megabytes, updated_at: clock.now() });
 		},
@@ -50,6 +50,7 @@ export function createPasses(context: PassesContext) {
 			const to = { starts_at: startsAt, ends_at: endsAt, activating_until: null };
 			await store.change(trx, id, { ...to, updated_at: clock.now() });
 		},
+		reopen: bind(reopen),
 		shorten: bind(shorten),
 		eraseIfOver: bind(eraseIfOver),
 		/** @throws Error when the password was erased */
@@ -62,7 +63,7 @@ export function createPasses(context: PassesContext) {
 	};
 }
 
-async function known(queries: Queries, id: number): Promise<PassRow> {
+async function findOrThrow(queries: Queries, id: number): Promise<PassRow> {
 	const pass = await store.find(queries, id);
 	if (!pass) throw new Error(`Pass ${id} is gone`);
 	return pass;
@@ -71,7 +72,7 @@ async function known(queries: Queries, id: number): Promise<PassRow> {
 async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Promise<PassRow> {
 	const now = context.clock.now();
 	const { id, router_id, access_kind, max_devices, speed_down_kbps, speed_up_kbps, data_limit_mb } = bought;
-	const password = (await sharedPassword(context, trx, bought)) ?? wifiPassword();
+	const password = await newPassword(context, trx, bought);
 	return store.insert(trx, {
 		...{ id, router_id, access_kind, max_devices },
 		...{ speed_down_kbps, speed_up_kbps, data_limit_mb },
@@ -81,9 +82,25 @@ async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Prom
 	});
 }
 
-async function sharedPassword({ routers }: PassesContext, trx: Tx, { router_id, access_kind }: BoughtTime) {
+/** Opens a pass that is over until `endsAt` (ms since the epoch), with a new password: the old one was erased. */
+async function reopen(context: PassesContext, trx: Tx, pass: PassRow, endsAt: number): Promise<void> {
+	const password = sealPassword(context.secrets, pass.id, await newPassword(context, trx, pass));
+	await store.change(trx, pass.id, { ...password, ends_at: endsAt, updated_at: context.clock.now() });
+}
+
+const newPassword = async (
+	context: PassesContext,
+	trx: Tx,
+	pass: Pick<PassRow, 'router_id' | 'access_kind'>
+) => (await sharedPassword(context, trx, pass)) ?? wifiPassword();
+
+async function sharedPassword(
+	{ routers }: PassesContext,
+	trx: Tx,
+	{ router_id, access_kind }: Pick<PassRow, 'router_id' | 'access_kind'>
+) {
 	return access_kind === 'shared_password'
-		? routers.networkPassword(await routers.known(trx, router_id))
+		? routers.networkPassword(await routers.findOrThrow(trx, router_id))
 		: null;
 }
 
@@ -117,7 +134,7 @@ async function addUsedData({ clock }: PassesContext, trx: Tx, id: number, bytes:
 /** Ends the pass with its last active session. Without one, the pass is over and its password is erased. */
 async function shorten(context: PassesContext, trx: Tx, id: number): Promise<void> {
 	const now = context.clock.now();
-	const { starts_at: startsAt } = await known(trx, id);
+	const { starts_at: startsAt } = await findOrThrow(trx, id);
 	const endsAt = (await store.lastActiveEnd(trx, id)) ?? now;
 	const time = startsAt === null ? {} : { ends_at: endsAt };
 	await store.change(trx, id, { ...time, activating_until: null, updated_at: now });
@@ -126,7 +143,7 @@ async function shorten(context: PassesContext, trx: Tx, id: number): Promise<voi
 
 async function eraseIfOver({ clock }: PassesContext, trx: Tx, id: number): Promise<void> {
 	const now = clock.now();
-	const { password_sealed: sealed, ends_at: endsAt, activating_until: waitsUntil } = await known(trx, id);
+	const { password_sealed: sealed, ends_at: endsAt, activating_until: waitsUntil } = await findOrThrow(trx, id);
 	if (sealed === null || waitsUntil !== null || (endsAt !== null && endsAt > now)) return;
 	await store.change(trx, id, { password_sealed: null, password_session_id: null, updated_at: now });
 }

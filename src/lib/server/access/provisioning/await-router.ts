@@ -16,7 +16,7 @@ export async function awaitRouter(context: AccessContext, passId: number): Promi
 	const next = await database.transact(async (trx) => {
 		const pass = await find(trx, passId);
 		if (!pass || pass.activating_until === null) return null;
-		if (isUnresponsive(await routers.known(trx, pass.router_id))) return clock.now() + AWAIT_ROUTER_MS;
+		if (isUnresponsive(await routers.findOrThrow(trx, pass.router_id))) return clock.now() + AWAIT_ROUTER_MS;
 		// If the device's gateway needs a grant, its confirmation starts the time.
 		const newest = await newestDevice(context, trx, pass);
 		const wanted = (await store.openGrantsOf(trx, passId)).filter((one) => one.released_at === null);

@@ -2,7 +2,7 @@ import type { SessionProvisioning } from '#lib/server/billing/sessions/sessions.
 import type { Tx } from '#lib/server/db/database.ts';
 import { namesDevices } from '#lib/server/gateways/gateways.ts';
 import { isUnresponsive } from '#lib/server/routers/routers.ts';
-import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, ADDED_JOB, ROUTER_JOB } from '../job-kinds.ts';
+import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, UNCONFIRMED_JOB, ROUTER_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
 import { AWAIT_ROUTER_MS } from './await-router.ts';
 import type { PlanContext } from './context.ts';
@@ -16,7 +16,7 @@ export const createProvisioning = (context: PlanContext): SessionProvisioning =>
 	changed: (trx, passId) => passChanged(context, trx, passId),
 	// Scheduled even if no gateway needs a grant yet: the device may move to one that does.
 	added: (trx, { id }, startsAt) =>
-		context.jobs.schedule(trx, ADDED_JOB, id, startsAt + ACTIVATION_TIMEOUT_MS)
+		context.jobs.schedule(trx, UNCONFIRMED_JOB, id, startsAt + ACTIVATION_TIMEOUT_MS)
 });
 
 /**
@@ -40,7 +40,7 @@ async function beginPass(context: PlanContext, trx: Tx, pass: PassRow): Promise<
 	for (const subject of subjects) await requestGrant(context, trx, pass.id, subject);
 	// Only grants at the device's own gateway delay the start.
 	if (subjects.length === 0 || signsInItself(brought[0] ?? null, targets)) {
-		if (!isUnresponsive(await routers.known(trx, pass.router_id))) return null;
+		if (!isUnresponsive(await routers.findOrThrow(trx, pass.router_id))) return null;
 		await jobs.schedule(trx, ROUTER_JOB, pass.id, now + AWAIT_ROUTER_MS);
 	}
 	const until = now + ACTIVATION_TIMEOUT_MS;

@@ -2,7 +2,7 @@ import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { CaptiveSessions } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
-import type { Reach } from '#lib/server/gateways/gateway.ts';
+import type { GatewayTransport } from '#lib/server/gateways/gateway.ts';
 import type { Gateways } from '#lib/server/gateways/gateways.ts';
 import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
@@ -17,7 +17,7 @@ export interface PlanContext {
 	clock: Clock;
 	jobs: Jobs;
 	gateways: Gateways;
-	routers: Pick<Routers, 'known'>;
+	routers: Pick<Routers, 'findOrThrow'>;
 }
 
 export interface AccessContext extends PlanContext {
@@ -28,7 +28,7 @@ export interface AccessContext extends PlanContext {
 	payments: Payments;
 	passes: Passes;
 	routers: Routers;
-	reach: Reach;
+	transport: GatewayTransport;
 	concurrencyLimit: ConcurrencyLimit;
 	offers: Pick<Offers, 'checkHeld'>;
 	pskCandidates: PskCandidates;

@@ -1,8 +1,8 @@
 import type { Tx } from '#lib/server/db/database.ts';
 import { othersWithSlot } from '../device-slots/device-slots.ts';
-import { ROUTER_JOB } from '../job-kinds.ts';
+import { ACTIVATION_TIMEOUT_MS, ROUTER_JOB, UNCONFIRMED_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
-import type { PlanContext } from './context.ts';
+import type { AccessContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
 import { requestGrant, requestUsers } from './request-grant.ts';
@@ -14,12 +14,12 @@ import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets
  * @param isOnline the gateway reports the device as online, so the captive session has no sign-in data
  */
 export async function deviceCame(
-	context: PlanContext,
+	context: AccessContext,
 	trx: Tx,
 	pass: PassRow,
 	isOnline: boolean
 ): Promise<void> {
-	const { clock, jobs } = context;
+	const { clock, jobs, sessions } = context;
 	const targets = await targetsAt(context, trx, pass.router_id);
 	const last = await newestDevice(context, trx, pass);
 	// The buyer may have paid before the device came. The pass may wait for another gateway.
@@ -39,6 +39,13 @@ export async function deviceCame(
 		const others = await othersWithSlot(trx, { passId: pass.id, mac }, clock.now());
 		const withoutGrant = others.filter((other) => wanted.every((one) => one.mac !== other));
 		if (wanted.length + withoutGrant.length >= pass.max_devices) return;
+	}
+	if (pass.starts_at !== null && (await store.grantsOf(trx, pass.id)).length === 0) {
+		// No gateway has confirmed the time that runs, because it started before a device was known.
+		const checkAt = clock.now() + ACTIVATION_TIMEOUT_MS;
+		for (const { id } of await sessions.activeOf(trx, pass.id)) {
+			await jobs.schedule(trx, UNCONFIRMED_JOB, id, checkAt);
+		}
 	}
 	await requestGrant(context, trx, pass.id, { gatewayId, mac, captiveSessionId });
 }

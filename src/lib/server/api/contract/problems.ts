@@ -129,7 +129,7 @@ export const PROBLEMS = {
 		},
 		session_already_paid: {
 			title: 'Session is already paid',
-			meaning: 'The session is paid. No further payment is due.',
+			meaning: 'The session is paid and runs, or starts soon. No further payment is due.',
 			advice: 'Read the session: it has the password.',
 			detail: 'The session is already paid.'
 		},

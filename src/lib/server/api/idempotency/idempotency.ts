@@ -13,13 +13,13 @@ interface IdempotentRequest {
 	body: string;
 }
 
-export interface Answer {
+export interface StoredResponse {
 	status: number;
 	location: string | null;
 	body: string;
 }
 
-type Remember = (trx: Tx, answer: Answer) => Promise<void>;
+type Remember = (trx: Tx, response: StoredResponse) => Promise<void>;
 
 interface IdempotencyContext {
 	database: Database;
@@ -53,7 +53,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 		 * @param work calls `remember` inside the transaction of its effect
 		 * @throws AppError `idempotency_key_reused | idempotency_key_in_use`
 		 */
-		once: (request: IdempotentRequest, work: (remember: Remember) => Promise<Answer>) =>
+		once: (request: IdempotentRequest, work: (remember: Remember) => Promise<StoredResponse>) =>
 			once(context, requestOf(request), work)
 	};
 }
@@ -75,8 +75,8 @@ export const SEALED_ANSWERS = sealedTable<store.AnswerRow>(
 async function once(
 	context: IdempotencyContext,
 	request: Request,
-	work: (remember: Remember) => Promise<Answer>
-): Promise<Answer & { replayed: boolean }> {
+	work: (remember: Remember) => Promise<StoredResponse>
+): Promise<StoredResponse & { replayed: boolean }> {
 	const { database, running } = context;
 	const known = await find(context, request);
 	if (known) return { ...known, replayed: true };
@@ -84,7 +84,7 @@ async function once(
 	running.add(request.name);
 	try {
 		await clean(context);
-		return { ...(await work((trx, answer) => remember(context, request, trx, answer))), replayed: false };
+		return { ...(await work((trx, response) => remember(context, request, trx, response))), replayed: false };
 	} catch (error) {
 		// Another request with the same key finished first: return its response.
 		if (!database.isUniqueViolation(error) && !(error instanceof AppError)) throw error;
@@ -99,7 +99,7 @@ async function once(
 async function find(
 	{ database, clock, secrets }: IdempotencyContext,
 	request: Request
-): Promise<Answer | null> {
+): Promise<StoredResponse | null> {
 	const row = await store.find(database.db, request.scope);
 	if (!row || row.created_at <= clock.now() - KEEP_MS) return null;
 	if (row.fingerprint !== request.fingerprint) throw new AppError('idempotency_key_reused');
@@ -110,13 +110,13 @@ async function remember(
 	{ clock, secrets }: IdempotencyContext,
 	{ scope, name, fingerprint }: Request,
 	trx: Tx,
-	answer: Answer
+	response: StoredResponse
 ): Promise<void> {
 	const created_at = clock.now();
 	await store.removeStale(trx, scope, created_at - KEEP_MS);
 	// A body may contain a password or a secret.
-	const body = secrets.encrypt(answer.body, name);
-	await store.insert(trx, { ...scope, ...answer, fingerprint, body, created_at });
+	const body = secrets.encrypt(response.body, name);
+	await store.insert(trx, { ...scope, ...response, fingerprint, body, created_at });
 }
 
 async function clean(context: IdempotencyContext): Promise<void> {

@@ -7,8 +7,8 @@ import { requestId } from '#lib/server/platform/ids.ts';
 import { securityHeaders } from '#lib/server/web/security-headers.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
 import type { ProxySettings } from '../http/client-address.ts';
-import { limitAddress, limitCaller, limitVisitor } from '../http/limits.ts';
 import { observeRequest } from '../http/observe-request.ts';
+import { limitAddress, limitCaller, limitVisitor } from '../http/request-limits.ts';
 import type { RouteDefinition } from '../route.ts';
 
 /**

@@ -4,7 +4,7 @@ import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { logSecurity } from '#lib/server/web/security-log.ts';
 import { PROBLEMS } from '../contract/problems.ts';
 import { clientAddressOf, originFor, requestedPath, type ApiContext, type ApiEnv } from '../env.ts';
-import { RateLimited } from '../http/limits.ts';
+import { RateLimited } from '../http/request-limits.ts';
 import { itemsOf } from '../contract/validation.ts';
 
 const TARGETS: Readonly<Record<string, 'body' | 'query' | 'path'>> = {

@@ -9,7 +9,7 @@ import {
 } from '../contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
 import { clientAddressOf } from '../env.ts';
-import { networkOf } from '../http/limits.ts';
+import { networkOf } from '../http/request-limits.ts';
 import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 
@@ -30,6 +30,7 @@ export const startPayment = defineRoute({
 		'session_already_paid',
 		'session_not_payable',
 		'router_unavailable',
+		'payment_method_not_supported',
 		'invalid_phone',
 		'payment_attempts_exceeded',
 		'payer_prompt_limit',

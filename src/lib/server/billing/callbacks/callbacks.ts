@@ -27,7 +27,7 @@ const RECEIVED = { received: true };
 const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'] as const;
 
 export async function receiveCallback(context: PaymentsContext, callback: Callback): Promise<CallbackAnswer> {
-	const adapter = context.operators.all().find(({ id }) => id === callback.operator);
+	const adapter = context.operators.find(callback.operator);
 	if (!adapter || !isOurs(context, callback)) return null;
 	const isListed = context.config.callbackAddresses.get(adapter.id);
 	const parsed = await adapter.parseCallback(callback);

@@ -12,7 +12,7 @@ type TokenOutcome =
 export type FetchedToken =
 	Exclude<TokenOutcome, { kind: 'token' }> | { kind: 'token'; value: string; expiresInSeconds: number };
 
-export type Answer = Extract<HttpOutcome, { kind: 'answer' }>;
+export type OperatorResponse = Extract<HttpOutcome, { kind: 'answer' }>;
 /** `refused` and `unavailable` are about the token: the request was not sent. */
 export type AuthorisedOutcome = HttpOutcome | Exclude<TokenOutcome, { kind: 'token' }>;
 
@@ -47,7 +47,9 @@ export function createTokens(clock: Clock, fetch: () => Promise<FetchedToken>) {
 }
 
 /** Returns the response, or why there is none. The text never contains our credentials. */
-export function fetchedAnswer(outcome: AuthorisedOutcome): Answer | Exclude<FetchedToken, { kind: 'token' }> {
+export function tokenResponse(
+	outcome: AuthorisedOutcome
+): OperatorResponse | Exclude<FetchedToken, { kind: 'token' }> {
 	if (outcome.kind === 'failure') return { kind: 'unavailable', cause: outcome.cause };
 	if (outcome.kind !== 'answer') return outcome;
 	const { status, text } = outcome;
@@ -65,7 +67,7 @@ export function fetchedAnswer(outcome: AuthorisedOutcome): Answer | Exclude<Fetc
 }
 
 async function fetchToken({ http, tokenRequest, usualTokenSeconds }: ClientOptions): Promise<FetchedToken> {
-	const answer = fetchedAnswer(await http.send(tokenRequest));
+	const answer = tokenResponse(await http.send(tokenRequest));
 	if (answer.kind !== 'answer') return answer;
 	const body = jsonObject(answer.text);
 	const value = textMember(body, 'access_token');
@@ -83,7 +85,7 @@ interface ClientOptions {
 	/** Used if the response names none. */
 	usualTokenSeconds: number;
 	/** True if the operator ignored the request because of its token. Default: HTTP 401. */
-	isTokenRefusal?(answer: Answer): boolean;
+	isTokenRefusal?(answer: OperatorResponse): boolean;
 }
 
 export type Client = ReturnType<typeof createClient>;

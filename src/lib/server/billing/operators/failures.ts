@@ -22,9 +22,9 @@ export const FAILURE_CODES: Record<FailureReason, FailureCode> = {
 export const FAILURE_MESSAGES: Record<FailureCode, string> = {
 	payer_rejected: 'The payer declined the payment.',
 	insufficient_funds: 'The payer does not have enough money on this number.',
-	payer_not_found: 'The number has no mobile-money account with this network.',
-	payer_limit_reached: "The payment is beyond the payer's limit with the network.",
+	payer_not_found: 'The number has no mobile-money account with this operator.',
+	payer_limit_reached: "The payment is beyond the payer's limit with the operator.",
 	payer_timeout: 'The payer did not approve the payment in time.',
-	provider_unavailable: 'The network is not available now.',
-	provider_error: 'The network could not make the payment.'
+	provider_unavailable: 'The operator is not available now.',
+	provider_error: 'The operator could not make the payment.'
 };

@@ -25,6 +25,8 @@ export function createOperators(
 	}));
 	const adapters = [...(sandbox ? [sandbox] : []), ...real.map(({ adapter }) => adapter)];
 
+	const find = (id: string): OperatorAdapter | undefined => adapters.find((adapter) => adapter.id === id);
+
 	const operatorFor = (method: string): OperatorAdapter | null =>
 		real.find(({ methods }) => methods.includes(method))?.adapter ?? null;
 
@@ -52,9 +54,11 @@ export function createOperators(
 			const taking = isAny ? real.map(({ adapter }) => adapter) : [forMethod(method)];
 			return strictest(taking.flatMap((adapter) => (adapter ? [adapter.amounts(method)] : [])));
 		},
-		/** Returns the adapter of a stored payment. @throws Error if it is not configured */
+		/** Returns the adapter of a stored payment; undefined if it is no longer configured. */
+		find,
+		/** @throws Error if it is not configured */
 		byId(id: string): OperatorAdapter {
-			const adapter = adapters.find((candidate) => candidate.id === id);
+			const adapter = find(id);
 			if (!adapter) throw new Error(`Operator ${id} is not configured`);
 			return adapter;
 		},

@@ -36,8 +36,8 @@ export function createPayments(context: PaymentsContext) {
 		checkStatement: bind(checkStatement),
 		/** True if the operator of a payment supports refunds. */
 		async canBeRefunded(queries: Queries, id: number): Promise<boolean> {
-			const payment = await store.find(queries, id);
-			return context.operators.all().some((one) => one.id === payment?.operator && one.refund !== undefined);
+			const { operator } = await store.findOrThrow(queries, id);
+			return context.operators.find(operator)?.refund !== undefined;
 		},
 		isRefundable: bind(isRefundable),
 		refundForOwner: bind(refundForOwner),

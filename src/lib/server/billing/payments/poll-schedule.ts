@@ -22,17 +22,17 @@ const UNCERTAIN_DELAY = 5 * SECOND;
 const UNCERTAIN_UNTIL_AGE = 2 * MINUTE;
 
 /** A refused or declined payment is only watched for a late success. */
-const SETTLED_DELAY = 5 * MINUTE;
+const FAILED_DELAY = 5 * MINUTE;
 
 /** Relative spread of longer delays, so that payments started together are not always read together. */
 const JITTER = 0.1;
 const JITTER_FROM = 20 * SECOND;
 
-export function nextPollDelayMs(attempt: { ageMs: number; uncertain: boolean; settled: boolean }): number {
+export function nextPollDelayMs(attempt: { ageMs: number; uncertain: boolean; hasFailed: boolean }): number {
 	const step = STEPS.find(({ untilAge }) => attempt.ageMs < untilAge);
 	let delay = step?.delay ?? 6 * HOUR;
 	if (attempt.uncertain && attempt.ageMs < UNCERTAIN_UNTIL_AGE) delay = Math.min(delay, UNCERTAIN_DELAY);
-	if (attempt.settled) delay = Math.max(delay, SETTLED_DELAY);
+	if (attempt.hasFailed) delay = Math.max(delay, FAILED_DELAY);
 	if (delay >= JITTER_FROM) delay *= 1 + JITTER * (2 * Math.random() - 1);
 	return Math.round(delay);
 }

@@ -139,6 +139,6 @@ function delay(context: PaymentsContext, payment: store.PaymentRow): number {
 	return nextPollDelayMs({
 		ageMs: Math.max(0, context.clock.now() - (payment.submitted_at ?? payment.created_at)),
 		uncertain: payment.submit_state === 'uncertain',
-		settled: payment.status === 'failed'
+		hasFailed: payment.status === 'failed'
 	});
 }

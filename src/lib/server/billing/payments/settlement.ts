@@ -44,7 +44,7 @@ export async function recordPaymentEvent(
 	type: EventType,
 	row: store.PaymentRow
 ): Promise<void> {
-	const session = await context.sessions.known(trx, row.session_id);
+	const session = await context.sessions.findOrThrow(trx, row.session_id);
 	const { id, session_id, ...rest } = paymentBody(row);
 	await context.events.record(trx, {
 		type,
@@ -70,7 +70,7 @@ export async function settleSuccess(
 ): Promise<boolean> {
 	const settled = await context.database.transact(async (trx) => {
 		const now = context.clock.now();
-		const before = await store.known(trx, id);
+		const before = await store.findOrThrow(trx, id);
 		const changed = await store.change(
 			trx,
 			{ id, status: UNPAID },
@@ -157,11 +157,9 @@ export async function startRefund(
 		created_at: now,
 		updated_at: now
 	});
-	await store.change(
-		trx,
-		{ id: payment.id, status: [from] },
-		{ status: 'refund_pending', refund_reason: reason, updated_at: now }
-	);
+	const to = { status: 'refund_pending', refund_reason: reason, updated_at: now } as const;
+	const changed = await store.change(trx, { id: payment.id, status: [from] }, to);
+	if (!changed) throw new Error(`Payment ${payment.id} is not ${from}, so it cannot be refunded`);
 	if (reason === 'amount_mismatch' && from === 'success') {
 		const taken = formatMinor(refund.amount_minor, refund.currency, 'en');
 		const requested = formatMinor(payment.amount_minor, payment.currency, 'en');
@@ -180,7 +178,7 @@ export async function refundUnprovisioned(context: PaymentsContext, trx: Tx, id:
 	const now = context.clock.now();
 	const payment = await store.change(trx, { id, status: ['success'] }, { applied: 0, updated_at: now });
 	if (!payment) {
-		const { refund_reason: reason } = await store.known(trx, id);
+		const { refund_reason: reason } = await store.findOrThrow(trx, id);
 		if (reason === 'admin') return;
 		throw new Error(`Payment ${id} is not one that bought anything`);
 	}

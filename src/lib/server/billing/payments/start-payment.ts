@@ -37,7 +37,7 @@ export async function startPayment(
 	const { config, turns } = context;
 	if (toMinor(order.amount, config.currency) === null) {
 		const detail = `Use a positive amount of ${config.currency} without superfluous decimals.`;
-		throw validationFailed([{ in: 'body', pointer: '/amount', code: 'invalid_format', detail }]);
+		throw validationFailed([{ in: 'body', pointer: '/amount', code: 'out_of_range', detail }]);
 	}
 	const network = hashNetwork(context, address);
 	return inTurn(turns, network, async () => {
@@ -125,7 +125,7 @@ async function checkPayable(
 			extensions: { payment_id: pending.id }
 		});
 	}
-	if (earlier.some(({ applied }) => applied === 1)) {
+	if (session.status === 'active' || session.status === 'activating') {
 		throw new AppError('session_already_paid', 'The session is already paid.');
 	}
 	if (session.status !== 'pending_payment') {
@@ -144,7 +144,7 @@ async function checkOnline(
 	trx: Tx,
 	{ router_id: routerId, access_kind: kind }: SessionRow
 ): Promise<void> {
-	const router = await routers.known(trx, routerId);
+	const router = await routers.findOrThrow(trx, routerId);
 	if (lacksNetworkPassword(router, kind)) {
 		throw new AppError(
 			'router_unavailable',

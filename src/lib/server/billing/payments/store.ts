@@ -14,7 +14,7 @@ export const insert = (queries: Queries, payment: Insertable<PaymentsTable>) =>
 export const find = (queries: Queries, id: number) => byId(queries, 'payments', id);
 
 /** @throws Error if the payment does not exist */
-export async function known(queries: Queries, id: number): Promise<PaymentRow> {
+export async function findOrThrow(queries: Queries, id: number): Promise<PaymentRow> {
 	const payment = await find(queries, id);
 	if (!payment) throw new Error(`Payment ${id} is gone`);
 	return payment;

@@ -23,9 +23,14 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 	const payment = await store.find(database.db, id);
 	if (!payment || payment.status !== 'pending') return null;
 	if (payment.submit_state === 'submitting') return markUncertain(context, id);
+	if (payment.submit_state === 'refused') {
+		// The process died before it failed the payment.
+		await settleFailure(context, id, 'provider_unavailable');
+		return null;
+	}
 	if (payment.submit_state !== 'created') return null;
 
-	const session = await sessions.known(database.db, payment.session_id);
+	const session = await sessions.findOrThrow(database.db, payment.session_id);
 	const wanted = session.status === 'pending_payment';
 	if (!wanted || payment.expires_at <= clock.now()) {
 		// A prompt would surprise the payer now. An earlier request may still have arrived.
@@ -66,7 +71,7 @@ async function send(
 	payment: store.PaymentRow,
 	duration: string
 ): Promise<SubmitOutcome> {
-	const adapter = context.operators.all().find(({ id }) => id === payment.operator);
+	const adapter = context.operators.find(payment.operator);
 	if (!adapter) return busy(`Operator ${payment.operator} is not configured.`);
 	const { currency: taken = payment.currency } = adapter;
 	if (payment.currency !== taken || !adapter.takesNumber(payment.phone)) {

@@ -27,7 +27,8 @@ export async function refundForOwner(
 		if (session.status === 'active') {
 			if ((await sessions.laterInPass(trx, session)).length > 0) return 'time_added';
 			await sessions.endRefunded(trx, session);
-		} else if (session.status !== 'expired' && session.status !== 'ended') return 'not_possible';
+		} else if (session.status === 'expired') await sessions.endExtraTime(trx, session);
+		else if (session.status !== 'ended') return 'not_possible';
 		const from = { id: payment.id, status: ['success'] } as const;
 		const current = await store.change(trx, from, { updated_at: clock.now() });
 		if (!current) throw new Error(`Payment ${payment.id} changed inside its own transaction`);
@@ -48,7 +49,7 @@ export async function refundForOwner(
 		});
 		return 'started';
 	});
-	const { payment_id: paymentId } = await sessions.known(database.db, sessionId);
+	const { payment_id: paymentId } = await sessions.findOrThrow(database.db, sessionId);
 	if (result === 'started' && paymentId !== null) context.changes.announce(paymentId);
 	context.jobs.nudge();
 	return result;

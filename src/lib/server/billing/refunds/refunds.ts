@@ -33,8 +33,8 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 	const { database, operators } = context;
 	const refund = await store.findRefund(database.db, refundId);
 	if (!refund || refund.status !== 'pending') return null;
-	const payment = await store.known(database.db, refund.payment_id);
-	const adapter = operators.all().find(({ id }) => id === payment.operator);
+	const payment = await store.findOrThrow(database.db, refund.payment_id);
+	const adapter = operators.find(payment.operator);
 	if (!adapter) return operatorRemoved(context, payment);
 	const subject = { refund, payment, adapter };
 	if (!adapter.refund || !adapter.readRefund) {
@@ -164,7 +164,7 @@ async function pollLater(
 		const detail = review === undefined ? {} : { detail: review.detail };
 		await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', ...detail });
 	}
-	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, settled: false });
+	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, hasFailed: false });
 }
 
 async function attempt<T>(

@@ -81,10 +81,10 @@ export async function decide(context: PaymentsContext, review: Review, order: De
 		});
 	}
 	if (review.payment_id === null) throw refusal('the review has no payment; only "dismiss" resolves it');
-	const payment = await store.known(database.db, review.payment_id);
+	const payment = await store.findOrThrow(database.db, review.payment_id);
 	if (order.decision === 'paid' || order.decision === 'unpaid') {
 		const isSettled = await settleAs(context, payment, order, { ...by, inTransaction: close });
-		if (!isSettled) throw refusal(`it is ${(await store.known(database.db, payment.id)).status}`);
+		if (!isSettled) throw refusal(`it is ${(await store.findOrThrow(database.db, payment.id)).status}`);
 		return;
 	}
 	// Only a review about a refund may end a refund with an unknown result.

@@ -4,7 +4,7 @@ import { lacksNetworkPassword, takesLatePayment } from '#lib/server/routers/rout
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { cancelUnpaid } from './end-session.ts';
 import * as store from './store.ts';
-import { known, settle, transition } from './transition.ts';
+import { applyDueChange, findOrThrow, transition } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -21,7 +21,7 @@ export async function activate(
 	id: number,
 	paymentId: number
 ): Promise<NotApplied | null> {
-	const row = await settle(context, trx, await known(trx, id));
+	const row = await applyDueChange(context, trx, await findOrThrow(trx, id));
 	const refusal = await reasonToRefund(context, trx, row);
 	if (refusal === 'provisioning_failed') await cancelUnpaid(context, trx, row.id, refusal);
 	if (refusal !== null) return refusal;
@@ -50,7 +50,7 @@ async function reasonToRefund(
 ): Promise<NotApplied | null> {
 	if (row.status !== 'pending_payment' && row.status !== 'cancelled') return 'duplicate_payment';
 	if (row.status === 'cancelled' && row.status_reason !== 'payment_timeout') return 'session_cancelled';
-	const router = await routers.known(trx, row.router_id);
+	const router = await routers.findOrThrow(trx, row.router_id);
 	// The owner has changed the access since the order, and no password could let the buyer in.
 	if (lacksNetworkPassword(router, row.access_kind)) return 'provisioning_failed';
 	if (row.status === 'pending_payment') return null;
@@ -79,7 +79,7 @@ async function openPassOf(
 	{ pass_id: passId }: SessionRow
 ): Promise<PassRow | null> {
 	if (passId === null) return null;
-	const pass = await passes.known(trx, passId);
+	const pass = await passes.findOrThrow(trx, passId);
 	return passes.isOpen(pass) ? pass : null;
 }
 

@@ -1,7 +1,7 @@
 import { dataMb } from '#lib/domain/data-limit.ts';
 import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
-import { limitsOf } from '#lib/domain/offers/limits.ts';
+import { limitsOf } from '#lib/domain/offers/offer-limits.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { wifiQrText, type WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';

@@ -5,7 +5,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import type { SessionsContext } from './context.ts';
 import { current, ownedByOwner } from './read-session.ts';
 import * as store from './store.ts';
-import { known, settle, transition } from './transition.ts';
+import { applyDueChange, extraTimeEnd, findOrThrow, transition } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -23,7 +23,7 @@ export async function endSession(
 ): Promise<SessionRow> {
 	await current(context, caller, id);
 	return context.database.transact(async (trx) => {
-		const row = await settle(context, trx, await known(trx, id));
+		const row = await applyDueChange(context, trx, await findOrThrow(trx, id));
 		const isWanted = onlyStatus === undefined || onlyStatus === row.status;
 		const reason = row.account_id === caller.accountId ? 'client_ended' : 'admin_ended';
 		const ended =
@@ -33,7 +33,7 @@ export async function endSession(
 				(await cancelUnpaid(context, trx, id, 'client_cancelled'))) ||
 			(onlyStatus === 'pending_payment' && (await refuseLatePayment(context, trx, row)));
 		if (ended) return ended;
-		const { status } = await known(trx, id);
+		const { status } = await findOrThrow(trx, id);
 		throw new AppError('session_not_active', `The session is ${status}; there is nothing to end.`, {
 			extensions: { session_status: status }
 		});
@@ -72,11 +72,17 @@ export async function endRefunded(context: SessionsContext, trx: Tx, row: Sessio
 	if (row.pass_id !== null) await takeDataBack(context, trx, row.pass_id, row.data_limit_mb);
 }
 
+/** Ends extra time that runs after the session's own. */
+export async function endExtraTime(context: SessionsContext, trx: Tx, row: SessionRow): Promise<void> {
+	const runs = (await extraTimeEnd(context, trx, row)) !== null;
+	if (runs && row.pass_id !== null) await shortenPass(context, trx, row.pass_id);
+}
+
 /** Takes back the data of a session, and ends the rest of the pass if it has used all that is left. */
 async function takeDataBack(context: SessionsContext, trx: Tx, passId: number, dataLimitMb: number | null) {
 	await context.passes.reduceDataLimit(trx, passId, dataLimitMb);
 	const isRunning = (await store.activeOf(trx, passId)).length > 0;
-	if (isRunning && dataLeft(await context.passes.known(trx, passId)) === 0) {
+	if (isRunning && dataLeft(await context.passes.findOrThrow(trx, passId)) === 0) {
 		await endAtDataLimit(context, trx, passId);
 	}
 }
@@ -101,13 +107,12 @@ async function shortenPass({ passes, provisioning }: SessionsContext, trx: Tx, p
 export async function endAtDataLimit(context: SessionsContext, trx: Tx, passId: number): Promise<void> {
 	const to = { status: 'ended', status_reason: 'data_limit_reached', ...endedNow(context) } as const;
 	for (const row of await store.activeOf(trx, passId)) {
-		const { id } = await settle(context, trx, row);
+		const { id } = await applyDueChange(context, trx, row);
 		await transition(context, trx, { id, status: 'active' }, to, 'session.ended');
 	}
 	await shortenPass(context, trx, passId);
 }
 
-/** One moment for both. */
 function endedNow({ clock }: SessionsContext) {
 	const now = clock.now();
 	return { ended_at: now, updated_at: now };
@@ -148,17 +153,14 @@ export async function cancelWaiting(
 	return cancelled;
 }
 
-/** Cancels added time that no gateway received, even if it expired. Returns whether it was cancelled. */
-export async function cancelAddedTime(context: SessionsContext, trx: Tx, id: number): Promise<boolean> {
-	const { status, pass_id: passId } = await known(trx, id);
+/** Cancels time that no gateway received, even if it expired. Returns whether it was cancelled. */
+export async function cancelUnconfirmed(context: SessionsContext, trx: Tx, id: number): Promise<boolean> {
+	const { status, pass_id: passId } = await findOrThrow(trx, id);
 	if ((status !== 'active' && status !== 'expired') || passId === null) return false;
 	const to = { ...FAILED, starts_at: null, expires_at: null, ...endedNow(context) };
 	const taken = await transition(context, trx, { id, status }, to, 'session.cancelled');
-	if (taken) await context.passes.reduceDataLimit(trx, passId, taken.data_limit_mb);
 	if (status === 'active') await context.passes.shorten(trx, passId);
-	if (status === 'active' && dataLeft(await context.passes.known(trx, passId)) === 0) {
-		await endAtDataLimit(context, trx, passId);
-	}
+	if (taken) await takeDataBack(context, trx, passId, taken.data_limit_mb);
 	await context.provisioning.changed(trx, passId);
 	return taken !== undefined;
 }

@@ -1,3 +1,4 @@
+import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import type { Tx } from '#lib/server/db/database.ts';
@@ -5,7 +6,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { asOfNow, sessionBody } from './body.ts';
 import type { SessionsContext } from './context.ts';
 import * as store from './store.ts';
-import { isDue, known, settle } from './transition.ts';
+import { applyDueChange, extraTimeEnd, findOrThrow, isDue } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -17,7 +18,7 @@ export async function current(context: SessionsContext, caller: Caller, id: numb
 	const row = await store.find(database.db, id);
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) throw sessionNotFound();
 	if (!isDue(row, clock.now())) return row;
-	return database.transact(async (trx) => settle(context, trx, await known(trx, row.id)));
+	return database.transact(async (trx) => applyDueChange(context, trx, await findOrThrow(trx, row.id)));
 }
 
 /** Returns a session at a router of this owner, after due changes. @throws AppError `session_not_found` */
@@ -28,9 +29,9 @@ export async function ownedByOwner(
 	id: number
 ): Promise<SessionRow> {
 	const found = await store.find(trx, id);
-	const router = found && (await context.routers.known(trx, found.router_id));
+	const router = found && (await context.routers.findOrThrow(trx, found.router_id));
 	if (!found || router?.owner_account_id !== accountId) throw sessionNotFound();
-	return settle(context, trx, found);
+	return applyDueChange(context, trx, found);
 }
 
 /** Lists the sessions that an account created, newest first, without passwords. */
@@ -57,18 +58,43 @@ export async function readSession(
 	caller: Caller,
 	id: number
 ): Promise<SessionBody> {
-	const { database, clock, passes, routers } = context;
+	const { database, clock, passes } = context;
 	const row = await current(context, caller, id);
 	const isBuyer = row.account_id === caller.accountId;
-	const pass = row.pass_id === null ? null : await passes.known(database.db, row.pass_id);
+	const pass = row.pass_id === null ? null : await passes.findOrThrow(database.db, row.pass_id);
 	// The pass may have ended since the read, which erases its password.
 	if (!isBuyer || row.status !== 'active' || !pass || pass.password_sealed === null) {
 		return sessionBody(row, pass, clock.now(), null);
 	}
-	const router = await routers.known(database.db, row.router_id);
+	return withPassword(context, row, pass);
+}
+
+async function withPassword(
+	{ database, clock, passes, routers }: SessionsContext,
+	row: SessionRow,
+	pass: PassRow
+): Promise<SessionBody> {
+	const router = await routers.findOrThrow(database.db, row.router_id);
 	return sessionBody(row, pass, clock.now(), {
 		password: passes.passwordOf(pass),
 		security: router.security,
 		networkPassword: routers.networkPassword(router)
 	});
+}
+
+/**
+ * Returns an expired session during extra time as its buyer's page shows it: active, until the extra time ends. Returns
+ * null without such time. The API itself never shows it: there, expired is final.
+ */
+export async function readExtended(context: SessionsContext, id: number): Promise<SessionBody | null> {
+	const {
+		database: { db },
+		passes
+	} = context;
+	const row = await store.find(db, id);
+	const end = row ? await extraTimeEnd(context, db, row) : null;
+	if (end === null || row?.pass_id == null) return null;
+	const pass = await passes.findOrThrow(db, row.pass_id);
+	const shown = { ...row, status: 'active', expires_at: end, ended_at: null } as const;
+	return pass.password_sealed === null ? null : withPassword(context, shown, pass);
 }

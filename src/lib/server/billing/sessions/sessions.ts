@@ -5,18 +5,19 @@ import { activate, startTime } from './activate.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { createSession } from './create-session.ts';
 import {
-	cancelAddedTime,
+	cancelUnconfirmed,
 	cancelWaiting,
 	endAtDataLimit,
+	endExtraTime,
 	endForOwner,
 	endRefunded,
 	endSession
 } from './end-session.ts';
 import { giveExtraTime } from './extra-time.ts';
 import { activeForOwner, endedForOwner, listForOwner } from './owner-sessions.ts';
-import { listSessions, ownedByOwner, readSession } from './read-session.ts';
+import { listSessions, ownedByOwner, readExtended, readSession } from './read-session.ts';
 import * as store from './store.ts';
-import { known, settle, settleDue, shownSession } from './transition.ts';
+import { applyDueChange, extraTimeEnd, findOrThrow, runSessionJob, shownSession } from './transition.ts';
 
 export { asOfNow } from './body.ts';
 export type { NotApplied } from './activate.ts';
@@ -34,14 +35,15 @@ export { sessionNotFound } from './read-session.ts';
  *   pending_payment -> activating        a payment succeeded (activate)
  *   activating -> active                 the time starts (activate), mostly in the same transaction
  *   activating -> cancelled              no gateway confirmed it in time (end-session); refunded
- *   active -> cancelled                  no gateway learnt of added time (end-session); refunded
+ *   active -> cancelled                  no gateway learnt of time that started unconfirmed (end-session); refunded
  *   pending_payment -> cancelled         DELETE, or not paid in time (transition)
  *   cancelled(payment_timeout) -> activating   a success within the grace period (activate)
  *   active -> expired                    the clock
  *   active -> ended                      DELETE, its data is used, or its owner ends or refunds it (end-session)
  *
  * Guarantees: a change applies only if the row is still in the state where it starts. Its event shares the
- * transaction. Sessions of one pass follow each other without a gap.
+ * transaction. Sessions of one pass follow each other without a gap, except for extra time after the last one's end:
+ * that opens the pass again and changes no session.
  */
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -56,18 +58,22 @@ export function createSessions(context: SessionsContext) {
 		endForOwner: bind(endForOwner),
 		giveExtraTime: bind(giveExtraTime),
 		extraTimeMs: store.extraTimeMs,
+		extraTimeEnd: bind(extraTimeEnd),
+		endExtraTime: bind(endExtraTime),
+		readExtended: bind(readExtended),
 		ownedByOwner: bind(ownedByOwner),
 		endRefunded: bind(endRefunded),
 		list: bind(listSessions),
 		listForOwner: bind(listForOwner),
 		activeForOwner: bind(activeForOwner),
 		endedForOwner: bind(endedForOwner),
-		known,
+		findOrThrow,
+		activeOf: store.activeOf,
 		laterInPass: store.laterInPass,
 		/** Returns the caller's own session after due changes; null for others. */
 		async ownCurrent(trx: Tx, caller: Caller, id: number): Promise<store.SessionRow | null> {
 			const row = await store.find(trx, id);
-			return row?.account_id === caller.accountId ? settle(context, trx, row) : null;
+			return row?.account_id === caller.accountId ? applyDueChange(context, trx, row) : null;
 		},
 		/** Stores the newest payment of an unpaid session. */
 		async notePayment(trx: Tx, id: number, paymentId: number): Promise<void> {
@@ -78,7 +84,7 @@ export function createSessions(context: SessionsContext) {
 		startTime: bind(startTime),
 		cancelWaiting: bind(cancelWaiting),
 		endAtDataLimit: bind(endAtDataLimit),
-		cancelAddedTime: bind(cancelAddedTime),
-		jobs: { [SESSION_JOB]: bind(settleDue) }
+		cancelUnconfirmed: bind(cancelUnconfirmed),
+		jobs: { [SESSION_JOB]: bind(runSessionJob) }
 	};
 }

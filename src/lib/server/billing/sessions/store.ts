@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { byId, exists, given } from '#lib/server/db/first.ts';
+import { byId, exists, first, given } from '#lib/server/db/first.ts';
 import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { ExtraTimeTable, SessionsTable } from '#lib/server/db/schema.ts';
 
@@ -30,6 +30,16 @@ const activeInPass = (queries: Queries, passId: number | null) =>
 		.orderBy('starts_at');
 
 export const activeOf = (queries: Queries, passId: number) => activeInPass(queries, passId).execute();
+
+export const lastExpiredOf = (queries: Queries, passId: number) =>
+	first(
+		queries
+			.selectFrom('sessions')
+			.selectAll()
+			.where('pass_id', '=', passId)
+			.where('status', '=', 'expired')
+			.orderBy('expires_at', 'desc')
+	);
 
 /** Lists the active sessions of the same pass whose time follows that of this one. */
 export const laterInPass = (queries: Queries, { id, pass_id: passId, expires_at: expiresAt }: SessionRow) =>
@@ -94,6 +104,23 @@ export async function insertExtraTime(queries: Queries, time: Insertable<ExtraTi
 /** Whether this form has given its time. */
 export const hasExtraTime = (queries: Queries, form: string): Promise<boolean> =>
 	exists(queries.selectFrom('extra_time').select('id').where('form', '=', form));
+
+/** Whether a session got extra time after its end. */
+export const hasTimeAfterEnd = (
+	queries: Queries,
+	{ id, ended_at: endedAt }: Pick<SessionRow, 'id' | 'ended_at'>
+): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('extra_time')
+			.select('id')
+			.where('session_id', '=', id)
+			.where('created_at', '>=', endedAt)
+	);
+
+/** Whether the payment that bought a session was not refunded. */
+export const isStillPaid = (queries: Queries, { payment_id: id }: Pick<SessionRow, 'payment_id'>) =>
+	exists(queries.selectFrom('payments').select('id').where('id', '=', id).where('status', '=', 'success'));
 
 const extraSeconds = (queries: Queries) =>
 	queries.selectFrom('extra_time').select(sql<number>`coalesce(sum(seconds), 0)`.as('sum'));

@@ -7,7 +7,7 @@ import * as store from './store.ts';
 type SessionRow = store.SessionRow;
 
 /** @throws Error if there is no such session */
-export async function known(queries: Queries, id: number): Promise<SessionRow> {
+export async function findOrThrow(queries: Queries, id: number): Promise<SessionRow> {
 	const row = await store.find(queries, id);
 	if (!row) throw new Error(`Session ${id} is gone`);
 	return row;
@@ -15,7 +15,7 @@ export async function known(queries: Queries, id: number): Promise<SessionRow> {
 
 /** Returns the session without secrets. */
 export async function shownSession({ clock, passes }: SessionsContext, queries: Queries, row: SessionRow) {
-	const pass = row.pass_id === null ? null : await passes.known(queries, row.pass_id);
+	const pass = row.pass_id === null ? null : await passes.findOrThrow(queries, row.pass_id);
 	return sessionBody(row, pass, clock.now(), null);
 }
 
@@ -49,7 +49,7 @@ export const isDue = (row: SessionRow, now: number): boolean =>
 	(row.status === 'pending_payment' && row.payment_due_at <= now);
 
 /** Applies a due change. Returns the session, changed or not. */
-export async function settle(context: SessionsContext, trx: Tx, row: SessionRow): Promise<SessionRow> {
+export async function applyDueChange(context: SessionsContext, trx: Tx, row: SessionRow): Promise<SessionRow> {
 	if (!isDue(row, context.clock.now())) return row;
 	const changed = row.status === 'active' ? expire(context, trx, row) : timeOut(context, trx, row);
 	return (await changed) ?? row;
@@ -58,11 +58,25 @@ export async function settle(context: SessionsContext, trx: Tx, row: SessionRow)
 async function expire(context: SessionsContext, trx: Tx, row: SessionRow) {
 	const to = { status: 'expired', ended_at: row.expires_at } as const;
 	const expired = await transition(context, trx, { id: row.id, status: 'active' }, to, 'session.expired');
-	if (expired?.pass_id != null) {
-		await context.passes.eraseIfOver(trx, expired.pass_id);
-		await context.provisioning.changed(trx, expired.pass_id);
-	}
+	if (expired?.pass_id != null) await closeIfOver(context, trx, expired.pass_id);
 	return expired;
+}
+
+async function closeIfOver({ passes, provisioning }: SessionsContext, trx: Tx, passId: number) {
+	await passes.eraseIfOver(trx, passId);
+	await provisioning.changed(trx, passId);
+}
+
+/** Returns the end of extra time that runs after a session's own (ms since the epoch); null if none does. */
+export async function extraTimeEnd(
+	{ passes }: SessionsContext,
+	queries: Queries,
+	row: Pick<SessionRow, 'id' | 'status' | 'ended_at' | 'pass_id'>
+): Promise<number | null> {
+	if (row.status !== 'expired' || row.pass_id === null) return null;
+	if (!(await store.hasTimeAfterEnd(queries, row))) return null;
+	const pass = await passes.findOrThrow(queries, row.pass_id);
+	return passes.isOpen(pass) ? pass.ends_at : null;
 }
 
 async function timeOut(context: SessionsContext, trx: Tx, row: SessionRow) {
@@ -78,11 +92,17 @@ async function timeOut(context: SessionsContext, trx: Tx, row: SessionRow) {
 /** Checks a session with an open payment again after this time. */
 const CANCEL_AGAIN_MS = 30_000;
 
-/** Handles SESSION_JOB. @returns when to run again, or null if the session is over */
-export async function settleDue(context: SessionsContext, id: number): Promise<number | null> {
+/** Handles SESSION_JOB. @returns when to run again, or null if the session and its extra time are over */
+export async function runSessionJob(context: SessionsContext, id: number): Promise<number | null> {
 	const { database, clock } = context;
-	const row = await database.transact(async (trx) => settle(context, trx, await known(trx, id)));
+	const { row, extraUntil } = await database.transact(async (trx) => {
+		const before = await findOrThrow(trx, id);
+		const row = await applyDueChange(context, trx, before);
+		// It ended before, so this is the end of extra time.
+		if (before.ended_at !== null && before.pass_id !== null) await closeIfOver(context, trx, before.pass_id);
+		return { row, extraUntil: await extraTimeEnd(context, trx, row) };
+	});
 	if (row.status === 'active') return row.expires_at;
-	if (row.status !== 'pending_payment') return null;
+	if (row.status !== 'pending_payment') return extraUntil;
 	return Math.max(row.payment_due_at, clock.now() + CANCEL_AGAIN_MS);
 }

@@ -9,8 +9,8 @@ export interface Kind {
 	check(file: string): Promise<number>;
 	/**
 	 * Checks the file, then replaces all data by it.
-	 * @param options.stamp names the place of what was there
-	 * @returns the schema version and that place; null if nothing was there
+	 * @param options.stamp names where the replaced data is kept
+	 * @returns the schema version and where the replaced data is kept (null: there was none)
 	 */
 	replaceBy(file: string, options: { force: boolean; stamp: string }): Promise<Restored>;
 }

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { AccessKind } from '#lib/domain/access-kind.ts';
+import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 
 export interface RoutersTable {
 	id: Generated<number>;
@@ -9,7 +10,7 @@ export interface RoutersTable {
 	name: string;
 	address: string | null;
 	ssid: string;
-	security: 'wpa' | 'nopass';
+	security: WifiSecurity;
 	lat: number;
 	lon: number;
 	price_minor: number;

@@ -1,7 +1,7 @@
 import type { App } from '../../app.ts';
 import { SESSION_JOB } from '../../billing/sessions/context.ts';
 import type { Tx } from '../../db/database.ts';
-import { limitsOf } from '#lib/domain/offers/limits.ts';
+import { limitsOf } from '#lib/domain/offers/offer-limits.ts';
 import { demoAccounts } from '../accounts.ts';
 import * as rows from './rows.ts';
 import * as store from './store.ts';

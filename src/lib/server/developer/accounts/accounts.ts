@@ -1,3 +1,4 @@
+import { normaliseEmail } from '#lib/domain/email.ts';
 import type { Base } from '#lib/server/base.ts';
 import { sql, type Selectable } from 'kysely';
 import type { Role } from '#lib/server/api/contract/scopes.ts';
@@ -18,16 +19,13 @@ export const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
-/** People type their address in varying case. */
-export const normalise = (email: string) => email.trim().toLowerCase();
-
 export function createAccounts(context: Base) {
 	const { db } = context.database;
 	const bind = binder(context);
 	const accounts = () => db.selectFrom('accounts').selectAll();
 	const create = bind(createAccount);
 	const findByEmail = (email: string): Promise<Account | null> =>
-		first(accounts().where('email', '=', normalise(email)));
+		first(accounts().where('email', '=', normaliseEmail(email)));
 	return {
 		create,
 		find: async (id: number): Promise<Account | null> => (await byId(db, 'accounts', id)) ?? null,
@@ -73,7 +71,7 @@ function createAccount(
 	actor = 'airtill',
 	reason = ''
 ): Promise<Account | null> {
-	const row = { ...account, email: normalise(account.email), created_at: clock.now() };
+	const row = { ...account, email: normaliseEmail(account.email), created_at: clock.now() };
 	return database.transact(async (trx) => {
 		const created = await trx
 			.insertInto('accounts')

@@ -1,7 +1,8 @@
+import { normaliseEmail } from '#lib/domain/email.ts';
 import type { Base } from '#lib/server/base.ts';
 import { countOf, first, isChanged } from '#lib/server/db/first.ts';
 import { Refusal } from '#lib/server/platform/errors.ts';
-import { normalise, type Account } from './accounts.ts';
+import type { Account } from './accounts.ts';
 
 export type StaffRole = NonNullable<Account['staff_role']>;
 
@@ -37,7 +38,7 @@ export function addStaff(
 	{ email: typed, role }: { email: string; role: StaffRole },
 	{ employerId, by }: Employer
 ): Promise<{ person: Account; isNew: boolean }> {
-	const email = normalise(typed);
+	const email = normaliseEmail(typed);
 	return database.transact(async (trx) => {
 		const known = await first(trx.selectFrom('accounts').selectAll().where('email', '=', email));
 		if (known?.employer_id === employerId && known.staff_role === role)

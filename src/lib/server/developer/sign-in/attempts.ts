@@ -1,3 +1,4 @@
+import { normaliseEmail } from '#lib/domain/email.ts';
 import { HOUR_MS, MINUTE_MS } from '#lib/format/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import { randomBytes } from 'node:crypto';
@@ -33,7 +34,7 @@ const MAC_KEY_BYTES = 32;
 
 export function createAttempts({ database, clock, secrets }: Base) {
 	const key = secrets.derive('known-browser', MAC_KEY_BYTES);
-	const sign = (id: string, email: string) => `${id}.${hmac(key, `${id}:${normalise(email)}`)}`;
+	const sign = (id: string, email: string) => `${id}.${hmac(key, `${id}:${normaliseEmail(email)}`)}`;
 	const isKnown = ({ token, email }: Attempt) =>
 		token !== null && equalSecrets(token, sign(token.split('.')[0] ?? '', email));
 	const limitsOf = (attempt: Attempt): Limit[] =>
@@ -73,9 +74,7 @@ export function createAttempts({ database, clock, secrets }: Base) {
 	};
 }
 
-const normalise = (email: string) => email.trim().toLowerCase();
-
-const subjectOf = ({ email }: Attempt, source: string) => sha256(`${source}:${normalise(email)}`);
+const subjectOf = ({ email }: Attempt, source: string) => sha256(`${source}:${normaliseEmail(email)}`);
 
 async function waitMs(trx: Tx, { subject, free, longestMs }: Limit, now: number): Promise<number> {
 	const row = await trx

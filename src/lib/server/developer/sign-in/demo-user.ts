@@ -1,3 +1,4 @@
+import { normaliseEmail } from '#lib/domain/email.ts';
 import { equalSecrets, type Secrets } from '#lib/server/platform/secrets.ts';
 import { authFor, type SignInState } from './context.ts';
 import { connectAccount, ensureUser } from './users.ts';
@@ -14,7 +15,7 @@ export async function ensureDemoUser(
 	origin: string
 ): Promise<void> {
 	const { accounts, config, demoEmails, secrets } = state;
-	const demo = demoEmails.find((known) => known === email.trim().toLowerCase());
+	const demo = demoEmails.find((known) => known === normaliseEmail(email));
 	if (demo === undefined || !config.demo || !equalSecrets(password, demoPassword(secrets, demo))) return;
 	if (!(await accounts.findByEmail(demo))) return;
 	const auth = await authFor(state, origin);

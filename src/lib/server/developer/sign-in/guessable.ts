@@ -1,3 +1,5 @@
+import { normaliseEmail } from '#lib/domain/email.ts';
+
 const OWN_NAMES = ['airtill'];
 /** Shorter names and common passwords do not count. */
 const MIN_WORD_CHARACTERS = 4;
@@ -33,7 +35,7 @@ async function isCommon(plain: string): Promise<boolean> {
 }
 
 function withoutNames(plain: string, email: string): string {
-	const address = email.trim().toLowerCase();
+	const address = normaliseEmail(email);
 	const names = [address, ...address.split(/[@.+_-]/), ...OWN_NAMES];
 	return names
 		.filter((name) => name.length >= MIN_WORD_CHARACTERS)

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { normaliseEmail } from '#lib/domain/email.ts';
 import { HOUR_MS } from '#lib/format/time.ts';
 import type { Account, NewAccount } from '../accounts/accounts.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
@@ -58,7 +59,7 @@ export function mailLink(state: SignInState, request: LinkRequest): void {
 
 async function mailNow(state: SignInState, { origin, isNew, write, ...request }: LinkRequest): Promise<void> {
 	const { accounts, clock, mailer } = state;
-	const email = request.email.trim().toLowerCase();
+	const email = normaliseEmail(request.email);
 	const account = await accounts.findByEmail(email);
 	const auth = await authFor(state, origin);
 	if (isNew) await deleteUnconfirmed(auth, clock.now());

@@ -29,10 +29,10 @@ const ROUTERS = 100;
 /** Ending of numbers that wait for a decision (operators/sandbox/scenarios.ts). */
 const WAITING_DIGITS = '003';
 
-/** Settles sandbox payments by hand: sets the sandbox operator's answer, and the normal flow continues. */
+/** Decides sandbox payments by hand: sets the outcome at the sandbox operator, and the normal flow continues. */
 export function createTestPayments(context: TestPaymentsContext) {
 	const bind = binder(context);
-	return { recent: bind(recent), settle: bind(settle), start: bind(start) };
+	return { recent: bind(recent), setOutcome: bind(setOutcome), start: bind(start) };
 }
 
 /** Open payments first, then by age. */
@@ -53,7 +53,7 @@ async function recent({ payments, operator }: TestPaymentsContext, accountId: nu
 }
 
 /** Returns false if the account has no such open payment. */
-async function settle(
+async function setOutcome(
 	{ payments, operator }: TestPaymentsContext,
 	account: Account,
 	paymentId: number,

@@ -5,7 +5,7 @@ import type { GatewayHealthContext } from './gateway-health.ts';
 import * as store from './store.ts';
 import { judge, UNRESPONSIVE_CHECKS } from './verdict.ts';
 
-export interface Round {
+export interface HealthCheck {
 	now: number;
 	/** False after a pause in which nothing was received: missing signs of life do not count. */
 	counts: boolean;
@@ -26,7 +26,7 @@ export async function checkGateway(
 	context: GatewayHealthContext,
 	row: GatewayRow,
 	gateway: RegisteredGateway,
-	{ now, counts, reporting, signal }: Round
+	{ now, counts, reporting, signal }: HealthCheck
 ): Promise<void> {
 	const { database, gateways, access } = context;
 	const { mode } = gateway;
@@ -40,16 +40,16 @@ export async function checkGateway(
 		});
 	}
 	const responded = mode === 'push' && (await requestStatus(context, gateway, signal));
-	const life = mayHaveLostConnections(gateway) ? await access.lifeOf(gateway) : 'unknown';
-	if (life === 'responding') await gateways.recordStatus(gateway, { answered: true });
+	const probeResult = mayHaveLostConnections(gateway) ? await access.probeRadiusGateway(gateway) : 'unknown';
+	if (probeResult === 'responding') await gateways.recordStatus(gateway, { answered: true });
 	if (signal.aborted) return;
-	const wasProbed = mode === 'push' || life !== 'unknown';
+	const wasProbed = mode === 'push' || probeResult !== 'unknown';
 	const seenAt = wasProbed ? await store.seenAt(database.db, row.id) : row.seen_at;
 	const isMonitored = mode === 'push' || mode === 'poll' || mode === 'radius';
 	const before = { missedChecks: row.missed_checks, unresponsiveSince: row.unresponsive_since };
 	const verdict = judge(before, {
-		isAlive: responded || life === 'responding' || !isMonitored || seenAt !== row.checked_seen_at,
-		isExpected: mode !== 'radius' || life === 'unresponsive' || (reporting.get(row.id) ?? 0) > 0,
+		isAlive: responded || probeResult === 'responding' || !isMonitored || seenAt !== row.checked_seen_at,
+		isExpected: mode !== 'radius' || probeResult === 'unresponsive' || (reporting.get(row.id) ?? 0) > 0,
 		counts,
 		seenAt,
 		now
@@ -62,7 +62,7 @@ async function save(
 	row: GatewayRow,
 	check: Parameters<typeof store.saveCheck>[2]
 ): Promise<void> {
-	const isSaved = await store.saveCheck(context.database.db, row.id, check);
+	const isSaved = await store.saveCheck(context.database.unsynced, row.id, check);
 	if (isSaved) logChange(context, row, check.unresponsiveSince);
 }
 
@@ -82,8 +82,8 @@ async function requestStatus(
 	gateway: RegisteredGateway,
 	stopping: AbortSignal
 ): Promise<boolean> {
-	const { gateways, log, reach } = context;
-	const status = await gatewayStatus(gateway, reach, stopping).catch((error: unknown) => {
+	const { gateways, log, transport } = context;
+	const status = await gatewayStatus(gateway, transport, stopping).catch((error: unknown) => {
 		if (!stopping.aborted) log.error({ err: error, gateway: gateway.name }, 'gateway adapter failed');
 		return null;
 	});

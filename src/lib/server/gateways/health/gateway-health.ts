@@ -1,11 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Access } from '#lib/server/access/access.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Log } from '#lib/server/platform/log.ts';
-import type { Reach } from '../gateway.ts';
+import type { GatewayTransport } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
 import { everyGateway, type GatewayRow } from '../store.ts';
-import { checkGateway, needsProbe, type Round } from './check-gateway.ts';
+import { checkGateway, needsProbe, type HealthCheck } from './check-gateway.ts';
 import * as store from './store.ts';
 
 export interface GatewayHealthContext {
@@ -13,8 +14,8 @@ export interface GatewayHealthContext {
 	clock: Clock;
 	log: Log;
 	gateways: Gateways;
-	access: Pick<Access, 'lifeOf'>;
-	reach: Reach;
+	access: Pick<Access, 'probeRadiusGateway'>;
+	transport: GatewayTransport;
 }
 
 /** Created by migration 0015. */
@@ -27,7 +28,7 @@ const MIN_GAP_MS = 45_000;
 const MAX_GAP_MS = 150_000;
 const MAX_CONCURRENT_PROBES = 8;
 /** The check starts no probes after this time. The next check begins with the others, the least recently checked first. */
-const ROUND_MS = 40_000;
+const PROBES_MS = 40_000;
 /** A report this long after the start shows that a connection sends interim reports. */
 const REPORTED_AFTER_MS = 30_000;
 /** Fifteen times the interval of interim reports. */
@@ -62,7 +63,7 @@ async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Pro
 	const now = clock.now();
 	const gapMs = lastAt === null ? Infinity : now - lastAt;
 	if (lastAt !== null && gapMs >= 0 && gapMs < MIN_GAP_MS) return lastAt + CHECK_MS;
-	const round: Round = {
+	const check: HealthCheck = {
 		now,
 		counts: gapMs >= 0 && gapMs <= MAX_GAP_MS,
 		reporting: await store.reportingConnections(database.db, now, {
@@ -75,10 +76,12 @@ async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Pro
 	for await (const row of everyGateway(database.db)) {
 		const gateway = context.gateways.open(row);
 		if (needsProbe(gateway)) toProbe.push({ row, gateway });
-		else await checkGateway(context, row, gateway, round);
+		else await checkGateway(context, row, gateway, check);
+		// SQLite answers without giving up the turn: buyers would wait until all gateways are checked.
+		await nextTurn();
 	}
 	await updateRouters(context);
-	await probe(context, toProbe, round);
+	await probe(context, toProbe, check);
 	await updateRouters(context);
 	return now + CHECK_MS;
 }
@@ -88,19 +91,23 @@ interface Due {
 	gateway: RegisteredGateway;
 }
 
-async function probe(context: GatewayHealthContext, toProbe: readonly Due[], round: Round): Promise<void> {
-	const deadline = performance.now() + ROUND_MS;
+async function probe(
+	context: GatewayHealthContext,
+	toProbe: readonly Due[],
+	check: HealthCheck
+): Promise<void> {
+	const deadline = performance.now() + PROBES_MS;
 	const queue = toProbe.toSorted((one, other) => (one.row.checked_at ?? 0) - (other.row.checked_at ?? 0));
 	const owners = queue.length === 0 ? new Map() : await store.ownersOfRouters(context.database.db);
 	const running = new Map<number, number>();
 	const load = ({ gateway }: Due) => running.get(owners.get(gateway.routerId) ?? 0) ?? 0;
 	const work = async () => {
-		while (queue.length > 0 && !round.signal.aborted && performance.now() <= deadline) {
+		while (queue.length > 0 && !check.signal.aborted && performance.now() <= deadline) {
 			const next = queue.reduce((one, other) => (load(other) < load(one) ? other : one));
 			queue.splice(queue.indexOf(next), 1);
 			const owner = owners.get(next.gateway.routerId) ?? 0;
 			running.set(owner, load(next) + 1);
-			await checkGateway(context, next.row, next.gateway, round);
+			await checkGateway(context, next.row, next.gateway, check);
 			running.set(owner, load(next) - 1);
 		}
 	};

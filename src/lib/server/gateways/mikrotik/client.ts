@@ -4,10 +4,10 @@ import {
 	type DeviceController,
 	type DeviceLogin,
 	type GatewayFacts,
-	type Reach
+	type GatewayTransport
 } from '../gateway.ts';
-import { isUnlimited, routerOsRate } from '../limits.ts';
-import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.ts';
+import { isUnlimited, routerOsRate } from '../held-limits.ts';
+import { callVendorApi, orProblem, type VendorResponse, type Call } from '../vendor-api.ts';
 
 /**
  * Controls RouterOS 7 through its REST API (help.mikrotik.com, "REST API"). PUT adds, PATCH changes, DELETE
@@ -54,11 +54,11 @@ const COOKIES = 'ip/hotspot/cookie';
 
 type Rest = ReturnType<typeof createRest>;
 
-function createRest(facts: GatewayFacts, reach: Reach) {
+function createRest(facts: GatewayFacts, transport: GatewayTransport) {
 	const { apiUser = '', apiKey = '' } = facts.credentials;
 	const authorization = `Basic ${Buffer.from(`${apiUser}:${apiKey}`).toString('base64')}`;
 	const call = (method: Call['method'], path: string, body?: Record<string, string>) =>
-		callVendorApi({ method, path, headers: { authorization }, ...(body && { body }) }, facts, reach);
+		callVendorApi({ method, path, headers: { authorization }, ...(body && { body }) }, facts, transport);
 
 	/** Filters the rows again, because a proxy may drop the query. */
 	async function find(menu: string, property: string, value: string): Promise<Row[]> {
@@ -130,8 +130,8 @@ const used = (rows: readonly Row[]) =>
 const bytesOf = (rows: readonly Row[]) =>
 	rows.reduce((sum, row) => sum + Number(row['bytes-in']) + Number(row['bytes-out']), 0);
 
-const authorize: DeviceController['authorize'] = async (device, untilMs, facts, reach) => {
-	const rest = createRest(facts, reach);
+const authorize: DeviceController['authorize'] = async (device, untilMs, facts, transport) => {
+	const rest = createRest(facts, transport);
 	const profile = await ensureProfile(rest, device);
 	// Tries twice, because the user may have been added or removed meanwhile.
 	for (let tries = 0; tries < 2; tries += 1) {
@@ -145,7 +145,7 @@ const authorize: DeviceController['authorize'] = async (device, untilMs, facts, 
 		// `uptime` may include the open connection (undocumented).
 		// Too long is safe: we remove the user at the end.
 		const active = user ? await rest.find(ACTIVE, 'user', device.user) : [];
-		const left = Math.max(1, Math.ceil((untilMs - reach.now()) / 1000));
+		const left = Math.max(1, Math.ceil((untilMs - transport.now()) / 1000));
 		const wanted = {
 			comment: commentOf(facts),
 			password: device.password,
@@ -170,8 +170,8 @@ const authorize: DeviceController['authorize'] = async (device, untilMs, facts, 
 };
 
 /** Removes the user first, or the device would sign in again. */
-const disconnect: DeviceController['disconnect'] = async (device, facts, reach) => {
-	const rest = createRest(facts, reach);
+const disconnect: DeviceController['disconnect'] = async (device, facts, transport) => {
+	const rest = createRest(facts, transport);
 	const users = await usersOf(rest, device, facts);
 	// Connections under this name belong to the other user.
 	if (users === null) return 'done';
@@ -182,16 +182,16 @@ const disconnect: DeviceController['disconnect'] = async (device, facts, reach) 
 	return 'done';
 };
 
-const usage: DeviceController['usage'] = async (device, facts, reach) => {
-	const users = await usersOf(createRest(facts, reach), device, facts);
+const usage: DeviceController['usage'] = async (device, facts, transport) => {
+	const users = await usersOf(createRest(facts, transport), device, facts);
 	return users === null || users.length === 0 ? null : bytesOf(users);
 };
 
-const status: DeviceController['status'] = async (facts, reach) => {
-	const rest = createRest(facts, reach);
-	const sentAt = reach.now();
+const status: DeviceController['status'] = async (facts, transport) => {
+	const rest = createRest(facts, transport);
+	const sentAt = transport.now();
 	const clock = await rest.call('GET', '/system/clock');
-	const at = (sentAt + reach.now()) / 2;
+	const at = (sentAt + transport.now()) / 2;
 	const parsed = clockShape.safeParse(clock.body);
 	if (clock.status !== 200 || !parsed.success) {
 		const problems = [explain(clock)];
@@ -214,13 +214,13 @@ export const mikrotikController: DeviceController = { subject: 'user', authorize
 
 const errorShape = z.looseObject({ message: z.string().optional(), detail: z.string().optional() });
 
-function detailOf({ body }: Answer): string {
+function detailOf({ body }: VendorResponse): string {
 	const error = errorShape.safeParse(body);
 	return error.success ? (error.data.detail ?? error.data.message ?? '') : '';
 }
 
 /** Leaves out RouterOS' own message, because it may repeat what we sent. */
-function explain(answer: Answer): string {
+function explain(answer: VendorResponse): string {
 	const { status } = answer;
 	const detail = detailOf(answer);
 	if (status === 401)

@@ -2,7 +2,7 @@ import { MINUTE_MS } from '#lib/format/time.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { decoded } from '../captive-sessions/fields.ts';
 import type { DeviceLogin } from '../gateway.ts';
-import { openndsLimits } from '../limits.ts';
+import { openndsLimits } from '../held-limits.ts';
 
 /**
  * openNDS' `authmon` at level 4 (libs/authmon.sh of version 10; version 9 posts the same at level 3).

@@ -6,16 +6,16 @@ import {
 	type DeviceController,
 	type DeviceLogin,
 	type GatewayFacts,
-	type Reach
+	type GatewayTransport
 } from '../gateway.ts';
-import { openndsLimits, UNSEEN_BYTES } from '../limits.ts';
+import { openndsLimits, UNSEEN_BYTES } from '../held-limits.ts';
 
 /**
  * Controls openNDS on this machine through `ndsctl` (tested with 9.10).
  * - `auth` of an authenticated client fails, so a new end needs `deauth` and `auth`, milliseconds apart.
  * - `deauth` forgets the client. Our `allow_preemptive_authentication` lets `auth` follow at once.
  * - `auth` rounds up to minutes. Our `deauth` comes at the exact second.
- * - `token` belongs to one stay of a client, and the `hid` of a redirect is its hash. Only a matching `hid`
+ * - `token` belongs to one login of a client, and the `hid` of a redirect is its hash. Only a matching `hid`
  *   identifies the client; the MAC address in a redirect proves nothing.
  */
 
@@ -43,18 +43,22 @@ const NOT_RUNNING =
 	'openNDS does not respond: it is not running, or this machine is not the router. Without openNDS and the firewall ' +
 	'guard of its configuration, devices are online unpaid.';
 
-async function ndsctl(facts: GatewayFacts, reach: Reach, args: readonly string[]): Promise<string> {
+async function ndsctl(
+	facts: GatewayFacts,
+	transport: GatewayTransport,
+	args: readonly string[]
+): Promise<string> {
 	const program = facts.settings.ndsctl ?? 'ndsctl';
 	for (let tries = 0; tries < TRIES; tries += 1) {
-		const { code, output } = await reach.run(program, args);
+		const { code, output } = await transport.run(program, args);
 		if (code === -1) throw new Unavailable(`${program} did not start, or did not end in time.`);
 		if (!/locked/i.test(output)) return output;
 	}
 	throw new Unavailable('ndsctl is busy with another call.');
 }
 
-async function clientsOf(facts: GatewayFacts, reach: Reach): Promise<Client[]> {
-	const output = await ndsctl(facts, reach, ['json']);
+async function clientsOf(facts: GatewayFacts, transport: GatewayTransport): Promise<Client[]> {
+	const output = await ndsctl(facts, transport, ['json']);
 	// Programs that ndsctl runs print before and after the JSON.
 	const text = output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1);
 	if (text === '') throw new Unavailable(NOT_RUNNING);
@@ -79,8 +83,8 @@ function endsAt(client: Client, untilMs: number): boolean {
 	return endMs >= untilMs - SLACK_MS && endMs <= untilMs + SURPLUS_MS;
 }
 
-const authorize: DeviceController['authorize'] = async (device, untilMs, facts, reach) => {
-	const client = (await clientsOf(facts, reach)).find(({ mac }) => mac.toLowerCase() === device.mac);
+const authorize: DeviceController['authorize'] = async (device, untilMs, facts, transport) => {
+	const client = (await clientsOf(facts, transport)).find(({ mac }) => mac.toLowerCase() === device.mac);
 	if (!client) {
 		throw new Unavailable('openNDS does not know the device. It will after the device has opened a page.');
 	}
@@ -89,33 +93,33 @@ const authorize: DeviceController['authorize'] = async (device, untilMs, facts, 
 	}
 	if (isOnline(client)) {
 		if (isOwn(client, device) && endsAt(client, untilMs)) return 'done';
-		await ndsctl(facts, reach, ['deauth', client.mac]);
+		await ndsctl(facts, transport, ['deauth', client.mac]);
 	}
-	const minutes = Math.max(1, Math.ceil((untilMs - reach.now()) / MINUTE_MS));
+	const minutes = Math.max(1, Math.ceil((untilMs - transport.now()) / MINUTE_MS));
 	const dataLeft = device.dataLeft === null ? null : device.dataLeft + UNSEEN_BYTES;
 	const limits = openndsLimits(device.speed, dataLeft).split(' ');
 	const words = ['auth', client.mac, String(minutes), ...limits, customOf(device.user)];
-	if (/\bauthenticated\./i.test(await ndsctl(facts, reach, words))) return 'done';
+	if (/\bauthenticated\./i.test(await ndsctl(facts, transport, words))) return 'done';
 	throw new Unavailable('openNDS did not authorize the device. Set allow_preemptive_authentication.');
 };
 
-const disconnect: DeviceController['disconnect'] = async (device, facts, reach) => {
-	const client = (await clientsOf(facts, reach)).find(({ mac }) => mac.toLowerCase() === device.mac);
+const disconnect: DeviceController['disconnect'] = async (device, facts, transport) => {
+	const client = (await clientsOf(facts, transport)).find(({ mac }) => mac.toLowerCase() === device.mac);
 	if (!client || !isOnline(client) || !isSameDevice(client, device)) return 'done';
-	const output = await ndsctl(facts, reach, ['deauth', client.mac]);
+	const output = await ndsctl(facts, transport, ['deauth', client.mac]);
 	if (/deauthenticated|not found/i.test(output)) return 'done';
 	throw new Unavailable('openNDS did not disconnect the device.');
 };
 
-const usage: DeviceController['usage'] = async (device, facts, reach) => {
-	const client = (await clientsOf(facts, reach)).find(({ mac }) => mac.toLowerCase() === device.mac);
+const usage: DeviceController['usage'] = async (device, facts, transport) => {
+	const client = (await clientsOf(facts, transport)).find(({ mac }) => mac.toLowerCase() === device.mac);
 	if (!client || !isOnline(client) || !isOwn(client, device)) return null;
 	return (Number(client.download_this_session) + Number(client.upload_this_session)) * 1_024;
 };
 
-const status: DeviceController['status'] = async (facts, reach) => {
-	const clients = await clientsOf(facts, reach);
-	const text = await ndsctl(facts, reach, ['status']).catch(() => '');
+const status: DeviceController['status'] = async (facts, transport) => {
+	const clients = await clientsOf(facts, transport);
+	const text = await ndsctl(facts, transport, ['status']).catch(() => '');
 	const problems: string[] = [];
 	const level = /Secure Level (\d)/.exec(text)?.[1];
 	if (level !== String(facts.settings.level ?? 1)) {
@@ -128,7 +132,7 @@ const status: DeviceController['status'] = async (facts, reach) => {
 			'allow_preemptive_authentication is not set. Without it, added time disconnects devices for a moment.'
 		);
 	}
-	if (/Version: 9\./.test(text) && /nf_tables/.test((await reach.run('iptables', ['-V'])).output)) {
+	if (/Version: 9\./.test(text) && /nf_tables/.test((await transport.run('iptables', ['-V'])).output)) {
 		problems.push(
 			'openNDS 9 needs the legacy iptables, but iptables here is the nftables variant. See its configuration.'
 		);

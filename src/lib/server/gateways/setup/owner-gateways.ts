@@ -60,7 +60,7 @@ export function ownerGateways(context: GatewaySetupContext) {
 						{ field: 'limit', reason: `a router has at most ${MAX_OWN_GATEWAYS} gateways` }
 					]);
 				}
-				if ((await routers.known(trx, added.routerId)).access_kind !== 'portal_login') {
+				if ((await routers.findOrThrow(trx, added.routerId)).access_kind !== 'portal_login') {
 					throw new InputError([{ field: 'access', reason: 'only portal_login works with this gateway' }]);
 				}
 				await apply(trx, added);
@@ -130,9 +130,9 @@ async function refuseShared(
 	trx: Tx,
 	gateway: RegisteredGateway
 ): Promise<void> {
-	const { owner_account_id: owner } = await routers.known(trx, gateway.routerId);
+	const { owner_account_id: owner } = await routers.findOrThrow(trx, gateway.routerId);
 	for (const routerId of new Set(await gateways.routersSharing(trx, gateway))) {
-		if ((await routers.known(trx, routerId)).owner_account_id === owner) continue;
+		if ((await routers.findOrThrow(trx, routerId)).owner_account_id === owner) continue;
 		throw new InputError([{ field: 'shared', reason: 'another account has a gateway with this console' }]);
 	}
 }

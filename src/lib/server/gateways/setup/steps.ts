@@ -4,7 +4,7 @@ import type { Config } from '#lib/server/config/config.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';
 import type { Offers } from '#lib/server/offers/offers.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
-import type { ConfigPart, GatewayStatus, Reach } from '../gateway.ts';
+import type { ConfigPart, GatewayStatus, GatewayTransport } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
 import { refuseUnreadable } from '../gateway-record.ts';
 import { adapterOf } from '../registry.ts';
@@ -20,7 +20,7 @@ export interface GatewaySetupContext {
 	access: Pick<Access, 'gatewayAdded' | 'changeGateway'>;
 	accessKinds: Pick<ReturnType<typeof createAccessKinds>, 'checkGateway' | 'noteGateway'>;
 	offers: Pick<Offers, 'checkHeld'>;
-	reach: Reach;
+	transport: GatewayTransport;
 }
 
 /** Writes rows in the transaction of the change, which it can refuse. */
@@ -74,7 +74,7 @@ export async function configOf(
 	}: { origin?: string | null; apiOrigin?: string | undefined; radiusServer?: string | null }
 ): Promise<ConfigPart[]> {
 	if (gateway.unreadable.length > 0) refuseUnreadable(gateway);
-	const router = await routers.known(database.db, gateway.routerId);
+	const router = await routers.findOrThrow(database.db, gateway.routerId);
 	return adapterOf(gateway.kind).configFor(gateway, {
 		...{ origin, apiOrigin, radiusServer, port: config.port, gateway },
 		router: {
@@ -87,10 +87,10 @@ export async function configOf(
 
 /** Calls the gateway. Returns null for a gateway that Airtill does not call. Does not count as a response. */
 export async function statusOf(
-	{ gateways, reach }: Pick<GatewaySetupContext, 'gateways' | 'reach'>,
+	{ gateways, transport }: Pick<GatewaySetupContext, 'gateways' | 'transport'>,
 	gateway: RegisteredGateway
 ): Promise<GatewayStatus | null> {
-	const status = await gatewayStatus(gateway, reach);
+	const status = await gatewayStatus(gateway, transport);
 	const clockOffsetMs = status?.clockOffsetMs ?? null;
 	if (clockOffsetMs !== null) await gateways.recordStatus(gateway, { clockOffsetMs });
 	return status;

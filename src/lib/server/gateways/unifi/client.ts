@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '#lib/format/time.ts';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
-import { Unavailable, type DeviceController, type GatewayFacts, type Reach } from '../gateway.ts';
-import { UNSEEN_BYTES } from '../limits.ts';
-import { callVendorApi, orProblem, type Answer, type Call } from '../vendor-api.ts';
+import { Unavailable, type DeviceController, type GatewayFacts, type GatewayTransport } from '../gateway.ts';
+import { UNSEEN_BYTES } from '../held-limits.ts';
+import { callVendorApi, orProblem, type VendorResponse, type Call } from '../vendor-api.ts';
 
 /**
  * Controls UniFi Network through its integration API (9.1.105 and newer; key: Control Plane > Integrations).
@@ -35,10 +35,10 @@ const detailShape = z.looseObject({
 		.optional()
 });
 
-function createConsole(facts: GatewayFacts, reach: Reach) {
+function createConsole(facts: GatewayFacts, transport: GatewayTransport) {
 	const headers = { 'x-api-key': facts.credentials.apiKey ?? '' };
 	const call = (method: Call['method'], path: string, body?: Record<string, unknown>) =>
-		callVendorApi({ method, path, headers, ...(body && { body }) }, facts, reach);
+		callVendorApi({ method, path, headers, ...(body && { body }) }, facts, transport);
 
 	async function list<T>(path: string, shape: z.ZodType<T>, filter?: string): Promise<T[]> {
 		const found: T[] = [];
@@ -78,14 +78,19 @@ function createConsole(facts: GatewayFacts, reach: Reach) {
 	return { call, clients, client };
 }
 
-const authorize: DeviceController['authorize'] = async ({ mac, speed, dataLeft }, untilMs, facts, reach) => {
+const authorize: DeviceController['authorize'] = async (
+	{ mac, speed, dataLeft },
+	untilMs,
+	facts,
+	transport
+) => {
 	if (mac === null) throw new Unavailable('The MAC address of the device is unknown.');
-	const unifi = createConsole(facts, reach);
+	const unifi = createConsole(facts, transport);
 	const client = await unifi.client(mac);
 	if (!client) throw new Unavailable('The device is not on the Wi-Fi now.');
 	const answer = await unifi.call('POST', `${client.path}/actions`, {
 		action: 'AUTHORIZE_GUEST_ACCESS',
-		timeLimitMinutes: Math.max(1, Math.ceil((untilMs - reach.now()) / MINUTE_MS)),
+		timeLimitMinutes: Math.max(1, Math.ceil((untilMs - transport.now()) / MINUTE_MS)),
 		// The console counts from the device: it receives a download. It takes at least 2 kbit/s.
 		...(speed.down !== null && { rxRateLimitKbps: Math.max(2, speed.down) }),
 		...(speed.up !== null && { txRateLimitKbps: Math.max(2, speed.up) }),
@@ -104,9 +109,9 @@ const authorize: DeviceController['authorize'] = async ({ mac, speed, dataLeft }
 };
 
 /** Returns `impossible` for a device that has left the Wi-Fi. Its authorization expires there. */
-const disconnect: DeviceController['disconnect'] = async ({ mac }, facts, reach) => {
+const disconnect: DeviceController['disconnect'] = async ({ mac }, facts, transport) => {
 	if (mac === null) return 'done';
-	const unifi = createConsole(facts, reach);
+	const unifi = createConsole(facts, transport);
 	const client = await unifi.client(mac);
 	if (!client) return 'impossible';
 	if (client.access?.authorized === false) return 'done';
@@ -116,8 +121,8 @@ const disconnect: DeviceController['disconnect'] = async ({ mac }, facts, reach)
 	throw new Unavailable(explain(answer));
 };
 
-const usage: DeviceController['usage'] = async ({ mac }, facts, reach) => {
-	const unifi = createConsole(facts, reach);
+const usage: DeviceController['usage'] = async ({ mac }, facts, transport) => {
+	const unifi = createConsole(facts, transport);
 	const client = mac === null ? undefined : await unifi.client(mac);
 	if (!client) return null;
 	const answer = await unifi.call('GET', client.path);
@@ -127,9 +132,9 @@ const usage: DeviceController['usage'] = async ({ mac }, facts, reach) => {
 	return detail.data.access?.authorization?.usage?.bytes ?? null;
 };
 
-const status: DeviceController['status'] = async (facts, reach) => {
-	const unifi = createConsole(facts, reach);
-	const sentAt = reach.now();
+const status: DeviceController['status'] = async (facts, transport) => {
+	const unifi = createConsole(facts, transport);
+	const sentAt = transport.now();
 	const info = await unifi.call('GET', '/info');
 	const problems = info.status === 200 ? [] : [explain(info)];
 	const clients = problems.length > 0 ? null : await orProblem(problems, unifi.clients());
@@ -138,17 +143,17 @@ const status: DeviceController['status'] = async (facts, reach) => {
 		problems,
 		reachable: true,
 		isUsable: problems.length === 0,
-		clockOffsetMs: dateOffsetMs(info.headers['date'], (sentAt + reach.now()) / 2),
+		clockOffsetMs: dateOffsetMs(info.headers['date'], (sentAt + transport.now()) / 2),
 		online: guests?.length ?? null
 	};
 };
 
 export const unifiController: DeviceController = { subject: 'device', authorize, disconnect, usage, status };
 
-const isSuccess = ({ status }: Answer) => status >= 200 && status < 300;
+const isSuccess = ({ status }: VendorResponse) => status >= 200 && status < 300;
 
 /** Leaves out the console's own message, because it may repeat what we sent. */
-function explain({ status }: Answer): string {
+function explain({ status }: VendorResponse): string {
 	if (status === 401) return 'The console rejected the API key.';
 	if (status === 403) return 'The API key lacks permission. Create it as an administrator of the site.';
 	if (status === 404)

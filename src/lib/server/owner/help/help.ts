@@ -1,4 +1,4 @@
-import { asOfNow } from '#lib/server/billing/sessions/sessions.ts';
+import { asOfNow, type Sessions } from '#lib/server/billing/sessions/sessions.ts';
 import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Operators } from '#lib/server/billing/operators/registry.ts';
 import { REPORT_LIFETIME_MS, type Access } from '#lib/server/access/access.ts';
@@ -19,6 +19,7 @@ interface HelpContext {
 	operators: Operators;
 	audit: Audit;
 	payments: Pick<Payments, 'isRefundable'>;
+	sessions: Pick<Sessions, 'extraTimeEnd'>;
 	purchases: Pick<Purchases, 'sessionsOfCode' | 'pageOf'>;
 	access: Pick<Access, 'moveForHelp'>;
 }
@@ -146,7 +147,7 @@ async function moveDevice(
 }
 
 async function read(
-	{ database: { db }, clock, purchases, payments: billing }: HelpContext,
+	{ database: { db }, clock, purchases, payments: billing, sessions }: HelpContext,
 	accountId: number,
 	sessionId: number
 ) {
@@ -174,10 +175,13 @@ async function read(
 		);
 	const session = asOfNow(found, now);
 	const payment = decisivePayment(found, payments);
+	/** End of extra time after the session's own. */
+	const extraUntil = await sessions.extraTimeEnd(db, session);
 	const activatingUntil = await store.activatingUntil(db, passId);
 	const hasPage = (await purchases.pageOf(sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
 	const isRefundable = isPaidTime && payment !== null && billing.isRefundable(payment);
 	const events = { payments, refunds, reviews, extraTime, slots, grants };
-	return { now, session, payment, ...events, isConnected, activatingUntil, hasPage, isRefundable };
+	const state = { isConnected, activatingUntil, extraUntil, hasPage, isRefundable };
+	return { now, session, payment, ...events, ...state };
 }

@@ -5,6 +5,7 @@ import { ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
+import { untilUnique } from '#lib/server/db/first.ts';
 import { MAX_CODES, type Codes } from './codes.ts';
 import * as store from './store.ts';
 
@@ -146,7 +147,7 @@ export async function pay(
 			await api.getRouter(row.router_id);
 			throw new PriceChanged();
 		}
-		if (!IS_PAID_OR_PENDING.includes(error.code)) throw error;
+		if (!isPaidOrPending(error)) throw error;
 	}
 }
 
@@ -193,20 +194,14 @@ async function insert(
 ): Promise<store.PurchaseRow> {
 	const { db } = database;
 	const token_hash = sha256(token);
-	for (let attempt = 0; ; attempt += 1) {
+	// The code may belong to another purchase, or to this one if the same form arrived twice at once.
+	return untilUnique(database, MAX_CODES, async (attempt) => {
 		const code = values.extends_purchase_id === undefined ? codes.columns(token, attempt) : {};
-		try {
-			const made = await store.insert(db, { token_hash, ...values, ...code });
-			const row = made ?? (await store.find(db, token_hash));
-			if (!row) throw new Error('A purchase disappeared while it was created');
-			return row;
-		} catch (error) {
-			if (!database.isUniqueViolation(error) || attempt >= MAX_CODES) throw error;
-			// The code belongs to another purchase, or to this one if the same form arrived twice at once.
-			const found = await store.find(db, token_hash);
-			if (found) return found;
-		}
-	}
+		const made = await store.insert(db, { token_hash, ...values, ...code });
+		const row = made ?? (await store.find(db, token_hash));
+		if (!row) throw new Error('A purchase disappeared while it was created');
+		return row;
+	});
 }
 
 /**
@@ -216,11 +211,11 @@ async function insert(
 const keyOf = (row: store.PurchaseRow, step: string) =>
 	`purchase-${sha256(`${row.token_hash}:${row.id}:${step}`)}`;
 
-const IS_PAID_OR_PENDING: readonly string[] = [
-	'payment_in_progress',
-	'session_already_paid',
-	'idempotency_key_in_use'
-];
+function isPaidOrPending({ code, extensions: { session_status: status } }: ApiProblem): boolean {
+	// Only paid sessions end or expire.
+	if (code === 'session_not_payable') return status === 'ended' || status === 'expired';
+	return ['payment_in_progress', 'session_already_paid', 'idempotency_key_in_use'].includes(code);
+}
 
 const isRefusal = (error: unknown) =>
 	(error instanceof ApiProblem && !isInUse(error)) ||

@@ -17,16 +17,27 @@ import {
 } from './ordering.ts';
 import { CODE_MS, resume } from './resume.ts';
 import * as store from './store.ts';
-import { addedParts, lastActive, MAX_ADDED, partOf, type PurchaseView } from './views.ts';
+import {
+	addedParts,
+	lastActive,
+	MAX_ADDED,
+	partOf,
+	shownSession,
+	type PurchasePart,
+	type PurchaseView,
+	type ReadExtended,
+	type ShownSession
+} from './views.ts';
 
 export { PriceChanged, type PurchaseForm } from './ordering.ts';
-export type { PurchasePart, PurchaseView } from './views.ts';
+export type { PurchasePart, PurchaseView, ShownSession } from './views.ts';
 
 export interface PurchasesContext extends OrderingContext {
 	rateLimits: RateLimits;
 	/** Tries per minute to open a purchase by its code, per IP network and in total. */
 	maxCodes: { network: number; total: number };
 	isApiBuyer(purchase: store.PurchaseRow): boolean;
+	readExtended: ReadExtended;
 	/** Country of numbers without a country code. */
 	region: string;
 }
@@ -190,8 +201,21 @@ async function extend(
 const exists = async ({ database }: PurchasesContext, token: string): Promise<boolean> =>
 	PURCHASE_TOKEN_PATTERN.test(token) && (await store.find(database.db, sha256(token))) !== null;
 
-/** Includes the sessions of added time. @param tokenHash SHA-256 of the purchase's token, hex */
-async function sessionsOf({ database: { db } }: PurchasesContext, tokenHash: string): Promise<number[]> {
+/**
+ * Reads the sessions of a purchase, with those of added time, as its page shows them.
+ * @param tokenHash SHA-256 of the purchase's token, hex
+ */
+async function sessionsOf(
+	context: PurchasesContext,
+	{ recent }: ApiClient,
+	tokenHash: string
+): Promise<ShownSession[]> {
+	const ids = await sessionIdsOf(context, tokenHash);
+	const read = async (id: number) => shownSession(context.readExtended, await recent.getSession(id));
+	return Promise.all(ids.map(read));
+}
+
+async function sessionIdsOf({ database: { db } }: PurchasesContext, tokenHash: string): Promise<number[]> {
 	const row = await store.find(db, tokenHash);
 	const added = row ? await store.addedTo(db, row.id, MAX_ADDED) : [];
 	return [row, ...added].flatMap((one) => one?.session_id ?? []);
@@ -201,7 +225,7 @@ async function sessionsOf({ database: { db } }: PurchasesContext, tokenHash: str
 async function sessionsOfCode(context: PurchasesContext, typed: string): Promise<number[]> {
 	const code = readCode(typed);
 	const row = code === null ? null : await context.codes.find(code, context.clock.now() - CODE_MS);
-	return row ? sessionsOf(context, row.token_hash) : [];
+	return row ? sessionIdsOf(context, row.token_hash) : [];
 }
 
 /**
@@ -242,11 +266,12 @@ async function afterWaiting(
 }
 
 async function view(
-	{ database: { db }, codes }: PurchasesContext,
+	context: PurchasesContext,
 	api: ApiClient,
 	token: string,
 	row: store.PurchaseRow
 ): Promise<PurchaseView | null> {
+	const { db } = context.database;
 	if (row.session_id === null) return null;
 	const next = successorToken(token, row.session_id);
 	const [part, router, added, successor, code] = await Promise.all([
@@ -254,9 +279,16 @@ async function view(
 		api.recent.getRouter(row.router_id),
 		addedParts(db, api, row),
 		store.find(db, sha256(next)),
-		codes.of(token, row)
+		context.codes.of(token, row)
 	]);
-	return part && { ...part, router, added, successor: successor?.session_id == null ? null : next, code };
+	if (!part) return null;
+	const [first = part, ...others] = await Promise.all(
+		[part, ...added].map(async (one): Promise<PurchasePart> => ({
+			...one,
+			session: await shownSession(context.readExtended, one.session)
+		}))
+	);
+	return { ...first, router, added: others, successor: successor?.session_id == null ? null : next, code };
 }
 
 /** A new order cancels such a session first, so that a late payment for it is refunded. */

@@ -3,8 +3,14 @@ import type { PaymentBody, RouterBody, SessionBody } from '#lib/server/api/contr
 import type { Queries } from '#lib/server/db/database.ts';
 import * as store from './store.ts';
 
+/** `isExtra`: its own time has ended, and extra time runs until `expires_at`. */
+export type ShownSession = SessionBody & { isExtra?: boolean };
+
+/** Reads a session during extra time after its end; null without such time. */
+export type ReadExtended = (id: number) => Promise<SessionBody | null>;
+
 export interface PurchasePart {
-	session: SessionBody;
+	session: ShownSession;
 	/** The payment that bought the session, otherwise the newest one. */
 	payment: PaymentBody | null;
 	/** Newest first; some may be refunded. */
@@ -89,6 +95,12 @@ async function replacedPayments(db: Queries, row: store.PurchaseRow): Promise<nu
 export function lastActive(parts: readonly PurchasePart[]): SessionBody | null {
 	const active = parts.map(({ session }) => session).filter(({ status }) => status === 'active');
 	return active.sort((a, b) => endOf(b) - endOf(a))[0] ?? null;
+}
+
+/** Reads a session as pages show it. */
+export async function shownSession(readExtended: ReadExtended, session: SessionBody): Promise<ShownSession> {
+	const extended = session.status === 'expired' ? await readExtended(session.id) : null;
+	return extended ? { ...extended, isExtra: true } : session;
 }
 
 const endOf = ({ expires_at }: SessionBody) => Date.parse(expires_at ?? '');

@@ -1,10 +1,11 @@
 import type { AccessKind } from '#lib/domain/access-kind.ts';
+import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 import { sha256 } from '../../platform/secrets.ts';
 import { CsvFileError, readCsv } from '../../platform/csv.ts';
 import {
 	cut,
 	MAX_NAME_CHARACTERS,
-	readFields,
+	readRouterFields,
 	ROUTER_FIELDS,
 	visible,
 	type PriceRules,
@@ -156,7 +157,7 @@ function readRow(input: RowInput): ImportedRouter | null {
 		name,
 		access_kind: kind,
 		...read
-	} = readFields(texts, settings, (_field, reason) => reasons.push(reason), note);
+	} = readRouterFields(texts, settings, (_field, reason) => reasons.push(reason), note);
 	if (read.security === 'nopass' && kind !== undefined && kind !== 'portal_login') {
 		reasons.push(`access kind "${kind}" on an open network: only portal_login works there`);
 	}
@@ -188,7 +189,7 @@ function readId(id: string, { earlier: { lineOfId }, line, reasons }: RowInput):
 
 /** Open networks support only sign-in at the hotspot. */
 function accessOf(
-	security: 'wpa' | 'nopass' | undefined,
+	security: WifiSecurity | undefined,
 	kind: AccessKind | undefined
 ): Pick<StatedFields, 'access_kind'> {
 	const access_kind = kind ?? (security === 'nopass' ? 'portal_login' : undefined);

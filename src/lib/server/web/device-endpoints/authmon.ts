@@ -29,11 +29,11 @@ interface NamedRequest {
 }
 
 /** Returns null for an unknown gateway. */
-type Answer = (key: string, request: NamedRequest) => Promise<string | null>;
+type Batcher = (key: string, request: NamedRequest) => Promise<string | null>;
 
-const batchers = new WeakMap<App, Answer>();
+const batchers = new WeakMap<App, Batcher>();
 
-function batcherOf(app: App): Answer {
+function batcherOf(app: App): Batcher {
 	const batcher =
 		batchers.get(app) ??
 		createRequestBatcher(BATCH_MS, (key: string, requests: readonly NamedRequest[]) =>
@@ -49,7 +49,7 @@ export const isAuthmon = ({ request, url }: RequestEvent): boolean =>
 		: request.method === 'POST' && USER_AGENT.test(request.headers.get('user-agent') ?? '');
 
 export async function answerAuthmon(event: RequestEvent): Promise<Response> {
-	const fields = await readFields(event);
+	const fields = await readParameters(event);
 	const request = fields && readAuthmonRequest(fields);
 	if (!request) return text('ERROR: not an authmon request', 400);
 	const hash = fields.get('gatewayhash') ?? '';
@@ -132,7 +132,7 @@ async function itemsFor(
 }
 
 /** Returns null if the body is too large. */
-async function readFields({ request, url }: RequestEvent): Promise<URLSearchParams | null> {
+async function readParameters({ request, url }: RequestEvent): Promise<URLSearchParams | null> {
 	if (request.method === 'GET') return url.searchParams;
 	if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) return null;
 	const body = await request.text();

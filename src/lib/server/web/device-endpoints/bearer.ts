@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { limitAddress } from '#lib/server/api/http/limits.ts';
+import { limitAddress } from '#lib/server/api/http/request-limits.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { logSecurity } from '../security-log.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';

@@ -1,7 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { readBody } from '#lib/server/api/http/read-body.ts';
-import { openndsLimits } from '#lib/server/gateways/limits.ts';
+import { openndsLimits } from '#lib/server/gateways/held-limits.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { authenticateGateway } from './bearer.ts';
 
@@ -40,13 +40,13 @@ async function answer(event: RequestEvent<{ gateway: string }>): Promise<Respons
 	await gateways.recordStatus(gateway, { seen: true });
 	const method = fields.get('method') ?? '';
 	if (method.endsWith('_deauth')) {
-		await access.endStay(gateway, device, countOf(fields, 'bytes_in') + countOf(fields, 'bytes_out'));
+		await access.endClient(gateway, device, countOf(fields, 'bytes_in') + countOf(fields, 'bytes_out'));
 		return new Response(null, { status: 204 });
 	}
 	if (method === 'ndsctl_auth') {
 		if (gateway.settings.level !== 4) return text('', 400);
 		if (!gateway.settings.binauthConfirms) await gateways.learn(gateway, { binauthConfirms: true });
-		const isConfirmed = await access.confirmStay(gateway, device);
+		const isConfirmed = await access.confirmClient(gateway, device);
 		return new Response(null, { status: isConfirmed ? 204 : 404 });
 	}
 	if (method !== 'auth_client') return text('', 400);
@@ -54,7 +54,7 @@ async function answer(event: RequestEvent<{ gateway: string }>): Promise<Respons
 	const takesLimits = fields.get('limits') === '1';
 	const holdsLimits = countOf(fields, 'version') >= HOLDS_LIMITS;
 	if (holdsLimits && !gateway.settings.binauthLimits) await gateways.learn(gateway, { binauthLimits: true });
-	const admitted = await access.admitStay(gateway, device);
+	const admitted = await access.admitClient(gateway, device);
 	if (admitted === null) return text('', 403);
 	const { seconds, speed, dataLeft } = admitted;
 	return text(takesLimits ? `${seconds} ${openndsLimits(speed, dataLeft)}` : String(seconds));

@@ -1,5 +1,6 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { hasNetworkPassword, type AccessKind } from '#lib/domain/access-kind.ts';
+import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
@@ -11,7 +12,7 @@ import { kindWords } from './access-words.ts';
 
 interface Choice {
 	kind: AccessKind;
-	security: 'wpa' | 'nopass';
+	security: WifiSecurity;
 }
 
 /** Value of a choice in the form. */

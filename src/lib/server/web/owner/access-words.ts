@@ -1,10 +1,11 @@
 import { hasNetworkPassword, type AccessKind } from '#lib/domain/access-kind.ts';
+import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 
 interface Shown {
 	access_kind: AccessKind;
-	security: 'wpa' | 'nopass';
+	security: WifiSecurity;
 	ssid: string;
 	networkPasswordKnown: boolean;
 }

@@ -74,7 +74,7 @@ export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
 
 /**
  * Throws 403 if the person may not use this form, for a suspended account, and during an administrator's
- * view. Every action must call it.
+ * view. Every action must call it. The account page stays: the password of a suspended account may be known to others.
  */
 export async function requireActiveOwner(event: RequestEvent): Promise<OwnerVisitor> {
 	const visitor = await ownerVisitor(event);
@@ -82,18 +82,20 @@ export async function requireActiveOwner(event: RequestEvent): Promise<OwnerVisi
 	// SvelteKit runs the action of the first such parameter.
 	const named = [...event.url.searchParams.keys()].find((name) => name.startsWith('/'));
 	check(event, visitor, named?.slice(1) ?? 'default');
-	if (visitor.isSuspended) error(403, m.owner_suspended_nothing());
+	if (visitor.isSuspended && routeOf(event) !== 'account') error(403, m.owner_suspended_nothing());
 	return visitor;
 }
 
 function check(event: RequestEvent, { account, role }: OwnerVisitor, action: string): void {
-	const id = event.route.id ?? '';
-	const route = id.replace(ROUTES, '').replace('[action]', event.params['action'] ?? '');
-	if (!ROUTES.test(id) || !rolesOf(route, action)) error(404, m.common_error_not_found());
+	const route = routeOf(event);
+	if (!ROUTES.test(event.route.id ?? '') || !rolesOf(route, action)) error(404, m.common_error_not_found());
 	if (mayDo(role, route, action)) return;
 	logSecurity(event, 'page refused', { account: account.id, reason: `not for the role ${role}` });
 	error(403, m.staff_refused());
 }
+
+const routeOf = ({ route, params }: RequestEvent): string =>
+	(route.id ?? '').replace(ROUTES, '').replace('[action]', params['action'] ?? '');
 
 export const ownRouter = (event: RequestEvent<{ router: string }>, owner: OwnerVisitor) =>
 	ownRouterOf(event, owner, idOf(event.params.router));

@@ -1,6 +1,7 @@
 import { fail, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
+import { normaliseEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';
-import { networkOf } from '../../api/http/limits.ts';
+import { networkOf } from '../../api/http/request-limits.ts';
 import type { Attempt } from '../../developer/sign-in/attempts.ts';
 import { sha256 } from '../../platform/secrets.ts';
 
@@ -30,7 +31,7 @@ export const tooManyMails = <Entry extends object>(
 	email: string,
 	entry: Entry
 ): Promise<Refusal<Entry> | null> =>
-	take(event, `sign-in-mail:email:${sha256(email.trim().toLowerCase())}`, MAILS, entry);
+	take(event, `sign-in-mail:email:${sha256(normaliseEmail(email))}`, MAILS, entry);
 
 async function take<Entry extends object>(
 	event: RequestEvent,

@@ -6,7 +6,7 @@ import { splitLanguage } from '#lib/i18n/path.ts';
 import type { Account } from '../../developer/accounts/accounts.ts';
 import { guessProblem } from '../../developer/sign-in/guessable.ts';
 import { LONGEST_SESSION_MS, type Auth } from '../../developer/sign-in/sign-in.ts';
-import { networkOf } from '../../api/http/limits.ts';
+import { networkOf } from '../../api/http/request-limits.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '../security-log.ts';
 import { attemptSucceeded, tooOften, tooSoon } from './sign-in-limits.ts';

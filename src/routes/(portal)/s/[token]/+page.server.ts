@@ -70,7 +70,8 @@ export const load: PageServerLoad = async (event) => {
 			ssid: apart(session.ssid),
 			signIn
 		}),
-		endText: endText(session, signIn),
+		/** The buyer's part of the API cannot end extra time. */
+		endText: pass?.session.isExtra ? null : endText(session, signIn),
 		...passData(event, purchase, shown, { device, signIn }),
 		...payingAgain(event, purchase, shown),
 		...addingTime(event, purchase, shown)
@@ -130,7 +131,9 @@ function payingAgain(event: PageServerLoadEvent, purchase: Purchase, { state: { 
 
 function addingTime(event: PageServerLoadEvent, purchase: Purchase, { pass, added, part }: PurchaseShown) {
 	const { config, purchases } = event.locals.app;
-	const mayAdd = pass !== null && purchase.router.status === 'online' && added?.action !== 'none';
+	// The API adds no time to a session that has expired.
+	const hasTime = pass !== null && !pass.session.isExtra;
+	const mayAdd = hasTime && purchase.router.status === 'online' && added?.action !== 'none';
 	const offersAdd = mayAdd && !sellsNothing(routerToAdd(purchase));
 	const asksMore = asksFor(event, 'more');
 	// Only on request or after a refusal: pages stay small, and a reload would empty the form.

@@ -2,7 +2,7 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
-import { readFields, type FormErrors } from '#lib/checkout/pay-form.ts';
+import { readTexts, type FormErrors } from '#lib/checkout/pay-form.ts';
 import { agreedWords } from '#lib/checkout/offer-words.ts';
 import { chargingMethods } from '#lib/checkout/price.ts';
 import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-guess.ts';
@@ -75,7 +75,7 @@ export const retry = (event: RequestEvent, token: string, { session }: Purchase,
 
 export async function payAgain(event: RequestEvent<{ token: string }>) {
 	const purchase = await findPurchase(event);
-	const entry = readFields(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
+	const entry = readTexts(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
 	const problems = retryProblems(purchase, entry);
 	if (Object.keys(problems).length > 0) return fail(400, { retried: entry, errors: problems });
 

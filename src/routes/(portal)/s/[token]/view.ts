@@ -10,7 +10,7 @@ import { refundNote } from '#lib/checkout/purchase/refund.ts';
 import { isRefused } from '#lib/checkout/purchase/refusal.ts';
 import { warnSeconds } from '#lib/checkout/purchase/seconds.ts';
 import { purchaseState, type PurchaseState, type PurchaseWords } from '#lib/checkout/purchase/state.ts';
-import type { PurchasePart, PurchaseView } from '#lib/server/portal/purchases/purchases.ts';
+import type { PurchasePart, PurchaseView, ShownSession } from '#lib/server/portal/purchases/purchases.ts';
 import type { PaymentBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { momentText } from '#lib/format/when.ts';
 
@@ -18,7 +18,7 @@ export type Purchase = PurchaseView;
 
 /** Active time: one session, or consecutive ones with one password. */
 interface Pass {
-	session: SessionBody;
+	session: ShownSession;
 	remainingSeconds: number;
 	totalSeconds: number;
 	/** The page warns when this much time is left. */
@@ -88,8 +88,7 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 }
 
 function passOf(parts: readonly PurchasePart[], now: Date): Pass | null {
-	const active = parts.map(({ session }) => session).filter(({ status }) => status === 'active');
-	active.sort((a, b) => moment(a.expires_at) - moment(b.expires_at));
+	const active = activeOf(parts).map(({ session }) => session);
 	const [first] = active;
 	const last = active.at(-1);
 	if (!first || !last || first.password === null) return null;
@@ -114,10 +113,15 @@ function dataOf(parts: readonly PurchasePart[], { pass_id, data_left_mb }: Sessi
 
 const moment = (text: string | null) => Date.parse(text ?? '');
 
-function firstActive(parts: readonly PurchasePart[]): PurchasePart {
+/** Active parts in the order of their ends. Of two passes (one has extra time), those of the one that ends last. */
+function activeOf(parts: readonly PurchasePart[]): PurchasePart[] {
 	const active = parts.filter(({ session }) => session.status === 'active');
-	active.sort((a, b) => moment(a.session.starts_at) - moment(b.session.starts_at));
-	const [first] = active;
+	active.sort((a, b) => moment(a.session.expires_at) - moment(b.session.expires_at));
+	return active.filter(({ session }) => session.pass_id === active.at(-1)?.session.pass_id);
+}
+
+function firstActive(parts: readonly PurchasePart[]): PurchasePart {
+	const [first] = activeOf(parts);
 	if (!first) throw new Error('A pass without an active session');
 	return first;
 }

@@ -30,7 +30,7 @@ export const actions: Actions = {
 		const { field } = await readFields(event.request);
 		const [id, outcome] = [Number(field('payment')), field('outcome')];
 		if (!isTestOutcome(outcome)) return fail(400, { problem: 'Choose a result for the payment.' });
-		if (!(await testPayments.settle(account, id, outcome))) {
+		if (!(await testPayments.setOutcome(account, id, outcome))) {
 			return fail(409, { problem: 'This payment is already settled, or it is not in this list.' });
 		}
 		redirect(303, `${HERE}?settled=${id}`);

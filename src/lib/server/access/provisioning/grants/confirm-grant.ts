@@ -39,11 +39,11 @@ export async function confirmGrant(
 		}
 		if (open.kind === 'runs' || !(await isAwaited(context, trx, grant, open))) return open.untilMs;
 		// Another gateway may have started the time with another end.
-		if (!(await sessions.startTime(trx, await passes.known(trx, passId)))) return now;
+		if (!(await sessions.startTime(trx, await passes.findOrThrow(trx, passId)))) return now;
 		for (const other of await store.openGrantsOf(trx, passId)) {
 			if (other.id !== id) await jobs.schedule(trx, GRANT_JOB, other.id, now);
 		}
-		return (await passes.known(trx, passId)).ends_at;
+		return (await passes.findOrThrow(trx, passId)).ends_at;
 	});
 	jobs.nudge();
 	return next;

@@ -37,7 +37,7 @@ export async function grantAtGateway(
 	if (!(await store.changeWanted(database.db, { id, revision }, to))) return now;
 	const login = await loginOf(context, grant, pass);
 	const result = await callGateway(context, gateway, () =>
-		controller.authorize(login, endMs, gateway, context.reach)
+		controller.authorize(login, endMs, gateway, context.transport)
 	);
 	if (!(result instanceof Unavailable)) {
 		const next = (await confirmGrant(context, grant, pass, endMs)) ?? clock.now();

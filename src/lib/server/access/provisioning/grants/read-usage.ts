@@ -33,11 +33,11 @@ export async function countUsage(
 	gateway: RegisteredGateway,
 	open: OpenPass
 ): Promise<OpenPass | null> {
-	const { database, gateways, jobs, clock, reach } = context;
+	const { database, gateways, jobs, clock, transport } = context;
 	const controller = controllerOf(gateway);
 	if (!controller || open.pass.data_limit_mb === null) return open;
 	const login = await loginOf(context, grant, open);
-	const counter = await tryCall(context, gateway, () => controller.usage(login, gateway, reach));
+	const counter = await tryCall(context, gateway, () => controller.usage(login, gateway, transport));
 	if (counter instanceof Unavailable) return open;
 	// A read says nothing about the trouble with what was sent.
 	await gateways.recordStatus(gateway, { seen: true });

@@ -60,7 +60,7 @@ async function callRevoke(
 	const open = await openPass(context.database.db, grant.pass_id, context.clock.now());
 	if (open && gateway.unresponsiveSince === null) await countUsage(context, grant, gateway, open);
 	const login = await loginOf(context, grant, null);
-	return callGateway(context, gateway, () => controller.disconnect(login, gateway, context.reach));
+	return callGateway(context, gateway, () => controller.disconnect(login, gateway, context.transport));
 }
 
 async function retryRevoke(

@@ -1,4 +1,4 @@
-import type { Answer, AuthorisedOutcome } from '../client.ts';
+import type { OperatorResponse, AuthorisedOutcome } from '../client.ts';
 import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import { busy, causeOf, refused, unanswered, unavailable } from '../outcomes.ts';
@@ -16,7 +16,7 @@ interface Read {
 }
 
 /** Collects the product code, the gateway code and its other form (`status_code`). */
-function read({ text }: Answer): Read {
+function read({ text }: OperatorResponse): Read {
 	const body = jsonObject(text);
 	const status = member(body, 'status');
 	const codes = [
@@ -45,7 +45,7 @@ const ROUTER = /^ROUTER\d+$/;
 const INVALID = /^ESB0000(08|33|34|35|36|39)$/;
 export const SIGNATURE_MISMATCH = 'DP00800001026';
 
-export const hasCode = (answer: Answer, code: string): boolean => read(answer).codes.has(code);
+export const hasCode = (answer: OperatorResponse, code: string): boolean => read(answer).codes.has(code);
 
 /** Named as in the Ugandan portal. */
 const REASONS: Readonly<Record<string, FailureReason>> = {

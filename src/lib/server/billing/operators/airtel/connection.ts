@@ -1,7 +1,7 @@
 import {
 	createClient,
 	createTokens,
-	fetchedAnswer,
+	tokenResponse,
 	type AuthorisedOutcome,
 	type FetchedToken
 } from '../client.ts';
@@ -78,7 +78,7 @@ export function createConnection(values: AirtelValues, { http, clock }: Operator
 }
 
 function signingKey(outcome: AuthorisedOutcome): FetchedToken {
-	const answer = fetchedAnswer(outcome);
+	const answer = tokenResponse(outcome);
 	if (answer.kind !== 'answer') return answer;
 	const value = textMember(member(jsonObject(answer.text), 'data'), 'key') ?? '';
 	return isKey(value)

@@ -11,7 +11,7 @@ import type {
 } from '../operator.ts';
 import { busy, causeOf, unavailable } from '../outcomes.ts';
 import { readCallback } from './callback.ts';
-import { findSettled } from './pull.ts';
+import { findTransaction } from './pull.ts';
 import { credentialsRefusal, isBeingProcessed, isTokenRefusal, reasonOf, submitOutcome } from './results.ts';
 import { checkSettings, MPESA_CURRENCY, SETTINGS, type MpesaValues } from './settings.ts';
 import {
@@ -127,7 +127,7 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	const id = attempt.operatorReference ?? claim?.operatorReference ?? null;
 	if (id === null) {
 		// No status read is possible, but the list of settled payments may contain the push.
-		const found = await settledRow(context, attempt);
+		const found = await findPulled(context, attempt);
 		if (!found) return { kind: 'unreadable', cause: 'the CheckoutRequestID was lost with its answer' };
 		return { kind: 'succeeded', ...found, currency: MPESA_CURRENCY, at: null };
 	}
@@ -146,11 +146,11 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 		return unavailable(`HTTP ${status} ${message ?? ''}`.trim(), retryAfterSeconds(headers));
 	}
 	if (code === '0') {
-		const settled = own?.providerReference ? own : await settledRow(context, attempt);
-		const amountMinor = settled?.amountMinor ?? own?.amountMinor ?? null;
+		const found = own?.providerReference ? own : await findPulled(context, attempt);
+		const amountMinor = found?.amountMinor ?? own?.amountMinor ?? null;
 		return {
 			kind: 'succeeded',
-			providerReference: settled?.providerReference ?? null,
+			providerReference: found?.providerReference ?? null,
 			amountMinor,
 			currency: amountMinor === null ? null : MPESA_CURRENCY,
 			at: null,
@@ -164,15 +164,15 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	return { kind: 'failed', reason: reasonOf(code), message: message ?? code, raw };
 }
 
-const settledRow = async (
+const findPulled = async (
 	{ values, clock, daraja }: MpesaContext,
 	payment: { reference: string; submittedAt: number | null }
-) => (values.MPESA_PULL === 'on' ? findSettled(daraja, values, payment, clock.now()) : null);
+) => (values.MPESA_PULL === 'on' ? findTransaction(daraja, values, payment, clock.now()) : null);
 
 async function refund(context: MpesaContext, by: Initiator, request: RefundRequest): Promise<SubmitOutcome> {
 	const { reference, providerReference } = request.payment;
 	const receipt =
-		providerReference ?? (await settledRow(context, { reference, submittedAt: null }))?.providerReference;
+		providerReference ?? (await findPulled(context, { reference, submittedAt: null }))?.providerReference;
 	if (receipt === undefined) return busy('The receipt is not known yet: it comes with the callback.');
 	const body = reversalBody(context.values, by, { ...request, receipt });
 	const outcome = await context.daraja.post('/mpesa/reversal/v1/request', body);

@@ -14,7 +14,7 @@ const MAX_PAGES = 20;
  * Searches the settled payments ("Pull Transactions", for registered shortcodes) for the account reference.
  * Returns null if it is not there or the list cannot be read.
  */
-export async function findSettled(
+export async function findTransaction(
 	daraja: Client,
 	values: MpesaValues,
 	{ reference, submittedAt }: { reference: string; submittedAt: number | null },

@@ -1,4 +1,4 @@
-import type { Answer, AuthorisedOutcome } from '../client.ts';
+import type { OperatorResponse, AuthorisedOutcome } from '../client.ts';
 import { jsonObject, textMember } from '../response.ts';
 import type { FailureReason, SubmitOutcome } from '../operator.ts';
 import { busy, reasonIn, refused, unanswered } from '../outcomes.ts';
@@ -35,7 +35,7 @@ export const isBeingProcessed = (code: string | null, text: string | null): bool
 	code === '4999' || /being processed|still (under|in) process/i.test(text ?? '');
 
 /** The token is invalid and the request was ignored: in practice HTTP 404 with this code. */
-export const isTokenRefusal = (answer: Answer): boolean =>
+export const isTokenRefusal = (answer: OperatorResponse): boolean =>
 	answer.status === 401 || textMember(jsonObject(answer.text), 'errorCode') === TOKEN_REFUSED;
 
 const TOKEN_REFUSED = '404.001.03';
@@ -56,7 +56,7 @@ export function submitOutcome(outcome: AuthorisedOutcome, reference: string): Su
 }
 
 /** Returns Daraja's words if it refuses the shortcode or its password; otherwise null. */
-export function credentialsRefusal({ text }: Answer): string | null {
+export function credentialsRefusal({ text }: OperatorResponse): string | null {
 	const message = textMember(jsonObject(text), 'errorMessage') ?? '';
 	return REFUSED_CREDENTIALS.test(message) ? message : null;
 }
@@ -65,7 +65,7 @@ const REFUSED_CREDENTIALS =
 	/merchant does not exist|wrong credentials|invalid (password|passkey|(business)?shortcode)/i;
 
 /** Returns the refusal if certainly nothing was queued; otherwise null. */
-function refusalOf({ status, text: raw }: Answer): SubmitOutcome | null {
+function refusalOf({ status, text: raw }: OperatorResponse): SubmitOutcome | null {
 	const body = jsonObject(raw);
 	const code = textMember(body, 'errorCode') ?? '';
 	const text = textMember(body, 'errorMessage') ?? '';

@@ -3,7 +3,7 @@ import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
 import { CURRENCIES, toMajor, toMinor } from '#lib/domain/money.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../response.ts';
-import type { Answer, Client } from '../client.ts';
+import type { OperatorResponse, Client } from '../client.ts';
 import type { OperatorAdapter, PaymentRequest, RefundRequest, SubmitOutcome } from '../operator.ts';
 import { causeOf, refused } from '../outcomes.ts';
 import { plainText } from '../plain-text.ts';
@@ -168,7 +168,7 @@ async function healthProblem({ values, wire, collection, disbursement }: MtnCont
 		: `${values.MTN_BASE_URL} does not answer: ${causeOf(payouts)}.`;
 }
 
-function refusedUser(product: string, { status, text }: Answer): string {
+function refusedUser(product: string, { status, text }: OperatorResponse): string {
 	const code = textMember(jsonObject(text), 'code');
 	const answer = `HTTP ${status}${code === null ? '' : ` ${code}`}`;
 	return `MTN MoMo refuses this user for ${product} (${answer}). Use one that was created with the subscription key of ${product}.`;

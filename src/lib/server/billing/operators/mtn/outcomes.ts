@@ -1,6 +1,6 @@
 import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
-import type { Answer, AuthorisedOutcome } from '../client.ts';
+import type { OperatorResponse, AuthorisedOutcome } from '../client.ts';
 import { busy, causeOf, NO_HINT, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
 
 /** Parses MTN's responses (momodeveloper.mtn.com, common errors). Payments and refunds share states and reasons. */
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	INVALID_CURRENCY: 'merchant_error',
 	TRANSFER_TYPE_UNKNOWN: 'merchant_error',
 	INTERNAL_PROCESSING_ERROR: 'provider_error',
-	SERVICE_UNAVAILABLE: 'provider_error'
+	SERVICE_UNAVAILABLE: 'provider_busy'
 };
 
 /** Listed among the failure reasons, but not final. */
@@ -148,4 +148,4 @@ const failureText = (reason: string | null): string =>
 		? 'INTERNAL_PROCESSING_ERROR: mostly missing funds'
 		: (reason ?? 'no reason given');
 
-const rawOf = ({ status, text }: Answer): string => `HTTP ${status} ${text}`.trim();
+const rawOf = ({ status, text }: OperatorResponse): string => `HTTP ${status} ${text}`.trim();

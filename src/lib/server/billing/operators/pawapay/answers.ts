@@ -84,7 +84,7 @@ export function statusOutcome(
 	const { code, message } = failureOf(data);
 	switch (textMember(data, 'status')) {
 		case 'COMPLETED':
-			return { kind: 'succeeded', ...settledOf(data), at: null, raw };
+			return { kind: 'succeeded', ...paidOf(data), at: null, raw };
 		case 'FAILED':
 			return {
 				...{ kind: 'failed', reason: reasonIn(REASONS, code, 'unknown_reason') },
@@ -96,7 +96,7 @@ export function statusOutcome(
 }
 
 /** Version 1 of the API, whose callbacks some accounts still get, calls the amount depositedAmount. */
-export function settledOf(data: unknown): {
+export function paidOf(data: unknown): {
 	providerReference: string | null;
 	amountMinor: number | null;
 	currency: string | null;

@@ -14,7 +14,7 @@ import type {
 import { NO_HINT, refused } from '../outcomes.ts';
 import { plainText } from '../plain-text.ts';
 import { amountRule, usualDecimals, wireAmount } from './amounts.ts';
-import { settledOf, statusOutcome, submitOutcome } from './answers.ts';
+import { paidOf, statusOutcome, submitOutcome } from './answers.ts';
 import { createCache, type Cache } from './cache.ts';
 import { createCalls, type Calls } from './calls.ts';
 import { CONFIGURATION_PATH, readConfiguration, type ActiveConfiguration } from './configuration.ts';
@@ -194,7 +194,7 @@ async function parseCallback(context: PawapayContext, raw: RawCallback): Promise
 		authentic: !isVerified ? 'absent' : (await isAuthentic(context, raw)) ? 'verified' : 'invalid',
 		// A refund's callback is about the refund, even if it names the deposit.
 		reference: textMember(body, 'refundId') ?? textMember(body, 'depositId'),
-		...settledOf(body)
+		...paidOf(body)
 	};
 }
 

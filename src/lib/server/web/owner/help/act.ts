@@ -46,7 +46,7 @@ export async function act(event: ActionEvent, owner: OwnerVisitor) {
 		return refused(400, m.help_reason_wrong({ max: String(MAX_REASON) }));
 	const { app, origin } = event.locals;
 	const { accountId, personId } = owner.actor;
-	const order = { app, accountId, personId, origin, by: editorOf(owner).by, note, field };
+	const order = { app, accountId, personId, origin, by: editorOf(owner).by, note, field, facts };
 	const outcome = await action.run(order, facts.session.id);
 	if (outcome === 'done') redirect(303, link(`/owner/help/${facts.session.id}?done=${event.params.action}`));
 	if ('refusal' in outcome) return refused(409, outcome.refusal);

@@ -1,6 +1,6 @@
 import { endsByItself } from '#lib/domain/access-kind.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
-import { EXTRA_TIMES, MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/extra-time.ts';
+import { EXTRA_TIME_AFTER_END_MS, EXTRA_TIMES, MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/extra-time.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { link } from '#lib/i18n/current.ts';
@@ -21,6 +21,7 @@ interface Order {
 	by: string;
 	note: string;
 	field: Fields;
+	facts: PurchaseFacts;
 }
 
 /** Done, the facts to show once, or why nothing changed. */
@@ -45,6 +46,13 @@ interface HelpAction {
 
 const isActive = ({ session }: PurchaseFacts) => session.status === 'active';
 
+/** The time has ended, and extra time can follow: the buyer's page shows the new password. */
+const mayGoOn = ({ session: { status, ended_at: endedAt }, payment, hasPage, now }: PurchaseFacts) =>
+	status === 'expired' &&
+	payment?.status === 'success' &&
+	hasPage &&
+	now <= (endedAt ?? 0) + EXTRA_TIME_AFTER_END_MS;
+
 const showCode: HelpAction = {
 	link: m.help_code,
 	title: m.help_code_title,
@@ -66,18 +74,24 @@ function codeCard(origin: string, { token, code }: { token: string; code: string
 const extend: HelpAction = {
 	link: m.help_extend,
 	title: m.help_extend_title,
-	text: () => m.help_extend_text({ max: formatDuration(`${MAX_EXTRA_MINUTES_PER_DAY / 60}h`) }),
+	text(facts) {
+		const text = m.help_extend_text({ max: formatDuration(`${MAX_EXTRA_MINUTES_PER_DAY / 60}h`) });
+		return isActive(facts) ? text : `${m.help_extend_again()} ${text}`;
+	},
 	button: m.help_extend,
 	durations: EXTRA_TIMES,
-	isPossible: isActive,
-	async run({ app, accountId, personId, note, field }, id) {
+	isPossible: (facts) => isActive(facts) || mayGoOn(facts),
+	async run({ app, accountId, personId, note, field, facts }, id) {
 		const duration = EXTRA_TIMES.find((one) => one === field('duration'));
 		const form = field('form');
 		if (!duration || !PURCHASE_TOKEN_PATTERN.test(form)) return { refusal: m.help_extend_choose() };
+		const isOver = facts.session.status === 'expired';
+		if (isOver && !facts.hasPage) return { refusal: m.help_extend_over() };
 		const order = { personId, note, duration, form };
 		const result = await app.sessions.giveExtraTime(accountId, id, order);
 		if (result === 'given') return 'done';
-		return { refusal: result === 'limit' ? m.help_extend_limit() : m.help_extend_nothing() };
+		if (result === 'limit') return { refusal: m.help_extend_limit() };
+		return { refusal: isOver ? m.help_extend_over() : m.help_extend_nothing() };
 	},
 	done: m.help_extend_done
 };
@@ -87,7 +101,10 @@ const move: HelpAction = {
 	title: m.help_move_title,
 	text: m.help_move_text,
 	button: m.help_move,
-	isPossible: (facts) => isActive(facts) && facts.hasPage && endsByItself(facts.session.access_kind),
+	isPossible: (facts) =>
+		(isActive(facts) || facts.extraUntil !== null) &&
+		facts.hasPage &&
+		endsByItself(facts.session.access_kind),
 	async run({ app, accountId, by, note }, id) {
 		const result = await app.help.moveDevice(accountId, id, { by, note });
 		if (result === 'moved' || result === 'unchanged') return 'done';

@@ -44,7 +44,7 @@ export async function purchasePage(
 		),
 		refundNote: refundNote(facts, mayDo(role, 'help/[session]/refund')),
 		done: HELP_ACTIONS.get(url.searchParams.get('done') ?? '')?.done?.() ?? null,
-		timeline: timelineOf(facts, boughtText(session)).map(({ at, text }) => ({
+		timeline: timelineOf(facts, boughtText(session), timeZone).map(({ at, text }) => ({
 			when: moment(at, timeZone, { second: '2-digit' }),
 			text
 		}))
@@ -59,11 +59,13 @@ function refundNote({ payment, isRefundable }: PurchaseFacts, mayRefund: boolean
 }
 
 /** Returns the result that the buyer's page shows, without the password and the code. */
-function buyersText({ session, payment, now }: PurchaseFacts, timeZone: string): string {
-	const { amount_minor, currency, expires_at: end } = session;
+function buyersText({ session, payment, extraUntil, now }: PurchaseFacts, timeZone: string): string {
+	const { amount_minor, currency } = session;
+	const end = extraUntil ?? session.expires_at;
 	const { title, text } = purchaseState(
 		{
-			status: session.status,
+			status: extraUntil === null ? session.status : 'active',
+			isExtra: extraUntil !== null,
 			status_reason: session.status_reason,
 			expires_at: isoTime(end),
 			access: { kind: session.access_kind }

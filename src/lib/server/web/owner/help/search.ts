@@ -43,14 +43,15 @@ const canBeFound = (typed: string): boolean =>
 	typed.length <= MAX_TYPED && !/\p{Cc}/u.test(typed) && (typed.length >= MIN_TYPED || /^\d+$/.test(typed));
 
 /** Describes a purchase in a list, and at the top of its page. */
-export function summaryOf({ session, payment }: FoundPurchase, timeZone: string) {
+export function summaryOf(found: Parameters<typeof helpState>[0], timeZone: string) {
+	const { session, payment } = found;
 	return {
 		id: session.id,
 		phone: maskPhone((payment ?? session).phone),
 		router: session.router_name,
 		bought: boughtText(session),
 		when: moment(session.created_at, timeZone),
-		mark: stateMark(helpState({ session, payment }))
+		mark: stateMark(helpState(found))
 	};
 }
 

@@ -1,11 +1,16 @@
 import * as m from '#lib/i18n/messages.js';
-import type { FoundPurchase } from '#lib/server/owner/help/help.ts';
+import type { FoundPurchase, PurchaseFacts } from '#lib/server/owner/help/help.ts';
 
 /** The state of a purchase for the person who helps its buyer. */
 type HelpState =
 	'waiting' | 'unknown' | 'unpaid' | 'paid' | 'active' | 'ended' | 'refunding' | 'refunded' | 'refund_failed';
 
-export function helpState({ session, payment }: FoundPurchase): HelpState {
+export function helpState({
+	session,
+	payment,
+	extraUntil
+}: FoundPurchase & Partial<Pick<PurchaseFacts, 'extraUntil'>>): HelpState {
+	if (extraUntil != null) return 'active';
 	switch (session.status) {
 		case 'activating':
 			return 'paid';

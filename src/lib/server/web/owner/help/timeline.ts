@@ -1,6 +1,7 @@
 import { formatDuration } from '#lib/domain/duration.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
+import { moment } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { PurchaseFacts } from '#lib/server/owner/help/help.ts';
 
@@ -13,17 +14,14 @@ interface Entry {
 type Payment = PurchaseFacts['payments'][number];
 
 /** Says what happened to a purchase, oldest first, in plain words and without secrets. */
-export function timelineOf(facts: PurchaseFacts, bought: string): Entry[] {
+export function timelineOf(facts: PurchaseFacts, bought: string, timeZone: string): Entry[] {
 	const { session, payments, now } = facts;
 	const entries = [
 		{ at: session.created_at, text: m.help_at_ordered({ what: bought }) },
 		...payments.flatMap(paymentEntries),
 		...refundEntries(facts),
 		...reviewEntries(facts),
-		...facts.extraTime.map(({ seconds, created_at: at }) => ({
-			at,
-			text: m.help_at_extended({ duration: formatDuration(`${seconds / 60}m`) })
-		})),
+		...extraTimeEntries(facts, timeZone),
 		...accessEntries(facts),
 		...deviceEntries(facts),
 		...endEntries(facts)
@@ -125,6 +123,21 @@ function deviceEntries({ slots, grants }: PurchaseFacts): Entry[] {
 	const first = new Map(connected.toReversed().map(({ mac, at }) => [mac, at]));
 	const left = slots.flatMap(({ released_at: at }) => (at === null ? [] : [{ at, text: m.help_at_left() }]));
 	return [...[...first.values()].map((at) => ({ at, text: m.help_at_connected() })), ...left];
+}
+
+/** Extra time after the end is apart from the time that was bought, so it says when it ends. */
+function extraTimeEntries({ session, extraTime, extraUntil, now }: PurchaseFacts, timeZone: string): Entry[] {
+	let end: number | null = null;
+	const given = extraTime.map(({ seconds, created_at: at }) => {
+		const duration = formatDuration(`${seconds / 60}m`);
+		if (session.status !== 'expired' || at < (session.ended_at ?? at))
+			return { at, text: m.help_at_extended({ duration }) };
+		end = Math.max(at, end ?? at) + seconds * 1000;
+		return { at, text: m.help_at_extended_after({ duration, time: moment(end, timeZone) }) };
+	});
+	return end === null || extraUntil !== null
+		? given
+		: [...given, { at: Math.min(end, now), text: m.help_at_over() }];
 }
 
 function endEntries({ session }: PurchaseFacts): Entry[] {

@@ -1,5 +1,5 @@
 import * as m from '#lib/i18n/messages.js';
-import { readFields } from '#lib/checkout/pay-form.ts';
+import { readTexts } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
 import { retry, retryProblems } from '../../../s/[token]/retry.ts';
@@ -8,7 +8,7 @@ import type { RequestHandler } from './$types';
 
 /** Pays the purchase of the form's `token` again. Returns its new `{ token }`, or `{ errors }` by field. */
 export const POST: RequestHandler = async (event) => {
-	const entry = readFields(await readForm(event.request), ['token', 'paymentMethod', 'phone', 'quoted']);
+	const entry = readTexts(await readForm(event.request), ['token', 'paymentMethod', 'phone', 'quoted']);
 	try {
 		const purchase = await event.locals.app.purchases.find(apiClient(event), entry.token);
 		if (!purchase) return refused({ form: m.purchase_not_found() }, 404);

@@ -1,4 +1,4 @@
-import { readFields } from '#lib/checkout/pay-form.ts';
+import { readTexts } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
 import { answer, unanswered } from '../../../status.ts';
@@ -10,7 +10,7 @@ const MAX_STEPS = 8;
 
 /** Reads the purchase of the form's `token` (KioskPurchase) or its replacement; 404 if there is none. */
 export const POST: RequestHandler = async (event) => {
-	let { token } = readFields(await readForm(event.request), ['token']);
+	let { token } = readTexts(await readForm(event.request), ['token']);
 	try {
 		for (let steps = 0; steps < MAX_STEPS; steps += 1) {
 			const found = await event.locals.app.purchases.find(apiClient(event), token);

@@ -1,4 +1,4 @@
-import { readFields } from '#lib/checkout/pay-form.ts';
+import { readTexts } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../../../api-errors.ts';
 import { sendCodeOf } from '../../../s/[token]/code-by-sms.ts';
@@ -8,7 +8,7 @@ import type { RequestHandler } from './$types';
 
 /** Sends the code of the form's `token` by SMS. Returns the purchase (KioskPurchase); 404 if there is none. */
 export const POST: RequestHandler = async (event) => {
-	const { token } = readFields(await readForm(event.request), ['token']);
+	const { token } = readTexts(await readForm(event.request), ['token']);
 	try {
 		const found = await event.locals.app.purchases.find(apiClient(event), token);
 		if (!found) return answer({ state: null }, 404);

@@ -1,10 +1,10 @@
-import { readFields } from '#lib/checkout/pay-form.ts';
+import { readTexts } from '#lib/checkout/pay-form.ts';
 import { readForm } from '../../../api-errors.ts';
 import { answerState } from '../../../status.ts';
 import type { RequestHandler } from './$types';
 
 /** The form has the purchase's `token`: browsers and logs would keep one in the URL. */
 export const POST: RequestHandler = async (event) => {
-	const { token } = readFields(await readForm(event.request), ['token']);
+	const { token } = readTexts(await readForm(event.request), ['token']);
 	return answerState(event, token, ({ watch }) => watch);
 };

@@ -37,7 +37,7 @@ export const load: PageServerLoad = async (event) => {
 		words: languages.map((locale) => posterWords(locale, router, { takesCode, joinsFirst })),
 		name,
 		nameSize: nameSize(name),
-		place: brand?.name && brand.name !== router.name ? router.name : null,
+		location: brand?.name && brand.name !== router.name ? router.name : null,
 		logo: brand?.logo && { url: brand.logo.url, ...logoBox(brand.logo, LOGO.tall, LOGO.widest) },
 		ssid: router.ssid,
 		qr: qrSvg(joinsFirst ? wifiQrText({ ...router, password: null }) : address),

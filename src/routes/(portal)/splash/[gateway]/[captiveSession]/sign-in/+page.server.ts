@@ -2,8 +2,8 @@ import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { readFields } from '#lib/checkout/pay-form.ts';
-import { takeSignIn } from '#lib/server/api/http/limits.ts';
+import { readTexts } from '#lib/checkout/pay-form.ts';
+import { takeSignIn } from '#lib/server/api/http/request-limits.ts';
 import { orUnavailable, readForm } from '../../../../api-errors.ts';
 import { findGateway, findRouter, captiveSessionPath } from '../../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
@@ -29,7 +29,7 @@ export const actions: Actions = {
 	default: async (event) => {
 		const { gateway, captiveSession } = await findCaptiveSession(event);
 		const { apiBuyers, captiveSessions } = event.locals.app;
-		const sent = readFields(await readForm(event.request), ['user', 'password']);
+		const sent = readTexts(await readForm(event.request), ['user', 'password']);
 		const [user, password] = [sent.user.slice(0, MAX_TYPED), sent.password.slice(0, MAX_TYPED)];
 		const seconds = await takeSignIn(event, captiveSession.id);
 		if (seconds !== null) {

@@ -27,21 +27,21 @@ interface Options {
 }
 
 /** Adds the base map, and again in the colours of a new theme. */
-export function layGround(map: L.Map, options: Options): void {
+export function addBaseMap(map: L.Map, options: Options): void {
 	const facts = fetch(options.address)
 		.then((response) => response.json() as Promise<Facts>)
 		.catch((): Facts => ({ kind: 'none' }));
-	let ground: Ground | null = null;
+	let baseMap: BaseMap | null = null;
 	const lay = () => {
-		ground?.remove();
-		const next = (ground = new Ground(map, options));
+		baseMap?.remove();
+		const next = (baseMap = new BaseMap(map, options));
 		void facts.then((found) => next.lay(found));
 	};
 	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', lay);
 	lay();
 }
 
-class Ground {
+class BaseMap {
 	readonly #map: L.Map;
 	readonly #options: Options;
 	readonly #parts: (() => void)[] = [];

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import type { Base } from '../base.ts';
 import { createHttpClient, type HttpClient } from '../platform/http/http-client.ts';
 import { resolvePublicly } from '../platform/ssrf/ssrf-lookup.ts';
-import type { Reach } from './gateway.ts';
+import type { GatewayTransport } from './gateway.ts';
 
 const HTTP_TIMEOUT_MS = 10_000;
 const PROGRAM_TIMEOUT_MS = 10_000;
@@ -11,10 +11,10 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** HTTP clients kept, one for each certificate of a gateway. The oldest is closed first. */
 const MAX_CLIENTS = 200;
 
-export function createReach({
+export function createGatewayTransport({
 	clock,
 	traces
-}: Pick<Base, 'clock' | 'traces'>): Reach & { stop(): Promise<void> } {
+}: Pick<Base, 'clock' | 'traces'>): GatewayTransport & { stop(): Promise<void> } {
 	const clients = new Map<string, HttpClient>();
 
 	function clientFor(certificate: string | null, isPublic: boolean): HttpClient {

@@ -3,7 +3,7 @@ import type { App } from '#lib/server/app.ts';
 import type { OperatorAdapter } from '#lib/server/billing/operators/operator.ts';
 import { fail, ok, type Finding } from '#lib/server/checks/finding.ts';
 import { storedOperatorFindings } from '#lib/server/checks/operators.ts';
-import { messageOf } from '../support/errors.ts';
+import { messageOf } from '#lib/server/platform/errors.ts';
 
 const LIMIT_MS = 10 * 1000;
 

@@ -9,19 +9,20 @@ import * as store from './grants/store.ts';
 import { releaseGrants } from './request-grant.ts';
 import { needsGrants } from './targets.ts';
 
-/** Stops waiting for the gateway this long before the end of added time. */
+/** Stops waiting for the gateway this long before the end of the time. */
 const LAST_LOOK_MS = 60_000;
 
 /**
- * Refunds added time that the gateway does not know ten minutes after its start (job ADDED_JOB). The gateway
- * disconnected the buyer at the old end. Time that follows is refunded too, and the pass is over. If the
- * operator cannot refund, calls continue until shortly before the end. Then a person decides.
+ * Refunds time that started without a confirmation, if the gateway does not know it ten minutes later (job
+ * UNCONFIRMED_JOB): added time, whose buyer was disconnected at the old end, and time whose first device came
+ * after its start. Time that follows is refunded too, and the pass is over. If the operator cannot refund, calls
+ * continue until shortly before the end. Then a person decides.
  * @returns when to run again, or null when the gateway knows, or the time is over or refunded
  */
-export async function checkAddedTime(context: AccessContext, sessionId: number): Promise<number | null> {
+export async function refundUnconfirmed(context: AccessContext, sessionId: number): Promise<number | null> {
 	const { database, clock, jobs, sessions, payments } = context;
 	const next = await database.transact(async (trx) => {
-		const session = await sessions.known(trx, sessionId);
+		const session = await sessions.findOrThrow(trx, sessionId);
 		const { starts_at: startsAt, expires_at: expiresAt, pass_id: passId, status } = session;
 		if (startsAt === null || expiresAt === null || passId === null) return null;
 		if (status !== 'active' && status !== 'expired') return null;
@@ -29,15 +30,15 @@ export async function checkAddedTime(context: AccessContext, sessionId: number):
 		if (clock.now() < startsAt + ACTIVATION_TIMEOUT_MS) return startsAt + ACTIVATION_TIMEOUT_MS;
 		// Only paid time is refunded: a gateway may miss the end of free time.
 		const paidUntil = expiresAt - (await sessions.extraTimeMs(trx, sessionId));
-		const added = { passId, routerId: session.router_id, startsAt, expiresAt: paidUntil };
-		if (await isKnown(context, trx, added)) return null;
+		const time = { passId, routerId: session.router_id, startsAt, expiresAt: paidUntil };
+		if (await isKnown(context, trx, time)) return null;
 		const isRefundable = (one: SessionRow) => payments.canBeRefunded(trx, paymentOf(one));
 		const lastLookAt = expiresAt - LAST_LOOK_MS;
 		if (clock.now() < lastLookAt && !(await isRefundable(session))) return lastLookAt;
 		let isOver = true;
 		for (const one of [session, ...(await sessions.laterInPass(trx, session))]) {
 			if (one.id !== sessionId && !(await isRefundable(one))) isOver = false;
-			else if (await sessions.cancelAddedTime(trx, one.id))
+			else if (await sessions.cancelUnconfirmed(trx, one.id))
 				await payments.refundUnprovisioned(trx, paymentOf(one));
 		}
 		if (isOver) await releaseGrants(context, trx, passId);
@@ -48,11 +49,11 @@ export async function checkAddedTime(context: AccessContext, sessionId: number):
 }
 
 function paymentOf({ id, payment_id: paymentId }: SessionRow): number {
-	if (paymentId === null) throw new Error(`Session ${id} was added unpaid`);
+	if (paymentId === null) throw new Error(`Session ${id} runs unpaid`);
 	return paymentId;
 }
 
-interface AddedTime {
+interface PaidTime {
 	passId: number;
 	routerId: number;
 	startsAt: number;
@@ -60,8 +61,8 @@ interface AddedTime {
 }
 
 /** Whether the gateway of the buyer's device knows the new end; without a device, whether any does. */
-async function isKnown(context: AccessContext, trx: Tx, added: AddedTime): Promise<boolean> {
-	const { passId, routerId, startsAt } = added;
+async function isKnown(context: AccessContext, trx: Tx, time: PaidTime): Promise<boolean> {
+	const { passId, routerId, startsAt } = time;
 	const gateways = await context.gateways.ofRouter(trx, routerId);
 	const [newest] = await devicesOf(trx, { id: passId, router_id: routerId }, context.clock.now());
 	const own = gateways.find(({ id }) => id === newest?.gateway_id);
@@ -71,21 +72,21 @@ async function isKnown(context: AccessContext, trx: Tx, added: AddedTime): Promi
 	const sharing = own ? await context.gateways.sharingConsole(trx, own) : [];
 	const atOwn = grants.filter(({ gateway_id: id }) => sharing.includes(id));
 	const relevant = atOwn.length > 0 ? atOwn : grants;
-	if (relevant.some((grant) => hasLearnt(grant, gateways, added))) return true;
+	if (relevant.some((grant) => hasLearnt(grant, gateways, time))) return true;
 	// A device may be online at a gateway without grants. If that sends no reports, the sign-in counts.
 	const lastSign = (slot: SlotRow) => (slot.expected_until === null ? slot.reported_at : slot.bound_at);
 	return (await slotsOf(trx, passId)).some((slot) => lastSign(slot) > startsAt);
 }
 
-/** A polling gateway confirms only devices that come, so a fetch after the old end counts too. */
+/** A polling gateway confirms only devices that come in, so for one that is in, a fetch after the start counts too. */
 function hasLearnt(
 	grant: store.GrantRow,
 	gateways: readonly RegisteredGateway[],
-	{ startsAt, expiresAt }: AddedTime
+	{ startsAt, expiresAt }: PaidTime
 ): boolean {
 	const { confirmed_end_at: confirmed, requested_end_at: requested, updated_at: requestedAt } = grant;
 	if ((confirmed ?? 0) >= expiresAt - SAME_END_MS) return true;
 	const gateway = gateways.find(({ id }) => id === grant.gateway_id);
-	const isFetched = gateway?.mode === 'poll' && requestedAt > startsAt;
+	const isFetched = gateway?.mode === 'poll' && confirmed !== null && requestedAt > startsAt;
 	return isFetched && (requested ?? 0) >= expiresAt - SAME_END_MS;
 }

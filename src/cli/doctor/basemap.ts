@@ -1,6 +1,7 @@
 import { NotAnArchive, readArchive } from '#lib/server/map/basemap.ts';
 import type { Config } from '#lib/server/config/config.ts';
-import { isExpected, messageOf } from '../support/errors.ts';
+import { messageOf } from '#lib/server/platform/errors.ts';
+import { isExpected } from '../support/errors.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
 
 const MIB_BYTES = 1024 ** 2;

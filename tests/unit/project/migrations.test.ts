@@ -1,0 +1,29 @@
+/**
+ * Expand, then contract: while processes restart one after the other, the release before shares the database. A migration
+ * takes away what no release in use reads, and its file says so: "Contract: unused since RELEASE".
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { DIALECTS, type Migration } from '../../../src/lib/server/db/migrate.ts';
+
+const folder = new URL('../../../src/lib/server/db/migrations/', import.meta.url);
+const files = readdirSync(folder).sort();
+/** The newest from before this rule. */
+const LAST_FREE = '0057-gateway-installations.ts';
+const TAKES_AWAY = /\bdrop (table|column)\b|\brename (to|column)\b|\bset not null\b/i;
+const REASON = /Contract: unused since \S+/;
+
+async function takesAway(file: string): Promise<boolean> {
+	const exported: Migration[] = Object.values(await import(new URL(file, folder).href));
+	return exported.some(({ statements }) => statements(DIALECTS.postgres).some((sql) => TAKES_AWAY.test(sql)));
+}
+
+it('a migration takes nothing away, or names the release that stopped using it', async () => {
+	const found: string[] = [];
+	for (const file of files) if (await takesAway(file)) found.push(file);
+	expect(found).toContain('0052-staff.ts');
+	const unexplained = found.filter(
+		(file) => file > LAST_FREE && !REASON.test(readFileSync(new URL(file, folder), 'utf8'))
+	);
+	expect(unexplained).toEqual([]);
+});
