@@ -2,7 +2,7 @@ import { asOfNow, type Sessions } from '#lib/server/billing/sessions/sessions.ts
 import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Operators } from '#lib/server/billing/operators/registry.ts';
 import { REPORT_LIFETIME_MS, type Access } from '#lib/server/access/access.ts';
-import type { Audit } from '#lib/server/audit/audit.ts';
+import type { Audit, Author } from '#lib/server/audit/audit.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
@@ -22,12 +22,6 @@ interface HelpContext {
 	sessions: Pick<Sessions, 'extraTimeEnd'>;
 	purchases: Pick<Purchases, 'sessionsOfCode' | 'pageOf'>;
 	access: Pick<Access, 'moveForHelp'>;
-}
-
-/** The person who helps, and the reason. */
-interface Author {
-	by: string;
-	note: string;
 }
 
 /** Finds the purchases at an owner's routers, and what happened to one. Another owner's purchase does not exist here. */
