@@ -3,7 +3,7 @@ import { createHttpClient } from '../http/http-client.ts';
 import type { Log } from '../log.ts';
 import type { BegunSpan, Span } from './traces.ts';
 
-export interface EndedSpan extends Span {
+interface EndedSpan extends Span {
 	traceId: string;
 	spanId: string;
 	parentSpanId: string | undefined;

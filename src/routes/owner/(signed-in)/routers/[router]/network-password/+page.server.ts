@@ -2,7 +2,7 @@ import { fail, redirect } from '@sveltejs/kit';
 import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
-import { InputError } from '#lib/server/access/access.ts';
+import { InputError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { wifiPasswordText } from '#lib/server/web/owner/access-form.ts';
 import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
