@@ -9,7 +9,6 @@ import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { Purchases } from '#lib/server/portal/purchases/purchases.ts';
 import * as store from './store.ts';
 
-export type { Span } from './store.ts';
 export type FoundPurchase = Awaited<ReturnType<Help['search']>>['data'][number];
 export type PurchaseFacts = NonNullable<Awaited<ReturnType<Help['read']>>>;
 
@@ -33,7 +32,7 @@ export const createHelp = (context: HelpContext) => ({
 	 * @param typed a resume code, the last four digits or the whole number, a transaction id of the operator, or a
 	 * payment's number; '' for all purchases of the span
 	 */
-	search: (accountId: number, typed: string, span: store.Span, limit: number) =>
+	search: (accountId: number, typed: string, span: store.TimeRange, limit: number) =>
 		search(context, accountId, typed, span, limit),
 	/** Returns null for an unknown session and for one at another owner's router. */
 	read: (accountId: number, sessionId: number) => read(context, accountId, sessionId),
@@ -49,7 +48,7 @@ async function search(
 	context: HelpContext,
 	accountId: number,
 	typed: string,
-	span: store.Span,
+	span: store.TimeRange,
 	limit: number
 ) {
 	const { db } = context.database;
