@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/format/time.ts';
-import { intlLocales } from '../i18n/intl.ts';
+import { dateFormat } from '../i18n/intl.ts';
 import { moment } from './text.ts';
 
 const UNITS = [
@@ -19,7 +19,7 @@ export function agoText(at: number, now: number, timeZone: string): string {
 
 /** Formats a day: "12 Mar 2026". */
 export const dayText = (at: number, timeZone: string): string =>
-	new Intl.DateTimeFormat(intlLocales(), {
+	dateFormat({
 		timeZone,
 		day: 'numeric',
 		month: 'short',

@@ -1,6 +1,6 @@
 import { formatMoney } from '#lib/domain/money.ts';
 import { DAY_MS } from '#lib/format/time.ts';
-import { apart, intlLocales } from '#lib/i18n/intl.ts';
+import { apart, dateFormat } from '#lib/i18n/intl.ts';
 import type { Period } from '#lib/format/calendar.ts';
 
 /** Formats an amount as "UGX 4,500", negative as "−UGX 4,500". */
@@ -11,7 +11,7 @@ export function money(major: number, currency: string): string {
 
 /** Formats a time as "21 Nov, 16:40". */
 export const moment = (at: number, timeZone: string, more: Intl.DateTimeFormatOptions = {}): string =>
-	new Intl.DateTimeFormat(intlLocales(), {
+	dateFormat({
 		...more,
 		timeZone,
 		day: 'numeric',
@@ -22,7 +22,7 @@ export const moment = (at: number, timeZone: string, more: Intl.DateTimeFormatOp
 	}).format(at);
 
 const day = (date: string, options: Intl.DateTimeFormatOptions) =>
-	new Intl.DateTimeFormat(intlLocales(), { timeZone: 'UTC', ...options }).format(Date.parse(date));
+	dateFormat({ timeZone: 'UTC', ...options }).format(Date.parse(date));
 
 /** Names a day in a row of days: "21 Nov". */
 export const dayName = (date: string): string => day(date, { day: 'numeric', month: 'short' });
@@ -32,9 +32,7 @@ const FIRST_WEEKDAY = '2026-11-23';
 
 /** Names a day of the week, "Mon" for 0. */
 export const weekdayName = (index: number): string =>
-	new Intl.DateTimeFormat(intlLocales(), { timeZone: 'UTC', weekday: 'short' }).format(
-		Date.parse(FIRST_WEEKDAY) + index * DAY_MS
-	);
+	dateFormat({ timeZone: 'UTC', weekday: 'short' }).format(Date.parse(FIRST_WEEKDAY) + index * DAY_MS);
 
 /** Names a day, week or month: "Saturday 21 November 2026", "16 – 22 November 2026", "November 2026". */
 export function periodName(period: Period, start: string, end: string): string {
@@ -42,6 +40,6 @@ export function periodName(period: Period, start: string, end: string): string {
 		return day(start, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 	}
 	if (period === 'monthly') return day(start, { month: 'long', year: 'numeric' });
-	const range = new Intl.DateTimeFormat(intlLocales(), { timeZone: 'UTC', dateStyle: 'long' });
+	const range = dateFormat({ timeZone: 'UTC', dateStyle: 'long' });
 	return range.formatRange(Date.parse(start), Date.parse(end));
 }

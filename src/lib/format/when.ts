@@ -1,6 +1,6 @@
 import { DAY_MS } from '#lib/format/time.ts';
 import { currentLocale } from '../i18n/current.ts';
-import { intlLocales } from '../i18n/intl.ts';
+import { dateFormat } from '../i18n/intl.ts';
 import * as m from '../i18n/messages.js';
 import { dateAt, timeAt } from './calendar.ts';
 import { timeLeft, type TimeLeftWords } from './time-left.ts';
@@ -16,7 +16,7 @@ export function momentText(moment: Date, now: Date, timeZone: string): string {
 	const day = dateAt(moment.getTime(), timeZone);
 	if (day === dateAt(now.getTime(), timeZone)) return clock;
 	if (day === dateAt(now.getTime() + DAY_MS, timeZone)) return m.common_tomorrow({ clock });
-	const date = new Intl.DateTimeFormat(intlLocales(), {
+	const date = dateFormat({
 		timeZone,
 		weekday: 'long',
 		day: 'numeric',

@@ -236,7 +236,7 @@ if (isAll) {
 			sql = await openSql(database);
 			await sellAt(before, before);
 			after = await startServer({ database, env: { ...env, AIRTILL_DEMO: 'off' } });
-		}, 600_000);
+		}, 1_200_000);
 		afterAll(async () => {
 			await sql?.close();
 			await Promise.all([before?.stop(), after?.stop()]);

@@ -1,5 +1,5 @@
 import { formatMoney } from '#lib/domain/money.ts';
-import { intlLocales } from '#lib/i18n/intl.ts';
+import { dateFormat } from '#lib/i18n/intl.ts';
 import type { Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { Alert, WriteAlert } from '../../../alerts/alerts.ts';
@@ -53,12 +53,13 @@ function names({ gateways }: Extract<Alert, { gateways: unknown }>, locale: Loca
 }
 
 const timeOf = (at: number, locale: Locale, timeZone: string) =>
-	new Intl.DateTimeFormat(intlLocales(locale), {
-		...{ timeZone, day: 'numeric', month: 'short' },
-		...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }
-	}).format(at);
+	dateFormat(
+		{
+			...{ timeZone, day: 'numeric', month: 'short' },
+			...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }
+		},
+		locale
+	).format(at);
 
 const dayOf = (date: string, locale: Locale) =>
-	new Intl.DateTimeFormat(intlLocales(locale), { timeZone: 'UTC', day: 'numeric', month: 'long' }).format(
-		Date.parse(date)
-	);
+	dateFormat({ timeZone: 'UTC', day: 'numeric', month: 'long' }, locale).format(Date.parse(date));
