@@ -121,7 +121,7 @@ describe('rule 2: routes and hooks', () => {
 				'hooks.server.ts -> lib/server/config/config.ts',
 				'hooks.server.ts -> lib/server/demo/demo.ts',
 				'hooks.server.ts -> lib/server/platform/ids.ts',
-				'hooks.server.ts -> lib/server/platform/metrics.ts'
+				'hooks.server.ts -> lib/server/platform/http/observe-request.ts'
 			])
 		).toEqual([]);
 	});
