@@ -18,7 +18,7 @@ export interface Filter extends Pick<store.Sold, 'router' | 'offer' | 'method' |
 }
 
 type Owner = Pick<Caller, 'accountId'>;
-interface Span {
+interface PeriodRange {
 	period: Period;
 	from?: string | undefined;
 	to?: string | undefined;
@@ -92,7 +92,11 @@ async function lines(
  * everything.
  * @throws as `spanOf`
  */
-async function breakdown(base: Base, owner: Owner, { period, from, to, filter }: Span & { filter?: Filter }) {
+async function breakdown(
+	base: Base,
+	owner: Owner,
+	{ period, from, to, filter }: PeriodRange & { filter?: Filter }
+) {
 	const { currency } = base.config;
 	const { span, first, last } = spanOf(base, period, from, to);
 	const sold = soldOf(base, owner, { from: first.from, until: last.until }, filter);
@@ -110,7 +114,7 @@ async function breakdown(base: Base, owner: Owner, { period, from, to, filter }:
 }
 
 /** Sums the periods of a span. @throws as `spanOf` */
-async function summary(base: Base, owner: Owner, { period, from, to }: Span): Promise<EarningsBody> {
+async function summary(base: Base, owner: Owner, { period, from, to }: PeriodRange): Promise<EarningsBody> {
 	const { currency, reportTimezone: timezone } = base.config;
 	const { span, first, last } = spanOf(base, period, from, to);
 	const sold = soldOf(base, owner, { from: first.from, until: last.until });

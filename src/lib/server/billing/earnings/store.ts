@@ -12,13 +12,13 @@ export interface Sums {
 /** Days begin at a quarter of an hour in every time zone, so buckets consist of whole quarters. */
 const QUARTER_HOUR_MS = 15 * 60 * 1000;
 
-interface Span {
+interface TimeRange {
 	from: number;
 	until: number;
 }
 
 /** Which entries of an owner count. */
-export interface Sold extends Span {
+export interface Sold extends TimeRange {
 	accountId: number;
 	currency: string;
 	router?: number | null;
@@ -27,7 +27,7 @@ export interface Sold extends Span {
 	method?: string | null;
 	kind?: 'payment' | 'refund' | null;
 	/** Parts of the span. */
-	hours?: readonly Span[] | null;
+	hours?: readonly TimeRange[] | null;
 }
 
 /**
@@ -84,7 +84,11 @@ export interface Booked extends Sums {
 }
 
 /** Sums the payments of all routers that bought time, in minor units. */
-export async function takings(queries: Queries, currency: string, { from, until }: Span): Promise<number> {
+export async function takings(
+	queries: Queries,
+	currency: string,
+	{ from, until }: TimeRange
+): Promise<number> {
 	const { sum } = await queries
 		.selectFrom('payments')
 		.select(({ fn }) => fn.sum<number | null>('amount_minor').as('sum'))
