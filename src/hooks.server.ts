@@ -19,7 +19,7 @@ import {
 	setCommonHeaders
 } from '#lib/server/web/security-headers.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
-import { observeRequest } from '#lib/server/platform/http/observe-request.ts';
+import { observeRequest } from '#lib/server/api/http/observe-request.ts';
 import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';

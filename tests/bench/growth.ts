@@ -3,7 +3,7 @@
  * events and other rows (fill.ts). Everything a buyer waits for is asked of each server in turn, one call at a time;
  * the result is the ratio of a round's median to that of the smallest size (median, least and most of all rounds).
  *
- * Options: --database sqlite|postgres, --most N (100000; 1000000 takes minutes and 4 GB), --rounds N, --calls N (per
+ * Options: --database sqlite|postgres, --most N (100000; 1000000 takes a quarter of an hour and 5 GB), --rounds N, --calls N (per
  * operation and round), --json FILE. Run `npm run build` first.
  */
 import { parseArgs } from 'node:util';

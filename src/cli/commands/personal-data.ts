@@ -12,8 +12,8 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import { PRIVATE_FILE_MODE } from '#lib/server/platform/private-files.ts';
 import {
 	defineCommand,
-	EDITOR_OPTIONS,
-	editorOf,
+	AUTHOR_OPTIONS,
+	authorOf,
 	required,
 	spanOfDays,
 	UsageError
@@ -46,7 +46,7 @@ export const exportPersonalData = defineCommand({
 		'  openssl cms -decrypt -inform DER -in FILE.p7m -inkey KEY.pem -out FILE.csv'
 	].join('\n'),
 	options: {
-		...EDITOR_OPTIONS,
+		...AUTHOR_OPTIONS,
 		phone: { type: 'string' },
 		mac: { type: 'string' },
 		ip: { type: 'string' },
@@ -59,7 +59,7 @@ export const exportPersonalData = defineCommand({
 		const address = addressOf(values, defaultRegion);
 		const span = spanOfDays(values, reportTimezone);
 		const recipient = required(values.recipient, '--recipient');
-		const editor = editorOf(values);
+		const author = authorOf(values);
 		await readInput(folder, recipient);
 		const file = resolve(folder, argument);
 		const app = localService(await open());
@@ -68,7 +68,7 @@ export const exportPersonalData = defineCommand({
 		const sha256 = createHash('sha256').update(sealed).digest('hex');
 		const handle = openSync(file, 'wx', PRIVATE_FILE_MODE);
 		try {
-			await app.personalData.noteExport({ ...address, ...span }, { ...editor, records, sha256 });
+			await app.personalData.noteExport({ ...address, ...span }, { ...author, records, sha256 });
 			writeFileSync(handle, sealed);
 		} catch (error) {
 			rmSync(file);

@@ -4,7 +4,7 @@ import type { App } from '#lib/server/app.ts';
 import { DECISIONS } from '#lib/domain/decision.ts';
 import type { Evidence } from '#lib/server/billing/reviews/decisions.ts';
 import type { Review } from '#lib/server/billing/reviews/reviews.ts';
-import { defineCommand, EDITOR_OPTIONS, editorOf, oneOf, required } from '../support/command.ts';
+import { defineCommand, AUTHOR_OPTIONS, authorOf, oneOf, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { plain, print, tableLine } from '../support/output.ts';
 
@@ -61,14 +61,14 @@ export const resolveReview = defineCommand({
 		"  --transaction ID         the operator's id of the transaction, with paid and refunded"
 	].join('\n'),
 	options: {
-		...EDITOR_OPTIONS,
+		...AUTHOR_OPTIONS,
 		decision: { type: 'string' },
 		transaction: { type: 'string' }
 	},
 	async run({ argument, values, open }) {
 		const order = {
 			decision: oneOf(required(values.decision, '--decision'), DECISIONS, '--decision'),
-			...editorOf(values),
+			...authorOf(values),
 			transaction: values.transaction?.trim() ?? null
 		};
 		const app = await open();

@@ -85,10 +85,10 @@ export function required(value: string | undefined, option: string): string {
 	return value.trim();
 }
 
-export const EDITOR_OPTIONS = { by: { type: 'string' }, note: { type: 'string' } } as const;
+export const AUTHOR_OPTIONS = { by: { type: 'string' }, note: { type: 'string' } } as const;
 
 /** Reads who makes a change and why, for the audit log. @throws UsageError */
-export const editorOf = (values: { by?: string | undefined; note?: string | undefined }) => ({
+export const authorOf = (values: { by?: string | undefined; note?: string | undefined }) => ({
 	by: required(values.by, '--by'),
 	note: required(values.note, '--note')
 });

@@ -24,9 +24,9 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 
 	it.each([
 		['sums by time', () => earnings.sumsByQuarterHour(plans().db, sold)],
-		['sums by offer', () => earnings.sumsByPart(plans().db, sold, [5_010, 5_030])],
-		['sums by router', () => earnings.sumsBy(plans().db, sold, { by: 'router', limit: 10 })],
-		['all sums by router', () => earnings.sumsBy(plans().db, sold, { by: 'router' })],
+		['sums by offer and payment method', () => earnings.sumsByPart(plans().db, sold, [5_010, 5_030])],
+		['sums by router', () => earnings.sumsByRouter(plans().db, sold, 10)],
+		['all sums by router', () => earnings.sumsByRouter(plans().db, sold)],
 		['the list', () => earnings.lines(plans().db, sold, { after: [5_020, 9, 1], limit: 3 })]
 	])('%s: payments and refunds are ranges of the indexes of their times', async (_what, read) => {
 		const plan = await plans().planOf(read);

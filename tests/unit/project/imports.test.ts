@@ -120,8 +120,7 @@ describe('rule 2: routes and hooks', () => {
 				// The start of the process.
 				'hooks.server.ts -> lib/server/config/config.ts',
 				'hooks.server.ts -> lib/server/demo/demo.ts',
-				'hooks.server.ts -> lib/server/platform/ids.ts',
-				'hooks.server.ts -> lib/server/platform/http/observe-request.ts'
+				'hooks.server.ts -> lib/server/platform/ids.ts'
 			])
 		).toEqual([]);
 	});

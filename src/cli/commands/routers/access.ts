@@ -4,7 +4,7 @@ import {
 	MAX_PASS_DEVICES,
 	type RouterAccess
 } from '#lib/server/access/passes/access-kinds.ts';
-import { EDITOR_OPTIONS, UsageError, defineCommand, editorOf } from '../../support/command.ts';
+import { AUTHOR_OPTIONS, UsageError, defineCommand, authorOf } from '../../support/command.ts';
 import { readSecret } from '../../support/files.ts';
 import { plain, print } from '../../support/output.ts';
 import { COMMAND_LINE, ownRouter } from '../../support/services.ts';
@@ -45,8 +45,8 @@ export const routerAccess = defineCommand({
 		const networkPassword = values['no-network-password'] ? null : await readSecret(folder, file);
 		const app = await open();
 		const router = await ownRouter(app, argument);
-		const editor = { by: COMMAND_LINE, note: '' };
-		const access = await app.accessKinds.set(router.id, { kind, networkPassword, maxDevices }, editor);
+		const author = { by: COMMAND_LINE, note: '' };
+		const access = await app.accessKinds.set(router.id, { kind, networkPassword, maxDevices }, author);
 		await print(lines(router.id, router.name, access).join('\n'));
 	}
 });
@@ -63,12 +63,12 @@ export const confirmRouterAccess = defineCommand({
 		'  --note TEXT  which system gives access, and how you tried it',
 		'  --withdraw   take the confirmation back: no new orders; payments and running time do not change'
 	].join('\n'),
-	options: { ...EDITOR_OPTIONS, withdraw: { type: 'boolean' } },
+	options: { ...AUTHOR_OPTIONS, withdraw: { type: 'boolean' } },
 	async run({ argument, values, open }) {
-		const editor = editorOf(values);
+		const author = authorOf(values);
 		const app = await open();
 		const { id, name } = await ownRouter(app, argument);
-		await app.routers.mark(id, 'access_confirmed_at', { isSet: !values.withdraw, ...editor });
+		await app.routers.mark(id, 'access_confirmed_at', { isSet: !values.withdraw, ...author });
 		const what = values.withdraw ? 'Withdrew the confirmed access' : 'Confirmed the access';
 		console.error(`${what} of router ${id} ${plain(name)}.`);
 	}

@@ -1,4 +1,4 @@
-import { EDITOR_OPTIONS, UsageError, defineCommand, editorOf } from '../../support/command.ts';
+import { AUTHOR_OPTIONS, UsageError, defineCommand, authorOf } from '../../support/command.ts';
 import { plain, print } from '../../support/output.ts';
 import { ownerOf } from '../../support/owners.ts';
 import { localService, ownRouter } from '../../support/services.ts';
@@ -40,12 +40,12 @@ export const addRouter = defineCommand({
 		'  --owner EMAIL    its account, an owner or admin; default: the only owner',
 		...EDITOR_HELP
 	].join('\n'),
-	options: { ...FIELD_OPTIONS, ...EDITOR_OPTIONS, owner: { type: 'string' } },
+	options: { ...FIELD_OPTIONS, ...AUTHOR_OPTIONS, owner: { type: 'string' } },
 	async run({ values: { owner, by, note, ...fields }, open }) {
-		const editor = editorOf({ by, note });
+		const author = authorOf({ by, note });
 		const app = localService(await open());
 		const account = await ownerOf(app, owner);
-		const { id, name } = await app.routers.add(account.id, fields, editor);
+		const { id, name } = await app.routers.add(account.id, fields, author);
 		await print(`Router ${id} ${plain(name)} added.`);
 	}
 });
@@ -61,14 +61,14 @@ export const setRouter = defineCommand({
 		...FIELD_HELP,
 		...EDITOR_HELP
 	].join('\n'),
-	options: { ...FIELD_OPTIONS, ...EDITOR_OPTIONS },
+	options: { ...FIELD_OPTIONS, ...AUTHOR_OPTIONS },
 	async run({ argument, values: { by, note, ...fields }, open }) {
-		const editor = editorOf({ by, note });
+		const author = authorOf({ by, note });
 		if (Object.keys(fields).length === 0)
 			throw new UsageError('Name a field to change, for example --price 500.');
 		const app = localService(await open());
 		const { id } = await ownRouter(app, argument);
-		const changed = await app.routers.change(id, fields, editor);
+		const changed = await app.routers.change(id, fields, author);
 		await print(changed.length === 0 ? `Router ${id} has these values already.` : `Router ${id} changed.`);
 	}
 });
@@ -79,12 +79,12 @@ const toggle = (isDisabled: boolean, texts: { name: string; summary: string; hel
 		parameters: 'ID --by NAME --note TEXT',
 		summary: texts.summary,
 		help: [texts.help, '', ...EDITOR_HELP].join('\n'),
-		options: EDITOR_OPTIONS,
+		options: AUTHOR_OPTIONS,
 		async run({ argument, values, open }) {
-			const editor = editorOf(values);
+			const author = authorOf(values);
 			const app = localService(await open());
 			const { id, name } = await ownRouter(app, argument);
-			await app.routers.mark(id, 'disabled_at', { isSet: isDisabled, ...editor });
+			await app.routers.mark(id, 'disabled_at', { isSet: isDisabled, ...author });
 			await print(`Router ${id} ${plain(name)} ${texts.done}.`);
 		}
 	});

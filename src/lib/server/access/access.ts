@@ -32,7 +32,6 @@ import { pendingAt } from './provisioning/grants/gateway-store.ts';
 import { moveForHelp, movePass, type Moved } from './provisioning/move-pass.ts';
 import { removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
-export { InputError } from '../platform/errors.ts';
 export { REPORT_LIFETIME_MS } from './device-slots/device-slots.ts';
 export { createAccessKinds } from './passes/access-kinds.ts';
 export { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';

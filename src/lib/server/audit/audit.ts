@@ -5,6 +5,13 @@ import { searchAudit, usedActions } from './search.ts';
 
 export type { AuditFilter, AuditPosition, FoundEntry } from './search.ts';
 
+/** Makes a change: the name of a person, or `account` with its id. */
+export interface Author {
+	by: string;
+	/** The reason. */
+	note: string;
+}
+
 interface AuditEntry {
 	/** `reconciler`, `refunds`, `account` with its id, or the name that an administrator gave on the command line. */
 	actor: string;

@@ -143,7 +143,7 @@ const serverConfig = (settings: Settings) => ({
 			? null
 			: {
 					url: `${settings.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`,
-					headers: settings.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+					headers: Object.fromEntries(settings.OTEL_EXPORTER_OTLP_HEADERS ?? []),
 					serviceName: settings.OTEL_SERVICE_NAME
 				},
 	/** null: emails are printed (sandbox) or not sent (live). */

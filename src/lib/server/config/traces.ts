@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { httpUrl } from './fields.ts';
 import type { Setting } from './setting.ts';
 
-const HEADERS = 'Use "name=value,name=value", with values percent-encoded.';
-
 /** Spread into SETTINGS. Names and forms: https://opentelemetry.io/docs/specs/otel/protocol/exporter/ */
 export const TRACES_SETTINGS = {
 	OTEL_EXPORTER_OTLP_ENDPOINT: {
@@ -14,17 +12,8 @@ export const TRACES_SETTINGS = {
 	OTEL_EXPORTER_OTLP_HEADERS: {
 		schema: z
 			.string()
-			.regex(/^[\w-]+=[^,=\s]+(,[\w-]+=[^,=\s]+)*$/, HEADERS)
-			.transform((text, check) => {
-				try {
-					return Object.fromEntries(
-						text.split(',').map((one) => one.split('=').map(decodeURIComponent) as [string, string])
-					);
-				} catch {
-					check.addIssue(HEADERS);
-					return z.NEVER;
-				}
-			})
+			.regex(/^[\w-]+=[^,=\s]+(,[\w-]+=[^,=\s]+)*$/, 'Use "name=value,name=value", percent-encoded.')
+			.transform((text) => new URLSearchParams(text.replaceAll('+', '%2B').replaceAll(',', '&')))
 			.optional(),
 		description: 'Headers for it, such as a key: `name=value,name=value`, with values percent-encoded.'
 	},

@@ -140,12 +140,8 @@ async function run(context: JobsContext, job: store.Job): Promise<void> {
 	try {
 		const handler = context.handlers[kind];
 		if (!handler) throw new Error(`No handler for job ${kind}`);
-		const again = await traces.span(
-			{ name: `job ${kind}`, kind: 'consumer', job: { kind, subjectId } },
-			async ({ attributes }) => {
-				attributes['airtill.job.subject'] = subjectId;
-				return handler(subjectId, context.stopping.signal);
-			}
+		const again = await traces.span({ name: `job ${kind}`, kind: 'consumer', job: { kind, subjectId } }, () =>
+			handler(subjectId, context.stopping.signal)
 		);
 		if (again === null) await store.complete(database, job);
 		else await store.reschedule(database, job, { runAt: again, error: null });

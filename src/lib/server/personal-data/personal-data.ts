@@ -1,4 +1,5 @@
 import { DAY_MS } from '#lib/format/time.ts';
+import type { Author } from '../audit/audit.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { Base } from '../base.ts';
 import { accessRecords, type AccessRecord, type RecordSearch } from './records.ts';
@@ -26,10 +27,7 @@ const TOTALS_DAYS = 400;
 /** Of an exported address in the audit log, which is never deleted. */
 const LAST_CHARACTERS = 5;
 
-interface Export {
-	by: string;
-	/** The reason. */
-	note: string;
+interface Export extends Author {
 	records: readonly AccessRecord[];
 	/** Of the encrypted file, hex. */
 	sha256: string;

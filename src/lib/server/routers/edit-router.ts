@@ -1,4 +1,5 @@
 import { endOfDay } from '#lib/domain/opening-hours.ts';
+import type { Author } from '../audit/audit.ts';
 import type { Tx } from '../db/database.ts';
 import type { RoutersContext } from './context.ts';
 import { InputError, type FieldProblem } from '../platform/errors.ts';
@@ -7,13 +8,6 @@ import { existingRouter } from './read-routers.ts';
 import { isPaused } from './router-body.ts';
 import { readRouterFields, type RouterTexts, type StatedFields } from './router-fields.ts';
 import * as store from './store.ts';
-
-/** Names who changes a router, and why, for the audit log. */
-export interface Editor {
-	/** Name of the administrator, or the owner's account. */
-	by: string;
-	note: string;
-}
 
 /** @throws InputError with every wrong field */
 function read(texts: RouterTexts, { maxPrice }: RoutersContext['config'], currency: string): StatedFields {
@@ -29,7 +23,7 @@ function read(texts: RouterTexts, { maxPrice }: RoutersContext['config'], curren
 const record = (
 	{ audit }: RoutersContext,
 	trx: Tx,
-	{ by, note }: Editor,
+	{ by, note }: Author,
 	action: string,
 	{ id, before, after }: { id: number; before: object; after: object }
 ): Promise<void> =>
@@ -52,7 +46,7 @@ export function addRouter(
 	context: RoutersContext,
 	ownerAccountId: number,
 	texts: RouterTexts,
-	{ by, note }: Editor,
+	{ by, note }: Author,
 	formKey: string | null = null
 ): Promise<store.RouterRow> {
 	const { audit, clock, config, database } = context;
@@ -107,7 +101,7 @@ export function changeRouter(
 	context: RoutersContext,
 	id: number,
 	texts: RouterTexts,
-	editor: Editor
+	author: Author
 ): Promise<string[]> {
 	const { clock, config, database } = context;
 	return database.transact(async (trx) => {
@@ -128,7 +122,7 @@ export function changeRouter(
 		await store.update(trx, id, { ...fields, updated_at: now });
 		const before = Object.fromEntries(changed.map(([name]) => [name, old.get(name)]));
 		const change = { id, before, after: Object.fromEntries(changed) };
-		await record(context, trx, editor, 'router.changed', change);
+		await record(context, trx, author, 'router.changed', change);
 		return changed.map(([name]) => name);
 	});
 }
@@ -150,7 +144,7 @@ export function markRouter(
 	context: RoutersContext,
 	id: number,
 	column: keyof typeof MARKS,
-	{ isSet, isOwner = false, ...editor }: Editor & { isSet: boolean; isOwner?: boolean }
+	{ isSet, isOwner = false, ...author }: Author & { isSet: boolean; isOwner?: boolean }
 ): Promise<boolean> {
 	const { clock, database } = context;
 	return database.transact(async (trx) => {
@@ -166,7 +160,7 @@ export function markRouter(
 			...(column === 'disabled_at' && { disabled_by_owner: isDisabling && isOwner ? 1 : 0 })
 		});
 		const change = { id, before: { [column]: before }, after: { [column]: after } };
-		await record(context, trx, editor, MARKS[column][isSet ? 0 : 1], change);
+		await record(context, trx, author, MARKS[column][isSet ? 0 : 1], change);
 		return true;
 	});
 }
@@ -179,7 +173,7 @@ export function markRouter(
 export function pauseRouter(
 	context: RoutersContext,
 	id: number,
-	{ isPaused: wanted, ...editor }: Editor & { isPaused: boolean }
+	{ isPaused: wanted, ...author }: Author & { isPaused: boolean }
 ): Promise<void> {
 	const { clock, config, database } = context;
 	return database.transact(async (trx) => {
@@ -190,6 +184,6 @@ export function pauseRouter(
 		if (before === after) return;
 		await store.update(trx, id, { paused_until: after, updated_at: now });
 		const change = { id, before: { paused_until: before }, after: { paused_until: after } };
-		await record(context, trx, editor, wanted ? 'router.paused' : 'router.reopened', change);
+		await record(context, trx, author, wanted ? 'router.paused' : 'router.reopened', change);
 	});
 }

@@ -29,7 +29,7 @@ export {
 	takesLatePayment,
 	type OwnedRouter
 } from './router-body.ts';
-export { MAX_UNCONNECTED_ROUTERS, type Editor } from './edit-router.ts';
+export { MAX_UNCONNECTED_ROUTERS } from './edit-router.ts';
 export { isPayable, offersText, type Offer } from './offers.ts';
 export { PriceMoved, type PriceSetter } from './set-price.ts';
 export { count as countRouters, page as pageOfRouters } from './store.ts';

@@ -3,7 +3,7 @@ import type { Queries } from '#lib/server/db/database.ts';
 import { exists, first } from '#lib/server/db/first.ts';
 import type { ConnectionsTable } from '#lib/server/db/schema.ts';
 import type { AccountingReport } from '#lib/server/radius/report.ts';
-import type { Span } from './store.ts';
+import type { TimeWindow } from './store.ts';
 
 export type ConnectionRow = Selectable<ConnectionsTable>;
 
@@ -67,7 +67,7 @@ export function openConnections(queries: Queries, { passId, mac }: { passId: num
 export async function unnamedConnections(
 	queries: Queries,
 	passId: number,
-	reportedWithin: Span
+	reportedWithin: TimeWindow
 ): Promise<number> {
 	const found = await open(queries)
 		.where('pass_id', '=', passId)
@@ -117,7 +117,7 @@ export const isConnected = (
 export async function hasMovedOnline(
 	queries: Queries,
 	{ passId, exceptMac }: { passId: number; exceptMac: string },
-	reportedWithin: Span
+	reportedWithin: TimeWindow
 ): Promise<boolean> {
 	const { rows } = await sql`
 		select connection.id from connections connection

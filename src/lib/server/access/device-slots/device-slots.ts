@@ -16,7 +16,7 @@ export const INTERIM_SECONDS = 60;
 export const REPORT_LIFETIME_MS = 3 * INTERIM_SECONDS * 1000;
 
 /** The span of current reports. A later report was stored before the clock was set back. */
-export const currentReports = (now: number): store.Span => ({
+export const currentReports = (now: number): store.TimeWindow => ({
 	after: now - REPORT_LIFETIME_MS,
 	before: now + REPORT_LIFETIME_MS
 });

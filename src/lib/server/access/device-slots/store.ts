@@ -129,7 +129,7 @@ export interface PassWithRoom {
 export async function passesWithRoom(
 	queries: Queries,
 	routerId: number,
-	{ now, reportedWithin, limit }: { now: number; reportedWithin: Span; limit: number }
+	{ now, reportedWithin, limit }: { now: number; reportedWithin: TimeWindow; limit: number }
 ): Promise<PassWithRoom[]> {
 	const inOrder = async (direction: 'asc' | 'desc') => {
 		const { rows } = await sql<{ pass_id: number; was_used: number }>`
@@ -154,7 +154,7 @@ export async function passesWithRoom(
 }
 
 /** Instants in ms since the epoch: later than `after`, up to `before`. */
-export interface Span {
+export interface TimeWindow {
 	after: number;
 	before: number;
 }

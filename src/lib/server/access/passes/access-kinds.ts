@@ -6,14 +6,14 @@ import {
 } from '#lib/domain/access-kind.ts';
 import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
-import type { Audit } from '#lib/server/audit/audit.ts';
+import type { Audit, Author } from '#lib/server/audit/audit.ts';
 import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import type { Gateways } from '#lib/server/gateways/gateways.ts';
 import type { Offers } from '#lib/server/offers/offers.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { InputError, type FieldProblem } from '#lib/server/platform/errors.ts';
-import type { Editor, RouterRow, Routers } from '#lib/server/routers/routers.ts';
+import type { RouterRow, Routers } from '#lib/server/routers/routers.ts';
 import type { Passes } from './passes.ts';
 
 /** Omitted members keep their value. */
@@ -69,7 +69,7 @@ function setAccess(
 	context: AccessKindsContext,
 	routerId: number,
 	change: AccessChange,
-	editor: Editor
+	author: Author
 ): Promise<RouterAccess> {
 	const { database, routers, passes, offers } = context;
 	return database.transact(async (trx) => {
@@ -100,7 +100,7 @@ function setAccess(
 		if (networkPassword !== null && networkPassword !== before) {
 			await passes.sharePassword(trx, routerId, networkPassword);
 		}
-		await record(context, trx, editor, {
+		await record(context, trx, author, {
 			...{ routerId, isNewPassword: networkPassword !== before },
 			before: { access_kind: known.access_kind, security: known.security, max_devices: known.max_devices },
 			after
@@ -121,7 +121,7 @@ type AccessColumns = Pick<RouterRow, 'access_kind' | 'security' | 'max_devices'>
 async function record(
 	{ audit }: AccessKindsContext,
 	trx: Tx,
-	{ by, note }: Editor,
+	{ by, note }: Author,
 	change: { routerId: number; isNewPassword: boolean; before: AccessColumns; after: AccessColumns }
 ): Promise<void> {
 	const { routerId, isNewPassword, before, after } = change;

@@ -18,7 +18,7 @@ export interface Filter extends Pick<store.Sold, 'router' | 'offer' | 'method' |
 }
 
 type Owner = Pick<Caller, 'accountId'>;
-interface Span {
+interface PeriodRange {
 	period: Period;
 	from?: string | undefined;
 	to?: string | undefined;
@@ -38,7 +38,7 @@ export function createEarnings(base: Base) {
 		today: bind(today),
 		lines: bind(lines),
 		breakdown: bind(breakdown),
-		groups: bind(groups),
+		byRouter: bind(byRouter),
 		hours: bind(hours),
 		takings: bind(takings),
 		summary: bind(summary)
@@ -88,30 +88,33 @@ async function lines(
 }
 
 /**
- * Sums few periods, each offer in them (null: time at the hourly price; the largest first), and everything.
+ * Sums few periods, each offer in them (null: time at the hourly price) and each payment method, the largest first, and
+ * everything.
  * @throws as `spanOf`
  */
-async function breakdown(base: Base, owner: Owner, { period, from, to, filter }: Span & { filter?: Filter }) {
+async function breakdown(
+	base: Base,
+	owner: Owner,
+	{ period, from, to, filter }: PeriodRange & { filter?: Filter }
+) {
 	const { currency } = base.config;
 	const { span, first, last } = spanOf(base, period, from, to);
 	const sold = soldOf(base, owner, { from: first.from, until: last.until }, filter);
 	const ends = span.map(({ until }) => until);
 	const sums = await base.database.readReplica((queries) => store.sumsByPart(queries, sold, ends));
-	const offers = [...Map.groupBy(sums, (one) => one.offer_name)]
-		.map(([name, ofOffer]) => ({ name, ...figures(ofOffer, currency) }))
-		.sort((one, other) => other.net - one.net);
 	return {
 		period,
 		currency,
 		start: first.start,
 		end: last.end,
 		...figuresOfParts(span, sums, currency),
-		offers
+		offers: figuresByName(sums, (one) => one.offer_name, currency),
+		methods: figuresByName(sums, (one) => one.payment_method, currency)
 	};
 }
 
 /** Sums the periods of a span. @throws as `spanOf` */
-async function summary(base: Base, owner: Owner, { period, from, to }: Span): Promise<EarningsBody> {
+async function summary(base: Base, owner: Owner, { period, from, to }: PeriodRange): Promise<EarningsBody> {
 	const { currency, reportTimezone: timezone } = base.config;
 	const { span, first, last } = spanOf(base, period, from, to);
 	const sold = soldOf(base, owner, { from: first.from, until: last.until });
@@ -128,25 +131,17 @@ async function summary(base: Base, owner: Owner, { period, from, to }: Span): Pr
 	};
 }
 
-/**
- * Sums a period's entries by router or payment method, the largest first, and all sums returned. `key` is the value of
- * the filter.
- */
-async function groups(
-	base: Base,
-	owner: Owner,
-	of: Around,
-	group: { by: 'router' | 'method'; limit?: number }
-) {
+/** Sums a period's entries by router, the largest first, and all sums returned. */
+async function byRouter(base: Base, owner: Owner, of: Around, limit: number | null = null) {
 	const { currency } = base.config;
 	const around = aroundOf(base, of);
 	const sums = await base.database.readReplica((queries) =>
-		store.sumsBy(queries, soldOf(base, owner, around), group)
+		store.sumsByRouter(queries, soldOf(base, owner, around), limit)
 	);
 	return {
 		...{ currency, start: around.start, end: around.end },
 		total: figures(sums, currency),
-		data: sums.map((one) => ({ key: one.group_key, name: one.name, ...figures([one], currency) }))
+		data: sums.map((one) => ({ id: one.router_id, name: one.router_name, ...figures([one], currency) }))
 	};
 }
 
@@ -181,6 +176,16 @@ function figuresOfParts(
 		total: figures(sums, currency),
 		data: span.map(({ start, end }, part) => ({ start, end, ...figures(byPart.get(part) ?? [], currency) }))
 	};
+}
+
+function figuresByName<One extends store.Sums, Name>(
+	sums: readonly One[],
+	nameOf: (one: One) => Name,
+	currency: string
+) {
+	return [...Map.groupBy(sums, nameOf)]
+		.map(([name, ofName]) => ({ name, ...figures(ofName, currency) }))
+		.sort((one, other) => other.net - one.net);
 }
 
 function figures(sums: readonly store.Sums[], currency: string) {

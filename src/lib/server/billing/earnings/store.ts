@@ -12,13 +12,13 @@ export interface Sums {
 /** Days begin at a quarter of an hour in every time zone, so buckets consist of whole quarters. */
 const QUARTER_HOUR_MS = 15 * 60 * 1000;
 
-interface Span {
+interface TimeRange {
 	from: number;
 	until: number;
 }
 
 /** Which entries of an owner count. */
-export interface Sold extends Span {
+export interface Sold extends TimeRange {
 	accountId: number;
 	currency: string;
 	router?: number | null;
@@ -27,7 +27,7 @@ export interface Sold extends Span {
 	method?: string | null;
 	kind?: 'payment' | 'refund' | null;
 	/** Parts of the span. */
-	hours?: readonly Span[] | null;
+	hours?: readonly TimeRange[] | null;
 }
 
 /**
@@ -84,7 +84,11 @@ export interface Booked extends Sums {
 }
 
 /** Sums the payments of all routers that bought time, in minor units. */
-export async function takings(queries: Queries, currency: string, { from, until }: Span): Promise<number> {
+export async function takings(
+	queries: Queries,
+	currency: string,
+	{ from, until }: TimeRange
+): Promise<number> {
 	const { sum } = await queries
 		.selectFrom('payments')
 		.select(({ fn }) => fn.sum<number | null>('amount_minor').as('sum'))
@@ -107,34 +111,33 @@ export async function sumsByQuarterHour(queries: Queries, sold: Sold): Promise<(
 	return rows;
 }
 
-/** Sums entries per part of the span and name of an offer. One statement, so that the figures are consistent. */
+interface PartOfSales extends Pick<Booked, 'offer_name' | 'payment_method'> {
+	/** Index of the part of the span. */
+	part: number;
+}
+
+/** Sums entries per part of the span, name of an offer and payment method. One statement keeps the figures consistent. */
 export async function sumsByPart(
 	queries: Queries,
 	sold: Sold,
 	ends: readonly number[]
-): Promise<(Sums & { part: number; offer_name: string | null })[]> {
+): Promise<(Sums & PartOfSales)[]> {
 	const whens = ends.map((end, index) => sql`when at < ${end} then ${sql.lit(index)}`);
-	const { rows } = await sql<Sums & { part: number; offer_name: string | null }>`
-		select case ${sql.join(whens, sql` `)} end as part, offer_name, ${SUMS} from (${booked(sold)}) as booked
-		group by 1, 2 order by 1, 2`.execute(queries);
+	const { rows } = await sql<Sums & PartOfSales>`
+		select case ${sql.join(whens, sql` `)} end as part, offer_name, payment_method, ${SUMS}
+		from (${booked(sold)}) as booked group by 1, 2, 3 order by 1, 2, 3`.execute(queries);
 	return rows;
 }
 
-const GROUPS = {
-	router: { key: sql`router_id`, name: sql`router_name` },
-	method: { key: sql`payment_method`, name: sql`payment_method` }
-};
-
-/** Sums entries per router or payment method, the largest net first. Without a limit: all that sold something. */
-export async function sumsBy(
+/** Sums entries per router, the largest net first. Without a limit: all that sold something. */
+export async function sumsByRouter(
 	queries: Queries,
 	sold: Sold,
-	{ by, limit = null }: { by: keyof typeof GROUPS; limit?: number | null }
-): Promise<(Sums & { group_key: string | number; name: string })[]> {
-	const { key, name } = GROUPS[by];
-	const { rows } = await sql<Sums & { group_key: string | number; name: string }>`
-		select ${key} as group_key, max(${name}) as name, ${SUMS} from (${booked(sold)}) as booked
-		group by ${key} order by sum(gross - fees - refunds) desc, ${key}
+	limit: number | null = null
+): Promise<(Sums & { router_id: number; router_name: string })[]> {
+	const { rows } = await sql<Sums & { router_id: number; router_name: string }>`
+		select router_id, max(router_name) as router_name, ${SUMS} from (${booked(sold)}) as booked
+		group by router_id order by sum(gross - fees - refunds) desc, router_id
 		${limit === null ? sql`` : sql`limit ${limit}`}`.execute(queries);
 	return rows;
 }

@@ -1,4 +1,5 @@
 import type { Decision } from '#lib/domain/decision.ts';
+import type { Author } from '#lib/server/audit/audit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Review } from './reviews.ts';
 import type { PaymentsContext } from '../payments/context.ts';
@@ -16,12 +17,9 @@ import * as store from '../payments/store.ts';
 /** The message is for the person who decided. */
 export class DecisionRefused extends Error {}
 
-interface DecisionOrder {
+/** The reason names the evidence and its source. */
+interface DecisionOrder extends Author {
 	decision: Decision;
-	/** Name of the person. */
-	by: string;
-	/** The reason: the evidence and its source. */
-	note: string;
 	/** The operator's transaction id, for `paid` and `refunded`. */
 	transaction: string | null;
 }

@@ -35,12 +35,17 @@ export async function listForOwner(
 ): Promise<Found & { counts: Record<SessionGroup, number> }> {
 	const now = clock.now();
 	const owner = { accountId, now };
-	const [rows, counts] = await Promise.all([
+	const [rows, active, expired] = await Promise.all([
 		store.ofOwner(database.db, owner, { group, after, limit: limit + 1 }),
-		store.countOfOwner(database.db, owner)
+		store.countActiveOfOwner(database.db, owner),
+		store.countEndedOfOwner(database.db, owner)
 	]);
 	const page = pageOf(rows, limit, startOf);
-	return { data: page.rows.map((row) => ownerUserBody(row, now)), next: page.next, counts };
+	return {
+		data: page.rows.map((row) => ownerUserBody(row, now)),
+		next: page.next,
+		counts: { active, expired }
+	};
 }
 
 /** Lists the sessions of `listForOwner` that run, without reading those that are over. */
@@ -51,7 +56,7 @@ export async function activeForOwner(
 ): Promise<Found & { count: number }> {
 	const now = clock.now();
 	const owner = { accountId, now };
-	const [rows, { count }] = await Promise.all([
+	const [rows, count] = await Promise.all([
 		store.ofOwner(database.db, owner, { group: 'active', after, limit: limit + 1 }),
 		store.countActiveOfOwner(database.db, owner)
 	]);

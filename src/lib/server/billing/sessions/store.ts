@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { byId, exists, first, given } from '#lib/server/db/first.ts';
+import { byId, countOf, exists, first, given } from '#lib/server/db/first.ts';
 import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { ExtraTimeTable, SessionsTable } from '#lib/server/db/schema.ts';
 
@@ -214,18 +214,15 @@ export const ofOwner = (
 		.limit(limit)
 		.execute();
 
-export const countOfOwner = (queries: Queries, owner: Owner) =>
-	begun(queries, owner)
-		.select([
-			sql<number>`coalesce(sum(case when ${runsNow(owner.now)} then 1 else 0 end), 0)`.as('active'),
-			sql<number>`coalesce(sum(case when ${runsNow(owner.now)} then 0 else 1 end), 0)`.as('expired')
-		])
-		.executeTakeFirstOrThrow();
+export const countActiveOfOwner = (queries: Queries, owner: Owner) => countOf(running(queries, owner));
 
-export const countActiveOfOwner = (queries: Queries, owner: Owner) =>
-	running(queries, owner)
-		.select(({ fn }) => fn.countAll<number>().as('count'))
-		.executeTakeFirstOrThrow();
+/** By state first, because its index has everything that most of the history needs. */
+export async function countEndedOfOwner(queries: Queries, { accountId, now }: Owner): Promise<number> {
+	const sessions = atOwner(queries, accountId);
+	const ended = sessions.where('sessions.status', 'in', ['expired', 'ended']);
+	const due = sessions.where('sessions.status', '=', 'active').where('sessions.expires_at', '<=', now);
+	return (await countOf(ended)) + (await countOf(due));
+}
 
 /** Sessions that are over, of a span of orders in ms since the epoch, latest order first. */
 export const endedOfOwner = (

@@ -13,7 +13,7 @@ export interface Sale {
 	at: number;
 }
 
-interface Span {
+interface Year {
 	/** YYYY-MM-DD, the last day. */
 	today: string;
 	now: number;
@@ -61,7 +61,7 @@ function createPicker(weights: readonly number[], random: () => number): () => n
 }
 
 /** Returns the sales of the year before `now`, ascending. */
-export function salesOf(routers: number, sales: number, { today, now, timeZone }: Span): Sale[] {
+export function salesOf(routers: number, sales: number, { today, now, timeZone }: Year): Sale[] {
 	const random = createRandom(2);
 	const from = new Date(Date.parse(`${today}T00:00:00Z`) - (DAYS - 1) * 24 * HOUR_MS).toISOString();
 	const days = buckets('daily', { from: from.slice(0, 10), to: today }, today, timeZone) ?? [];

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import { HOUR_MS } from '#lib/format/time.ts';
 import type { Account, NewAccount } from '../accounts/accounts.ts';
+import type { Author } from '#lib/server/audit/audit.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
 import { authFor, type SignInState } from './context.ts';
 import { deleteLinks, deleteUnconfirmed, ensureUser, findUser } from './users.ts';
@@ -10,12 +11,6 @@ const MAILED_MS = HOUR_MS;
 const INVITATION_MS = 24 * HOUR_MS;
 const TOKEN_BYTES = 24;
 const TOKEN = /^[\w-]{1,128}$/;
-
-/** The author of a change and the reason, for the audit log. */
-interface Author {
-	by: string;
-	note: string;
-}
 
 interface LinkRequest {
 	email: string;

@@ -1,8 +1,8 @@
+import type { Author } from '#lib/server/audit/audit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { gatewaySecret } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import type { Editor } from '#lib/server/routers/routers.ts';
 import type { ConfigPart } from '../gateway.ts';
 import type { RegisteredGateway } from '../gateways.ts';
 import { installScript } from '../opennds/install-script.ts';
@@ -28,7 +28,7 @@ export function ownerGateways(context: GatewaySetupContext) {
 
 	const record = (
 		trx: Tx,
-		{ by, note }: Editor,
+		{ by, note }: Author,
 		action: string,
 		{ id, name, kind, routerId }: RegisteredGateway
 	) =>
@@ -38,10 +38,10 @@ export function ownerGateways(context: GatewaySetupContext) {
 		});
 
 	const checked =
-		(editor: Editor, action: string): Apply =>
+		(author: Author, action: string): Apply =>
 		async (trx, gateway) => {
 			await refuseShared(context, trx, gateway);
-			await record(trx, editor, action, gateway);
+			await record(trx, author, action, gateway);
 		};
 
 	return {
@@ -51,9 +51,9 @@ export function ownerGateways(context: GatewaySetupContext) {
 		async add(
 			named: { name: string; routerId: number; kind: OwnKind },
 			own: OwnInput,
-			{ origin, editor }: { origin: string; editor: Editor }
+			{ origin, author }: { origin: string; author: Author }
 		): Promise<RegisteredGateway> {
-			const apply = checked(editor, 'added');
+			const apply = checked(author, 'added');
 			const { gateway } = await addGateway(context, ownInput(named, own, origin), async (trx, added) => {
 				if ((await gateways.ofRouter(trx, added.routerId)).length > MAX_OWN_GATEWAYS) {
 					throw new InputError([
@@ -68,8 +68,8 @@ export function ownerGateways(context: GatewaySetupContext) {
 			return gateway;
 		},
 		/** Its portal address and secrets stay. @throws InputError with every wrong field */
-		change: (gateway: RegisteredGateway, own: OwnInput, editor: Editor) =>
-			access.changeGateway(gateway.id, ownChange(gateway, own), checked(editor, 'changed')),
+		change: (gateway: RegisteredGateway, own: OwnInput, author: Author) =>
+			access.changeGateway(gateway.id, ownChange(gateway, own), checked(author, 'changed')),
 		/** Names its secrets, so that a form that comes again replaces none. */
 		secretsVersion: ({ secret, credentials }: RegisteredGateway) =>
 			sha256(JSON.stringify([secret, credentials])),
@@ -78,7 +78,7 @@ export function ownerGateways(context: GatewaySetupContext) {
 		 * @param apiKey UniFi: the new key of the console
 		 * @throws InputError
 		 */
-		rotate(gateway: RegisteredGateway, apiKey: string, editor: Editor): Promise<RegisteredGateway> {
+		rotate(gateway: RegisteredGateway, apiKey: string, author: Author): Promise<RegisteredGateway> {
 			const { id, kind, credentials, unreadable } = gateway;
 			const generated = kind === 'opennds' ? 'new' : null;
 			const rotation = {
@@ -86,15 +86,15 @@ export function ownerGateways(context: GatewaySetupContext) {
 				apiKey: kind === 'opennds' ? null : kind === 'mikrotik' ? gatewaySecret() : apiKey,
 				apiUser: kind === 'mikrotik' ? (credentials.apiUser ?? ROUTER_OS_USER) : null
 			};
-			return gateways.rotate(id, rotation, (trx) => record(trx, editor, 'rotated', gateway));
+			return gateways.rotate(id, rotation, (trx) => record(trx, author, 'rotated', gateway));
 		},
 		/** Returns the configuration with its secrets, and records who saw it. */
 		async configOf(
 			gateway: RegisteredGateway,
-			{ origin, editor }: { origin: string; editor: Editor }
+			{ origin, author }: { origin: string; author: Author }
 		): Promise<ConfigPart[]> {
 			const parts = await configOf(context, gateway, { origin });
-			await context.database.transact((trx) => record(trx, editor, 'config_shown', gateway));
+			await context.database.transact((trx) => record(trx, author, 'config_shown', gateway));
 			return gateway.kind === 'opennds'
 				? [installScript(parts, new URL(origin).hostname, gateway.settings.level ?? 1), ...notesOf(parts)]
 				: parts;

@@ -2,14 +2,13 @@ import { asOfNow, type Sessions } from '#lib/server/billing/sessions/sessions.ts
 import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Operators } from '#lib/server/billing/operators/registry.ts';
 import { REPORT_LIFETIME_MS, type Access } from '#lib/server/access/access.ts';
-import type { Audit } from '#lib/server/audit/audit.ts';
+import type { Audit, Author } from '#lib/server/audit/audit.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { Purchases } from '#lib/server/portal/purchases/purchases.ts';
 import * as store from './store.ts';
 
-export type { Span } from './store.ts';
 export type FoundPurchase = Awaited<ReturnType<Help['search']>>['data'][number];
 export type PurchaseFacts = NonNullable<Awaited<ReturnType<Help['read']>>>;
 
@@ -24,12 +23,6 @@ interface HelpContext {
 	access: Pick<Access, 'moveForHelp'>;
 }
 
-/** The person who helps, and the reason. */
-interface Author {
-	by: string;
-	note: string;
-}
-
 /** Finds the purchases at an owner's routers, and what happened to one. Another owner's purchase does not exist here. */
 export type Help = ReturnType<typeof createHelp>;
 
@@ -39,7 +32,7 @@ export const createHelp = (context: HelpContext) => ({
 	 * @param typed a resume code, the last four digits or the whole number, a transaction id of the operator, or a
 	 * payment's number; '' for all purchases of the span
 	 */
-	search: (accountId: number, typed: string, span: store.Span, limit: number) =>
+	search: (accountId: number, typed: string, span: store.TimeRange, limit: number) =>
 		search(context, accountId, typed, span, limit),
 	/** Returns null for an unknown session and for one at another owner's router. */
 	read: (accountId: number, sessionId: number) => read(context, accountId, sessionId),
@@ -55,7 +48,7 @@ async function search(
 	context: HelpContext,
 	accountId: number,
 	typed: string,
-	span: store.Span,
+	span: store.TimeRange,
 	limit: number
 ) {
 	const { db } = context.database;

@@ -28,7 +28,7 @@ export interface Clues {
 }
 
 /** In ms since the epoch. */
-export interface Span {
+export interface TimeRange {
 	from: number;
 	/** Exclusive. */
 	to: number;
@@ -36,7 +36,7 @@ export interface Span {
 
 interface Page {
 	accountId: number;
-	span: Span;
+	span: TimeRange;
 	limit: number;
 }
 

@@ -3,77 +3,70 @@ import { randomBytes } from 'node:crypto';
 import { MINUTE_MS } from '#lib/format/time.ts';
 import type { Config } from '../../config/config.ts';
 import type { Log } from '../log.ts';
-import { createExporter } from './exporter.ts';
+import { createExporter, inOtlp } from './exporter.ts';
 import type { BegunSpan, Span, Traces } from './traces.ts';
-
-/** A place in a trace. Not `isSampled`: the caller has decided that the trace is not kept. */
-interface Place {
-	traceId: string;
-	spanId: string;
-	isSampled: boolean;
-}
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header; later versions may append fields. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:$|-)/;
+/** The caller keeps the trace. */
 const SAMPLED = 1;
 
 /** The jobs of a purchase end before. A job that runs for ever leaves the trace of the request that woke it. */
 const LINK_MS = 15 * MINUTE_MS;
 const MAX_LINKS = 10_000;
 
-export function createTraces(config: NonNullable<Config['traces']>, log: Log): Traces {
-	const current = new AsyncLocalStorage<Place>();
-	const links = new Map<string, Place & { until: number }>();
-	const exporter = createExporter(config, log);
+/** `SpanKind` and `StatusCode` of OpenTelemetry. */
+const KINDS = { internal: 1, server: 2, client: 3, consumer: 5 };
+const STATUS_ERROR = 2;
 
-	function linked({ kind, subjectId }: NonNullable<BegunSpan['job']>): Place | null {
-		const link = links.get(jobName(kind, subjectId));
-		return link && performance.now() < link.until ? link : null;
+export function createTraces(config: NonNullable<Config['traces']>, log: Log): Traces {
+	/** Places in traces, as `traceparent`. */
+	const current = new AsyncLocalStorage<string>();
+	const links = new Map<string, { place: string; until: number }>();
+	const { add, stop } = createExporter(config, log);
+
+	function linked({ kind, subjectId }: NonNullable<BegunSpan['job']>): string | null {
+		const link = links.get(`${kind} ${subjectId}`);
+		return link && performance.now() < link.until ? link.place : null;
 	}
 
 	return {
 		isOn: true,
 		async span<T>({ name, kind, traceparent, job }: BegunSpan, work: (span: Span) => Promise<T>): Promise<T> {
-			const parent = current.getStore() ?? (job && linked(job)) ?? placeIn(traceparent);
-			const { traceId = newId(16), isSampled = true } = parent ?? {};
+			const parent = current.getStore() ?? (job && linked(job)) ?? traceparent ?? '';
+			const [, traceId = newId(16), parentSpanId, flags = '01'] = TRACEPARENT.exec(parent) ?? [];
 			const spanId = newId(8);
-			const span: Span = { name, attributes: {} };
-			const startedAt = now();
-			let error: string | null = null;
+			const span: Span = { name, attributes: job ? { 'airtill.job.subject': job.subjectId } : {} };
+			const startTimeUnixNano = nanoseconds();
+			let status = {};
 			try {
-				return await current.run({ traceId, spanId, isSampled }, () => work(span));
-			} catch (thrown) {
-				error = thrown instanceof Error ? thrown.name : 'error';
-				throw thrown;
+				return await current.run(`00-${traceId}-${spanId}-${flags}`, () => work(span));
+			} catch (error) {
+				status = { code: STATUS_ERROR };
+				span.attributes['error.type'] = error instanceof Error ? error.name : 'error';
+				throw error;
 			} finally {
-				const place = { traceId, spanId, parentSpanId: parent?.spanId };
-				if (isSampled) exporter.add({ ...place, ...span, kind, startedAt, endedAt: now(), error });
+				const ids = { traceId, spanId, parentSpanId };
+				const times = { startTimeUnixNano, endTimeUnixNano: nanoseconds() };
+				const about = { name: span.name, kind: KINDS[kind], attributes: inOtlp(span.attributes), status };
+				if (Number.parseInt(flags, 16) & SAMPLED) add({ ...ids, ...times, ...about });
 			}
 		},
 		link(kind, subjectIds) {
 			const place = current.getStore();
-			for (const subjectId of subjectIds) {
-				const name = jobName(kind, subjectId);
+			for (const name of subjectIds.map((subjectId) => `${kind} ${subjectId}`)) {
 				links.delete(name);
-				if (!place) continue;
-				links.set(name, { ...place, until: performance.now() + LINK_MS });
+				if (place) links.set(name, { place, until: performance.now() + LINK_MS });
 				const [oldest] = links.keys();
 				if (links.size > MAX_LINKS && oldest !== undefined) links.delete(oldest);
 			}
 		},
-		stop: exporter.stop
+		stop
 	};
 }
 
-const jobName = (kind: string, subjectId: number) => `${kind} ${subjectId}`;
-
 const newId = (bytes: number) => randomBytes(bytes).toString('hex');
 
-/** Spans compare with those of other machines, so they have the time of day, also if a test moves the clock. */
-const now = () => performance.timeOrigin + performance.now();
-
-function placeIn(traceparent: string | null | undefined): Place | null {
-	const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent ?? '') ?? [];
-	if (traceId === undefined || spanId === undefined || flags === undefined) return null;
-	return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
-}
+/** The time of day, also if a test moves the clock: spans compare with those of other programs. */
+const nanoseconds = () =>
+	String(BigInt(Math.round((performance.timeOrigin + performance.now()) * 1_000)) * 1_000n);

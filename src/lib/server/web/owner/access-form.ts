@@ -5,8 +5,9 @@ import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
+import type { Author } from '../../audit/audit.ts';
 import { InputError } from '../../platform/errors.ts';
-import type { Editor, OwnedRouter } from '../../routers/routers.ts';
+import type { OwnedRouter } from '../../routers/routers.ts';
 import { readFields } from '../form.ts';
 import { kindWords } from './access-words.ts';
 
@@ -43,7 +44,7 @@ export async function accessForm(event: RequestEvent, router: OwnedRouter) {
 	};
 }
 
-export async function saveAccess(event: RequestEvent, router: OwnedRouter, editor: Editor) {
+export async function saveAccess(event: RequestEvent, router: OwnedRouter, author: Author) {
 	const { field } = await readFields(event.request);
 	const [chosen, typed] = [field('access'), field('password')];
 	const refused = (problems: { access?: string; password?: string }) =>
@@ -56,7 +57,7 @@ export async function saveAccess(event: RequestEvent, router: OwnedRouter, edito
 	if (password !== null) return refused({ password });
 	const change = { kind, security, networkPassword: isGiven ? typed : undefined };
 	try {
-		await event.locals.app.accessKinds.set(router.id, change, editor);
+		await event.locals.app.accessKinds.set(router.id, change, author);
 	} catch (problem) {
 		if (!(problem instanceof InputError)) throw problem;
 		const lacksPassword = problem.problems.every((one) => one.field === 'network-password');

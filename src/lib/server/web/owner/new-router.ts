@@ -8,7 +8,7 @@ import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '../../platform/ids.ts';
 import { MAX_UNCONNECTED_ROUTERS } from '../../routers/routers.ts';
 import { readFields } from '../form.ts';
 import { kindWords } from './access-words.ts';
-import { editorOf, requireActiveOwner } from './owner.ts';
+import { authorOf, requireActiveOwner } from './owner.ts';
 import { priceProblem, readEntry, routerErrors, type RouterEntry } from './router-form.ts';
 
 /** The kinds that an owner can set up alone: the others need a RADIUS server. Most hotspots are open networks. */
@@ -51,7 +51,7 @@ export async function addRouter(event: RequestEvent) {
 	const texts = { ...entry, price: String(parseAmount(price) ?? price), access_kind, security };
 	let id: number;
 	try {
-		({ id } = await app.routers.add(owner.actor.accountId, texts, editorOf(owner), key));
+		({ id } = await app.routers.add(owner.actor.accountId, texts, authorOf(owner), key));
 	} catch (wrong) {
 		if (!(wrong instanceof InputError)) throw wrong;
 		const fields = wrong.problems.map((one) => one.field);

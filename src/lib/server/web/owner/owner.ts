@@ -1,10 +1,10 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { accountActor } from '../../audit/audit.ts';
+import { accountActor, type Author } from '../../audit/audit.ts';
 import type { Account } from '../../developer/accounts/accounts.ts';
 import { AppError } from '../../platform/errors.ts';
-import type { Editor, OwnedRouter } from '../../routers/routers.ts';
+import type { OwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
 import { logSecurity } from '../security-log.ts';
 import { signedIn, type Visitor } from '../sign-in/sign-in.ts';
@@ -26,7 +26,7 @@ export interface OwnerVisitor extends Visitor {
 }
 
 /** The person as the author of a change, for the audit log. */
-export const editorOf = ({ account }: Visitor): Editor => ({
+export const authorOf = ({ account }: Visitor): Author => ({
 	by: accountActor(account.id),
 	note: 'owner pages'
 });

@@ -15,7 +15,7 @@ import {
 import { readFields, type Fields } from '../form.ts';
 import { idOf, pageLinks } from '../page-links.ts';
 import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';
-import { editorOf, type OwnerVisitor } from './owner.ts';
+import { authorOf, type OwnerVisitor } from './owner.ts';
 
 export function roleWords(role: StaffRole): { name: string; text: string } {
 	switch (role) {
@@ -62,7 +62,7 @@ export async function staffPage(event: RequestEvent, { owner }: OwnerVisitor) {
 
 const employerOf = (visitor: OwnerVisitor): Employer => ({
 	employerId: visitor.owner.id,
-	by: editorOf(visitor).by
+	by: authorOf(visitor).by
 });
 
 const roleOf = (field: Fields) => STAFF_ROLES.find((role) => role === field('role'));
@@ -101,7 +101,7 @@ export async function newInvitation(event: RequestEvent, visitor: OwnerVisitor) 
 }
 
 async function invitation(event: RequestEvent, visitor: OwnerVisitor, person: Account) {
-	const made = await inviteWithoutPassword(event, person, editorOf(visitor));
+	const made = await inviteWithoutPassword(event, person, authorOf(visitor));
 	const { app } = event.locals;
 	const now = await app.accounts.find(person.id);
 	if (now?.employer_id !== visitor.owner.id) {

@@ -1,4 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import type { Author } from '../../audit/audit.ts';
 import type { Account } from '../../developer/accounts/accounts.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import { link } from '#lib/i18n/current.ts';
@@ -46,7 +47,7 @@ export const mayInvite = (
 export async function inviteWithoutPassword(
 	event: RequestEvent,
 	account: Account,
-	author: { by: string; note: string }
+	author: Author
 ): Promise<string | null> {
 	const { signIn } = event.locals.app;
 	const { origin } = event.locals;

@@ -23,12 +23,11 @@ const MOST = 10;
 export async function salesOfPeriod({ earnings }: App, caller: { accountId: number }, period: Period) {
 	const today = earnings.today();
 	const of = { period, day: today };
-	const [body, days, hours, routers, methods] = await Promise.all([
+	const [body, days, hours, routers] = await Promise.all([
 		earnings.breakdown(caller, { period, from: today, to: today }),
 		earnings.breakdown(caller, { period: 'daily', from: daysBefore(today, CHART_DAYS - 1), to: today }),
 		earnings.hours(caller, of),
-		earnings.groups(caller, of, { by: 'router', limit: MOST + 1 }),
-		earnings.groups(caller, of, { by: 'method', limit: MOST })
+		earnings.byRouter(caller, of, MOST + 1)
 	]);
 	const { currency, total, start } = body;
 	const hrefOf = (filter: Parameters<typeof paymentsHref>[2]) => paymentsHref(period, start, filter);
@@ -64,12 +63,12 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 		})),
 		routers: routers.data.slice(0, MOST).map((one) => ({
 			...sumLine(one.name, one, currency),
-			href: hrefOf({ router: Number(one.key) })
+			href: hrefOf({ router: one.id })
 		})),
 		moreRouters: more('router', routers.data.length),
 		offers: offers.slice(0, MOST),
 		moreOffers: more('offer', offers.length),
-		methods: methods.data.map((one) => ({
+		methods: body.methods.slice(0, MOST).map((one) => ({
 			...sumLine(methodName(one.name), one, currency),
 			href: hrefOf({ method: one.name })
 		}))

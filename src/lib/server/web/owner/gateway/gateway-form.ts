@@ -8,7 +8,7 @@ import { InputError } from '../../../platform/errors.ts';
 import { randomCharacters } from '../../../platform/ids.ts';
 import type { OwnedRouter } from '../../../routers/routers.ts';
 import { readFields, type Fields } from '../../form.ts';
-import { editorOf, ownRouter, requireActiveOwner } from '../owner.ts';
+import { authorOf, ownRouter, requireActiveOwner } from '../owner.ts';
 
 const FIELDS = ['loginHost', 'api', 'apiKey', 'apiCertificate', 'site', 'accessPoints'] as const;
 
@@ -98,20 +98,20 @@ export async function addGateway(event: RequestEvent<{ router: string }>) {
 	const key = FORM_KEY.test(field('key')) ? field('key') : newKey();
 	if (!kind) return fail(400, { kind, key, entry, errors: {}, problem: m.owner_gateway_choose() });
 	const service = app.gatewaySetup.owner;
-	const editor = editorOf(owner);
+	const author = authorOf(owner);
 	const save = async (formKey: string): Promise<RegisteredGateway> => {
 		const name = `router-${router.id}-${formKey}`;
 		try {
 			const named = { name, routerId: router.id, kind };
-			return await service.add(named, entry, { origin: originOf(event), editor });
+			return await service.add(named, entry, { origin: originOf(event), author });
 		} catch (refused) {
 			const added = refused instanceof InputError ? await app.gateways.byName(name) : null;
 			if (added?.routerId !== router.id || !service.isOwn(added)) throw refused;
 			// The form came again, perhaps with other values.
 			if (added.kind !== kind) return save(newKey());
-			const changed = await service.change(added, entry, editor);
+			const changed = await service.change(added, entry, author);
 			const hasKey = kind !== 'unifi' || changed.credentials.apiKey === entry.apiKey;
-			return hasKey ? changed : service.rotate(changed, entry.apiKey, editor);
+			return hasKey ? changed : service.rotate(changed, entry.apiKey, author);
 		}
 	};
 	let id: number;

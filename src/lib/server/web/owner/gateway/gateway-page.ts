@@ -9,7 +9,7 @@ import { gatewayState } from '../../../owner/usage/usage.ts';
 import { InputError } from '../../../platform/errors.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
-import { editorOf, ownRouter, requireActiveOwner, requireOwner } from '../owner.ts';
+import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '../owner.ts';
 import { mayDo } from '../roles.ts';
 import { gatewayErrors, gatewayPath, originOf, ownKindOf, readOwnInput } from './gateway-form.ts';
 
@@ -68,7 +68,7 @@ async function ownGateway(event: Event) {
 	const gateway = await gatewayOf(event, router.id);
 	const { gatewaySetup } = event.locals.app;
 	if (!gatewaySetup.owner.isOwn(gateway)) error(403, m.owner_gateway_managed());
-	return { gateway, editor: editorOf(owner), service: gatewaySetup.owner };
+	return { gateway, author: authorOf(owner), service: gatewaySetup.owner };
 }
 
 const done = (event: Event, text: string) =>
@@ -76,16 +76,16 @@ const done = (event: Event, text: string) =>
 
 /** Throws 409 for a gateway whose secrets cannot be read. */
 export const configParts = async (event: Event) => {
-	const { gateway, editor, service } = await ownGateway(event);
+	const { gateway, author, service } = await ownGateway(event);
 	if (gateway.unreadable.length > 0) error(409, m.owner_problem());
-	return service.configOf(gateway, { origin: originOf(event), editor });
+	return service.configOf(gateway, { origin: originOf(event), author });
 };
 
 export async function changeGateway(event: Event) {
-	const { gateway, editor, service } = await ownGateway(event);
+	const { gateway, author, service } = await ownGateway(event);
 	const entry = readOwnInput((await readFields(event.request)).field);
 	try {
-		await service.change(gateway, entry, editor);
+		await service.change(gateway, entry, author);
 	} catch (refused) {
 		if (!(refused instanceof InputError)) throw refused;
 		return fail(400, { entry, ...gatewayErrors(refused) });
@@ -94,7 +94,7 @@ export async function changeGateway(event: Event) {
 }
 
 export async function rotateGateway(event: Event) {
-	const { gateway, editor, service } = await ownGateway(event);
+	const { gateway, author, service } = await ownGateway(event);
 	const { field } = await readFields(event.request);
 	const apiKey = field('newKey').trim();
 	const isRotated =
@@ -104,7 +104,7 @@ export async function rotateGateway(event: Event) {
 	// The form was sent twice, or is older than the secrets.
 	if (isRotated) return done(event, 'unchanged');
 	try {
-		await service.rotate(gateway, apiKey, editor);
+		await service.rotate(gateway, apiKey, author);
 	} catch (refused) {
 		if (!(refused instanceof InputError)) throw refused;
 		return fail(400, { rotate: m.owner_gateway_bad_key() });

@@ -5,7 +5,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { noteOf, readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
-import { editorOf, type OwnerVisitor } from '../owner.ts';
+import { authorOf, type OwnerVisitor } from '../owner.ts';
 import { HELP_ACTIONS } from './actions.ts';
 import { summaryOf } from './search.ts';
 
@@ -46,7 +46,7 @@ export async function act(event: ActionEvent, owner: OwnerVisitor) {
 		return refused(400, m.help_reason_wrong({ max: String(MAX_REASON) }));
 	const { app, origin } = event.locals;
 	const { accountId, personId } = owner.actor;
-	const order = { app, accountId, personId, origin, by: editorOf(owner).by, note, field, facts };
+	const order = { app, accountId, personId, origin, by: authorOf(owner).by, note, field, facts };
 	const outcome = await action.run(order, facts.session.id);
 	if (outcome === 'done') redirect(303, link(`/owner/help/${facts.session.id}?done=${event.params.action}`));
 	if ('refusal' in outcome) return refused(409, outcome.refusal);

@@ -76,7 +76,8 @@ const extend: HelpAction = {
 	title: m.help_extend_title,
 	text(facts) {
 		const text = m.help_extend_text({ max: formatDuration(`${MAX_EXTRA_MINUTES_PER_DAY / 60}h`) });
-		return isActive(facts) ? text : `${m.help_extend_again()} ${text}`;
+		const runs = isActive(facts) || facts.extraUntil !== null;
+		return runs ? text : `${m.help_extend_again()} ${text}`;
 	},
 	button: m.help_extend,
 	durations: EXTRA_TIMES,

@@ -6,7 +6,7 @@ import { dayOf, periodOf } from '#lib/server/web/owner/figures/period.ts';
 import { requireOwner, type OwnerVisitor } from '#lib/server/web/owner/owner.ts';
 import type { PageServerLoad } from './$types';
 
-type Of = Parameters<App['earnings']['groups']>[1];
+type Of = Parameters<App['earnings']['byRouter']>[1];
 
 /** /owner/earnings/all?by=router|offer&period=&day=: every sum of a period. */
 export const load: PageServerLoad = async (event) => {
@@ -18,7 +18,7 @@ export const load: PageServerLoad = async (event) => {
 };
 
 async function byRouter(earnings: App['earnings'], actor: OwnerVisitor['actor'], of: Of) {
-	const { currency, start, end, data } = await earnings.groups(actor, of, { by: 'router' });
+	const { currency, start, end, data } = await earnings.byRouter(actor, of);
 	return {
 		title: m.owner_by_router(),
 		group: m.owner_router(),
@@ -26,7 +26,7 @@ async function byRouter(earnings: App['earnings'], actor: OwnerVisitor['actor'],
 		all: paymentsHref(of.period, start),
 		lines: data.map((one) => ({
 			...sumLine(one.name, one, currency),
-			href: paymentsHref(of.period, start, { router: Number(one.key) })
+			href: paymentsHref(of.period, start, { router: one.id })
 		}))
 	};
 }

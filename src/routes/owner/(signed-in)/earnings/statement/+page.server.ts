@@ -12,7 +12,7 @@ export const load: PageServerLoad = async (event) => {
 	const { earnings, clock, config } = event.locals.app;
 	const today = earnings.today();
 	const of = { period: 'monthly', day: dayOf(event.url.searchParams, today) } as const;
-	const { currency, start, end, total, data } = await earnings.groups(actor, of, { by: 'router' });
+	const { currency, start, end, total, data } = await earnings.byRouter(actor, of);
 	const beside = monthsBeside(start);
 	return {
 		email: owner.email,
@@ -26,7 +26,7 @@ export const load: PageServerLoad = async (event) => {
 		net: money(total.net, currency),
 		lines: figureLines(total, currency),
 		routers: data.map((one) => ({
-			id: one.key,
+			id: one.id,
 			name: one.name,
 			count: numberText(one.sessions),
 			paid: money(one.gross, currency),

@@ -1,5 +1,5 @@
 import { accessForm, saveAccess } from '#lib/server/web/owner/access-form.ts';
-import { editorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
+import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async (event) =>
@@ -8,6 +8,6 @@ export const load: PageServerLoad = async (event) =>
 export const actions: Actions = {
 	default: async (event) => {
 		const owner = await requireActiveOwner(event);
-		return saveAccess(event, await ownRouter(event, owner), editorOf(owner));
+		return saveAccess(event, await ownRouter(event, owner), authorOf(owner));
 	}
 };

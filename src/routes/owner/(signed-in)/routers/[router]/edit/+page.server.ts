@@ -2,7 +2,7 @@ import { fail, redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { editorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
+import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
 import { changedFields, entryOf, readEntry, routerErrors } from '#lib/server/web/owner/router-form.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -18,7 +18,7 @@ export const actions: Actions = {
 		const router = await ownRouter(event, owner);
 		const { entry, was } = readEntry((await readFields(event.request)).field);
 		try {
-			await event.locals.app.routers.change(router.id, changedFields(entry, was), editorOf(owner));
+			await event.locals.app.routers.change(router.id, changedFields(entry, was), authorOf(owner));
 		} catch (refused) {
 			if (!(refused instanceof InputError)) throw refused;
 			return fail(400, { entry, was, errors: routerErrors(refused, entry) });

@@ -2,10 +2,10 @@ import { fail, redirect } from '@sveltejs/kit';
 import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
-import { InputError } from '#lib/server/access/access.ts';
+import { InputError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { wifiPasswordText } from '#lib/server/web/owner/access-form.ts';
-import { editorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
+import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
 import { MAX_WIFI_PASSWORD } from '#lib/domain/wifi/wifi-password.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -27,7 +27,7 @@ export const actions: Actions = {
 		const problem = wifiPasswordText(networkPassword);
 		if (problem !== null) return fail(400, { problem, typed: networkPassword });
 		try {
-			await event.locals.app.accessKinds.set(router.id, { networkPassword }, editorOf(owner));
+			await event.locals.app.accessKinds.set(router.id, { networkPassword }, authorOf(owner));
 		} catch (refused) {
 			// The access kind changed meanwhile: the router's page shows it.
 			if (!(refused instanceof InputError)) throw refused;

@@ -4,7 +4,7 @@ import { momentText } from '#lib/format/when.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readFields } from '#lib/server/web/form.ts';
-import { editorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
+import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
 import { routerState } from '#lib/server/web/owner/router-state.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -33,17 +33,17 @@ export const actions: Actions = {
 		const { id } = await ownRouter(event, owner);
 		const { routers } = event.locals.app;
 		const { field } = await readFields(event.request);
-		const editor = editorOf(owner);
+		const author = authorOf(owner);
 		const isOwner = owner.actor.role !== 'admin';
 		switch (field('do')) {
 			case 'pause':
 			case 'reopen':
-				await routers.pause(id, { isPaused: field('do') === 'pause', ...editor });
+				await routers.pause(id, { isPaused: field('do') === 'pause', ...author });
 				break;
 			case 'disable':
 			case 'enable': {
 				const isSet = field('do') === 'disable';
-				const isDone = await routers.mark(id, 'disabled_at', { isSet, isOwner, ...editor });
+				const isDone = await routers.mark(id, 'disabled_at', { isSet, isOwner, ...author });
 				if (!isDone) return fail(409, { problem: m.owner_disabled_by_administrator() });
 				break;
 			}
