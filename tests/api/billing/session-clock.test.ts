@@ -78,7 +78,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			const problem = await api.refused('400 session_not_active', 'DELETE', `/v1/sessions/${session.id}`);
 			expect(problem.session_status).toBe('expired');
 			const body = { amount: session.amount, phone: session.phone, session_id: session.id };
-			const refusal = await api.refused('400 session_not_payable', 'POST', '/v1/payments/mobile-money', { body });
+			const refusal = await api.refused('400 session_not_payable', 'POST', '/v1/payments/mobile-money', {
+				body
+			});
 			expect(refusal.session_status).toBe('expired');
 			expect(await api.getSession(session.id)).toMatchObject({ status: 'expired' });
 		});

@@ -52,6 +52,8 @@ describe('how often the operator is asked', () => {
 		expect(nextPollDelayMs({ ageMs: 5 * second, uncertain: false, hasFailed: true })).toBeGreaterThan(
 			4.4 * minute
 		);
-		expect(nextPollDelayMs({ ageMs: 20 * hour, uncertain: false, hasFailed: true })).toBeGreaterThan(5 * hour);
+		expect(nextPollDelayMs({ ageMs: 20 * hour, uncertain: false, hasFailed: true })).toBeGreaterThan(
+			5 * hour
+		);
 	});
 });

@@ -6,7 +6,9 @@ import { decodeWorld, ringPoints, STEPS } from '../../../src/lib/map/base-map/wo
 /** As stored and as sent: the file does not compress further. */
 const MAX_BYTES = 60_000;
 
-const bytes = new Uint8Array(readFileSync(new URL('../../../src/lib/map/base-map/world.bin', import.meta.url)));
+const bytes = new Uint8Array(
+	readFileSync(new URL('../../../src/lib/map/base-map/world.bin', import.meta.url))
+);
 const world = decodeWorld(bytes);
 
 /** Whether a point is inside a land mass and in none of its holes (ray casting). */

@@ -143,7 +143,11 @@ async function shorten(context: PassesContext, trx: Tx, id: number): Promise<voi
 
 async function eraseIfOver({ clock }: PassesContext, trx: Tx, id: number): Promise<void> {
 	const now = clock.now();
-	const { password_sealed: sealed, ends_at: endsAt, activating_until: waitsUntil } = await findOrThrow(trx, id);
+	const {
+		password_sealed: sealed,
+		ends_at: endsAt,
+		activating_until: waitsUntil
+	} = await findOrThrow(trx, id);
 	if (sealed === null || waitsUntil !== null || (endsAt !== null && endsAt > now)) return;
 	await store.change(trx, id, { password_sealed: null, password_session_id: null, updated_at: now });
 }

@@ -49,7 +49,11 @@ export const isDue = (row: SessionRow, now: number): boolean =>
 	(row.status === 'pending_payment' && row.payment_due_at <= now);
 
 /** Applies a due change. Returns the session, changed or not. */
-export async function applyDueChange(context: SessionsContext, trx: Tx, row: SessionRow): Promise<SessionRow> {
+export async function applyDueChange(
+	context: SessionsContext,
+	trx: Tx,
+	row: SessionRow
+): Promise<SessionRow> {
 	if (!isDue(row, context.clock.now())) return row;
 	const changed = row.status === 'active' ? expire(context, trx, row) : timeOut(context, trx, row);
 	return (await changed) ?? row;
