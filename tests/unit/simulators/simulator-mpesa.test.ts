@@ -381,7 +381,7 @@ describe('the callback of a push', () => {
 				callbacks: [
 					{ when: 'at_outcome', afterMs: 0, times: 2 },
 					{ when: 'at_outcome', afterMs: 5_000, times: 1, alter: 'forged_success' },
-					{ when: 'at_outcome', afterMs: 6_000, times: 1, alter: 'garbage' }
+					{ when: 'at_outcome', afterMs: 600_000, times: 1, alter: 'garbage' }
 				]
 			}
 		);
@@ -393,7 +393,7 @@ describe('the callback of a push', () => {
 		simulator.advance(5_000);
 		const received = await came(path, 3);
 		expect(received[2]?.raw).toContain('FORGED0001');
-		simulator.advance(1_000);
+		simulator.advance(600_000);
 		expect((await came(path, 4))[3]?.raw).toBe('<oops');
 	});
 });
