@@ -5,7 +5,7 @@ import type { RoutersContext } from './context.ts';
 import { InputError, type FieldProblem } from '../platform/errors.ts';
 import { rowOf } from './import/import-routers.ts';
 import { existingRouter } from './read-routers.ts';
-import { isPaused } from './router-body.ts';
+import { isPaused } from './router-state.ts';
 import { readRouterFields, type RouterTexts, type StatedFields } from './router-fields.ts';
 import * as store from './store.ts';
 

@@ -3,7 +3,8 @@ import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { AppError } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';
 import { namedRouters } from './named-routers.ts';
-import { bodyMaker, forOwner, opensAt, singleBody, type OwnedRouter } from './router-body.ts';
+import { bodyMaker, forOwner, singleBody, type OwnedRouter } from './router-body.ts';
+import { opensAt } from './router-state.ts';
 import * as store from './store.ts';
 
 type RouterRow = store.RouterRow;

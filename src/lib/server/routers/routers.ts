@@ -14,7 +14,8 @@ import {
 	readableRouter,
 	visibleRouter
 } from './read-routers.ts';
-import { isUnverified, paymentMethodsOf, singleBody } from './router-body.ts';
+import { paymentMethodsOf, singleBody } from './router-body.ts';
+import { isUnverified } from './router-state.ts';
 import { searchRouters } from './search-routers.ts';
 import { setPrice } from './set-price.ts';
 import * as store from './store.ts';
@@ -26,9 +27,9 @@ export {
 	offlineReason,
 	opensAt,
 	sells,
-	takesLatePayment,
-	type OwnedRouter
-} from './router-body.ts';
+	takesLatePayment
+} from './router-state.ts';
+export type { OwnedRouter } from './router-body.ts';
 export { MAX_UNCONNECTED_ROUTERS } from './edit-router.ts';
 export { isPayable, offersText, type Offer } from './offers.ts';
 export { PriceMoved, type PriceSetter } from './set-price.ts';
