@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 import type { Queries } from '../db/database.ts';
-import { given } from '../db/first.ts';
+import { withoutNulls } from '../db/first.ts';
 import { pageOf } from '../db/newest-first.ts';
 import type { AuditLogTable } from '../db/schema.ts';
 
@@ -30,7 +30,7 @@ export async function searchAudit(
 	const rows = await queries
 		.selectFrom('audit_log')
 		.selectAll()
-		.where(({ and }) => and(given({ actor, action, payment_id: paymentId, router_id: routerId })))
+		.where(({ and }) => and(withoutNulls({ actor, action, payment_id: paymentId, router_id: routerId })))
 		.where(sql<boolean>`at >= ${from} and (at, id) < (${at}, ${id})`)
 		.orderBy('at', 'desc')
 		.orderBy('id', 'desc')

@@ -16,9 +16,9 @@ export interface Database {
 	/**
 	 * Runs `work` in one serializable transaction. Conflicts are retried, so `work` must only run queries through
 	 * `trx`: no network calls, no notifications.
-	 * @param options.isPurchase on PostgreSQL waits for earlier ones of this process, with which it would conflict
+	 * @param options.limitConcurrency on PostgreSQL runs beside few others of this process, with which it would conflict
 	 */
-	transact<T>(work: (trx: Tx) => Promise<T>, options?: { isPurchase?: boolean }): Promise<T>;
+	transact<T>(work: (trx: Tx) => Promise<T>, options?: { limitConcurrency?: boolean }): Promise<T>;
 	/**
 	 * Writes data that no answer depends on, in one transaction without retries. A crash of the machine may lose it.
 	 * On SQLite it fails almost at once while another connection writes.
@@ -93,8 +93,8 @@ export type NearRouter = Selectable<RoutersTable> & { distance: number };
 
 export type { Position };
 
-/** Option of `transact` for the transactions of every purchase. */
-export const PURCHASE = { isPurchase: true };
+/** Option of `transact` for the transactions that every purchase makes. */
+export const LIMIT_CONCURRENCY = { limitConcurrency: true };
 
 const tasksOf = new WeakMap<Tx, (() => void)[]>();
 

@@ -30,7 +30,7 @@ export async function byId<Table extends ByIdTable>(
 }
 
 /** Drops fields that are null or undefined: a filter without them matches any value. */
-export const given = <Fields extends object>(fields: Fields) =>
+export const withoutNulls = <Fields extends object>(fields: Fields) =>
 	Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as {
 		[Name in keyof Fields]?: NonNullable<Fields[Name]>;
 	};
@@ -39,7 +39,7 @@ export const given = <Fields extends object>(fields: Fields) =>
  * Repeats work that a unique index refused: another was faster, and the next try finds what it wrote.
  * @param work gets the number of the try, from 0
  */
-export async function untilUnique<T>(
+export async function retryUniqueViolation<T>(
 	{ isUniqueViolation }: Pick<Database, 'isUniqueViolation'>,
 	mostTries: number,
 	work: (attempt: number) => Promise<T>

@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * Purchases write to the same pages of indexes, so that more of their transactions at a time mostly end each other;
  * PostgreSQL advises to limit them (documentation of version 15, 13.2.3). While one waits for a row, another can run.
  */
-const PURCHASES_AT_A_TIME = 2;
+const MAX_LIMITED = 2;
 /** Connections to the replica, per process. */
 const MAX_REPORTS = 4;
 const REPLICA_CONNECT_TIMEOUT_MS = 2_000;
@@ -62,14 +62,14 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 		onError: (error) => onError?.(codeOf(error) ?? 'connection')
 	});
 	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: health.log });
-	const acquire = createSemaphore(PURCHASES_AT_A_TIME);
+	const acquire = createSemaphore(MAX_LIMITED);
 	const reports = replicaUrl === null ? null : openReplica(replicaUrl, db, options);
 	return {
 		kind: 'postgres',
 		db,
 		unsynced: db,
-		async transact(work, { isPurchase = false } = {}) {
-			const release = isPurchase ? await acquire() : null;
+		async transact(work, { limitConcurrency = false } = {}) {
+			const release = limitConcurrency ? await acquire() : null;
 			try {
 				return await retrying(() => withTasks(db.transaction().setIsolationLevel('serializable'), work));
 			} finally {

@@ -15,7 +15,7 @@ import { GROUPED, leaseTo, type Job, type Lease } from './store.ts';
 /** Per group, over all processes. */
 const MAX_PER_GROUP = 5;
 /** Per process; most of these jobs only wait for a network. */
-const MAX_RUNNING = 200;
+const MAX_GROUPED = 200;
 const RESERVED = 100;
 /** Arbitrary but fixed: identifies the claims among the locks of this program. */
 const CLAIM_LOCK = 7_243_002;
@@ -47,7 +47,7 @@ export async function claimInGroups(
 	const isDue = (group: Group) => group.due_at <= lease.now && group.running < limitOf(group);
 	const later = waiting.map(({ due_at }) => due_at).filter((at) => at > lease.now);
 	const nextAt = later.length > 0 ? Math.min(...later) : null;
-	if (running >= MAX_RUNNING || !waiting.some(isDue)) return { claimed: [], nextAt };
+	if (running >= MAX_GROUPED || !waiting.some(isDue)) return { claimed: [], nextAt };
 
 	// The database's own isolation level: serializable claims would make purchases fail and run again.
 	const claimed = await database.unsynced.transaction().execute(async (trx) => {
@@ -57,7 +57,7 @@ export async function claimInGroups(
 		due.sort((one, other) => one.running - other.running || one.due_at - other.due_at);
 		const jobs: Job[] = [];
 		for (const group of due) {
-			const free = MAX_RUNNING - running - jobs.length;
+			const free = MAX_GROUPED - running - jobs.length;
 			const open = Math.max(free - RESERVED, free > 0 && group.running === 0 ? 1 : 0);
 			const limit = Math.min(limitOf(group) - group.running, open);
 			if (limit > 0) jobs.push(...(await claimOf(trx, group.id, lease, limit)));

@@ -15,8 +15,8 @@ import * as store from './store.ts';
  *
  * States: waiting until `run_at`; leased by a process that runs it; deleted when its handler is done.
  * Guarantees: a job of a committed transaction runs at least once. If a process dies, another repeats its
- * jobs after LEASE_MS, so every handler must be safe to run again. So claims and ends of jobs are `unsynced`.
- * Concurrency: jobs without a group share MAX_RUNNING slots. Groups have slots of their own (groups.ts), so
+ * jobs after LEASE_MS, so every handler must be safe to run again. Claims and ends of jobs are `unsynced`, because a lost one only repeats the job.
+ * Concurrency: jobs without a group share MAX_UNGROUPED slots. Groups have slots of their own (groups.ts), so
  * that slow webhook receivers never delay payments.
  */
 export type Jobs = ReturnType<typeof createJobs>;
@@ -31,7 +31,7 @@ export type JobHandler = (subjectId: number, signal: AbortSignal) => Promise<num
 const LEASE_MS = 8_000;
 const HEARTBEAT_MS = 2_000;
 /** Jobs without a group, per process. */
-const MAX_RUNNING = 16;
+const MAX_UNGROUPED = 16;
 /** Longest sleep between ticks: other processes add work, and tests move the clock. */
 const MAX_SLEEP_MS = 250;
 /** Records further in the future mean that the machine's clock was set back. */
@@ -179,7 +179,7 @@ async function tick(context: JobsContext): Promise<number> {
 	}
 	const lease = { owner, now, until: now + LEASE_MS };
 	const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
-	const free = MAX_RUNNING - (running.size - groupedCount);
+	const free = MAX_UNGROUPED - (running.size - groupedCount);
 	const { nextAt, hasGroups } = await store.waiting(database);
 	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
 	const isDue = free > 0 && nextAt !== null && nextAt <= now;

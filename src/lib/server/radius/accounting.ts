@@ -244,7 +244,7 @@ async function closeAll(
 	gateway: RegisteredGateway,
 	report: TimedReport
 ): Promise<void> {
-	for (const row of await connectionStore.openAt(trx, gateway.id, report)) {
+	for (const row of await connectionStore.openConnectionsAt(trx, gateway.id, report)) {
 		const stopped_at = Math.max(row.seen_at, report.at);
 		await connectionStore.changeConnection(trx, row.id, { stopped_at, stop_cause: REBOOT });
 		await releaseIfOffline(context, trx, row);

@@ -88,7 +88,7 @@ export const hasEnded = (queries: Queries, gatewayId: number): Promise<boolean> 
 			.where('disconnect_state', '=', 'done')
 	);
 
-export const openAt = (
+export const openConnectionsAt = (
 	queries: Queries,
 	gatewayId: number,
 	{ nas_address, nas_identifier, at }: AccountingReport & { at: number }

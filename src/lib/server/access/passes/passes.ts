@@ -36,14 +36,14 @@ export function createPasses(context: PassesContext) {
 		create: bind(create),
 		addTerms: bind(addTerms),
 		addUsedData: bind(addUsedData),
-		/** Takes the data of a refunded session back. */
+		/** Takes the data of a refunded or cancelled session back. */
 		async reduceDataLimit(trx: Tx, id: number, megabytes: number | null): Promise<void> {
 			const { data_limit_mb: limit } = await findOrThrow(trx, id);
 			if (limit === null || megabytes === null) return;
 			await store.change(trx, id, { data_limit_mb: limit - megabytes, updated_at: clock.now() });
 		},
 		/** Sets the deadline for a gateway to confirm the pass (ms since the epoch). */
-		async awaitGateway(trx: Tx, id: number, until: number): Promise<void> {
+		async setActivationDeadline(trx: Tx, id: number, until: number): Promise<void> {
 			await store.change(trx, id, { activating_until: until, updated_at: clock.now() });
 		},
 		async setTime(trx: Tx, id: number, { startsAt, endsAt }: { startsAt: number; endsAt: number }) {

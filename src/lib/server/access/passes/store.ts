@@ -46,7 +46,7 @@ const openOf = (queries: Queries, routerId: number, now: number) =>
 		.where((pass) => pass.or([pass('activating_until', 'is not', null), pass('ends_at', '>', now)]))
 		.orderBy('id');
 
-export const openAt = (
+export const openPassesAt = (
 	queries: Queries,
 	{ routerId, afterId }: { routerId: number; afterId: number },
 	now: number,

@@ -21,7 +21,7 @@ export async function activationTimeout(context: AccessContext, passId: number):
 		if (until === null) return null;
 		const latest = clock.now() + ACTIVATION_TIMEOUT_MS;
 		// All jobs wake when the clock is set back. The buyer must not wait the extra hours.
-		if (until > latest) await passes.awaitGateway(trx, passId, latest);
+		if (until > latest) await passes.setActivationDeadline(trx, passId, latest);
 		if (clock.now() < until) return Math.min(until, latest);
 		for (const { id, payment_id: paymentId } of await sessions.cancelWaiting(trx, passId)) {
 			if (paymentId === null) throw new Error(`Session ${id} waited for its gateway unpaid`);

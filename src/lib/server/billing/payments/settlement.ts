@@ -1,9 +1,9 @@
 import { formatMinor } from '#lib/domain/money.ts';
-import { PURCHASE, type Tx } from '#lib/server/db/database.ts';
+import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
 import type { EventType } from '#lib/server/events/events.ts';
 import { refundReference } from '#lib/server/platform/ids.ts';
 import type { StatusOutcome } from '../operators/operator.ts';
-import type { NotApplied } from '../sessions/sessions.ts';
+import type { UnappliedReason } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import { REFUND_JOB, type PaymentsContext } from './context.ts';
@@ -17,7 +17,7 @@ import * as store from './store.ts';
 
 type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;
 /** `admin`: the owner refunds time that was bought. */
-export type RefundReason = NotApplied | 'amount_mismatch' | 'admin';
+export type RefundReason = UnappliedReason | 'amount_mismatch' | 'admin';
 
 /** States in which the payer has not been charged, as far as we know. */
 const UNPAID = ['pending', 'failed', 'expired'] as const;
@@ -110,7 +110,7 @@ export async function settleSuccess(
 		});
 		await by.inTransaction?.(trx);
 		return true;
-	}, PURCHASE);
+	}, LIMIT_CONCURRENCY);
 	if (settled) announce(context, id);
 	return settled;
 }
@@ -248,7 +248,7 @@ async function settleUnpaid(
 			await by.inTransaction?.(trx);
 		}
 		return payment !== undefined;
-	}, PURCHASE);
+	}, LIMIT_CONCURRENCY);
 	if (settled) announce(context, id);
 	return settled;
 }

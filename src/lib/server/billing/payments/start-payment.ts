@@ -1,7 +1,7 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import type { PaymentBody, PaymentStartBody } from '#lib/server/api/contract/schemas.ts';
-import { PURCHASE, type Tx } from '#lib/server/db/database.ts';
-import { untilUnique } from '#lib/server/db/first.ts';
+import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
+import { retryUniqueViolation } from '#lib/server/db/first.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { operatorReference } from '#lib/server/platform/ids.ts';
@@ -53,12 +53,12 @@ async function commit(
 	remember?: RememberBody<PaymentBody>
 ): Promise<PaymentBody> {
 	const { database, jobs } = context;
-	const answer = await untilUnique(database, MAX_START_ATTEMPTS, () =>
+	const answer = await retryUniqueViolation(database, MAX_START_ATTEMPTS, () =>
 		database.transact(async (trx) => {
 			const body = paymentBody(await checkAndInsert(context, trx, caller, order, source));
 			await remember?.(trx, body);
 			return body;
-		}, PURCHASE)
+		}, LIMIT_CONCURRENCY)
 	);
 	jobs.nudge();
 	return answer;

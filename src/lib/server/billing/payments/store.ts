@@ -1,6 +1,6 @@
 import { sql, type ExpressionBuilder, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { byId, countOf, exists, first, given, isChanged } from '#lib/server/db/first.ts';
+import { byId, countOf, exists, first, withoutNulls, isChanged } from '#lib/server/db/first.ts';
 import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { PaymentsTable, RefundsTable, Schema } from '#lib/server/db/schema.ts';
 
@@ -38,7 +38,7 @@ export const ofAccount = (
 		queries
 			.selectFrom('payments')
 			.selectAll()
-			.where(({ and }) => and({ account_id: accountId, ...given({ status }) })),
+			.where(({ and }) => and({ account_id: accountId, ...withoutNulls({ status }) })),
 		page
 	);
 
@@ -258,5 +258,5 @@ export const changeRefund = (
 		queries
 			.updateTable('refunds')
 			.set(to)
-			.where(({ and }) => and({ id, status: 'pending', ...given(state) }))
+			.where(({ and }) => and({ id, status: 'pending', ...withoutNulls(state) }))
 	);

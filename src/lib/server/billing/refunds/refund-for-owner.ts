@@ -18,7 +18,7 @@ export async function refundForOwner(
 ): Promise<'started' | 'time_added' | 'not_possible'> {
 	const { database, clock, sessions, audit } = context;
 	const result = await database.transact(async (trx) => {
-		const session = await sessions.ownedByOwner(trx, accountId, sessionId);
+		const session = await sessions.sessionAtOwner(trx, accountId, sessionId);
 		const payment = session.payment_id === null ? undefined : await store.find(trx, session.payment_id);
 		if (!payment) return 'not_possible';
 		const isStarted = payment.status === 'refund_pending' || payment.status === 'refunded';

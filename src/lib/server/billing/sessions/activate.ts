@@ -9,7 +9,8 @@ import { applyDueChange, findOrThrow, transition } from './transition.ts';
 type SessionRow = store.SessionRow;
 
 /** Reasons to refund a successful payment. */
-export type NotApplied = 'duplicate_payment' | 'session_cancelled' | 'late_payment' | 'provisioning_failed';
+export type UnappliedReason =
+	'duplicate_payment' | 'session_cancelled' | 'late_payment' | 'provisioning_failed';
 
 /**
  * Buys a session's time. It starts now, at the end of its pass, or when a gateway confirms it. Returns null,
@@ -20,7 +21,7 @@ export async function activate(
 	trx: Tx,
 	id: number,
 	paymentId: number
-): Promise<NotApplied | null> {
+): Promise<UnappliedReason | null> {
 	const row = await applyDueChange(context, trx, await findOrThrow(trx, id));
 	const refusal = await reasonToRefund(context, trx, row);
 	if (refusal === 'provisioning_failed') await cancelUnpaid(context, trx, row.id, refusal);
@@ -47,7 +48,7 @@ async function reasonToRefund(
 	{ clock, config, routers }: SessionsContext,
 	trx: Tx,
 	row: SessionRow
-): Promise<NotApplied | null> {
+): Promise<UnappliedReason | null> {
 	if (row.status !== 'pending_payment' && row.status !== 'cancelled') return 'duplicate_payment';
 	if (row.status === 'cancelled' && row.status_reason !== 'payment_timeout') return 'session_cancelled';
 	const router = await routers.findOrThrow(trx, row.router_id);
@@ -66,10 +67,10 @@ async function addToPass(context: SessionsContext, trx: Tx, paid: SessionRow): P
 	const pass = open ?? (await passes.create(trx, paid));
 	if (open) await passes.addTerms(trx, open, paid);
 	else await store.joinPass(trx, { passId: pass.id, sessionId: paid.id, replacesPassId: paid.pass_id });
-	// Begins, or is refunded, together with the session that already waits.
+	// The pass still waits for its gateway: this session starts or is refunded with it.
 	if (pass.activating_until !== null) return provisioning.changed(trx, pass.id);
 	const until = open ? null : await provisioning.begin(trx, pass);
-	if (until !== null) return passes.awaitGateway(trx, pass.id, until);
+	if (until !== null) return passes.setActivationDeadline(trx, pass.id, until);
 	await startTime(context, trx, pass);
 }
 

@@ -1,12 +1,12 @@
 import { durationSeconds } from '#lib/domain/duration.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import type { SessionBody, SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
-import { PURCHASE, type Tx } from '#lib/server/db/database.ts';
+import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { sells, type RouterRow } from '#lib/server/routers/routers.ts';
 import { operatorForPayment } from '../operators/operator-for-payment.ts';
-import { sessionBody } from './body.ts';
+import { asOfNow, sessionBody } from './body.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { sessionNotFound } from './read-session.ts';
 import * as store from './store.ts';
@@ -57,7 +57,7 @@ export const createSession = (
 		const body = sessionBody(created, pass, now, null);
 		await remember?.(trx, body);
 		return body;
-	}, PURCHASE);
+	}, LIMIT_CONCURRENCY);
 
 /** Only the buyer may extend a session: added time has the same password. */
 async function extendedSession(
@@ -69,8 +69,7 @@ async function extendedSession(
 	if (id === undefined) return undefined;
 	const row = await store.find(trx, id);
 	if (!row || row.account_id !== caller.accountId) throw sessionNotFound();
-	const isOver = row.status === 'active' && row.expires_at !== null && row.expires_at <= clock.now();
-	const status = isOver ? 'expired' : row.status;
+	const { status } = asOfNow(row, clock.now());
 	if (status === 'active' && row.router_id === routerId) return row;
 	const why =
 		status === 'active'

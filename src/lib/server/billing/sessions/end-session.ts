@@ -3,7 +3,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import type { SessionsContext } from './context.ts';
-import { current, ownedByOwner } from './read-session.ts';
+import { current, sessionAtOwner } from './read-session.ts';
 import * as store from './store.ts';
 import { applyDueChange, extraTimeEnd, findOrThrow, transition } from './transition.ts';
 
@@ -24,20 +24,23 @@ export async function endSession(
 	await current(context, caller, id);
 	return context.database.transact(async (trx) => {
 		const row = await applyDueChange(context, trx, await findOrThrow(trx, id));
-		const isWanted = onlyStatus === undefined || onlyStatus === row.status;
 		const reason = row.account_id === caller.accountId ? 'client_ended' : 'admin_ended';
-		const ended =
-			(isWanted && row.status === 'active' && (await endTime(context, trx, row, reason))) ||
-			(isWanted &&
-				row.status === 'pending_payment' &&
-				(await cancelUnpaid(context, trx, id, 'client_cancelled'))) ||
-			(onlyStatus === 'pending_payment' && (await refuseLatePayment(context, trx, row)));
+		const isWanted = onlyStatus === undefined || onlyStatus === row.status;
+		const ended = isWanted ? await endOrCancel(context, trx, row, reason) : undefined;
 		if (ended) return ended;
+		const refused = onlyStatus === 'pending_payment' ? await refuseLatePayment(context, trx, row) : null;
+		if (refused) return refused;
 		const { status } = await findOrThrow(trx, id);
 		throw new AppError('session_not_active', `The session is ${status}; there is nothing to end.`, {
 			extensions: { session_status: status }
 		});
 	});
+}
+
+async function endOrCancel(context: SessionsContext, trx: Tx, row: SessionRow, reason: string) {
+	if (row.status === 'active') return endTime(context, trx, row, reason);
+	if (row.status === 'pending_payment') return cancelUnpaid(context, trx, row.id, 'client_cancelled');
+	return undefined;
 }
 
 /**
@@ -52,7 +55,7 @@ export const endForOwner = (
 	{ by, note }: { by: string; note: string }
 ): Promise<boolean> =>
 	context.database.transact(async (trx) => {
-		const row = await ownedByOwner(context, trx, accountId, id);
+		const row = await sessionAtOwner(context, trx, accountId, id);
 		const ended = row.status === 'active' && (await endTime(context, trx, row, 'admin_ended'));
 		if (!ended) return false;
 		await context.audit.record(trx, {

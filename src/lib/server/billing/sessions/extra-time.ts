@@ -11,7 +11,7 @@ import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { lacksNetworkPassword } from '#lib/server/routers/routers.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
-import { ownedByOwner } from './read-session.ts';
+import { sessionAtOwner } from './read-session.ts';
 import * as store from './store.ts';
 
 interface ExtraTimeOrder {
@@ -41,7 +41,7 @@ export async function giveExtraTime(
 	const form = `${token}:${id}:${duration}`;
 	const seconds = durationSeconds(duration);
 	const result = await database.transact(async (trx) => {
-		const row = await ownedByOwner(context, trx, accountId, id);
+		const row = await sessionAtOwner(context, trx, accountId, id);
 		if (await store.hasExtraTime(trx, form)) return 'given';
 		const running = await runningTime(context, trx, row);
 		const time = running ?? (await endedTime(context, trx, row));

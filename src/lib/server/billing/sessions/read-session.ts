@@ -22,7 +22,7 @@ export async function current(context: SessionsContext, caller: Caller, id: numb
 }
 
 /** Returns a session at a router of this owner, after due changes. @throws AppError `session_not_found` */
-export async function ownedByOwner(
+export async function sessionAtOwner(
 	context: SessionsContext,
 	trx: Tx,
 	accountId: number,

@@ -15,12 +15,12 @@ import {
 } from './end-session.ts';
 import { giveExtraTime } from './extra-time.ts';
 import { activeForOwner, endedForOwner, listForOwner } from './owner-sessions.ts';
-import { listSessions, ownedByOwner, readExtended, readSession } from './read-session.ts';
+import { listSessions, sessionAtOwner, readExtended, readSession } from './read-session.ts';
 import * as store from './store.ts';
 import { applyDueChange, extraTimeEnd, findOrThrow, runSessionJob, shownSession } from './transition.ts';
 
 export { asOfNow } from './body.ts';
-export type { NotApplied } from './activate.ts';
+export type { UnappliedReason } from './activate.ts';
 export type { SessionProvisioning } from './context.ts';
 export type { RememberBody } from './create-session.ts';
 export type { SessionRow } from './store.ts';
@@ -61,7 +61,7 @@ export function createSessions(context: SessionsContext) {
 		extraTimeEnd: bind(extraTimeEnd),
 		endExtraTime: bind(endExtraTime),
 		readExtended: bind(readExtended),
-		ownedByOwner: bind(ownedByOwner),
+		sessionAtOwner: bind(sessionAtOwner),
 		endRefunded: bind(endRefunded),
 		list: bind(listSessions),
 		listForOwner: bind(listForOwner),

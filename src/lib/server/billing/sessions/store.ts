@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { byId, countOf, exists, first, given } from '#lib/server/db/first.ts';
+import { byId, countOf, exists, first, withoutNulls } from '#lib/server/db/first.ts';
 import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { ExtraTimeTable, SessionsTable } from '#lib/server/db/schema.ts';
 
@@ -80,7 +80,7 @@ export const ofAccount = (
 		queries
 			.selectFrom('sessions')
 			.selectAll()
-			.where(({ and }) => and({ account_id: accountId, ...given({ status }) })),
+			.where(({ and }) => and({ account_id: accountId, ...withoutNulls({ status }) })),
 		page
 	);
 

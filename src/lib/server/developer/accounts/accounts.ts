@@ -2,7 +2,7 @@ import { normaliseEmail } from '#lib/domain/email.ts';
 import type { Base } from '#lib/server/base.ts';
 import { sql, type Selectable } from 'kysely';
 import type { Role } from '#lib/server/api/contract/scopes.ts';
-import { byId, first, given } from '#lib/server/db/first.ts';
+import { byId, first, withoutNulls } from '#lib/server/db/first.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { changeAccount } from './change-account.ts';
@@ -50,7 +50,7 @@ export function createAccounts(context: Base) {
 			return accounts()
 				.where('plan', '<>', 'portal')
 				.where(sql<boolean>`email like ${part} escape '\\'`)
-				.where(({ and }) => and(given(fields)))
+				.where(({ and }) => and(withoutNulls(fields)))
 				.where('id', '<', before ?? Number.MAX_SAFE_INTEGER)
 				.orderBy('id', 'desc')
 				.limit(limit)

@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 import type { Database, Queries } from '#lib/server/db/database.ts';
-import { given } from '#lib/server/db/first.ts';
+import { withoutNulls } from '#lib/server/db/first.ts';
 import type { RequestLogTable } from '#lib/server/db/schema.ts';
 
 type LogRow = Selectable<RequestLogTable>;
@@ -109,7 +109,7 @@ export async function recent(
 		.selectAll()
 		.where('id', '<', before ?? Number.MAX_SAFE_INTEGER)
 		.$if(statusClass != null, (query) => query.where(sql`status / 100`, '=', statusClass ?? null))
-		.where(({ and }) => and(given({ keyId })))
+		.where(({ and }) => and(withoutNulls({ keyId })))
 		.orderBy('id', 'desc')
 		.limit(limit)
 		.execute();

@@ -1,6 +1,6 @@
 import type { WebhookBody, WebhookRegistrationBody } from '#lib/server/api/contract/schemas.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { untilUnique } from '#lib/server/db/first.ts';
+import { retryUniqueViolation } from '#lib/server/db/first.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { secretContext } from './delivery.ts';
 import { newSecret } from './signature.ts';
@@ -31,7 +31,7 @@ export async function register(
 	const refusal = urlRefusal(wanted.url, { ...rules, ownHosts });
 	if (refusal !== null) throw new AppError('webhook_url_not_allowed', refusal);
 	// A taken idempotency key fails every time.
-	return untilUnique(database, MAX_ATTEMPTS, () =>
+	return retryUniqueViolation(database, MAX_ATTEMPTS, () =>
 		database.transact(async (trx) => {
 			const result = await registerIn(trx, context, accountId, wanted);
 			await remember?.(trx, result.body, result.created ? 201 : 200);

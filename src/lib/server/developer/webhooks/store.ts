@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { byId, countOf, given } from '#lib/server/db/first.ts';
+import { byId, countOf, withoutNulls } from '#lib/server/db/first.ts';
 import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/db/schema.ts';
 
 export type EndpointRow = Selectable<WebhookEndpointsTable>;
@@ -124,7 +124,7 @@ export async function deliveries(
 	return queries
 		.selectFrom('webhook_deliveries')
 		.selectAll()
-		.where(({ and }) => and({ endpoint_id: endpointId, ...given({ status: page.status }) }))
+		.where(({ and }) => and({ endpoint_id: endpointId, ...withoutNulls({ status: page.status }) }))
 		.where('id', '<', page.before ?? Number.MAX_SAFE_INTEGER)
 		.orderBy('id', 'desc')
 		.limit(page.limit)

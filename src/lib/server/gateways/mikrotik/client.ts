@@ -18,7 +18,7 @@ import { callVendorApi, orProblem, type VendorResponse, type Call } from '../ven
  * we remove the user with its cookies and connections.
  * Ownership: the comment of our users names the installation. Users without it belong to the owner or to
  * another installation. We never change them, except for grants with mayBeUnmarked.
- * Data: the counters of the user last as long as it. RouterOS may update them only when
+ * Data: the counters of a user are deleted with the user. RouterOS may update them only when
  * a device signs out (undocumented), so an offer with data is for one device. `limit-bytes-total` is what they show plus
  * what is left; 0 would be no limit.
  * Profiles: one per device limit (`airtill-1`, ...) sets `shared-users`. Owners may add a rate limit to it. A pass with a

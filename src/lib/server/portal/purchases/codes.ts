@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { CODE_BYTES, codeOfBytes, codeText } from '#lib/checkout/purchase/code.ts';
 import type { Database } from '#lib/server/db/database.ts';
-import { untilUnique } from '#lib/server/db/first.ts';
+import { retryUniqueViolation } from '#lib/server/db/first.ts';
 import type { SealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import { hmac, type Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
@@ -96,7 +96,7 @@ export function createCodes(database: Database, secrets: Secrets) {
 		async of(token: string, row: store.PurchaseRow): Promise<string> {
 			const code = codeOf(secrets, keys, token, row);
 			if (code !== null) return codeText(code);
-			return untilUnique(database, MAX_CODES, async (attempt) => {
+			return retryUniqueViolation(database, MAX_CODES, async (attempt) => {
 				await store.setCode(database.db, row.id, this.columns(token, attempt));
 				return codeText(current.derived(token, attempt));
 			});

@@ -5,7 +5,7 @@ import { ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { untilUnique } from '#lib/server/db/first.ts';
+import { retryUniqueViolation } from '#lib/server/db/first.ts';
 import { MAX_CODES, type Codes } from './codes.ts';
 import * as store from './store.ts';
 
@@ -195,7 +195,7 @@ async function insert(
 	const { db } = database;
 	const token_hash = sha256(token);
 	// The code may belong to another purchase, or to this one if the same form arrived twice at once.
-	return untilUnique(database, MAX_CODES, async (attempt) => {
+	return retryUniqueViolation(database, MAX_CODES, async (attempt) => {
 		const code = values.extends_purchase_id === undefined ? codes.columns(token, attempt) : {};
 		const made = await store.insert(db, { token_hash, ...values, ...code });
 		const row = made ?? (await store.find(db, token_hash));

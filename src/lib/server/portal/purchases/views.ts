@@ -38,7 +38,7 @@ export async function partOf(
 	const read = api.recent;
 	const earlier = await replacedPayments(db, row);
 	const noted = [...new Set([...store.paymentIds(row), ...earlier])];
-	// Payments first: a changed payment removes its session from the API client's memory.
+	// Payments first: a changed payment removes its session from the memory of the API client (api-memory.ts).
 	const payments = await Promise.all(noted.map((id) => read.getPayment(id)));
 	const session = await paidInstead(read, await read.getSession(row.session_id), payments);
 	const bought = session.payment_id;

@@ -3,7 +3,7 @@ import type { GatewayChange } from '#lib/server/gateways/settings/input.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { GATEWAY_JOB, GRANT_JOB } from '../../job-kinds.ts';
-import { openAt } from '../../passes/store.ts';
+import { openPassesAt } from '../../passes/store.ts';
 import type { AccessContext } from '../context.ts';
 import * as gatewayStore from '../grants/gateway-store.ts';
 
@@ -41,7 +41,7 @@ async function refuseStranding(
 	after: RegisteredGateway
 ): Promise<void> {
 	if (before.routerId !== after.routerId) {
-		const [open] = await openAt(trx, { routerId: before.routerId, afterId: 0 }, clock.now(), 1);
+		const [open] = await openPassesAt(trx, { routerId: before.routerId, afterId: 0 }, clock.now(), 1);
 		if (open) {
 			const reason = `buyers have time left at router ${before.routerId}, and would lose access; move the gateway when it has ended`;
 			throw new InputError([{ field: 'router', reason }]);

@@ -1,4 +1,4 @@
-import { openAt } from '../../passes/store.ts';
+import { openPassesAt } from '../../passes/store.ts';
 import type { AccessContext } from '../context.ts';
 import { requestUsers } from '../request-grant.ts';
 import { targetsAt } from '../targets.ts';
@@ -16,7 +16,7 @@ export async function gatewayAdded(context: AccessContext, gatewayId: number): P
 	for (let isMore = true; isMore;) {
 		const after = { routerId, afterId };
 		const passes = await database.transact(async (trx) => {
-			const batch = await openAt(trx, after, clock.now(), BATCH);
+			const batch = await openPassesAt(trx, after, clock.now(), BATCH);
 			const targets = await targetsAt(context, trx, routerId);
 			for (const pass of batch) await requestUsers(context, trx, pass, targets, null);
 			return batch;

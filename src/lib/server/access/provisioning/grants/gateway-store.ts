@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { OPEN, WANTED, type GrantRow } from './store.ts';
 
-const openAt = (queries: Queries, gatewayId: number) =>
+const openGrantsAt = (queries: Queries, gatewayId: number) =>
 	queries.selectFrom('grants').where('gateway_id', '=', gatewayId).where('state', 'in', OPEN);
 
 /** Returns the ids of the grants that the gateway may carry out. */
 export async function openIdsAt(queries: Queries, gatewayId: number): Promise<number[]> {
-	const rows = await openAt(queries, gatewayId).select('id').orderBy('id').execute();
+	const rows = await openGrantsAt(queries, gatewayId).select('id').orderBy('id').execute();
 	return rows.map(({ id }) => id);
 }
 
