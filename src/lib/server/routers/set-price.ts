@@ -56,6 +56,7 @@ export async function setPrice(
 
 function checkPrice({ config: { maxPrice, currency } }: RoutersContext, price: number): void {
 	if (price <= maxPrice && toMinor(price, currency) !== null) return;
+	const code = price > maxPrice ? 'out_of_range' : 'invalid_format';
 	const detail = `Use a price of at most ${currency} ${maxPrice} without superfluous decimals.`;
-	throw validationFailed([{ in: 'body', pointer: '/price', code: 'out_of_range', detail }]);
+	throw validationFailed([{ in: 'body', pointer: '/price', code, detail }]);
 }

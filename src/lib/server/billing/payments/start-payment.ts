@@ -37,7 +37,7 @@ export async function startPayment(
 	const { config, turns } = context;
 	if (toMinor(order.amount, config.currency) === null) {
 		const detail = `Use a positive amount of ${config.currency} without superfluous decimals.`;
-		throw validationFailed([{ in: 'body', pointer: '/amount', code: 'out_of_range', detail }]);
+		throw validationFailed([{ in: 'body', pointer: '/amount', code: 'invalid_format', detail }]);
 	}
 	const network = hashNetwork(context, address);
 	return inTurn(turns, network, async () => {
