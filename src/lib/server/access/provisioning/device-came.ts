@@ -1,5 +1,6 @@
 import type { Tx } from '#lib/server/db/database.ts';
 import { othersWithSlot } from '../device-slots/device-slots.ts';
+import { allSlots } from '../device-slots/store.ts';
 import { ACTIVATION_TIMEOUT_MS, ROUTER_JOB, UNCONFIRMED_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
 import type { AccessContext } from './context.ts';
@@ -40,7 +41,9 @@ export async function deviceCame(
 		const withoutGrant = others.filter((other) => wanted.every((one) => one.mac !== other));
 		if (wanted.length + withoutGrant.length >= pass.max_devices) return;
 	}
-	if (pass.starts_at !== null && (await store.grantsOf(trx, pass.id)).length === 0) {
+	const gateway = targets.find(({ id }) => id === gatewayId);
+	const wasThere = pass.starts_at !== null && gateway !== undefined && gateway.updatedAt <= pass.starts_at;
+	if (wasThere && !(await mayHaveBeenIn(context, trx, pass, targets))) {
 		// No gateway has confirmed the time that runs, because it started before a device was known.
 		const checkAt = clock.now() + ACTIVATION_TIMEOUT_MS;
 		for (const { id } of await sessions.activeOf(trx, pass.id)) {
@@ -48,4 +51,16 @@ export async function deviceCame(
 		}
 	}
 	await requestGrant(context, trx, pass.id, { gatewayId, mac, captiveSessionId });
+}
+
+/** A gateway without grants may have let a device in, and one that was replaced takes its records along. */
+async function mayHaveBeenIn(
+	{ clock }: AccessContext,
+	trx: Tx,
+	pass: PassRow,
+	targets: Awaited<ReturnType<typeof targetsAt>>
+): Promise<boolean> {
+	const brought = await devicesOf(trx, pass, clock.now());
+	if (brought.some((one) => !grantsDevices(targets, one.gateway_id))) return true;
+	return (await allSlots(trx, pass.id)).length > 0 || (await store.grantsOf(trx, pass.id)).length > 0;
 }

@@ -27,7 +27,9 @@ export async function refundUnconfirmed(context: AccessContext, sessionId: numbe
 		if (startsAt === null || expiresAt === null || passId === null) return null;
 		if (status !== 'active' && status !== 'expired') return null;
 		// All jobs wake when the clock is set back.
-		if (clock.now() < startsAt + ACTIVATION_TIMEOUT_MS) return startsAt + ACTIVATION_TIMEOUT_MS;
+		const [first] = await store.grantsOf(trx, passId);
+		const lookAt = Math.max(startsAt, first?.created_at ?? 0) + ACTIVATION_TIMEOUT_MS;
+		if (clock.now() < lookAt) return lookAt;
 		// Only paid time is refunded: a gateway may miss the end of free time.
 		const paidUntil = expiresAt - (await sessions.extraTimeMs(trx, sessionId));
 		const time = { passId, routerId: session.router_id, startsAt, expiresAt: paidUntil };
@@ -71,7 +73,9 @@ async function isKnown(context: AccessContext, trx: Tx, time: PaidTime): Promise
 	if (grants.length === 0) return true;
 	const sharing = own ? await context.gateways.sharingConsole(trx, own) : [];
 	const atOwn = grants.filter(({ gateway_id: id }) => sharing.includes(id));
-	const relevant = atOwn.length > 0 ? atOwn : grants;
+	const { starts_at: passStart } = await context.passes.findOrThrow(trx, passId);
+	// Added time was cut off at the old end, so only the own gateway counts; first time may have begun anywhere.
+	const relevant = startsAt === passStart || atOwn.length === 0 ? grants : atOwn;
 	if (relevant.some((grant) => hasLearnt(grant, gateways, time))) return true;
 	// A device may be online at a gateway without grants. If that sends no reports, the sign-in counts.
 	const lastSign = (slot: SlotRow) => (slot.expected_until === null ? slot.reported_at : slot.bound_at);

@@ -165,7 +165,7 @@ export const actions: Actions = {
 	end: async (event) => {
 		const { session, added } = await findPurchase(event);
 		const active = [session, ...added.map((part) => part.session)].filter(
-			({ status }) => status === 'active'
+			({ status, isExtra }) => status === 'active' && !isExtra
 		);
 		active.sort((a, b) => Date.parse(a.starts_at ?? '') - Date.parse(b.starts_at ?? ''));
 		const [first] = active;
