@@ -37,6 +37,7 @@ export async function refundUnconfirmed(context: AccessContext, sessionId: numbe
 		const isRefundable = (one: SessionRow) => payments.canBeRefunded(trx, paymentOf(one));
 		const lastLookAt = expiresAt - LAST_LOOK_MS;
 		if (clock.now() < lastLookAt && !(await isRefundable(session))) return lastLookAt;
+		if (status === 'expired') await sessions.endExtraTime(trx, session);
 		let isOver = true;
 		for (const one of [session, ...(await sessions.laterInPass(trx, session))]) {
 			if (one.id !== sessionId && !(await isRefundable(one))) isOver = false;

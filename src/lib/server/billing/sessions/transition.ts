@@ -79,6 +79,8 @@ export async function extraTimeEnd(
 ): Promise<number | null> {
 	if (row.status !== 'expired' || row.pass_id === null) return null;
 	if (!(await store.hasTimeAfterEnd(queries, row))) return null;
+	// Paid time runs again, so the pass is not over after it.
+	if ((await store.activeOf(queries, row.pass_id)).length > 0) return null;
 	const pass = await passes.findOrThrow(queries, row.pass_id);
 	return passes.isOpen(pass) ? pass.ends_at : null;
 }
