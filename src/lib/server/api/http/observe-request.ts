@@ -29,7 +29,8 @@ export async function observeRequest<Answer extends { status: number }>(
 			'http.request.method': method,
 			'http.route': route,
 			'http.response.status_code': status,
-			'airtill.request': id
+			'airtill.request': id,
+			...(status >= 500 && { 'error.type': String(status) })
 		});
 		metrics.count('airtill_http_requests_total', { method, route, status });
 		metrics.observe('airtill_http_request_duration_seconds', { method, route }, startedAt);

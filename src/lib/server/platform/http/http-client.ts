@@ -97,9 +97,14 @@ export function createHttpClient({
 			traces.span({ name: request.method, kind: 'client' }, async ({ attributes }) => {
 				const outcome = await exchange(request);
 				attributes['http.request.method'] = request.method;
-				attributes['server.address'] = URL.parse(request.url)?.host ?? '';
-				if (outcome.kind === 'answer') attributes['http.response.status_code'] = outcome.status;
-				else attributes['error.type'] = outcome.cause;
+				const { hostname = '', port = '' } = URL.parse(request.url) ?? {};
+				attributes['server.address'] = hostname;
+				if (port !== '') attributes['server.port'] = Number(port);
+				if (outcome.kind === 'failure') attributes['error.type'] = outcome.cause;
+				else {
+					attributes['http.response.status_code'] = outcome.status;
+					if (outcome.status >= 400) attributes['error.type'] = String(outcome.status);
+				}
 				return outcome;
 			}),
 		async stop(): Promise<void> {

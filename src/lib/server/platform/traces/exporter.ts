@@ -1,22 +1,25 @@
 import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
 import { createHttpClient } from '../http/http-client.ts';
 import type { Log } from '../log.ts';
 
 const EXPORT_EVERY_MS = 1_000;
 const EXPORT_TIMEOUT_MS = 10_000;
+/** A stop waits no longer for the last spans: a collector that hangs must not delay it. */
+const MAX_STOP_MS = 2_000;
 /** Of spans that wait for the next request; further ones are lost. */
 const MAX_WAITING = 4_096;
 
 /**
- * Sends spans to a collector, as OTLP over HTTP in JSON (opentelemetry.io/docs/specs/otlp/#otlphttp). Those of a failed
+ * Sends spans to a collector, as OTLP over HTTP in JSON (opentelemetry.io/docs/specs/otlp/#otlphttp). Spans of a failed
  * request are lost.
  */
 export function createExporter({ url, headers, serviceName }: NonNullable<Config['traces']>, log: Log) {
 	const http = createHttpClient({ timeoutMs: EXPORT_TIMEOUT_MS });
 	const resource = { attributes: inOtlp({ 'service.name': serviceName, 'process.pid': process.pid }) };
 	let waiting: object[] = [];
-	let sending = Promise.resolve();
+	let sending: Promise<void> | null = null;
 	let isFailing = false;
 
 	async function send(): Promise<void> {
@@ -31,12 +34,21 @@ export function createExporter({ url, headers, serviceName }: NonNullable<Config
 		});
 		const isLost = outcome.kind === 'failure' || outcome.status >= 300;
 		const reason = outcome.kind === 'failure' ? outcome.cause : `HTTP ${outcome.status}`;
-		if (isLost && !isFailing) log.warn({ reason }, 'traces are lost: OTEL_EXPORTER_OTLP_ENDPOINT takes none');
+		if (isLost && !isFailing)
+			log.warn(
+				{ reason },
+				'traces are lost: the collector at OTEL_EXPORTER_OTLP_ENDPOINT does not accept them'
+			);
 		isFailing = isLost;
 	}
 
-	const queueSend = () => (sending = sending.then(send));
-	const timer = setInterval(queueSend, EXPORT_EVERY_MS).unref();
+	const sendNext = () => (sending ??= send().finally(() => (sending = null)));
+	const timer = setInterval(sendNext, EXPORT_EVERY_MS).unref();
+
+	async function sendRest(): Promise<void> {
+		await sending;
+		await send();
+	}
 
 	return {
 		/** @param span as in opentelemetry-proto, trace/v1/trace.proto */
@@ -45,7 +57,7 @@ export function createExporter({ url, headers, serviceName }: NonNullable<Config
 		},
 		async stop(): Promise<void> {
 			clearInterval(timer);
-			await queueSend();
+			await Promise.race([sendRest(), sleep(MAX_STOP_MS, undefined, { ref: false })]);
 			await http.stop();
 		}
 	};

@@ -20,14 +20,14 @@ const KINDS = { internal: 1, server: 2, client: 3, consumer: 5 };
 const STATUS_ERROR = 2;
 
 export function createTraces(config: NonNullable<Config['traces']>, log: Log): Traces {
-	/** Places in traces, as `traceparent`. */
+	/** The `traceparent` of the current span. */
 	const current = new AsyncLocalStorage<string>();
-	const links = new Map<string, { place: string; until: number }>();
+	const links = new Map<string, { traceparent: string; until: number }>();
 	const { add, stop } = createExporter(config, log);
 
 	function linked({ kind, subjectId }: NonNullable<BegunSpan['job']>): string | null {
 		const link = links.get(`${kind} ${subjectId}`);
-		return link && performance.now() < link.until ? link.place : null;
+		return link && performance.now() < link.until ? link.traceparent : null;
 	}
 
 	return {
@@ -38,25 +38,24 @@ export function createTraces(config: NonNullable<Config['traces']>, log: Log): T
 			const spanId = newId(8);
 			const span: Span = { name, attributes: job ? { 'airtill.job.subject': job.subjectId } : {} };
 			const startTimeUnixNano = nanoseconds();
-			let status = {};
 			try {
 				return await current.run(`00-${traceId}-${spanId}-${flags}`, () => work(span));
 			} catch (error) {
-				status = { code: STATUS_ERROR };
 				span.attributes['error.type'] = error instanceof Error ? error.name : 'error';
 				throw error;
 			} finally {
 				const ids = { traceId, spanId, parentSpanId };
 				const times = { startTimeUnixNano, endTimeUnixNano: nanoseconds() };
+				const status = 'error.type' in span.attributes ? { code: STATUS_ERROR } : {};
 				const about = { name: span.name, kind: KINDS[kind], attributes: inOtlp(span.attributes), status };
 				if (Number.parseInt(flags, 16) & SAMPLED) add({ ...ids, ...times, ...about });
 			}
 		},
 		link(kind, subjectIds) {
-			const place = current.getStore();
+			const traceparent = current.getStore();
 			for (const name of subjectIds.map((subjectId) => `${kind} ${subjectId}`)) {
 				links.delete(name);
-				if (place) links.set(name, { place, until: performance.now() + LINK_MS });
+				if (traceparent) links.set(name, { traceparent, until: performance.now() + LINK_MS });
 				const [oldest] = links.keys();
 				if (links.size > MAX_LINKS && oldest !== undefined) links.delete(oldest);
 			}

@@ -18,7 +18,7 @@ export interface Traces {
 	stop(): Promise<void>;
 }
 
-/** Work may change it until it ends. */
+/** Work may change it until it ends. With the attribute `error.type` it has failed. */
 export interface Span {
 	name: string;
 	attributes: Record<string, string | number>;
