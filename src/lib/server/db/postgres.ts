@@ -150,37 +150,51 @@ function openReplica(
 		query_timeout: STATEMENT_TIMEOUT_MS + 1_000
 	});
 	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-	const check = () => untilCaughtUp(db, primary);
+	const acquire = createSemaphore(MAX_REPORTS);
 	let failedAt = -Infinity;
 	return {
-		check,
+		check: async () => untilCaughtUp(db, await storedBy(primary)),
 		async read<T>(read: (queries: Kysely<Schema>) => Promise<T>): Promise<T> {
 			if (performance.now() - failedAt < REPLICA_PAUSE_MS) return read(primary);
+			const stored = await storedBy(primary);
+			const release = await acquire();
 			try {
-				await check();
-				return await read(db);
+				// One connection, because an address may lead to several standbys.
+				return await db.connection().execute(async (one) => {
+					await untilCaughtUp(one, stored);
+					return read(one);
+				});
 			} catch (error) {
 				failedAt = performance.now();
 				onReplicaError?.(error);
 				return read(primary);
+			} finally {
+				release();
 			}
 		},
 		close: () => db.destroy()
 	};
 }
 
+/** Returns the end of what the primary has stored, as a pg_lsn. */
+async function storedBy(primary: Kysely<Schema>): Promise<string> {
+	const { rows } = await sql<{ lsn: string }>`select pg_current_wal_flush_lsn()::text as lsn`.execute(
+		primary
+	);
+	return rows[0]?.lsn ?? '';
+}
+
 /**
- * Waits until the replica has what the primary had stored at the call. The age of the replica's last transaction would
+ * Waits until the replica has what the primary had stored. The age of the replica's last transaction would
  * not do: it grows while nobody buys, too.
  * @throws Error if it never will: it does not follow, or was promoted
  */
-async function untilCaughtUp(replica: Kysely<Schema>, primary: Kysely<Schema>): Promise<void> {
-	const stored = await sql<{ lsn: string }>`select pg_current_wal_flush_lsn()::text as lsn`.execute(primary);
+async function untilCaughtUp(replica: Kysely<Schema>, stored: string): Promise<void> {
 	const deadline = performance.now() + CATCH_UP_MS;
 	for (;;) {
 		const { rows } = await sql<{ isStandby: boolean; hasAll: boolean | null }>`
 			select pg_is_in_recovery() as "isStandby",
-				pg_last_wal_replay_lsn() >= ${stored.rows[0]?.lsn}::pg_lsn as "hasAll"`.execute(replica);
+				pg_last_wal_replay_lsn() >= ${stored}::pg_lsn as "hasAll"`.execute(replica);
 		if (!rows[0]?.isStandby) throw new Error('The replica is not a standby');
 		if (rows[0].hasAll) return;
 		if (performance.now() > deadline) throw new Error(`The replica is more than ${CATCH_UP_MS} ms behind`);

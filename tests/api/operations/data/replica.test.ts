@@ -47,6 +47,11 @@ const reportsOfStandby = () =>
 const doctor = async () => (await cli(['doctor'], fixture.server)).stdout;
 
 it('a standby that follows answers, with the purchase of just now', async () => {
+	const onPrimary = await openSql(primary.url);
+	await eventually('it follows', () =>
+		onPrimary.count("select count(*) from pg_stat_replication where state = 'streaming'")
+	);
+	await onPrimary.close();
 	expect(await sold()).toBe(bought);
 	expect(await reportsOfStandby()).toBeGreaterThan(0);
 	expect(await doctor()).toContain('ok replica: it has all that the primary has');
