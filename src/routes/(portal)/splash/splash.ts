@@ -115,8 +115,8 @@ async function hasPaid(
 	if (earlier !== null && (await apiBuyers.leftOf(earlier)) !== null) return true;
 	if (earlier === null) return false;
 	try {
-		const sessions = await orNull(purchases.sessionsOf(apiClient(event), earlier));
-		return sessions?.some(({ status }) => UNDER_WAY.includes(status)) ?? false;
+		const sessions = await purchases.sessionsOf(apiClient(event), earlier);
+		return sessions.some(({ status }) => UNDER_WAY.includes(status));
 	} catch (problem) {
 		// If unknown, the page asks, to avoid a second payment.
 		if (problem instanceof ApiUnavailable) return true;

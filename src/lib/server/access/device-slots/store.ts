@@ -16,8 +16,8 @@ export const slotsOf = (queries: Queries, passId: number): Promise<SlotRow[]> =>
 		.execute();
 
 /** The slots that devices of a pass have or had. */
-export const allSlots = (queries: Queries, passId: number) =>
-	queries.selectFrom('device_slots').select(['mac', 'released_at']).where('pass_id', '=', passId).execute();
+export const allSlots = (queries: Queries, passId: number): Promise<SlotRow[]> =>
+	queries.selectFrom('device_slots').selectAll().where('pass_id', '=', passId).execute();
 
 /** The newest row of a device in a pass, even if it has left. */
 export const slotOf = (queries: Queries, passId: number, mac: string): Promise<SlotRow | null> =>

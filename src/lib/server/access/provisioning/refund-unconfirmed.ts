@@ -1,7 +1,7 @@
 import type { SessionRow } from '#lib/server/billing/sessions/sessions.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { slotsOf, type SlotRow } from '../device-slots/store.ts';
+import { allSlots, type SlotRow } from '../device-slots/store.ts';
 import { ACTIVATION_TIMEOUT_MS, SAME_END_MS } from '../job-kinds.ts';
 import type { AccessContext } from './context.ts';
 import { devicesOf } from './devices.ts';
@@ -78,9 +78,9 @@ async function isKnown(context: AccessContext, trx: Tx, time: PaidTime): Promise
 	// Added time was cut off at the old end, so only the own gateway counts; first time may have begun anywhere.
 	const relevant = startsAt === passStart || atOwn.length === 0 ? grants : atOwn;
 	if (relevant.some((grant) => hasLearnt(grant, gateways, time))) return true;
-	// A device may be online at a gateway without grants. If that sends no reports, the sign-in counts.
+	// A device may be, or have been, online at a gateway without grants. If that sends no reports, the sign-in counts.
 	const lastSign = (slot: SlotRow) => (slot.expected_until === null ? slot.reported_at : slot.bound_at);
-	return (await slotsOf(trx, passId)).some((slot) => lastSign(slot) > startsAt);
+	return (await allSlots(trx, passId)).some((slot) => lastSign(slot) > startsAt);
 }
 
 /** A polling gateway confirms only devices that come in, so for one that is in, a fetch after the start counts too. */

@@ -51,7 +51,9 @@ export async function giveExtraTime(
 		const given = await store.extraSecondsBy(trx, personId, now - DAY_MS);
 		if (given + seconds > MAX_EXTRA_MINUTES_PER_DAY * 60) return 'limit';
 		const endsAt = time.endsAt + seconds * 1000;
-		const extra = { session_id: session.id, account_id: personId, form, seconds, created_at: now };
+		// Not before its end, by which the page knows this time, also if the clock was set back.
+		const givenAt = running ? now : Math.max(now, session.ended_at ?? now);
+		const extra = { session_id: session.id, account_id: personId, form, seconds, created_at: givenAt };
 		await store.insertExtraTime(trx, extra);
 		await jobs.schedule(trx, SESSION_JOB, session.id, endsAt);
 		if (running) {

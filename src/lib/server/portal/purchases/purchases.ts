@@ -202,7 +202,8 @@ const exists = async ({ database }: PurchasesContext, token: string): Promise<bo
 	PURCHASE_TOKEN_PATTERN.test(token) && (await store.find(database.db, sha256(token))) !== null;
 
 /**
- * Reads the sessions of a purchase, with those of added time, as its page shows them.
+ * Reads the sessions of a purchase, with those of added time, as its page shows them; without those that the API no longer
+ * has.
  * @param tokenHash SHA-256 of the purchase's token, hex
  */
 async function sessionsOf(
@@ -211,8 +212,15 @@ async function sessionsOf(
 	tokenHash: string
 ): Promise<ShownSession[]> {
 	const ids = await sessionIdsOf(context, tokenHash);
-	const read = async (id: number) => shownSession(context.readExtended, await recent.getSession(id));
-	return Promise.all(ids.map(read));
+	const read = async (id: number): Promise<ShownSession[]> => {
+		try {
+			return [await shownSession(context.readExtended, await recent.getSession(id))];
+		} catch (problem) {
+			if (problem instanceof ApiProblem && problem.status === 404) return [];
+			throw problem;
+		}
+	};
+	return (await Promise.all(ids.map(read))).flat();
 }
 
 async function sessionIdsOf({ database: { db } }: PurchasesContext, tokenHash: string): Promise<number[]> {
