@@ -10,7 +10,8 @@ const folder = new URL('../../../src/lib/server/db/migrations/', import.meta.url
 const files = readdirSync(folder).sort();
 /** The newest from before this rule. */
 const LAST_FREE = '0057-gateway-installations.ts';
-const TAKES_AWAY = /\bdrop (table|column)\b|\brename (to|column)\b|\bset not null\b/i;
+const TAKES_AWAY =
+	/\bdrop (table|column|function)\b|\brename\b|\bset not null\b|\balter column \S+ (set data )?type\b|\badd column\b(?!.*\bdefault\b).*\bnot null\b/i;
 const REASON = /Contract: unused since \S+/;
 
 async function takesAway(file: string): Promise<boolean> {
