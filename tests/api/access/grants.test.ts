@@ -202,7 +202,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			unifi.join(mac);
 			unifi.fail('down');
 			await person.get(`${path}?visit=${await visitOf(person, mac)}`);
-			await eventually('the console is to be told', async () => (await grants(id)).length > 0);
+			await eventually('a grant is requested', async () => (await grants(id)).length > 0);
 			await server.advance(9 * MINUTE);
 			expect((await row(id))['status']).toBe('active');
 			await server.advance(2 * MINUTE);

@@ -1,4 +1,4 @@
-/** A buyer's code by SMS: only if the installation pays for it, only to the number that paid, once. */
+/** A buyer's code by SMS: only if the installation pays for it, only to the number that paid, and again only if it may be missing. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { httpSmsProtocol } from '../../simulators/sms.ts';

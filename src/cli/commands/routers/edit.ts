@@ -24,7 +24,7 @@ const FIELD_HELP = [
 	'  --status WORD    online, or offline: closed, but still in lists'
 ];
 
-const EDITOR_HELP = [
+const AUTHOR_HELP = [
 	'  --by NAME        your name',
 	'  --note TEXT      the reason. The audit log keeps name and note'
 ];
@@ -38,7 +38,7 @@ export const addRouter = defineCommand({
 		'',
 		...FIELD_HELP,
 		'  --owner EMAIL    its account, an owner or admin; default: the only owner',
-		...EDITOR_HELP
+		...AUTHOR_HELP
 	].join('\n'),
 	options: { ...FIELD_OPTIONS, ...AUTHOR_OPTIONS, owner: { type: 'string' } },
 	async run({ values: { owner, by, note, ...fields }, open }) {
@@ -59,7 +59,7 @@ export const setRouter = defineCommand({
 		'see "routers access".',
 		'',
 		...FIELD_HELP,
-		...EDITOR_HELP
+		...AUTHOR_HELP
 	].join('\n'),
 	options: { ...FIELD_OPTIONS, ...AUTHOR_OPTIONS },
 	async run({ argument, values: { by, note, ...fields }, open }) {
@@ -78,7 +78,7 @@ const toggle = (isDisabled: boolean, texts: { name: string; summary: string; hel
 		name: texts.name,
 		parameters: 'ID --by NAME --note TEXT',
 		summary: texts.summary,
-		help: [texts.help, '', ...EDITOR_HELP].join('\n'),
+		help: [texts.help, '', ...AUTHOR_HELP].join('\n'),
 		options: AUTHOR_OPTIONS,
 		async run({ argument, values, open }) {
 			const author = authorOf(values);

@@ -68,6 +68,6 @@ export const SMS_SETTINGS = {
 			'Price of one SMS in `CURRENCY`. Owners see it, and the sum of a month. A long text counts as several SMS.'
 	},
 	SMS_BUYER_CODES: flag(
-		'`1`: buyers may have their code sent to the number that paid, once for each purchase. You pay for the SMS.'
+		'`1`: buyers may have their code sent to the number that paid, and once more if the first SMS may be missing. You pay for the SMS.'
 	)
 } as const satisfies Record<string, Setting>;

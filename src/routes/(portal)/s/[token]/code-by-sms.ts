@@ -9,7 +9,7 @@ import { findPurchase } from './purchase.ts';
 import { signInInstructions, type SignIn } from './sign-in-instructions.ts';
 import { purchaseShown, type Purchase, type PurchaseShown } from './view.ts';
 
-/** The installation pays for one SMS with the code, to the number that paid. */
+/** The installation pays for an SMS with the code to the number that paid, and for a second if the first may be missing. */
 
 type Event = RequestEvent<{ token: string }>;
 type Notifications = Event['locals']['app']['notifications'];
