@@ -142,6 +142,18 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await statusOf(added)).toBe('active');
 		});
 
+		it('keeps the payment of a device that used its time before it came to the console', async () => {
+			unifi.fail('down');
+			const device = newDevice();
+			const path = await buyAtNds(gateway, device);
+			const { id, pass } = await inState('active');
+			expect(await signIn(device, pass)).toMatch(/^200 3\d{3}$/);
+			await goToConsole(path, device, pass);
+			await fixture().server.advance(GIVE_UP + MINUTE);
+			await settled(id);
+			expect(await statusOf(id)).toBe('active');
+		});
+
 		it('keeps added time of a pass that needs no grant', async () => {
 			const path = await buyAtNds(gateway, newDevice());
 			await inState('active');

@@ -1,4 +1,5 @@
 import type { Tx } from '#lib/server/db/database.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { othersWithSlot } from '../device-slots/device-slots.ts';
 import { allSlots } from '../device-slots/store.ts';
 import { ACTIVATION_TIMEOUT_MS, ROUTER_JOB, UNCONFIRMED_JOB } from '../job-kinds.ts';
@@ -7,7 +8,7 @@ import type { AccessContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
 import { requestGrant, requestUsers } from './request-grant.ts';
-import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets.ts';
+import { grantsDevices, signsInItself, targetsAt } from './targets.ts';
 
 /**
  * Lets in the device on which a purchase was opened, if the pass has a free slot. Requests a user again,
@@ -22,13 +23,12 @@ export async function deviceCame(
 ): Promise<void> {
 	const { clock, jobs, sessions } = context;
 	const targets = await targetsAt(context, trx, pass.router_id);
-	const last = await newestDevice(context, trx, pass);
+	const brought = await devicesOf(trx, pass, clock.now());
+	const [last = null] = brought;
 	// The buyer may have paid before the device came. The pass may wait for another gateway.
 	if (signsInItself(last, targets)) await jobs.schedule(trx, ROUTER_JOB, pass.id, clock.now());
 	await requestUsers(context, trx, pass, targets, isOnline ? null : (last?.gateway_id ?? null));
-	const newest = (await devicesOf(trx, pass, clock.now())).find((one) =>
-		grantsDevices(targets, one.gateway_id)
-	);
+	const newest = brought.find((one) => grantsDevices(targets, one.gateway_id));
 	if (!newest) return;
 	const { id: captiveSessionId, mac, gateway_id: gatewayId } = newest;
 	const wanted = (await store.openGrantsOf(trx, pass.id)).filter(
@@ -41,9 +41,9 @@ export async function deviceCame(
 		const withoutGrant = others.filter((other) => wanted.every((one) => one.mac !== other));
 		if (wanted.length + withoutGrant.length >= pass.max_devices) return;
 	}
-	const gateway = targets.find(({ id }) => id === gatewayId);
-	const wasThere = pass.starts_at !== null && gateway !== undefined && gateway.updatedAt <= pass.starts_at;
-	if (wasThere && !(await mayHaveBeenIn(context, trx, pass, targets))) {
+	// Otherwise a gateway without grants may have let a device in.
+	const needGrants = brought.every((one) => grantsDevices(targets, one.gateway_id));
+	if (needGrants && isAsBefore(gatewayId, targets, pass) && !(await hasBeenIn(trx, pass.id))) {
 		// No gateway has confirmed the time that runs, because it started before a device was known.
 		const checkAt = clock.now() + ACTIVATION_TIMEOUT_MS;
 		for (const { id } of await sessions.activeOf(trx, pass.id)) {
@@ -53,14 +53,14 @@ export async function deviceCame(
 	await requestGrant(context, trx, pass.id, { gatewayId, mac, captiveSessionId });
 }
 
-/** A gateway without grants may have let a device in, and one that was replaced takes its records along. */
-async function mayHaveBeenIn(
-	{ clock }: AccessContext,
-	trx: Tx,
-	pass: PassRow,
-	targets: Awaited<ReturnType<typeof targetsAt>>
-): Promise<boolean> {
-	const brought = await devicesOf(trx, pass, clock.now());
-	if (brought.some((one) => !grantsDevices(targets, one.gateway_id))) return true;
-	return (await allSlots(trx, pass.id)).length > 0 || (await store.grantsOf(trx, pass.id)).length > 0;
+/** False if the gateway was replaced or changed since the start of the time: its records may be gone. */
+function isAsBefore(
+	gatewayId: number,
+	targets: readonly RegisteredGateway[],
+	{ starts_at: startsAt }: PassRow
+) {
+	return targets.some(({ id, updatedAt }) => id === gatewayId && startsAt !== null && updatedAt <= startsAt);
 }
+
+const hasBeenIn = async (trx: Tx, passId: number): Promise<boolean> =>
+	(await allSlots(trx, passId)).length > 0 || (await store.grantsOf(trx, passId)).length > 0;
