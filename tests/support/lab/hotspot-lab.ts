@@ -109,9 +109,16 @@ async function open(device: Device): Promise<Buyer> {
 	});
 	const page = await browser.newPage();
 	page.setDefaultTimeout(pageLimitMs);
+	// Phones probe until they are redirected: openNDS can have crashed and start again.
+	const opensPortal = (address: string) =>
+		until('the portal comes', () =>
+			page.goto(address).then(
+				() => page.url().includes('/splash/'),
+				() => false
+			)
+		);
 	const pay = async (address: string) => {
-		await page.goto(address);
-		await page.waitForURL(/\/splash\//);
+		await opensPortal(address);
 		await page.getByRole('radio', { name: /^30 min/ }).check();
 		await page.getByLabel('Your mobile-money number').fill(numberEnding('008'));
 		await page.getByRole('button', { name: /^Pay/ }).click();
@@ -129,12 +136,7 @@ async function open(device: Device): Promise<Buyer> {
 			code = await page.locator('.large').innerText();
 		},
 		async returns() {
-			await until('the portal comes', () =>
-				page.goto(PROBE).then(
-					() => page.url().includes('/splash/'),
-					() => false
-				)
-			);
+			await opensPortal(PROBE);
 			await page.getByRole('link', { name: 'Already paid? Enter your code' }).click();
 			await page.locator('input[name=code]').fill(code);
 			await page.getByRole('button', { name: 'Open my purchase' }).click();
