@@ -2,7 +2,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../../simulators/gateway/authmon.ts';
 import { numberEnding } from '../../support/api/api.ts';
-import { cli } from '../../support/server/cli.ts';
 import { browse, fieldValue } from '../../support/pages/browsing.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
@@ -102,35 +101,30 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(row?.['seen_at']).not.toBeNull();
 		});
 
-		// Early: nobody else waits yet, who would be shown before, and every visit so far has the router's name.
-		it('gets the same list under another name, without effect', async () => {
-			const device = newDevice();
-			known = [rhidOf(gateway, device)];
-			await buy(gateway, device);
-			await inState('activating');
-			const seenAt = async () => {
-				const [row] = await fixture().sql.all('select seen_at from gateways where name = ?', gateway.name);
-				return row?.['seen_at'];
-			};
-			await router.poll();
-			const other = newDevice();
-			known.push(rhidOf(gateway, other));
-			await buy(gateway, other);
-			const { pass_id: pass } = await inState('activating');
-			await fixture().server.advance(MINUTE);
-			const before = await seenAt();
-			const stranger = { gatewayhash: sha256('of another name') };
-			const ask = (question: Record<string, string>) => router.ask({ ...stranger, ...question });
-			const shown = await ask({ auth_get: 'view', payload: base64('none') });
-			expect(decodeURIComponent(shown.body)).toContain(rhidOf(gateway, other));
-			await ask({ auth_get: 'view', payload: base64(`* ${rhidOf(gateway, other)}`) });
-			await ask({ auth_get: 'list', payload: base64('none') });
-			expect(await grantOf(pass)).toMatchObject({ state: 'granting', requested_end_at: null });
-			expect(await seenAt()).toBe(before);
-			await router.poll();
-			expect(await grantOf(pass)).toMatchObject({ state: 'granted' });
-			expect(await seenAt()).not.toBe(before);
-		});
+		it.each(['moved to', 'opened under another name on'] as const)(
+			'a report starts the time of the pass that it names, though that was %s a device since',
+			async (change) => {
+				const device = newDevice();
+				known = [rhidOf(gateway, device)];
+				const path = await buy(gateway, device);
+				const { id, pass_id: pass } = await inState('activating');
+				await router.ask({ auth_get: 'view', payload: base64('none') });
+				const other = newDevice();
+				const person = browse(fixture().server.url);
+				await open(gateway, change === 'moved to' ? other : { ...device, hid: other.hid }, path, person);
+				if (change === 'moved to') expect((await person.post(`${path}?/move`)).path).toBe(`${path}?moved`);
+				const { server } = fixture();
+				expect(await reportAuth(server.url, gateway, device, `s${String(pass)}`)).toBe(204);
+				expect(await newest()).toMatchObject({ id, status: 'active' });
+				// The device that came later is still sent to the router, and nothing is refunded.
+				known.push(rhidOf(gateway, other));
+				await router.poll();
+				expect(router.online.has(rhidOf(gateway, other))).toBe(true);
+				await server.advance(11 * MINUTE);
+				expect(await newest()).toMatchObject({ id, status: 'active' });
+				await server.advance(HOUR);
+			}
+		);
 
 		it('changes nothing by acknowledging a device that does not wait', async () => {
 			const device = newDevice();
@@ -408,34 +402,6 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(router.online.has(rhidOf(gateway, device))).toBe(true);
 			expect(await inState('active')).toMatchObject({ router_id: 3 });
 		});
-	});
-
-	it('counts the acknowledgements of a gateway of an earlier version until its script reports', async () => {
-		const { server, sql } = fixture();
-		const gateway = await registerGateway(server, 'opennds', {
-			loginHost: LOGIN_HOST,
-			more: ['--level', '4']
-		});
-		await sql.run(`update gateways set settings = '{"level":4}' where name = ?`, gateway.name);
-		const tested = () =>
-			cli(['gateways', 'test', gateway.name], { env: { ...server.env, ORIGIN: server.url } });
-		expect((await tested()).stdout).toMatch(/^warn confirmations: .* - install the BinAuth script/m);
-		const known = new Set<string>();
-		const router = createAuthmon(gateway.portal, '10.3.0', (rhid) => known.has(rhid));
-		const [before, after] = [newDevice(), newDevice()];
-		for (const device of [before, after]) known.add(rhidOf(gateway, device));
-		await buy(gateway, before);
-		await inState('activating');
-		await router.poll();
-		expect(await inState('active')).toMatchObject({ router_id: 3 });
-		expect(await reportAuth(server.url, gateway, before)).toBe(204);
-		expect((await tested()).stdout).not.toContain('confirmations');
-		await buy(gateway, after);
-		await inState('activating');
-		await router.poll();
-		expect(await newest()).toMatchObject({ status: 'activating' });
-		await reportAuth(server.url, gateway, after);
-		expect(await newest()).toMatchObject({ status: 'active' });
 	});
 
 	describe('BinAuth', () => {

@@ -54,7 +54,7 @@ describe('settings', () => {
 			const before = await gateways.byName(name);
 			expect((await set(name, '--level', '4')).code).toBe(0);
 			if (before) await gateways.learn(before, { binauthLimits: true });
-			expect((await gateways.byName(name))?.settings).toEqual({ level: 4, binauthConfirms: true });
+			expect((await gateways.byName(name))?.settings).toEqual({ level: 4 });
 			const after = await gateways.byName(name);
 			if (after) await gateways.learn(after, { binauthLimits: true });
 			expect((await gateways.byName(name))?.settings.binauthLimits).toBe(true);

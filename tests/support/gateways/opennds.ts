@@ -29,11 +29,16 @@ export function newDevice(): NdsDevice {
 	return { token, hid: sha256(token), mac: `02:00:00:00:01:${count.toString(16).padStart(2, '0')}` };
 }
 
-/** Reports a device after `ndsctl auth`, as the BinAuth script does on a router without curl. @returns the status */
+/**
+ * Reports a device after `ndsctl auth`, as the BinAuth script does on a router without curl.
+ * @param user of its pass, as the item named it
+ * @returns the status
+ */
 export async function reportAuth(
 	url: string,
 	gateway: Pick<Registered, 'key' | 'text'>,
-	device: Pick<NdsDevice, 'mac' | 'token'>
+	device: Pick<NdsDevice, 'mac' | 'token'>,
+	user = 'na'
 ): Promise<number> {
 	const token = /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
 	const { status } = await fetch(`${url}/opennds/${gateway.key}/binauth`, {
@@ -43,7 +48,7 @@ export async function reportAuth(
 			method: 'ndsctl_auth',
 			mac: device.mac,
 			token: device.token,
-			custom: 'bmE='
+			custom: base64(user)
 		})
 	});
 	return status;

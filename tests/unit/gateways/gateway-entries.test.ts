@@ -77,18 +77,13 @@ describe('openNDS', () => {
 
 	it('reads the list, its percent-encoded values, and passes over the junk at its end', () => {
 		const entry = opennds.parseEntry(get(`fas=${fas(ITEMS)}`), facts);
-		const named = entry.login['named'] ?? '';
-		const sent = 'Caf%c3%a9%2c%20Nia%20Node%3a00aabbccddee';
-		for (const form of [sent, `${sent}%20`, 'Café, Nia Node:00aabbccddee']) {
-			expect(named.split(' '), form).toContain(sha256(form));
-		}
 		expect(entry).toEqual({
 			state: 'new',
 			problem: null,
 			clientMac: 'aa:bb:cc:00:11:22',
 			clientIp: '192.168.8.137',
 			originalUrl: 'http://captive.apple.com/hotspot-detect.html?a=1&b=2',
-			login: { hid, gateway: '192.168.8.1:2050', named }
+			login: { hid, gateway: '192.168.8.1:2050' }
 		});
 	});
 

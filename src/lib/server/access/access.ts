@@ -27,7 +27,7 @@ import { changeGateway } from './provisioning/gateway-changes/change-gateway.ts'
 import { gatewayAdded } from './provisioning/gateway-changes/gateway-added.ts';
 import { applyGrant } from './provisioning/grants/apply-grant.ts';
 import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.ts';
-import { confirmFetched, fetchGrants, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
+import { fetchGrants } from './provisioning/grants/fetched-grants.ts';
 import { pendingAt } from './provisioning/grants/gateway-store.ts';
 import { moveForHelp, movePass, type Moved } from './provisioning/move-pass.ts';
 import { removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
@@ -52,8 +52,6 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 	const bind = binder(context);
 	return {
 		fetchGrants: bind(fetchGrants),
-		unconfirmedGrants: bind(unconfirmedGrants),
-		confirm: bind(confirmFetched),
 		deviceCame: bind(purchaseCame),
 		gatewayAdded: bind(planUsers),
 		changeGateway: bind(changeGateway),

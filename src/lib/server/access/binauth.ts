@@ -10,7 +10,7 @@ import { passState, speedOf } from './passes/pass-state.ts';
 import type { AccessContext } from './provisioning/context.ts';
 import { countData } from './provisioning/count-data.ts';
 import { devicesOf } from './provisioning/devices.ts';
-import { confirmFetched, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
+import { confirmFetched, confirmPass } from './provisioning/grants/fetched-grants.ts';
 import { controllerOf } from './provisioning/targets.ts';
 
 /** A client of openNDS, as its BinAuth script reports it: a device from one sign-in to its end. */
@@ -48,21 +48,15 @@ export async function admitClient(
 	});
 }
 
-/**
- * Confirms the fetched grants of a device that openNDS has connected for authmon (level 4). Returns false if one was not
- * fetched: the device came back to the portal meanwhile, and a later report counts.
- */
+/** Confirms a device that openNDS has connected for authmon (level 4). Returns false if a later report counts. */
 export async function confirmClient(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	{ token }: Pick<NdsClient, 'token'>
+	{ token, user }: Pick<NdsClient, 'token' | 'user'>
 ): Promise<boolean> {
-	const hid = sha256(token);
-	let isConfirmed = true;
-	for (const { grantId, login } of await unconfirmedGrants(context, gateway)) {
-		if (login['hid'] === hid && !(await confirmFetched(context, gateway, grantId))) isConfirmed = false;
-	}
-	return isConfirmed;
+	const isConfirmed = await confirmFetched(context, gateway, sha256(token));
+	const passId = passOfUser(user);
+	return (passId !== null && (await confirmPass(context, gateway, passId))) || isConfirmed;
 }
 
 /**

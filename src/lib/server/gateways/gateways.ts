@@ -50,10 +50,8 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		set: bind(setGateway),
 		rotate: bind(rotateGateway),
 		/** Keeps what the BinAuth script of an openNDS has shown of itself. Its next request shows it again. */
-		learn: (
-			gateway: RegisteredGateway,
-			learned: Pick<GatewaySettings, 'binauthConfirms' | 'binauthLimits'>
-		) => store.updateSettings(db, gateway, JSON.stringify({ ...gateway.settings, ...learned })),
+		learn: (gateway: RegisteredGateway, learned: Pick<GatewaySettings, 'binauthLimits'>) =>
+			store.updateSettings(db, gateway, JSON.stringify({ ...gateway.settings, ...learned })),
 		remove: store.removeGateway
 	};
 }

@@ -67,7 +67,7 @@ async function devicesBeside(
 	{ mac, created_at: cameAt }: { mac: string; created_at: number }
 ): Promise<{ isReleased: boolean }[]> {
 	const slots = await allSlots(trx, passId);
-	const grants = await store.allGrants(trx, passId);
+	const grants = await store.grantsOf(trx, passId);
 	return [
 		...slots.filter((one) => one.mac !== mac),
 		...grants.filter((one) => (one.mac === null ? one.created_at < cameAt : one.mac !== mac))

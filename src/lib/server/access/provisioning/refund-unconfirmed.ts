@@ -75,9 +75,13 @@ async function isKnown(context: AccessContext, trx: Tx, time: PaidTime): Promise
 	const sharing = own ? await context.gateways.sharingConsole(trx, own) : [];
 	const atOwn = grants.filter(({ gateway_id: id }) => sharing.includes(id));
 	const { starts_at: passStart } = await context.passes.findOrThrow(trx, passId);
-	// Added time was cut off at the old end, so only the own gateway counts; first time may have begun anywhere.
-	const relevant = startsAt === passStart || atOwn.length === 0 ? grants : atOwn;
-	if (relevant.some((grant) => hasLearnt(grant, gateways, time))) return true;
+	// Added time was cut off at the old end, so only the own gateway counts, beside those that cannot disconnect a device;
+	// first time may have begun anywhere.
+	const isAnywhere = startsAt === passStart || atOwn.length === 0;
+	const polling = gateways.filter(({ mode }) => mode === 'poll').map(({ id }) => id);
+	const counts = (grant: store.GrantRow) =>
+		isAnywhere || atOwn.includes(grant) || polling.includes(grant.gateway_id);
+	if (grants.some((grant) => counts(grant) && hasLearnt(grant, gateways, time))) return true;
 	// A device may be, or have been, online at a gateway without grants. If that sends no reports, the sign-in counts.
 	const lastSign = (slot: SlotRow) => (slot.expected_until === null ? slot.reported_at : slot.bound_at);
 	return (await allSlots(trx, passId)).some((slot) => lastSign(slot) > startsAt);

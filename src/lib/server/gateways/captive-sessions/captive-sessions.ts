@@ -8,7 +8,7 @@ import { adapterOf } from '../registry.ts';
 import { bindPurchase, moveToPurchase } from './bind-purchase.ts';
 import { earlierPurchase, purchaseOnlineAt } from './find-purchase.ts';
 import { purchaseDevice, signInUrl } from './purchase-device.ts';
-import { enter, findCaptiveSession, loginOf, newestLogins } from './record.ts';
+import { enter, findCaptiveSession, loginOf } from './record.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 
 export { PAID_DAYS } from './bind-purchase.ts';
@@ -65,7 +65,6 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 			if (host === undefined || startPath === null) return null;
 			return new URL(startPath, `http://${host.includes(':') ? host : `${host}:${defaultPort}`}`).href;
 		},
-		needsDevice: namesDevices,
-		newestLogins: bind(newestLogins)
+		needsDevice: namesDevices
 	};
 }

@@ -16,7 +16,6 @@ export interface CaptiveSession {
 /** Time to choose, pay and return. */
 export const UNPAID_HOURS = 2;
 const UNPAID_MS = UNPAID_HOURS * 60 * 60 * 1000;
-const MAX_NEWEST = 10;
 
 /** Part of the stored encryption: never rename. */
 const sealContext = (idHash: string) => `gateway-visit:${idHash}`;
@@ -88,13 +87,4 @@ export async function loginOf(
 ): Promise<Entry['login']> {
 	const row = await store.findRow(database.db, rowId);
 	return row ? entryOf(secrets, row).login : {};
-}
-
-/** Returns login data of the newest captive sessions with a purchase, and of the newest of all. */
-export async function newestLogins(
-	{ database, clock, secrets }: CaptiveSessionsContext,
-	gateway: RegisteredGateway
-): Promise<Entry['login'][]> {
-	const rows = await store.newest(database.db, gateway.id, clock.now(), MAX_NEWEST);
-	return rows.map((row) => entryOf(secrets, row).login);
 }

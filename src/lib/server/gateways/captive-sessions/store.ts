@@ -21,11 +21,6 @@ export function find(queries: Queries, gatewayId: number | null, idHash: string,
 export const findRow = (queries: Queries, id: number) =>
 	first(queries.selectFrom('captive_sessions').selectAll().where('id', '=', id));
 
-export async function newest(queries: Queries, gatewayId: number, now: number, limit: number) {
-	const all = current(queries, now).where('gateway_id', '=', gatewayId).orderBy('id', 'desc').limit(limit);
-	return [...(await all.where('purchase_token_hash', 'is not', null).execute()), ...(await all.execute())];
-}
-
 export const ofPurchase = (
 	queries: Queries,
 	{ tokenHash, routerId }: { tokenHash: string; routerId: number },

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { first } from '#lib/server/db/first.ts';
+import { first, isChanged } from '#lib/server/db/first.ts';
 
 /** Returns the owner of each router that has a gateway. */
 export async function ownersOfRouters(queries: Queries): Promise<Map<number, number>> {
@@ -42,18 +42,18 @@ export async function saveCheck(
 	id: number,
 	checked: { now: number; seenAt: number | null; missedChecks: number; unresponsiveSince: number | null }
 ): Promise<boolean> {
-	const { numUpdatedRows } = await queries
-		.updateTable('gateways')
-		.set({
-			checked_at: checked.now,
-			checked_seen_at: checked.seenAt,
-			missed_checks: checked.missedChecks,
-			unresponsive_since: checked.unresponsiveSince
-		})
-		.where('id', '=', id)
-		.where('seen_at', checked.seenAt === null ? 'is' : '=', checked.seenAt)
-		.executeTakeFirst();
-	return numUpdatedRows > 0n;
+	return isChanged(
+		queries
+			.updateTable('gateways')
+			.set({
+				checked_at: checked.now,
+				checked_seen_at: checked.seenAt,
+				missed_checks: checked.missedChecks,
+				unresponsive_since: checked.unresponsiveSince
+			})
+			.where('id', '=', id)
+			.where('seen_at', checked.seenAt === null ? 'is' : '=', checked.seenAt)
+	);
 }
 
 const UNRESPONSIVE_ROUTERS = sql`select router_id from gateways group by router_id

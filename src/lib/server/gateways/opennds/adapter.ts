@@ -9,7 +9,6 @@ import {
 } from '../captive-sessions/fields.ts';
 import { EntryRefused, type Entry, type Gateway } from '../gateway.ts';
 import { registeredHost } from '../captive-sessions/login-hosts.ts';
-import { nameHashes } from './authmon.ts';
 import { openndsConfig } from './config.ts';
 import { ndsctlController } from './client.ts';
 
@@ -85,8 +84,7 @@ export const opennds: Gateway = {
 		if (!HASH.test(hid)) throw new EntryRefused('broken', 'fas has no hid');
 		if (known.clientMac === null) throw new EntryRefused('broken', 'fas has no clientmac');
 		const gateway = registeredHost(facts, items.get('gatewayaddress') ?? '', DEFAULT_PORT);
-		const named = nameHashes(items.get('gatewayname') ?? '').join(' ');
-		return { ...known, state: 'new', problem: null, login: { hid, gateway, named } };
+		return { ...known, state: 'new', problem: null, login: { hid, gateway } };
 	},
 
 	// Only the device's own redirects contain the hash of its token.

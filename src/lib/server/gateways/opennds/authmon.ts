@@ -1,6 +1,5 @@
 import { MINUTE_MS } from '#lib/format/time.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { decoded } from '../captive-sessions/fields.ts';
 import type { DeviceLogin } from '../gateway.ts';
 import { openndsLimits } from '../held-limits.ts';
 
@@ -8,15 +7,11 @@ import { openndsLimits } from '../held-limits.ts';
  * openNDS' `authmon` at level 4 (libs/authmon.sh of version 10; version 9 posts the same at level 3).
  *
  * Protocol: `auth_get=view` fetches `* item item`. The next `view` acknowledges authorized `rhid`s, base64 in
- * `payload`. We then delete them, as authmon expects.
- * Trust: requests have no signature and no secret. Every customer sees the portal address and the hash of the
- * gateway's name (`gatewayhash`).
- * - Acknowledgements are ignored: the BinAuth script, which has the gateway's token, reports connected devices.
- *   They count only for gateways registered before that, until the script reports.
- * - Only a request under the name in the devices' redirects counts as a sign of life.
- * - Others get the same items unrecorded, because a router may hash its name in an unknown way.
- * - An item is the `rhid` of a paid device and authorizes that device only. Reading it is harmless.
- * - Limit: a forged request can count as a sign of life. A buyer of a dead gateway is refunded after ten minutes.
+ * `payload`.
+ * Trust: requests have no signature and no secret, and every customer sees the portal address. So a request confirms
+ * nothing: the BinAuth script, which has the gateway's token, reports connected devices. An item is the `rhid` of a
+ * paid device and authorizes that device only; reading it is harmless.
+ * Limit: a forged request can count as a sign of life. A buyer of a dead gateway is refunded after ten minutes.
  */
 
 /** authmon processes at most four items of a response. */
@@ -26,26 +21,10 @@ const MAX_RESPONSE = 1_024;
 const MAX_PAYLOAD = 8_192;
 const RHID = /^[0-9a-f]{64}$/;
 
-export type AuthmonRequest =
-	| { kind: 'clear' | 'list' | 'view' | 'notice' }
-	/** Acknowledges authorized devices. The list may be empty. */
-	| { kind: 'ack'; rhids: readonly string[] };
+/** `ack`: acknowledges authorized devices; the list may be empty. */
+export type AuthmonRequest = 'clear' | 'list' | 'view' | 'ack' | 'notice';
 
 type Login = Readonly<Record<string, string>>;
-
-/** Hashes every form that a router may use: percent-encoded with a final space, trimmed, decoded. */
-export function nameHashes(name: string): string[] {
-	if (name === '') return [];
-	const plain = decoded(name);
-	const forms = [name, name.trim(), name.replace(/(?:%20|\+|\s)+$/i, ''), plain, plain.trim()];
-	return [...new Set(forms)].map(sha256);
-}
-
-/** Returns whether a captive session has one of these names. One without a name matches all. */
-export function matchesName(login: Login, gatewayHashes: ReadonlySet<string>): boolean {
-	const named = login['named'] ?? '';
-	return named === '' ? gatewayHashes.size > 0 : named.split(' ').some((hash) => gatewayHashes.has(hash));
-}
 
 /** Returns null if the captive session has no `hid`. */
 export const rhidOf = (login: Login, faskey: string): string | null =>
@@ -57,10 +36,10 @@ export function readAuthmonRequest(fields: URLSearchParams): AuthmonRequest | nu
 	switch (asked) {
 		case 'clear':
 		case 'list':
-			return { kind: asked };
+			return asked;
 		case 'deauthed':
 		case 'custom':
-			return { kind: 'notice' };
+			return 'notice';
 		case 'view':
 			break;
 		default:
@@ -70,9 +49,9 @@ export function readAuthmonRequest(fields: URLSearchParams): AuthmonRequest | nu
 	const payload = (fields.get('payload') ?? '').replaceAll(' ', '+');
 	if (payload.length > MAX_PAYLOAD || !/^[A-Za-z0-9+/]*={0,2}$/.test(payload)) return null;
 	const text = Buffer.from(payload, 'base64').toString('utf8').trim();
-	if (text === '' || text === 'none') return { kind: 'view' };
+	if (text === '' || text === 'none') return 'view';
 	const [star, ...rhids] = text.split(/\s+/);
-	return star === '*' && rhids.every((rhid) => RHID.test(rhid)) ? { kind: 'ack', rhids } : null;
+	return star === '*' && rhids.every((rhid) => RHID.test(rhid)) ? 'ack' : null;
 }
 
 type AuthmonDevice = Pick<DeviceLogin, 'login' | 'user' | 'speed' | 'dataLeft'> & { untilMs: number };

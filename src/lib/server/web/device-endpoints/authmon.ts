@@ -1,9 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { App } from '#lib/server/app.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import {
 	formatItems,
-	matchesName,
 	MAX_ITEMS,
 	readAuthmonRequest,
 	rhidOf,
@@ -22,21 +20,15 @@ const MAX_BODY_BYTES = 16 * 1024;
 /** Between batches of one gateway. openNDS sends two requests every few seconds. */
 const BATCH_MS = 200;
 
-interface NamedRequest {
-	request: AuthmonRequest;
-	/** `gatewayhash` */
-	hash: string;
-}
-
 /** Returns null for an unknown gateway. */
-type Batcher = (key: string, request: NamedRequest) => Promise<string | null>;
+type Batcher = (key: string, request: AuthmonRequest) => Promise<string | null>;
 
 const batchers = new WeakMap<App, Batcher>();
 
 function batcherOf(app: App): Batcher {
 	const batcher =
 		batchers.get(app) ??
-		createRequestBatcher(BATCH_MS, (key: string, requests: readonly NamedRequest[]) =>
+		createRequestBatcher(BATCH_MS, (key: string, requests: readonly AuthmonRequest[]) =>
 			answerBatch(app, key, requests)
 		);
 	batchers.set(app, batcher);
@@ -52,83 +44,31 @@ export async function answerAuthmon(event: RequestEvent): Promise<Response> {
 	const fields = await readParameters(event);
 	const request = fields && readAuthmonRequest(fields);
 	if (!request) return text('ERROR: not an authmon request', 400);
-	const hash = fields.get('gatewayhash') ?? '';
-	const answer = await batcherOf(event.locals.app)(event.params.gateway ?? '', { request, hash });
+	const answer = await batcherOf(event.locals.app)(event.params.gateway ?? '', request);
 	return answer === null ? text('ERROR: no such gateway', 404) : text(answer);
 }
 
 async function answerBatch(
 	app: App,
 	key: string,
-	requests: readonly NamedRequest[]
-): Promise<(request: NamedRequest) => string | null> {
-	const gateway = await app.gateways.byKey(key);
+	requests: readonly AuthmonRequest[]
+): Promise<(request: AuthmonRequest) => string | null> {
+	const { access, clock, config, gateways } = app;
+	const gateway = await gateways.byKey(key);
 	if (!gateway || gateway.mode !== 'poll') return () => null;
-	const logins = await app.captiveSessions.newestLogins(gateway);
-	const names = new Set(requests.map(({ hash }) => hash));
-	// Before the first redirect, the gateway's name is unknown.
-	const isKnownName = logins.length === 0 || logins.some((login) => matchesName(login, names));
-	const hasConfirmed = await confirmAcknowledged(app, gateway, requests);
-	// Anybody can poll, so where the BinAuth script confirms devices, its first report verifies a live gateway.
-	const isVerified = app.config.mode !== 'live' || gateway.seenAt !== null || trustsRequests(gateway);
-	if (isVerified && (isKnownName || hasConfirmed)) await app.gateways.recordStatus(gateway, { seen: true });
-	const items = await itemsFor(app, gateway, requests);
-	return ({ request: { kind } }) => {
-		// A starting router sends this. Nothing is cleared, because the waiting devices have paid.
-		if (kind === 'clear') return '';
-		return kind === 'ack' || kind === 'notice' ? 'ack' : items;
-	};
-}
-
-/** Anybody can send an acknowledgement: where the BinAuth script confirms devices, it has no effect. */
-const trustsRequests = ({ settings }: RegisteredGateway) => !settings.binauthConfirms;
-
-/** Returns false if the requests acknowledge no grant. */
-async function confirmAcknowledged(
-	app: App,
-	gateway: RegisteredGateway,
-	requests: readonly NamedRequest[]
-): Promise<boolean> {
-	const namesByRhid = new Map<string, Set<string>>();
-	for (const { request, hash } of requests) {
-		if (request.kind !== 'ack') continue;
-		for (const rhid of request.rhids) {
-			namesByRhid.set(rhid, (namesByRhid.get(rhid) ?? new Set()).add(hash));
-		}
-	}
-	if (namesByRhid.size === 0 || !trustsRequests(gateway)) return false;
-	let hasConfirmed = false;
-	for (const { grantId, login } of await app.access.unconfirmedGrants(gateway)) {
-		const names = namesByRhid.get(rhidOf(login, gateway.secret ?? '') ?? '');
-		if (names && matchesName(login, names) && (await app.access.confirm(gateway, grantId))) {
-			hasConfirmed = true;
-		}
-	}
-	return hasConfirmed;
-}
-
-/** A grant counts as fetched if one of the requests has its gateway's name. */
-async function itemsFor(
-	app: App,
-	gateway: RegisteredGateway,
-	requests: readonly NamedRequest[]
-): Promise<string> {
-	const { access, clock } = app;
+	// Anybody can poll, so the first report of the BinAuth script verifies a live gateway.
+	if (config.mode !== 'live' || gateway.seenAt !== null) await gateways.recordStatus(gateway, { seen: true });
 	const faskey = gateway.secret ?? '';
-	const namesOf = (...kinds: AuthmonRequest['kind'][]) =>
-		new Set(requests.filter(({ request }) => kinds.includes(request.kind)).map(({ hash }) => hash));
-	const names = namesOf('view', 'list');
-	if (names.size === 0) return '';
-	const grants = await access.fetchGrants(gateway, MAX_ITEMS, (login) => {
-		if (rhidOf(login, faskey) === null) return 'none';
-		return matchesName(login, names) ? 'sent' : 'listed';
-	});
-	// authmon does not acknowledge a `list`.
-	const listers = namesOf('list');
-	for (const { grantId, login } of grants) {
-		if (trustsRequests(gateway) && matchesName(login, listers)) await access.confirm(gateway, grantId);
-	}
-	return formatItems(grants, faskey, clock.now());
+	const isListed = (request: AuthmonRequest) => request === 'view' || request === 'list';
+	const grants = requests.some(isListed)
+		? await access.fetchGrants(gateway, MAX_ITEMS, (login) => rhidOf(login, faskey) !== null)
+		: [];
+	const items = formatItems(grants, faskey, clock.now());
+	return (request) => {
+		if (isListed(request)) return items;
+		// A starting router sends `clear`. Nothing is cleared, because the waiting devices have paid.
+		return request === 'clear' ? '' : 'ack';
+	};
 }
 
 /** Returns null if the body is too large. */

@@ -45,7 +45,6 @@ async function answer(event: RequestEvent<{ gateway: string }>): Promise<Respons
 	}
 	if (method === 'ndsctl_auth') {
 		if (gateway.settings.level !== 4) return text('', 400);
-		if (!gateway.settings.binauthConfirms) await gateways.learn(gateway, { binauthConfirms: true });
 		const isConfirmed = await access.confirmClient(gateway, device);
 		return new Response(null, { status: isConfirmed ? 204 : 404 });
 	}

@@ -4,16 +4,13 @@ import { GRANT_JOB } from '../../job-kinds.ts';
 import { openPass } from '../../passes/pass-state.ts';
 import type { AccessContext } from '../context.ts';
 import { confirmGrant } from './confirm-grant.ts';
-import { desiredEnd, loginOf } from './desired-end.ts';
+import { desiredEnd, loginOf, SLACK_MS } from './desired-end.ts';
 import * as gatewayStore from './gateway-store.ts';
 import * as store from './store.ts';
 
 type Login = Readonly<Record<string, string>>;
 
 type FetchedGrant = DeviceLogin & { grantId: number; untilMs: number };
-
-/** The use of a device in an answer: none, listed without effect, or sent to the gateway. */
-type DeliveryOf = (login: Login) => 'none' | 'listed' | 'sent';
 
 const MAX_LOOKED_AT = 100;
 const MAX_UNCONFIRMED = 200;
@@ -28,13 +25,13 @@ export async function fetchGrants(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	limit: number,
-	deliveryOf: DeliveryOf
+	canBeSent: (login: Login) => boolean
 ): Promise<FetchedGrant[]> {
 	const { db } = context.database;
 	const found: FetchedGrant[] = [];
 	for (const grant of await gatewayStore.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
 		if (found.length >= limit) break;
-		const fetched = await fetchGrant(context, gateway, grant, deliveryOf);
+		const fetched = await fetchGrant(context, gateway, grant, canBeSent);
 		if (fetched) found.push(fetched);
 	}
 	const lately = { gatewayId: gateway.id, since: context.clock.now() - AGAIN_MS };
@@ -42,7 +39,7 @@ export async function fetchGrants(
 		const pass = await openPass(db, grant.pass_id, context.clock.now());
 		if (!pass || grant.requested_end_at === null) continue;
 		const device = await loginOf(context, grant, pass);
-		if (deliveryOf(device.login) === 'none') continue;
+		if (!canBeSent(device.login)) continue;
 		found.push({ ...device, grantId: grant.id, untilMs: grant.requested_end_at });
 	}
 	return found;
@@ -52,7 +49,7 @@ async function fetchGrant(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	grant: store.GrantRow,
-	deliveryOf: DeliveryOf
+	canBeSent: (login: Login) => boolean
 ): Promise<FetchedGrant | null> {
 	const { database, clock } = context;
 	const pass = await openPass(database.db, grant.pass_id, clock.now());
@@ -60,44 +57,62 @@ async function fetchGrant(
 	const device = await loginOf(context, grant, pass);
 	const from = { id: grant.id, state: 'granting' } as const;
 	const updated_at = clock.now();
-	const delivery = deliveryOf(device.login);
-	if (delivery === 'none') {
+	if (!canBeSent(device.login)) {
 		await store.changeWanted(database.db, from, { updated_at });
 		return null;
 	}
 	const untilMs = await desiredEnd(context, grant, gateway, pass);
 	const to = { requested_end_at: untilMs, updated_at };
-	const isStored = delivery === 'listed' || (await store.changeWanted(database.db, from, to));
-	return isStored ? { ...device, grantId: grant.id, untilMs } : null;
+	return (await store.changeWanted(database.db, from, to)) ? { ...device, grantId: grant.id, untilMs } : null;
 }
 
-export async function unconfirmedGrants(
-	{ database, captiveSessions }: AccessContext,
-	gateway: RegisteredGateway
-): Promise<Pick<FetchedGrant, 'grantId' | 'login'>[]> {
-	const grants = await gatewayStore.newestWaitingAt(database.db, gateway.id, MAX_UNCONFIRMED);
-	return Promise.all(
-		grants.map(async ({ id, captive_session_id: captiveSessionId }) => ({
-			grantId: id,
-			login: captiveSessionId === null ? {} : await captiveSessions.loginOf(captiveSessionId)
-		}))
-	);
-}
-
-/** Stores that a gateway carried out a fetched grant. Returns false if the grant does not count any more. */
+/**
+ * Confirms the fetched grants whose device has this `hid`. Returns false if one was not fetched: the device came back to
+ * the portal meanwhile, and a later report counts.
+ */
 export async function confirmFetched(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	grantId: number
+	hid: string
 ): Promise<boolean> {
-	const { database, clock, jobs } = context;
-	const grant = await store.findGrant(database.db, grantId);
-	if (!grant || grant.gateway_id !== gateway.id || grant.requested_end_at === null) return false;
-	const pass = grant.released_at === null ? await openPass(database.db, grant.pass_id, clock.now()) : null;
-	if (!pass) return false;
-	if (grant.state === 'granted') return true;
-	if (grant.state !== 'granting') return false;
-	if ((await confirmGrant(context, grant, pass, grant.requested_end_at)) === null) return false;
-	await jobs.wake(GRANT_JOB, grantId);
-	return true;
+	const { db } = context.database;
+	let isConfirmed = true;
+	for (const grant of await gatewayStore.newestWaitingAt(db, gateway.id, MAX_UNCONFIRMED)) {
+		const { id, captive_session_id: captiveSessionId, requested_end_at: sent } = grant;
+		if (captiveSessionId === null) continue;
+		const login = await context.captiveSessions.loginOf(captiveSessionId);
+		if (login['hid'] !== hid) continue;
+		const pass = await openPass(db, grant.pass_id, context.clock.now());
+		if (!pass || sent === null || (await confirmGrant(context, grant, pass, sent)) === null)
+			isConfirmed = false;
+		else await context.jobs.wake(GRANT_JOB, id);
+	}
+	return isConfirmed;
+}
+
+/**
+ * Starts the time of a pass whose device is in, although its grant was moved or requested again since it was fetched: a
+ * polling gateway cannot disconnect the device, and a refund would make its time free.
+ * @returns whether the time runs
+ */
+export async function confirmPass(
+	{ database, clock, jobs, passes, sessions }: AccessContext,
+	gateway: RegisteredGateway,
+	passId: number
+): Promise<boolean> {
+	const isRunning = await database.transact(async (trx) => {
+		const now = clock.now();
+		const open = await openPass(trx, passId, now);
+		const grants = (await store.grantsOf(trx, passId)).filter((one) => one.gateway_id === gateway.id);
+		const newest = grants.at(-1);
+		if (!open || !newest) return false;
+		if (open.kind === 'runs' && grants.some((one) => (one.confirmed_end_at ?? 0) > now + SLACK_MS))
+			return true;
+		if (open.kind === 'waits' && !(await sessions.startTime(trx, open.pass))) return false;
+		await store.setConfirmedEnd(trx, newest.id, (await passes.findOrThrow(trx, passId)).ends_at);
+		for (const { id } of await store.openGrantsOf(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
+		return true;
+	});
+	jobs.nudge();
+	return isRunning;
 }

@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { exists, first } from '#lib/server/db/first.ts';
+import { exists, first, isChanged } from '#lib/server/db/first.ts';
 import type { GrantsTable } from '#lib/server/db/schema.ts';
 
 export type GrantRow = Selectable<GrantsTable>;
@@ -31,14 +31,17 @@ export const grantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> 
 const change = (queries: Queries, id: number, to: Updateable<GrantsTable>) =>
 	queries.updateTable('grants').set(to).where('id', '=', id);
 
+/** Stores that the gateway has let in a device of the pass until then, whatever became of the grant since. */
+export const setConfirmedEnd = (queries: Queries, id: number, endMs: number | null) =>
+	change(queries, id, { confirmed_end_at: endMs }).execute();
+
 /** Changes a grant unless it is over. Returns whether it did. */
 export async function changeOpen(
 	queries: Queries,
 	id: number,
 	to: Updateable<GrantsTable>
 ): Promise<boolean> {
-	const { numUpdatedRows } = await change(queries, id, to).where('state', 'in', OPEN).executeTakeFirst();
-	return numUpdatedRows > 0n;
+	return isChanged(change(queries, id, to).where('state', 'in', OPEN));
 }
 
 /** Changes a grant if its pass wants it, in the state and revision that the caller expects. */
@@ -51,7 +54,7 @@ export async function changeWanted(
 		.where('state', 'in', state === undefined ? WANTED : [state])
 		.where('released_at', 'is', null);
 	if (revision !== undefined) query = query.where('revision', '=', revision);
-	return (await query.executeTakeFirst()).numUpdatedRows > 0n;
+	return isChanged(query);
 }
 
 /** Revokes a grant that its gateway may have carried out late, unless the pass wants it. */
@@ -76,12 +79,12 @@ export async function requestAgain(
 	to: Updateable<GrantsTable>
 ): Promise<boolean> {
 	const again = { state: 'granting', requested_end_at: null, granted_at: null, ...to } as const;
-	const { numUpdatedRows } = await change(queries, id, again)
-		.set({ revision: sql<number>`revision + 1` })
-		.where('state', 'in', WANTED)
-		.where('released_at', 'is', null)
-		.executeTakeFirst();
-	return numUpdatedRows > 0n;
+	return isChanged(
+		change(queries, id, again)
+			.set({ revision: sql<number>`revision + 1` })
+			.where('state', 'in', WANTED)
+			.where('released_at', 'is', null)
+	);
 }
 
 /** For a user, lists its other grants of the same pass. */
@@ -107,14 +110,6 @@ export function sameDevice(
 }
 
 const MAX_SAME_DEVICE = 20;
-
-/** The grants that devices of a pass have or had. */
-export const allGrants = (queries: Queries, passId: number) =>
-	queries
-		.selectFrom('grants')
-		.select(['mac', 'created_at', 'released_at'])
-		.where('pass_id', '=', passId)
-		.execute();
 
 /** Whether a grant was released after `since` while its gateway still lets the device in. */
 export async function hasMovedIn(
