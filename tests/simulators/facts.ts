@@ -12,8 +12,6 @@ export interface OperatorFacts {
 	codes: { declined: string; noMoney: string };
 	/** Whether a status read or a callback tells what was taken. */
 	tellsAmount: boolean;
-	/** Whether its callback says more than its status read, so that the two can deny each other. */
-	contradicts: boolean;
 	/** Whether a request that never arrived is sent again. */
 	resends: boolean;
 	/** Whether the callback address is set in the operator's portal. */
@@ -29,7 +27,6 @@ export const OPERATORS: readonly OperatorFacts[] = [
 		options: { market: 'mtnuganda' },
 		codes: { declined: 'APPROVAL_REJECTED', noMoney: 'NOT_ENOUGH_FUNDS' },
 		tellsAmount: true,
-		contradicts: false,
 		resends: true,
 		hasPortal: false
 	},
@@ -41,7 +38,6 @@ export const OPERATORS: readonly OperatorFacts[] = [
 		options: {},
 		codes: { declined: '1032', noMoney: '1' },
 		tellsAmount: true,
-		contradicts: true,
 		resends: false,
 		hasPortal: false
 	},
@@ -53,7 +49,6 @@ export const OPERATORS: readonly OperatorFacts[] = [
 		options: {},
 		codes: { declined: 'DP00800001008', noMoney: 'DP00800001007' },
 		tellsAmount: false,
-		contradicts: true,
 		resends: false,
 		hasPortal: true
 	},
@@ -65,7 +60,6 @@ export const OPERATORS: readonly OperatorFacts[] = [
 		options: {},
 		codes: { declined: 'PAYMENT_NOT_APPROVED', noMoney: 'INSUFFICIENT_BALANCE' },
 		tellsAmount: true,
-		contradicts: false,
 		resends: true,
 		hasPortal: true
 	}

@@ -255,24 +255,22 @@ describe.each(OPERATORS)('$name', (facts) => {
 			expect(books(session)).toEqual({ asked: 1, taken: session.amount, back: session.amount });
 		});
 
-		if (facts.contradicts) {
-			it('row 9: a status read that denies a callback with a receipt is for a person, and never called failed', async () => {
-				const early = { when: 'before_answer', afterMs: 0, times: 1 } as const;
-				const payment = await pay({ afterMs: 0, contradicts: true, callbacks: [early] });
-				await accepted(payment);
-				for (let look = 0; look < 5; look += 1) await operated.advance(30_000);
-				expect(await api().getPayment(payment.id)).toMatchObject({ status: 'pending' });
-				expect(await contradictions(payment)).toBe(1);
-			});
+		it('row 9: a status read that denies a callback with a receipt is for a person, and never called failed', async () => {
+			const early = { when: 'before_answer', afterMs: 0, times: 1 } as const;
+			const payment = await pay({ afterMs: 0, contradicts: true, callbacks: [early] });
+			await accepted(payment);
+			for (let look = 0; look < 5; look += 1) await operated.advance(30_000);
+			expect(await api().getPayment(payment.id)).toMatchObject({ status: 'pending' });
+			expect(await contradictions(payment)).toBe(1);
+		});
 
-			it('row 9: so is a callback with a receipt that comes after the status read said no', async () => {
-				const late = { when: 'at_outcome', afterMs: 2 * minute, times: 1 } as const;
-				const payment = await pay({ afterMs: 0, contradicts: true, callbacks: [late] });
-				await until(payment, 'failed');
-				await operated.advance(3 * minute);
-				await eventually('a person is asked', () => contradictions(payment));
-			});
-		}
+		it('row 9: so is a callback with a receipt that comes after the status read said no', async () => {
+			const late = { when: 'at_outcome', afterMs: 2 * minute, times: 1 } as const;
+			const payment = await pay({ afterMs: 0, contradicts: true, callbacks: [late] });
+			await until(payment, 'failed');
+			await operated.advance(3 * minute);
+			await eventually('a person is asked', () => contradictions(payment));
+		});
 
 		if (facts.tellsAmount) {
 			it('row 15: a different amount buys nothing, is refunded in full, and opens a review', async () => {

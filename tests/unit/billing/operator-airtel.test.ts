@@ -319,24 +319,6 @@ describe('a status read', () => {
 			expect((await adapter.readStatus(attempt(request.reference))).kind).toBe('unavailable');
 		}
 	});
-
-	it('that contradicts a callback is a contradiction, not a failure', async () => {
-		const adapter = adapterWith();
-		const { request, status } = await pay(adapter, { contradicts: true });
-		expect(status.kind).toBe('failed');
-		const claim = {
-			claimed: 'succeeded' as const,
-			operatorReference: null,
-			providerReference: 'MP1',
-			amountMinor: null,
-			currency: null
-		};
-		const asked = { ...attempt(request.reference), claim };
-		expect((await adapter.readStatus(asked)).kind).toBe('contradiction');
-		expect((await adapter.readStatus({ ...asked, claim: { ...claim, claimed: 'failed' } })).kind).toBe(
-			'failed'
-		);
-	});
 });
 
 describe('answers that Airtel does not document', () => {

@@ -112,16 +112,6 @@ describe('a status read', () => {
 		expect(await adapter.readStatus({ ...reference, claim })).toMatchObject({ kind: 'failed', reason });
 	});
 
-	it('that denies a callback with a receipt is a contradiction, never a failure', async () => {
-		const { asked, reference } = await pushed({ contradicts: true });
-		simulator.advance(1_000);
-		const claim = await claimAt(asked.callbackUrl);
-		const outcome = await adapter.readStatus({ ...reference, claim });
-		expect(outcome).toMatchObject({ kind: 'contradiction', message: expect.stringContaining('SKA0000001') });
-		const without = { ...claim, providerReference: null };
-		expect((await adapter.readStatus({ ...reference, claim: without })).kind).toBe('failed');
-	});
-
 	it('stays pending when a forged or early callback claims success', async () => {
 		const { asked, reference } = await pushed({
 			outcome: 'pending',

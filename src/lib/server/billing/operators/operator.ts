@@ -130,7 +130,7 @@ export type StatusOutcome =
 	  }
 	| { kind: 'failed'; reason: FailureReason; message: string; raw: string }
 	| { kind: 'not_found'; raw: string }
-	/** The status read contradicts an authentic callback: a person must decide. */
+	/** The operator contradicts itself: a person must decide. */
 	| { kind: 'contradiction'; message: string; raw: string }
 	/** The operator's reference was lost, so no status read is possible; only a callback can tell. */
 	| { kind: 'unreadable'; cause: string }

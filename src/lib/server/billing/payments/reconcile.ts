@@ -70,15 +70,20 @@ const isOpen = (payment: store.PaymentRow) =>
 const mayBeThere = ({ submit_state }: store.PaymentRow) => submit_state !== 'refused';
 
 async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise<StatusOutcome> {
+	const claim = claimOf(payment);
 	try {
-		return await context.operators.byId(payment.operator).readStatus({
+		const outcome = await context.operators.byId(payment.operator).readStatus({
 			reference: payment.reference,
 			operatorReference: payment.operator_reference,
 			submittedAt: payment.submitted_at,
 			amountMinor: payment.amount_minor,
 			currency: payment.currency,
-			claim: claimOf(payment)
+			claim
 		});
+		const receipt = claim?.claimed === 'succeeded' ? claim.providerReference : null;
+		if (outcome.kind !== 'failed' || receipt === null) return outcome;
+		const message = `A callback named receipt ${receipt}, but the status read says: ${outcome.message}`;
+		return { kind: 'contradiction', message, raw: outcome.raw };
 	} catch (error) {
 		// An adapter that throws is a bug in Airtill and says nothing about the payment.
 		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at status');

@@ -108,7 +108,7 @@ async function submit(context: AirtelContext, request: PaymentRequest): Promise<
 	return afterSigning(sent, paymentOutcome(sent, id));
 }
 
-async function readPayment(
+async function readStatus(
 	{ values, connection }: AirtelContext,
 	{ reference, operatorReference }: Pick<AttemptReference, 'reference' | 'operatorReference'>
 ): Promise<StatusOutcome> {
@@ -116,21 +116,12 @@ async function readPayment(
 	return statusOutcome(await connection.get(`/standard/v1/payments/${encodeURIComponent(id)}`), id);
 }
 
-async function readStatus(context: AirtelContext, attempt: AttemptReference): Promise<StatusOutcome> {
-	const outcome = await readPayment(context, attempt);
-	if (outcome.kind === 'failed' && attempt.claim?.claimed === 'succeeded') {
-		const message = `A callback said that it was paid; the enquiry says: ${outcome.message}`;
-		return { kind: 'contradiction', message, raw: outcome.raw };
-	}
-	return outcome;
-}
-
 /**
  * Refunds the whole amount. Airtel takes no refund reference, so callers must send it at most once. Reads the
  * status first, so that an unpaid or refunded payment is not refunded.
  */
 async function refund(context: AirtelContext, { payment }: RefundRequest): Promise<SubmitOutcome> {
-	const before = await readPayment(context, payment);
+	const before = await readStatus(context, payment);
 	const raw = 'raw' in before ? before.raw : before.cause;
 	const refuse = (message: string) => refused('merchant_error', message, `${message} ${raw}`);
 	if (before.kind === 'unavailable' || before.kind === 'pending') {
@@ -164,7 +155,7 @@ async function readRefund(
 		const unnamed = { amountMinor: null, currency: null, at: null };
 		return { kind: 'succeeded', providerReference: operatorReference, ...unnamed, raw };
 	}
-	const now = await readPayment(context, payment);
+	const now = await readStatus(context, payment);
 	if (now.kind === 'unavailable') return now;
 	const state = 'raw' in now ? `${now.kind} ${now.raw}` : now.kind;
 	return {

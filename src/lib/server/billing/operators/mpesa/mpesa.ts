@@ -157,10 +157,6 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 			raw
 		};
 	}
-	if (claim?.claimed === 'succeeded' && claim.providerReference !== null) {
-		const contradiction = `A callback named receipt ${claim.providerReference}, but the query says failure ${code}.`;
-		return { kind: 'contradiction', message: contradiction, raw };
-	}
 	return { kind: 'failed', reason: reasonOf(code), message: message ?? code, raw };
 }
 
