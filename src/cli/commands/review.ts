@@ -8,16 +8,19 @@ import { defineCommand, AUTHOR_OPTIONS, authorOf, oneOf, required } from '../sup
 import { CommandError } from '../support/errors.ts';
 import { plain, print, tableLine } from '../support/output.ts';
 
+const MAX_LISTED = 1_000;
+
 const reviewLine = tableLine(5, 24, 22, 20);
 
 export const listReviews = defineCommand({
 	name: 'review list',
 	parameters: '[--resolved]',
 	summary: 'List the reviews: decisions about money that a person must make.',
-	help: '  --resolved  list resolved reviews instead',
+	help: '  --resolved  list resolved reviews instead, newest first',
 	options: { resolved: { type: 'boolean' } },
 	async run({ values: { resolved }, open }) {
-		const reviews = await (await open()).reviews.list(resolved ? 'resolved' : 'open');
+		const which = resolved ? 'resolved' : 'open';
+		const reviews = await (await open()).reviews.page(which, { at: null, limit: MAX_LISTED });
 		await print(reviewLine('ID', 'SINCE', 'REASON', 'ABOUT', resolved ? 'DECISION' : 'DETAIL'));
 		for (const { id, opened_at, reason, subject, decision, detail } of reviews) {
 			const last = (resolved ? decision : detail) ?? '';

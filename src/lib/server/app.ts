@@ -62,7 +62,7 @@ import { createUsage } from './owner/usage/usage.ts';
 import { openPortal } from './open-portal.ts';
 import { createOwnerViews } from './owner/views/views.ts';
 import { createDelivery } from './developer/webhooks/delivery.ts';
-import { DELIVERY_JOB, failingEndpoints } from './developer/webhooks/store.ts';
+import { DELIVERY_JOB } from './developer/webhooks/store.ts';
 import { createFanOut } from './developer/webhooks/fan-out.ts';
 import { mailNotices } from './developer/webhooks/notices.ts';
 import { createTransport } from './developer/webhooks/transport/transport.ts';
@@ -129,7 +129,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			const own = [payments, access, sessions, gatewayHealth, usage, personalData, ownerViews, notifications];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			handlers.push(alerts.jobs(writeAlert), developer.jobHandlers);
-			jobs.start(Object.assign({}, ...handlers), failingEndpoints);
+			jobs.start(Object.assign({}, ...handlers));
 		},
 		/** Tells proxies through /readyz that this process is about to stop. */
 		drain() {

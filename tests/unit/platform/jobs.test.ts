@@ -10,7 +10,6 @@ import { createLog } from '../../../src/lib/server/platform/log.ts';
 /** Longer than a lease. */
 const LEASE_OVER_MS = 9_000;
 const HEARTBEAT_MS = 2_000;
-const noGroups = async () => new Set<number>();
 
 describe('the queue', () => {
 	let folder = '';
@@ -37,14 +36,6 @@ describe('the queue', () => {
 	const jobIs = (kind: string) =>
 		database.db.selectFrom('jobs').selectAll().where('kind', '=', kind).executeTakeFirst();
 
-	it('runs jobs without a group while the groups cannot be read', async () => {
-		const paid = vi.fn(async () => null);
-		await jobs.scheduleInGroup(database.db, 'delivery', 1, [1], clock.now());
-		await jobs.schedule(database.db, 'payment', 1, clock.now());
-		jobs.start({ payment: paid }, () => Promise.reject(new Error('the groups cannot be read')));
-		await vi.waitFor(() => expect(paid).toHaveBeenCalledOnce(), 15_000);
-	});
-
 	it('runs a job again whose release failed, however busy the process stays', async () => {
 		let finish = () => {};
 		const hangs = () => new Promise<null>((resolve) => (finish = () => resolve(null)));
@@ -57,7 +48,7 @@ describe('the queue', () => {
 			begin select raise(abort, 'no disk'); end`.execute(database.db);
 		await jobs.schedule(database.db, 'payment', 1, clock.now());
 		await jobs.schedule(database.db, 'hangs', 1, clock.now());
-		jobs.start({ payment: paid, hangs }, noGroups);
+		jobs.start({ payment: paid, hangs });
 		await vi.waitFor(() => expect(paid).toHaveBeenCalledOnce(), 15_000);
 		await vi.waitFor(async () => expect((await jobIs('hangs'))?.lease_until).toBeTruthy(), 15_000);
 		await sql`drop trigger refuse`.execute(database.db);

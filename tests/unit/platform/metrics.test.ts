@@ -80,7 +80,7 @@ it('a job that fails is counted', async () => {
 	const { jobs, monitoring } = await monitor(async () => ({ count: 0, oldest: null }));
 	await jobs.schedule(database.db, 'payment', 1, now);
 	const fails = vi.fn(() => Promise.reject(new Error('it failed')));
-	jobs.start({ payment: fails }, async () => new Set());
+	jobs.start({ payment: fails });
 	await vi.waitFor(() => expect(fails).toHaveBeenCalled(), 15_000);
 	await jobs.stop();
 	expect(await monitoring.text()).toContain('airtill_job_failures_total{kind="payment"} 1\n');

@@ -13,15 +13,13 @@ export interface Inspection {
 
 const OLDEST_POSTGRES_MAJOR = 15;
 
-class RolledBack extends Error {}
-
-/** Also tries a write that is rolled back. @throws the driver's error if reads or writes fail */
+/** Also tries a write that changes nothing. @throws the driver's error if reads or writes fail */
 export async function inspectDatabase(database: Database, now: () => number): Promise<Inspection> {
 	const sqlite = database.kind === 'sqlite';
 	const applied = await sql<{
 		version: number;
 	}>`select max(version) as version from schema_migrations`.execute(database.db);
-	await tryWrite(database);
+	await sql`update schema_migrations set name = name`.execute(database.db);
 	const version = sqlite ? process.versions.sqlite : await postgresVersion(database);
 	const isOld = !sqlite && Number.parseInt(version ?? '', 10) < OLDEST_POSTGRES_MAJOR;
 	const old = isOld ? [`PostgreSQL ${version} is older than ${OLDEST_POSTGRES_MAJOR}`] : [];
@@ -32,18 +30,6 @@ export async function inspectDatabase(database: Database, now: () => number): Pr
 		clockAheadMs: sqlite ? null : await clockAhead(database, now),
 		newestRecordAt: await newestRecordAt(database)
 	};
-}
-
-/** Rewrites existing values and rolls back, so that no id is used up. */
-async function tryWrite(database: Database): Promise<void> {
-	try {
-		await database.transact(async (trx) => {
-			await sql`update schema_migrations set name = name`.execute(trx);
-			throw new RolledBack();
-		});
-	} catch (error) {
-		if (!(error instanceof RolledBack)) throw error;
-	}
 }
 
 async function sqliteProblems(database: Database): Promise<string[]> {

@@ -6,8 +6,8 @@ import { GROUPED, leaseTo, type Job, type Lease } from './store.ts';
  * Claims jobs of groups.
  *
  * Purpose: one group (a webhook receiver that hangs, with a long backlog) must not delay another.
- * Policy: at most MAX_PER_GROUP jobs of a group run at a time over all processes; one of a slow group. Groups
- * with the fewest running jobs go first. RESERVED slots of a process are for groups with nothing running,
+ * Policy: at most MAX_PER_GROUP jobs of a group run at a time over all processes. Groups with the
+ * fewest running jobs go first. RESERVED slots of a process are for groups with nothing running,
  * one each.
  * Cost: one index step per group, however many jobs wait.
  */
@@ -32,19 +32,10 @@ interface Group {
 	running: number;
 }
 
-/** Reads the groups whose jobs fail or hang: they run one at a time. */
-export type SlowGroups = (queries: Queries, now: number) => Promise<ReadonlySet<number>>;
-
 /** @param running jobs of groups that this process runs now */
-export async function claimInGroups(
-	database: Database,
-	lease: Lease,
-	{ running, slowGroups }: { running: number; slowGroups: SlowGroups }
-): Promise<Claim> {
+export async function claimInGroups(database: Database, lease: Lease, running: number): Promise<Claim> {
 	const waiting = await waitingGroups(database.db);
-	const slow = await slowGroups(database.db, lease.now);
-	const limitOf = ({ id }: Group) => (slow.has(id) ? 1 : MAX_PER_GROUP);
-	const isDue = (group: Group) => group.due_at <= lease.now && group.running < limitOf(group);
+	const isDue = (group: Group) => group.due_at <= lease.now && group.running < MAX_PER_GROUP;
 	const later = waiting.map(({ due_at }) => due_at).filter((at) => at > lease.now);
 	const nextAt = later.length > 0 ? Math.min(...later) : null;
 	if (running >= MAX_GROUPED || !waiting.some(isDue)) return { claimed: [], nextAt };
@@ -59,7 +50,7 @@ export async function claimInGroups(
 		for (const group of due) {
 			const free = MAX_GROUPED - running - jobs.length;
 			const open = Math.max(free - RESERVED, free > 0 && group.running === 0 ? 1 : 0);
-			const limit = Math.min(limitOf(group) - group.running, open);
+			const limit = Math.min(MAX_PER_GROUP - group.running, open);
 			if (limit > 0) jobs.push(...(await claimOf(trx, group.id, lease, limit)));
 		}
 		return jobs;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { newestRecordAt } from '../db/inspect.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database, Queries } from '../db/database.ts';
@@ -6,8 +7,7 @@ import type { Log } from '../platform/log.ts';
 import { NO_METRICS, type Metrics } from '../platform/metrics.ts';
 import { redact } from '../platform/redact.ts';
 import { NO_TRACES, type Traces } from '../platform/traces/traces.ts';
-import { claimInGroups, dueGroups, type SlowGroups } from './groups.ts';
-import { createWorker } from './worker.ts';
+import { claimInGroups, dueGroups } from './groups.ts';
 import * as store from './store.ts';
 
 /**
@@ -49,11 +49,11 @@ interface JobsContext {
 	running: Map<number, { task: Promise<void>; isGrouped: boolean }>;
 	stopping: AbortController;
 	handlers: Record<string, JobHandler>;
-	slowGroups: SlowGroups;
 	isClockChecked: boolean;
 	/** When leases of dead processes were last looked for. */
 	freedAt: number;
-	nudge(): void;
+	/** Ends the pause before the next tick. */
+	nudged: AbortController;
 }
 
 export function createJobs(
@@ -69,15 +69,13 @@ export function createJobs(
 	let heartbeat: NodeJS.Timeout | undefined;
 	const context: JobsContext = {
 		...{ database, clock, log, metrics, traces, owner, running, stopping, handlers: {} },
-		slowGroups: async () => new Set(),
 		isClockChecked: false,
 		freedAt: -Infinity,
-		nudge: () => worker.nudge()
+		nudged: new AbortController()
 	};
-	const worker = createWorker(() => tick(context), {
-		maxSleepMs: MAX_SLEEP_MS,
-		onError: (error) => log.error({ err: error }, 'jobs cannot be read; trying again')
-	});
+	const nudge = () => context.nudged.abort();
+	let loop: Promise<void> | undefined;
+	let isStopped = false;
 
 	function schedule(
 		queries: Queries,
@@ -103,18 +101,17 @@ export function createJobs(
 		async wake(kind: string, subjectId: number): Promise<void> {
 			const job = { kind, subjectIds: [subjectId], groupId: null, runAt: clock.now() };
 			await schedule(database.db, job);
-			worker.nudge();
+			nudge();
 		},
 		/** Starts due jobs now instead of at the next tick. */
-		nudge: worker.nudge,
+		nudge,
 		/** Counts due jobs by kind, at most 1,000, and due groups. `oldest`: the first `run_at`. */
 		async due() {
 			const now = clock.now();
 			return { kinds: await store.dueKinds(database.db, now), groups: await dueGroups(database.db, now) };
 		},
-		start(handlers: Record<string, JobHandler>, slowGroups: SlowGroups): void {
+		start(handlers: Record<string, JobHandler>): void {
 			context.handlers = handlers;
-			context.slowGroups = slowGroups;
 			heartbeat = setInterval(() => {
 				if (running.size === 0) return;
 				const lease = { owner, ids: [...running.keys()], until: clock.now() + LEASE_MS };
@@ -122,11 +119,13 @@ export function createJobs(
 					log.warn({ err: error }, 'leases not extended');
 				});
 			}, HEARTBEAT_MS);
-			worker.start();
+			loop = claimJobs(context, () => isStopped);
 		},
 		/** Takes no new jobs, aborts the handlers' signal and waits for running handlers. */
 		async stop(): Promise<void> {
-			await worker.stop();
+			isStopped = true;
+			nudge();
+			await loop;
 			stopping.abort();
 			await Promise.allSettled([...running.values()].map(({ task }) => task));
 			clearInterval(heartbeat);
@@ -163,14 +162,26 @@ function launch(context: JobsContext, job: store.Job): void {
 		.then(() => run(context, job))
 		.finally(() => {
 			if (running.get(job.id)?.task === task) running.delete(job.id);
-			context.nudge();
+			context.nudged.abort();
 		});
 	running.set(job.id, { task, isGrouped: job.group_id !== null });
 }
 
+async function claimJobs(context: JobsContext, isStopped: () => boolean): Promise<void> {
+	while (!isStopped()) {
+		// A nudge during the tick also ends the pause after it.
+		context.nudged = new AbortController();
+		const pause = await tick(context).catch((error: unknown) => {
+			context.log.error({ err: error }, 'jobs cannot be read; trying again');
+			return MAX_SLEEP_MS;
+		});
+		if (pause > 0) await sleep(pause, undefined, { signal: context.nudged.signal }).catch(() => {});
+	}
+}
+
 /** Claims and starts due jobs. Returns how long to sleep in ms. */
 async function tick(context: JobsContext): Promise<number> {
-	const { database, clock, owner, running, slowGroups } = context;
+	const { database, clock, owner, running } = context;
 	if (!context.isClockChecked) await checkClock(context);
 	const now = clock.now();
 	if (Math.abs(now - context.freedAt) >= MAX_SLEEP_MS) {
@@ -187,7 +198,7 @@ async function tick(context: JobsContext): Promise<number> {
 	// Launch before reading the groups: a claimed job that is not launched waits until its lease runs out.
 	for (const job of single) launch(context, job);
 	const grouped = hasGroups
-		? await claimInGroups(database, lease, { running: groupedCount, slowGroups })
+		? await claimInGroups(database, lease, groupedCount)
 		: { claimed: [], nextAt: null };
 	for (const job of grouped.claimed) launch(context, job);
 	if (single.length + grouped.claimed.length > 0) return 0;

@@ -55,6 +55,8 @@ export const baseUrl = z
 	.url({ protocol: /^https?$/, error: 'Use an address such as "https://api.example".' })
 	.transform((text) => text.replace(/\/+$/, ''));
 
+export const onOff = z.enum(['on', 'off'], 'Use "on" or "off".');
+
 export const credential = z.string().regex(/^\S(.*\S)?$/, 'Remove the spaces around it.');
 
 export const countryCode = z.string().refine(isSupportedCountry, 'Use an ISO 3166 code such as "UG".');

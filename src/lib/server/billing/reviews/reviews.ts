@@ -48,8 +48,6 @@ export function createReviews({ database, clock, log }: Base) {
 			}
 		},
 		find: (id: number) => store.find(database.db, id),
-		/** Oldest first. */
-		list: (which: 'open' | 'resolved') => store.list(database.db, which === 'open'),
 		/** Open reviews from the oldest, resolved ones from the newest. @param of.at the last id of the page before */
 		page: (which: 'open' | 'resolved', of: { at: number | null; limit: number }) =>
 			store.page(database.db, which === 'open', of),

@@ -27,14 +27,6 @@ export const wasOpened = (queries: Queries, about: Pick<ReviewRow, 'subject' | '
 
 export const find = (queries: Queries, id: number) => byId(queries, 'reviews', id);
 
-export const list = (queries: Queries, open: boolean) =>
-	queries
-		.selectFrom('reviews')
-		.selectAll()
-		.where('resolved_at', open ? 'is' : 'is not', null)
-		.orderBy('id')
-		.execute();
-
 export function page(queries: Queries, open: boolean, { at, limit }: { at: number | null; limit: number }) {
 	const reviews = queries
 		.selectFrom('reviews')

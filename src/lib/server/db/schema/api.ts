@@ -20,7 +20,7 @@ export interface RequestLogTable {
 	key_id: number;
 	at: number;
 	method: string;
-	/** Without the query and possible secrets (request-log/path.ts). */
+	/** Without the query and possible secrets. */
 	path: string;
 	status: number;
 	error_code: string | null;

@@ -3,7 +3,7 @@ import type { Base } from '#lib/server/base.ts';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '#lib/server/db/database.ts';
 import { binder } from '#lib/server/platform/bind.ts';
-import { loggedPath } from './path.ts';
+import { redact } from '#lib/server/platform/redact.ts';
 import * as store from './store.ts';
 
 export interface NewEntry {
@@ -46,6 +46,7 @@ const TRIM_EVERY = 100;
 const LOG_AFTER_FAILURES = 8;
 const STOP_WITHIN_MS = 2_000;
 const MAX_METHOD_LENGTH = 16;
+const MAX_PATH_LENGTH = 200;
 const DAY_MINUTES = 24 * 60;
 
 const minuteOf = (ms: number) => Math.floor(ms / MINUTE_MS);
@@ -92,7 +93,7 @@ function note(context: LogContext, entry: NewEntry): void {
 		key_id: entry.keyId,
 		at: now,
 		method: entry.method.slice(0, MAX_METHOD_LENGTH),
-		path: loggedPath(entry.pathname, entry.status),
+		path: redact(entry.pathname.replaceAll(/%[0-9a-f]{2}/gi, ' ')).slice(0, MAX_PATH_LENGTH),
 		status: entry.status,
 		error_code: entry.problem,
 		duration_ms: Math.round(entry.durationMs),
@@ -111,7 +112,7 @@ function count({ counts }: LogContext, { keyId, minute, calls }: store.MinuteCal
 }
 
 function dropOldest(context: LogContext): void {
-	context.waiting = newestOfEach(context.waiting).slice(-MAX_WAITING);
+	context.waiting = context.waiting.slice(-MAX_WAITING);
 }
 
 function flushLater(context: LogContext): void {
@@ -132,7 +133,7 @@ async function flush(context: LogContext): Promise<void> {
 
 async function write(context: LogContext): Promise<void> {
 	const { database, log } = context;
-	let rows = newestOfEach(context.waiting);
+	let rows = context.waiting;
 	let counts = [...context.counts.values()];
 	context.waiting = [];
 	context.counts = new Map();
@@ -178,19 +179,6 @@ async function trim(database: Database, written: store.NewLogRow[]): Promise<voi
 		await database.writeBehind((trx) => store.trim(trx, accountId, KEPT_CALLS));
 		await nextTurn();
 	}
-}
-
-function newestOfEach(rows: store.NewLogRow[]): store.NewLogRow[] {
-	if (rows.length <= KEPT_CALLS) return rows;
-	const kept = new Map<number, number>();
-	return rows
-		.toReversed()
-		.filter(({ account_id }) => {
-			const calls = (kept.get(account_id) ?? 0) + 1;
-			kept.set(account_id, calls);
-			return calls <= KEPT_CALLS;
-		})
-		.toReversed();
 }
 
 /** Newest first, up to KEPT_CALLS. Calls of several processes within a second are in writing order. */

@@ -18,8 +18,7 @@ export const HEALTHY = {
 	disabled_reason: null,
 	failing_since: null,
 	failing_noticed: 0,
-	notice: null,
-	notice_lease_until: null
+	notice: null
 } as const;
 
 export interface DeliveryPage {
@@ -147,18 +146,6 @@ export async function findDelivery(queries: Queries, accountId: number, id: numb
 export const deliveryById = (queries: Queries, id: number) => byId(queries, 'webhook_deliveries', id);
 
 export const endpointById = (queries: Queries, id: number) => byId(queries, 'webhook_endpoints', id);
-
-const SLOW_AFTER_MS = 60_000;
-
-/** Finds endpoints that have failed for a minute: their deliveries are tried one at a time. */
-export async function failingEndpoints(queries: Queries, now: number): Promise<ReadonlySet<number>> {
-	const rows = await queries
-		.selectFrom('webhook_endpoints')
-		.select('id')
-		.where('failing_since', '<', now - SLOW_AFTER_MS)
-		.execute();
-	return new Set(rows.map(({ id }) => id));
-}
 
 /** `response`: the first kilobyte, redacted; null without a response. */
 export const attempts = (queries: Queries, deliveryId: number) =>

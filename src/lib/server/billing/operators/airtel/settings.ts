@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Setting } from '#lib/server/config/setting.ts';
-import { baseUrl, countryCode, credential, type Installation, type ValuesOf } from '../definition.ts';
+import { baseUrl, countryCode, credential, onOff, type Installation, type ValuesOf } from '../definition.ts';
 import { HASH_VARIANTS } from './callback-hash.ts';
 
-const onOff = z.enum(['on', 'off'], 'Use "on" or "off".');
 const version = z.enum(['v1', 'v2'], 'Use "v1" or "v2".');
 const amount = z
 	.string()

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Setting } from '#lib/server/config/setting.ts';
-import { baseUrl, credential, type Installation, type ValuesOf } from '../definition.ts';
+import { baseUrl, credential, onOff, type Installation, type ValuesOf } from '../definition.ts';
 
 const shortcode = z.string().regex(/^[1-9]\d{4,6}$/, 'Use five to seven digits.');
 
@@ -30,7 +30,7 @@ export const SETTINGS = {
 		description: 'Till number. Set: payers buy goods at this till. Not set: they pay the PayBill number.'
 	},
 	MPESA_PULL: {
-		schema: z.enum(['on', 'off'], { error: 'Use "on" or "off".' }),
+		schema: onOff,
 		default: 'off',
 		description:
 			"`on`: what a lost callback did not tell is searched in Daraja's list of settled payments. Register the shortcode for Pull Transactions first."

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CURRENCIES } from '#lib/domain/money.ts';
 import type { Setting } from '#lib/server/config/setting.ts';
-import { baseUrl, countryCode, credential, type Installation, type ValuesOf } from '../definition.ts';
+import { baseUrl, countryCode, credential, onOff, type Installation, type ValuesOf } from '../definition.ts';
 
 /** Source: momodeveloper.mtn.com. */
 export const SETTINGS = {
@@ -42,7 +42,7 @@ export const SETTINGS = {
 			'Host that is registered with the API user (providerCallbackHost): a start with another host in `CALLBACK_URL` is refused, as MTN would refuse every payment.'
 	},
 	MTN_CALLBACKS: {
-		schema: z.enum(['on', 'off'], 'Use "on" or "off".'),
+		schema: onOff,
 		default: 'on',
 		description:
 			'`on`: MTN calls back, in its sandbox to `http:` addresses only, in a market to `https:` only. `off`: MTN is only asked.'

@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import type { Setting } from '#lib/server/config/setting.ts';
-import { baseUrl, credential, type Installation, type ValuesOf } from '../definition.ts';
+import { baseUrl, credential, onOff, type Installation, type ValuesOf } from '../definition.ts';
 import { inOtherCurrency, providerList } from './providers.ts';
 import { privateKey } from './signatures.ts';
 
@@ -20,7 +19,7 @@ export const SETTINGS = {
 			'The provider for each payment method, e.g. `mtn_momo=MTN_MOMO_RWA,airtel_money=AIRTEL_RWA`. Method `mobile_money` takes the one that pawaPay predicts for the number.'
 	},
 	PAWAPAY_VERIFY_CALLBACKS: {
-		schema: z.enum(['on', 'off'], { error: 'Use "on" or "off".' }),
+		schema: onOff,
 		default: 'off',
 		description:
 			'`on`: callbacks count only when signed (RFC 9421). Turn on signed callbacks in the dashboard first.'
