@@ -197,23 +197,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(receiver.at(path)).toHaveLength(length);
 	});
 
-	it('an endpoint that has failed for a minute gets one attempt at a time until it works again', async () => {
-		const { receiver } = hooks();
-		receiver.reply(path, { status: 500 });
-		for (let count = 0; count < 8; count += 1) await api.createSession();
-		await arrived(receiver, path, 8);
-		await quiet(fixture(), endpoint.id);
-		await fixture().server.advance(2 * minute);
-		receiver.reply(path, { status: 500, afterMs: 30 });
-		const again = (await arrived(receiver, path, 16)).slice(8);
-		expect(Math.max(...again.map(({ atOnce }) => atOnce))).toBe(1);
-		receiver.reply(path, { status: 200, afterMs: 30 });
-		await quiet(fixture(), endpoint.id);
-		await fixture().server.advance(6 * minute);
-		const better = (await arrived(receiver, path, 24)).slice(16);
-		expect(Math.max(...better.map(({ atOnce }) => atOnce))).toBeGreaterThan(1);
-	});
-
 	describe('a receiver that hangs, with sixty events waiting for it on each of sixteen URLs,', () => {
 		it('delays nobody: not the account’s other URL, not another account, not a payment', async () => {
 			const { receiver, webhooks } = hooks();
