@@ -226,7 +226,6 @@ export const OWNING: readonly Place[] = [
 	owned('owner: router, gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway`),
 	owned('owner: router, new gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway?kind=unifi`),
 	{ ...owned('owner: gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway`), act: openGateway },
-	owned('owner: network password', `/owner/routers/${SHARED_ROUTER}/network-password`),
 	owned('owner: price', `/owner/routers/${ROUTER}/price`),
 	{ ...owned('owner: price, asked', `/owner/routers/${ROUTER}/price`), act: askPrice },
 	at('poster', `/r/${ROUTER}/poster`),
