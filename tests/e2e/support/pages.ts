@@ -242,7 +242,6 @@ const createAccount = async (page: Page) => {
 
 /** The administrator's pages. The refunded purchase has left a review. */
 export const ADMINISTERING: readonly Place[] = [
-	at('admin, sign in', '/admin/sign-in'),
 	administered('admin', '/admin'),
 	administered('admin: reviews', '/admin/reviews'),
 	administered('admin: review', '/admin/reviews/1'),
