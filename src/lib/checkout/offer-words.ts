@@ -1,9 +1,10 @@
 import { formatDuration } from '../domain/duration.ts';
+import type { Limits } from '../domain/offers/offer-limits.ts';
 import { currentLocale } from '../i18n/current.ts';
 import { apart, numberText } from '../i18n/intl.ts';
 import type { Locale } from '../i18n/locales.ts';
 import * as m from '../i18n/messages.js';
-import type { OfferLimits, PricedOffer } from './price.ts';
+import type { PricedOffer } from './price.ts';
 
 /** Returns what an offer contains beside its name: "1 day, 3 devices, 5 Mbit/s". */
 export function offerTerms(offer: NamedTime): string {
@@ -11,7 +12,7 @@ export function offerTerms(offer: NamedTime): string {
 	return joined([...(tells(offer.name, words) ? [] : [words]), ...limitWords(offer)]);
 }
 
-type NamedTime = Pick<PricedOffer, 'name' | 'duration'> & Partial<OfferLimits>;
+type NamedTime = Pick<PricedOffer, 'name' | 'duration'> & Limits;
 
 /** Names what an order bought: "Day, 3 devices", or "2 hours" without an offer. */
 export const agreedWords = (duration: string, offer: Omit<NamedTime, 'duration'> | null): string =>
@@ -30,7 +31,7 @@ function tells(name: string, duration: string): boolean {
 }
 
 /** Lists the limits of an offer: "3 devices", "5 Mbit/s", "20 GB". Units are the international symbols. */
-function limitWords(limits: Partial<OfferLimits>): string[] {
+function limitWords(limits: Limits): string[] {
 	const { max_devices: devices, speed_down_kbps: down, speed_up_kbps: up, data_limit_mb: data } = limits;
 	const speed = (kbps: number) => apart(`${numberText(kbps / 1000)}\u00a0Mbit/s`);
 	const found: string[] = [];

@@ -1,6 +1,7 @@
 import { durationSeconds, parseDuration } from '../domain/duration.ts';
 import { amountProblem, ANY_AMOUNT, type AmountRule } from '../domain/payment-methods/chargeable.ts';
 import { currencyExponent, priceForSeconds, toMajor, toMinor } from '../domain/money.ts';
+import type { Limits } from '../domain/offers/offer-limits.ts';
 import { offeredMethods } from '../domain/payment-methods/payment-methods.ts';
 
 /** The fields of a router that decide a price. `price` is per hour in major units of `currency`. */
@@ -20,20 +21,12 @@ export interface PricedRouter {
 	max_devices?: number;
 }
 
-export interface PricedOffer extends Partial<OfferLimits> {
+export interface PricedOffer extends Limits {
 	id: number;
 	name: string;
 	duration: string;
 	price: number;
 	available: boolean;
-}
-
-/** null sets no limit. */
-export interface OfferLimits {
-	max_devices: number | null;
-	speed_down_kbps: number | null;
-	speed_up_kbps: number | null;
-	data_limit_mb: number | null;
 }
 
 /** Value of the form's field `time` for a typed count and unit. */
@@ -117,8 +110,8 @@ export const usualOffer = (router: PricedRouter, duration: string): PricedOffer 
  * Returns a router with what it sells to a pass: the API adds only time of the same speed, and with or without a data
  * limit as before.
  */
-export function sellingTo<Router extends PricedRouter>(router: Router, pass: Partial<OfferLimits>): Router {
-	const fits = (limits: Partial<OfferLimits>) =>
+export function sellingTo<Router extends PricedRouter>(router: Router, pass: Limits): Router {
+	const fits = (limits: Limits) =>
 		(limits.speed_down_kbps ?? null) === (pass.speed_down_kbps ?? null) &&
 		(limits.speed_up_kbps ?? null) === (pass.speed_up_kbps ?? null) &&
 		(limits.data_limit_mb == null) === (pass.data_limit_mb == null);
@@ -129,8 +122,7 @@ export function sellingTo<Router extends PricedRouter>(router: Router, pass: Par
 export const sellsNothing = (router: PricedRouter): boolean =>
 	router.hourly === false && offersOnSale(router).length === 0;
 
-const isSlowed = (limits: Partial<OfferLimits>): boolean =>
-	limits.speed_down_kbps != null || limits.speed_up_kbps != null;
+const isSlowed = (limits: Limits): boolean => limits.speed_down_kbps != null || limits.speed_up_kbps != null;
 
 /** Returns the price of a duration as `priceOf` does, but null if no payment method can charge it. */
 export function payablePrice(router: PricedRouter, duration: string): number | null {

@@ -55,19 +55,6 @@ export function copy(): void {
 	}
 }
 
-/** `data-share`: passes the text to the phone's share sheet, if the browser has one (https, Web Share). */
-export function share(): void {
-	if (!('share' in navigator)) return;
-	for (const button of all('[data-share]')) {
-		button.hidden = false;
-		button.addEventListener('click', () => {
-			navigator.share({ text: button.dataset['share'] ?? '' }).catch(() => {
-				// Closed without sharing, or not allowed here. The buyer can still copy the text.
-			});
-		});
-	}
-}
-
 export function print(): void {
 	for (const button of all('[data-print]')) {
 		button.hidden = false;

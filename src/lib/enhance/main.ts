@@ -2,7 +2,7 @@
  * The script of every page that is not hydrated. It enhances pages that work without it and takes texts from
  * their data attributes. tests/e2e/browsers/budgets.spec.ts limits its size.
  */
-import { copy, print, share } from './buttons.ts';
+import { copy, print } from './buttons.ts';
 import { colour } from './colour.ts';
 import { countDown } from './countdown.ts';
 import { goLater, keepAddress } from './go.ts';
@@ -20,7 +20,6 @@ const ALL = [
 	refresh,
 	countDown,
 	copy,
-	share,
 	print,
 	locate,
 	goLater,

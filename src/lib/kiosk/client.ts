@@ -39,7 +39,6 @@ export interface KioskPurchase extends Pick<
 	ssid: string;
 	/** null before a payment. */
 	waits: Waits | null;
-	lines: [string, string][];
 	phoneQr: QrCode;
 	/** "12.4 GB of 20 GB left"; null without a data limit. */
 	data: string | null;

@@ -1,11 +1,9 @@
 import { isLocale, type Locale } from '../i18n/locales.ts';
 import { inLanguage, splitLanguage } from '../i18n/path.ts';
 
-/** Settings in a kiosk's start address (`/kiosk/3?idle=90&print`). The tablet stores nothing else. */
+/** Settings in a kiosk's start address (`/kiosk/3?idle=90`). The tablet stores nothing else. */
 interface KioskOptions {
 	idleSeconds: number;
-	/** Offers receipts: a printer is connected. */
-	prints: boolean;
 	/** The language to return to, or `auto` for the tablet's; null if the kiosk is in that language. */
 	home: string | null;
 }
@@ -22,7 +20,6 @@ export function kioskOptions(search: URLSearchParams): KioskOptions {
 	const home = search.get('home') ?? '';
 	return {
 		idleSeconds: Math.min(Math.max(seconds, IDLE_SECONDS.min), IDLE_SECONDS.max),
-		prints: search.has('print'),
 		home: /^([a-z]{2}|auto)$/.test(home) ? home : null
 	};
 }
@@ -43,6 +40,6 @@ export function kioskHome(pathname: string, options: KioskOptions): string | nul
 }
 
 /** Writes the options as a query: `?idle=60`. */
-export function kioskSearch({ idleSeconds, prints, home }: KioskOptions): string {
-	return `?idle=${idleSeconds}${prints ? '&print' : ''}${home === null ? '' : `&home=${home}`}`;
+export function kioskSearch({ idleSeconds, home }: KioskOptions): string {
+	return `?idle=${idleSeconds}${home === null ? '' : `&home=${home}`}`;
 }

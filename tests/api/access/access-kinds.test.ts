@@ -134,8 +134,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(page.text).toContain('Password for Tailors-Row, the same for all guests Tailors & Friends');
 			expect(page.text).toContain(asks);
 			expect(page.text).toContain('Your time ends at once. Please leave the Wi‑Fi.');
-			const receipt = (await person.get(`${place}/receipt.txt`)).html;
-			expect(receipt).toContain('Access: Wi‑Fi password shared by all guests\n');
+			const receipt = (await person.get(`${place}/receipt`)).text;
+			expect(receipt).toContain('Access Wi‑Fi password shared by all guests');
 			// Nothing invites buyers to stay.
 			const said = (await person.get(`/r/${SHARED}`)).text + page.text + receipt;
 			expect(said).not.toMatch(/keeps working|stays open|cannot/);
@@ -324,22 +324,24 @@ describe.each(DATABASES)('on %s', (database) => {
 			const at = `/owner/routers/${router}`;
 			expect((await person.get(at)).text).toContain('so this router sells nothing. Enter the password.');
 
-			const refused = await person.post(`${at}/network-password`, { password: 'short' });
+			const setPassword = (password: string) =>
+				person.post(`${at}/access`, { access: 'shared_password wpa', password });
+			const refused = await setPassword('short');
 			expect([refused.status, alertOf(refused)]).toEqual([400, 'Use 8 to 63 characters.']);
-			const foreign = await person.raw(`${at}/network-password`, {
+			const foreign = await person.raw(`${at}/access`, {
 				method: 'POST',
 				headers: { origin: 'https://evil.example', 'content-type': 'application/x-www-form-urlencoded' },
-				body: 'password=planted-by-another'
+				body: 'access=shared_password+wpa&password=planted-by-another'
 			});
 			expect(foreign.status).toBe(403);
 
-			const saved = await person.post(`${at}/network-password`, { password: 'first & good' });
-			expect(saved.path).toBe(`${at}?done=wifi`);
+			const saved = await setPassword('first & good');
+			expect(saved.path).toBe(`${at}?done=access`);
 			expect(saved.text).toContain('Airtill cannot end it, and buyers are asked to leave');
 			const { session } = await held.buy({ router_id: router });
 			const { session: other } = await held.buy({ router_id: SHARED });
 			expect(session.password).toBe('first & good');
-			await person.post(`${at}/network-password`, { password: 'second "better";' });
+			await setPassword('second "better";');
 			expect(await held.api.getSession(session.id)).toMatchObject({
 				password: 'second "better";',
 				access: { qr: 'WIFI:T:WPA;S:KISEMENTI-WIFI;P:second \\"better\\"\\;;;' }
@@ -347,7 +349,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect((await held.api.getSession(other.id)).password).toBe(other.password);
 			const stored = JSON.stringify(await held.sql.all('select * from routers where id = ?', router));
 			expect(stored).not.toContain('better');
-			expect((await person.get(`/owner/routers/${SHARED}/network-password`)).status).toBe(404);
+			expect((await person.get(`/owner/routers/${SHARED}/access`)).status).toBe(404);
 		});
 	});
 });

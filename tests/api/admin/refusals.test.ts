@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { browse, signInAs, type Browsing } from '../../support/pages/browsing.ts';
+import { browse, fieldValue, signInAs, type Browsing } from '../../support/pages/browsing.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const routes = fileURLToPath(new URL('../../../src/routes/admin/(signed-in)', import.meta.url));
@@ -78,23 +78,27 @@ describe('pages of administrators', () => {
 	it('lead to the sign-in page, and back', async () => {
 		const person = browse(fixture().server.url);
 		for (const page of PAGES) {
-			expect((await person.get(page)).path).toBe(`/admin/sign-in?next=${encodeURIComponent(page)}`);
+			expect((await person.get(page)).path).toBe(`/developer/sign-in?next=${encodeURIComponent(page)}`);
 		}
 		for (const action of ACTIONS) {
-			expect((await person.post(action, FIELDS)).path, action).toBe('/admin/sign-in');
+			expect((await person.post(action, FIELDS)).path, action).toBe('/developer/sign-in?next=%2Fadmin');
 		}
 		expect(await fixture().sql.count('select count(*) from audit_log')).toBe(entries);
 		const admin = await signInAs(fixture().server, 'admin');
-		expect((await admin.get('/admin/sign-in?next=%2Fadmin%2Freviews')).path).toBe('/admin/reviews');
+		expect((await admin.get('/developer/sign-in?next=%2Fadmin%2Freviews')).path).toBe('/admin/reviews');
 		const search = '/admin/audit?actor=ann%40example.org&from=2026-11-01';
-		expect((await admin.get(`/admin/sign-in?next=${encodeURIComponent(search)}`)).path).toBe(search);
-		expect((await admin.get('/admin/sign-in?next=https%3A%2F%2Felsewhere.example')).path).toBe('/admin');
+		expect((await admin.get(`/developer/sign-in?next=${encodeURIComponent(search)}`)).path).toBe(search);
+		const out = await admin.post('/developer/sign-out?next=/admin');
+		expect(out.path).toBe('/developer/sign-in?next=/admin');
+		expect(fieldValue(out, 'next')).toBe('/admin');
+		const foreign = await admin.get('/developer/sign-in?next=https%3A%2F%2Felsewhere.example');
+		expect(fieldValue(foreign, 'next')).toBe('/developer/keys');
 	});
 
 	it('have one button to sign out, also where there is nothing', async () => {
 		const admin = await signInAs(fixture().server, 'admin');
 		for (const page of ['/admin/reviews', '/admin/reviews/999']) {
-			expect((await admin.get(page)).html.match(/action="[^"]*\/sign-out"/g)).toHaveLength(1);
+			expect((await admin.get(page)).html.match(/action="[^"]*\/sign-out\?next=\/admin"/g)).toHaveLength(1);
 		}
 		expect((await admin.get('/developer/account')).text).toContain('Docs Administration');
 	});

@@ -107,8 +107,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('asks for the password that all buyers get, and shows no steps once it sells', async () => {
 		const added = await owner.post(PATH, { ...FIELDS, key, access: 'shared_password wpa' });
 		const page = added.path.replace(/\?.*/, '');
-		expect(added.html).toContain(`href="${page}/network-password"`);
-		await owner.post(`${page}/network-password`, { password: 'the-owners-own' });
+		expect(added.html).toContain(`href="${page}/access"`);
+		await owner.post(`${page}/access`, { access: 'shared_password wpa', password: 'the-owners-own' });
 		expect(stepsOf((await owner.get(page)).html)).toContain('Connect the router: done');
 		await owner.post(`${page}/sales`, { do: 'enable' });
 		expect((await owner.get(page)).text).not.toContain('Steps to start selling');

@@ -50,10 +50,6 @@ const EXPECTED: Readonly<Record<string, { page?: string } & Readonly<Record<stri
 	'routers/[router]/access': { page: MANAGERS, default: [MANAGERS, 303, { access: 'portal_login wpa' }] },
 	'routers/[router]/brand': { page: MANAGERS, default: [MANAGERS, 303, BRAND] },
 	'routers/[router]/edit': { page: MANAGERS, default: [MANAGERS, 303, PLACE] },
-	'routers/[router]/network-password': {
-		page: MANAGERS,
-		default: [MANAGERS, 303, { password: 'new secret' }]
-	},
 	'routers/[router]/offers': { page: MANAGERS, default: [MANAGERS, 303, OFFERS] },
 	'routers/[router]/price': { page: MANAGERS, default: [MANAGERS, 303, { price: '600', from: '500' }] },
 	'routers/[router]/sales': { page: MANAGERS, default: [MANAGERS, 303, { do: 'reopen' }] },

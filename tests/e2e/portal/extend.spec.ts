@@ -113,16 +113,12 @@ test('the page warns before the end, and says how to go on', async ({ buyer, pag
 	await expect(page.locator('form[action="?/extend"]')).toBeVisible();
 });
 
-test('the receipt says what was bought and paid, and goes as text', async ({ buyer, page, request }) => {
+test('the receipt says what was bought and paid', async ({ buyer, page }) => {
 	const { password } = await active(buyer);
 	await page.getByRole('link', { name: 'Receipt' }).click();
 	await expect(buyer.title).toHaveText('Receipt');
 	const shown = await page.locator('main').innerText();
-	const address = page.url();
-	const plain = (await page.getByRole('link', { name: 'Plain text' }).getAttribute('href')) ?? '';
-	const answer = await request.get(new URL(plain, address).href);
-	expect(answer.headers()['content-type']).toMatch(/^text\/plain/);
-	const text = await answer.text();
+	const text = (await page.locator('[data-copy]').getAttribute('data-copy')) ?? '';
 	for (const receipt of [shown, text]) {
 		expect(receipt).toContain('Kisementi Corner');
 		expect(receipt).toMatch(/UGX\s500/);
@@ -136,16 +132,4 @@ test('the receipt says what was bought and paid, and goes as text', async ({ buy
 	await expect(page.getByRole('button', { name: 'Copy receipt' })).toBeHidden();
 	await expect(page.getByText('Kisementi Corner')).toBeVisible();
 	await expect(page.locator('main').getByText('Test mode: no real money')).toBeVisible();
-});
-
-test('a receipt goes through the phone’s own share sheet, where there is one', async ({ buyer, page }) => {
-	await page.addInitScript(() => {
-		const share = ({ text }: ShareData) => Promise.resolve(Object.assign(window, { shared: text }));
-		Object.defineProperty(navigator, 'share', { value: share, configurable: true });
-	});
-	await active(buyer);
-	await page.getByRole('link', { name: 'Receipt' }).click();
-	await page.getByRole('button', { name: 'Share receipt' }).click();
-	const shared = await page.evaluate(() => Reflect.get(window, 'shared') as unknown);
-	expect(shared).toMatch(/Kisementi Corner[^]*Operator’s reference:?\s+SBX[0-9A-F]{12}/);
 });

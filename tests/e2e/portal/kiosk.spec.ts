@@ -89,7 +89,7 @@ for (const locale of isAll ? ['lg', 'ar'] : ['lg']) {
 			}
 		};
 		await withoutFullScreen(page);
-		await page.goto(`${portal.url}/${locale}/kiosk/${HOTSPOT_ROUTER}?print`);
+		await page.goto(`${portal.url}/${locale}/kiosk/${HOTSPOT_ROUTER}`);
 		await look('.kiosk-begin:enabled');
 		await page.locator('.kiosk-begin').tap();
 		await expect(page.locator('.kiosk-choice')).toHaveCount(10);
@@ -325,10 +325,10 @@ test('the language changes with one touch and keeps what was entered; the next b
 	page
 }) => {
 	const phone = freshNumber();
-	await kiosk.open(`/en/kiosk/${ROUTER}?idle=45&print`);
+	await kiosk.open(`/en/kiosk/${ROUTER}?idle=45`);
 	await kiosk.choose(phone);
 	await kiosk.chooseLanguage('Kiswahili');
-	await page.waitForURL(`**/sw/kiosk/${ROUTER}?idle=45&print&home=en`);
+	await page.waitForURL(`**/sw/kiosk/${ROUTER}?idle=45&home=en`);
 	await expect(page.locator('html')).toHaveAttribute('lang', 'sw');
 	await expect(page.getByText(phone)).toBeVisible();
 	await page.locator('.kiosk-pay').tap();
@@ -336,13 +336,13 @@ test('the language changes with one touch and keeps what was entered; the next b
 	const password = await page.locator('.password').innerText();
 
 	await kiosk.chooseLanguage('العربية');
-	await page.waitForURL(`**/ar/kiosk/${ROUTER}?idle=45&print&home=en`);
+	await page.waitForURL(`**/ar/kiosk/${ROUTER}?idle=45&home=en`);
 	await expect(page.locator('html')).toHaveAttribute('dir', 'rtl');
 	await expect(page.locator('.password')).toHaveText(password);
 	expect(await kiosk.remains()).not.toContain(phone.slice(1));
 
 	await page.locator('.kiosk-ends .button').first().tap();
-	await page.waitForURL(`**/en/kiosk/${ROUTER}?idle=45&print`);
+	await page.waitForURL(`**/en/kiosk/${ROUTER}?idle=45`);
 	await expect(kiosk.begin).toBeVisible();
 	expect(await kiosk.remains()).not.toContain(password);
 });
@@ -366,8 +366,8 @@ test('a router that is closed or unknown is a calm screen that ends by itself', 
 	await sql.close();
 });
 
-test('long touches, drags and pinches do nothing, and the receipt prints alone', async ({ kiosk, page }) => {
-	await kiosk.open(`/kiosk/${ROUTER}?print`);
+test('long touches, drags and pinches do nothing', async ({ kiosk, page }) => {
+	await kiosk.open(`/kiosk/${ROUTER}`);
 	await kiosk.buy(freshNumber());
 	await kiosk.paid();
 	const prevented = await page.evaluate(() =>
@@ -380,11 +380,6 @@ test('long touches, drags and pinches do nothing, and the receipt prints alone',
 	expect(prevented).toEqual([true, true]);
 	const style = await page.locator('.password').evaluate((element) => getComputedStyle(element).userSelect);
 	expect(style).toBe('none');
-	await expect(kiosk.button('Print receipt')).toBeVisible();
-	const password = await page.locator('.kiosk-pass .password').innerText();
-	await page.emulateMedia({ media: 'print' });
-	await expect(page.locator('.kiosk-receipt')).toContainText(password);
-	await expect(page.locator('.kiosk')).toBeHidden();
 });
 
 test('the kiosk can be put on a home screen, where it fills the display', async ({ kiosk, page, portal }) => {
@@ -399,8 +394,8 @@ test('the kiosk can be put on a home screen, where it fills the display', async 
 	const first = await page.request.get(`${portal.url}/kiosk/${ROUTER}`);
 	expect(first.headers()['cache-control']).toBe('no-store');
 	// The idle time has bounds: what is shown fits a warning, and does not stand for hours.
-	await page.goto(`${portal.url}/kiosk/${ROUTER}/setup?idle=1&print`);
-	await expect(page.getByText(`/kiosk/${ROUTER}?idle=30&print`)).toBeVisible();
+	await page.goto(`${portal.url}/kiosk/${ROUTER}/setup?idle=1`);
+	await expect(page.getByText(`/kiosk/${ROUTER}?idle=30`)).toBeVisible();
 });
 
 test.describe('without JavaScript', () => {

@@ -226,7 +226,6 @@ export const OWNING: readonly Place[] = [
 	owned('owner: router, gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway`),
 	owned('owner: router, new gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway?kind=unifi`),
 	{ ...owned('owner: gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway`), act: openGateway },
-	owned('owner: network password', `/owner/routers/${SHARED_ROUTER}/network-password`),
 	owned('owner: price', `/owner/routers/${ROUTER}/price`),
 	{ ...owned('owner: price, asked', `/owner/routers/${ROUTER}/price`), act: askPrice },
 	at('poster', `/r/${ROUTER}/poster`),
@@ -243,7 +242,6 @@ const createAccount = async (page: Page) => {
 
 /** The administrator's pages. The refunded purchase has left a review. */
 export const ADMINISTERING: readonly Place[] = [
-	at('admin, sign in', '/admin/sign-in'),
 	administered('admin', '/admin'),
 	administered('admin: reviews', '/admin/reviews'),
 	administered('admin: review', '/admin/reviews/1'),

@@ -20,7 +20,7 @@ describe('the start address of a kiosk', () => {
 	});
 
 	it('is the same when it is written again', () => {
-		for (const search of ['?idle=60', '?idle=45&print', '?idle=45&print&home=sw', '?idle=60&home=auto']) {
+		for (const search of ['?idle=60', '?idle=45&home=sw', '?idle=60&home=auto']) {
 			expect(kioskSearch(optionsOf(search))).toBe(search);
 		}
 		expect(optionsOf('home=//evil.example').home).toBeNull();
@@ -40,7 +40,7 @@ describe('another language', () => {
 	it('leads home when its buyer is gone', () => {
 		expect(kioskHome('/kiosk/3', optionsOf(''))).toBeNull();
 		expect(kioskHome('/en/kiosk/3', optionsOf('home=en'))).toBeNull();
-		expect(kioskHome('/sw/kiosk/3', optionsOf('home=en&print'))).toBe('/en/kiosk/3?idle=60&print');
+		expect(kioskHome('/sw/kiosk/3', optionsOf('home=en&idle=45'))).toBe('/en/kiosk/3?idle=45');
 		expect(kioskHome('/sw/kiosk/3', optionsOf('home=auto'))).toBe('/kiosk/3?idle=60');
 		expect(kioskHome('/sw/kiosk/3', optionsOf('home=xx'))).toBe('/kiosk/3?idle=60');
 	});

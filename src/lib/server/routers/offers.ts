@@ -2,21 +2,14 @@ import { chargeable, type AmountRule } from '#lib/domain/payment-methods/chargea
 import { durationSeconds } from '#lib/domain/duration.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { offeredMethods } from '#lib/domain/payment-methods/payment-method-guess.ts';
+import { limitsOf, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import { isOnSale, type SaleHours } from '#lib/domain/offers/sale-hours.ts';
 import type { OfferBody } from '../api/contract/schemas.ts';
 import type { RoutersContext } from './context.ts';
 import type { RouterRow } from './store.ts';
 
-/** The limits that an offer sets; null sets none. */
-interface OfferLimits {
-	max_devices: number | null;
-	speed_down_kbps: number | null;
-	speed_up_kbps: number | null;
-	data_limit_mb: number | null;
-}
-
-/** An offer as the column `routers.offers` holds it, in a JSON array in the order of sale. */
-export interface Offer extends OfferLimits, SaleHours {
+/** An offer as the column `routers.offers` holds it, in a JSON array in the order of sale. null sets no limit. */
+export interface Offer extends Record<Limit, number | null>, SaleHours {
 	/** Unique at its router and never used again: stands for the duration, the price and the limits. */
 	id: number;
 	name: string;
@@ -53,10 +46,7 @@ const MAX_CACHED_LISTS = 1000;
 export const offersText = (offers: readonly Offer[]): string =>
 	JSON.stringify(offers, (_name, value: unknown) => value ?? undefined);
 
-const NO_LIMITS = {
-	...{ max_devices: null, speed_down_kbps: null, speed_up_kbps: null, data_limit_mb: null },
-	...{ days: null, from: null, until: null }
-};
+const NO_LIMITS = { ...limitsOf({}), days: null, from: null, until: null };
 
 /** Reads the column. */
 export const storedOffers = (text: string): readonly Offer[] =>
@@ -124,9 +114,6 @@ const offerBody = (offer: Offer, currency: string, available: boolean): OfferBod
 	duration: offer.duration,
 	duration_seconds: durationSeconds(offer.duration),
 	price: toMajor(offer.price_minor, currency),
-	max_devices: offer.max_devices,
-	speed_down_kbps: offer.speed_down_kbps,
-	speed_up_kbps: offer.speed_up_kbps,
-	data_limit_mb: offer.data_limit_mb,
+	...limitsOf(offer),
 	available
 });

@@ -4,5 +4,5 @@ import type { RequestHandler } from './$types';
 
 export const POST: RequestHandler = async (event) => {
 	await signOut(event);
-	redirect(303, SIGN_IN_PATH);
+	redirect(303, SIGN_IN_PATH + event.url.search);
 };

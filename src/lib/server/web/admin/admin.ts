@@ -3,16 +3,14 @@ import { MAX_REASON } from '#lib/domain/decision.ts';
 import { accountActor, accountIdOf } from '../../audit/audit.ts';
 import { noteOf, type Fields } from '../form.ts';
 import { logSecurity } from '../security-log.ts';
-import { signedIn, type Visitor } from '../sign-in/sign-in.ts';
-
-export const ADMIN_SIGN_IN_PATH = '/admin/sign-in';
+import { SIGN_IN_PATH, signedIn, type Visitor } from '../sign-in/sign-in.ts';
 
 /**
  * Redirects to the sign-in page, or throws 403 unless the account is an active administrator. Every load and action must
  * call it.
  */
 export async function requireAdmin(event: RequestEvent): Promise<Visitor> {
-	const found = await signedIn(event, ADMIN_SIGN_IN_PATH);
+	const found = await signedIn(event, SIGN_IN_PATH, '/admin');
 	const { role, status, id } = found.account;
 	if (role === 'admin' && status === 'active') return found;
 	const isSuspended = role === 'admin';

@@ -69,7 +69,7 @@ export async function saveAccess(event: RequestEvent, router: OwnedRouter, autho
 }
 
 /** Returns why a text cannot be the password, or null. access/passes/access-kinds.ts checks the same rules again. */
-export function wifiPasswordText(text: string): string | null {
+function wifiPasswordText(text: string): string | null {
 	switch (wifiPasswordProblem(text)) {
 		case null:
 			return null;

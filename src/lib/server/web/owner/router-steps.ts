@@ -24,7 +24,7 @@ export function routerSteps(router: OwnedRouter) {
 			m.owner_step_connect(),
 			givesAccess,
 			isShared ? m.owner_wifi_missing() : connectText(router),
-			isShared ? 'network-password' : 'gateway',
+			isShared ? 'access' : 'gateway',
 			isShared ? m.owner_wifi_change() : m.owner_step_connect()
 		),
 		step(m.owner_step_open(), !disabled, m.owner_disabled_text(), 'sales', m.owner_enable())

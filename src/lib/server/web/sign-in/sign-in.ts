@@ -21,9 +21,12 @@ export interface Visitor {
 export const SIGN_IN_PATH = '/developer/sign-in';
 export const FIRST_PATH = '/developer/keys';
 const AREAS = {
-	developer: { first: FIRST_PATH, pages: /^\/developer(\/[\w-]+)+(\?[\w=&-]*)?$/ },
-	owner: { first: '/owner', pages: /^\/owner(\/[\w-]+)*(\?[\w=&-]*)?$/ },
-	admin: { first: '/admin', pages: /^\/admin(\/[\w-]+)*(\?[\w=&%.+-]*)?$/ }
+	developer: {
+		first: FIRST_PATH,
+		/** Administrators sign in there too. */
+		pages: /^\/(developer(\/[\w-]+)+|admin(\/[\w-]+)*)(\?[\w=&%.+-]*)?$/
+	},
+	owner: { first: '/owner', pages: /^\/owner(\/[\w-]+)*(\?[\w=&-]*)?$/ }
 };
 
 const MAX_PASSKEY_CALLS = 60;
@@ -66,13 +69,13 @@ export const areaData = ({ locals: { app } }: RequestEvent, { email, account }: 
 	now: app.clock.now()
 });
 
-/** The sign-in page leads back here. */
-export async function signedIn(event: RequestEvent, signInPath: string): Promise<Visitor> {
+/** The sign-in page leads back here, after a form to `first`. */
+export async function signedIn(event: RequestEvent, signInPath: string, first?: string): Promise<Visitor> {
 	const found = await visitor(event);
 	if (found) return found;
 	const { path } = splitLanguage(event.url.pathname);
-	const back = event.request.method === 'GET' ? `?next=${encodeURIComponent(path + event.url.search)}` : '';
-	redirect(303, signInPath + back);
+	const next = event.request.method === 'GET' ? path + event.url.search : first;
+	redirect(303, next === undefined ? signInPath : `${signInPath}?next=${encodeURIComponent(next)}`);
 }
 
 /** Returns the page of the area that was asked for, or its first one. */

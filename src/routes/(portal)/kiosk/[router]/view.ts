@@ -7,7 +7,7 @@ import { waitFor } from '#lib/checkout/purchase/waits.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
-import { pageAddress, shortLines } from '../../s/[token]/receipt.ts';
+import { pageAddress } from '../../s/[token]/receipt.ts';
 import { codeBySms } from '../../s/[token]/code-by-sms.ts';
 import { methodsAgain, priceAgain } from '../../s/[token]/retry.ts';
 import { purchaseShown, type Purchase } from '../../s/[token]/view.ts';
@@ -44,7 +44,6 @@ export async function kioskPurchase(
 		notes: [...(note === null ? [] : [note]), ...notes],
 		money: formatMoney(session.amount, session.currency),
 		waits: payment && waitFor(payment, now),
-		lines: shortLines(purchase, now, config.reportTimezone),
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
 		data: pass?.data ? dataWords(pass.data).text : null,
 		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code }),

@@ -137,10 +137,9 @@ interface OfferLine {
 }
 
 export const linesOf = ({ offers }: OffersUpdateBody, { currency }: OwnedRouter): OfferLine[] =>
-	offers.map(({ name, duration, price, active, ...limits }) => {
-		const { max_devices = null, data_limit_mb = null } = limits;
-		const { speed_down_kbps = null, speed_up_kbps = null } = limits;
-		const offer = { id: 0, name, duration, price, available: true, max_devices, data_limit_mb };
-		const terms = offerTerms({ ...offer, speed_down_kbps, speed_up_kbps });
-		return { name, terms, money: money(price, currency), active };
-	});
+	offers.map((offer) => ({
+		name: offer.name,
+		terms: offerTerms(offer),
+		money: money(offer.price, currency),
+		active: offer.active
+	}));

@@ -14,7 +14,6 @@ export const load: PageServerLoad = async (event) => {
 		words: wordsFor(router.name),
 		idle: IDLE_SECONDS,
 		idleSeconds: options.idleSeconds,
-		prints: options.prints,
 		address: `${event.locals.origin}${link(`/kiosk/${router.id}`)}${kioskSearch({ ...options, home: null })}`
 	};
 };
@@ -25,13 +24,12 @@ const wordsFor = (router: string) => ({
 	text: m.kiosk_setup_text(),
 	idle: m.kiosk_setup_idle(),
 	idle_hint: m.kiosk_setup_idle_hint({ min: String(IDLE_SECONDS.min), max: String(IDLE_SECONDS.max) }),
-	prints: m.kiosk_setup_prints(),
 	make: m.kiosk_setup_make(),
 	address: m.kiosk_setup_address(),
 	copy: m.kiosk_setup_copy(),
 	open: m.kiosk_setup_open(),
 	tablet: m.kiosk_setup_tablet(),
-	tablets: [m.kiosk_setup_pin(), m.kiosk_setup_awake(), m.kiosk_setup_print(), m.kiosk_setup_network()],
+	tablets: [m.kiosk_setup_pin(), m.kiosk_setup_awake(), m.kiosk_setup_network()],
 	cleared: m.kiosk_setup_cleared(),
 	cleared_text: m.kiosk_setup_cleared_text()
 });

@@ -10,7 +10,6 @@ import type { PageServerLoad } from './$types';
 function doneText(done: string | null, price: string): string | null {
 	const texts: Record<string, () => string> = {
 		price: () => m.owner_price_done({ money: price }),
-		wifi: m.owner_wifi_done,
 		access: m.owner_access_done,
 		edit: m.owner_router_done,
 		new: m.owner_new_done
