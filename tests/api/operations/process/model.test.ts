@@ -24,7 +24,7 @@ const { AIRTILL_MODEL_OPERATOR: operatorName = 'mtn' } = process.env;
 const { AIRTILL_MODEL_RUNS: runs, AIRTILL_MODEL_SEED: seed, AIRTILL_MODEL_SHRINK: shrink } = process.env;
 const STEPS = 160;
 const SEEDS = seedsToPlay();
-const SECONDS_PER_RUN = 90;
+const SECONDS_PER_RUN = 270;
 
 describe.each(DATABASES)('on %s', (database) => {
 	let simulator: Simulator;
