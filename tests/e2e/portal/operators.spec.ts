@@ -65,6 +65,9 @@ for (const facts of isAll ? OPERATORS : OPERATORS.slice(0, 1)) {
 			simulator.advance(11 * 60_000);
 			await server.advance(11 * 60_000);
 			await expect(title(page)).toHaveText(/^We are still waiting for \S/, { timeout: 30_000 });
+			await expect(
+				page.getByText('If you pay twice by mistake, we refund one payment automatically.')
+			).toBeVisible();
 			await expect(page.locator('main')).not.toContainText(/failed|nothing was taken/i);
 			const held = simulator.books.payments.at(-1);
 			if (!held) throw new Error('The operator has no payment');
