@@ -1,7 +1,7 @@
 /** Accounts: search, invitations, and changes with a reason. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { browse, PASSWORD, signInAs, type Browsing } from '../../support/pages/browsing.ts';
-import { BOTH_DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { BOTH_DATABASES, runsAllOn, useFixture } from '../../support/server/fixture.ts';
 
 describe.each(BOTH_DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
@@ -46,6 +46,28 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		adminId = await idOf('admin@airtill.example');
 	});
 
+	it('of two administrators who remove each other at once, one is left', async () => {
+		const { sql } = fixture();
+		const emails = ['admin@airtill.example', 'second@accounts.example'] as const;
+		const second = await accept(await create(emails[1], 'admin'));
+		const [first, other] = [await addressOf(emails[0]), await addressOf(emails[1])];
+		for (let round = 0; round < 6; round += 1) {
+			const [action, fields] = round % 2 === 0 ? ['suspend', {}] : ['role', { role: 'app' }];
+			const pages = await Promise.all([
+				admin.post(`${other}?/${action}`, { ...fields, note: 'race' }),
+				second.post(`${first}?/${action}`, { ...fields, note: 'race' })
+			]);
+			const statuses = pages.map(({ status }) => status).sort();
+			expect(statuses[0]).toBe(200);
+			expect([403, 409]).toContain(statuses[1]);
+			const left = `select count(*) from accounts where role = 'admin' and status = 'active'`;
+			expect(await sql.count(left)).toBe(1);
+			await sql.run(`update accounts set role = 'admin', status = 'active' where email in (?, ?)`, ...emails);
+		}
+	});
+
+	if (!runsAllOn(database)) return;
+
 	it('a list is searched by a part of the address, role and status, page by page', async () => {
 		const { sql } = fixture();
 		const add = (email: string, role: string, status: string) =>
@@ -72,7 +94,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(await search('email=%25')).toEqual([]);
 		expect(await search('email=list.example&role=owner')).toEqual(['axb@list.example', 'a_b@list.example']);
 		expect(await search('email=list.example&status=suspended')).toEqual(['a_b@list.example']);
-		expect(await search('role=admin')).toEqual(['admin@airtill.example']);
+		expect(await search('role=admin')).toEqual(['second@accounts.example', 'admin@airtill.example']);
 		expect(await search('email=%00a_b&role=nobody')).toEqual(['a_b@list.example']);
 		expect(await search('email=portal')).toEqual([]);
 		expect((await admin.get(await addressOf('portal@airtill.invalid'))).status).toBe(404);
@@ -193,25 +215,5 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			});
 		}
 		expect(await accountOf('admin@airtill.example')).toMatchObject({ role: 'admin', status: 'active' });
-	});
-
-	it('of two administrators who remove each other at once, one is left', async () => {
-		const { sql } = fixture();
-		const emails = ['admin@airtill.example', 'second@accounts.example'] as const;
-		const second = await accept(await create(emails[1], 'admin'));
-		const [first, other] = [await addressOf(emails[0]), await addressOf(emails[1])];
-		for (let round = 0; round < 6; round += 1) {
-			const [action, fields] = round % 2 === 0 ? ['suspend', {}] : ['role', { role: 'app' }];
-			const pages = await Promise.all([
-				admin.post(`${other}?/${action}`, { ...fields, note: 'race' }),
-				second.post(`${first}?/${action}`, { ...fields, note: 'race' })
-			]);
-			const statuses = pages.map(({ status }) => status).sort();
-			expect(statuses[0]).toBe(200);
-			expect([403, 409]).toContain(statuses[1]);
-			const left = `select count(*) from accounts where role = 'admin' and status = 'active'`;
-			expect(await sql.count(left)).toBe(1);
-			await sql.run(`update accounts set role = 'admin', status = 'active' where email in (?, ?)`, ...emails);
-		}
 	});
 });

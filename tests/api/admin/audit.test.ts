@@ -1,13 +1,13 @@
 /** Search and export of the audit log. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fieldValue, signInAs, type Browsing } from '../../support/pages/browsing.ts';
-import { BOTH_DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const NOON = Date.parse('2026-03-10T12:00:00Z');
 const DAY = 24 * 60 * 60_000;
 const COUNT = 130;
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let admin: Browsing;
 	let paymentId: number;

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { registerRadius } from '../../support/gateways/gateways.ts';
 import { signInAs, type Browsing } from '../../support/pages/browsing.ts';
 import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
-import { BOTH_DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let admin: Browsing;
 	let adminId: number;

@@ -152,6 +152,18 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await fixture().sql.count('select count(*) from api_keys')).toBe(before);
 		});
 
+		it('is refused with the entries of its form, and a day that was typed is never passed over', async () => {
+			const maker = await person();
+			const fields = { name: 'with a day', scope: 'routers:read', lifetime: '30', date: '2099-12-31' };
+			const page = await make(maker, fields);
+			expect(page.status).toBe(400);
+			expect(page.text).toContain('You entered a date but chose another expiry.');
+			expect(page.html).toMatch(/<title>Please check: /);
+			expect(page.html).toContain('value="with a day"');
+			expect(page.html).toMatch(/value="routers:read"[^>]* checked/);
+			expect(page.html).toContain('value="2099-12-31"');
+		});
+
 		it('of an owner may be of role app, and then cannot have an owner’s scopes', async () => {
 			await triesForgotten(fixture());
 			const owner = await signInAs(server(), 'owner');

@@ -2,13 +2,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { addRouter, newOwner, signInOnOwnerPages, type Owner } from '../../support/pages/owners.ts';
 import { triesForgotten } from '../../support/pages/browsing.ts';
-import { BOTH_DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const day = 24 * 60 * 60_000;
 /** Noon in Kampala, UTC: no payment is near a midnight. */
 const noon = 9 * 60 * 60_000;
 
-describe.each(BOTH_DATABASES)('on %s', (database) => {
+describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let owner: Owner;
 

@@ -3,6 +3,7 @@
  * one opening to the next, and it closes when the payment prompt comes up.
  */
 import type { Page } from '@playwright/test';
+import { isAll } from '../../support/all.ts';
 import { openMiniBrowser } from '../../support/browsers/mini-browser.ts';
 import { BUYING, visit } from '../support/pages.ts';
 import { expect, test } from '../support/reach.ts';
@@ -10,7 +11,7 @@ import { freshNumber, ROUTER } from '../support/test.ts';
 
 const title = (page: Page) => page.getByRole('heading', { level: 1 });
 
-for (const javaScript of [true, false]) {
+for (const javaScript of isAll ? [true, false] : [true]) {
 	const how = javaScript ? 'with' : 'without';
 
 	test(`a window that closes while the phone asks for the PIN loses nothing (${how} script)`, async ({

@@ -18,10 +18,6 @@ const signIn = async (page: Page, area: Area, email: string, password = PASSWORD
 	await typeSignIn(page, email, password);
 };
 
-/** The text of a page without the address that was typed. */
-const wordsWithout = async (page: Page, email: string) =>
-	(await page.locator('main').innerText()).replaceAll(email, 'X');
-
 /** The message of the account's page about the form that was sent; its passkey button has a line of its own. */
 const done = (page: Page) => page.getByRole('status').first();
 
@@ -99,75 +95,6 @@ for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 
 test.describe('without script', () => {
 	test.use({ javaScriptEnabled: false });
-
-	test('a forgotten password is replaced by a mailed link, which ends every other sign-in', async ({
-		page,
-		area,
-		browser
-	}) => {
-		const email = await signUp(page, area);
-		await another(browser, async (other) => {
-			await other.goto(`${area.url}/developer/sign-in`);
-			await other.getByRole('link', { name: 'Forgot your password?' }).click();
-			await other.getByLabel('Email address').fill(email);
-			await other.getByRole('button', { name: 'Send link' }).click();
-			await expect(title(other)).toHaveText('Check your email');
-			await other.goto(await area.mailedLink(email, 2));
-			await other.getByLabel('New password').fill('another long password');
-			await other.getByRole('button', { name: 'Save and sign in' }).click();
-			await expect(title(other)).toHaveText('API keys');
-		});
-		await page.goto(`${area.url}/developer/keys`);
-		await expect(title(page)).toHaveText('Sign in');
-		await typeSignIn(page, email, PASSWORD);
-		await expect(page.getByRole('alert')).toHaveText('The email address or the password is wrong.');
-		await typeSignIn(page, email, 'another long password');
-		await expect(title(page)).toHaveText('API keys');
-	});
-
-	test('nobody learns which addresses are known here', async ({ page, area, browser }) => {
-		let known = '';
-		await another(browser, async (other) => {
-			known = await signUp(other, area);
-		});
-		await area.triesForgotten();
-		const words: Record<string, string[]> = {};
-		for (const email of [known, someone()]) {
-			await signIn(page, area, email, 'not the password');
-			await expect(page.getByRole('alert')).toBeVisible();
-			await expect(page.getByLabel('Email address')).toHaveValue(email);
-			(words['sign-in'] ??= []).push(await wordsWithout(page, email));
-			for (const form of ['sign-up', 'forgot']) {
-				await page.goto(`${area.url}/developer/${form}`);
-				await page.getByLabel('Email address').fill(email);
-				await page.getByRole('button', { name: 'Send link' }).click();
-				await expect(title(page)).toHaveText('Check your email');
-				(words[form] ??= []).push(await wordsWithout(page, email));
-			}
-		}
-		for (const [a, b] of Object.values(words)) expect(a).toBe(b);
-	});
-
-	test('too many tries lead to a calm page that says how long to wait', async ({ page, area }) => {
-		const email = await signUp(page, area);
-		await page.getByRole('link', { name: 'Account' }).click();
-		await page.getByRole('button', { name: 'Sign out' }).click();
-		await area.triesForgotten();
-		for (let count = 0; count < 5; count += 1) await signIn(page, area, email, `guess number ${count}`);
-		await page.goto(`${area.url}/developer/sign-in`);
-		const [answer] = await Promise.all([
-			page.waitForResponse((response) => response.request().method() === 'POST'),
-			typeSignIn(page, email, PASSWORD)
-		]);
-		expect(answer.status()).toBe(429);
-		await expect(page.getByRole('alert')).toHaveText(
-			/^Too many attempts\. Wait \d+ seconds?, then try again\.$/
-		);
-		await expect(page.getByLabel('Email address')).toHaveValue(email);
-		await area.triesForgotten();
-		await typeSignIn(page, email, PASSWORD);
-		await expect(title(page)).toHaveText('API keys');
-	});
 
 	test('nothing is offered that needs it', async ({ page, area }) => {
 		await page.goto(`${area.url}/developer/sign-in`);

@@ -17,8 +17,12 @@ test.describe.configure({ mode: 'parallel' });
 
 const PROBE = '/hotspot-detect.html';
 const FINISHING: readonly Kind[] = ['opennds', 'mikrotik-pap', 'mikrotik-chap', 'coova'];
-/** One that knows the device, and one whose own page needs a button. */
-const WITHOUT_SCRIPT: readonly Kind[] = isAll ? FINISHING : ['opennds', 'mikrotik-chap'];
+/**
+ * One that knows the device, and one whose own page needs a button. The others let a device in below: after a refusal
+ * (CoovaChilli), and with the day of a price list (PAP).
+ */
+const WHOLE_WAY: readonly Kind[] = isAll ? FINISHING : ['opennds', 'mikrotik-chap'];
+const REFUSING: readonly Kind[] = isAll ? ['mikrotik-chap', 'coova', 'opennds'] : ['coova', 'opennds'];
 
 interface Site {
 	gateway: StandInGateway;
@@ -101,7 +105,7 @@ const title = (page: Page) => page.getByRole('heading', { level: 1 });
 
 for (const javaScript of [true, false]) {
 	const how = javaScript ? 'with script' : 'without script';
-	for (const kind of javaScript ? FINISHING : WITHOUT_SCRIPT) {
+	for (const kind of WHOLE_WAY) {
 		test(`${kind}, ${how}: probe, price, payment, code, online`, async ({ browser, portal }) => {
 			await atSite({ browser, portal, kind, javaScript }, async ({ gateway, mini, probe, password }) => {
 				await probe();
@@ -190,7 +194,7 @@ test('the window closes while paying: opened again, it does not sell twice, and 
 	});
 });
 
-for (const kind of ['mikrotik-chap', 'coova', 'opennds'] as const) {
+for (const kind of REFUSING) {
 	test(`a sign-in that ${kind} refuses shows the reason, and is tried again only by hand`, async ({
 		browser,
 		portal

@@ -266,7 +266,7 @@ const PAGES: readonly Place[] = [
 	...ADMINISTERING
 ];
 
-const DARK = [
+const COLOURFUL = [
 	...['list', 'router', 'router, wrong number', 'purchase: waiting', 'purchase: active, everything unfolded'],
 	...['receipt', 'purchase: declined', 'purchase: not let in', 'purchase: ended', 'splash', 'help'],
 	...['kiosk', 'kiosk: confirm', 'kiosk, set up'],
@@ -277,7 +277,7 @@ const DARK = [
 ];
 
 /** The pages that together have all that the theme colours; with `--all` every page. */
-export const IN_DARK = isAll ? PAGES : PAGES.filter(({ name }) => DARK.includes(name));
+export const COLOURED = isAll ? PAGES : PAGES.filter(({ name }) => COLOURFUL.includes(name));
 
 /** Opens a page in the state that it is listed for; signs in first where that is needed. */
 export async function visit(page: Page, fixtures: PurchaseFixtures, place: Place): Promise<void> {

@@ -9,7 +9,7 @@ export const test = base.extend<object, { fixtures: PurchaseFixtures }>({
 			await use(fixtures);
 			await fixtures.server.stop();
 		},
-		{ scope: 'worker', timeout: 120_000 }
+		{ scope: 'worker', timeout: 300_000 }
 	]
 });
 

@@ -71,7 +71,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		'kill -9 at any moment after the 201: the payment is there, charged once, and buys its time',
 		async () => {
 			// Around the moments at which the outbox sends, the sandbox answers and the settling writes.
-			for (const delayMs of isAll ? [0, 2, 5, 9, 14, 20, 30, 1_000, 1_030] : [0, 9, 20, 1_030]) {
+			for (const delayMs of isAll ? [0, 2, 5, 9, 14, 20, 30, 1_000, 1_030] : [9, 1_030]) {
 				const { session, payment } = await start(delayMs < 1_000 ? '008' : '123');
 				await sleep(delayMs);
 				await fixture().server.kill('SIGKILL');

@@ -6,7 +6,7 @@ import { startServer, type TestServer } from '../../../support/server/server.ts'
 import { BOTH_DATABASES, eventually, SECRET, useFixture } from '../../../support/server/fixture.ts';
 
 const atOnce = 20;
-const ROUNDS = isAll ? 25 : 8;
+const ROUNDS = isAll ? 25 : 4;
 
 describe.each(BOTH_DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
