@@ -36,6 +36,8 @@ export interface ServerOptions {
 	database?: string;
 	/** On top of the standard environment; wins over it. */
 	env?: Record<string, string>;
+	/** Flags of Node. */
+	flags?: readonly string[];
 	/** Folder of another version, which is built. */
 	version?: string;
 	/** A folder that outlives the server; otherwise a temporary one is made and removed. */
@@ -109,7 +111,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 	const start = async () => {
 		const [program = process.execPath, ...before] = options.on?.inside ?? [];
 		const entry = path.join(folder, 'src/server.js');
-		const args = [...before, ...(before.length > 0 ? [process.execPath] : []), '--import', clock, entry];
+		const flags = [...(options.flags ?? []), '--import', clock];
+		const args = [...before, ...(before.length > 0 ? [process.execPath] : []), ...flags, entry];
 		const started = spawn(program, args, {
 			cwd: folder,
 			env,
