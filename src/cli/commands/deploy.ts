@@ -60,7 +60,7 @@ After=network-online.target${isSqlite ? '' : ' postgresql.service'}
 User=airtill
 WorkingDirectory=${folder}
 EnvironmentFile=${unitPath('airtill.env')}
-ExecStart=${quoted(process.execPath)} --max-semi-space-size=8 src/server.js
+ExecStart=${quoted(process.execPath)} --max-semi-space-size=8 --heap-growing-percent=30 src/server.js
 Restart=always
 RestartSec=2
 # More than a stop takes, also with DRAIN_SECONDS.

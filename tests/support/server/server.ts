@@ -39,6 +39,8 @@ export interface ServerOptions {
 	database?: string;
 	/** On top of the standard environment; wins over it. */
 	env?: Record<string, string>;
+	/** Flags of Node. */
+	flags?: readonly string[];
 	/** Folder of another version, which is built. */
 	version?: string;
 	/** A folder that outlives the server; otherwise a temporary one is made and removed. */
@@ -112,8 +114,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 	const start = async () => {
 		const [program = process.execPath, ...before] = options.on?.inside ?? [];
 		const entry = path.join(folder, 'src/server.js');
-		const node = [...NODE_OPTIONS, '--import', clock, entry];
-		const args = [...before, ...(before.length > 0 ? [process.execPath] : []), ...node];
+		const flags = [...(options.flags ?? NODE_OPTIONS), '--import', clock];
+		const args = [...before, ...(before.length > 0 ? [process.execPath] : []), ...flags, entry];
 		const started = spawn(program, args, {
 			cwd: folder,
 			env,
