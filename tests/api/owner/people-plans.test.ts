@@ -15,6 +15,9 @@ const ROWS = [
 			'x', 0, i, i, i, i, i, case when i < 1000 then 9000 else i + 1 end`
 ];
 
+/** Not the index of starts, which has the whole history. */
+const BY_STATE = /sessions_(of_)?router\b/;
+
 const owner = { accountId: 57, now: 7_000 };
 const page = { from: 5_000, until: 5_100, after: [5_050, 9] as const, limit: 9 };
 
@@ -24,21 +27,22 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	it.each([
 		[
 			'running sessions',
-			/sessions_(of_)?router/,
-			() => sessions.ofOwner(plans().db, owner, { group: 'active', after: null, limit: 9 })
+			BY_STATE,
+			() => sessions.runningOfOwner(plans().db, owner, { after: null, limit: 9 })
 		],
-		['their number', /sessions_(of_)?router/, () => sessions.countActiveOfOwner(plans().db, owner)],
-		[
-			'the number of those that are over',
-			/sessions_(of_)?router/,
-			() => sessions.countEndedOfOwner(plans().db, owner)
-		],
+		['their number', BY_STATE, () => sessions.countActiveOfOwner(plans().db, owner)],
+		['the number of those that are over', BY_STATE, () => sessions.countEndedOfOwner(plans().db, owner)],
 		[
 			'sessions that are over',
-			/sessions_router_created/,
-			() => sessions.endedOfOwner(plans().db, owner, page)
+			/sessions_router_started/,
+			() => sessions.begunOfOwner(plans().db, owner, { ...page, isOver: true })
 		],
-		['the latest one', /sessions_router_created/, () => sessions.newestOrderOfOwner(plans().db, 57, 5_000)]
+		[
+			'these and those that run',
+			/sessions_router_started/,
+			() => sessions.begunOfOwner(plans().db, owner, { ...page, isOver: false })
+		],
+		['the latest one', /sessions_router_started/, () => sessions.latestStartOfOwner(plans().db, 57, 5_000)]
 	])('%s are a range of an index', async (_what, index, read) => {
 		const plan = await plans().planOf(read);
 		expect(plan).toMatch(index);
@@ -47,12 +51,15 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 
 	it('each session is in one of both groups', async () => {
 		const count = await sessions.countActiveOfOwner(plans().db, owner);
-		const over = await sessions.endedOfOwner(plans().db, owner, {
-			...{ from: 0, until: 9_000, after: null, limit: 9_000 }
-		});
+		const begun = (isOver: boolean) =>
+			sessions.begunOfOwner(plans().db, owner, {
+				...{ from: 0, until: 9_000, isOver, after: null, limit: 9_000 }
+			});
+		const over = await begun(true);
 		expect([count, over.length, await sessions.countEndedOfOwner(plans().db, owner)]).toEqual([1, 5, 5]);
+		expect(await begun(false)).toHaveLength(6);
 		expect(over.slice(0, 2).map(({ id }) => id)).toEqual([5_057, 4_057]);
-		expect(await sessions.newestOrderOfOwner(plans().db, 57, 5_000)).toBe(4_057);
-		expect(await sessions.newestOrderOfOwner(plans().db, 58, 58)).toBeNull();
+		expect(await sessions.latestStartOfOwner(plans().db, 57, 5_000)).toBe(4_057);
+		expect(await sessions.latestStartOfOwner(plans().db, 58, 58)).toBeNull();
 	});
 });

@@ -48,6 +48,7 @@ import { notifications } from './migrations/0054-notifications.ts';
 import { alerts } from './migrations/0055-alerts.ts';
 import { openingHours } from './migrations/0056-opening-hours.ts';
 import { gatewayInstallations } from './migrations/0057-gateway-installations.ts';
+import { ownerSessions } from './migrations/0058-owner-sessions.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -122,7 +123,8 @@ const MIGRATIONS: readonly Migration[] = [
 	notifications,
 	alerts,
 	openingHours,
-	gatewayInstallations
+	gatewayInstallations,
+	ownerSessions
 ];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */

@@ -13,7 +13,7 @@ type SessionGroup = 'active' | 'expired';
 
 interface Page {
 	limit: number;
-	/** Position of the previous page's last session: its id after the time by which the list is sorted. */
+	/** Start and id of the previous page's last session. */
 	after: readonly [number, number] | null;
 }
 
@@ -25,61 +25,70 @@ interface Found {
 /** Each span of a search is so many times as long as the one before. */
 const GROWTH = 4;
 
-const startOf = ({ starts_at, id }: store.OwnerRow): [number, number] => [starts_at, id];
-
 /** Lists sessions on an owner's routers, latest start first, without passwords and full numbers. */
 export async function listForOwner(
-	{ database, clock }: SessionsContext,
-	{ accountId }: Owner,
-	{ group, limit, after }: Page & { group: SessionGroup | null }
+	context: SessionsContext,
+	owner: Owner,
+	{ group, ...page }: Page & { group: SessionGroup | null }
 ): Promise<Found & { counts: Record<SessionGroup, number> }> {
-	const now = clock.now();
-	const owner = { accountId, now };
-	const [rows, active, expired] = await Promise.all([
-		store.ofOwner(database.db, owner, { group, after, limit: limit + 1 }),
-		store.countActiveOfOwner(database.db, owner),
-		store.countEndedOfOwner(database.db, owner)
+	const { db } = context.database;
+	const of = { accountId: owner.accountId, now: context.clock.now() };
+	const [found, active, expired] = await Promise.all([
+		group === 'active' ? listRunning(context, of, page) : listBegun(context, of, group === 'expired', page),
+		store.countActiveOfOwner(db, of),
+		store.countEndedOfOwner(db, of)
 	]);
-	const page = pageOf(rows, limit, startOf);
-	return {
-		data: page.rows.map((row) => ownerUserBody(row, now)),
-		next: page.next,
-		counts: { active, expired }
-	};
+	return { ...found, counts: { active, expired } };
 }
 
 /** Lists the sessions of `listForOwner` that run, without reading those that are over. */
 export async function activeForOwner(
-	{ database, clock }: SessionsContext,
+	context: SessionsContext,
 	{ accountId }: Owner,
-	{ limit, after }: Page
+	page: Page
 ): Promise<Found & { count: number }> {
-	const now = clock.now();
-	const owner = { accountId, now };
-	const [rows, count] = await Promise.all([
-		store.ofOwner(database.db, owner, { group: 'active', after, limit: limit + 1 }),
-		store.countActiveOfOwner(database.db, owner)
+	const of = { accountId, now: context.clock.now() };
+	const [found, count] = await Promise.all([
+		listRunning(context, of, page),
+		store.countActiveOfOwner(context.database.db, of)
 	]);
-	const page = pageOf(rows, limit, startOf);
-	return { data: page.rows.map((row) => ownerUserBody(row, now)), next: page.next, count };
+	return { ...found, count };
 }
 
-/** Lists the sessions of `listForOwner` that are over, latest order first. Reads about as many as it returns. */
-export async function endedForOwner(
-	{ database, clock }: SessionsContext,
-	{ accountId }: Owner,
-	{ limit, after }: Page
+/** Lists the sessions of `listForOwner` that are over, without counting them. */
+export const endedForOwner = (context: SessionsContext, { accountId }: Owner, page: Page): Promise<Found> =>
+	listBegun(context, { accountId, now: context.clock.now() }, true, page);
+
+type OwnerNow = Owner & { now: number };
+
+async function listRunning({ database: { db } }: SessionsContext, of: OwnerNow, page: Page): Promise<Found> {
+	const rows = await store.runningOfOwner(db, of, { ...page, limit: page.limit + 1 });
+	return foundOf(rows, page, of);
+}
+
+/** Reads about as many sessions as it returns. */
+async function listBegun(
+	{ database: { db } }: SessionsContext,
+	of: OwnerNow,
+	isOver: boolean,
+	page: Page
 ): Promise<Found> {
-	const now = clock.now();
 	const rows: store.OwnerRow[] = [];
-	let until = (after?.[0] ?? now) + 1;
-	for (let spanMs = DAY_MS; rows.length <= limit; spanMs *= GROWTH) {
-		const newest = await store.newestOrderOfOwner(database.db, accountId, until);
-		if (newest === null) break;
-		const page = { from: newest - spanMs, until, after, limit: limit + 1 - rows.length };
-		rows.push(...(await store.endedOfOwner(database.db, { accountId, now }, page)));
-		until = page.from;
+	const end = (page.after?.[0] ?? Number.MAX_SAFE_INTEGER - 1) + 1;
+	// The first page begins with the few sessions that start in the future.
+	let span = { from: Math.min(of.now, end - DAY_MS), until: end };
+	for (let lengthMs = DAY_MS; ; lengthMs *= GROWTH) {
+		const limit = page.limit + 1 - rows.length;
+		rows.push(...(await store.begunOfOwner(db, of, { ...span, isOver, after: page.after, limit })));
+		if (rows.length > page.limit) break;
+		const latest = await store.latestStartOfOwner(db, of.accountId, span.from);
+		if (latest === null) break;
+		span = { from: latest - lengthMs, until: span.from };
 	}
-	const page = pageOf(rows, limit, ({ created_at, id }): [number, number] => [created_at, id]);
+	return foundOf(rows, page, of);
+}
+
+function foundOf(rows: readonly store.OwnerRow[], { limit }: Page, { now }: OwnerNow): Found {
+	const page = pageOf(rows, limit, ({ starts_at, id }): [number, number] => [starts_at, id]);
 	return { data: page.rows.map((row) => ownerUserBody(row, now)), next: page.next };
 }

@@ -147,11 +147,17 @@ export const openPayments = (queries: Queries, id: number) =>
 		.where('session_id', '=', id)
 		.executeTakeFirstOrThrow();
 
-export type OwnerRow = Awaited<ReturnType<typeof endedOfOwner>>[number];
+export type OwnerRow = Awaited<ReturnType<typeof runningOfOwner>>[number];
 
 interface Owner {
 	accountId: number;
 	now: number;
+}
+
+interface Page {
+	/** Start and id of the previous page's last session. */
+	after: readonly [number, number] | null;
+	limit: number;
 }
 
 const atOwner = (queries: Queries, accountId: number) =>
@@ -160,59 +166,62 @@ const atOwner = (queries: Queries, accountId: number) =>
 		.innerJoin('routers', 'routers.id', 'sessions.router_id')
 		.where('routers.owner_account_id', '=', accountId);
 
-/** Added time counts from its own start: until then the owner sees the session before it. */
-const begun = (queries: Queries, owner: Owner) =>
-	atOwner(queries, owner.accountId)
-		.where('sessions.status', 'in', ['active', 'expired', 'ended'])
-		.where(sql<boolean>`not (sessions.status = 'active' and sessions.starts_at > ${owner.now})`);
-
-/** Those of `begun` that run. A session whose time is over does not run, even before its job has run. */
+/** A session whose time is over does not run, even before its job has run. */
 const running = (queries: Queries, { accountId, now }: Owner) =>
 	atOwner(queries, accountId)
 		.where('sessions.status', '=', 'active')
-		.where('sessions.starts_at', '<=', now)
+		// As an expression: SQLite would use the index of starts, which has the whole history.
+		.where(sql<boolean>`coalesce(sessions.starts_at, 0) <= ${now}`)
 		.where('sessions.expires_at', '>', now);
 
-const runsNow = (now: number) => sql<boolean>`(sessions.status = 'active' and sessions.expires_at > ${now})`;
-
-const OWNER_FIELDS = [
-	'sessions.id',
-	'sessions.router_id',
-	'routers.name as router_name',
-	'sessions.status',
-	'sessions.phone',
-	'sessions.duration',
-	'sessions.amount_minor',
-	'sessions.currency',
-	'sessions.created_at',
-	'sessions.ended_at'
-] as const;
-
-const TIMES = [
-	sql<number>`sessions.starts_at`.as('starts_at'),
-	sql<number>`sessions.expires_at`.as('expires_at')
-] as const;
-
-export const ofOwner = (
-	queries: Queries,
-	owner: Owner,
-	{
-		group,
-		after,
-		limit
-	}: { group: 'active' | 'expired' | null; after: readonly [number, number] | null; limit: number }
-) =>
-	(group === 'active' ? running(queries, owner) : begun(queries, owner))
-		.$if(group === 'expired', (query) => query.where(sql<boolean>`not ${runsNow(owner.now)}`))
-		.$if(after !== null, (query) =>
-			query.where(sql<boolean>`(sessions.starts_at, sessions.id) < (${after?.[0]}, ${after?.[1]})`)
+const latestStartFirst = (query: ReturnType<typeof atOwner>, { after, limit }: Page) =>
+	query
+		.$if(after !== null, (rest) =>
+			rest.where(sql<boolean>`(sessions.starts_at, sessions.id) < (${after?.[0]}, ${after?.[1]})`)
 		)
-		.select(OWNER_FIELDS)
-		.select(TIMES)
+		.select([
+			'sessions.id',
+			'sessions.router_id',
+			'routers.name as router_name',
+			'sessions.status',
+			'sessions.phone',
+			'sessions.duration',
+			'sessions.amount_minor',
+			'sessions.currency',
+			'sessions.ended_at',
+			sql<number>`sessions.starts_at`.as('starts_at'),
+			sql<number>`sessions.expires_at`.as('expires_at')
+		])
 		.orderBy('sessions.starts_at', 'desc')
 		.orderBy('sessions.id', 'desc')
 		.limit(limit)
 		.execute();
+
+export const runningOfOwner = (queries: Queries, owner: Owner, page: Page) =>
+	latestStartFirst(running(queries, owner), page);
+
+/**
+ * Sessions that started in a span, in ms since the epoch: those that are over, or these and those that run. Added time
+ * counts from its own start: until then the owner sees the session before it.
+ */
+export const begunOfOwner = (
+	queries: Queries,
+	{ accountId, now }: Owner,
+	{ from, until, isOver, ...page }: Page & { from: number; until: number; isOver: boolean }
+) =>
+	latestStartFirst(
+		atOwner(queries, accountId)
+			.where('sessions.starts_at', '>=', from)
+			.where('sessions.starts_at', '<', until)
+			// As an expression: SQLite would use the index of states, which has no times.
+			.where(sql<boolean>`coalesce(sessions.status, '') in ('active', 'expired', 'ended')`)
+			.where(
+				isOver
+					? sql<boolean>`(sessions.status <> 'active' or sessions.expires_at <= ${now})`
+					: sql<boolean>`(sessions.status <> 'active' or sessions.starts_at <= ${now})`
+			),
+		page
+	);
 
 export const countActiveOfOwner = (queries: Queries, owner: Owner) => countOf(running(queries, owner));
 
@@ -224,39 +233,17 @@ export async function countEndedOfOwner(queries: Queries, { accountId, now }: Ow
 	return (await countOf(ended)) + (await countOf(due));
 }
 
-/** Sessions that are over, of a span of orders in ms since the epoch, latest order first. */
-export const endedOfOwner = (
-	queries: Queries,
-	{ accountId, now }: Owner,
-	page: { from: number; until: number; after: readonly [number, number] | null; limit: number }
-) =>
-	atOwner(queries, accountId)
-		.where('sessions.created_at', '>=', page.from)
-		.where('sessions.created_at', '<', page.until)
-		// As an expression: SQLite would use the index of states, which has no times.
-		.where(sql<boolean>`coalesce(sessions.status, '') in ('active', 'expired', 'ended')`)
-		.where(sql<boolean>`(sessions.status <> 'active' or sessions.expires_at <= ${now})`)
-		.$if(page.after !== null, (query) =>
-			query.where(sql<boolean>`(sessions.created_at, sessions.id) < (${page.after?.[0]}, ${page.after?.[1]})`)
-		)
-		.select(OWNER_FIELDS)
-		.select(TIMES)
-		.orderBy('sessions.created_at', 'desc')
-		.orderBy('sessions.id', 'desc')
-		.limit(page.limit)
-		.execute();
-
-/** When the latest session before a time was ordered; null if there is none. Reads one row of each router. */
-export async function newestOrderOfOwner(
+/** The latest start before a time; null if there is none. Reads one row of each router. */
+export async function latestStartOfOwner(
 	queries: Queries,
 	accountId: number,
 	before: number
 ): Promise<number | null> {
-	const { rows } = await sql<{ newest: number | null }>`
-		select max(newest) as newest from (
-			select (select created_at from sessions where router_id = routers.id and created_at < ${before}
-				order by created_at desc limit 1) as newest
+	const { rows } = await sql<{ latest: number | null }>`
+		select max(latest) as latest from (
+			select (select starts_at from sessions where router_id = routers.id and starts_at < ${before}
+				order by starts_at desc limit 1) as latest
 			from routers where owner_account_id = ${accountId}
-		) as newest_of_router`.execute(queries);
-	return rows[0]?.newest ?? null;
+		) as latest_of_router`.execute(queries);
+	return rows[0]?.latest ?? null;
 }
