@@ -254,7 +254,7 @@ describe('at level 4, by BinAuth', () => {
 	it('the time starts with the report of the script, not with an acknowledgement of a customer', async () => {
 		const { sql, lab, gateway, server } = hotspot;
 		// The list of level 4 is fetched by openNDS 10; the script and "ndsctl auth" are those of openNDS 9.
-		const settings = JSON.stringify({ level: 4, binauthConfirms: true });
+		const settings = JSON.stringify({ level: 4 });
 		await sql.run('update gateways set settings = ? where name = ?', settings, gateway.name);
 		const third = await lab.join('02:00:00:00:00:68');
 		const { list } = await entryOf(third);

@@ -2,7 +2,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../../simulators/gateway/authmon.ts';
 import { numberEnding } from '../../support/api/api.ts';
-import { cli } from '../../support/server/cli.ts';
 import { browse, fieldValue } from '../../support/pages/browsing.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
@@ -408,34 +407,6 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(router.online.has(rhidOf(gateway, device))).toBe(true);
 			expect(await inState('active')).toMatchObject({ router_id: 3 });
 		});
-	});
-
-	it('counts the acknowledgements of a gateway of an earlier version until its script reports', async () => {
-		const { server, sql } = fixture();
-		const gateway = await registerGateway(server, 'opennds', {
-			loginHost: LOGIN_HOST,
-			more: ['--level', '4']
-		});
-		await sql.run(`update gateways set settings = '{"level":4}' where name = ?`, gateway.name);
-		const tested = () =>
-			cli(['gateways', 'test', gateway.name], { env: { ...server.env, ORIGIN: server.url } });
-		expect((await tested()).stdout).toMatch(/^warn confirmations: .* - install the BinAuth script/m);
-		const known = new Set<string>();
-		const router = createAuthmon(gateway.portal, '10.3.0', (rhid) => known.has(rhid));
-		const [before, after] = [newDevice(), newDevice()];
-		for (const device of [before, after]) known.add(rhidOf(gateway, device));
-		await buy(gateway, before);
-		await inState('activating');
-		await router.poll();
-		expect(await inState('active')).toMatchObject({ router_id: 3 });
-		expect(await reportAuth(server.url, gateway, before)).toBe(204);
-		expect((await tested()).stdout).not.toContain('confirmations');
-		await buy(gateway, after);
-		await inState('activating');
-		await router.poll();
-		expect(await newest()).toMatchObject({ status: 'activating' });
-		await reportAuth(server.url, gateway, after);
-		expect(await newest()).toMatchObject({ status: 'active' });
 	});
 
 	describe('BinAuth', () => {

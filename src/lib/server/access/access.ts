@@ -6,7 +6,7 @@ import { accepted, authorize } from '../radius/authorize.ts';
 import { applyPassEnd } from '../radius/connections.ts';
 import { probeRadiusGateway } from '../radius/probe.ts';
 import { createPskCandidates } from '../radius/psk-candidates.ts';
-import { admitClient, confirmClient, endClient } from './binauth.ts';
+import { admitClient, endClient } from './binauth.ts';
 import { deviceState } from './device-slots/device-state.ts';
 import {
 	ACTIVATION_JOB,
@@ -27,7 +27,7 @@ import { changeGateway } from './provisioning/gateway-changes/change-gateway.ts'
 import { gatewayAdded } from './provisioning/gateway-changes/gateway-added.ts';
 import { applyGrant } from './provisioning/grants/apply-grant.ts';
 import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.ts';
-import { confirmFetched, fetchGrants, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
+import { confirmDevice, fetchGrants } from './provisioning/grants/fetched-grants.ts';
 import { pendingAt } from './provisioning/grants/gateway-store.ts';
 import { moveForHelp, movePass, type Moved } from './provisioning/move-pass.ts';
 import { removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
@@ -52,8 +52,6 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 	const bind = binder(context);
 	return {
 		fetchGrants: bind(fetchGrants),
-		unconfirmedGrants: bind(unconfirmedGrants),
-		confirm: bind(confirmFetched),
 		deviceCame: bind(purchaseCame),
 		gatewayAdded: bind(planUsers),
 		changeGateway: bind(changeGateway),
@@ -62,7 +60,7 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		stateOf: bind(deviceState),
 		radius: { authorize: bind(authorize), accepted: bind(accepted), account: bind(account) },
 		admitClient: bind(admitClient),
-		confirmClient: bind(confirmClient),
+		confirmDevice: bind(confirmDevice),
 		endClient: bind(endClient),
 		pendingAt: (gatewayId: number) => pendingAt(context.database.db, gatewayId),
 		remove: bind(removeGateway),

@@ -10,7 +10,6 @@ import { passState, speedOf } from './passes/pass-state.ts';
 import type { AccessContext } from './provisioning/context.ts';
 import { countData } from './provisioning/count-data.ts';
 import { devicesOf } from './provisioning/devices.ts';
-import { confirmFetched, unconfirmedGrants } from './provisioning/grants/fetched-grants.ts';
 import { controllerOf } from './provisioning/targets.ts';
 
 /** A client of openNDS, as its BinAuth script reports it: a device from one sign-in to its end. */
@@ -46,23 +45,6 @@ export async function admitClient(
 		const seconds = Math.max(1, Math.ceil((state.untilMs - now) / 1000));
 		return { seconds, speed: speedOf(state.pass), dataLeft: dataLeft(state.pass) };
 	});
-}
-
-/**
- * Confirms the fetched grants of a device that openNDS has connected for authmon (level 4). Returns false if one was not
- * fetched: the device came back to the portal meanwhile, and a later report counts.
- */
-export async function confirmClient(
-	context: AccessContext,
-	gateway: RegisteredGateway,
-	{ token }: Pick<NdsClient, 'token'>
-): Promise<boolean> {
-	const hid = sha256(token);
-	let isConfirmed = true;
-	for (const { grantId, login } of await unconfirmedGrants(context, gateway)) {
-		if (login['hid'] === hid && !(await confirmFetched(context, gateway, grantId))) isConfirmed = false;
-	}
-	return isConfirmed;
 }
 
 /**

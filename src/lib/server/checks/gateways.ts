@@ -62,14 +62,6 @@ function* credentials(gateway: RegisteredGateway): Generator<Finding> {
 	if (missing.length > 0) {
 		yield fail('secrets', `missing: ${missing.join(', ')}`, `create them with "gateways rotate ${name}"`);
 	} else yield ok('secrets', 'complete');
-	if (mode === 'poll' && !settings.binauthConfirms) {
-		const advice = `install the BinAuth script of "gateways config ${name}"; after its first report only it counts`;
-		yield warn(
-			'confirmations',
-			'anybody there can forge them, and start the time of a buyer without access',
-			advice
-		);
-	}
 	if (mode !== 'radius') return;
 	if (settings.nas === undefined) {
 		const advice = `give it with "gateways set ${name} --nas ADDRESS": without it devices cannot be disconnected early`;

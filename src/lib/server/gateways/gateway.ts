@@ -20,11 +20,6 @@ export const settingsShape = z.object({
 	/** openNDS: `fas_secure_enabled`. */
 	level: z.union([z.literal(1), z.literal(4)]).optional(),
 	/**
-	 * openNDS at level 4: only its BinAuth script confirms devices. Gateways that were registered without the
-	 * script get this with its first report.
-	 */
-	binauthConfirms: z.literal(true).optional(),
-	/**
 	 * openNDS at level 1: its BinAuth script sets the limits of an offer. Gateways get this with the first question of
 	 * the script on openNDS 10 or newer.
 	 */

@@ -36,7 +36,7 @@ function dataOf({ kind, mode, settings }: Gateway): HeldLimits['data'] {
 		case 'push':
 			return kind === 'mikrotik' ? 'device' : 'pass';
 		case 'poll':
-			return settings.binauthConfirms ? 'device' : null;
+			return 'device';
 		case 'browser':
 			return settings.binauthLimits ? 'device' : null;
 		case 'external':

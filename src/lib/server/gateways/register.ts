@@ -109,9 +109,6 @@ export function setGateway(
 		const before = await existing(context, trx, id);
 		if (before.unreadable.length > 0) refuseUnreadable(before);
 		const checked = checkGateway(changedInput(before, change));
-		// The BinAuth script on the router may be older than what a new gateway is set up with.
-		if (before.settings.level === 4 && !before.settings.binauthConfirms)
-			delete checked.settings.binauthConfirms;
 		if (before.settings.binauthLimits && checked.settings.level === 1) checked.settings.binauthLimits = true;
 		await checkUnique(trx, checked, id);
 		const values = settingValues(context, checked, before.credentials);

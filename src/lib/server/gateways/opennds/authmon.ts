@@ -12,7 +12,6 @@ import { openndsLimits } from '../held-limits.ts';
  * Trust: requests have no signature and no secret. Every customer sees the portal address and the hash of the
  * gateway's name (`gatewayhash`).
  * - Acknowledgements are ignored: the BinAuth script, which has the gateway's token, reports connected devices.
- *   They count only for gateways registered before that, until the script reports.
  * - Only a request under the name in the devices' redirects counts as a sign of life.
  * - Others get the same items unrecorded, because a router may hash its name in an unknown way.
  * - An item is the `rhid` of a paid device and authorizes that device only. Reading it is harmless.
@@ -26,10 +25,8 @@ const MAX_RESPONSE = 1_024;
 const MAX_PAYLOAD = 8_192;
 const RHID = /^[0-9a-f]{64}$/;
 
-export type AuthmonRequest =
-	| { kind: 'clear' | 'list' | 'view' | 'notice' }
-	/** Acknowledges authorized devices. The list may be empty. */
-	| { kind: 'ack'; rhids: readonly string[] };
+/** `notice`: what only needs an answer, such as the acknowledgement of authorized devices. */
+export type AuthmonRequest = 'clear' | 'fetch' | 'notice';
 
 type Login = Readonly<Record<string, string>>;
 
@@ -56,11 +53,12 @@ export function readAuthmonRequest(fields: URLSearchParams): AuthmonRequest | nu
 	if (!RHID.test(fields.get('gatewayhash') ?? '')) return null;
 	switch (asked) {
 		case 'clear':
+			return 'clear';
 		case 'list':
-			return { kind: asked };
+			return 'fetch';
 		case 'deauthed':
 		case 'custom':
-			return { kind: 'notice' };
+			return 'notice';
 		case 'view':
 			break;
 		default:
@@ -70,9 +68,9 @@ export function readAuthmonRequest(fields: URLSearchParams): AuthmonRequest | nu
 	const payload = (fields.get('payload') ?? '').replaceAll(' ', '+');
 	if (payload.length > MAX_PAYLOAD || !/^[A-Za-z0-9+/]*={0,2}$/.test(payload)) return null;
 	const text = Buffer.from(payload, 'base64').toString('utf8').trim();
-	if (text === '' || text === 'none') return { kind: 'view' };
+	if (text === '' || text === 'none') return 'fetch';
 	const [star, ...rhids] = text.split(/\s+/);
-	return star === '*' && rhids.every((rhid) => RHID.test(rhid)) ? { kind: 'ack', rhids } : null;
+	return star === '*' && rhids.every((rhid) => RHID.test(rhid)) ? 'notice' : null;
 }
 
 type AuthmonDevice = Pick<DeviceLogin, 'login' | 'user' | 'speed' | 'dataLeft'> & { untilMs: number };

@@ -105,7 +105,7 @@ function checkLevel({ input: { level }, kind, settings, report }: Check): void {
 		if (kind === 'opennds') settings.level = 1;
 	} else if (kind !== 'opennds') report('level', 'only openNDS has levels; leave it out');
 	else if (level === '1') settings.level = 1;
-	else if (level === '4') Object.assign(settings, { level: 4, binauthConfirms: true });
+	else if (level === '4') settings.level = 4;
 	else report('level', 'use 1 (portal in the same network) or 4 (portal elsewhere, by https)');
 }
 

@@ -68,43 +68,15 @@ async function answerBatch(
 	const names = new Set(requests.map(({ hash }) => hash));
 	// Before the first redirect, the gateway's name is unknown.
 	const isKnownName = logins.length === 0 || logins.some((login) => matchesName(login, names));
-	const hasConfirmed = await confirmAcknowledged(app, gateway, requests);
-	// Anybody can poll, so where the BinAuth script confirms devices, its first report verifies a live gateway.
-	const isVerified = app.config.mode !== 'live' || gateway.seenAt !== null || trustsRequests(gateway);
-	if (isVerified && (isKnownName || hasConfirmed)) await app.gateways.recordStatus(gateway, { seen: true });
+	// Anybody can poll, so a live gateway is verified by the first report of its BinAuth script.
+	const isVerified = app.config.mode !== 'live' || gateway.seenAt !== null;
+	if (isVerified && isKnownName) await app.gateways.recordStatus(gateway, { seen: true });
 	const items = await itemsFor(app, gateway, requests);
-	return ({ request: { kind } }) => {
+	return ({ request }) => {
 		// A starting router sends this. Nothing is cleared, because the waiting devices have paid.
-		if (kind === 'clear') return '';
-		return kind === 'ack' || kind === 'notice' ? 'ack' : items;
+		if (request === 'clear') return '';
+		return request === 'notice' ? 'ack' : items;
 	};
-}
-
-/** Anybody can send an acknowledgement: where the BinAuth script confirms devices, it has no effect. */
-const trustsRequests = ({ settings }: RegisteredGateway) => !settings.binauthConfirms;
-
-/** Returns false if the requests acknowledge no grant. */
-async function confirmAcknowledged(
-	app: App,
-	gateway: RegisteredGateway,
-	requests: readonly NamedRequest[]
-): Promise<boolean> {
-	const namesByRhid = new Map<string, Set<string>>();
-	for (const { request, hash } of requests) {
-		if (request.kind !== 'ack') continue;
-		for (const rhid of request.rhids) {
-			namesByRhid.set(rhid, (namesByRhid.get(rhid) ?? new Set()).add(hash));
-		}
-	}
-	if (namesByRhid.size === 0 || !trustsRequests(gateway)) return false;
-	let hasConfirmed = false;
-	for (const { grantId, login } of await app.access.unconfirmedGrants(gateway)) {
-		const names = namesByRhid.get(rhidOf(login, gateway.secret ?? '') ?? '');
-		if (names && matchesName(login, names) && (await app.access.confirm(gateway, grantId))) {
-			hasConfirmed = true;
-		}
-	}
-	return hasConfirmed;
 }
 
 /** A grant counts as fetched if one of the requests has its gateway's name. */
@@ -115,19 +87,13 @@ async function itemsFor(
 ): Promise<string> {
 	const { access, clock } = app;
 	const faskey = gateway.secret ?? '';
-	const namesOf = (...kinds: AuthmonRequest['kind'][]) =>
-		new Set(requests.filter(({ request }) => kinds.includes(request.kind)).map(({ hash }) => hash));
-	const names = namesOf('view', 'list');
+	const fetches = requests.filter(({ request }) => request === 'fetch');
+	const names = new Set(fetches.map(({ hash }) => hash));
 	if (names.size === 0) return '';
 	const grants = await access.fetchGrants(gateway, MAX_ITEMS, (login) => {
 		if (rhidOf(login, faskey) === null) return 'none';
 		return matchesName(login, names) ? 'sent' : 'listed';
 	});
-	// authmon does not acknowledge a `list`.
-	const listers = namesOf('list');
-	for (const { grantId, login } of grants) {
-		if (trustsRequests(gateway) && matchesName(login, listers)) await access.confirm(gateway, grantId);
-	}
 	return formatItems(grants, faskey, clock.now());
 }
 

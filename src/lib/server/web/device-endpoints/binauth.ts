@@ -3,6 +3,7 @@ import { normaliseMac } from '#lib/domain/mac.ts';
 import { readBody } from '#lib/server/api/http/read-body.ts';
 import { openndsLimits } from '#lib/server/gateways/held-limits.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
 import { authenticateGateway } from './bearer.ts';
 
 const MAX_BODY_BYTES = 8 * 1024;
@@ -45,15 +46,14 @@ async function answer(event: RequestEvent<{ gateway: string }>): Promise<Respons
 	}
 	if (method === 'ndsctl_auth') {
 		if (gateway.settings.level !== 4) return text('', 400);
-		if (!gateway.settings.binauthConfirms) await gateways.learn(gateway, { binauthConfirms: true });
-		const isConfirmed = await access.confirmClient(gateway, device);
+		const isConfirmed = await access.confirmDevice(gateway, sha256(token));
 		return new Response(null, { status: isConfirmed ? 204 : 404 });
 	}
 	if (method !== 'auth_client') return text('', 400);
 	// Scripts of earlier versions take only the seconds, and ask for nothing else.
 	const takesLimits = fields.get('limits') === '1';
 	const holdsLimits = countOf(fields, 'version') >= HOLDS_LIMITS;
-	if (holdsLimits && !gateway.settings.binauthLimits) await gateways.learn(gateway, { binauthLimits: true });
+	if (holdsLimits && !gateway.settings.binauthLimits) await gateways.learnLimits(gateway);
 	const admitted = await access.admitClient(gateway, device);
 	if (admitted === null) return text('', 403);
 	const { seconds, speed, dataLeft } = admitted;

@@ -10,7 +10,7 @@ import * as store from './store.ts';
 
 type Login = Readonly<Record<string, string>>;
 
-type FetchedGrant = DeviceLogin & { grantId: number; untilMs: number };
+type FetchedGrant = DeviceLogin & { untilMs: number };
 
 /** The use of a device in an answer: none, listed without effect, or sent to the gateway. */
 type DeliveryOf = (login: Login) => 'none' | 'listed' | 'sent';
@@ -43,7 +43,7 @@ export async function fetchGrants(
 		if (!pass || grant.requested_end_at === null) continue;
 		const device = await loginOf(context, grant, pass);
 		if (deliveryOf(device.login) === 'none') continue;
-		found.push({ ...device, grantId: grant.id, untilMs: grant.requested_end_at });
+		found.push({ ...device, untilMs: grant.requested_end_at });
 	}
 	return found;
 }
@@ -68,24 +68,31 @@ async function fetchGrant(
 	const untilMs = await desiredEnd(context, grant, gateway, pass);
 	const to = { requested_end_at: untilMs, updated_at };
 	const isStored = delivery === 'listed' || (await store.changeWanted(database.db, from, to));
-	return isStored ? { ...device, grantId: grant.id, untilMs } : null;
+	return isStored ? { ...device, untilMs } : null;
 }
 
-export async function unconfirmedGrants(
-	{ database, captiveSessions }: AccessContext,
-	gateway: RegisteredGateway
-): Promise<Pick<FetchedGrant, 'grantId' | 'login'>[]> {
-	const grants = await gatewayStore.newestWaitingAt(database.db, gateway.id, MAX_UNCONFIRMED);
-	return Promise.all(
-		grants.map(async ({ id, captive_session_id: captiveSessionId }) => ({
-			grantId: id,
-			login: captiveSessionId === null ? {} : await captiveSessions.loginOf(captiveSessionId)
-		}))
-	);
+/**
+ * Confirms the fetched grants of a device that openNDS has connected for authmon (level 4). Returns false if one was not
+ * fetched: the device came back to the portal meanwhile, and a later report counts.
+ * @param hid hash of the device's token
+ */
+export async function confirmDevice(
+	context: AccessContext,
+	gateway: RegisteredGateway,
+	hid: string
+): Promise<boolean> {
+	const { database, captiveSessions } = context;
+	let isConfirmed = true;
+	for (const grant of await gatewayStore.newestWaitingAt(database.db, gateway.id, MAX_UNCONFIRMED)) {
+		if (grant.captive_session_id === null) continue;
+		const login = await captiveSessions.loginOf(grant.captive_session_id);
+		if (login['hid'] === hid && !(await confirmFetched(context, gateway, grant.id))) isConfirmed = false;
+	}
+	return isConfirmed;
 }
 
 /** Stores that a gateway carried out a fetched grant. Returns false if the grant does not count any more. */
-export async function confirmFetched(
+async function confirmFetched(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	grantId: number
