@@ -40,7 +40,7 @@ import { createNotifications } from './notifications/notifications.ts';
 import { createPersonalData } from './personal-data/personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
-import { REFUND_JOB } from './billing/payments/context.ts';
+import { REFUND_JOB } from './billing/context.ts';
 import { createPayments } from './billing/payments/payments.ts';
 import { createQuota } from './portal/quota.ts';
 import { createMapRouters } from './map/map-routers.ts';

@@ -319,7 +319,7 @@ describe('openNDS', () => {
 		const usage = (more: Record<string, string>, user = 's1') =>
 			ndsctlController.usage(
 				{
-					...{ user, password: '', mac: client.mac, login: {}, maxDevices: 1, mayBeUnmarked: false },
+					...{ user, password: '', mac: client.mac, login: {}, maxDevices: 1 },
 					...{ speed: { down: null, up: null }, dataLeft: 1 }
 				},
 				{ loginHosts: [], secret: null, credentials: {}, settings: {}, installation: '' },

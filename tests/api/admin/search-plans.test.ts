@@ -1,7 +1,7 @@
 /** The queries behind the administrator's searches and the page of a router: no page costs more as the tables grow. */
 import { describe, expect, it } from 'vitest';
 import { searchAudit, usedActions, type AuditFilter } from '../../../src/lib/server/audit/search.ts';
-import { REFUND_JOB } from '../../../src/lib/server/billing/payments/context.ts';
+import { REFUND_JOB } from '../../../src/lib/server/billing/context.ts';
 import {
 	newestPayments,
 	notConnected,

@@ -53,10 +53,10 @@ describe('settings', () => {
 			const gateways = createGateways(database, systemClock, createSecrets(SECRET));
 			const before = await gateways.byName(name);
 			expect((await set(name, '--level', '4')).code).toBe(0);
-			if (before) await gateways.learn(before, { binauthLimits: true });
+			if (before) await gateways.learnLimits(before);
 			expect((await gateways.byName(name))?.settings).toEqual({ level: 4 });
 			const after = await gateways.byName(name);
-			if (after) await gateways.learn(after, { binauthLimits: true });
+			if (after) await gateways.learnLimits(after);
 			expect((await gateways.byName(name))?.settings.binauthLimits).toBe(true);
 		} finally {
 			await database.close();

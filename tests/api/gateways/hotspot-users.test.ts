@@ -243,42 +243,6 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(hotspot.user(user)).toEqual(before);
 			expect(hotspot.isOnline(user)).toBe(true);
 		});
-
-		it('keep an unmarked user of an older version apart', async () => {
-			const { api } = fixture();
-			const session = await order();
-			const user = `s${session.id}`;
-			hotspot.byHand(user, { password: 'of-another', comment: 'Airtill' });
-			const before = { ...hotspot.user(user) };
-			await api.pay(session);
-			await eventually('the grant says why', async () =>
-				String((await grants(session.id))[0]?.['last_error']).includes(`"${user}"`)
-			);
-			expect(hotspot.user(user)).toEqual(before);
-		});
-	});
-
-	it('adds time to an unmarked user of the version before, and ends it', async () => {
-		const [told, ended] = [await buy(), await buy()];
-		for (const { id } of [told, ended]) {
-			await fixture().sql.run('update grants set is_marked = 0 where pass_id = ?', id);
-			hotspot.byHand(`s${id}`, { comment: 'Airtill' });
-			expect(hotspot.user(`s${id}`)?.['comment']).toBe('Airtill');
-		}
-		const { api } = fixture();
-		const more = await api.createSession({
-			router_id: ROUTER_OS_ROUTER,
-			phone: numberEnding('008'),
-			extends_session_id: told.id
-		});
-		await api.getPayment((await api.pay(more)).id, 20);
-		const limit = () => Number(hotspot.user(`s${told.id}`)?.['limit-uptime']?.replace('s', ''));
-		await eventually('it is told', async () => limit() > 90 * 60);
-		expect(hotspot.user(`s${told.id}`)?.['comment']).toMatch(/^Airtill [0-9a-f]{8}$/);
-		for (const { id } of [told, ended]) {
-			await api.endSession(id);
-			await eventually('it is gone', async () => hotspot.user(`s${id}`) === null);
-		}
 	});
 
 	it("keeps an owner's own user of the same name, and stores the reason in the grant", async () => {

@@ -271,7 +271,7 @@ describe('openNDS', () => {
 		await ndsctlController.authorize(
 			{
 				...{ user: 's1', password: '', mac: client.mac, login: { hid: sha256('abc') }, maxDevices: 1 },
-				...{ speed: { down: 2000, up: null }, dataLeft: null, mayBeUnmarked: false }
+				...{ speed: { down: 2000, up: null }, dataLeft: null }
 			},
 			60 * MINUTE,
 			{ loginHosts: [], secret: null, credentials: {}, settings: {}, installation: '' },

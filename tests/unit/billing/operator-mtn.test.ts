@@ -330,8 +330,8 @@ describe('answers that no operator’s page shows', () => {
 			open: async () => {},
 			send: async ({ url }) =>
 				url.endsWith('/token/')
-					? { kind: 'answer', status: 200, headers: {}, text: '{"access_token":"t","expires_in":"3600"}' }
-					: { kind: 'answer', status, headers, text },
+					? { kind: 'response', status: 200, headers: {}, text: '{"access_token":"t","expires_in":"3600"}' }
+					: { kind: 'response', status, headers, text },
 			stop: async () => {}
 		};
 		adapter = make();

@@ -32,7 +32,7 @@ function slowTransport() {
 			asked.push(url);
 			await new Promise((resolve) => setTimeout(resolve, 5_000));
 			const text = JSON.stringify({ totalCount: 10_000, data: [{ id: '1', name: 'other' }] });
-			return { kind: 'answer', status: 200, headers: {}, text };
+			return { kind: 'response', status: 200, headers: {}, text };
 		},
 		run: () => Promise.reject(new Error('no program')),
 		now: () => 0

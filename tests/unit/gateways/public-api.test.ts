@@ -31,6 +31,6 @@ it.each([
 
 it('without this rule the receiver would be reached', async () => {
 	const http = createHttpClient({ timeoutMs: 2_000 });
-	expect(await http.send(request('127.0.0.1'))).toMatchObject({ kind: 'answer' });
+	expect(await http.send(request('127.0.0.1'))).toMatchObject({ kind: 'response' });
 	await http.stop();
 });

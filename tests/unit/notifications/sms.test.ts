@@ -30,7 +30,7 @@ describe('the generic provider', () => {
 			stop: async () => {},
 			send: async (request: HttpRequest) => {
 				requests.push(request);
-				return { kind: 'answer', status: 200, headers: {}, text: '' } as const;
+				return { kind: 'response', status: 200, headers: {}, text: '' } as const;
 			}
 		};
 		const provider = httpProvider({ kind: 'http', url: 'http://modem.local/send/', headers, body }, http);

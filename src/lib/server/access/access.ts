@@ -6,7 +6,7 @@ import { accepted, authorize } from '../radius/authorize.ts';
 import { applyPassEnd } from '../radius/connections.ts';
 import { probeRadiusGateway } from '../radius/probe.ts';
 import { createPskCandidates } from '../radius/psk-candidates.ts';
-import { admitClient, confirmClient, endClient } from './binauth.ts';
+import { admitClient, confirmClient, endClient } from './nds-clients.ts';
 import { deviceState } from './device-slots/device-state.ts';
 import {
 	ACTIVATION_JOB,
@@ -14,10 +14,9 @@ import {
 	CONNECTION_JOB,
 	GATEWAY_JOB,
 	GRANT_JOB,
-	ROUTER_JOB
+	AWAIT_ROUTER_JOB
 } from './job-kinds.ts';
-import { activationTimeout } from './provisioning/activation-timeout.ts';
-import { awaitRouter } from './provisioning/await-router.ts';
+import { activationTimeout, awaitRouter } from './provisioning/begin-pass.ts';
 import { refundUnconfirmed } from './provisioning/refund-unconfirmed.ts';
 import type { PassRow } from './passes/passes.ts';
 import type { AccessContext } from './provisioning/context.ts';
@@ -69,7 +68,7 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 			[GRANT_JOB]: bind(applyGrant),
 			[GATEWAY_JOB]: bind(gatewayAdded),
 			[ACTIVATION_JOB]: bind(activationTimeout),
-			[ROUTER_JOB]: bind(awaitRouter),
+			[AWAIT_ROUTER_JOB]: bind(awaitRouter),
 			[UNCONFIRMED_JOB]: bind(refundUnconfirmed),
 			[CONNECTION_JOB]: bind(applyPassEnd)
 		}

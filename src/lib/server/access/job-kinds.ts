@@ -4,8 +4,8 @@ export const GRANT_JOB = 'access.grant';
 export const GATEWAY_JOB = 'access.gateway';
 /** Refunds a pass that no gateway confirmed in time; its subject is the pass. */
 export const ACTIVATION_JOB = 'access.activating';
-/** Starts a pass that waits for its router to respond; its subject is the pass. */
-export const ROUTER_JOB = 'access.sign';
+/** Starts a pass that waits for its router to respond; its subject is the pass. Stored jobs have this kind. */
+export const AWAIT_ROUTER_JOB = 'access.sign';
 /** Checks whether a gateway knows time that started without its confirmation; its subject is the session. */
 export const UNCONFIRMED_JOB = 'access.added';
 /** Ends or extends a connection that a gateway reports; its subject is the connection. */

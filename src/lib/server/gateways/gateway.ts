@@ -143,8 +143,6 @@ export interface DeviceLogin {
 	speed: Speed;
 	/** Bytes that the pass has left; null without a limit. */
 	dataLeft: number | null;
-	/** The user's comment at the gateway may lack the installation id. */
-	mayBeUnmarked: boolean;
 }
 
 /** Reports that a gateway did not apply a command. The message is for people and has no secrets. */

@@ -3,7 +3,6 @@ import { binder } from '../platform/bind.ts';
 import type { Clock } from '../platform/clock.ts';
 import { GATEWAY_KEY_PATTERN } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
-import type { GatewaySettings } from './gateway.ts';
 import { namesDevices, openGateway, settingsOf, type RegisteredGateway } from './gateway-record.ts';
 import { recordStatus } from './health/record-status.ts';
 import { addGateway, gatewaysOfSite, rotateGateway, setGateway, type GatewaysContext } from './register.ts';
@@ -49,9 +48,9 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		recordStatus: bind(recordStatus),
 		set: bind(setGateway),
 		rotate: bind(rotateGateway),
-		/** Keeps what the BinAuth script of an openNDS has shown of itself. Its next request shows it again. */
-		learn: (gateway: RegisteredGateway, learned: Pick<GatewaySettings, 'binauthLimits'>) =>
-			store.updateSettings(db, gateway, JSON.stringify({ ...gateway.settings, ...learned })),
+		/** Keeps that the BinAuth script of an openNDS sets limits. Its next request shows it again. */
+		learnLimits: (gateway: RegisteredGateway) =>
+			store.updateSettings(db, gateway, JSON.stringify({ ...gateway.settings, binauthLimits: true })),
 		remove: store.removeGateway
 	};
 }

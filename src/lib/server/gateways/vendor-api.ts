@@ -39,7 +39,7 @@ export async function callVendorApi(
 		},
 		facts.settings
 	);
-	if (outcome.kind === 'answer') {
+	if (outcome.kind === 'response') {
 		const { status, headers } = outcome;
 		return { status, headers, body: parsed(outcome.text) };
 	}

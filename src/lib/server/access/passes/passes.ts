@@ -6,7 +6,7 @@ import { wifiPassword } from '#lib/server/platform/ids.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import { isOpen } from './pass-state.ts';
-import { openPassword, sealPassword } from './passwords.ts';
+import { unsealPassword, sealPassword } from './passwords.ts';
 import * as store from './store.ts';
 
 export type PassRow = store.PassRow;
@@ -55,7 +55,7 @@ export function createPasses(context: PassesContext) {
 		eraseIfOver: bind(eraseIfOver),
 		/** @throws Error when the password was erased */
 		passwordOf(pass: PassRow): string {
-			const password = openPassword(secrets, pass);
+			const password = unsealPassword(secrets, pass);
 			if (password === null) throw new Error(`Pass ${pass.id} has no password`);
 			return password;
 		},

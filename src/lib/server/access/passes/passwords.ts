@@ -10,7 +10,7 @@ const contextOf = ({ id, password_session_id: sessionId }: Pick<PassRow, 'id' | 
 export const SEALED_PASSWORDS = sealedTable<PassRow>('passes', ['id'], { password_sealed: contextOf });
 
 /** Returns null when the password was erased. @throws Error when the secret or the pass does not match */
-export const openPassword = (secrets: Secrets, pass: PassRow): string | null =>
+export const unsealPassword = (secrets: Secrets, pass: PassRow): string | null =>
 	pass.password_sealed === null ? null : secrets.decrypt(pass.password_sealed, contextOf(pass));
 
 export const sealPassword = (secrets: Secrets, id: number, password: string) => ({
@@ -23,7 +23,7 @@ export async function canReadPasswords(queries: Queries, secrets: Secrets): Prom
 	const pass = await newestWithPassword(queries);
 	if (!pass) return null;
 	try {
-		return openPassword(secrets, pass) !== null;
+		return unsealPassword(secrets, pass) !== null;
 	} catch {
 		return false;
 	}

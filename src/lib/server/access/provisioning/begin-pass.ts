@@ -2,20 +2,23 @@ import type { SessionProvisioning } from '#lib/server/billing/sessions/sessions.
 import type { Tx } from '#lib/server/db/database.ts';
 import { namesDevices } from '#lib/server/gateways/gateways.ts';
 import { isUnresponsive } from '#lib/server/routers/routers.ts';
-import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, UNCONFIRMED_JOB, ROUTER_JOB } from '../job-kinds.ts';
+import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, UNCONFIRMED_JOB, AWAIT_ROUTER_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
-import { AWAIT_ROUTER_MS } from './await-router.ts';
-import type { PlanContext } from './context.ts';
+import { find } from '../passes/store.ts';
+import type { AccessContext, PlanContext } from './context.ts';
 import { devicesOf } from './devices.ts';
-import { passChanged, requestGrant, type GrantSubject } from './request-grant.ts';
-import { grantsDevices, signsInItself, targetsAt } from './targets.ts';
+import * as store from './grants/store.ts';
+import { passChanged, releaseGrants, requestGrant, type GrantSubject } from './request-grant.ts';
+import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets.ts';
+
+const AWAIT_ROUTER_MS = 5_000;
 
 /** The part of provisioning that sessions use. It needs no sessions, so it is created before them. */
 export const createProvisioning = (context: PlanContext): SessionProvisioning => ({
-	begin: (trx, pass) => beginPass(context, trx, pass),
-	changed: (trx, passId) => passChanged(context, trx, passId),
+	requestGrants: (trx, pass) => beginPass(context, trx, pass),
+	syncGateways: (trx, passId) => passChanged(context, trx, passId),
 	// Scheduled even if no gateway needs a grant yet: the device may move to one that does.
-	added: (trx, { id }, startsAt) =>
+	checkAddedTime: (trx, { id }, startsAt) =>
 		context.jobs.schedule(trx, UNCONFIRMED_JOB, id, startsAt + ACTIVATION_TIMEOUT_MS)
 });
 
@@ -41,10 +44,63 @@ async function beginPass(context: PlanContext, trx: Tx, pass: PassRow): Promise<
 	// Only grants at the device's own gateway delay the start.
 	if (subjects.length === 0 || signsInItself(brought[0] ?? null, targets)) {
 		if (!isUnresponsive(await routers.findOrThrow(trx, pass.router_id))) return null;
-		await jobs.schedule(trx, ROUTER_JOB, pass.id, now + AWAIT_ROUTER_MS);
+		await jobs.schedule(trx, AWAIT_ROUTER_JOB, pass.id, now + AWAIT_ROUTER_MS);
 	}
 	const until = now + ACTIVATION_TIMEOUT_MS;
 	// A separate job, because grants are deleted with their gateway.
 	await jobs.schedule(trx, ACTIVATION_JOB, pass.id, until);
 	return until;
+}
+
+/**
+ * Starts a pass that needs no grant (RADIUS) as soon as its router responds (job AWAIT_ROUTER_JOB). The portal
+ * sells under the same condition. Otherwise ACTIVATION_JOB refunds the pass.
+ * @returns when to run again, or null when the pass does not wait
+ */
+export async function awaitRouter(context: AccessContext, passId: number): Promise<number | null> {
+	const { database, clock, jobs, routers, sessions } = context;
+	const next = await database.transact(async (trx) => {
+		const pass = await find(trx, passId);
+		if (!pass || pass.activating_until === null) return null;
+		if (isUnresponsive(await routers.findOrThrow(trx, pass.router_id))) return clock.now() + AWAIT_ROUTER_MS;
+		// If the device's gateway needs a grant, its confirmation starts the time.
+		const newest = await newestDevice(context, trx, pass);
+		const wanted = (await store.openGrantsOf(trx, passId)).filter((one) => one.released_at === null);
+		if (newest && wanted.some((one) => one.gateway_id === newest.gateway_id)) return null;
+		await sessions.startTime(trx, pass);
+		return null;
+	});
+	jobs.nudge();
+	return next;
+}
+
+/**
+ * Refunds a pass that no gateway confirmed within ten minutes (job ACTIVATION_JOB). Releases its grants.
+ *
+ * Lost answer: a gateway may have let the device in. The buyer still gets the refund, at the owner's expense.
+ * A gateway that is called disconnects the device. One that polls (openNDS level 4) cannot, because authmon
+ * only asks whom to let in. The device then stays online until the end that was sent. A late acknowledgement
+ * is answered but starts no time.
+ * No refund possible: a person decides (`refund_not_supported`). Time that starts later would run without its
+ * buyer.
+ * @returns when to run again, or null when the pass does not wait
+ */
+export async function activationTimeout(context: AccessContext, passId: number): Promise<number | null> {
+	const { database, clock, jobs, passes, sessions, payments } = context;
+	const next = await database.transact(async (trx) => {
+		const until = (await find(trx, passId))?.activating_until ?? null;
+		if (until === null) return null;
+		const latest = clock.now() + ACTIVATION_TIMEOUT_MS;
+		// All jobs wake when the clock is set back. The buyer must not wait the extra hours.
+		if (until > latest) await passes.setActivationDeadline(trx, passId, latest);
+		if (clock.now() < until) return Math.min(until, latest);
+		for (const { id, payment_id: paymentId } of await sessions.cancelWaiting(trx, passId)) {
+			if (paymentId === null) throw new Error(`Session ${id} waited for its gateway unpaid`);
+			await payments.refundUnprovisioned(trx, paymentId);
+		}
+		await releaseGrants(context, trx, passId);
+		return null;
+	});
+	jobs.nudge();
+	return next;
 }

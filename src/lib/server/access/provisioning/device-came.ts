@@ -2,7 +2,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { othersWithSlot } from '../device-slots/device-slots.ts';
 import { allSlots } from '../device-slots/store.ts';
-import { ACTIVATION_TIMEOUT_MS, ROUTER_JOB, UNCONFIRMED_JOB } from '../job-kinds.ts';
+import { ACTIVATION_TIMEOUT_MS, AWAIT_ROUTER_JOB, UNCONFIRMED_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
 import type { AccessContext } from './context.ts';
 import { devicesOf } from './devices.ts';
@@ -26,7 +26,7 @@ export async function deviceCame(
 	const brought = await devicesOf(trx, pass, clock.now());
 	const [last = null] = brought;
 	// The buyer may have paid before the device came. The pass may wait for another gateway.
-	if (signsInItself(last, targets)) await jobs.schedule(trx, ROUTER_JOB, pass.id, clock.now());
+	if (signsInItself(last, targets)) await jobs.schedule(trx, AWAIT_ROUTER_JOB, pass.id, clock.now());
 	await requestUsers(context, trx, pass, targets, isOnline ? null : (last?.gateway_id ?? null));
 	const newest = brought.find((one) => grantsDevices(targets, one.gateway_id));
 	if (!newest) return;

@@ -32,7 +32,7 @@ export async function requestGrant(
 	const { id } = await store.insertGrant(trx, {
 		...{ ...to, pass_id: passId, gateway_id: gatewayId, mac, created_at: now },
 		...{ state: 'granting', requested_end_at: null, granted_at: null, released_at: null, revoked_at: null },
-		...{ unanswered_at: null, is_marked: 1, last_error: null }
+		...{ unanswered_at: null, last_error: null }
 	});
 	await jobs.schedule(trx, GRANT_JOB, id, now);
 }

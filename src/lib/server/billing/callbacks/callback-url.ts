@@ -1,11 +1,11 @@
 import { equalSecrets, hmac } from '#lib/server/platform/secrets.ts';
-import type { PaymentsContext } from '../payments/context.ts';
+import type { BillingContext } from '../context.ts';
 
 /**
  * Callback addresses: one per payment and refund, or one per operator that takes the address in its portal.
  * The token is derived from the secret: nobody can guess it, and it needs no column.
  */
-type AddressContext = Pick<PaymentsContext, 'secrets' | 'config'>;
+type AddressContext = Pick<BillingContext, 'secrets' | 'config'>;
 
 /** Hex: base64url could spell words that Daraja asks to avoid in addresses (`exe`, `sql`). */
 const tokenWith = (key: Buffer, subject: string): string =>

@@ -1,7 +1,7 @@
 import { formatMinor } from '#lib/domain/money.ts';
 import type { CallbackClaim, CallbackHint, RawCallback } from '../operators/operator.ts';
 import { isOurs } from './callback-url.ts';
-import { RECONCILE_JOB, REFUND_JOB, type PaymentsContext } from '../payments/context.ts';
+import { RECONCILE_JOB, REFUND_JOB, type BillingContext } from '../context.ts';
 import { keepCallback } from './messages.ts';
 import * as store from '../payments/store.ts';
 
@@ -26,7 +26,7 @@ const RECEIVED = { received: true };
 /** The payer has paid, even if the money was refunded since. */
 const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'] as const;
 
-export async function receiveCallback(context: PaymentsContext, callback: Callback): Promise<CallbackAnswer> {
+export async function receiveCallback(context: BillingContext, callback: Callback): Promise<CallbackAnswer> {
 	const adapter = context.operators.find(callback.operator);
 	if (!adapter || !isOurs(context, callback)) return null;
 	const isListed = context.config.callbackAddresses.get(adapter.id);
@@ -49,7 +49,7 @@ export async function receiveCallback(context: PaymentsContext, callback: Callba
 }
 
 async function ofPayment(
-	context: PaymentsContext,
+	context: BillingContext,
 	payment: store.PaymentRow,
 	hint: CallbackHint,
 	body: string
@@ -73,7 +73,7 @@ async function ofPayment(
  * amount differs from the settled one.
  */
 async function completeReceipt(
-	{ database, reviews }: PaymentsContext,
+	{ database, reviews }: BillingContext,
 	id: number,
 	{ claimed, providerReference, amountMinor }: CallbackHint
 ): Promise<void> {
@@ -91,7 +91,7 @@ async function completeReceipt(
 
 /** @returns false if the refund does not exist */
 async function ofRefund(
-	context: PaymentsContext,
+	context: BillingContext,
 	reference: string,
 	hint: CallbackHint,
 	body: string
@@ -121,7 +121,7 @@ function isTrusted(
 }
 
 async function keepClaim(
-	context: PaymentsContext,
+	context: BillingContext,
 	table: 'payments' | 'refunds',
 	id: number,
 	{ claimed, operatorReference, providerReference, amountMinor, currency }: CallbackHint

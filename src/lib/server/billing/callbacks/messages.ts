@@ -1,6 +1,6 @@
 import type { OperatorMessagesTable } from '#lib/server/db/schema.ts';
 import type { StatusOutcome, SubmitOutcome } from '../operators/operator.ts';
-import type { PaymentsContext } from '../payments/context.ts';
+import type { BillingContext } from '../context.ts';
 import type { PaymentRow } from '../payments/store.ts';
 import * as store from './store.ts';
 
@@ -33,10 +33,10 @@ export function redactMessage(raw: string, phone: string): string {
 		.replace(/\d{8,}/g, (digits) => (isNumber(digits) ? `…${digits.slice(-4)}` : digits));
 }
 
-export const keepMessage = (context: PaymentsContext, payment: Payment, message: Message): Promise<void> =>
+export const keepMessage = (context: BillingContext, payment: Payment, message: Message): Promise<void> =>
 	store.insertMessage(context.database.unsynced, rowOf(context, payment, message));
 
-const rowOf = ({ clock }: PaymentsContext, { id, phone }: Payment, { raw, ...message }: Message) => ({
+const rowOf = ({ clock }: BillingContext, { id, phone }: Payment, { raw, ...message }: Message) => ({
 	...message,
 	payment_id: id,
 	raw: redactMessage(raw, phone),
@@ -45,7 +45,7 @@ const rowOf = ({ clock }: PaymentsContext, { id, phone }: Payment, { raw, ...mes
 
 /** Returns false, and keeps nothing, if the last message of this kind had the same outcome. */
 export async function keepWhenNew(
-	context: PaymentsContext,
+	context: BillingContext,
 	payment: Payment,
 	message: Message
 ): Promise<boolean> {
@@ -60,7 +60,7 @@ export const MERCHANT_ERROR = 'merchant_error';
 
 /** Keeps a submission, or a status read with a new outcome. Warns of a MERCHANT_ERROR, which is its own outcome. */
 export async function keepAnswer(
-	context: PaymentsContext,
+	context: BillingContext,
 	payment: Payment & { operator: string },
 	kind: 'submit' | 'status',
 	answer: SubmitOutcome | StatusOutcome
@@ -78,7 +78,7 @@ export async function keepAnswer(
 
 /** Stores about MAX_CALLBACKS per payment. Only logs a failure: the callback has already taken effect. */
 export async function keepCallback(
-	context: PaymentsContext,
+	context: BillingContext,
 	payment: Payment,
 	outcome: string,
 	raw: string

@@ -12,7 +12,7 @@ type TokenOutcome =
 export type FetchedToken =
 	Exclude<TokenOutcome, { kind: 'token' }> | { kind: 'token'; value: string; expiresInSeconds: number };
 
-export type OperatorResponse = Extract<HttpOutcome, { kind: 'answer' }>;
+export type OperatorResponse = Extract<HttpOutcome, { kind: 'response' }>;
 /** `refused` and `unavailable` are about the token: the request was not sent. */
 export type AuthorisedOutcome = HttpOutcome | Exclude<TokenOutcome, { kind: 'token' }>;
 
@@ -51,7 +51,7 @@ export function tokenResponse(
 	outcome: AuthorisedOutcome
 ): OperatorResponse | Exclude<FetchedToken, { kind: 'token' }> {
 	if (outcome.kind === 'failure') return { kind: 'unavailable', cause: outcome.cause };
-	if (outcome.kind !== 'answer') return outcome;
+	if (outcome.kind !== 'response') return outcome;
 	const { status, text } = outcome;
 	if (status === 200) return outcome;
 	if (status !== 400 && status !== 401 && status !== 403)
@@ -68,7 +68,7 @@ export function tokenResponse(
 
 async function fetchToken({ http, tokenRequest, usualTokenSeconds }: ClientOptions): Promise<FetchedToken> {
 	const answer = tokenResponse(await http.send(tokenRequest));
-	if (answer.kind !== 'answer') return answer;
+	if (answer.kind !== 'response') return answer;
 	const body = jsonObject(answer.text);
 	const value = textMember(body, 'access_token');
 	if (!value) return { kind: 'unavailable', cause: 'the response has no token' };
@@ -104,7 +104,7 @@ export function createClient(options: ClientOptions) {
 				...request,
 				headers: { ...headers, ...request.headers, authorization }
 			});
-			if (outcome.kind !== 'answer' || !isTokenRefusal(outcome)) return outcome;
+			if (outcome.kind !== 'response' || !isTokenRefusal(outcome)) return outcome;
 			tokens.drop(token.value);
 			if (attempt === 2) return outcome;
 		}

@@ -33,7 +33,7 @@ export const reasonIn = (
 	otherwise: FailureReason
 ): FailureReason => (Object.hasOwn(reasons, code ?? '') ? reasons[code ?? ''] : undefined) ?? otherwise;
 
-type Unanswered = Exclude<AuthorisedOutcome, { kind: 'answer' }>;
+type Unanswered = Exclude<AuthorisedOutcome, { kind: 'response' }>;
 
 /** Converts the outcome of a payment or refund request without a response. */
 export function unanswered(name: string, outcome: Unanswered): SubmitOutcome {

@@ -6,7 +6,7 @@ import { isRefundable, refundForOwner } from '../refunds/refund-for-owner.ts';
 import { refundPayment } from '../refunds/refunds.ts';
 import { decide, evidenceOf } from '../reviews/decisions.ts';
 import { checkStatement } from '../statements/statement.ts';
-import { RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
+import { RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
 import { listPayments, merchantErrors, newestPayments, readPayment } from './read-payment.ts';
 import { reconcilePayment } from './reconcile.ts';
 import { refundUnprovisioned } from './settlement.ts';
@@ -20,7 +20,7 @@ import { submitPayment } from './submission.ts';
  */
 export type Payments = ReturnType<typeof createPayments>;
 
-export function createPayments(context: PaymentsContext) {
+export function createPayments(context: BillingContext) {
 	const bind = binder(context);
 	return {
 		start: binder({ ...context, turns: new Map() })(startPayment),

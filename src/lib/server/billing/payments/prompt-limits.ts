@@ -2,7 +2,7 @@ import { DAY_MS } from '#lib/format/time.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { hmac } from '#lib/server/platform/secrets.ts';
-import type { PaymentsContext } from './context.ts';
+import type { BillingContext } from '../context.ts';
 import * as store from './store.ts';
 
 /**
@@ -45,12 +45,12 @@ export async function inTurn<T>(turns: Turns, network: string | null, work: () =
 	}
 }
 
-export const hashNetwork = ({ secrets }: PaymentsContext, address: string | null): string | null =>
+export const hashNetwork = ({ secrets }: BillingContext, address: string | null): string | null =>
 	address === null ? null : hmac(secrets.derive('prompt-network', 32), address);
 
 /** Counts outside the transaction, because on PostgreSQL counts of many rows would make all payments conflict. */
 export const promptSource = async (
-	context: PaymentsContext,
+	context: BillingContext,
 	network: string | null
 ): Promise<PromptSource> => ({
 	network,
@@ -59,7 +59,7 @@ export const promptSource = async (
 
 /** @throws AppError with the time of the next try */
 export async function checkPrompts(
-	context: PaymentsContext,
+	context: BillingContext,
 	trx: Tx,
 	phone: string,
 	source: PromptSource
@@ -70,7 +70,7 @@ export async function checkPrompts(
 }
 
 async function checkNumber(
-	{ config }: PaymentsContext,
+	{ config }: BillingContext,
 	trx: Tx,
 	{ phone, network, now }: { phone: string; network: string | null; now: number }
 ): Promise<void> {
@@ -92,7 +92,7 @@ async function checkNumber(
  * A network may leave `maxUnpaidPrompts.network` unpaid, so that all guests of a venue can buy at once. If most of its
  * prompts stay unpaid, it may leave a tenth, and more for each payment.
  */
-async function networkRefusal(context: PaymentsContext, network: string): Promise<AppError | null> {
+async function networkRefusal(context: BillingContext, network: string): Promise<AppError | null> {
 	const { config, clock, database } = context;
 	const { db } = database;
 	const now = clock.now();
@@ -114,7 +114,7 @@ async function networkRefusal(context: PaymentsContext, network: string): Promis
 }
 
 /** True if so many prompts are unpaid in total that only networks with payments get more. */
-async function isCrowded({ config, database: { db } }: PaymentsContext, now: number): Promise<boolean> {
+async function isCrowded({ config, database: { db } }: BillingContext, now: number): Promise<boolean> {
 	const since = now - WINDOW_MS;
 	const isReached = async (most: number) => (await store.countUnpaidPrompts(db, since, most)) >= most;
 	if (!(await isReached(config.maxUnpaidPrompts.total))) return false;

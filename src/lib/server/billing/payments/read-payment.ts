@@ -5,7 +5,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { MERCHANT_ERROR } from '../callbacks/messages.ts';
 import { newestMessages } from '../callbacks/store.ts';
 import { paymentBody } from './body.ts';
-import type { PaymentsContext } from './context.ts';
+import type { BillingContext } from '../context.ts';
 import * as store from './store.ts';
 
 /** Waiting requests at a time; further ones get their response at once, and the client polls. */
@@ -14,7 +14,7 @@ const MAX_WAITING = 1_000;
 const READ_SHARED_MS = 250;
 const READ_MS = 2_000;
 
-async function find({ database }: PaymentsContext, caller: Caller, id: number): Promise<store.PaymentRow> {
+async function find({ database }: BillingContext, caller: Caller, id: number): Promise<store.PaymentRow> {
 	const row = await store.find(database.db, id);
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) {
 		throw new AppError('payment_not_found', 'There is no payment with this id.');
@@ -24,7 +24,7 @@ async function find({ database }: PaymentsContext, caller: Caller, id: number): 
 
 /** Returns the payment, or waits up to `wait.seconds` while it is pending. @throws `payment_not_found` */
 export async function readPayment(
-	context: PaymentsContext,
+	context: BillingContext,
 	caller: Caller,
 	id: number,
 	wait?: { seconds: number; signal: AbortSignal }
@@ -45,7 +45,7 @@ export async function readPayment(
 
 /** Lists the payments that an account started, newest first. */
 export async function listPayments(
-	{ database }: PaymentsContext,
+	{ database }: BillingContext,
 	{ accountId }: Pick<Caller, 'accountId'>,
 	search: Parameters<typeof store.ofAccount>[2]
 ) {
@@ -54,7 +54,7 @@ export async function listPayments(
 }
 
 /** Lists the newest payments, pending ones first, with our references at the operator. */
-export async function newestPayments({ database }: PaymentsContext, accountId: number, limit: number) {
+export async function newestPayments({ database }: BillingContext, accountId: number, limit: number) {
 	const newest = { after: null, limit };
 	const pending = await store.ofAccount(database.db, accountId, { ...newest, status: 'pending' });
 	const all = await store.ofAccount(database.db, accountId, newest);
@@ -68,7 +68,7 @@ export async function newestPayments({ database }: PaymentsContext, accountId: n
 const COUNTED_PAYMENTS = 5_000;
 
 /** Returns what operators said of our accounts in the last 24 hours, newest first. */
-export const merchantErrors = ({ database, clock }: PaymentsContext) =>
+export const merchantErrors = ({ database, clock }: BillingContext) =>
 	newestMessages(database.db, {
 		outcome: MERCHANT_ERROR,
 		since: clock.now() - DAY_MS,

@@ -1,6 +1,6 @@
 import type { StatusOutcome } from '../operators/operator.ts';
 import { claimOf } from '../callbacks/claims.ts';
-import type { PaymentsContext } from './context.ts';
+import type { BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
 import { keepAnswer, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from './poll-schedule.ts';
@@ -22,10 +22,10 @@ const NOT_FOUND_TIMES = 3;
 const NOT_FOUND_SECONDS = 2 * 60;
 
 /** Handles RECONCILE_JOB. @returns when to ask again, or null if the result is final */
-export async function reconcilePayment(context: PaymentsContext, id: number): Promise<number | null> {
+export async function reconcilePayment(context: BillingContext, id: number): Promise<number | null> {
 	const { database, clock } = context;
 	const payment = await store.find(database.db, id);
-	if (!payment || !isOpen(payment)) return null;
+	if (!payment || !isUnsettled(payment)) return null;
 	if (payment.submit_state === 'created' && payment.submitted_at === null) {
 		// Still in the outbox; a failed one will never be sent.
 		return payment.status === 'pending' ? clock.now() + delay(context, payment) : null;
@@ -63,13 +63,13 @@ export async function reconcilePayment(context: PaymentsContext, id: number): Pr
 }
 
 /** The payer may still be charged, or may have been charged without our knowledge. */
-const isOpen = (payment: store.PaymentRow) =>
+const isUnsettled = (payment: store.PaymentRow) =>
 	payment.status === 'pending' || payment.status === 'expired' || payment.status === 'failed';
 
 /** False if the operator refused the request and queued nothing. */
 const mayBeThere = ({ submit_state }: store.PaymentRow) => submit_state !== 'refused';
 
-async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise<StatusOutcome> {
+async function ask(context: BillingContext, payment: store.PaymentRow): Promise<StatusOutcome> {
 	const claim = claimOf(payment);
 	try {
 		const outcome = await context.operators.byId(payment.operator).readStatus({
@@ -96,12 +96,12 @@ async function ask(context: PaymentsContext, payment: store.PaymentRow): Promise
  * harmless. Otherwise the payment fails only after the operator had time to catch up. Reads continue in both
  * cases: an operator may be slower than it says.
  */
-async function notFound(context: PaymentsContext, payment: store.PaymentRow): Promise<void> {
+async function notFound(context: BillingContext, payment: store.PaymentRow): Promise<void> {
 	const { database, clock, operators } = context;
 	const count = payment.not_found_count + 1;
 	await store.update(database.db, payment.id, { not_found_count: count });
 	const current = await store.find(database.db, payment.id);
-	if (!current || !isOpen(current) || current.submit_state !== 'uncertain') return;
+	if (!current || !isUnsettled(current) || current.submit_state !== 'uncertain') return;
 	const { resubmitSameReferenceSafe, notFoundFinalSeconds } = operators.byId(payment.operator).capabilities;
 	if (resubmitSameReferenceSafe && current.status === 'pending') {
 		if (clock.now() < current.expires_at) await resubmit(context, payment.id);
@@ -113,14 +113,14 @@ async function notFound(context: PaymentsContext, payment: store.PaymentRow): Pr
 	}
 }
 
-async function next(context: PaymentsContext, id: number, outcome: StatusOutcome): Promise<number | null> {
+async function next(context: BillingContext, id: number, outcome: StatusOutcome): Promise<number | null> {
 	const { database, clock, config } = context;
 	let payment = await store.find(database.db, id);
 	if (payment?.status === 'pending' && payment.expires_at <= clock.now()) {
 		await settleExpired(context, id);
 		payment = await store.find(database.db, id);
 	}
-	if (!payment || !isOpen(payment)) return null;
+	if (!payment || !isUnsettled(payment)) return null;
 	const age = clock.now() - payment.created_at;
 	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
 	if (payment.submit_state === 'refused' && isUnknown) return null;
@@ -140,7 +140,7 @@ async function next(context: PaymentsContext, id: number, outcome: StatusOutcome
 const isDenied = (payment: store.PaymentRow, outcome: StatusOutcome) =>
 	outcome.kind === 'failed' || (outcome.kind === 'not_found' && payment.submit_state === 'uncertain');
 
-function delay(context: PaymentsContext, payment: store.PaymentRow): number {
+function delay(context: BillingContext, payment: store.PaymentRow): number {
 	return nextPollDelayMs({
 		ageMs: Math.max(0, context.clock.now() - (payment.submitted_at ?? payment.created_at)),
 		uncertain: payment.submit_state === 'uncertain',

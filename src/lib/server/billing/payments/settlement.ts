@@ -6,7 +6,7 @@ import type { StatusOutcome } from '../operators/operator.ts';
 import type { UnappliedReason } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
 import { claimOf } from '../callbacks/claims.ts';
-import { REFUND_JOB, type PaymentsContext } from './context.ts';
+import { REFUND_JOB, type BillingContext } from '../context.ts';
 import { FAILURE_MESSAGES, type FailureCode } from '../operators/failures.ts';
 import * as store from './store.ts';
 
@@ -39,7 +39,7 @@ const auditedFields = (row: store.PaymentRow) => ({
 });
 
 export async function recordPaymentEvent(
-	context: PaymentsContext,
+	context: BillingContext,
 	trx: Tx,
 	type: EventType,
 	row: store.PaymentRow
@@ -56,14 +56,14 @@ export async function recordPaymentEvent(
 	});
 }
 
-function announce(context: PaymentsContext, paymentId: number): void {
+function announce(context: BillingContext, paymentId: number): void {
 	context.changes.announce(paymentId);
 	context.jobs.nudge();
 }
 
 /** Settles a successful payment: buys the session's time or refunds it. Returns false if already settled. */
 export async function settleSuccess(
-	context: PaymentsContext,
+	context: BillingContext,
 	id: number,
 	outcome: Succeeded,
 	by: Decider = { actor: 'reconciler', reason: 'the operator says that the payer paid' }
@@ -137,7 +137,7 @@ function differsFromAsked(payment: store.PaymentRow): boolean {
 
 /** Refunds money that bought nothing, or as the owner decided. Opens a review if the amount differs from the one requested. */
 export async function startRefund(
-	context: PaymentsContext,
+	context: BillingContext,
 	trx: Tx,
 	payment: store.PaymentRow,
 	reason: RefundReason,
@@ -174,7 +174,7 @@ export async function startRefund(
  * Refunds a payment whose session was cancelled because no gateway let the buyer in. Does nothing if its owner has
  * refunded it.
  */
-export async function refundUnprovisioned(context: PaymentsContext, trx: Tx, id: number): Promise<void> {
+export async function refundUnprovisioned(context: BillingContext, trx: Tx, id: number): Promise<void> {
 	const now = context.clock.now();
 	const payment = await store.change(trx, { id, status: ['success'] }, { applied: 0, updated_at: now });
 	if (!payment) {
@@ -195,7 +195,7 @@ export async function refundUnprovisioned(context: PaymentsContext, trx: Tx, id:
 
 /** Fails a pending payment. An expired one stays expired and gets the reason. Returns false if unchanged. */
 export async function settleFailure(
-	context: PaymentsContext,
+	context: BillingContext,
 	id: number,
 	code: FailureCode,
 	by: Decider = { actor: 'reconciler', reason: 'the operator says that nothing was paid' }
@@ -211,14 +211,14 @@ export async function settleFailure(
 }
 
 /** Expires a payment without an answer in time. Reads continue. */
-export const settleExpired = (context: PaymentsContext, id: number): Promise<boolean> =>
+export const settleExpired = (context: BillingContext, id: number): Promise<boolean> =>
 	settleUnpaid(context, id, 'expired', 'payer_timeout', {
 		actor: 'reconciler',
 		reason: 'no final answer in time'
 	});
 
 async function settleUnpaid(
-	context: PaymentsContext,
+	context: BillingContext,
 	id: number,
 	status: 'failed' | 'expired',
 	code: FailureCode,

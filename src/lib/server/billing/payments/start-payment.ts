@@ -9,7 +9,7 @@ import { lacksNetworkPassword, offlineReason } from '#lib/server/routers/routers
 import { operatorForPayment } from '../operators/operator-for-payment.ts';
 import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
-import { RECONCILE_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
+import { RECONCILE_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
 import {
 	checkPrompts,
 	hashNetwork,
@@ -28,7 +28,7 @@ const MAX_START_ATTEMPTS = 5;
  * @throws AppError with a code of the API's reference
  */
 export async function startPayment(
-	context: PaymentsContext & { turns: Turns },
+	context: BillingContext & { turns: Turns },
 	caller: Caller,
 	order: PaymentStartBody,
 	address: string | null,
@@ -47,7 +47,7 @@ export async function startPayment(
 }
 
 async function commit(
-	context: PaymentsContext,
+	context: BillingContext,
 	caller: Caller,
 	{ order, source }: { order: PaymentStartBody; source: PromptSource },
 	remember?: RememberBody<PaymentBody>
@@ -65,7 +65,7 @@ async function commit(
 }
 
 async function checkAndInsert(
-	context: PaymentsContext,
+	context: BillingContext,
 	trx: Tx,
 	caller: Caller,
 	order: PaymentStartBody,
@@ -107,7 +107,7 @@ async function checkAndInsert(
 
 /** The order of the checks decides which problem is reported. */
 async function checkPayable(
-	{ config }: PaymentsContext,
+	{ config }: BillingContext,
 	trx: Tx,
 	session: SessionRow,
 	amountMinor: number | null
@@ -140,7 +140,7 @@ async function checkPayable(
 
 /** Refuses to charge for a router that no longer sells this access: see the reasons of `offlineReason`. */
 async function checkOnline(
-	{ clock, config, routers }: PaymentsContext,
+	{ clock, config, routers }: BillingContext,
 	trx: Tx,
 	{ router_id: routerId, access_kind: kind }: SessionRow
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { formatDuration } from '#lib/domain/duration.ts';
 import type { SubmitOutcome } from '../operators/operator.ts';
 import { busy, refused } from '../operators/outcomes.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
-import { RECONCILE_JOB, SUBMIT_JOB, type PaymentsContext } from './context.ts';
+import { RECONCILE_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
 import { keepAnswer } from '../callbacks/messages.ts';
 import { settleFailure } from './settlement.ts';
@@ -18,7 +18,7 @@ import * as store from './store.ts';
 const RETRY_MS = 5_000;
 
 /** Handles SUBMIT_JOB. @returns when to try again, or null if nothing is left to send */
-export async function submitPayment(context: PaymentsContext, id: number): Promise<number | null> {
+export async function submitPayment(context: BillingContext, id: number): Promise<number | null> {
 	const { database, clock, sessions } = context;
 	const payment = await store.find(database.db, id);
 	if (!payment || payment.status !== 'pending') return null;
@@ -67,7 +67,7 @@ export async function submitPayment(context: PaymentsContext, id: number): Promi
 }
 
 async function send(
-	context: PaymentsContext,
+	context: BillingContext,
 	payment: store.PaymentRow,
 	duration: string
 ): Promise<SubmitOutcome> {
@@ -97,7 +97,7 @@ async function send(
 }
 
 /** The operator may have the request: a status read decides soon. */
-async function markUncertain(context: PaymentsContext, id: number): Promise<null> {
+async function markUncertain(context: BillingContext, id: number): Promise<null> {
 	await store.changeSubmit(
 		context.database.db,
 		{ id, submitState: ['submitting', 'created'] },
@@ -110,7 +110,7 @@ async function markUncertain(context: PaymentsContext, id: number): Promise<null
 
 /** The operator queued nothing: the request is sent again later, or the payment fails. */
 async function handleRefusal(
-	context: PaymentsContext,
+	context: BillingContext,
 	{ id, submitted_at }: store.PaymentRow,
 	sentAt: number,
 	outcome: Extract<SubmitOutcome, { kind: 'refused' }>
@@ -134,7 +134,7 @@ async function handleRefusal(
 }
 
 /** Returns a request that never arrived to the outbox, with the same reference. */
-export async function resubmit(context: PaymentsContext, id: number): Promise<void> {
+export async function resubmit(context: BillingContext, id: number): Promise<void> {
 	const { database, clock, jobs } = context;
 	await database.transact(async (trx) => {
 		const from = { id, submitState: ['uncertain'] as const };

@@ -1,5 +1,5 @@
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
-import type { PaymentsContext } from '../payments/context.ts';
+import type { BillingContext } from '../context.ts';
 import { startRefund } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
 
@@ -11,7 +11,7 @@ import * as store from '../payments/store.ts';
  * @throws AppError `session_not_found`, also for a session at another owner's router
  */
 export async function refundForOwner(
-	context: PaymentsContext,
+	context: BillingContext,
 	accountId: number,
 	sessionId: number,
 	{ by, note }: { by: string; note: string }
@@ -57,7 +57,7 @@ export async function refundForOwner(
 
 /** Whether a person may refund it: it bought time, its operator can return the money, and its number is still stored. */
 export const isRefundable = (
-	{ operators }: Pick<PaymentsContext, 'operators'>,
+	{ operators }: Pick<BillingContext, 'operators'>,
 	payment: Pick<store.PaymentRow, 'status' | 'applied' | 'operator' | 'phone'>
 ): boolean =>
 	payment.status === 'success' &&

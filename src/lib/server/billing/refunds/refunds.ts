@@ -7,7 +7,7 @@ import type {
 import type { ReviewReason } from '../reviews/reviews.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
-import type { PaymentsContext } from '../payments/context.ts';
+import type { BillingContext } from '../context.ts';
 import { keepMessage, keepWhenNew, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from '../payments/poll-schedule.ts';
 import { recordPaymentEvent } from '../payments/settlement.ts';
@@ -29,7 +29,7 @@ interface Subject {
 }
 
 /** Handles REFUND_JOB. @returns when to look again, or null if the refund is over */
-export async function refundPayment(context: PaymentsContext, refundId: number): Promise<number | null> {
+export async function refundPayment(context: BillingContext, refundId: number): Promise<number | null> {
 	const { database, operators } = context;
 	const refund = await store.findRefund(database.db, refundId);
 	if (!refund || refund.status !== 'pending') return null;
@@ -45,13 +45,13 @@ export async function refundPayment(context: PaymentsContext, refundId: number):
 }
 
 /** The operator was removed from the settings while a refund was pending. */
-async function operatorRemoved({ reviews, database, clock }: PaymentsContext, payment: store.PaymentRow) {
+async function operatorRemoved({ reviews, database, clock }: BillingContext, payment: store.PaymentRow) {
 	const detail = `operator ${payment.operator} is not configured; the refund waits for it`;
 	await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', detail });
 	return clock.now() + WAITING_MS;
 }
 
-function referenceOf(context: PaymentsContext, { refund, payment }: Subject): RefundReference {
+function referenceOf(context: BillingContext, { refund, payment }: Subject): RefundReference {
 	return {
 		reference: refund.reference,
 		operatorReference: refund.operator_reference,
@@ -68,7 +68,7 @@ function referenceOf(context: PaymentsContext, { refund, payment }: Subject): Re
 	};
 }
 
-async function submit(context: PaymentsContext, subject: Subject): Promise<number | null> {
+async function submit(context: BillingContext, subject: Subject): Promise<number | null> {
 	const { clock } = context;
 	const { refund, payment, adapter } = subject;
 	const sentAt = clock.now();
@@ -107,19 +107,19 @@ async function submit(context: PaymentsContext, subject: Subject): Promise<numbe
 }
 
 /** Checks that an earlier, unanswered request never arrived: this refusal says nothing about it. */
-async function neverArrived(context: PaymentsContext, subject: Subject): Promise<boolean> {
+async function neverArrived(context: BillingContext, subject: Subject): Promise<boolean> {
 	const isOld = context.clock.now() - subject.refund.created_at >= NOT_FOUND_MS;
 	return isOld && (await readStatus(context, subject)).kind === 'not_found';
 }
 
-const readStatus = (context: PaymentsContext, subject: Subject): Promise<StatusOutcome> =>
+const readStatus = (context: BillingContext, subject: Subject): Promise<StatusOutcome> =>
 	attempt<StatusOutcome>(context, () => subject.adapter.readRefund?.(referenceOf(context, subject)), {
 		kind: 'unavailable',
 		cause: 'adapter error',
 		retryAfterSeconds: null
 	});
 
-async function read(context: PaymentsContext, subject: Subject): Promise<number | null> {
+async function read(context: BillingContext, subject: Subject): Promise<number | null> {
 	const { clock } = context;
 	const { refund, payment, adapter } = subject;
 	if (refund.submit_state === 'submitting') {
@@ -154,7 +154,7 @@ async function read(context: PaymentsContext, subject: Subject): Promise<number 
 
 /** Opens a review if the refund takes too long. */
 async function pollLater(
-	context: PaymentsContext,
+	context: BillingContext,
 	{ refund, payment }: Subject,
 	review?: { reviewAfterMs: number; detail: string }
 ): Promise<number> {
@@ -168,7 +168,7 @@ async function pollLater(
 }
 
 async function attempt<T>(
-	context: PaymentsContext,
+	context: BillingContext,
 	call: () => Promise<T> | undefined,
 	fallback: T
 ): Promise<T> {
@@ -182,7 +182,7 @@ async function attempt<T>(
 
 /** @param state only in this state. @param sentAt only if it was last sent then */
 const setSubmit = (
-	{ clock, database }: PaymentsContext,
+	{ clock, database }: BillingContext,
 	{ id }: store.RefundRow,
 	to: Parameters<typeof store.changeRefund>[2],
 	state?: store.RefundRow['submit_state'],
@@ -195,7 +195,7 @@ const setSubmit = (
 	);
 
 async function finish(
-	context: PaymentsContext,
+	context: BillingContext,
 	{ refund }: Subject,
 	status: 'succeeded' | 'failed',
 	review: ReviewReason | null,

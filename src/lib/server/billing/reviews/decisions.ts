@@ -2,7 +2,7 @@ import type { Decision } from '#lib/domain/decision.ts';
 import type { Author } from '#lib/server/audit/audit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Review } from './reviews.ts';
-import type { PaymentsContext } from '../payments/context.ts';
+import type { BillingContext } from '../context.ts';
 import {
 	recordPaymentEvent,
 	settleFailure,
@@ -43,7 +43,7 @@ const isOwed = (status: string | undefined) => status === 'refund_failed';
 
 export type Evidence = NonNullable<Awaited<ReturnType<typeof evidenceOf>>>;
 
-export async function evidenceOf(context: PaymentsContext, paymentId: number) {
+export async function evidenceOf(context: BillingContext, paymentId: number) {
 	const { db } = context.database;
 	const payment = await store.find(db, paymentId);
 	if (!payment) return null;
@@ -56,7 +56,7 @@ export async function evidenceOf(context: PaymentsContext, paymentId: number) {
 }
 
 /** Carries out a decision and resolves the review. @throws DecisionRefused, with nothing changed */
-export async function decide(context: PaymentsContext, review: Review, order: DecisionOrder): Promise<void> {
+export async function decide(context: BillingContext, review: Review, order: DecisionOrder): Promise<void> {
 	const { database } = context;
 	const by = { actor: order.by, reason: `review ${review.id} (${review.reason}): ${order.note}` };
 	// Of two persons who decide at once, the second changes nothing.
@@ -98,7 +98,7 @@ export async function decide(context: PaymentsContext, review: Review, order: De
 }
 
 function settleAs(
-	context: PaymentsContext,
+	context: BillingContext,
 	payment: store.PaymentRow,
 	{ decision, transaction }: DecisionOrder,
 	by: Decider
@@ -110,7 +110,7 @@ function settleAs(
 }
 
 /** Sends a failed refund once more, with a new reference. */
-async function retryRefund(context: PaymentsContext, trx: Tx, current: store.PaymentRow, by: Decider) {
+async function retryRefund(context: BillingContext, trx: Tx, current: store.PaymentRow, by: Decider) {
 	const reason = (current.refund_reason ?? 'admin') as RefundReason;
 	const refund = await startRefund(context, trx, current, reason, 'refund_failed');
 	await context.audit.record(trx, {
@@ -125,7 +125,7 @@ async function retryRefund(context: PaymentsContext, trx: Tx, current: store.Pay
 
 /** Records a refund that a person sent in another way. */
 async function recordManualRefund(
-	context: PaymentsContext,
+	context: BillingContext,
 	trx: Tx,
 	{ id, status }: store.PaymentRow,
 	{ transaction }: DecisionOrder,
@@ -147,7 +147,7 @@ async function recordManualRefund(
 
 /** Returns a payment with a failed refund. With `by`, it ends an unknown one, unless that is being sent. */
 async function failedRefund(
-	context: PaymentsContext,
+	context: BillingContext,
 	trx: Tx,
 	paymentId: number,
 	by: Decider | null

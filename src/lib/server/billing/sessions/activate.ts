@@ -68,8 +68,8 @@ async function addToPass(context: SessionsContext, trx: Tx, paid: SessionRow): P
 	if (open) await passes.addTerms(trx, open, paid);
 	else await store.joinPass(trx, { passId: pass.id, sessionId: paid.id, replacesPassId: paid.pass_id });
 	// The pass still waits for its gateway: this session starts or is refunded with it.
-	if (pass.activating_until !== null) return provisioning.changed(trx, pass.id);
-	const until = open ? null : await provisioning.begin(trx, pass);
+	if (pass.activating_until !== null) return provisioning.syncGateways(trx, pass.id);
+	const until = open ? null : await provisioning.requestGrants(trx, pass);
 	if (until !== null) return passes.setActivationDeadline(trx, pass.id, until);
 	await startTime(context, trx, pass);
 }
@@ -105,10 +105,10 @@ export async function startTime(context: SessionsContext, trx: Tx, pass: PassRow
 		const to = { status: 'active', starts_at: from, expires_at: endsAt } as const;
 		await transition(context, trx, { id, status: 'activating' }, to, 'session.activated');
 		await jobs.schedule(trx, SESSION_JOB, id, endsAt);
-		if (from !== startsAt) await provisioning.added(trx, { id }, from);
+		if (from !== startsAt) await provisioning.checkAddedTime(trx, { id }, from);
 	}
 	if (waiting.length === 0) return false;
 	await passes.setTime(trx, pass.id, { startsAt, endsAt });
-	await provisioning.changed(trx, pass.id);
+	await provisioning.syncGateways(trx, pass.id);
 	return true;
 }

@@ -16,12 +16,12 @@ export interface SessionsContext extends Base {
 
 /** The part of access/provisioning that sessions use, in the transaction of the change. */
 export interface SessionProvisioning {
-	/** Plans a new pass's grants. Returns the gateway's deadline (epoch ms); null if time may start now. */
-	begin(trx: Tx, pass: PassRow): Promise<number | null>;
+	/** Requests the grants of a new pass. Returns the gateway's deadline (epoch ms); null if time may start now. */
+	requestGrants(trx: Tx, pass: PassRow): Promise<number | null>;
 	/** Makes gateways compare their state with the pass. */
-	changed(trx: Tx, passId: number): Promise<void>;
-	/** Plans a check that the gateway received time added at `startsAt`. */
-	added(trx: Tx, session: Pick<SessionRow, 'id'>, startsAt: number): Promise<void>;
+	syncGateways(trx: Tx, passId: number): Promise<void>;
+	/** Schedules a check that the gateway received time added at `startsAt`. */
+	checkAddedTime(trx: Tx, session: Pick<SessionRow, 'id'>, startsAt: number): Promise<void>;
 }
 
 /** One per session: cancels an unpaid session, expires a paid one. */

@@ -62,9 +62,9 @@ export async function giveExtraTime(
 		if (passes.isOpen(pass)) await passes.setTime(trx, pass.id, { startsAt: pass.starts_at ?? now, endsAt });
 		else {
 			await passes.reopen(trx, pass, endsAt);
-			await provisioning.begin(trx, pass);
+			await provisioning.requestGrants(trx, pass);
 		}
-		await provisioning.changed(trx, pass.id);
+		await provisioning.syncGateways(trx, pass.id);
 		await audit.record(trx, {
 			actor: accountActor(personId),
 			action: 'session.extra_time',

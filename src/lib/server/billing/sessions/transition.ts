@@ -68,7 +68,7 @@ async function expire(context: SessionsContext, trx: Tx, row: SessionRow) {
 
 async function closeIfOver({ passes, provisioning }: SessionsContext, trx: Tx, passId: number) {
 	await passes.eraseIfOver(trx, passId);
-	await provisioning.changed(trx, passId);
+	await provisioning.syncGateways(trx, passId);
 }
 
 /** Returns the end of extra time that runs after a session's own (ms since the epoch); null if none does. */

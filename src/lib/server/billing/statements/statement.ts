@@ -1,7 +1,7 @@
 import { formatMinor, toMinor } from '#lib/domain/money.ts';
 import { readCsv } from '#lib/server/platform/csv.ts';
 import type { StatementColumns } from '../operators/operator.ts';
-import { RECONCILE_JOB, type PaymentsContext } from '../payments/context.ts';
+import { RECONCILE_JOB, type BillingContext } from '../context.ts';
 import * as store from '../payments/store.ts';
 
 /**
@@ -40,7 +40,7 @@ interface StatementRow {
  * in it. `missing` are paid here, but not in the list.
  * @throws StatementError or CsvFileError; nothing is changed then
  */
-export async function checkStatement(context: PaymentsContext, file: StatementFile) {
+export async function checkStatement(context: BillingContext, file: StatementFile) {
 	const rows = await readRows(file, context.config.currency);
 	const result = { rows: rows.length, matched: 0, unknown: 0, notPaid: 0, amount: 0, missing: 0 };
 	const seen = new Map<number, string>();
@@ -57,7 +57,7 @@ export async function checkStatement(context: PaymentsContext, file: StatementFi
 
 /** @param seen transactions of earlier rows by payment; this row is added */
 async function match(
-	context: PaymentsContext,
+	context: BillingContext,
 	operator: string,
 	row: StatementRow,
 	seen: Map<number, string>
@@ -94,7 +94,7 @@ async function match(
 }
 
 async function paymentOf(
-	{ database }: PaymentsContext,
+	{ database }: BillingContext,
 	operator: string,
 	{ reference, start, transaction }: StatementRow
 ): Promise<store.PaymentRow | undefined> {

@@ -53,8 +53,6 @@ export interface GrantsTable {
 	unanswered_at: number | null;
 	/** Counts requests to grant again, so that answers to older ones are ignored. */
 	revision: Generated<number>;
-	/** 0 if the gateway's user may lack the mark of this installation (created before migration 0017). */
-	is_marked: Generated<number>;
 	/** The device's counter as its gateway reported it last, up and down together. */
 	data_bytes: Generated<number>;
 	data_reported_at: Generated<number | null>;

@@ -17,7 +17,7 @@ import { callVendorApi, orProblem, type VendorResponse, type Call } from '../ven
  * of all its devices together. It is set to the used time plus the remaining time of each device. At the end
  * we remove the user with its cookies and connections.
  * Ownership: the comment of our users names the installation. Users without it belong to the owner or to
- * another installation. We never change them, except for grants with mayBeUnmarked.
+ * another installation. We never change them.
  * Data: the counters of a user are deleted with the user. RouterOS may update them only when
  * a device signs out (undocumented), so an offer with data is for one device. `limit-bytes-total` is what they show plus
  * what is left; 0 would be no limit.
@@ -25,9 +25,7 @@ import { callVendorApi, orProblem, type VendorResponse, type Call } from '../ven
  * speed has a profile of its own kind (`airtill-1-512k-2000k`), whose `rate-limit` is read back before users get it.
  */
 
-/** The comment of users without an installation id (see mayBeUnmarked). */
-const UNMARKED = 'Airtill';
-const commentOf = ({ installation }: GatewayFacts) => `${UNMARKED} ${installation}`;
+const commentOf = ({ installation }: GatewayFacts) => `Airtill ${installation}`;
 const MAX_ROWS = 50;
 
 const rowsShape = z.array(
@@ -112,15 +110,9 @@ const isSameRate = (kept: unknown, rate: string): boolean =>
 const bitsOf = (rate: string) => rate.replaceAll('M', '000k').replaceAll('k', '000');
 
 /** Finds our users for a pass, one per hotspot server. Returns null if the name belongs to another user. */
-async function usersOf(
-	rest: Rest,
-	{ user: name, mayBeUnmarked }: DeviceLogin,
-	facts: GatewayFacts
-): Promise<Row[] | null> {
+async function usersOf(rest: Rest, { user: name }: DeviceLogin, facts: GatewayFacts): Promise<Row[] | null> {
 	const found = await rest.find(USERS, 'name', name);
-	const own = found.filter(
-		({ comment }) => comment === commentOf(facts) || (mayBeUnmarked && comment === UNMARKED)
-	);
+	const own = found.filter(({ comment }) => comment === commentOf(facts));
 	return own.length === 0 && found.length > 0 ? null : own;
 }
 

@@ -21,8 +21,8 @@ const MAX_RESPONSE = 1_024;
 const MAX_PAYLOAD = 8_192;
 const RHID = /^[0-9a-f]{64}$/;
 
-/** `ack`: acknowledges authorized devices; the list may be empty. */
-export type AuthmonRequest = 'clear' | 'list' | 'view' | 'ack' | 'notice';
+/** `notice`: what only needs an answer, such as the acknowledgement of authorized devices. */
+export type AuthmonRequest = 'clear' | 'fetch' | 'notice';
 
 type Login = Readonly<Record<string, string>>;
 
@@ -35,8 +35,9 @@ export function readAuthmonRequest(fields: URLSearchParams): AuthmonRequest | nu
 	if (!RHID.test(fields.get('gatewayhash') ?? '')) return null;
 	switch (asked) {
 		case 'clear':
+			return 'clear';
 		case 'list':
-			return asked;
+			return 'fetch';
 		case 'deauthed':
 		case 'custom':
 			return 'notice';
@@ -49,9 +50,9 @@ export function readAuthmonRequest(fields: URLSearchParams): AuthmonRequest | nu
 	const payload = (fields.get('payload') ?? '').replaceAll(' ', '+');
 	if (payload.length > MAX_PAYLOAD || !/^[A-Za-z0-9+/]*={0,2}$/.test(payload)) return null;
 	const text = Buffer.from(payload, 'base64').toString('utf8').trim();
-	if (text === '' || text === 'none') return 'view';
+	if (text === '' || text === 'none') return 'fetch';
 	const [star, ...rhids] = text.split(/\s+/);
-	return star === '*' && rhids.every((rhid) => RHID.test(rhid)) ? 'ack' : null;
+	return star === '*' && rhids.every((rhid) => RHID.test(rhid)) ? 'notice' : null;
 }
 
 type AuthmonDevice = Pick<DeviceLogin, 'login' | 'user' | 'speed' | 'dataLeft'> & { untilMs: number };

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { binauthScript } from './binauth.ts';
+import { binauthScript } from './binauth-script.ts';
 import { guards } from './firewall-guard.ts';
 import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
 import { portalAddress, type PortalAddress } from '../captive-sessions/portal-address.ts';

@@ -30,7 +30,7 @@ export const africasTalking = (
 			},
 			body: new URLSearchParams(form).toString()
 		});
-		const isAnswer = outcome.kind === 'answer' && outcome.status >= 200 && outcome.status < 300;
+		const isAnswer = outcome.kind === 'response' && outcome.status >= 200 && outcome.status < 300;
 		return isAnswer ? read(outcome.text) : failureOf(outcome);
 	}
 });

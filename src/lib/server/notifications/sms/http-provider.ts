@@ -11,7 +11,7 @@ export const httpProvider = ({ url, headers, body }: HttpProviderConfig, http: H
 			headers,
 			body: body.replace(/\{(number|digits|text)\}/g, (_, name: string) => written(values[name] ?? ''))
 		});
-		const isSent = outcome.kind === 'answer' && outcome.status >= 200 && outcome.status < 300;
+		const isSent = outcome.kind === 'response' && outcome.status >= 200 && outcome.status < 300;
 		return isSent ? { kind: 'sent' } : failureOf(outcome);
 	}
 });

@@ -13,7 +13,7 @@ export interface HttpRequest {
 }
 
 export type HttpOutcome =
-	| { kind: 'answer'; status: number; headers: Record<string, string>; text: string }
+	| { kind: 'response'; status: number; headers: Record<string, string>; text: string }
 	/** `sent: false`: no connection, so nothing arrived. `untrusted`: the server's certificate was refused. */
 	| { kind: 'failure'; cause: 'timeout' | 'network' | 'too_large'; sent: boolean; untrusted?: boolean };
 
@@ -79,7 +79,7 @@ export function createHttpClient({
 			const { statusCode: status, headers: received } = answer;
 			const text = await answer.body.text();
 			const names = Object.entries(received).map(([name, value]) => [name, String(value)]);
-			return { kind: 'answer', status, headers: Object.fromEntries(names), text };
+			return { kind: 'response', status, headers: Object.fromEntries(names), text };
 		} catch (error) {
 			const sent = !neverConnected(error);
 			const cause = limit.aborted ? 'timeout' : causeOf(error);

@@ -161,7 +161,7 @@ export function rowOf(router: NamedRouter, known: store.RouterRow | undefined, n
 
 /** An open network supports only sign-in at the hotspot, whatever the router had before. */
 function accessOf({ stated }: NamedRouter, known: store.RouterRow | undefined) {
-	const isOpen = (stated.security ?? known?.security) === 'nopass';
+	const hasNoPassword = (stated.security ?? known?.security) === 'nopass';
 	const kind = stated.access_kind ?? known?.access_kind ?? 'wpa_personal_per_client';
-	return { access_kind: isOpen ? ('portal_login' as const) : kind };
+	return { access_kind: hasNoPassword ? ('portal_login' as const) : kind };
 }

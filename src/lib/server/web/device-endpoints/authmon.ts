@@ -59,13 +59,12 @@ async function answerBatch(
 	// Anybody can poll, so the first report of the BinAuth script verifies a live gateway.
 	if (config.mode !== 'live' || gateway.seenAt !== null) await gateways.recordStatus(gateway, { seen: true });
 	const faskey = gateway.secret ?? '';
-	const isListed = (request: AuthmonRequest) => request === 'view' || request === 'list';
-	const grants = requests.some(isListed)
+	const grants = requests.includes('fetch')
 		? await access.fetchGrants(gateway, MAX_ITEMS, (login) => rhidOf(login, faskey) !== null)
 		: [];
 	const items = formatItems(grants, faskey, clock.now());
 	return (request) => {
-		if (isListed(request)) return items;
+		if (request === 'fetch') return items;
 		// A starting router sends `clear`. Nothing is cleared, because the waiting devices have paid.
 		return request === 'clear' ? '' : 'ack';
 	};

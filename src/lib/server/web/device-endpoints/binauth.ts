@@ -52,7 +52,7 @@ async function answer(event: RequestEvent<{ gateway: string }>): Promise<Respons
 	// Scripts of earlier versions take only the seconds, and ask for nothing else.
 	const takesLimits = fields.get('limits') === '1';
 	const holdsLimits = countOf(fields, 'version') >= HOLDS_LIMITS;
-	if (holdsLimits && !gateway.settings.binauthLimits) await gateways.learn(gateway, { binauthLimits: true });
+	if (holdsLimits && !gateway.settings.binauthLimits) await gateways.learnLimits(gateway);
 	const admitted = await access.admitClient(gateway, device);
 	if (admitted === null) return text('', 403);
 	const { seconds, speed, dataLeft } = admitted;

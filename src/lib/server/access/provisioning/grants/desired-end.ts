@@ -15,7 +15,7 @@ export async function loginOf(
 	grant: store.GrantRow,
 	open: OpenPass | null
 ): Promise<DeviceLogin> {
-	const { captive_session_id: captiveSessionId, mac, is_marked: isMarked } = grant;
+	const { captive_session_id: captiveSessionId, mac } = grant;
 	return {
 		user: loginUser(grant.pass_id),
 		password: open ? passes.passwordOf(open.pass) : '',
@@ -23,8 +23,7 @@ export async function loginOf(
 		login: captiveSessionId === null ? {} : await captiveSessions.loginOf(captiveSessionId),
 		maxDevices: open?.pass.max_devices ?? 1,
 		speed: open ? speedOf(open.pass) : { down: null, up: null },
-		dataLeft: open ? dataLeft(open.pass) : null,
-		mayBeUnmarked: isMarked === 0
+		dataLeft: open ? dataLeft(open.pass) : null
 	};
 }
 

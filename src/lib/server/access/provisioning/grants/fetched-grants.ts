@@ -10,7 +10,7 @@ import * as store from './store.ts';
 
 type Login = Readonly<Record<string, string>>;
 
-type FetchedGrant = DeviceLogin & { grantId: number; untilMs: number };
+type FetchedGrant = DeviceLogin & { untilMs: number };
 
 const MAX_LOOKED_AT = 100;
 const MAX_UNCONFIRMED = 200;
@@ -40,7 +40,7 @@ export async function fetchGrants(
 		if (!pass || grant.requested_end_at === null) continue;
 		const device = await loginOf(context, grant, pass);
 		if (!canBeSent(device.login)) continue;
-		found.push({ ...device, grantId: grant.id, untilMs: grant.requested_end_at });
+		found.push({ ...device, untilMs: grant.requested_end_at });
 	}
 	return found;
 }
@@ -63,7 +63,7 @@ async function fetchGrant(
 	}
 	const untilMs = await desiredEnd(context, grant, gateway, pass);
 	const to = { requested_end_at: untilMs, updated_at };
-	return (await store.changeWanted(database.db, from, to)) ? { ...device, grantId: grant.id, untilMs } : null;
+	return (await store.changeWanted(database.db, from, to)) ? { ...device, untilMs } : null;
 }
 
 /**

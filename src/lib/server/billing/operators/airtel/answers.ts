@@ -88,7 +88,7 @@ function outcomeOf(
 	sent: AuthorisedOutcome,
 	accepted: (read: Read) => { operatorReference: string } | null
 ): SubmitOutcome {
-	if (sent.kind !== 'answer') return unanswered('Airtel', sent);
+	if (sent.kind !== 'response') return unanswered('Airtel', sent);
 	const { status, text: raw } = sent;
 	const answer = read(sent);
 	const { codes, message } = answer;
@@ -128,7 +128,7 @@ export const refundOutcome = (sent: AuthorisedOutcome, airtelMoneyId: string): S
 	);
 
 export function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcome {
-	if (sent.kind !== 'answer') return unavailable(causeOf(sent));
+	if (sent.kind !== 'response') return unavailable(causeOf(sent));
 	const { status, text: raw } = sent;
 	const answer = read(sent);
 	const { codes, message, transaction } = answer;

@@ -49,7 +49,7 @@ export function createConnection(values: AirtelValues, { http, clock }: Operator
 		const key = await keys.get();
 		if (key.kind !== 'token') return key;
 		const sent = await client.post(path, body, signatureHeaders(JSON.stringify(body), key.value));
-		if (sent.kind !== 'answer') return sent;
+		if (sent.kind !== 'response') return sent;
 		if (!hasCode(sent, SIGNATURE_MISMATCH)) {
 			if (sent.status < 300) provenKey = key.value;
 			return sent;
@@ -79,7 +79,7 @@ export function createConnection(values: AirtelValues, { http, clock }: Operator
 
 function signingKey(outcome: AuthorisedOutcome): FetchedToken {
 	const answer = tokenResponse(outcome);
-	if (answer.kind !== 'answer') return answer;
+	if (answer.kind !== 'response') return answer;
 	const value = textMember(member(jsonObject(answer.text), 'data'), 'key') ?? '';
 	return isKey(value)
 		? { kind: 'token', value, expiresInSeconds: KEY_SECONDS }

@@ -116,7 +116,7 @@ async function healthProblem({ values, clock, daraja }: MpesaContext): Promise<s
 	if (token.kind === 'unavailable') return `${host} gives no token (${token.cause}).`;
 	const query = queryBody(values, INVENTED_PUSH, clock.now());
 	const outcome = await daraja.post('/mpesa/stkpushquery/v1/query', query);
-	if (outcome.kind !== 'answer') return `${host} does not answer (${causeOf(outcome)}).`;
+	if (outcome.kind !== 'response') return `${host} does not answer (${causeOf(outcome)}).`;
 	const text = credentialsRefusal(outcome);
 	return text === null ? null : `${host} refuses MPESA_SHORTCODE or MPESA_PASSKEY (${text}).`;
 }
@@ -135,7 +135,7 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	const own = claim !== null && (claim.operatorReference ?? id) === id ? claim : null;
 
 	const outcome = await daraja.post('/mpesa/stkpushquery/v1/query', queryBody(values, id, clock.now()));
-	if (outcome.kind !== 'answer') return unavailable(causeOf(outcome));
+	if (outcome.kind !== 'response') return unavailable(causeOf(outcome));
 	const { status, headers, text: raw } = outcome;
 	const body = jsonObject(raw);
 	const code = textMember(body, 'ResultCode') ?? '';
@@ -194,5 +194,5 @@ async function readRefund(
 	}
 	const body = statusBody(values, by, { conversation: operatorReference, callbackUrl });
 	const outcome = await daraja.post('/mpesa/transactionstatus/v1/query', body);
-	return outcome.kind === 'answer' ? { kind: 'pending', raw: outcome.text } : unavailable(causeOf(outcome));
+	return outcome.kind === 'response' ? { kind: 'pending', raw: outcome.text } : unavailable(causeOf(outcome));
 }

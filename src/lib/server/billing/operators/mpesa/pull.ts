@@ -28,7 +28,7 @@ export async function findTransaction(
 			'/pulltransactions/v1/query',
 			pullBody(values, from, now + MARGIN_MS, offset)
 		);
-		if (outcome.kind !== 'answer' || outcome.status !== 200) return null;
+		if (outcome.kind !== 'response' || outcome.status !== 200) return null;
 		const list = jsonObject(outcome.text)?.['Response'];
 		const rows: unknown[] = Array.isArray(list) ? list.flat() : [];
 		const row = rows.find((one) => textMember(one, 'billreference')?.toUpperCase() === wanted);

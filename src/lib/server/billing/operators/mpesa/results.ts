@@ -46,7 +46,7 @@ const BUSY_SECONDS = 10;
 
 /** Parses the response to a push or reversal. @param reference member that holds the operator's reference */
 export function submitOutcome(outcome: AuthorisedOutcome, reference: string): SubmitOutcome {
-	if (outcome.kind !== 'answer') return unanswered('M-Pesa', outcome);
+	if (outcome.kind !== 'response') return unanswered('M-Pesa', outcome);
 	const { status, text: raw } = outcome;
 	const body = jsonObject(raw);
 	if (status === 200 && textMember(body, 'ResponseCode') === '0') {

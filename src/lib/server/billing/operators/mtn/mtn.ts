@@ -152,7 +152,7 @@ async function healthProblem({ values, wire, collection, disbursement }: MtnCont
 	}
 	// The token says nothing about market and currency. The balance does, but not every account may read it.
 	const balance = await collection.get('/v1_0/account/balance');
-	if (balance.kind !== 'answer') return `${values.MTN_BASE_URL} does not answer: ${causeOf(balance)}.`;
+	if (balance.kind !== 'response') return `${values.MTN_BASE_URL} does not answer: ${causeOf(balance)}.`;
 	const body = jsonObject(balance.text);
 	if (textMember(body, 'code') === 'NOT_ALLOWED_TARGET_ENVIRONMENT') {
 		return `MTN_TARGET_ENVIRONMENT: MTN MoMo refuses ${values.MTN_TARGET_ENVIRONMENT}.`;
@@ -162,8 +162,8 @@ async function healthProblem({ values, wire, collection, disbursement }: MtnCont
 	if (held !== null && held !== wire) return `MTN_CURRENCY: the account's is ${held}, not ${wire}.`;
 	// The user of another product also gets a token, but MTN refuses its refunds.
 	const payouts = await disbursement?.get('/v1_0/account/balance');
-	if (payouts === undefined || (payouts.kind === 'answer' && payouts.status === 200)) return null;
-	return payouts.kind === 'answer'
+	if (payouts === undefined || (payouts.kind === 'response' && payouts.status === 200)) return null;
+	return payouts.kind === 'response'
 		? `MTN_DISBURSEMENT_API_USER: ${refusedUser('Disbursements', payouts)}`
 		: `${values.MTN_BASE_URL} does not answer: ${causeOf(payouts)}.`;
 }

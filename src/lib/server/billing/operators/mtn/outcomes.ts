@@ -46,7 +46,7 @@ export type ReadMoney = (
 ) => { amountMinor: number | null; currency: string | null } | null;
 
 export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
-	if (outcome.kind !== 'answer') return unanswered('MTN MoMo', outcome);
+	if (outcome.kind !== 'response') return unanswered('MTN MoMo', outcome);
 	const { status, text } = outcome;
 	const raw = rawOf(outcome);
 	const code = reasonOf(jsonObject(text));
@@ -73,7 +73,7 @@ export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 
 /** Parses the response to a status read. Only `status` decides. */
 export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney): StatusOutcome {
-	if (outcome.kind !== 'answer') return unavailable(causeOf(outcome));
+	if (outcome.kind !== 'response') return unavailable(causeOf(outcome));
 	const { status, headers, text } = outcome;
 	const body = jsonObject(text);
 	// The gateway's own 404 is about its paths, not about the payment.

@@ -14,7 +14,7 @@ export function createCallbackKeys(calls: Calls, clock: Clock): (id: string) => 
 		clock,
 		async () => {
 			const outcome = await calls.get('/v2/public-key/http');
-			return outcome.kind === 'answer' && outcome.status === 200 ? readKeys(outcome.text) : null;
+			return outcome.kind === 'response' && outcome.status === 200 ? readKeys(outcome.text) : null;
 		},
 		TIMES
 	);

@@ -139,7 +139,7 @@ async function choose(
 		calls.post('/v2/predict-provider', { phoneNumber: payerPhone.slice(1) }),
 		null
 	);
-	const isAnswer = outcome?.kind === 'answer' && outcome.status === 200;
+	const isAnswer = outcome?.kind === 'response' && outcome.status === 200;
 	const prediction = isAnswer ? textMember(jsonObject(outcome.text), 'provider') : null;
 	return providers.find(({ code }) => code === prediction) ?? likelyProvider(providers, payerPhone);
 }

@@ -1,12 +1,12 @@
 import type { Base } from '#lib/server/base.ts';
 import type { Events } from '#lib/server/events/events.ts';
-import type { Operators } from '../operators/registry.ts';
-import type { Reviews } from '../reviews/reviews.ts';
+import type { Operators } from './operators/registry.ts';
+import type { Reviews } from './reviews/reviews.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
-import type { Sessions } from '../sessions/sessions.ts';
-import type { Changes } from './changes.ts';
+import type { Sessions } from './sessions/sessions.ts';
+import type { Changes } from './payments/changes.ts';
 
-export interface PaymentsContext extends Base {
+export interface BillingContext extends Base {
 	events: Events;
 	sessions: Sessions;
 	routers: Routers;
