@@ -30,28 +30,56 @@ export interface Sold extends TimeRange {
 	hours?: readonly TimeRange[] | null;
 }
 
+type Time = RawBuilder<unknown>;
+const PAID = sql`paid_at`;
+const REFUNDED = sql`refunded_at`;
+
 /**
  * An owner's entries in a span: each applied payment at its time of payment, each refund at its own time. All
  * figures are sums of entries. A payment counts while its session is still activating.
  */
-function booked(sold: Sold): RawBuilder<Booked> {
-	const entries = { payment: payments(sold), refund: refunds(sold) };
-	if (sold.kind) return entries[sold.kind];
-	return sql`${entries.payment} union all ${entries.refund}`;
+function booked<Row>({ kind }: Sold, payments: RawBuilder<Row>, refunds: RawBuilder<Row>): RawBuilder<Row> {
+	if (kind) return kind === 'payment' ? payments : refunds;
+	return sql`${payments} union all ${refunds}`;
 }
 
-const payments = (sold: Sold): RawBuilder<Booked> => sql`
-	select paid_at as at, 1 as sessions, payments.amount_minor as gross,
-		(payments.amount_minor * payments.commission_basis_points + 5000) / 10000 as fees, 0 as refunds,
-		${FACTS} ${own(sold)} and ${within(sql`paid_at`, sold)}`;
+const FEE = sql`(payments.amount_minor * payments.commission_basis_points + 5000) / 10000`;
 
-const refunds = (sold: Sold): RawBuilder<Booked> => sql`
-	select refunded_at as at, 0 as sessions, 0 as gross, 0 as fees, payments.amount_minor as refunds,
-		${FACTS} ${own(sold)} and ${within(sql`refunded_at`, sold)}`;
+const entries = (sold: Sold): RawBuilder<Booked> =>
+	booked<Booked>(
+		sold,
+		sql`select paid_at as at, 1 as sessions, payments.amount_minor as gross, ${FEE} as fees, 0 as refunds,
+			${FACTS} ${within(PAID, sold)}`,
+		sql`select refunded_at as at, 0 as sessions, 0 as gross, 0 as fees, payments.amount_minor as refunds,
+			${FACTS} ${within(REFUNDED, sold)}`
+	);
 
 const FACTS = sql`payments.id as payment_id, payments.payment_method as payment_method, payments.phone as phone,
 	sessions.id as session_id, sessions.duration as duration, sessions.offer_name as offer_name,
 	routers.id as router_id, routers.name as router_name`;
+
+/**
+ * Sums entries by their keys. Payments and refunds are summed apart first: both databases then sort or hash fewer and
+ * shorter rows.
+ * @param keys the columns of the result by name, each from the time of the entry
+ */
+function sumsBy<Row>(sold: Sold, keys: Readonly<Record<string, (at: Time) => RawBuilder<unknown>>>) {
+	const names = Object.keys(keys);
+	const grouped = sql`group by ${sql.join(names.map((_, index) => sql.lit(index + 1)))}`;
+	const keysAt = (at: Time) =>
+		sql.join(Object.entries(keys).map(([name, key]) => sql`${key(at)} as ${sql.ref(name)}`));
+	const sums = booked(
+		sold,
+		sql`select ${keysAt(PAID)}, count(*) as sessions, sum(payments.amount_minor) as gross, sum(${FEE}) as fees,
+			0 as refunds ${within(PAID, sold)} ${grouped}`,
+		sql`select ${keysAt(REFUNDED)}, 0 as sessions, 0 as gross, 0 as fees, sum(payments.amount_minor) as refunds
+			${within(REFUNDED, sold)} ${grouped}`
+	);
+	return sql<Row & Sums>`
+		select ${sql.join(names.map((name) => sql.ref(name)))}, sum(sessions) as sessions, sum(gross) as gross,
+			sum(fees) as fees, sum(refunds) as refunds
+		from (${sums}) as sums ${grouped}`;
+}
 
 /** SQLite begins with the first table of a cross join: the payments of the span, by the index of their time. */
 const own = ({ accountId, currency, router, offer, method }: Sold) => sql`
@@ -62,8 +90,9 @@ const own = ({ accountId, currency, router, offer, method }: Sold) => sql`
 		${offer == null ? sql`` : sql`and coalesce(sessions.offer_name, '') = ${offer}`}
 		${method == null ? sql`` : sql`and payments.payment_method = ${method}`}`;
 
-function within(at: RawBuilder<unknown>, { from, until, hours }: Sold) {
-	const span = sql`${at} >= ${from} and ${at} < ${until}`;
+function within(at: Time, sold: Sold) {
+	const { from, until, hours } = sold;
+	const span = sql`${own(sold)} and ${at} >= ${from} and ${at} < ${until}`;
 	if (!hours) return span;
 	const parts = hours.map((hour) => sql`${at} >= ${hour.from} and ${at} < ${hour.until}`);
 	return sql`${span} and (${parts.length === 0 ? sql`1 = 0` : sql.join(parts, sql` or `)})`;
@@ -100,15 +129,11 @@ export async function takings(
 	return Number(sum ?? 0);
 }
 
-const SUMS = sql`sum(sessions) as sessions, sum(gross) as gross, sum(fees) as fees, sum(refunds) as refunds`;
-
 /** Sums entries per quarter of an hour, ascending. One statement, so that the figures are consistent. */
 export async function sumsByQuarterHour(queries: Queries, sold: Sold): Promise<(Sums & { at: number })[]> {
 	const quarter = sql.lit(QUARTER_HOUR_MS);
-	const { rows } = await sql<Sums & { at: number }>`
-		select at - at % ${quarter} as at, ${SUMS} from (${booked(sold)}) as booked
-		group by at - at % ${quarter} order by 1`.execute(queries);
-	return rows;
+	const sums = sumsBy<{ at: number }>(sold, { at: (at) => sql`${at} - ${at} % ${quarter}` });
+	return (await sql<Sums & { at: number }>`${sums} order by 1`.execute(queries)).rows;
 }
 
 interface PartOfSales extends Pick<Booked, 'offer_name' | 'payment_method'> {
@@ -122,22 +147,29 @@ export async function sumsByPart(
 	sold: Sold,
 	ends: readonly number[]
 ): Promise<(Sums & PartOfSales)[]> {
-	const whens = ends.map((end, index) => sql`when at < ${end} then ${sql.lit(index)}`);
-	const { rows } = await sql<Sums & PartOfSales>`
-		select case ${sql.join(whens, sql` `)} end as part, offer_name, payment_method, ${SUMS}
-		from (${booked(sold)}) as booked group by 1, 2, 3 order by 1, 2, 3`.execute(queries);
-	return rows;
+	const whens = (at: Time) => ends.map((end, index) => sql`when ${at} < ${end} then ${sql.lit(index)}`);
+	const sums = sumsBy<PartOfSales>(sold, {
+		part: (at) => sql`case ${sql.join(whens(at), sql` `)} end`,
+		offer_name: () => sql`sessions.offer_name`,
+		payment_method: () => sql`payments.payment_method`
+	});
+	return (await sql<Sums & PartOfSales>`${sums} order by 1, 2, 3`.execute(queries)).rows;
 }
+
+type OfRouter = Sums & Pick<Booked, 'router_id' | 'router_name'>;
 
 /** Sums entries per router, the largest net first. Without a limit: all that sold something. */
 export async function sumsByRouter(
 	queries: Queries,
 	sold: Sold,
 	limit: number | null = null
-): Promise<(Sums & { router_id: number; router_name: string })[]> {
-	const { rows } = await sql<Sums & { router_id: number; router_name: string }>`
-		select router_id, max(router_name) as router_name, ${SUMS} from (${booked(sold)}) as booked
-		group by router_id order by sum(gross - fees - refunds) desc, router_id
+): Promise<OfRouter[]> {
+	const sums = sumsBy<OfRouter>(sold, {
+		router_id: () => sql`routers.id`,
+		router_name: () => sql`routers.name`
+	});
+	const { rows } = await sql<OfRouter>`
+		${sums} order by sum(gross - fees - refunds) desc, router_id
 		${limit === null ? sql`` : sql`limit ${limit}`}`.execute(queries);
 	return rows;
 }
@@ -154,7 +186,7 @@ export async function lines(
 	const after =
 		page.after === null ? sql`` : sql`where (at, payment_id, sessions) < (${at}, ${paymentId}, ${sessions})`;
 	const { rows } = await sql<Booked>`
-		select * from (${booked(sold)}) as booked ${after}
+		select * from (${entries(sold)}) as booked ${after}
 		order by at desc, payment_id desc, sessions desc limit ${page.limit}`.execute(queries);
 	return rows;
 }
