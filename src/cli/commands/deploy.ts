@@ -53,8 +53,9 @@ function systemd({ databaseUrl, dataDir, port }: Config): string {
 
 [Unit]
 Description=Airtill
-Wants=network-online.target
-After=network-online.target${isSqlite ? '' : ' postgresql.service'}
+# Paid time is counted by the clock: sell after it is set (systemctl enable systemd-time-wait-sync).
+Wants=network-online.target time-sync.target
+After=network-online.target time-sync.target${isSqlite ? '' : ' postgresql.service'}
 
 [Service]
 User=airtill

@@ -57,13 +57,13 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('a device is captive until the gateway has let it in, and from its end on', async () => {
 		const { server } = fixture();
 		const person = browse(server.url);
-		expect(await captiveState()).toEqual({ captive: true });
+		expect(await captiveState()).toMatchObject({ captive: true });
 		const page = await person.get(entry());
-		expect(await captiveState()).toEqual({ captive: true });
+		expect(await captiveState()).toMatchObject({ captive: true });
 		await buyHourOn(person, page);
 		// Paid, and the gateway has not come for it yet.
 		await becomes('activating');
-		expect(await captiveState()).toEqual({ captive: true });
+		expect(await captiveState()).toMatchObject({ captive: true });
 
 		await router.poll();
 		await becomes('active');
@@ -93,8 +93,8 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		await server.advance(30 * 60_000);
 		await becomes('expired');
-		expect(await captiveState()).toEqual({ captive: true });
+		expect(await captiveState()).toMatchObject({ captive: true });
 		await router.poll();
-		expect(await captiveState()).toEqual({ captive: true });
+		expect(await captiveState()).toMatchObject({ captive: true });
 	});
 });

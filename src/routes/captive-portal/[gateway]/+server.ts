@@ -24,7 +24,7 @@ export const GET: RequestHandler = async (event) => {
 		: {};
 	const tokenHash = await captiveSessions.onlineAt(gateway, sourceAddress(event));
 	const passes = tokenHash === null ? [] : await passesOf(event, tokenHash);
-	if (passes.length === 0) return json({ captive: true, ...urls });
+	if (passes.length === 0) return json({ captive: true, ...urls, 'can-extend-session': true });
 	const endMs = Math.max(...passes.map(({ untilMs }) => untilMs));
 	const left = passes.flatMap(({ leftMb }) => leftMb ?? []);
 	return json({

@@ -31,7 +31,7 @@ export async function refundUnconfirmed(context: AccessContext, sessionId: numbe
 		const lookAt = Math.max(startsAt, first?.created_at ?? 0) + ACTIVATION_TIMEOUT_MS;
 		if (clock.now() < lookAt) return lookAt;
 		// Only paid time is refunded: a gateway may miss the end of free time.
-		const paidUntil = expiresAt - (await sessions.extraTimeMs(trx, sessionId));
+		const paidUntil = expiresAt - (await sessions.extraTimeMs(trx, session));
 		const time = { passId, routerId: session.router_id, startsAt, expiresAt: paidUntil };
 		if (await isKnown(context, trx, time)) return null;
 		const isRefundable = (one: SessionRow) => payments.canBeRefunded(trx, paymentOf(one));

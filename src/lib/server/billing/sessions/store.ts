@@ -131,10 +131,16 @@ export const extraSecondsBy = async (queries: Queries, accountId: number, after:
 	return Number((await given.executeTakeFirstOrThrow()).sum);
 };
 
-/** Free time in a session. */
-export const extraTimeMs = async (queries: Queries, sessionId: number): Promise<number> =>
-	Number((await extraSeconds(queries).where('session_id', '=', sessionId).executeTakeFirstOrThrow()).sum) *
-	1000;
+/** Free time in a session, without what was given after its end: that does not move its end. */
+export const extraTimeMs = async (
+	queries: Queries,
+	{ id, ended_at: endedAt }: Pick<SessionRow, 'id' | 'ended_at'>
+): Promise<number> => {
+	const given = extraSeconds(queries)
+		.where('session_id', '=', id)
+		.$if(endedAt !== null, (query) => query.where('created_at', '<', endedAt));
+	return Number((await given.executeTakeFirstOrThrow()).sum) * 1000;
+};
 
 /** Counts pending payments; `expiry` is the latest time limit of a payment that was not refused. */
 export const openPayments = (queries: Queries, id: number) =>

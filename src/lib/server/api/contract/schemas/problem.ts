@@ -4,7 +4,7 @@ export const ITEM_CODES = {
 	required: 'The value is missing.',
 	invalid_type: 'The value has the wrong JSON type. Nothing is converted: send `1`, not `"1"`.',
 	invalid_format: 'The type is right, the form is not. Compare it with the pattern, e.g. `2h` for two hours.',
-	out_of_range: 'The value is too small, too large, or has too many decimals. Values are never clamped.',
+	out_of_range: 'The value is too small or too large. Values are never clamped.',
 	unknown_field: 'The body has a field that this endpoint does not know. Remove it, or correct its spelling.',
 	unknown_value: 'The value is not one of the known ones, which `detail` lists.',
 	duplicate: 'The parameter, field or entry occurs twice. Send it once.'
