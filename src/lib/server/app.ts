@@ -216,7 +216,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	const captiveSessions: CaptiveSessions = createCaptiveSessions({
 		...base,
 		access: {
-			bound: (tokenHash, isOnline) => access.deviceCame(tokenHash, isOnline),
+			bound: (tokenHash, isOnline) => access.purchaseOpened(tokenHash, isOnline),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
 			move: (tokenHash) => access.move(tokenHash),
 			isVerified: (gateway) => sales.routers.verifiedBy(gateway)

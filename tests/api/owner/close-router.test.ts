@@ -211,7 +211,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('disabling', () => {
 		it('takes the router out of lists until its owner enables it', async () => {
-			expect((await press('disable')).text).toContain('You can enable it again.');
+			expect((await press('disable')).text).toContain('You can enable it.');
 			expect(await nearby()).toEqual([]);
 			await press('disable');
 			await press('enable');

@@ -8,7 +8,7 @@ import { TOTAL_TIMEOUT_MS } from '../../../src/lib/server/developer/webhooks/tra
 import {
 	DISABLE_AFTER_MS,
 	KEEP_MS,
-	LEAST_FAILURES,
+	MIN_FAILURES,
 	NOTIFY_AFTER_MS
 } from '../../../src/lib/server/developer/webhooks/upkeep.ts';
 import { MAX_URL_LENGTH } from '../../../src/lib/server/developer/webhooks/transport/url-rules.ts';
@@ -34,7 +34,7 @@ it('the webhooks guide has the numbers of the code', () => {
 		`within ${TOTAL_TIMEOUT_MS / 1000} seconds`,
 		`up to ${RETRY_DELAYS_MS.length + 1} times`,
 		`5 seconds, 5 minutes, 30 minutes, ${hours.slice(0, -1).join(', ')} and ${hours.at(-1)} hours`,
-		`after ${DISABLE_AFTER_MS / DAY} days without success and at least ${LEAST_FAILURES} failures`,
+		`after ${DISABLE_AFTER_MS / DAY} days without success and at least ${MIN_FAILURES} failures`,
 		`email after ${NOTIFY_AFTER_MS / DAY} days`,
 		`last ${KEEP_MS / DAY} days`,
 		`work for ${OLD_SECRET_MS / HOUR} hours`

@@ -209,8 +209,6 @@ describe('rule 5: services', () => {
 		const inner = between.filter(({ to, isType }) => !isMain(to) && !isType && !INTERFACES.test(to));
 		expect(
 			shown(inner, [
-				// One worker runs every kind of job.
-				'lib/server/developer/webhooks/delivery.ts -> lib/server/jobs/worker.ts',
 				// The map uses a part of the portal's rate limit.
 				'lib/server/map/map-routers.ts -> lib/server/portal/quota.ts'
 			])

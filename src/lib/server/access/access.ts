@@ -51,8 +51,8 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 	const bind = binder(context);
 	return {
 		fetchGrants: bind(fetchGrants),
-		deviceCame: bind(purchaseCame),
-		gatewayAdded: bind(planUsers),
+		purchaseOpened: bind(purchaseOpened),
+		scheduleGatewayAdded: bind(scheduleGatewayAdded),
 		changeGateway: bind(changeGateway),
 		move: bind(movePurchase),
 		moveForHelp: bind(movePurchaseForHelp),
@@ -75,7 +75,7 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 	};
 }
 
-async function purchaseCame(context: AccessContext, tokenHash: string, isOnline: boolean): Promise<void> {
+async function purchaseOpened(context: AccessContext, tokenHash: string, isOnline: boolean): Promise<void> {
 	await eachPass(context, tokenHash, (trx, pass) => deviceCame(context, trx, pass, isOnline));
 }
 
@@ -111,6 +111,9 @@ async function eachPass<T>(
 	return results;
 }
 
-/** Runs in the transaction that creates the gateway. */
-const planUsers = ({ jobs, clock }: AccessContext, trx: Tx, { id }: Pick<RegisteredGateway, 'id'>) =>
-	jobs.schedule(trx, GATEWAY_JOB, id, clock.now());
+/** Schedules GATEWAY_JOB in the transaction that creates the gateway. */
+const scheduleGatewayAdded = (
+	{ jobs, clock }: AccessContext,
+	trx: Tx,
+	{ id }: Pick<RegisteredGateway, 'id'>
+) => jobs.schedule(trx, GATEWAY_JOB, id, clock.now());

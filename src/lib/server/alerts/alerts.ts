@@ -6,10 +6,10 @@ import type { Earnings } from '#lib/server/billing/earnings/earnings.ts';
 import type { Channel, Notifications } from '#lib/server/notifications/notifications.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { equalSecrets, hmac } from '#lib/server/platform/secrets.ts';
-import { findAlerts, FIND_JOB, type WriteAlert } from './find-alerts.ts';
+import { findAlerts, FIND_ALERTS_JOB, type WriteAlert } from './find-alerts.ts';
 import * as store from './store.ts';
 
-export { MOST_A_DAY, OUTAGE_MINUTES, EARNINGS_HOUR, REVIEW_HOURS } from './find-alerts.ts';
+export { MAX_PER_DAY, OUTAGE_MINUTES, EARNINGS_HOUR, REVIEW_HOURS } from './find-alerts.ts';
 export type { Alert, WriteAlert } from './find-alerts.ts';
 export type { Channel } from '#lib/server/notifications/notifications.ts';
 
@@ -40,7 +40,7 @@ export function createAlerts(context: AlertsContext) {
 		setEvents: bind(setEvents),
 		remove: bind(remove),
 		/** @param write writes an alert in a language */
-		jobs: (write: WriteAlert) => ({ [FIND_JOB]: () => findAlerts(context, write) })
+		jobs: (write: WriteAlert) => ({ [FIND_ALERTS_JOB]: () => findAlerts(context, write) })
 	};
 }
 

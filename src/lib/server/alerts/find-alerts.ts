@@ -12,19 +12,19 @@ import * as store from './store.ts';
  * Gateways: an alert once the outage has lasted OUTAGE_MINUTES, and another at its end; `alert_outages` has the open ones.
  * Earnings: those of the day before, from EARNINGS_HOUR in the time zone of reports, when the sums are final.
  * Reviews: payments that wait for a decision. Repeated only when a newer one has waited that long.
- * Limits: MOST_A_DAY per channel, and MIN_INTERVAL_MS between alerts of a kind. An event over a limit is sent later,
+ * Limits: MAX_PER_DAY per channel, and MIN_INTERVAL_MS between alerts of a kind. An event over a limit is sent later,
  * together with others of its kind.
  */
 
 /** Scheduled by migration 0055. */
-export const FIND_JOB = 'alerts.find';
+export const FIND_ALERTS_JOB = 'alerts.find';
 
 const INTERVAL_MS = MINUTE_MS;
 /** Since the gateway's last message. */
 export const OUTAGE_MINUTES = 10;
 export const EARNINGS_HOUR = 7;
 export const REVIEW_HOURS = 12;
-export const MOST_A_DAY = 12;
+export const MAX_PER_DAY = 12;
 const MIN_INTERVAL_MS = {
 	unresponsive: 30 * MINUTE_MS,
 	responding: 30 * MINUTE_MS,
@@ -147,7 +147,7 @@ async function queueAlert(
 	await database.transact(async (trx) => {
 		const recent = await notifications.recent(trx, { accountId, channel }, now - DAY_MS);
 		const isEarly = recent.some((one) => one.kind === kind && now - one.created_at < MIN_INTERVAL_MS[kind]);
-		if (isEarly || recent.length >= MOST_A_DAY) return;
+		if (isEarly || recent.length >= MAX_PER_DAY) return;
 		await note(trx);
 		const content = write(alert, isLocale(locale) ? locale : 'en');
 		const about = { accountId, channel, kind, key: `channel ${id} ${kind} ${event}`, address };

@@ -12,7 +12,7 @@ interface HeldLimits {
 }
 
 /** WISPr attributes and RouterOS count bit/s in 32 bits. */
-const MOST_KBPS = 4_294_967;
+const MAX_KBPS = 4_294_967;
 /** The integration API takes 2 to this many kbit/s. */
 const UNIFI_MOST_KBPS = 100_000;
 
@@ -47,7 +47,7 @@ function dataOf({ kind, mode, settings }: Gateway): HeldLimits['data'] {
 function maxSpeedOf({ kind, mode, settings }: Gateway): number {
 	if (kind === 'hostapd' || mode === 'external') return 0;
 	if (mode === 'browser' && !settings.binauthLimits) return 0;
-	return kind === 'unifi' ? UNIFI_MOST_KBPS : MOST_KBPS;
+	return kind === 'unifi' ? UNIFI_MOST_KBPS : MAX_KBPS;
 }
 
 /**
@@ -59,7 +59,7 @@ export const UNSEEN_BYTES = 150_000_000;
 export const isUnlimited = ({ down, up }: Speed): boolean => down === null && up === null;
 
 /** Formats a speed as RouterOS does: from the device, then to it. Both are needed, so no limit is the highest one. */
-export const routerOsRate = ({ down, up }: Speed): string => `${up ?? MOST_KBPS}k/${down ?? MOST_KBPS}k`;
+export const routerOsRate = ({ down, up }: Speed): string => `${up ?? MAX_KBPS}k/${down ?? MAX_KBPS}k`;
 
 /** RADIUS integers have 32 bits. */
 const GIGAWORD = 2 ** 32;

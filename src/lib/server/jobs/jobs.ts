@@ -15,7 +15,8 @@ import * as store from './store.ts';
  *
  * States: waiting until `run_at`; leased by a process that runs it; deleted when its handler is done.
  * Guarantees: a job of a committed transaction runs at least once. If a process dies, another repeats its
- * jobs after LEASE_MS, so every handler must be safe to run again. Claims and ends of jobs are `unsynced`, because a lost one only repeats the job.
+ * jobs after LEASE_MS, so every handler must be safe to run again. Claims and ends of jobs are `unsynced`: a lost one
+ * only repeats the job.
  * Concurrency: jobs without a group share MAX_UNGROUPED slots. Groups have slots of their own (groups.ts), so
  * that slow webhook receivers never delay payments.
  */

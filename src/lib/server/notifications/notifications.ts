@@ -44,7 +44,7 @@ interface NotificationsContext extends Base {
 	sms: SmsProvider | null;
 }
 
-const SEND_JOB = 'notifications.send';
+const SEND_NOTIFICATION_JOB = 'notifications.send';
 /** Groups of jobs, so that a slow mail server or SMS provider never delays payments. Webhook endpoints count from 1. */
 const GROUPS: Readonly<Record<Channel, number>> = { email: 0, sms: -1 };
 
@@ -71,7 +71,7 @@ export function createNotifications({ http, ...context }: Base & { mailer: Maile
 		codeOf: bind(codeOf),
 		sendCode: bind(sendCode),
 		deleteOld: () => store.deleteOld(context.database.db, context.clock.now() - KEEP_MS),
-		jobs: { [SEND_JOB]: bind(send) satisfies JobHandler }
+		jobs: { [SEND_NOTIFICATION_JOB]: bind(send) satisfies JobHandler }
 	};
 }
 
@@ -94,7 +94,8 @@ async function queue(
 		currency: config.currency,
 		created_at: now
 	});
-	if (id !== null) await jobs.scheduleInGroup(trx, SEND_JOB, GROUPS[notification.channel], [id], now);
+	if (id !== null)
+		await jobs.scheduleInGroup(trx, SEND_NOTIFICATION_JOB, GROUPS[notification.channel], [id], now);
 	return id !== null;
 }
 

@@ -5,7 +5,7 @@ import { isUnresponsive } from '#lib/server/routers/routers.ts';
 import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, UNCONFIRMED_JOB, AWAIT_ROUTER_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
 import { find } from '../passes/store.ts';
-import type { AccessContext, PlanContext } from './context.ts';
+import type { AccessContext, ProvisioningContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
 import { passChanged, releaseGrants, requestGrant, type GrantSubject } from './request-grant.ts';
@@ -14,11 +14,11 @@ import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets
 const AWAIT_ROUTER_MS = 5_000;
 
 /** The part of provisioning that sessions use. It needs no sessions, so it is created before them. */
-export const createProvisioning = (context: PlanContext): SessionProvisioning => ({
+export const createProvisioning = (context: ProvisioningContext): SessionProvisioning => ({
 	requestGrants: (trx, pass) => beginPass(context, trx, pass),
 	syncGateways: (trx, passId) => passChanged(context, trx, passId),
 	// Scheduled even if no gateway needs a grant yet: the device may move to one that does.
-	checkAddedTime: (trx, { id }, startsAt) =>
+	scheduleUnconfirmedCheck: (trx, { id }, startsAt) =>
 		context.jobs.schedule(trx, UNCONFIRMED_JOB, id, startsAt + ACTIVATION_TIMEOUT_MS)
 });
 
@@ -26,7 +26,7 @@ export const createProvisioning = (context: PlanContext): SessionProvisioning =>
  * Requests the grants of a paid pass.
  * @returns the deadline for a confirmation (ms since the epoch), or null if the time may start now
  */
-async function beginPass(context: PlanContext, trx: Tx, pass: PassRow): Promise<number | null> {
+async function beginPass(context: ProvisioningContext, trx: Tx, pass: PassRow): Promise<number | null> {
 	const { clock, jobs, routers } = context;
 	const now = clock.now();
 	const targets = await targetsAt(context, trx, pass.router_id);
@@ -79,8 +79,7 @@ export async function awaitRouter(context: AccessContext, passId: number): Promi
  *
  * Lost answer: a gateway may have let the device in. The buyer still gets the refund, at the owner's expense.
  * A gateway that is called disconnects the device. One that polls (openNDS level 4) cannot, because authmon
- * only asks whom to let in. The device then stays online until the end that was sent. A late acknowledgement
- * is answered but starts no time.
+ * only fetches devices to connect: the device stays online until the end that was sent.
  * No refund possible: a person decides (`refund_not_supported`). Time that starts later would run without its
  * buyer.
  * @returns when to run again, or null when the pass does not wait

@@ -13,14 +13,14 @@ import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Passes } from '../passes/passes.ts';
 import type { ConcurrencyLimit } from './grants/concurrency-limit.ts';
 
-export interface PlanContext {
+export interface ProvisioningContext {
 	clock: Clock;
 	jobs: Jobs;
 	gateways: Gateways;
 	routers: Pick<Routers, 'findOrThrow'>;
 }
 
-export interface AccessContext extends PlanContext {
+export interface AccessContext extends ProvisioningContext {
 	database: Database;
 	log: Log;
 	captiveSessions: CaptiveSessions;

@@ -4,7 +4,7 @@ import { hasMovedOnline } from '../device-slots/connection-store.ts';
 import { currentReports, takeSlot } from '../device-slots/device-slots.ts';
 import { releaseOtherSlots, allSlots, wasMovedSince } from '../device-slots/store.ts';
 import type { PassRow } from '../passes/passes.ts';
-import type { PlanContext } from './context.ts';
+import type { ProvisioningContext } from './context.ts';
 import * as store from './grants/store.ts';
 import { passChanged, requestGrant } from './request-grant.ts';
 import { grantsDevices, newestDevice, targetsAt } from './targets.ts';
@@ -16,7 +16,7 @@ import { grantsDevices, newestDevice, targetsAt } from './targets.ts';
 const MOVE_AGAIN_MS = 60 * 60 * 1000;
 
 /** Gives the slots of a pass to its newest device. Returns false without one, or if it moved too recently. */
-export async function movePass(context: PlanContext, trx: Tx, pass: PassRow): Promise<boolean> {
+export async function movePass(context: ProvisioningContext, trx: Tx, pass: PassRow): Promise<boolean> {
 	const { clock, gateways, jobs } = context;
 	const newest = await newestDevice(context, trx, pass);
 	if (!newest) return false;
@@ -52,7 +52,7 @@ export async function movePass(context: PlanContext, trx: Tx, pass: PassRow): Pr
 export type Moved = 'moved' | 'unchanged' | 'no_device' | 'too_soon';
 
 /** Moves a pass for a person who helps the buyer. Repeating it changes nothing. */
-export async function moveForHelp(context: PlanContext, trx: Tx, pass: PassRow): Promise<Moved> {
+export async function moveForHelp(context: ProvisioningContext, trx: Tx, pass: PassRow): Promise<Moved> {
 	const newest = await newestDevice(context, trx, pass);
 	const others = newest && (await devicesBeside(trx, pass.id, newest));
 	if (!others || others.length === 0) return 'no_device';

@@ -3,7 +3,7 @@ import { namesDevices, type RegisteredGateway } from '#lib/server/gateways/gatew
 import { forgetAttempts, openConnections } from '../device-slots/connection-store.ts';
 import { CONNECTION_JOB, GRANT_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
-import type { PlanContext } from './context.ts';
+import type { ProvisioningContext } from './context.ts';
 import * as store from './grants/store.ts';
 
 /** A device or user at a gateway. `mac` is null for a user. */
@@ -15,7 +15,7 @@ export interface GrantSubject {
 
 /** Requests a new grant, or the existing one again: a returning device has lost its login at the gateway. */
 export async function requestGrant(
-	{ clock, jobs }: PlanContext,
+	{ clock, jobs }: ProvisioningContext,
 	trx: Tx,
 	passId: number,
 	{ gatewayId, mac, captiveSessionId }: GrantSubject
@@ -42,7 +42,7 @@ const REQUEST_USER_AGAIN_MS = 10 * 1000;
 
 /** @param againAt gateway that may have lost its user, to request it again; null for none */
 export async function requestUsers(
-	context: PlanContext,
+	context: ProvisioningContext,
 	trx: Tx,
 	pass: PassRow,
 	targets: readonly RegisteredGateway[],
@@ -66,7 +66,11 @@ export async function requestUsers(
 }
 
 /** Schedules the jobs that compare gateways with a changed pass. */
-export async function passChanged({ clock, jobs }: PlanContext, trx: Tx, passId: number): Promise<void> {
+export async function passChanged(
+	{ clock, jobs }: ProvisioningContext,
+	trx: Tx,
+	passId: number
+): Promise<void> {
 	const now = clock.now();
 	for (const { id } of await store.openGrantsOf(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
 	// Failed attempts to set the old end say nothing about the new one.
@@ -77,7 +81,11 @@ export async function passChanged({ clock, jobs }: PlanContext, trx: Tx, passId:
 }
 
 /** Releases all grants of a pass, so that jobs disconnect its devices. */
-export async function releaseGrants({ clock, jobs }: PlanContext, trx: Tx, passId: number): Promise<void> {
+export async function releaseGrants(
+	{ clock, jobs }: ProvisioningContext,
+	trx: Tx,
+	passId: number
+): Promise<void> {
 	const now = clock.now();
 	for (const { id } of await store.openGrantsOf(trx, passId)) {
 		await store.changeWanted(trx, { id }, { released_at: now, updated_at: now });

@@ -3,7 +3,7 @@ import { namesDevices, type Gateways, type RegisteredGateway } from '#lib/server
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 import type { DeviceController } from '#lib/server/gateways/gateway.ts';
 import type { PassRow } from '../passes/passes.ts';
-import type { PlanContext } from './context.ts';
+import type { ProvisioningContext } from './context.ts';
 import { devicesOf, type BroughtDevice } from './devices.ts';
 
 export const needsGrants = ({ mode }: RegisteredGateway) => mode === 'push' || mode === 'poll';
@@ -23,7 +23,7 @@ export const grantsDevices = (targets: readonly RegisteredGateway[], gatewayId: 
 	targets.some((gateway) => gateway.id === gatewayId && namesDevices(gateway));
 
 export async function newestDevice(
-	{ clock }: Pick<PlanContext, 'clock'>,
+	{ clock }: Pick<ProvisioningContext, 'clock'>,
 	trx: Tx,
 	pass: Pick<PassRow, 'id' | 'router_id'>
 ): Promise<BroughtDevice | null> {

@@ -105,7 +105,7 @@ export async function startTime(context: SessionsContext, trx: Tx, pass: PassRow
 		const to = { status: 'active', starts_at: from, expires_at: endsAt } as const;
 		await transition(context, trx, { id, status: 'activating' }, to, 'session.activated');
 		await jobs.schedule(trx, SESSION_JOB, id, endsAt);
-		if (from !== startsAt) await provisioning.checkAddedTime(trx, { id }, from);
+		if (from !== startsAt) await provisioning.scheduleUnconfirmedCheck(trx, { id }, from);
 	}
 	if (waiting.length === 0) return false;
 	await passes.setTime(trx, pass.id, { startsAt, endsAt });

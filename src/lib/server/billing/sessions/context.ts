@@ -21,7 +21,7 @@ export interface SessionProvisioning {
 	/** Makes gateways compare their state with the pass. */
 	syncGateways(trx: Tx, passId: number): Promise<void>;
 	/** Schedules a check that the gateway received time added at `startsAt`. */
-	checkAddedTime(trx: Tx, session: Pick<SessionRow, 'id'>, startsAt: number): Promise<void>;
+	scheduleUnconfirmedCheck(trx: Tx, session: Pick<SessionRow, 'id'>, startsAt: number): Promise<void>;
 }
 
 /** One per session: cancels an unpaid session, expires a paid one. */

@@ -13,7 +13,7 @@ const EVERY_MS = MINUTE_MS;
 export const NOTIFY_AFTER_MS = 3 * DAY_MS;
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
 /** An endpoint with fewer failures in five days is not disabled. */
-export const LEAST_FAILURES = 10;
+export const MIN_FAILURES = 10;
 export const KEEP_MS = 30 * DAY_MS;
 /** Rows per statement, so that it stays short. */
 const BATCH = 2_000;
@@ -58,7 +58,7 @@ async function disableFailing({ db }: Database, now: number): Promise<void> {
 					select 1 from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
 					where d.endpoint_id = webhook_endpoints.id and d.type <> 'webhook.test'
 						and a.started_at >= webhook_endpoints.failing_since
-					limit ${LEAST_FAILURES}) as failures) >= ${LEAST_FAILURES}`
+					limit ${MIN_FAILURES}) as failures) >= ${MIN_FAILURES}`
 		)
 		.execute();
 	// Includes endpoints that were disabled during a delivery.

@@ -19,7 +19,7 @@ export interface GatewayHealthContext {
 }
 
 /** Created by migration 0015. */
-const CHECK_JOB = 'gateways.check';
+const CHECK_GATEWAYS_JOB = 'gateways.check';
 
 const CHECK_MS = 60_000;
 /** Skips an earlier check, for example after a restart. */
@@ -51,7 +51,7 @@ const LOST_MS = 15 * 60_000;
 export function createGatewayHealth(context: GatewayHealthContext) {
 	const stopping = new AbortController();
 	return {
-		jobs: { [CHECK_JOB]: () => checkAll(context, stopping.signal) },
+		jobs: { [CHECK_GATEWAYS_JOB]: () => checkAll(context, stopping.signal) },
 		stop: () => stopping.abort()
 	};
 }

@@ -17,7 +17,7 @@ export interface GatewaySetupContext {
 	audit: Audit;
 	gateways: Gateways;
 	routers: Routers;
-	access: Pick<Access, 'gatewayAdded' | 'changeGateway'>;
+	access: Pick<Access, 'scheduleGatewayAdded' | 'changeGateway'>;
 	accessKinds: Pick<ReturnType<typeof createAccessKinds>, 'checkGateway' | 'noteGateway'>;
 	offers: Pick<Offers, 'checkHeld'>;
 	transport: GatewayTransport;
@@ -39,7 +39,7 @@ export async function addGateway(
 	await accessKinds.checkGateway(input.routerId, input.kind);
 	const gateway = await gateways.add(input, async (trx, added) => {
 		await offers.checkHeld(trx, added.routerId, { gateway: { before: null, after: added } });
-		await access.gatewayAdded(trx, added);
+		await access.scheduleGatewayAdded(trx, added);
 		await apply?.(trx, added);
 	});
 	return { gateway, becamePortalLogin: await note(accessKinds, gateway) };

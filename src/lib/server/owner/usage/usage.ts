@@ -16,7 +16,7 @@ interface UsageContext {
 }
 
 /** Scheduled by migration 0015. */
-const BOOK_JOB = 'usage.book';
+const COUNT_DATA_JOB = 'usage.book';
 const BOOK_MS = 60_000;
 /** Connections per transaction and transactions per run. The job repeats at once while some remain. */
 const MAX_BOOKED = 200;
@@ -36,7 +36,7 @@ export const createUsage = (context: UsageContext) => ({
 		const rows = await store.useOfSessions(context.database.db, sessionIds, context.clock.now() - FRESH_MS);
 		return new Map(rows.map((row) => [row.session_id, row]));
 	},
-	jobs: { [BOOK_JOB]: () => bookAll(context) }
+	jobs: { [COUNT_DATA_JOB]: () => bookAll(context) }
 });
 
 const isUnmonitored = (mode: ControlMode) => mode === 'browser' || mode === 'external';

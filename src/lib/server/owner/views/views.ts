@@ -7,7 +7,7 @@ import { binder } from '#lib/server/platform/bind.ts';
 
 /** An administrator sees the pages of an owner for this long at most. */
 const MAX_VIEW_MINUTES = 30;
-const VIEW_JOB = 'owner-view.end';
+const END_VIEW_JOB = 'owner-view.end';
 
 interface ViewOrder {
 	/** The account of the owner. */
@@ -32,7 +32,7 @@ export function createOwnerViews(context: Base) {
 		/** Views of an owner's pages, newest first. */
 		ofOwner: bind(ofOwner),
 		jobs: {
-			[VIEW_JOB]: async (id: number) => {
+			[END_VIEW_JOB]: async (id: number) => {
 				await context.database.transact((trx) => end(context, trx, id, 'airtill'));
 				return null;
 			}
@@ -57,7 +57,7 @@ async function start(context: Base, order: ViewOrder): Promise<boolean> {
 			})
 			.returning('id')
 			.executeTakeFirstOrThrow();
-		await jobs.schedule(trx, VIEW_JOB, id, endsAt);
+		await jobs.schedule(trx, END_VIEW_JOB, id, endsAt);
 		const after = { account_id: accountId, view: id };
 		await audit.record(trx, { actor: accountActor(adminId), action: 'owner.view_started', reason, after });
 		return true;

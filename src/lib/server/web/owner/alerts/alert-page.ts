@@ -10,7 +10,7 @@ import { LANGUAGE_NAMES } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
 import {
 	EVENTS,
-	MOST_A_DAY,
+	MAX_PER_DAY,
 	OUTAGE_MINUTES,
 	EARNINGS_HOUR,
 	REVIEW_HOURS,
@@ -42,7 +42,7 @@ export async function alertPage({ locals: { app }, url }: RequestEvent, accountI
 	const { count, price } = await notifications.smsOfMonth(accountId);
 	return {
 		done: url.searchParams.has('done'),
-		most: String(MOST_A_DAY),
+		most: String(MAX_PER_DAY),
 		language: LANGUAGE_NAMES[currentLocale()],
 		example: apart(phoneHint(config.defaultRegion).example),
 		events: EVENTS.map((name) => ({ name, ...words[name] })),
