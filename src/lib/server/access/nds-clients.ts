@@ -54,9 +54,11 @@ export async function confirmClient(
 	gateway: RegisteredGateway,
 	{ token, user }: Pick<NdsClient, 'token' | 'user'>
 ): Promise<boolean> {
-	const isConfirmed = await confirmFetched(context, gateway, sha256(token));
+	const hid = sha256(token);
+	const left = await confirmFetched(context, gateway, hid);
 	const passId = passOfUser(user);
-	return (passId !== null && (await confirmPass(context, gateway, passId))) || isConfirmed;
+	const isRunning = passId !== null && (await confirmPass(context, gateway, { passId, hid }));
+	return left.every((id) => isRunning && id === passId);
 }
 
 /**

@@ -80,9 +80,9 @@ async function ask(context: BillingContext, payment: store.PaymentRow): Promise<
 			currency: payment.currency,
 			claim
 		});
-		const receipt = claim?.claimed === 'succeeded' ? claim.providerReference : null;
-		if (outcome.kind !== 'failed' || receipt === null) return outcome;
-		const message = `A callback named receipt ${receipt}, but the status read says: ${outcome.message}`;
+		if (outcome.kind !== 'failed' || claim?.claimed !== 'succeeded') return outcome;
+		const receipt = claim.providerReference === null ? '' : `, receipt ${claim.providerReference}`;
+		const message = `A callback said that it was paid${receipt}; the status read says: ${outcome.message}`;
 		return { kind: 'contradiction', message, raw: outcome.raw };
 	} catch (error) {
 		// An adapter that throws is a bug in Airtill and says nothing about the payment.

@@ -90,7 +90,7 @@ export interface RecentSearch {
 	keyId?: number | null;
 }
 
-/** Searches the account's newest `keep` calls, newest first. Redacted segments of a path are `…` (path.ts). */
+/** Searches the account's newest `keep` calls, newest first. Redacted segments of a path are `…`. */
 export async function recent(
 	queries: Queries,
 	accountId: number,

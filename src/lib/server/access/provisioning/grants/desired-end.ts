@@ -45,7 +45,9 @@ export async function desiredEnd(
 ): Promise<number> {
 	const own = open.untilMs + (open.kind === 'waits' ? SLACK_MS : 0);
 	const others = await openOthers(context, grant, gateway);
-	const same = others.filter(({ pass }) => isSameLimit(pass, open.pass));
+	// A polling gateway cannot shorten access, and time that waits may be refunded.
+	const lasting = others.filter(({ kind }) => gateway.mode !== 'poll' || kind === 'runs');
+	const same = lasting.filter(({ pass }) => isSameLimit(pass, open.pass));
 	return Math.max(own, ...same.map(({ untilMs }) => untilMs));
 }
 

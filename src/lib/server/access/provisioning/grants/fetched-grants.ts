@@ -67,49 +67,60 @@ async function fetchGrant(
 }
 
 /**
- * Confirms the fetched grants whose device has this `hid`. Returns false if one was not fetched: the device came back to
- * the portal meanwhile, and a later report counts.
+ * Confirms the fetched grants whose device has this `hid`.
+ * @returns passes with such a grant that was not fetched: the device came back to the portal meanwhile, and a later
+ * report counts
  */
 export async function confirmFetched(
 	context: AccessContext,
 	gateway: RegisteredGateway,
 	hid: string
-): Promise<boolean> {
+): Promise<number[]> {
 	const { db } = context.database;
-	let isConfirmed = true;
+	const left: number[] = [];
 	for (const grant of await gatewayStore.newestWaitingAt(db, gateway.id, MAX_UNCONFIRMED)) {
-		const { id, captive_session_id: captiveSessionId, requested_end_at: sent } = grant;
-		if (captiveSessionId === null) continue;
-		const login = await context.captiveSessions.loginOf(captiveSessionId);
-		if (login['hid'] !== hid) continue;
-		const pass = await openPass(db, grant.pass_id, context.clock.now());
+		const { id, pass_id: passId, requested_end_at: sent } = grant;
+		if (!(await isOfDevice(context, grant, hid))) continue;
+		const pass = await openPass(db, passId, context.clock.now());
 		if (!pass || sent === null || (await confirmGrant(context, grant, pass, sent)) === null)
-			isConfirmed = false;
+			left.push(passId);
 		else await context.jobs.wake(GRANT_JOB, id);
 	}
-	return isConfirmed;
+	return left;
+}
+
+async function isOfDevice(
+	{ captiveSessions }: AccessContext,
+	{ captive_session_id: captiveSessionId }: store.GrantRow,
+	hid: string
+): Promise<boolean> {
+	return captiveSessionId !== null && (await captiveSessions.loginOf(captiveSessionId))['hid'] === hid;
 }
 
 /**
- * Starts the time of a pass whose device is in, although its grant was moved or requested again since it was fetched: a
+ * Starts the time of a pass whose device is in, although its grant was moved or requested again after the fetch. A
  * polling gateway cannot disconnect the device, and a refund would make its time free.
  * @returns whether the time runs
  */
 export async function confirmPass(
-	{ database, clock, jobs, passes, sessions }: AccessContext,
+	context: AccessContext,
 	gateway: RegisteredGateway,
-	passId: number
+	{ passId, hid }: { passId: number; hid: string }
 ): Promise<boolean> {
+	const { database, clock, jobs, passes, sessions } = context;
+	const grants = (await store.grantsOf(database.db, passId)).filter((one) => one.gateway_id === gateway.id);
+	let reported = grants.at(-1);
+	for (const grant of grants) if (await isOfDevice(context, grant, hid)) reported = grant;
+	if (!reported) return false;
+	const { id: grantId } = reported;
 	const isRunning = await database.transact(async (trx) => {
 		const now = clock.now();
 		const open = await openPass(trx, passId, now);
-		const grants = (await store.grantsOf(trx, passId)).filter((one) => one.gateway_id === gateway.id);
-		const newest = grants.at(-1);
-		if (!open || !newest) return false;
-		if (open.kind === 'runs' && grants.some((one) => (one.confirmed_end_at ?? 0) > now + SLACK_MS))
-			return true;
+		if (!open) return false;
+		const isConfirmed = grants.some((one) => (one.confirmed_end_at ?? 0) > now + SLACK_MS);
+		if (open.kind === 'runs' && isConfirmed) return true;
 		if (open.kind === 'waits' && !(await sessions.startTime(trx, open.pass))) return false;
-		await store.setConfirmedEnd(trx, newest.id, (await passes.findOrThrow(trx, passId)).ends_at);
+		await store.setConfirmedEnd(trx, grantId, (await passes.findOrThrow(trx, passId)).ends_at);
 		for (const { id } of await store.openGrantsOf(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
 		return true;
 	});

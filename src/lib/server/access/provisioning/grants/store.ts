@@ -126,7 +126,7 @@ export async function hasMovedIn(
 			.where('gateway_id', 'in', pass.gatewayIds)
 			.where('mac', 'is not', null)
 			.where('released_at', '>', pass.since)
-			.where('requested_end_at', '>', now)
+			.where((row) => row.or([row('requested_end_at', '>', now), row('confirmed_end_at', '>', now)]))
 	);
 }
 
