@@ -9,10 +9,16 @@ it('an answer that repeats numbers and secrets is kept without them', () => {
 	expect(kept).toBe('phone … or …, whsec_… and atl_test_…\uFFFD');
 });
 
-it('what signed the request is not kept, though nothing says that it is a secret', () => {
-	const secret = newSecret();
+it('what signed the request is not kept, though nothing says that it is a secret, and though it is cut off', () => {
+	const secret = 'whsec_DIpK/QVMTAj3ms0Q+POOuxmzPc2z/NnC7eR3m2uV3E4=';
 	const bare = secret.slice('whsec_'.length);
-	expect(redactResponse(`signed by ${bare}!`, [newSecret(), secret])).toBe('signed by …!');
+	expect(redactResponse(`signed by ${bare}!`, [secret])).toBe('signed by …!');
+	for (const written of [bare.replaceAll('/', '\\/'), encodeURIComponent(bare)]) {
+		expect(redactResponse(`signed by ${written}!`, [secret])).toBe('signed by …!');
+	}
+	const filler = '.'.repeat(1_000);
+	expect(redactResponse(filler + bare.slice(0, 24), [newSecret(), secret])).toBe(`${filler}…`);
+	expect(redactResponse(`${'.'.repeat(1_012)} k7mq-x2vd-9`)).toBe(`${'.'.repeat(1_012)} …`);
 });
 
 it('an ordinary answer is kept as it is', () => {

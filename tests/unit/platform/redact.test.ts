@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { generateKey } from '../../../src/lib/server/developer/api-keys/key-format.ts';
 import { wifiPassword } from '../../../src/lib/server/platform/ids.ts';
-import { redact } from '../../../src/lib/server/platform/redact.ts';
+import { redact, redactCut } from '../../../src/lib/server/platform/redact.ts';
 
 it('takes out phone numbers, however they are written', () => {
 	for (const number of [
@@ -54,6 +54,15 @@ it('takes out what is called a token, a password or a secret, and passwords in c
 	for (const number of ['0772%20123%20456', '0772+123+456', '0772/123456', '0772\u00a0123\u202f456']) {
 		expect(redact(`n=${number}`), number).toBe('n=…');
 	}
+});
+
+it('takes out what is left of a password or number where a text was cut off', () => {
+	const password = 'k7mq-x2vd-9hta';
+	for (let length = 5; length < password.length; length += 1) {
+		expect(redactCut(`ok ${password.slice(0, length)}`)).toBe('ok …');
+	}
+	expect(redactCut('from +25677212')).toBe('from …');
+	expect(redactCut('well-known words, 1234')).toBe('well-known words, 1234');
 });
 
 it('leaves what helps to find a fault', () => {

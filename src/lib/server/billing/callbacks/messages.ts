@@ -76,7 +76,7 @@ export async function keepAnswer(
 	context.log.warn(fields, 'the operator refuses our account or settings: run "doctor"');
 }
 
-/** Stores about MAX_CALLBACKS per payment. Only logs a failure: the callback has already taken effect. */
+/** Stores up to MAX_CALLBACKS per payment. Only logs a failure: the callback has already taken effect. */
 export async function keepCallback(
 	context: BillingContext,
 	payment: Payment,
@@ -86,7 +86,12 @@ export async function keepCallback(
 	const { database } = context;
 	const message = rowOf(context, payment, { kind: 'callback', outcome, raw });
 	try {
-		await store.insertMessageBelow(database.db, message, MAX_CALLBACKS);
+		// Not serializable: its counts would make purchases fail and run again.
+		await database.db.transaction().execute(async (trx) => {
+			// The next callback of this payment counts after this commit.
+			await database.lock(trx, -payment.id);
+			await store.insertMessageBelow(trx, message, MAX_CALLBACKS);
+		});
 	} catch (error) {
 		context.log.warn({ err: error, payment: payment.id }, 'callback not stored');
 	}

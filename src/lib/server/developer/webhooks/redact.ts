@@ -1,17 +1,32 @@
 import { maskPhone } from '#lib/domain/phone.ts';
-import { redact } from '#lib/server/platform/redact.ts';
+import { redact, redactCut, redactKnown } from '#lib/server/platform/redact.ts';
+import { KEPT_RESPONSE_BYTES } from './transport/transport.ts';
+
+/** Decoding drops a byte order mark, so a truncated text may be 3 bytes shorter. */
+const CUT_FROM_BYTES = KEPT_RESPONSE_BYTES - 3;
+/** A beginning of a secret counts as a leak from this length on. */
+const LEAST_BEGUN = 6;
 
 /**
  * Redacts a response before it is stored, because a receiver may echo the request. Replaces NUL, which PostgreSQL
  * cannot store.
- * @param secrets signing secrets of the request
+ * @param secrets signing secrets of the request; removed everywhere
  */
-export const redactResponse = (text: string, secrets: readonly string[] = []): string =>
-	redact(
-		secrets
-			.map((secret) => secret.replace(/^whsec_/, ''))
-			.reduce((rest, secret) => rest.replaceAll(secret, '…'), text.replaceAll('\0', '\uFFFD'))
-	);
+export function redactResponse(text: string, secrets: readonly string[] = []): string {
+	const isCut = Buffer.byteLength(text) >= CUT_FROM_BYTES;
+	const known = secrets
+		.map((secret) => secret.replace(/^whsec_/, ''))
+		.reduce((rest, secret) => without(rest, secret, isCut), text.replaceAll('\0', '\uFFFD'));
+	return isCut ? redactCut(known) : redact(known);
+}
+
+function without(text: string, secret: string, isCut: boolean): string {
+	const rest = redactKnown(text, secret);
+	for (let length = secret.length - 1; isCut && length >= LEAST_BEGUN; length -= 1) {
+		if (rest.endsWith(secret.slice(0, length))) return `${rest.slice(0, -length)}…`;
+	}
+	return rest;
+}
 
 export const redactBody = (body: string): string =>
 	body.replace(/"phone":"(\+\d+)"/g, (_, phone: string) => `"phone":"${maskPhone(phone)}"`);

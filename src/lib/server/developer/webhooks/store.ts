@@ -18,7 +18,8 @@ export const HEALTHY = {
 	disabled_reason: null,
 	failing_since: null,
 	failing_noticed: 0,
-	notice: null
+	notice: null,
+	notice_lease_until: null
 } as const;
 
 export interface DeliveryPage {

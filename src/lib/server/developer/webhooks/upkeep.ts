@@ -17,6 +17,7 @@ export const MIN_FAILURES = 10;
 export const KEEP_MS = 30 * DAY_MS;
 /** Rows per statement, so that it stays short. */
 const BATCH = 2_000;
+const NOTICE_LEASE_MS = 5 * MINUTE_MS;
 
 export interface WebhookNotice {
 	/** `failing`: for three days; `disabled`: nothing is sent. */
@@ -42,7 +43,7 @@ export const createUpkeep =
 	async () => {
 		const now = context.clock.now();
 		await disableFailing(context.database, now);
-		await notifyAccounts(context);
+		await notifyAccounts(context, now);
 		await deleteOld(context.database, now);
 		return now + EVERY_MS;
 	};
@@ -79,9 +80,17 @@ async function disableFailing({ db }: Database, now: number): Promise<void> {
 		.execute();
 }
 
-/** Sends each notification, then clears it. UPKEEP_JOB runs in one process at a time. */
-async function notifyAccounts({ database: { db }, log, notify }: UpkeepContext): Promise<void> {
-	const due = await db.selectFrom('webhook_endpoints').selectAll().where('notice', 'is not', null).execute();
+/** Leases each notification, so that one process sends it, and clears it afterwards. */
+async function notifyAccounts({ database: { db }, log, notify }: UpkeepContext, now: number): Promise<void> {
+	const due = await db
+		.updateTable('webhook_endpoints')
+		.set({ notice_lease_until: now + NOTICE_LEASE_MS })
+		.where('notice', 'is not', null)
+		.where((where) =>
+			where.or([where('notice_lease_until', 'is', null), where('notice_lease_until', '<=', now)])
+		)
+		.returningAll()
+		.execute();
 	for (const endpoint of due) {
 		const { id, account_id, url, notice, failing_since, disabled_reason } = endpoint;
 		if (notice === null) continue;
@@ -91,7 +100,7 @@ async function notifyAccounts({ database: { db }, log, notify }: UpkeepContext):
 			log.warn({ endpoint: id, account: account_id, notice }, 'webhook fails');
 			await db
 				.updateTable('webhook_endpoints')
-				.set({ notice: null })
+				.set({ notice: null, notice_lease_until: null })
 				.where('id', '=', id)
 				.where('notice', '=', notice)
 				.execute();
