@@ -261,16 +261,24 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 		if (hasEnded(started)) void respawn(started);
 		else started.once('exit', () => void respawn(started));
 	}
-	/** A start just after a crash can fail: procd tries five times. */
-	async function respawn(crashed: ChildProcess, triesLeft = 5): Promise<void> {
+	/** As procd does. The rules of the crashed one can prevent a start; only if they go on doing so, they go. */
+	async function respawn(crashed: ChildProcess, failedStarts = 0): Promise<void> {
 		if (child !== crashed || !router.isRunning()) return;
 		log += `openNDS crashed (${crashed.signalCode ?? crashed.exitCode})\n`;
 		await sleep(RESPAWN_MS);
 		if (child !== crashed || !router.isRunning()) return;
+		if (failedStarts > 1) await restartFirewall();
 		await startOpennds().catch((error: unknown) => {
 			log += `${String(error)}\n`;
-			return child !== null && triesLeft > 1 ? respawn(child, triesLeft - 1) : undefined;
+			child?.kill('SIGKILL');
+			return child === null ? undefined : respawn(child, failedStarts + 1);
 		});
+	}
+	async function restartFirewall() {
+		for (const table of ['filter', 'nat', 'mangle']) {
+			await iptables('-t', table, '-F');
+			await iptables('-t', table, '-X');
+		}
 	}
 	return {
 		startOpennds,
@@ -291,12 +299,7 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 		async killOpennds() {
 			await end((running) => running.kill('SIGKILL'));
 		},
-		async restartFirewall() {
-			for (const table of ['filter', 'nat', 'mangle']) {
-				await iptables('-t', table, '-F');
-				await iptables('-t', table, '-X');
-			}
-		},
+		restartFirewall,
 		async startGuard() {
 			await router.run('env', `PATH=${env['PATH'] ?? ''}`, 'sh', '/etc/opennds/airtill-guard.sh');
 		}
