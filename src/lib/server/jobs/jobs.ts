@@ -51,6 +51,7 @@ interface JobsContext {
 	stopping: AbortController;
 	handlers: Record<string, JobHandler>;
 	isClockChecked: boolean;
+	isStopped: boolean;
 	/** When leases of dead processes were last looked for. */
 	freedAt: number;
 	/** Ends the pause before the next tick. */
@@ -71,12 +72,12 @@ export function createJobs(
 	const context: JobsContext = {
 		...{ database, clock, log, metrics, traces, owner, running, stopping, handlers: {} },
 		isClockChecked: false,
+		isStopped: false,
 		freedAt: -Infinity,
 		nudged: new AbortController()
 	};
 	const nudge = () => context.nudged.abort();
 	let loop: Promise<void> | undefined;
-	let isStopped = false;
 
 	function schedule(
 		queries: Queries,
@@ -120,11 +121,11 @@ export function createJobs(
 					log.warn({ err: error }, 'leases not extended');
 				});
 			}, HEARTBEAT_MS);
-			loop = claimJobs(context, () => isStopped);
+			loop = claimJobs(context);
 		},
 		/** Takes no new jobs, aborts the handlers' signal and waits for running handlers. */
 		async stop(): Promise<void> {
-			isStopped = true;
+			context.isStopped = true;
 			nudge();
 			await loop;
 			stopping.abort();
@@ -168,8 +169,8 @@ function launch(context: JobsContext, job: store.Job): void {
 	running.set(job.id, { task, isGrouped: job.group_id !== null });
 }
 
-async function claimJobs(context: JobsContext, isStopped: () => boolean): Promise<void> {
-	while (!isStopped()) {
+async function claimJobs(context: JobsContext): Promise<void> {
+	while (!context.isStopped) {
 		// A nudge during the tick also ends the pause after it.
 		context.nudged = new AbortController();
 		const pause = await tick(context).catch((error: unknown) => {
