@@ -77,10 +77,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 
 		/** Reports a device as the router's BinAuth script does when the device is let in. */
-		async function reportOf(rhid: string): Promise<number> {
+		async function reportOf(rhid: string, custom = base64('na')): Promise<number> {
 			const device = all.find((one) => rhidOf(gateway, one) === rhid);
 			if (!device) throw new Error(`No device has the rhid ${rhid}`);
-			return reportAuth(fixture().server.url, gateway, device);
+			return reportAuth(fixture().server.url, gateway, device, Buffer.from(custom, 'base64').toString());
 		}
 
 		it('fetches paid devices with their minutes, and the time starts with its report', async () => {
@@ -367,6 +367,28 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await router.poll();
 			expect(router.online.has(rhidOf(gateway, third))).toBe(false);
 			await fixture().server.advance(61 * MINUTE);
+		});
+
+		it('lets in no third device by the address of the first', async () => {
+			const [first, second, third] = [newDevice(), newDevice(), newDevice()];
+			known = [first, second, third].map((one) => rhidOf(gateway, one));
+			const path = await buy(gateway, first);
+			await inState('activating');
+			await router.poll();
+			const claim = async (device: NdsDevice) => {
+				await open(gateway, { ...device, mac: first.mac }, path);
+				await router.poll();
+				return router.online.has(rhidOf(gateway, device));
+			};
+			// The router reports the true address only now.
+			expect(await claim(second)).toBe(true);
+			expect(await claim(third)).toBe(false);
+			// The device that paid still comes back when the other one has left.
+			const { server } = fixture();
+			const user = `s${String((await newest())['pass_id'])}`;
+			expect(await reportAuth(server.url, gateway, second, user, 'client_deauth')).toBe(204);
+			expect(await claim(first)).toBe(true);
+			await server.advance(61 * MINUTE);
 		});
 
 		it('is refused with malformed requests', async () => {

@@ -25,8 +25,8 @@ export function createAuthmon(
 	version: '9.10.0' | '10.3.0',
 	/** Whether the router knows a client of that rhid. Lets nobody in by default. */
 	knows: (rhid: string) => boolean = () => false,
-	/** The BinAuth script, which openNDS runs for each client that it lets in. */
-	binauth: (rhid: string) => Promise<unknown> = () => Promise.resolve()
+	/** The BinAuth script, which openNDS runs for each client that it lets in, with what its item carried. */
+	binauth: (rhid: string, custom: string) => Promise<unknown> = () => Promise.resolve()
 ): Authmon {
 	const gatewayhash = createHash('sha256').update('Stand-in%20Node%3a02aabbccddee').digest('hex');
 	const online = new Map<string, number>();
@@ -45,7 +45,7 @@ export function createAuthmon(
 		(await ask({ auth_get, payload: base64(payload) })).body;
 
 	/** `ndsctl auth`: a client that is online already is not taken again. */
-	function auth(item: string): string | null {
+	function auth(item: string): { rhid: string; custom: string } | null {
 		const [rhid = '', minutes = '', ...rest] = decodeURIComponent(item).split(' ');
 		const isSafe = /^[0-9a-f]{64} \d+ \d+ \d+ \d+ \d+ [A-Za-z0-9+/]+=*$/.test(
 			[rhid, minutes, ...rest].join(' ')
@@ -53,7 +53,7 @@ export function createAuthmon(
 		if (!isSafe) throw new Error(`A shell would be given: ${item}`);
 		if (!knows(rhid) || online.has(rhid)) return null;
 		online.set(rhid, Number(minutes));
-		return rhid;
+		return { rhid, custom: rest.at(-1) ?? '' };
 	}
 
 	return {
@@ -68,8 +68,8 @@ export function createAuthmon(
 				.filter((item) => item !== '')
 				.slice(0, MAX_ITEMS)
 				.flatMap((item) => auth(item) ?? []);
-			for (const rhid of done) await binauth(rhid);
-			return { items, ack: await asked('view', ['*', ...done].join(' ')) };
+			for (const { rhid, custom } of done) await binauth(rhid, custom);
+			return { items, ack: await asked('view', ['*', ...done.map(({ rhid }) => rhid)].join(' ')) };
 		}
 	};
 }

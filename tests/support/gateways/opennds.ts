@@ -38,14 +38,15 @@ export async function reportAuth(
 	url: string,
 	gateway: Pick<Registered, 'key' | 'text'>,
 	device: Pick<NdsDevice, 'mac' | 'token'>,
-	user = 'na'
+	user = 'na',
+	method: 'ndsctl_auth' | 'client_deauth' = 'ndsctl_auth'
 ): Promise<number> {
 	const token = /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
 	const { status } = await fetch(`${url}/opennds/${gateway.key}/binauth`, {
 		method: 'POST',
 		body: new URLSearchParams({
 			key: token,
-			method: 'ndsctl_auth',
+			method,
 			mac: device.mac,
 			token: device.token,
 			custom: base64(user)

@@ -52,12 +52,12 @@ export async function admitClient(
 export async function confirmClient(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	{ token, user }: Pick<NdsClient, 'token' | 'user'>
+	{ mac, token, user }: NdsClient
 ): Promise<boolean> {
 	const hid = sha256(token);
 	const left = await confirmFetched(context, gateway, hid);
 	const passId = passOfUser(user);
-	const isRunning = passId !== null && (await confirmPass(context, gateway, { passId, hid }));
+	const isRunning = passId !== null && (await confirmPass(context, gateway, { passId, hid, mac }));
 	return left.every((id) => isRunning && id === passId);
 }
 

@@ -1,5 +1,6 @@
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { DeviceLogin } from '#lib/server/gateways/gateway.ts';
+import { takeSlot } from '../../device-slots/device-slots.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import { openPass } from '../../passes/pass-state.ts';
 import type { AccessContext } from '../context.ts';
@@ -99,13 +100,14 @@ async function isOfDevice(
 
 /**
  * Starts the time of a pass whose device is in, although its grant was moved or requested again after the fetch. A
- * polling gateway cannot disconnect the device, and a refund would make its time free.
+ * polling gateway cannot disconnect the device, and a refund would make its time free. The device takes a slot even if
+ * none is free: the MAC address on the portal is only claimed, so a pass would otherwise let in any number of devices.
  * @returns whether the time runs
  */
 export async function confirmPass(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	{ passId, hid }: { passId: number; hid: string }
+	{ passId, hid, mac }: { passId: number; hid: string; mac: string }
 ): Promise<boolean> {
 	const { database, clock, jobs, passes, sessions } = context;
 	const grants = (await store.grantsOf(database.db, passId)).filter((one) => one.gateway_id === gateway.id);
@@ -117,10 +119,12 @@ export async function confirmPass(
 		const now = clock.now();
 		const open = await openPass(trx, passId, now);
 		if (!open) return false;
+		if (open.kind === 'waits' && !(await sessions.startTime(trx, open.pass))) return false;
+		const { ends_at: endsAt } = await passes.findOrThrow(trx, passId);
+		await takeSlot(trx, jobs, { passId, gatewayId: gateway.id, mac, maxDevices: Infinity }, now, endsAt);
 		const isConfirmed = grants.some((one) => (one.confirmed_end_at ?? 0) > now + SLACK_MS);
 		if (open.kind === 'runs' && isConfirmed) return true;
-		if (open.kind === 'waits' && !(await sessions.startTime(trx, open.pass))) return false;
-		await store.setConfirmedEnd(trx, grantId, (await passes.findOrThrow(trx, passId)).ends_at);
+		await store.setConfirmedEnd(trx, grantId, endsAt);
 		for (const { id } of await store.openGrantsOf(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
 		return true;
 	});
