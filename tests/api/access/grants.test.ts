@@ -1,5 +1,6 @@
 /** Grants at gateways that Airtill calls: lost and late answers, dead processes, failing gateways. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { purchaseToken } from '#lib/server/platform/ids.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { numberEnding, type Session } from '../../support/api/api.ts';
@@ -11,9 +12,11 @@ import {
 	ROUTER_OS_ROUTER,
 	UNIFI_KEY,
 	UNIFI_ROUTER,
+	unifiEntry,
 	visitOf,
 	type Bought
 } from '../../support/gateways/consoles.ts';
+import { sha256 } from '../../support/gateways/opennds.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
 import { cli } from '../../support/server/cli.ts';
@@ -209,6 +212,32 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await becomes(id, 'cancelled');
 			expect(await row(id)).toMatchObject({ status_reason: 'provisioning_failed' });
 			expect(await payment(id)).toMatchObject({ applied: 0, refund_reason: 'provisioning_failed' });
+		});
+
+		it('is connected if its first order is paid late, before the one that replaced it could cancel it', async () => {
+			const { server, sql } = fixture();
+			const person = browse(server.url);
+			const mac = newMac();
+			unifi.join(mac);
+			const path = await buyHourOn(person, await person.get(unifiEntry(mac)), numberEnding('004'));
+			const first = sha256(path.slice('/s/'.length));
+			await eventually('the payment has started', async () =>
+				sql.count(`select count(*) from payments where status = 'pending'`)
+			);
+			// As a crash between the new order and the cancellation of the old one leaves them.
+			const next = sha256(purchaseToken());
+			const copied =
+				'router_id, duration, offer_id, payment_method, phone, amount_minor, currency, created_at, updated_at';
+			await sql.run(
+				`insert into purchases (${copied}, token_hash, replaces_session_id)
+					select ${copied}, '${next}', session_id from purchases where token_hash = '${first}'`
+			);
+			await sql.run(
+				`update captive_sessions set purchase_token_hash = '${next}' where purchase_token_hash = '${first}'`
+			);
+			await server.advance(10 * MINUTE);
+			await server.advance(28 * MINUTE);
+			await eventually('the device is in', async () => unifi.isIn(mac));
 		});
 
 		it('is disconnected within five seconds after its end', async () => {

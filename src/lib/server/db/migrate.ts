@@ -49,6 +49,7 @@ import { alerts } from './migrations/0055-alerts.ts';
 import { openingHours } from './migrations/0056-opening-hours.ts';
 import { gatewayInstallations } from './migrations/0057-gateway-installations.ts';
 import { ownerSessions } from './migrations/0058-owner-sessions.ts';
+import { replacedOrders } from './migrations/0060-replaced-orders.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -124,7 +125,8 @@ const MIGRATIONS: readonly Migration[] = [
 	alerts,
 	openingHours,
 	gatewayInstallations,
-	ownerSessions
+	ownerSessions,
+	replacedOrders
 ];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */

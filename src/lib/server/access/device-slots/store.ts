@@ -110,7 +110,7 @@ export async function passesOfCaptiveSessions(
 	const { rows } = await sql<{ pass_id: number }>`
 		select passes.id as pass_id from captive_sessions
 		join purchases on purchases.token_hash = captive_sessions.purchase_token_hash
-		join sessions on sessions.id = purchases.session_id
+		join sessions on sessions.id in (purchases.session_id, purchases.replaces_session_id)
 		join passes on passes.id = sessions.pass_id
 		where captive_sessions.client_mac = ${mac} and captive_sessions.expires_at > ${now}
 			and captive_sessions.gateway_id in (select id from gateways where router_id = ${routerId})

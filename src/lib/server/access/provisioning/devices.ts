@@ -11,7 +11,10 @@ export interface BroughtDevice {
 	created_at: number;
 }
 
-/** Lists the devices on which the pass was bought or opened, newest first. */
+/**
+ * Lists the devices on which the pass was bought or opened, newest first. Includes those of a later order that should
+ * have replaced it: its payment may arrive before it is cancelled.
+ */
 export async function devicesOf(
 	queries: Queries,
 	{ id: passId, router_id: routerId }: Pick<PassRow, 'id' | 'router_id'>,
@@ -23,6 +26,9 @@ export async function devicesOf(
 			and gateway_id in (select id from gateways where router_id = ${routerId})
 			and purchase_token_hash in (
 				select own.token_hash from purchases own join sessions on sessions.id = own.session_id
+					where sessions.pass_id = ${passId}
+				union
+				select later.token_hash from purchases later join sessions on sessions.id = later.replaces_session_id
 					where sessions.pass_id = ${passId}
 				union
 				select first.token_hash from purchases added
@@ -39,7 +45,7 @@ export async function devicesOf(
 
 const MAX_CAPTIVE_SESSIONS = 20;
 
-/** Lists the passes that run or wait for a gateway, oldest first. Includes those of added time. */
+/** Lists the passes that run or wait for a gateway, oldest first. Includes added time and a replaced order. */
 export async function passesOfPurchase(queries: Queries, tokenHash: string, now: number): Promise<PassRow[]> {
 	const { rows } = await sql<PassRow>`
 		select passes.* from passes
@@ -47,6 +53,8 @@ export async function passesOfPurchase(queries: Queries, tokenHash: string, now:
 			and passes.password_sealed is not null and passes.id in (
 			select pass_id from sessions where id in (
 				select session_id from purchases where token_hash = ${tokenHash}
+				union
+				select replaces_session_id from purchases where token_hash = ${tokenHash}
 				union
 				select added.session_id from purchases added
 					join purchases first on first.id = added.extends_purchase_id
