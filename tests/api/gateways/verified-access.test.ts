@@ -229,7 +229,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await sells(router);
 	});
 
-	it('gives the time for money that was on its way; takes no new money', async () => {
+	it('keeps money that was on its way until access is confirmed again; takes no new money', async () => {
 		const router = await newRouter();
 		await confirm(router);
 		const unpaid = await order(router);
@@ -238,10 +238,13 @@ describe.each(DATABASES)('on %s', (database) => {
 		const body = { session_id: unpaid.id, amount: unpaid.amount, phone: unpaid.phone };
 		await api.refused('400 router_unavailable', 'POST', '/v1/payments/mobile-money', { body });
 		expect(await until(payment, 'success')).toMatchObject({ applied: true });
-		expect(await api.getSession(session.id)).toMatchObject({ status: 'active', payment_id: payment.id });
+		expect(await api.getSession(session.id)).toMatchObject({ status: 'activating', payment_id: payment.id });
+		await confirm(router);
+		await advance(MINUTE / 2);
+		expect(await api.getSession(session.id)).toMatchObject({ status: 'active' });
 	});
 
-	it('gives the time for money that comes late', async () => {
+	it('refunds money that comes late if nobody confirms the access', async () => {
 		const router = await newRouter();
 		await confirm(router);
 		const { session, payment } = await startPayment(router, 12 * MINUTE, () => advance(25 * MINUTE));
@@ -249,7 +252,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		await until(payment, 'expired');
 		expect(await api.getSession(session.id)).toMatchObject({ status: 'cancelled' });
 		expect(await until(payment, 'success')).toMatchObject({ applied: true });
-		expect(await api.getSession(session.id)).toMatchObject({ status: 'active' });
+		await until(payment, 'refunded');
+		expect(await api.getSession(session.id)).toMatchObject({
+			status: 'cancelled',
+			status_reason: 'provisioning_failed'
+		});
 	});
 
 	it('sells on the splash page of a gateway after that gateway has responded', async () => {

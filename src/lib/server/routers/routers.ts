@@ -23,6 +23,7 @@ import * as store from './store.ts';
 export type RouterRow = store.RouterRow;
 export {
 	isUnresponsive,
+	isUnverified,
 	lacksNetworkPassword,
 	offlineReason,
 	opensAt,

@@ -1,7 +1,7 @@
 import type { SessionProvisioning } from '#lib/server/billing/sessions/sessions.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { namesDevices } from '#lib/server/gateways/gateways.ts';
-import { isUnresponsive } from '#lib/server/routers/routers.ts';
+import { isUnresponsive, isUnverified } from '#lib/server/routers/routers.ts';
 import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, UNCONFIRMED_JOB, AWAIT_ROUTER_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
 import { find } from '../passes/store.ts';
@@ -27,7 +27,7 @@ export const createProvisioning = (context: ProvisioningContext): SessionProvisi
  * @returns the deadline for a confirmation (ms since the epoch), or null if the time may start now
  */
 async function beginPass(context: ProvisioningContext, trx: Tx, pass: PassRow): Promise<number | null> {
-	const { clock, jobs, routers } = context;
+	const { clock, jobs } = context;
 	const now = clock.now();
 	const targets = await targetsAt(context, trx, pass.router_id);
 	const brought = await devicesOf(trx, pass, now);
@@ -43,7 +43,7 @@ async function beginPass(context: ProvisioningContext, trx: Tx, pass: PassRow): 
 	for (const subject of subjects) await requestGrant(context, trx, pass.id, subject);
 	// Only grants at the device's own gateway delay the start.
 	if (subjects.length === 0 || signsInItself(brought[0] ?? null, targets)) {
-		if (!isUnresponsive(await routers.findOrThrow(trx, pass.router_id))) return null;
+		if (await mayLetIn(context, trx, pass)) return null;
 		await jobs.schedule(trx, AWAIT_ROUTER_JOB, pass.id, now + AWAIT_ROUTER_MS);
 	}
 	const until = now + ACTIVATION_TIMEOUT_MS;
@@ -52,17 +52,28 @@ async function beginPass(context: ProvisioningContext, trx: Tx, pass: PassRow): 
 	return until;
 }
 
+/** False if no gateway responds, or if the last one was removed while the payment was on its way. */
+async function mayLetIn(
+	{ config, gateways, routers }: ProvisioningContext,
+	trx: Tx,
+	{ router_id: routerId }: PassRow
+): Promise<boolean> {
+	const router = await routers.findOrThrow(trx, routerId);
+	if (isUnresponsive(router)) return false;
+	return !isUnverified(router, config) || (await gateways.ofRouter(trx, routerId)).length > 0;
+}
+
 /**
  * Starts a pass that needs no grant (RADIUS) as soon as its router responds (job AWAIT_ROUTER_JOB). The portal
  * sells under the same condition. Otherwise ACTIVATION_JOB refunds the pass.
  * @returns when to run again, or null when the pass does not wait
  */
 export async function awaitRouter(context: AccessContext, passId: number): Promise<number | null> {
-	const { database, clock, jobs, routers, sessions } = context;
+	const { database, clock, jobs, sessions } = context;
 	const next = await database.transact(async (trx) => {
 		const pass = await find(trx, passId);
 		if (!pass || pass.activating_until === null) return null;
-		if (isUnresponsive(await routers.findOrThrow(trx, pass.router_id))) return clock.now() + AWAIT_ROUTER_MS;
+		if (!(await mayLetIn(context, trx, pass))) return clock.now() + AWAIT_ROUTER_MS;
 		// If the device's gateway needs a grant, its confirmation starts the time.
 		const newest = await newestDevice(context, trx, pass);
 		const wanted = (await store.openGrantsOf(trx, passId)).filter((one) => one.released_at === null);

@@ -1,5 +1,6 @@
 import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
+import type { Config } from '#lib/server/config/config.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { CaptiveSessions } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
 import type { GatewayTransport } from '#lib/server/gateways/gateway.ts';
@@ -18,6 +19,7 @@ export interface ProvisioningContext {
 	jobs: Jobs;
 	gateways: Gateways;
 	routers: Pick<Routers, 'findOrThrow'>;
+	config: Pick<Config, 'mode'>;
 }
 
 export interface AccessContext extends ProvisioningContext {
