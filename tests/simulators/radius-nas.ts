@@ -21,9 +21,9 @@ export interface Asked {
 
 /**
  * `ack`; `silent`; an Error-Cause to refuse with; `no-vendor`: refuses vendors' attributes (401, Unsupported-Attribute);
- * `forged`: an answer of somebody who does not know the secret.
+ * `unknown`: refuses without an Error-Cause, as CoovaChilli does; `forged`: an answer of somebody who does not know the secret.
  */
-type Manner = 'ack' | 'silent' | 'no-vendor' | 'forged' | number;
+type Manner = 'ack' | 'silent' | 'no-vendor' | 'unknown' | 'forged' | number;
 
 export interface StandInNas {
 	readonly port: number;
@@ -33,7 +33,7 @@ export interface StandInNas {
 	stop(): Promise<void>;
 }
 
-const NUMBERS = [27, 55];
+const NUMBERS = [27, 55, 85];
 
 export async function startNas(secret: string, host = '127.0.0.1'): Promise<StandInNas> {
 	const asked: Asked[] = [];
@@ -58,7 +58,7 @@ export async function startNas(secret: string, host = '127.0.0.1'): Promise<Stan
 		const takes = Object.keys(vendor).length === 0 ? 'ack' : 401;
 		const manner = nas.manner === 'no-vendor' ? takes : nas.manner;
 		if (manner === 'silent') return;
-		const code = (packet[0] ?? 0) + (typeof manner === 'number' ? 2 : 1);
+		const code = (packet[0] ?? 0) + (typeof manner === 'number' || manner === 'unknown' ? 2 : 1);
 		const key = manner === 'forged' ? `${secret}?` : secret;
 		socket.send(
 			answer(packet, code, typeof manner === 'number' ? manner : null, key),

@@ -9,6 +9,8 @@ import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/
 import { BOTH_DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const [ROUTER, CHILLI_ROUTER, OTHER_ROUTER] = [3, 4, 5];
+/** Of the offers at CoovaChilli. */
+const SPEED = { speed_down_kbps: 2_048, speed_up_kbps: 512 };
 const MINUTE = 60_000;
 const MB = 1_000_000;
 const SECRET_OF_NAS = 'a-secret-of-this-nas';
@@ -19,27 +21,30 @@ const newMac = () => `02:00:00:00:09:${(count += 1).toString(16).padStart(2, '0'
 describe.each(BOTH_DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	let nas: StandInNas;
+	let chilliNas: StandInNas;
 	let calls: RadiusCalls;
 	let chilli: RadiusCalls;
 	let elsewhere: RadiusCalls;
 
 	beforeAll(async () => {
 		nas = await startNas(SECRET_OF_NAS);
+		chilliNas = await startNas(SECRET_OF_NAS, '127.0.0.2');
 		const more = { access: 'portal_login', radiusSecret: SECRET_OF_NAS } as const;
 		const { url } = fixture().server;
-		const register = async (kind: 'mikrotik' | 'coova', router: number, host: string) => {
-			const address = { router, nas: `${host}:${nas.port}` };
+		const register = async (kind: 'mikrotik' | 'coova', router: number, host: string, { port } = nas) => {
+			const address = { router, nas: `${host}:${port}` };
 			return radiusCalls(url, await registerRadius(fixture(), { kind, ...more, ...address }));
 		};
 		calls = await register('mikrotik', ROUTER, '127.0.0.1');
-		chilli = await register('coova', CHILLI_ROUTER, '127.0.0.2');
+		chilli = await register('coova', CHILLI_ROUTER, '127.0.0.2', chilliNas);
 		elsewhere = await register('mikrotik', OTHER_ROUTER, '127.0.0.3');
 	});
-	afterAll(() => nas?.stop());
+	afterAll(() => Promise.all([nas?.stop(), chilliNas?.stop()]));
 
 	/** Sells an hour with so much data for two devices. @returns the id of the offer */
 	async function sell(megabytes: number, router = ROUTER): Promise<number> {
-		const hour = { name: 'Hour', duration: '1h', price: 400, max_devices: 2, data_limit_mb: megabytes };
+		const limits = { max_devices: 2, data_limit_mb: megabytes, ...(router === CHILLI_ROUTER && SPEED) };
+		const hour = { name: 'Hour', duration: '1h', price: 400, ...limits };
 		const path = `/v1/owner/routers/${router}/offers`;
 		const { status, body } = await fixture().owner.send('PUT', path, { body: { offers: [hour] } });
 		expect([status, body]).toEqual([200, body]);
@@ -275,6 +280,34 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			expect(await read(one)).toMatchObject({ status: 'ended', status_reason: 'data_limit_reached' });
 			expect((await fixture().events(one.id)).filter((type) => type === 'session.ended')).toHaveLength(1);
 		}
+	});
+
+	it('added time repeats all limits at CoovaChilli, which removes those that a CoA-Request lacks', async () => {
+		const { session, user, offer_id } = await buy(100, CHILLI_ROUTER);
+		const mac = newMac();
+		await chilli.postAuth(user, mac);
+		await chilli.account('interim', 'chilli-1', { user, mac, lasted: '60', out: String(70 * MB) });
+		await fixture().buy({
+			...{ router_id: CHILLI_ROUTER, duration: '1h', phone: session.phone, offer_id },
+			extends_session_id: session.id
+		});
+		const told = await eventually('the connection gets them', () =>
+			Promise.resolve(chilliNas.asked.find(({ kind }) => kind === 'coa'))
+		);
+		expect(told.vendor).toEqual({
+			...{ '14559.3': 200 * MB, '14559.23': 0 },
+			...{ '14122.7': 512_000, '14122.8': 2_048_000 }
+		});
+		expect(told.attributes[85]).toBe(60);
+		// It refuses what it does not know, without an Error-Cause.
+		chilliNas.manner = 'unknown';
+		expect((await fixture().admin.send('DELETE', `/v1/sessions/${session.id}`)).status).toBe(200);
+		await eventually('the connection is over', () =>
+			fixture().sql.count(
+				"select count(*) from connections where disconnect_state = 'done' and pass_id = ?",
+				session.id
+			)
+		);
 	});
 
 	describe('money on its way when the data ends', () => {

@@ -3,8 +3,8 @@ import { loginUser } from '#lib/domain/wifi/pass-username.ts';
 import { dataWords, type RegisteredGateway } from '../gateways/gateways.ts';
 import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type CoaResult } from './coa.ts';
 import * as store from '../access/device-slots/connection-store.ts';
-import { holdsSlot } from '../access/device-slots/device-slots.ts';
-import { passState } from '../access/passes/pass-state.ts';
+import { holdsSlot, INTERIM_SECONDS } from '../access/device-slots/device-slots.ts';
+import { passState, speedOf } from '../access/passes/pass-state.ts';
 import type { AccessContext } from '../access/provisioning/context.ts';
 import { exponentialMs, MAX_BACKOFF_MS } from '../access/provisioning/grants/call-gateway.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
@@ -99,7 +99,9 @@ async function end(
 	const attempts = row.disconnect_state === 'asked' ? row.disconnect_attempts : 0;
 	await change({ disconnect_state: 'asked', disconnect_attempts: attempts + 1 });
 	const result = await send(context, 'disconnect', row, gateway, server, null);
-	if (result.kind === 'done' || result.kind === 'gone') {
+	// CoovaChilli refuses only what it does not know, and gives no Error-Cause.
+	const isGone = result.kind === 'refused' && result.errorCause === null && gateway.kind === 'coova';
+	if (result.kind === 'done' || result.kind === 'gone' || isGone) {
 		await change({ disconnect_state: 'done', last_error: null });
 		await gateways.recordStatus(gateway, { answered: true, trouble: null });
 		return null;
@@ -128,34 +130,42 @@ async function send(
 	if (untilMs === null) return sendRequest(server, kind, attributes);
 	// As in an Access-Accept: seconds since the connection began (RFC 2865, 5.27).
 	const sessionTimeout = Math.max(1, Math.ceil((untilMs - row.started_at) / 1000));
-	const vendor = await totalLimit(context, row, gateway);
-	const result = await sendRequest(server, kind, { ...attributes, sessionTimeout, vendor });
+	const vendor = await limitsOf(context, row, gateway);
+	// CoovaChilli removes what a CoA-Request does not repeat (src/chilli.c, config_radius_session).
+	const interimInterval = gateway.kind === 'coova' ? INTERIM_SECONDS : undefined;
+	const result = await sendRequest(server, kind, { ...attributes, sessionTimeout, interimInterval, vendor });
 	// RouterOS documents its limit for the sign-in only. The time at least can go on.
-	const isTimeOnly = vendor !== undefined && result.kind === 'refused';
+	const isTimeOnly = gateway.kind === 'mikrotik' && vendor.length > 0 && result.kind === 'refused';
 	return isTimeOnly ? sendRequest(server, kind, { ...attributes, sessionTimeout }) : result;
 }
 
 /** Vendor id and types of the total limit and its gigawords. */
 const TOTAL_LIMIT = { mikrotik: [14_988, 17, 18], coova: [14_559, 3, 23] } as const;
+/** Vendor id and types of WISPr-Bandwidth-Max-Up and -Down. */
+const WISPR = [14_122, 7, 8] as const;
 
-/** As in an Access-Accept: bytes since the connection began. */
-async function totalLimit(
+/** As in an Access-Accept. The data counts from the start of the connection. */
+async function limitsOf(
 	{ database, passes }: AccessContext,
 	row: Connection,
 	{ kind }: RegisteredGateway
-): Promise<RequestAttributes['vendor']> {
-	if (row.pass_id === null || (kind !== 'mikrotik' && kind !== 'coova')) return undefined;
-	const left = dataLeft(await passes.findOrThrow(database.db, row.pass_id));
-	if (left === null) return undefined;
-	const { octets, gigawords } = dataWords(row.bytes_in + row.bytes_out + left);
-	const [id, total, words] = TOTAL_LIMIT[kind];
-	return {
-		id,
-		attributes: [
-			[total, octets],
-			[words, gigawords]
-		]
-	};
+): Promise<NonNullable<RequestAttributes['vendor']>> {
+	if (row.pass_id === null || (kind !== 'mikrotik' && kind !== 'coova')) return [];
+	const limits: [number, number, number][] = [];
+	const pass = await passes.findOrThrow(database.db, row.pass_id);
+	const left = dataLeft(pass);
+	if (left !== null) {
+		const { octets, gigawords } = dataWords(row.bytes_in + row.bytes_out + left);
+		const [id, total, words] = TOTAL_LIMIT[kind];
+		limits.push([id, total, octets], [id, words, gigawords]);
+	}
+	if (kind === 'coova') {
+		const [id, up, down] = WISPR;
+		const speed = speedOf(pass);
+		if (speed.up !== null) limits.push([id, up, speed.up * 1000]);
+		if (speed.down !== null) limits.push([id, down, speed.down * 1000]);
+	}
+	return limits;
 }
 
 /** The address for Disconnect- and CoA-Requests; null if unknown. */

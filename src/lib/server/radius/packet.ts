@@ -16,13 +16,15 @@ export interface RequestAttributes {
 	/** Dotted IPv4 address. */
 	framedIp?: string | undefined;
 	sessionTimeout?: number | undefined;
+	/** Seconds */
+	interimInterval?: number | undefined;
 	callingStationId?: string | undefined;
 	nasIdentifier?: string | undefined;
 	acctSessionId?: string | undefined;
 	/** Seconds since the epoch by the gateway's clock. */
 	eventTimestamp: number;
-	/** Attributes with 32 bits of a vendor. */
-	vendor?: { id: number; attributes: readonly (readonly [type: number, value: number])[] } | undefined;
+	/** Attributes of vendors, with 32 bits. */
+	vendor?: readonly (readonly [vendorId: number, type: number, value: number])[] | undefined;
 }
 
 const HEADER_BYTES = 20;
@@ -49,7 +51,8 @@ const SENT: Record<Exclude<keyof RequestAttributes, 'vendor'>, readonly [type: n
 	callingStationId: [31, text],
 	nasIdentifier: [32, text],
 	acctSessionId: [44, text],
-	eventTimestamp: [55, uint32]
+	eventTimestamp: [55, uint32],
+	interimInterval: [85, uint32]
 };
 const VENDOR_SPECIFIC = 26;
 const MESSAGE_AUTHENTICATOR = 80;
@@ -69,9 +72,9 @@ export function requestPacket(
 		const bytes = encode(value);
 		if (bytes.length > 0 && bytes.length <= MAX_VALUE_BYTES) parts.push(attribute(type, bytes));
 	}
-	for (const own of attributes.vendor?.attributes ?? []) {
-		const value = attribute(own[0], uint32(own[1]));
-		parts.push(attribute(VENDOR_SPECIFIC, Buffer.concat([uint32(attributes.vendor?.id ?? 0), value])));
+	for (const [vendorId, type, value] of attributes.vendor ?? []) {
+		const own = attribute(type, uint32(value));
+		parts.push(attribute(VENDOR_SPECIFIC, Buffer.concat([uint32(vendorId), own])));
 	}
 	const packet = Buffer.concat([Buffer.alloc(HEADER_BYTES), ...parts]);
 	packet.writeUInt8(CODES[kind].request, 0);
