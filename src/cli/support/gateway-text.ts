@@ -27,7 +27,7 @@ export function gatewayAddresses(gateway: RegisteredGateway, config: Config): st
 
 /** DHCP option 114 (RFC 8910). */
 function dhcpLines(api: string, kind: GatewayKind): string[] {
-	if (kind !== 'mikrotik' && kind !== 'coova') {
+	if (kind !== 'mikrotik') {
 		return [
 			'DHCP option 114 is not to be set: the API identifies a device by its IP address, which Airtill cannot see here.',
 			'Devices find the portal anyway: the gateway redirects their first request.'

@@ -382,7 +382,7 @@ describe('an installation that is reached by https', () => {
 		// Devices behind it cannot be told apart: whoever read there that it is captive would believe it for ever.
 		expect(opennds.text).toContain('DHCP option 114 is not to be set');
 		expect(opennds.text).not.toContain('dhcp-option=114');
-		const { key, text } = await registerGateway(server, 'coova', { loginHost: LOGIN_HOST, origin });
+		const { key, text } = await registerGateway(server, 'mikrotik-chap', { loginHost: LOGIN_HOST, origin });
 		const answer = await fetch(`${server.url}/captive-portal/${key}`);
 		expect(await answer.json()).toEqual({
 			captive: true,

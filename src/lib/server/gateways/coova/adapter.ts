@@ -74,7 +74,10 @@ export const coova: Gateway = {
 		}
 		return {
 			state,
-			problem: state === 'refused' ? problemOf(field(fields, 'reply') || 'rejected') : null,
+			problem:
+				state === 'refused'
+					? problemOf(field(fields, 'reply') || field(fields, 'reason') || 'rejected')
+					: null,
 			clientMac: clientMacOf(field(fields, 'mac')),
 			clientIp: clientIpOf(field(fields, 'ip')),
 			originalUrl: webAddressOf(field(fields, 'userurl')),

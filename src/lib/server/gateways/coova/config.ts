@@ -2,7 +2,10 @@ import { freeRadius } from '../freeradius/config.ts';
 import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
 import { portalAddress } from '../captive-sessions/portal-address.ts';
 
-/** Returns /etc/chilli/config (Debian's and OpenWrt's package) and the RADIUS server's configuration. */
+/**
+ * Returns /etc/chilli/config (Debian's package) and the RADIUS server's configuration. OpenWrt's package has the same
+ * options in /etc/config/chilli, in lower case without `HS_`.
+ */
 export function coovaConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
 	const [own = '10.1.0.1'] = facts.loginHosts;
 	const [address = own, port = '3990'] = own.split(':');
@@ -33,24 +36,12 @@ export function coovaConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[]
 		`HS_RADSECRET=${facts.credentials.radiusSecret ?? ''}`,
 		'# Port for Disconnect-Requests: a pass that is ended early ends at once.',
 		`HS_COAPORT=${facts.settings.nasPort ?? 3799}`,
-		'HS_COANOIPCHECK=on',
-		'HS_INTERIM=60'
+		'# From any address: it is signed with the RADIUS secret.',
+		'HS_RAW_CONFIG2=coanoipcheck',
+		'HS_DEFINTERIMINTERVAL=60'
 	];
-	const parts: ConfigPart[] = [
+	return [
 		{ title: 'CoovaChilli', file: '/etc/chilli/config', text: `${lines.join('\n')}\n` },
 		...freeRadius(facts, site)
 	];
-	const announced = dhcpOption(site);
-	return announced ? [...parts, announced] : parts;
-}
-
-/** Returns DHCP option 114 (RFC 8910); null without https, which it requires. */
-function dhcpOption({ origin, gateway }: ConfigSite): ConfigPart | null {
-	if (origin === null || !origin.startsWith('https:')) return null;
-	return {
-		title:
-			'DHCP option 114, only without NAT between the devices and Airtill: phones open the portal automatically',
-		file: '/etc/dnsmasq.d/airtill',
-		text: `dhcp-option=114,${origin}/captive-portal/${gateway.key}\n`
-	};
 }

@@ -148,7 +148,7 @@ function steps(facts: GatewayFacts, site: ConfigSite, portal: PortalAddress): st
 			'- Level 4: install the BinAuth script. Time starts when it reports a device; without it, every purchase is refunded',
 			'  after ten minutes. In live mode the router sells after its first report. Send one from the router:',
 			`  sh ${BINAUTH_FILE} ndsctl_auth 02:00:00:00:00:01 0 0 0 0 00000000 czA=`,
-			'- Level 4 needs openNDS 10 or newer. The router asks Airtill every 5 s. It counts in minutes and cannot disconnect a',
+			'- Level 4 needs openNDS 10.2 or newer. The router asks Airtill every 5 s. It counts in minutes and cannot disconnect a',
 			'  device early: if a purchase is ended early, its device stays online until the end of the paid time.'
 		);
 	} else if (facts.settings.ndsctl) {

@@ -87,7 +87,7 @@ function checkLoginHosts(hosts: readonly string[], kind: GatewayKind, report: Re
 	if (defaultPort !== null && hosts.length === 0) {
 		report(
 			'login-host',
-			`give the host of the sign-in page, for example 10.5.50.1 or wifi.example:${defaultPort}`
+			`give the host of the sign-in page as the gateway sends it, for example 10.5.50.1 or 10.5.50.1:${defaultPort}`
 		);
 	}
 	if (hosts.length > MAX_LOGIN_HOSTS) report('login-host', `give at most ${MAX_LOGIN_HOSTS}`);
