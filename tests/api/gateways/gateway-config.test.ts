@@ -43,7 +43,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		for (const line of [
 			`/user add name="${ROUTER_OS.user}" group=airtill password="${ROUTER_OS.password}" comment=airtill-hotspot`,
 			'/ip hotspot walled-garden ip add dst-host=wifi.example action=accept comment=airtill-hotspot',
-			`/ip dhcp-server option add name=airtill-hotspot code=114 value="s'${ORIGIN}/captive-portal/${key}'"`,
+			`# /ip dhcp-server option add name=airtill-hotspot code=114 value="s'${ORIGIN}/captive-portal/${key}'"`,
 			// By IPv6, to which a hotspot does not see, nobody is online unpaid.
 			'/ipv6 firewall raw remove [find comment=airtill-hotspot]',
 			':foreach hotspot in=[/ip hotspot find] do={/ipv6 firewall raw add chain=prerouting ' +

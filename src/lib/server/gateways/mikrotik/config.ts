@@ -103,11 +103,11 @@ function script(facts: GatewayFacts, site: ConfigSite, isRest: boolean): string 
 		...(api === null
 			? ['# DHCP option 114 is not set: devices accept only https addresses (RFC 8908).']
 			: [
-					'# Phones open the portal automatically (RFC 8910). The portal identifies a device by its IP address: remove these',
-					'# lines if this router translates addresses (NAT) between its devices and the portal.',
-					`/ip dhcp-server option remove [find name=${name}]`,
-					`/ip dhcp-server option add name=${name} code=114 value="s'${api}'"`,
-					`/ip dhcp-server network set [find] dhcp-option=${name}`
+					'# Only if this router does not translate addresses (NAT) between its devices and the portal: phones open the portal',
+					'# automatically (RFC 8910). With NAT all devices have one address, and phones that paid would ask to sign in for ever.',
+					'# Put in the network of the hotspot.',
+					`# /ip dhcp-server option add name=${name} code=114 value="s'${api}'"`,
+					`# /ip dhcp-server network set [find address=10.5.50.0/24] dhcp-option=${name}`
 				]),
 		'',
 		'# The hotspot controls only IPv4: drop IPv6, with which devices would be online unpaid. This is the last command, because',
