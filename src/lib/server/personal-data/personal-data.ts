@@ -22,6 +22,8 @@ const AGAIN_MS = 1_000;
 
 /** For released device slots: time at a router is sold for at most 30 days. */
 const RELEASED_DAYS = 32;
+/** A repeated request gets its stored answer for this long (api/idempotency). */
+const ANSWER_DAYS = 1;
 /** For totals of routers, which name nobody: no page looks back more than a year. */
 const TOTALS_DAYS = 400;
 /** Of an exported address in the audit log, which is never deleted. */
@@ -54,6 +56,7 @@ async function deleteOld({ database, clock, config: { keepDays } }: PersonalData
 			nowText: isoTime(now),
 			devices: daysAgo(keepDays.devices),
 			released: daysAgo(RELEASED_DAYS),
+			answers: daysAgo(ANSWER_DAYS),
 			totals: isoTime(daysAgo(TOTALS_DAYS)).slice(0, 10)
 		}),
 		await store.deleteNumbersOfSessions(database, numbersBefore),

@@ -14,6 +14,7 @@ interface Limits {
 	nowText: string;
 	devices: number;
 	released: number;
+	answers: number;
 	/** YYYY-MM-DD */
 	totals: string;
 }
@@ -22,6 +23,7 @@ interface Limits {
 export async function deleteDevices(queries: Queries, limits: Limits): Promise<boolean> {
 	const { now, devices, released } = limits;
 	await sql`delete from network_usage where day < ${limits.totals}`.execute(queries);
+	await sql`delete from idempotent_answers where created_at < ${limits.answers}`.execute(queries);
 	const isLeft = [
 		await deleteOldest(queries, {
 			table: 'connections',

@@ -58,8 +58,11 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			await earnings()
 		];
 
+		const answers = () => sql.count('select count(*) from idempotent_answers');
+		expect(await answers()).toBeGreaterThan(0);
 		await server.advance(89 * day);
 		await swept();
+		expect(await answers()).toBe(0);
 		expect(await api.getSession(session.id)).toEqual(before);
 
 		await server.advance(2 * day);

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#lib/format/time.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';
 import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
@@ -27,7 +28,6 @@ interface IdempotencyContext {
 	secrets: Secrets;
 	/** Requests in progress in this process. */
 	running: Set<string>;
-	cleanedAt: number;
 }
 
 /** `name` binds the stored body to its request. */
@@ -37,8 +37,8 @@ interface Request {
 	fingerprint: string;
 }
 
-const KEEP_MS = 24 * 60 * 60 * 1000;
-const CLEAN_EVERY_MS = 10 * 60 * 1000;
+/** Older answers are deleted with personal data. */
+const KEEP_MS = DAY_MS;
 
 /**
  * Gives repeated requests one effect (draft-ietf-httpapi-idempotency-key-header).
@@ -47,7 +47,7 @@ const CLEAN_EVERY_MS = 10 * 60 * 1000;
  * are stored, because a refused request had no effect and is evaluated again.
  */
 export function createIdempotency(database: Database, clock: Clock, secrets: Secrets) {
-	const context: IdempotencyContext = { database, clock, secrets, running: new Set(), cleanedAt: -Infinity };
+	const context: IdempotencyContext = { database, clock, secrets, running: new Set() };
 	return {
 		/**
 		 * @param work calls `remember` inside the transaction of its effect
@@ -83,7 +83,6 @@ async function once(
 	if (running.has(request.name)) throw new AppError('idempotency_key_in_use');
 	running.add(request.name);
 	try {
-		await clean(context);
 		return { ...(await work((trx, response) => remember(context, request, trx, response))), replayed: false };
 	} catch (error) {
 		// Another request with the same key finished first: return its response.
@@ -117,11 +116,4 @@ async function remember(
 	// A body may contain a password or a secret.
 	const body = secrets.encrypt(response.body, name);
 	await store.insert(trx, { ...scope, ...response, fingerprint, body, created_at });
-}
-
-async function clean(context: IdempotencyContext): Promise<void> {
-	const now = context.clock.now();
-	if (now - context.cleanedAt < CLEAN_EVERY_MS) return;
-	context.cleanedAt = now;
-	await store.removeBefore(context.database.db, now - KEEP_MS);
 }

@@ -32,7 +32,3 @@ export async function removeStale(queries: Queries, scope: Scope, before: number
 		.where('created_at', '<=', before)
 		.execute();
 }
-
-export async function removeBefore(queries: Queries, before: number): Promise<void> {
-	await queries.deleteFrom('idempotent_answers').where('created_at', '<', before).execute();
-}
