@@ -109,7 +109,8 @@ export async function passesOfCaptiveSessions(
 ): Promise<number[]> {
 	const { rows } = await sql<{ pass_id: number }>`
 		select passes.id as pass_id from captive_sessions
-		join purchases on purchases.token_hash = captive_sessions.purchase_token_hash
+		join purchases opened on opened.token_hash = captive_sessions.purchase_token_hash
+		join purchases on purchases.id = opened.id or purchases.extends_purchase_id = opened.id
 		join sessions on sessions.id in (purchases.session_id, purchases.replaces_session_id)
 		join passes on passes.id = sessions.pass_id
 		where captive_sessions.client_mac = ${mac} and captive_sessions.expires_at > ${now}
