@@ -8,7 +8,7 @@ import { defineCommand, AUTHOR_OPTIONS, authorOf, oneOf, required } from '../sup
 import { CommandError } from '../support/errors.ts';
 import { plain, print, tableLine } from '../support/output.ts';
 
-const MAX_LISTED = 1_000;
+const LIST_PAGE_ROWS = 500;
 
 const reviewLine = tableLine(5, 24, 22, 20);
 
@@ -20,11 +20,16 @@ export const listReviews = defineCommand({
 	options: { resolved: { type: 'boolean' } },
 	async run({ values: { resolved }, open }) {
 		const which = resolved ? 'resolved' : 'open';
-		const reviews = await (await open()).reviews.page(which, { at: null, limit: MAX_LISTED });
+		const { reviews } = await open();
 		await print(reviewLine('ID', 'SINCE', 'REASON', 'ABOUT', resolved ? 'DECISION' : 'DETAIL'));
-		for (const { id, opened_at, reason, subject, decision, detail } of reviews) {
-			const last = (resolved ? decision : detail) ?? '';
-			await print(reviewLine(String(id), isoTime(opened_at), reason, subject, last));
+		for (let at: number | null = null; ;) {
+			const page = await reviews.page(which, { at, limit: LIST_PAGE_ROWS });
+			for (const { id, opened_at, reason, subject, decision, detail } of page) {
+				const last = (resolved ? decision : detail) ?? '';
+				await print(reviewLine(String(id), isoTime(opened_at), reason, subject, last));
+				at = id;
+			}
+			if (page.length === 0) return;
 		}
 	}
 });

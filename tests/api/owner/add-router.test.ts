@@ -54,7 +54,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(JSON.parse(String(entry?.['after']))).toMatchObject({ router_id: router?.['id'], ...stated });
 
 		expect(await isListed()).toBe(false);
-		await owner.post(`/owner/routers/${router?.['id']}/sales`, { do: 'enable' });
+		const enabled = await owner.post(`/owner/routers/${router?.['id']}/sales`, { do: 'enable' });
+		expect(enabled.text).toContain('This router sells now.');
 		expect(await isListed()).toBe(true);
 	});
 
@@ -108,9 +109,10 @@ describe.each(DATABASES)('on %s', (database) => {
 		const added = await owner.post(PATH, { ...FIELDS, key, access: 'shared_password wpa' });
 		const page = added.path.replace(/\?.*/, '');
 		expect(added.html).toContain(`href="${page}/access"`);
+		const enabled = await owner.post(`${page}/sales`, { do: 'enable' });
+		expect(enabled.text).toContain('The router is saved.');
+		expect(stepsOf(enabled.html)).toContain('Connect the router: to do');
 		await owner.post(`${page}/access`, { access: 'shared_password wpa', password: 'the-owners-own' });
-		expect(stepsOf((await owner.get(page)).html)).toContain('Connect the router: done');
-		await owner.post(`${page}/sales`, { do: 'enable' });
 		expect((await owner.get(page)).text).not.toContain('Steps to start selling');
 	});
 

@@ -55,7 +55,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(page.text).toContain('Close until tomorrow, 06:00');
 			const done = await press('pause');
 			expect([done.path, done.text]).toEqual([
-				`/owner/routers/${router}?done=edit`,
+				`/owner/routers/${router}?done=sales`,
 				expect.stringContaining('closed until tomorrow, 06:00')
 			]);
 			expect((await owner.get('/owner/routers')).text).toContain('closed until tomorrow, 06:00');

@@ -25,6 +25,13 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	it.each([
 		['sums by time', () => earnings.sumsByQuarterHour(plans().db, sold)],
 		['sums by offer and payment method', () => earnings.sumsByPart(plans().db, sold, [5_010, 5_030])],
+		[
+			'sums of some hours',
+			() => {
+				const some = { ...sold, hours: [{ from: 5_010, until: 5_020 }] };
+				return earnings.sumsByPart(plans().db, some, [5_030]);
+			}
+		],
 		['sums by router', () => earnings.sumsByRouter(plans().db, sold, 10)],
 		['all sums by router', () => earnings.sumsByRouter(plans().db, sold)],
 		['the list', () => earnings.lines(plans().db, sold, { after: [5_020, 9, 1], limit: 3 })]
@@ -32,5 +39,11 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		const plan = await plans().planOf(read);
 		expect(plan).toMatch(/payments_paid.*payments_refunded/);
 		expect(plan).not.toMatch(/Seq Scan|SCAN (payments|sessions|routers)/);
+	});
+
+	it('the takings of all owners are a range of the index of payment times', async () => {
+		const plan = await plans().planOf(() => earnings.takings(plans().db, 'UGX', sold));
+		expect(plan).toMatch(/payments_paid/);
+		expect(plan).not.toMatch(/Seq Scan|SCAN payments"/);
 	});
 });

@@ -98,13 +98,17 @@ describe.each(DATABASES)('on %s', (database) => {
 				([, value]) => value
 			);
 
+		/** As the form that is open now. */
+		const save = async (typed: Record<string, string>) =>
+			owner.post(path(), { from: fieldValue(await owner.get(path()), 'from'), ...typed });
+
 		it('without a gateway offers every kind; an open network has no password', async () => {
 			expect(await choices()).toEqual([
 				...['wpa_personal_per_client wpa', 'wpa_enterprise wpa'],
 				...['portal_login nopass', 'portal_login wpa', 'shared_password wpa']
 			]);
 			const typed = { access: 'portal_login nopass', password: 'not of this network' };
-			const done = await owner.post(path(), typed);
+			const done = await save(typed);
 			expect(done.text).toContain('The access for buyers is saved.');
 			const open = { access_kind: 'portal_login', security: 'nopass' };
 			expect(await rowOf()).toMatchObject({ ...open, network_password_sealed: null });
@@ -115,9 +119,9 @@ describe.each(DATABASES)('on %s', (database) => {
 					after: { router_id: router, ...open }
 				}
 			]);
-			await owner.post(path(), typed);
+			await save(typed);
 			expect(await entries()).toHaveLength(1);
-			await owner.post(path(), { access: 'wpa_enterprise wpa', password: '' });
+			await save({ access: 'wpa_enterprise wpa', password: '' });
 			expect(await rowOf()).toMatchObject({ access_kind: 'wpa_enterprise', security: 'wpa' });
 		});
 
@@ -127,12 +131,12 @@ describe.each(DATABASES)('on %s', (database) => {
 				['', 'Enter the Wi‑Fi password that buyers get.'],
 				['short', 'Use 8 to 63 characters.']
 			] as const) {
-				const page = await owner.post(path(), { access, password });
+				const page = await save({ access, password });
 				expect([page.status, alertOf(page)]).toEqual([400, reason]);
 				expect(page.html).toMatch(/value="shared_password wpa"[^>]* checked/);
 			}
 			expect(await entries()).toEqual([]);
-			await owner.post(path(), { access, password: 'the-owners-own' });
+			await save({ access, password: 'the-owners-own' });
 			expect(await fixture().api.getRouter(router)).toMatchObject({
 				...{ access_kind: 'shared_password', status: 'online' }
 			});
@@ -140,14 +144,29 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(entry?.after).toMatchObject({ network_password: 'changed' });
 			expect(JSON.stringify(entry)).not.toContain('the-owners-own');
 			// An empty field keeps it.
-			await owner.post(path(), { access, password: '' });
+			await save({ access, password: '' });
 			expect(await fixture().api.getRouter(router)).toMatchObject({ status: 'online' });
 			expect(await entries()).toHaveLength(1);
 		});
 
+		it('does not change back what somebody else has changed since the form was opened', async () => {
+			const opened = { from: fieldValue(await owner.get(path()), 'from'), password: '' };
+			await save({ access: 'portal_login nopass', password: '' });
+			const stale = { ...opened, access: 'wpa_enterprise wpa' };
+			const page = await owner.post(path(), stale);
+			expect([page.status, alertOf(page)]).toEqual([
+				409,
+				'Somebody else changed the access. Check your choice, then save again to replace theirs.'
+			]);
+			expect(page.html).toMatch(/value="wpa_enterprise wpa"[^>]* checked/);
+			expect(await rowOf()).toMatchObject({ access_kind: 'portal_login', security: 'nopass' });
+			await owner.post(path(), { ...stale, from: fieldValue(page, 'from') });
+			expect(await rowOf()).toMatchObject({ access_kind: 'wpa_enterprise', security: 'wpa' });
+		});
+
 		const orderShared = async () => {
 			const { api } = fixture();
-			await owner.post(path(), { access: 'shared_password wpa', password: 'the-owners-own' });
+			await save({ access: 'shared_password wpa', password: 'the-owners-own' });
 			const [paid, unpaid] = [
 				await api.createSession({ router_id: router, phone: numberEnding('007') }),
 				await api.createSession({ router_id: router })
@@ -158,20 +177,20 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('a payment on its way buys the password that the order promised', async () => {
 			const { api, decided } = fixture();
 			const { paid, unpaid, payment } = await orderShared();
-			await owner.post(path(), { access: 'wpa_personal_per_client wpa', password: '' });
+			await save({ access: 'wpa_personal_per_client wpa', password: '' });
 			await decided(payment);
 			expect(await api.getSession(paid.id)).toMatchObject({ status: 'active', password: 'the-owners-own' });
 			await decided(await api.pay(unpaid));
 			expect(await api.getSession(unpaid.id)).toMatchObject({ password: 'the-owners-own' });
 			// It may not work any more, so new buyers do not get it.
-			const again = await owner.post(path(), { access: 'shared_password wpa', password: '' });
+			const again = await save({ access: 'shared_password wpa', password: '' });
 			expect([again.status, alertOf(again)]).toEqual([400, 'Enter the Wi‑Fi password that buyers get.']);
 		});
 
 		it('where no password could let the buyer in, nothing is charged, and what was paid is refunded', async () => {
 			const { api } = fixture();
 			const { paid, unpaid, payment } = await orderShared();
-			await owner.post(path(), { access: 'portal_login nopass', password: '' });
+			await save({ access: 'portal_login nopass', password: '' });
 			await eventually(
 				'the money is returned',
 				async () => (await api.getPayment(payment.id)).status === 'refunded'
@@ -188,7 +207,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await choices()).toEqual(['portal_login nopass', 'portal_login wpa']);
 			const before = await rowOf();
 			for (const access of ['wpa_enterprise wpa', 'shared_password wpa', 'portal_login', '']) {
-				const page = await owner.post(path(), { access, password: 'long enough' });
+				const page = await save({ access, password: 'long enough' });
 				expect([page.status, alertOf(page)]).toEqual([
 					400,
 					expect.stringContaining('The gateways of this router')
@@ -200,7 +219,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('leaves an access that an administrator has confirmed as it is, or shares the owner’s password', async () => {
 			await fixture().sql.run('update routers set access_confirmed_at = 1 where id = ?', router);
 			expect(await choices()).toEqual(['wpa_personal_per_client wpa', 'shared_password wpa']);
-			expect((await owner.post(path(), { access: 'portal_login wpa' })).status).toBe(400);
+			expect((await save({ access: 'portal_login wpa' })).status).toBe(400);
 		});
 	});
 

@@ -172,4 +172,18 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect([filter, (await owner.get(`/owner/payments?${filter}`)).status]).toEqual([filter, 404]);
 		}
 	});
+
+	it('the first page has the earnings of last week, which are those of the payments that they lead to', async () => {
+		await fixture().sql.run(
+			'update payments set paid_at = paid_at - ?, refunded_at = refunded_at - ?',
+			...[7 * day, 7 * day]
+		);
+		for (const path of ['/owner', '/owner?period=monthly']) {
+			const { html } = await owner.get(path);
+			const [, href, net] = /<a href="([^"]*)">Last week: (.*?)<\/a>/.exec(html) ?? [];
+			expect([amountOf(net), (await csvOf(queryOf(`${href}"`))).net]).toEqual(
+				Array(2).fill(NET.day + NET.hour + NET.hourly)
+			);
+		}
+	});
 });

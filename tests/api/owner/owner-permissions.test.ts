@@ -14,6 +14,7 @@ const OWNER = 'owner';
 
 const NOTE = { note: 'Asked at the counter' };
 const PLACE = { name: 'Mine now', address: '', ssid: 'Net', lat: '0', lon: '0' };
+const ACCESS = { from: 'wpa_personal_per_client wpa', access: 'portal_login wpa' };
 const NEW = { ...PLACE, price: '500', access: 'portal_login nopass' };
 const OFFERS = { do: 'save', rows: '0', hourly: 'yes', version: '0' };
 const BRAND = { name: 'Mine now', contact: '', which: 'none' };
@@ -47,7 +48,7 @@ const EXPECTED: Readonly<Record<string, { page?: string } & Readonly<Record<stri
 	routers: { page: MANAGERS },
 	'routers/new': { page: MANAGERS, default: [MANAGERS, 303, NEW] },
 	'routers/[router]': { page: MANAGERS },
-	'routers/[router]/access': { page: MANAGERS, default: [MANAGERS, 303, { access: 'portal_login wpa' }] },
+	'routers/[router]/access': { page: MANAGERS, default: [MANAGERS, 303, ACCESS] },
 	'routers/[router]/brand': { page: MANAGERS, default: [MANAGERS, 303, BRAND] },
 	'routers/[router]/edit': { page: MANAGERS, default: [MANAGERS, 303, PLACE] },
 	'routers/[router]/offers': { page: MANAGERS, default: [MANAGERS, 303, OFFERS] },

@@ -47,6 +47,11 @@ export async function accessForm(event: RequestEvent, router: OwnedRouter) {
 export async function saveAccess(event: RequestEvent, router: OwnedRouter, author: Author) {
 	const { field } = await readFields(event.request);
 	const [chosen, typed] = [field('access'), field('password')];
+	const saved = valueOf({ kind: router.access_kind, security: router.security });
+	// The choice is saved already if the form was sent twice.
+	if (field('from') !== saved && chosen !== saved) {
+		return fail(409, { chosen, typed, access: m.owner_access_moved() });
+	}
 	const refused = (problems: { access?: string; password?: string }) =>
 		fail(400, { chosen, typed, ...problems });
 	const choice = (await choicesOf(event, router)).find((one) => valueOf(one) === chosen);

@@ -31,6 +31,9 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 	]);
 	const { currency, total, start } = body;
 	const hrefOf = (filter: Parameters<typeof paymentsHref>[2]) => paymentsHref(period, start, filter);
+	// Last week is among the days of the chart.
+	const sinceMonday = (new Date(today).getUTCDay() + 6) % 7;
+	const lastWeek = days.data.slice(-sinceMonday - 8, -sinceMonday - 1).reduce((sum, { net }) => sum + net, 0);
 	const offers = offerLines(body.offers, currency).map(({ offer, ...line }) => ({
 		...line,
 		href: hrefOf({ offer })
@@ -44,6 +47,12 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 		any: !isEmpty(total),
 		net: money(total.net, currency),
 		href: hrefOf({}),
+		lastWeek: isEmpty(days.total)
+			? null
+			: {
+					net: money(lastWeek, currency),
+					href: paymentsHref('weekly', daysBefore(today, sinceMonday + 7))
+				},
 		statement: period === 'monthly' && !isEmpty(total) ? statementHref(start) : null,
 		lines: figureLines(total, currency, (kind) => hrefOf({ kind })),
 		days: isEmpty(days.total)

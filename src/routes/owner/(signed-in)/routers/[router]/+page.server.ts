@@ -7,11 +7,12 @@ import { routerUse } from '#lib/server/web/owner/figures/usage.ts';
 import { money } from '#lib/format/text.ts';
 import type { PageServerLoad } from './$types';
 
-function doneText(done: string | null, price: string): string | null {
+function doneText(done: string | null, price: string, sells: boolean): string | null {
 	const texts: Record<string, () => string> = {
 		price: () => m.owner_price_done({ money: price }),
 		access: m.owner_access_done,
 		edit: m.owner_router_done,
+		sales: sells ? m.owner_router_sells : m.owner_router_done,
 		new: m.owner_new_done
 	};
 	return texts[done ?? '']?.() ?? null;
@@ -24,6 +25,7 @@ export const load: PageServerLoad = async (event) => {
 	const timeZone = config.reportTimezone;
 	const use = (await usage.ofRouters([router.id])).get(router.id);
 	const price = money(router.price, router.currency);
+	const state = routerState(router, { now: clock.now(), timeZone });
 	return {
 		router: {
 			id: router.id,
@@ -39,11 +41,11 @@ export const load: PageServerLoad = async (event) => {
 		})),
 		access: accessWords(router),
 		use: routerUse(use, timeZone),
-		state: routerState(router, { now: clock.now(), timeZone }),
+		state,
 		steps: routerSteps(router),
 		/** Without a language prefix, so that each phone uses its own language. */
 		buyerAddress: `${origin}/r/${router.id}`,
 		kioskAddress: `${origin}/kiosk/${router.id}`,
-		done: doneText(event.url.searchParams.get('done'), price)
+		done: doneText(event.url.searchParams.get('done'), price, state.text === null)
 	};
 };

@@ -50,6 +50,6 @@ export const actions: Actions = {
 			default:
 				return fail(400, { problem: m.owner_problem() });
 		}
-		redirect(303, link(`/owner/routers/${id}?done=edit`));
+		redirect(303, link(`/owner/routers/${id}?done=sales`));
 	}
 };
