@@ -89,6 +89,17 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.until(payment, 'success', minute)).toMatchObject({ applied: true });
 		});
 
+		it('a request that it never finds, but called paid, is for a person and never called failed', async () => {
+			const { payment } = await use.pay({ submit: 'drop_after', afterMs: 0, notFoundReads: 99 });
+			await use.until(payment, 'expired');
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'contradiction', detail: expect.stringMatching(/paid, receipt .+ says: not found$/) }
+			]);
+			const held = await use.held(payment);
+			held.script = { ...held.script, notFoundReads: 0 };
+			expect(await use.until(payment, 'success', minute)).toMatchObject({ applied: true });
+		});
+
 		it.each([
 			['refunded', 'drop_after'],
 			['retry-refund', 'drop_before']
@@ -233,6 +244,17 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('MTN', () => {
 		const use = useOperated('mtn', database);
+
+		it('a payment that a callback calls paid, and no read does, is for a person when it expires', async () => {
+			const { payment } = await use.pay({ afterMs: 0, failedReads: 99 });
+			await use.until(payment, 'expired', minute);
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'contradiction', detail: expect.stringMatching(/paid, receipt .+ says: HTTP 500$/) }
+			]);
+			const held = await use.held(payment);
+			held.script = { ...held.script, failedReads: 0 };
+			expect(await use.until(payment, 'success', minute)).toMatchObject({ applied: true });
+		});
 
 		it('a failure reported after the payment expired is final', async () => {
 			const { payment } = await use.pay({ outcome: 'pending', callbacks: [] });

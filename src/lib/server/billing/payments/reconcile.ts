@@ -1,4 +1,4 @@
-import type { StatusOutcome } from '../operators/operator.ts';
+import type { CallbackClaim, StatusOutcome } from '../operators/operator.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
@@ -49,11 +49,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	}
 	if (outcome.kind === 'failed') await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
 	if (outcome.kind === 'not_found') await notFound(context, payment);
-	if (outcome.kind === 'contradiction') {
-		const detail = redactMessage(outcome.message, payment.phone);
-		const about = { paymentId: id, reason: 'contradiction', detail, once: true } as const;
-		await context.reviews.open(database.db, about);
-	}
+	if (outcome.kind === 'contradiction') await openContradiction(context, payment, outcome.message);
 	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= clock.now()) {
 		// A callback may still arrive, but no status read is possible, and the payer may have paid.
 		const about = { paymentId: id, reason: 'no_reference', detail: outcome.cause, once: true } as const;
@@ -69,6 +65,28 @@ const isUnsettled = (payment: store.PaymentRow) =>
 /** False if the operator refused the request and queued nothing. */
 const mayBeThere = ({ submit_state }: store.PaymentRow) => submit_state !== 'refused';
 
+async function openContradiction(context: BillingContext, { id, phone }: store.PaymentRow, message: string) {
+	const about = { paymentId: id, reason: 'contradiction', once: true } as const;
+	await context.reviews.open(context.database.db, { ...about, detail: redactMessage(message, phone) });
+}
+
+/** Opens a review if a callback said that the payment was paid, which no status read confirms. */
+async function reviewClaim(
+	context: BillingContext,
+	payment: store.PaymentRow,
+	said: string
+): Promise<boolean> {
+	const claim = claimOf(payment);
+	if (claim?.claimed !== 'succeeded') return false;
+	await openContradiction(context, payment, unconfirmed(claim, said));
+	return true;
+}
+
+function unconfirmed({ providerReference }: CallbackClaim, said: string): string {
+	const receipt = providerReference === null ? '' : `, receipt ${providerReference}`;
+	return `A callback said that it was paid${receipt}; the status read says: ${said}`;
+}
+
 async function ask(context: BillingContext, payment: store.PaymentRow): Promise<StatusOutcome> {
 	const claim = claimOf(payment);
 	try {
@@ -81,9 +99,7 @@ async function ask(context: BillingContext, payment: store.PaymentRow): Promise<
 			claim
 		});
 		if (outcome.kind !== 'failed' || claim?.claimed !== 'succeeded') return outcome;
-		const receipt = claim.providerReference === null ? '' : `, receipt ${claim.providerReference}`;
-		const message = `A callback said that it was paid${receipt}; the status read says: ${outcome.message}`;
-		return { kind: 'contradiction', message, raw: outcome.raw };
+		return { kind: 'contradiction', message: unconfirmed(claim, outcome.message), raw: outcome.raw };
 	} catch (error) {
 		// An adapter that throws is a bug in Airtill and says nothing about the payment.
 		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at status');
@@ -109,6 +125,7 @@ async function notFound(context: BillingContext, payment: store.PaymentRow): Pro
 	}
 	const age = clock.now() - (payment.submitted_at ?? payment.created_at);
 	if (count >= NOT_FOUND_TIMES && age >= (notFoundFinalSeconds ?? NOT_FOUND_SECONDS) * 1000) {
+		if (await reviewClaim(context, current, 'not found')) return;
 		await settleFailure(context, payment.id, 'provider_unavailable');
 	}
 }
@@ -123,10 +140,14 @@ async function next(context: BillingContext, id: number, outcome: StatusOutcome)
 	if (!payment || !isUnsettled(payment)) return null;
 	const age = clock.now() - payment.created_at;
 	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
-	if (payment.submit_state === 'refused' && isUnknown) return null;
-	if (payment.status === 'failed' || isDenied(payment, outcome)) {
-		if (age >= WATCH_FAILED_MS) return null;
-	} else if (age >= config.reconcileMs) {
+	const isUnpaid = payment.status === 'failed' || isDenied(payment, outcome);
+	const isOver = (payment.submit_state === 'refused' && isUnknown) || (isUnpaid && age >= WATCH_FAILED_MS);
+	if (isOver || payment.expires_at <= clock.now()) {
+		const said = 'cause' in outcome ? outcome.cause : outcome.kind.replace('_', ' ');
+		await reviewClaim(context, payment, said);
+	}
+	if (isOver) return null;
+	if (!isUnpaid && age >= config.reconcileMs) {
 		await context.reviews.open(database.db, { paymentId: id, reason: 'no_final_answer' });
 		return null;
 	}
