@@ -1,7 +1,6 @@
 /** By keyboard alone, and by ear: what has the focus is seen, and what changes is said. */
 import type { Page } from '@playwright/test';
-import { expect, test } from '../support/reach.ts';
-import { freshNumber, ROUTER } from '../support/test.ts';
+import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
 
 const RING_PX = 3;
 const MAX_STOPS = 60;
