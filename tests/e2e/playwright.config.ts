@@ -54,6 +54,8 @@ export default defineConfig<object, { setUp: SetUp }>({
 	use: {
 		trace: 'off',
 		screenshot: 'only-on-failure',
+		// What moves without end is drawn sixty times a second. reach.spec.ts and the map look at motion.
+		contextOptions: { reducedMotion: 'reduce' },
 		launchOptions: {
 			...(browser === undefined ? {} : { executablePath: browser }),
 			args: [
