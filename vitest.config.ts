@@ -4,12 +4,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** They take minutes, and would otherwise start late: a fresh clone knows the size of files only. */
 const LONGEST = /process\/(torture|model)\.test\.ts$/;
+const SUITE = /\/tests\/(unit|api|gateways)\//;
 
 /** The longest tests first; those of gateways, which wait most of the time, spread among those of the API. */
 class Sequencer extends BaseSequencer {
 	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-		const projects = Map.groupBy(await super.sort(files), ({ project }) => project.name);
-		const ranked = [...projects].flatMap(([name, those]) =>
+		const suites = Map.groupBy(await super.sort(files), ({ moduleId }) => SUITE.exec(moduleId)?.[1]);
+		const ranked = [...suites].flatMap(([name, those]) =>
 			those.map((file, index) => {
 				const rank = LONGEST.test(file.moduleId) ? -1 : index / those.length;
 				// Together: a worker serves one project.
@@ -38,20 +39,11 @@ export default defineConfig({
 			},
 			{
 				extends: true,
+				// Both in one project: for each change of project a worker starts anew. tests/gateways works with the real
+				// FreeRADIUS and openNDS, which npm run test:gateways installs.
 				test: {
 					name: 'api',
-					include: ['tests/api/**/*.test.ts'],
-					globalSetup: ['tests/support/global-setup.ts'],
-					testTimeout: 60_000,
-					hookTimeout: 120_000
-				}
-			},
-			{
-				extends: true,
-				// With the real FreeRADIUS and openNDS: npm run test:gateways installs them.
-				test: {
-					name: 'gateways',
-					include: ['tests/gateways/**/*.test.ts'],
+					include: ['tests/api/**/*.test.ts', 'tests/gateways/**/*.test.ts'],
 					globalSetup: ['tests/support/global-setup.ts'],
 					testTimeout: 120_000,
 					hookTimeout: 180_000

@@ -36,24 +36,27 @@ export default defineConfig<object, { setUp: SetUp }>({
 	// On a busy machine the API console alone takes a minute.
 	timeout: 120_000,
 	forbidOnly: true,
+	// First those that wait most, and last the one with the most files: otherwise one worker is left with the limits.
 	projects: [
-		{ name: 'sqlite', use: { setUp: 'sqlite' }, testIgnore: REMOTE_ONLY },
+		{
+			name: 'remote',
+			use: { setUp: 'remote' },
+			...REMOTE,
+			testIgnore: [BESIDE_THE_API, OPERATORS_ONCE, PAGES_ONCE]
+		},
 		{
 			name: 'postgres',
 			use: { setUp: 'postgres' },
 			...PURCHASE,
 			testIgnore: [REMOTE_ONLY, OPERATORS_ONCE, PAGES_ONCE]
 		},
-		{
-			name: 'remote',
-			use: { setUp: 'remote' },
-			...REMOTE,
-			testIgnore: [BESIDE_THE_API, OPERATORS_ONCE, PAGES_ONCE]
-		}
+		{ name: 'sqlite', use: { setUp: 'sqlite' }, testIgnore: REMOTE_ONLY }
 	],
 	use: {
 		trace: 'off',
 		screenshot: 'only-on-failure',
+		// What moves without end is drawn sixty times a second. reach.spec.ts and the map look at motion.
+		contextOptions: { reducedMotion: 'reduce' },
 		launchOptions: {
 			...(browser === undefined ? {} : { executablePath: browser }),
 			args: [

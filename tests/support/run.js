@@ -57,10 +57,10 @@ try {
 	// The build goes on beside the installations.
 	if (isWanted('api')) ensureSamplePrograms();
 	if (isWanted('e2e')) ensureEngines();
-	const projects = ['unit', 'api', 'gateways'].filter((name) => isWanted(name) && canRun(name));
+	const suites = ['unit', 'api', 'gateways'].filter((name) => isWanted(name) && canRun(name));
 	await ensureMessages({ areNew: await built });
 	// Together: the tests of gateways wait most of the time.
-	await runVitest(projects);
+	await runVitest(suites);
 	if (isWanted('e2e')) await runPlaywright();
 } catch (error) {
 	total.failed.push(
@@ -72,10 +72,10 @@ printResult();
 
 /**
  * Installs the real FreeRADIUS and openNDS for tests/gateways, or reports these tests as skipped with the reason.
- * @param {string} project
+ * @param {string} suite
  */
-function canRun(project) {
-	const missing = project === 'gateways' ? ensureGatewayPrograms() : null;
+function canRun(suite) {
+	const missing = suite === 'gateways' ? ensureGatewayPrograms() : null;
 	if (missing === null) return true;
 	if (part === 'gateways') throw new SetupError(missing);
 	console.error(missing);
@@ -83,19 +83,20 @@ function canRun(project) {
 	return false;
 }
 
-/** @param {string[]} projects */
-async function runVitest(projects) {
-	if (projects.length === 0) return;
-	const report = path.join(reports, `vitest-${projects.join('-')}.json`);
-	const isTitle = filter !== '' && !matchesFile();
+/** @param {string[]} suites folders of tests/ */
+async function runVitest(suites) {
+	if (suites.length === 0) return;
+	const report = path.join(reports, `vitest-${suites.join('-')}.json`);
+	const files = filter === '' ? [] : matchingFiles();
+	const isTitle = filter !== '' && files.length === 0;
 	const read = (/** @type {string} */ text) => readVitest(text, isTitle);
 	await runTests('vitest', report, read, 'node_modules/vitest/vitest.mjs', [
 		'run',
-		...projects.map((name) => `--project=${name}`),
 		'--reporter=default',
 		'--reporter=json',
 		`--outputFile.json=${report}`,
-		...(isTitle ? ['-t', filter] : filter ? [filter] : [])
+		...(files.length > 0 ? files : suites.map((name) => `tests/${name}/`)),
+		...(isTitle ? ['-t', filter] : [])
 	]);
 }
 
@@ -104,7 +105,7 @@ async function runPlaywright() {
 	const env = { AIRTILL_CHROMIUM: await ensureBrowser() };
 	const report = path.join(reports, 'e2e.json');
 	const args = ['test', '--config=tests/e2e/playwright.config.ts'];
-	if (filter) args.push(...(matchesFile() ? [filter] : ['-g', filter]));
+	if (filter) args.push(...(matchingFiles().length > 0 ? [filter] : ['-g', filter]));
 	await runTests('playwright', report, readPlaywright, 'node_modules/@playwright/test/cli.js', args, env);
 }
 
@@ -148,12 +149,12 @@ async function node(script, args) {
 	if (code !== 0) throw new SetupError(`${output}\n${script} ${args.join(' ')} failed (code ${code}).`);
 }
 
-/** True if the filter is part of the path of a test file of the part; otherwise it filters titles. */
-function matchesFile() {
+/** The test files of the part with the filter in their path. If there are none, it filters titles. */
+function matchingFiles() {
 	const files = readdirSync(path.join(root, 'tests', part), { recursive: true, encoding: 'utf8' });
-	return files.some(
-		(file) => /\.(test|spec)\.ts$/.test(file) && path.join('tests', part, file).includes(filter)
-	);
+	return files
+		.map((file) => path.join('tests', part, file))
+		.filter((file) => /\.(test|spec)\.ts$/.test(file) && file.includes(filter));
 }
 
 function printSlowestFiles() {

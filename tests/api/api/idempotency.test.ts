@@ -17,6 +17,7 @@ import {
 	BOTH_DATABASES,
 	eventually,
 	recorded,
+	runsAllOn,
 	SECRET,
 	useFixture,
 	type Fixture
@@ -263,22 +264,25 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		}
 	);
 
-	it.each([
-		...['', '""', '"', 'a b', 'a,b', 'a, b', 'a/b', 'a"b', '"a', 'a"', '""a""', "'a'", 'a;q=1', 'a=b', 'ä'],
-		...['a%20b', '{a}', 'x'.repeat(256), `"${'x'.repeat(256)}"`, 'a\tb']
-	])('refuses the key %j, and does nothing', async (key) => {
-		const { api } = fixture();
-		const before = await recorded(fixture());
-		for (const [path, body] of [
-			[SESSIONS, orderOf()],
-			[PAYMENTS, { amount: 500, phone: '0772123456', session_id: 1 }]
-		] as const) {
-			const request = { body, headers: { 'idempotency-key': key } };
-			const { errors } = await api.refused('400 validation_failed', 'POST', path, request);
-			expect(errors).toMatchObject([{ in: 'header', pointer: '/Idempotency-Key', code: 'invalid_format' }]);
-		}
-		expect(await recorded(fixture())).toEqual(before);
-	});
+	// Nothing is asked of the database before.
+	if (runsAllOn(database)) {
+		it.each([
+			...['', '""', '"', 'a b', 'a,b', 'a, b', 'a/b', 'a"b', '"a', 'a"', '""a""', "'a'", 'a;q=1', 'a=b', 'ä'],
+			...['a%20b', '{a}', 'x'.repeat(256), `"${'x'.repeat(256)}"`, 'a\tb']
+		])('refuses the key %j, and does nothing', async (key) => {
+			const { api } = fixture();
+			const before = await recorded(fixture());
+			for (const [path, body] of [
+				[SESSIONS, orderOf()],
+				[PAYMENTS, { amount: 500, phone: '0772123456', session_id: 1 }]
+			] as const) {
+				const request = { body, headers: { 'idempotency-key': key } };
+				const { errors } = await api.refused('400 validation_failed', 'POST', path, request);
+				expect(errors).toMatchObject([{ in: 'header', pointer: '/Idempotency-Key', code: 'invalid_format' }]);
+			}
+			expect(await recorded(fixture())).toEqual(before);
+		});
+	}
 
 	it('no other request has a use for a key, not even for a bad one', async () => {
 		const { api } = fixture();

@@ -4,8 +4,7 @@ import { firstAnswer } from '../../support/pages/first-answer.ts';
 import { LOCALES } from '../../../src/lib/i18n/locales.ts';
 import { ownerSets } from '../support/offers.ts';
 import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
-import { expect, test } from '../support/reach.ts';
-import { ROUTER } from '../support/test.ts';
+import { expect, ROUTER, test } from '../support/test.ts';
 
 /** A server sends this before it waits for the first acknowledgement: ten segments of 1,460 bytes, less a little. */
 const FIRST_ANSWER_BYTES = 14_336;

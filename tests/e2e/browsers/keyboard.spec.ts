@@ -1,7 +1,7 @@
 /** By keyboard alone, and by ear: what has the focus is seen, and what changes is said. */
 import type { Page } from '@playwright/test';
-import { expect, test } from '../support/reach.ts';
-import { freshNumber, ROUTER } from '../support/test.ts';
+import { buyAt, numberEnding, untilTitled } from '../../support/pages/purchase.ts';
+import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
 
 const RING_PX = 3;
 const MAX_STOPS = 60;
@@ -46,15 +46,15 @@ async function tabTo(page: Page, selector: string): Promise<void> {
 
 test('a purchase from the list to the copied password needs no pointer, and the focus is always seen', async ({
 	page,
-	fixtures
+	portal
 }) => {
 	await page.setViewportSize({ width: 360, height: 640 });
-	await page.goto(fixtures.url);
+	await page.goto(portal.url);
 	await tabTo(page, '.skip');
 	await page.keyboard.press('Enter');
 	await tabTo(page, `a[href$="/r/${ROUTER}"]`);
 	await page.keyboard.press('Enter');
-	await page.waitForURL(`${fixtures.url}/r/${ROUTER}`);
+	await page.waitForURL(`${portal.url}/r/${ROUTER}`);
 
 	await tabTo(page, '[name=time]');
 	await page.keyboard.press('ArrowRight');
@@ -83,11 +83,8 @@ test('a purchase from the list to the copied password needs no pointer, and the 
 	await expect(page.getByRole('heading', { level: 1 })).toHaveText('You ended your time.');
 });
 
-test('a form that comes back is said, and the focus is where it can be mended', async ({
-	page,
-	fixtures
-}) => {
-	await page.goto(`${fixtures.url}/r/${ROUTER}`);
+test('a form that comes back is said, and the focus is where it can be mended', async ({ page, portal }) => {
+	await page.goto(`${portal.url}/r/${ROUTER}`);
 	await page.locator('#phone').focus();
 	await page.keyboard.type('0414 123 456');
 	await page.keyboard.press('Enter');
@@ -103,10 +100,15 @@ test('a form that comes back is said, and the focus is where it can be mended', 
 test('what changes while a buyer waits is said: the hint, a broken connection, and the page that follows', async ({
 	page,
 	context,
-	fixtures
+	portal: { url }
 }) => {
+	const [waiting, declined] = [
+		await buyAt(url, `/r/${ROUTER}`, numberEnding('003')),
+		await buyAt(url, `/r/${ROUTER}`, numberEnding('001'))
+	];
+	await untilTitled(url, declined, /^You cancelled/);
 	await page.clock.install();
-	await page.goto(fixtures.url + fixtures.purchases.waiting);
+	await page.goto(url + waiting);
 	const said = page.locator('.status').getByRole('status');
 	// It is there before anything is said in it: otherwise some screen readers say nothing.
 	await expect(said).toBeAttached();
@@ -126,6 +128,6 @@ test('what changes while a buyer waits is said: the hint, a broken connection, a
 	}).toPass({ timeout: 20_000 });
 	// News come as a page of their own, whose title is what a screen reader says first.
 	await context.setOffline(false);
-	await page.goto(fixtures.url + fixtures.purchases.declined);
+	await page.goto(url + declined);
 	expect(await page.title()).toMatch(/^You cancelled on your phone\./);
 });

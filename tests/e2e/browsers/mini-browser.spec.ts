@@ -6,8 +6,7 @@ import type { Page } from '@playwright/test';
 import { isAll } from '../../support/all.ts';
 import { openMiniBrowser } from '../../support/browsers/mini-browser.ts';
 import { BUYING, visit } from '../support/pages.ts';
-import { expect, test } from '../support/reach.ts';
-import { freshNumber, ROUTER } from '../support/test.ts';
+import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
 
 const title = (page: Page) => page.getByRole('heading', { level: 1 });
 

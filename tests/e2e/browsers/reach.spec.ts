@@ -17,8 +17,7 @@ import {
 } from '../support/pages.ts';
 import type { PurchaseFixtures } from '../support/purchase-fixtures.ts';
 import { cutOff, edgeless, lowTargets, moving } from '../support/layout.ts';
-import { expect, test } from '../support/reach.ts';
-import { withoutFullScreen } from '../support/test.ts';
+import { expect, test, withoutFullScreen } from '../support/test.ts';
 
 const LEVELS: RunOptions = {
 	runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa', 'best-practice']

@@ -1,7 +1,8 @@
 /** Webhooks and test payments in the developer area, as a person with a browser uses them. */
 import type { Page } from '@playwright/test';
 import { isAll } from '../../support/all.ts';
-import { signInAs, signUp, test, title, type Area } from '../support/developers.ts';
+import type { Area } from '../support/area.ts';
+import { signInAs, signUp, test, title } from '../support/developers.ts';
 import { expect } from '../support/test.ts';
 
 const SECRET = /^whsec_[A-Za-z0-9+/=]+$/;

@@ -1,16 +1,8 @@
 /** The way into the developer area, as a person with a browser goes it: with script and without. */
 import type { CDPSession, Page } from '@playwright/test';
 import { isAll } from '../../support/all.ts';
-import {
-	another,
-	PASSWORD,
-	signUp,
-	someone,
-	test,
-	title,
-	typeSignIn,
-	type Area
-} from '../support/developers.ts';
+import type { Area } from '../support/area.ts';
+import { another, PASSWORD, signUp, someone, test, title, typeSignIn } from '../support/developers.ts';
 import { expect } from '../support/test.ts';
 
 const signIn = async (page: Page, area: Area, email: string, password = PASSWORD) => {

@@ -5,7 +5,8 @@ import { isAll } from '../../support/all.ts';
 import { pngOf } from '../../support/pages/logos.ts';
 import { openSql } from '../../support/server/sql.ts';
 import { demoKey } from '../support/portal.ts';
-import { another, demoPassword, test, title, type Area } from '../support/developers.ts';
+import type { Area } from '../support/area.ts';
+import { another, demoPassword, test, title } from '../support/developers.ts';
 import { expect, freshNumber } from '../support/test.ts';
 
 /** Nobody else buys on this one. */

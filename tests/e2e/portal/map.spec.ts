@@ -2,28 +2,12 @@ import type { Page } from '@playwright/test';
 import { startTileSimulator } from '../../simulators/tiles.ts';
 import { findings } from '../../support/browsers/axe.ts';
 import { PERTH_CENTRE, realBasemap } from '../../support/pages/basemap.ts';
-import { startServer, type TestServer } from '../../support/server/server.ts';
-import { coloursOf, importRouters, placesOnMap, pullAbout } from '../support/map.ts';
-import { expect as impatient, test as base } from '../support/test.ts';
+import { startServer } from '../../support/server/server.ts';
+import { coloursOf, CROWD, importRouters, placesOnMap, pullAbout } from '../support/map.ts';
+import { expect as impatient, test } from '../support/test.ts';
 
 /** Pictures are fetched and drawn: a busy machine needs longer for it than for a page. */
 const expect = impatient.configure({ timeout: 20_000 });
-
-const KAMPALA = { lat: 0.3476, lon: 32.5825 };
-const MANY = 4_900;
-
-/** A server with thousands of places around its centre, one for all tests of a worker. */
-const test = base.extend<object, { crowd: TestServer }>({
-	crowd: [
-		async ({ browserName: _browser }, use) => {
-			const server = await startServer();
-			await importRouters(server, MANY, KAMPALA, 0.12);
-			await use(server);
-			await server.stop();
-		},
-		{ scope: 'worker', timeout: 120_000 }
-	]
-});
 
 const mapOf = (page: Page) => page.locator('.leaflet-container');
 
@@ -158,7 +142,7 @@ test('thousands of places lie in groups that a keyboard opens, and the pins keep
 	await expect(map.locator('.pin')).not.toHaveCount(0);
 	await zoomOut(page, 4);
 	// The list's own twelve are not among them.
-	await expect.poll(() => placesOnMap(map)).toBeGreaterThanOrEqual(MANY - 12);
+	await expect.poll(() => placesOnMap(map)).toBeGreaterThanOrEqual(CROWD - 12);
 	expect(await map.locator('.mark').count()).toBeLessThan(150);
 
 	const group = map.getByRole('button', { name: /^[\d,]+ places$/ }).first();
@@ -211,10 +195,10 @@ test('thousands of places make the map hardly slower than none', async ({ page, 
 	await open(page, crowd.url);
 	const map = mapOf(page);
 	await zoomOut(page, 4);
-	await expect.poll(() => placesOnMap(map)).toBeGreaterThanOrEqual(MANY - 12);
+	await expect.poll(() => placesOnMap(map)).toBeGreaterThanOrEqual(CROWD - 12);
 	const crowded = await pullAbout(page, map);
 	console.log(
-		`frames while pulling: empty ${JSON.stringify(empty)}, ${MANY} places ${JSON.stringify(crowded)}`
+		`frames while pulling: empty ${JSON.stringify(empty)}, ${CROWD} places ${JSON.stringify(crowded)}`
 	);
 	// Generous, because other work shares the machine; drawing each place by itself takes a second and more.
 	expect(crowded.medianFrameMs).toBeLessThan(empty.medianFrameMs + 50);

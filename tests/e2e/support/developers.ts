@@ -1,61 +1,12 @@
 import type { Browser, BrowserContext, Page } from '@playwright/test';
-import { startPostgres } from '../../support/server/postgres.ts';
-import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
-import { startServer, type TestServer } from '../../support/server/server.ts';
-import { openSql } from '../../support/server/sql.ts';
+import type { TestServer } from '../../support/server/server.ts';
+import type { Area } from './area.ts';
 import { expect, test as base } from './test.ts';
-
-/** An installation whose developer area is under test, with a program that takes its webhooks in. */
-export interface Area {
-	/** By name: passkeys are not for addresses that are numbers. */
-	url: string;
-	server: TestServer;
-	receiver: Receiver;
-	/** Lets the minute of the sign-in's limits pass; PostgreSQL counts by a clock of its own. */
-	triesForgotten(): Promise<void>;
-	/** The link in the newest of so many mails to an address, as the sandbox prints it. */
-	mailedLink(email: string, count?: number): Promise<string>;
-}
-
-const minuteMs = 60_000;
 
 export const PASSWORD = 'a long enough password';
 
 /** Each test starts with no tries counted. */
-export const test = base.extend<{ fresh: undefined }, { area: Area }>({
-	area: [
-		async ({ setUp }, use) => {
-			const postgres = setUp === 'postgres' ? await startPostgres() : null;
-			const server = await startServer({
-				database: postgres ? await postgres.createDatabase() : 'sqlite',
-				env: { WEBHOOK_ALLOW_INSECURE: '1' }
-			});
-			const sql = await openSql(server.databaseUrl);
-			const receiver = await startReceiver();
-			await use({
-				url: `http://localhost:${server.port}`,
-				server,
-				receiver,
-				async triesForgotten() {
-					await server.advance(minuteMs + 1);
-					if (postgres) await sql.run('delete from rate_heads');
-				},
-				async mailedLink(email, count = 1) {
-					const link = () => {
-						const mails = server.stdout().split(`\nTo: ${email}\n`).slice(1);
-						return /^https?:\S+$/m.exec(mails[count - 1]?.split('\n---')[0] ?? '')?.[0] ?? '';
-					};
-					await expect.poll(link, { message: `mail ${count} to ${email}` }).not.toBe('');
-					return link();
-				}
-			});
-			await receiver.stop();
-			await sql.close();
-			await server.stop();
-			await postgres?.stop();
-		},
-		{ scope: 'worker', timeout: 120_000 }
-	],
+export const test = base.extend<{ fresh: undefined }>({
 	fresh: [
 		async ({ area }, use) => {
 			await area.triesForgotten();

@@ -2,7 +2,17 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { cli } from '../../support/server/cli.ts';
-import { type TestServer } from '../../support/server/server.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+
+export const KAMPALA = { lat: 0.3476, lon: 32.5825 };
+export const CROWD = 4_900;
+
+/** A server with thousands of places around its centre. */
+export async function startCrowd(): Promise<TestServer> {
+	const server = await startServer();
+	await importRouters(server, CROWD, KAMPALA, 0.12);
+	return server;
+}
 
 /** Imports so many routers around a position, spread evenly over a circle, always the same ones. */
 export async function importRouters(

@@ -24,6 +24,9 @@ export interface Portal {
 	stop(): Promise<void>;
 }
 
+/** A demo router that is online and takes MTN MoMo. */
+export const ROUTER = 3;
+
 const HOTSPOTS = fileURLToPath(new URL('../../../../shared/data/nyc-wifi-hotspots.csv', import.meta.url));
 const MAPPING = 'id=OBJECTID,name=Name,address=Location,ssid=SSID,lat=Latitude,lon=Longitude';
 

@@ -8,7 +8,7 @@ import { buyAt, numberEnding, untilTitled } from '../../support/pages/purchase.t
 import { cli } from '../../support/server/cli.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import { openSql } from '../../support/server/sql.ts';
-import { ROUTER } from './test.ts';
+import { ROUTER } from './portal.ts';
 
 export interface PurchaseFixtures {
 	server: TestServer;

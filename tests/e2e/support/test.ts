@@ -1,23 +1,56 @@
 import { test as base, type Page } from '@playwright/test';
+import type { TestServer } from '../../support/server/server.ts';
+import { startArea, type Area } from './area.ts';
+import { startCrowd } from './map.ts';
 import { startPortal, type Portal, type SetUp } from './portal.ts';
+import { startPurchaseFixtures, type PurchaseFixtures } from './purchase-fixtures.ts';
 
-/** One portal for each worker and set-up; tests share it and never share a phone number. */
-export const test = base.extend<{ buyer: Buyer }, { setUp: SetUp; portal: Portal }>({
+interface Shared {
+	setUp: SetUp;
+	portal: Portal;
+	/** The developer area. */
+	area: Area;
+	/** An installation with a purchase in each state; nothing moves its clock after that. */
+	fixtures: PurchaseFixtures;
+	/** A server with thousands of places. */
+	crowd: TestServer;
+}
+
+const SLOW = { scope: 'worker', timeout: 300_000 } as const;
+
+/**
+ * Installations for each worker and set-up, started when a test needs them; tests share them and never share a phone
+ * number. All in one: a worker ends when its next test has other ones, and starting another takes seconds.
+ */
+export const test = base.extend<{ buyer: Buyer }, Shared>({
 	setUp: ['sqlite', { option: true, scope: 'worker' }],
-	portal: [
-		async ({ setUp }, use) => {
-			const portal = await startPortal(setUp);
-			await use(portal);
-			await portal.stop();
+	portal: [async ({ setUp }, use) => during(startPortal(setUp), use), SLOW],
+	area: [async ({ setUp }, use) => during(startArea(setUp), use), SLOW],
+	fixtures: [
+		async ({ setUp: _setUp }, use) => {
+			const fixtures = await startPurchaseFixtures();
+			await use(fixtures);
+			await fixtures.server.stop();
 		},
-		{ scope: 'worker', timeout: 120_000 }
+		SLOW
 	],
+	crowd: [async ({ setUp: _setUp }, use) => during(startCrowd(), use), SLOW],
 	buyer: async ({ page, portal }, use) => {
 		await use(new Buyer(page, portal));
 	}
 });
 
+async function during<T extends { stop(): Promise<void> }>(
+	starting: Promise<T>,
+	use: (started: T) => Promise<void>
+): Promise<void> {
+	const started = await starting;
+	await use(started);
+	await started.stop();
+}
+
 export { expect } from '@playwright/test';
+export { ROUTER } from './portal.ts';
 
 let lastNumber = 0;
 
@@ -74,6 +107,3 @@ export class Buyer {
 		return this.page.getByRole('heading', { level: 1 });
 	}
 }
-
-/** A demo router that is online and takes MTN MoMo. */
-export const ROUTER = 3;

@@ -8,25 +8,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { request, type Asked } from './ask.ts';
 import { connect, startMachine, type Machine } from './namespaces.ts';
 
 export const ROUTER_ADDRESS = '192.168.77.1';
 export const INTERNET_ADDRESS = '203.0.113.80';
 export const LAN = 'br-lan';
-const ask = fileURLToPath(new URL('./ask.js', import.meta.url));
 const limitMs = 60_000;
 const lookAgainMs = 100;
 /** The pause of procd is five seconds. */
 const RESPAWN_MS = 1000;
-
-/** The result of a request from a device. */
-interface Asked {
-	/** 0 when nobody answered. */
-	status: number;
-	location: string;
-	body: string;
-}
 
 export interface Device {
 	mac: string;
@@ -220,10 +211,6 @@ async function joinDevice(
 		isOnline: async () => (await get(`http://${INTERNET_ADDRESS}/`)).body === INTERNET_SAYS,
 		browser: executable('chromium', `#!/bin/sh\nexec ${machine.inside.join(' ')} '${at.chromium}' "$@"\n`)
 	};
-}
-
-async function request(machine: Machine, url: string): Promise<Asked> {
-	return JSON.parse(await machine.run(process.execPath, ask, url)) as Asked;
 }
 
 interface Folders {

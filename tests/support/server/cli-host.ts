@@ -15,7 +15,22 @@ for (const name of ['stdout', 'stderr'] as const) {
 	};
 }
 
-process.on('message', async ({ args, env }: { args: string[]; env: Record<string, string> }) => {
+interface Message {
+	args: string[];
+	env: Record<string, string>;
+	clockOffsetMs: number;
+}
+
+let offsetMs = Number(process.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+// The next test's server may be behind this process, whose clock never runs backwards (createClock): only if the one
+// that is never set, on which it relies, is set back by twice as much.
+let setBackMs = 0;
+const realNow = performance.now.bind(performance);
+performance.now = () => realNow() - setBackMs;
+
+process.on('message', async ({ args, env, clockOffsetMs }: Message) => {
+	setBackMs += 2 * Math.max(0, offsetMs - clockOffsetMs);
+	offsetMs = clockOffsetMs;
 	process.env = env;
 	Object.assign(output, { stdout: '', stderr: '' });
 	const code = await main(args);

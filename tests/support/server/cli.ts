@@ -19,7 +19,6 @@ export interface CliResult {
 type Environment = Pick<TestServer, 'env'>;
 
 let host: ChildProcess | null = null;
-let hostOffsetMs = 0;
 let isBusy = false;
 
 /** Runs `airtill ARGS`, by way of cli-host.ts. A command beside another one gets a process of its own. */
@@ -33,9 +32,7 @@ export async function cli(args: string[], { env }: Environment): Promise<CliResu
 	}
 }
 
-/** A host by this clock. The clock of a process never runs backwards. */
-function hostAt(offsetMs: number, env: Record<string, string>): ChildProcess {
-	if (host !== null && offsetMs < hostOffsetMs) host.kill();
+function runningHost(env: Record<string, string>): ChildProcess {
 	if (host === null || host.killed || hasEnded(host)) {
 		host = spawn(
 			process.execPath,
@@ -46,13 +43,12 @@ function hostAt(offsetMs: number, env: Record<string, string>): ChildProcess {
 		host.unref();
 		host.channel?.unref();
 	}
-	hostOffsetMs = offsetMs;
 	return host;
 }
 
 async function runInHost(args: string[], env: Record<string, string>): Promise<CliResult> {
 	const clockOffsetMs = Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
-	const child = hostAt(clockOffsetMs, env);
+	const child = runningHost(env);
 	child.channel?.ref();
 	const stop = new AbortController();
 	const limit = setTimeout(() => child.kill('SIGKILL'), limitMs);
