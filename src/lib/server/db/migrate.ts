@@ -49,6 +49,7 @@ import { alerts } from './migrations/0055-alerts.ts';
 import { openingHours } from './migrations/0056-opening-hours.ts';
 import { gatewayInstallations } from './migrations/0057-gateway-installations.ts';
 import { ownerSessions } from './migrations/0058-owner-sessions.ts';
+import { secondFactors } from './migrations/0059-second-factors.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -124,7 +125,8 @@ const MIGRATIONS: readonly Migration[] = [
 	alerts,
 	openingHours,
 	gatewayInstallations,
-	ownerSessions
+	ownerSessions,
+	secondFactors
 ];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */
