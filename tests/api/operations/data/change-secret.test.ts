@@ -140,5 +140,5 @@ describe.each(BOTH_DATABASES)('changing the secret on %s', (database) => {
 		const installation = createSecrets(SECRET).derive('installation', 4).toString('hex');
 		expect(gateway).toEqual({ installation });
 		expect((await cli(['gateways', 'show', name], server)).stdout).toContain(new URL(portal).pathname);
-	});
+	}, 120_000);
 });
