@@ -47,7 +47,7 @@ export default defineConfig(({ command }) => ({
 	},
 	ssr: {
 		// It names Svelte among the frameworks it can serve, and would be taken for a Svelte library and bundled.
-		external: ['better-auth', '@better-auth/passkey'],
+		external: ['better-auth'],
 		// Bundled without what nobody uses: reading their 550 files took half of a start.
 		noExternal: command === 'build' ? BUNDLED : []
 	},

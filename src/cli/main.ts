@@ -2,7 +2,7 @@ import process from 'node:process';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { root } from './bootstrap.js';
 import { UsageError, type Command, type Context } from './support/command.ts';
-import { createAccount, inviteAccount } from './commands/accounts.ts';
+import { createAccount, inviteAccount, removeSecondFactor } from './commands/accounts.ts';
 import { backUpDatabase, copyDatabase, restoreDatabase } from './commands/backup.ts';
 import { addDemo } from './commands/demo.ts';
 import { deploy } from './commands/deploy.ts';
@@ -39,6 +39,7 @@ const COMMANDS: readonly Command[] = [
 	listOffers,
 	createAccount,
 	inviteAccount,
+	removeSecondFactor,
 	createKey,
 	listKeys,
 	revokeKey,

@@ -55,4 +55,24 @@ export const inviteAccount = defineCommand({
 	}
 });
 
+export const removeSecondFactor = defineCommand({
+	name: 'accounts remove-second-factor',
+	parameters: '--email EMAIL',
+	summary: 'Remove the second factor of an account, for a person whose phone is lost.',
+	help: [
+		'The password alone signs in then. Make sure that it is the person who asks.',
+		'',
+		'  --email EMAIL   the account'
+	].join('\n'),
+	options: { email: { type: 'string' } },
+	async run({ values, open }) {
+		const email = required(values.email, '--email');
+		const app = await open();
+		const account = await accountOf(app.accounts, email);
+		const isRemoved = await app.signIn.removeSecondFactor(account, AUTHOR, originOf(app));
+		if (!isRemoved) throw new CommandError(`The account ${email} has no second factor.`);
+		console.error(`The second factor of ${email} is removed.`);
+	}
+});
+
 const originOf = ({ config }: App): string => config.origin ?? `http://localhost:${config.port}`;

@@ -388,26 +388,24 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await person.get('/developer/keys')).path).toBe('/developer/keys');
 	});
 
-	it('nothing of better-auth is reachable but the four passkey calls, from our own pages', async () => {
+	it('nothing of better-auth is reachable', async () => {
 		const person = browse(server().url);
 		for (const path of [
 			'sign-in/email',
 			'get-session',
-			'passkey/list-user-passkeys',
-			'passkey/delete-passkey',
+			'two-factor/disable',
+			'two-factor/verify-totp',
 			'error'
 		]) {
 			expect((await person.raw(`/developer/${path}`)).status).toBe(404);
-		}
-		const call = (headers: Record<string, string>) =>
-			person.raw('/developer/passkey/verify-authentication', {
+			const body = new URLSearchParams();
+			const sent = await person.raw(`/developer/${path}`, {
 				method: 'POST',
-				body: '{"response":{}}',
-				headers: { 'content-type': 'application/json', ...headers }
+				body,
+				headers: { origin: server().url }
 			});
-		expect((await call({ origin: 'https://evil.example' })).status).toBe(403);
-		expect((await call({})).status).toBe(403);
-		expect((await call({ origin: server().url })).status).toBe(400);
+			expect([404, 405]).toContain(sent.status);
+		}
 	});
 });
 

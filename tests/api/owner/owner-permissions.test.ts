@@ -28,7 +28,10 @@ const EXPECTED: Readonly<Record<string, { page?: string } & Readonly<Record<stri
 	account: {
 		page: EVERYBODY,
 		password: [EVERYBODY, 400, { wanted: 'short' }],
-		sessions: [EVERYBODY, 303, {}]
+		sessions: [EVERYBODY, 303, {}],
+		factor: [EVERYBODY, 400, { password: 'not this one' }],
+		confirm: [EVERYBODY, 400, { uri: '', code: '123456' }],
+		stop: [EVERYBODY, 400, { password: 'not this one' }]
 	},
 	people: { page: MANAGERS },
 	help: { page: EVERYBODY },

@@ -1,5 +1,5 @@
 /** The way into the developer area, as a person with a browser goes it: with script and without. */
-import type { CDPSession, Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { isAll } from '../../support/all.ts';
 import type { Area } from '../support/area.ts';
 import { another, PASSWORD, signUp, someone, test, title, typeSignIn } from '../support/developers.ts';
@@ -10,8 +10,8 @@ const signIn = async (page: Page, area: Area, email: string, password = PASSWORD
 	await typeSignIn(page, email, password);
 };
 
-/** The message of the account's page about the form that was sent; its passkey button has a line of its own. */
-const done = (page: Page) => page.getByRole('status').first();
+/** The message of the account's page about the form that was sent. */
+const done = (page: Page) => page.getByRole('status');
 
 for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 	test.describe(javaScriptEnabled ? 'with script' : 'without script', () => {
@@ -84,78 +84,3 @@ for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 		});
 	});
 }
-
-test.describe('without script', () => {
-	test.use({ javaScriptEnabled: false });
-
-	test('nothing is offered that needs it', async ({ page, area }) => {
-		await page.goto(`${area.url}/developer/sign-in`);
-		await expect(page.getByRole('button')).toHaveText(['Sign in']);
-		await signUp(page, area);
-		await page.getByRole('link', { name: 'Account' }).click();
-		// Chromium does not draw what is for browsers without script when the tests take script away from it.
-		const html = await (await page.request.get(page.url())).text();
-		expect(html).toContain(
-			'<noscript><p class="muted small">To add a passkey, use a browser with JavaScript'
-		);
-		await expect(page.getByRole('button', { name: /passkey/ })).toHaveCount(0);
-	});
-});
-
-test.describe('a passkey', () => {
-	/** A device of the person with a finger on it. */
-	async function addDevice(page: Page, isUserVerified = true): Promise<CDPSession> {
-		const session = await page.context().newCDPSession(page);
-		await session.send('WebAuthn.enable');
-		await session.send('WebAuthn.addVirtualAuthenticator', {
-			options: {
-				protocol: 'ctap2',
-				transport: 'internal',
-				hasResidentKey: true,
-				hasUserVerification: true,
-				isUserVerified,
-				automaticPresenceSimulation: true
-			}
-		});
-		return session;
-	}
-
-	test('is added, signs in without password, and does so no more when it is removed', async ({
-		page,
-		area
-	}) => {
-		await addDevice(page);
-		const email = await signUp(page, area);
-		await page.getByRole('link', { name: 'Account' }).click();
-		const passkeys = page.getByRole('region', { name: 'Passkeys' });
-		await expect(passkeys).toContainText('You have no passkeys.');
-		await passkeys.getByRole('button', { name: 'Add a passkey on this device' }).click();
-		await expect(done(page)).toHaveText(/^The passkey is added\./);
-		await expect(passkeys.getByRole('listitem')).toContainText('Chrome on');
-
-		await page.getByRole('button', { name: 'Sign out' }).click();
-		await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-		await expect(title(page)).toHaveText('API keys');
-		await page.getByRole('link', { name: 'Account' }).click();
-		await expect(page.locator('.lines')).toContainText(email);
-
-		await passkeys.getByRole('button', { name: 'Remove' }).click();
-		await expect(done(page)).toHaveText(/^The passkey is removed\./);
-		await page.getByRole('button', { name: 'Sign out' }).click();
-		await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-		await expect(page.getByRole('status')).toHaveText('This passkey is not known here. Use your password.');
-		await page.goto(`${area.url}/developer/keys`);
-		await expect(title(page)).toHaveText('Sign in');
-	});
-
-	test('needs a finger, a face or a PIN', async ({ page, area }) => {
-		const session = await addDevice(page, false);
-		await signUp(page, area);
-		await page.getByRole('link', { name: 'Account' }).click();
-		await page.getByRole('button', { name: 'Add a passkey on this device' }).click();
-		await expect(page.getByText('No passkey was used.')).toBeVisible();
-		await session.detach();
-		await page.reload();
-		await expect(page.getByText('You have no passkeys.')).toBeVisible();
-	});
-});

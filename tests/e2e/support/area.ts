@@ -7,7 +7,6 @@ import type { SetUp } from './portal.ts';
 
 /** An installation whose developer area is under test, with a program that takes its webhooks in. */
 export interface Area {
-	/** By name: passkeys are not for addresses that are numbers. */
 	url: string;
 	server: TestServer;
 	receiver: Receiver;

@@ -49,6 +49,7 @@ import { alerts } from './migrations/0055-alerts.ts';
 import { openingHours } from './migrations/0056-opening-hours.ts';
 import { gatewayInstallations } from './migrations/0057-gateway-installations.ts';
 import { ownerSessions } from './migrations/0058-owner-sessions.ts';
+import { secondFactors } from './migrations/0059-second-factors.ts';
 import { replacedOrders } from './migrations/0060-replaced-orders.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
@@ -126,6 +127,7 @@ const MIGRATIONS: readonly Migration[] = [
 	openingHours,
 	gatewayInstallations,
 	ownerSessions,
+	secondFactors,
 	replacedOrders
 ];
 

@@ -25,13 +25,14 @@ export type * from './schema/webhooks.ts';
 /**
  * The tables, the same on SQLite and PostgreSQL. Integers hold ids, money (minor units), instants (`*_at`, ms since
  * the epoch) and flags (0 or 1). Text holds the rest, with lists and documents as JSON.
- * Only better-auth uses the tables `sign_in_*` (sign-in/auth.ts), so they are not listed.
+ * Only better-auth uses the tables `sign_in_*` (sign-in/auth.ts), so only the one with sealed values is listed.
  */
 export interface Schema {
 	accounts: accounts.AccountsTable;
 	api_keys: accounts.ApiKeysTable;
 	owner_views: accounts.OwnerViewsTable;
 	failed_sign_ins: accounts.FailedSignInsTable;
+	sign_in_second_factors: accounts.SecondFactorsTable;
 	routers: routers.RoutersTable;
 	sessions: billing.SessionsTable;
 	extra_time: billing.ExtraTimeTable;

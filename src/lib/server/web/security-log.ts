@@ -8,8 +8,8 @@ type SecurityEvent =
 	| 'signed out'
 	| 'sign-in sessions ended'
 	| 'password changed'
-	| 'passkey added'
-	| 'passkey removed'
+	| 'second factor added'
+	| 'second factor removed'
 	| 'API key created'
 	| 'API key revoked'
 	| 'API request refused'
@@ -25,7 +25,7 @@ interface Source {
 interface Details {
 	account?: number | null;
 	/** The method of a sign-in. */
-	by?: 'password' | 'link' | 'passkey';
+	by?: 'password' | 'link' | 'second factor';
 	reason?: string;
 	keyId?: number;
 	gateway?: string;

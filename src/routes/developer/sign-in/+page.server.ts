@@ -8,6 +8,4 @@ export const load: PageServerLoad = async (event) => {
 	return { next };
 };
 
-export const actions: Actions = {
-	default: (event) => answerSignIn(event, (next) => nextPath('developer', next))
-};
+export const actions: Actions = { default: (event) => answerSignIn(event, 'developer') };

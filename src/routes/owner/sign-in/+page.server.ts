@@ -9,6 +9,4 @@ export const load: PageServerLoad = async (event) => {
 	return { next };
 };
 
-export const actions: Actions = {
-	default: (event) => answerSignIn(event, (next) => link(nextPath('owner', next)))
-};
+export const actions: Actions = { default: (event) => answerSignIn(event, 'owner') };

@@ -10,7 +10,9 @@ import { numberEnding, orderOf } from '../../../support/api/api.ts';
 import { startReceiver, type Receiver } from '../../../support/api/receiver.ts';
 import { arrived, INSECURE, register, verified, type Registered } from '../../../support/api/webhooks.ts';
 import { registerGateway } from '../../../support/gateways/gateways.ts';
+import { browse, demoPassword, signInAs } from '../../../support/pages/browsing.ts';
 import { buyAt, shownCode } from '../../../support/pages/purchase.ts';
+import { setUpSecondFactor } from '../../../support/pages/second-factor.ts';
 import { cli } from '../../../support/server/cli.ts';
 import { BOTH_DATABASES, SECRET, useFixture } from '../../../support/server/fixture.ts';
 import { root } from '../../../support/server/server.ts';
@@ -44,7 +46,7 @@ describe.each(BOTH_DATABASES)('changing the secret on %s', (database) => {
 	async function sealedValues(): Promise<string[]> {
 		const tables = [
 			...['gateways', 'routers', 'passes', 'webhook_endpoints', 'purchases', 'captive_sessions'],
-			...['idempotent_answers', 'webhook_deliveries']
+			...['idempotent_answers', 'webhook_deliveries', 'sign_in_second_factors']
 		];
 		const found: string[] = [];
 		for (const table of tables) {
@@ -91,6 +93,14 @@ describe.each(BOTH_DATABASES)('changing the secret on %s', (database) => {
 		const page = await buyAt(server.url, '/r/3', numberEnding('008'));
 		const code = shownCode(await (await fetch(server.url + page)).text()) ?? '';
 		expect(code).not.toBe('');
+		const email = 'owner@airtill.example';
+		const password = demoPassword(server, email);
+		const { app, codes } = await setUpSecondFactor(server, await signInAs(server, 'owner'), password);
+		const signsIn = async (code: string) => {
+			const person = browse(server.url);
+			const { path: asked } = await person.post('/owner/sign-in', { email, password });
+			expect((await person.post(asked, { code })).path).toBe('/owner');
+		};
 		before = await sealedValues();
 		const showsTheSame = async () => {
 			expect((await api.getSession(session.id)).password).toBe(session.password);
@@ -119,6 +129,8 @@ describe.each(BOTH_DATABASES)('changing the secret on %s', (database) => {
 
 		await restart({ AIRTILL_SECRET_FALLBACK: '' });
 		await showsTheSame();
+		await signsIn(app.code());
+		await signsIn(codes[0] ?? '');
 		expect((await cli(['doctor'], server)).stdout).toMatch(/^ok secret: /m);
 		const count = receiver.at('/hook').length;
 		await fixture().buy();
@@ -128,5 +140,5 @@ describe.each(BOTH_DATABASES)('changing the secret on %s', (database) => {
 		const installation = createSecrets(SECRET).derive('installation', 4).toString('hex');
 		expect(gateway).toEqual({ installation });
 		expect((await cli(['gateways', 'show', name], server)).stdout).toContain(new URL(portal).pathname);
-	});
+	}, 120_000);
 });

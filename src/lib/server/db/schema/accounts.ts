@@ -49,3 +49,12 @@ export interface FailedSignInsTable {
 	failures: number;
 	failed_at: number;
 }
+
+/** Only better-auth reads and writes it (sign-in/second-factor.ts); `secrets rotate` seals its values again. */
+export interface SecondFactorsTable {
+	id: string;
+	/** The key that the person's app has, sealed. */
+	secret_sealed: string;
+	/** JSON array of the unused recovery codes, sealed. */
+	backup_codes_sealed: string;
+}

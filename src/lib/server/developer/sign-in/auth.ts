@@ -1,15 +1,15 @@
-import type { PasskeyOptions } from '@better-auth/passkey';
 import type { BetterAuthOptions, User } from 'better-auth';
 import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from '#lib/developer/password-rule.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
+import type { Secrets } from '#lib/server/platform/secrets.ts';
+import { PENDING, secondFactor } from './second-factor.ts';
 
 /** Only an emailed link sets a password, because it proves that the address belongs to the person. */
 interface AuthOptions {
 	database: Database;
 	log: Log;
-	/** At least 32 characters. */
-	secret: string;
+	secrets: Secrets;
 	/** Public address of the pages, without a trailing slash. */
 	origin: string;
 	onPasswordSet(userId: string): Promise<void>;
@@ -21,15 +21,12 @@ const SESSION_SECONDS = 14 * DAY_SECONDS;
 export const LONGEST_SESSION_MS = 30 * DAY_SECONDS * 1000;
 /** Precision of "last active". A sign-in session in use is extended this often. */
 const SEEN_EVERY_SECONDS = 5 * 60;
-/** A passkey can be added within this time after the sign-in. */
-const FRESH_SECONDS = 60 * 60;
+const SECRET_BYTES = 32;
 
 export async function createAuth(options: AuthOptions) {
-	const [{ betterAuth }, { passkey }] = await Promise.all([
-		import('better-auth'),
-		import('@better-auth/passkey')
-	]);
-	const { database, log, secret, origin } = options;
+	const { betterAuth } = await import('better-auth');
+	const { database, log, secrets, origin } = options;
+	const secret = secrets.derive('sign-in', SECRET_BYTES).toString('base64url');
 	return betterAuth({
 		appName: 'Airtill',
 		baseURL: origin,
@@ -51,7 +48,7 @@ export async function createAuth(options: AuthOptions) {
 		},
 		...TABLES,
 		emailAndPassword: passwordOptions(options),
-		plugins: [passkey(passkeyOptions(origin))]
+		plugins: [...(await secondFactor(secrets, secret))]
 	});
 }
 
@@ -82,8 +79,7 @@ const TABLES = {
 			...TIMES
 		},
 		expiresIn: SESSION_SECONDS,
-		updateAge: SEEN_EVERY_SECONDS,
-		freshAge: FRESH_SECONDS
+		updateAge: SEEN_EVERY_SECONDS
 	},
 	account: {
 		modelName: 'sign_in_passwords',
@@ -102,7 +98,8 @@ const TABLES = {
 	verification: {
 		modelName: 'sign_in_verifications',
 		fields: { expiresAt: 'expires_at', ...TIMES },
-		storeIdentifier: 'hashed'
+		// `passwordState` tells a sign-in from a password link. Its cookie is signed.
+		storeIdentifier: { default: 'hashed', overrides: { [PENDING]: 'plain' } }
 	}
 } as const satisfies BetterAuthOptions;
 
@@ -114,35 +111,6 @@ const passwordOptions = ({ onPasswordSet }: AuthOptions) => ({
 	maxPasswordLength: MAX_PASSWORD_CHARACTERS,
 	revokeSessionsOnPasswordReset: true,
 	onPasswordReset: ({ user }: { user: User }) => onPasswordSet(user.id)
-});
-
-const passkeyOptions = (origin: string): PasskeyOptions => ({
-	rpID: new URL(origin).hostname,
-	rpName: 'Airtill',
-	origin,
-	// A passkey replaces email and password: it must be discoverable and verify the person.
-	authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-	authentication: {
-		afterVerification({ verification }) {
-			if (!verification.authenticationInfo.userVerified) {
-				throw new Error('The passkey was used without a check of its user');
-			}
-		}
-	},
-	advanced: { webAuthnChallengeCookie: 'passkey_challenge' },
-	schema: {
-		passkey: {
-			modelName: 'sign_in_passkeys',
-			fields: {
-				userId: 'user_id',
-				publicKey: 'public_key',
-				credentialID: 'credential_id',
-				deviceType: 'device_type',
-				backedUp: 'backed_up',
-				createdAt: 'created_at'
-			}
-		}
-	}
 });
 
 export type Auth = Awaited<ReturnType<typeof createAuth>>;

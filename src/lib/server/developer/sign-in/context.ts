@@ -18,7 +18,6 @@ export interface SignInState extends SignInContext {
 	running: Set<Promise<void>>;
 }
 
-const SECRET_BYTES = 32;
 /** A sandbox without ORIGIN can be opened under several names. */
 const MAX_ORIGINS = 20;
 
@@ -30,7 +29,7 @@ export function authFor(state: SignInState, origin: string): Promise<Auth> {
 	const made: Promise<Auth> = createAuth({
 		database,
 		log,
-		secret: secrets.derive('sign-in', SECRET_BYTES).toString('base64url'),
+		secrets,
 		origin,
 		async onPasswordSet(userId) {
 			await deleteLinks(await made, userId);

@@ -5,7 +5,8 @@ import type { Account, NewAccount } from '../accounts/accounts.ts';
 import type { Author } from '#lib/server/audit/audit.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
 import { authFor, type SignInState } from './context.ts';
-import { deleteLinks, deleteUnconfirmed, ensureUser, findUser } from './users.ts';
+import { PENDING } from './second-factor.ts';
+import { deleteLinks, deleteSecondFactor, deleteUnconfirmed, ensureUser, findUser } from './users.ts';
 
 const MAILED_MS = HOUR_MS;
 const INVITATION_MS = 24 * HOUR_MS;
@@ -113,15 +114,14 @@ export async function passwordState(state: SignInState, { email }: Account, orig
 	if (!user) return { hasPassword: false, links: 0 };
 	const [credential, links] = await Promise.all([
 		internalAdapter.findCredentialAccount(user.id),
-		adapter.findMany<{ expiresAt: Date }>({
+		adapter.findMany<{ identifier: string; expiresAt: Date }>({
 			model: 'verification',
 			where: [{ field: 'value', value: user.id }]
 		})
 	]);
-	return {
-		hasPassword: Boolean(credential?.password),
-		links: links.filter(({ expiresAt }) => expiresAt.getTime() > state.clock.now()).length
-	};
+	const isLink = ({ identifier, expiresAt }: { identifier: string; expiresAt: Date }) =>
+		!identifier.startsWith(PENDING) && expiresAt.getTime() > state.clock.now();
+	return { hasPassword: Boolean(credential?.password), links: links.filter(isLink).length };
 }
 
 /** Ends all password links of an account, also those that were mailed. */
@@ -138,7 +138,21 @@ export async function deleteInvitations(
 	await note(state, 'account.invitations_deleted', account, author);
 }
 
-/** Ends all sign-in sessions, and forgets the password, the passkeys and the links. */
+/** For a person whose phone is lost. Returns false if the account has no second factor. */
+export async function removeSecondFactor(
+	state: SignInState,
+	account: Account,
+	author: Author,
+	origin: string
+): Promise<boolean> {
+	const auth = await authFor(state, origin);
+	const user = await findUser(auth, account.email);
+	if (!user || !(await deleteSecondFactor(auth, user.id))) return false;
+	await note(state, 'account.second_factor_removed', account, author);
+	return true;
+}
+
+/** Ends all sign-in sessions, and forgets the password, the second factor and the links. */
 export async function forget(state: SignInState, { email }: Account, origin: string): Promise<void> {
 	const auth = await authFor(state, origin);
 	const user = await findUser(auth, email);
@@ -150,7 +164,7 @@ export async function forget(state: SignInState, { email }: Account, origin: str
 /** better-auth writes its tables outside our transactions, so entries have their own. */
 const note = (
 	{ audit, database }: SignInState,
-	action: 'account.invited' | 'account.invitations_deleted',
+	action: 'account.invited' | 'account.invitations_deleted' | 'account.second_factor_removed',
 	{ id }: Account,
 	{ by, note: reason }: Author
 ): Promise<void> =>

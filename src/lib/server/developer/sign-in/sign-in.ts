@@ -9,11 +9,13 @@ import {
 	invite,
 	linkOwner,
 	mailLink,
-	passwordState
+	passwordState,
+	removeSecondFactor
 } from './links.ts';
 import { deleteLinks } from './users.ts';
 
 export { LONGEST_SESSION_MS, type Auth } from './auth.ts';
+export { PENDING } from './second-factor.ts';
 
 /**
  * Sign-in to the developer and owner areas. Sign-up, a forgotten password and an administrator's invitation all
@@ -38,6 +40,7 @@ export function createSignIn(context: SignInContext) {
 		invite: bind(invite),
 		passwordState: bind(passwordState),
 		deleteInvitations: bind(deleteInvitations),
+		removeSecondFactor: bind(removeSecondFactor),
 		forget: bind(forget),
 		deleteLinks: async (userId: string, origin: string) => deleteLinks(await authFor(state, origin), userId),
 		/** Returns null while the address is unconfirmed. */

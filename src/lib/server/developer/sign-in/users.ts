@@ -50,8 +50,16 @@ export async function deleteUnconfirmed(auth: Auth, now: number): Promise<void> 
 	});
 }
 
-/** Ends all password links of a user. The tokens of sessions and passkeys are elsewhere. */
+/** Ends all password links of a user, and the sign-ins that wait for the second factor. */
 export async function deleteLinks(auth: Auth, userId: string): Promise<void> {
 	const { adapter } = await auth.$context;
 	await adapter.deleteMany({ model: 'verification', where: [{ field: 'value', value: userId }] });
+}
+
+/** Returns false if the user has none. */
+export async function deleteSecondFactor(auth: Auth, userId: string): Promise<boolean> {
+	const { adapter, internalAdapter } = await auth.$context;
+	await internalAdapter.updateUser(userId, { twoFactorEnabled: false });
+	const where = [{ field: 'userId', value: userId }];
+	return (await adapter.deleteMany({ model: 'twoFactor', where })) > 0;
 }

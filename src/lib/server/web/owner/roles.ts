@@ -18,7 +18,10 @@ const EVERYBODY: readonly OwnerRole[] = ['owner', 'manager', 'cashier'];
 export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, readonly OwnerRole[]>>>> = {
 	'': { page: EVERYBODY },
 	'[...unknown]': { page: EVERYBODY },
-	account: { page: EVERYBODY, password: EVERYBODY, sessions: EVERYBODY },
+	account: {
+		...{ page: EVERYBODY, password: EVERYBODY, sessions: EVERYBODY },
+		...{ factor: EVERYBODY, confirm: EVERYBODY, stop: EVERYBODY }
+	},
 	people: { page: MANAGERS },
 	help: { page: EVERYBODY },
 	'help/[session]': { page: EVERYBODY },

@@ -1,11 +1,10 @@
-import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { fail, type RequestEvent } from '@sveltejs/kit';
 import type { Author } from '../../audit/audit.ts';
 import type { Account } from '../../developer/accounts/accounts.ts';
 import { isEmail } from '#lib/domain/email.ts';
-import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readFields } from '../form.ts';
-import { FIRST_PATH, newPasswordProblem, setPasswordByLink } from './sign-in.ts';
+import { newPasswordProblem, nextPath, openNext, setPasswordByLink } from './sign-in.ts';
 import { tooManyMails, tooOften } from './sign-in-limits.ts';
 
 /** The response does not reveal whether the address is known. */
@@ -70,8 +69,9 @@ export async function usePasswordLink(event: RequestEvent) {
 	if (problem !== null) return fail(400, { problem });
 	const refused = await tooOften(event, 'sign-in', {});
 	if (refused) return refused;
-	if (!(await setPasswordByLink(event, { token, email, password }))) return fail(400, { problem: '' });
-	const account = await event.locals.app.accounts.findByEmail(email);
-	const firstPaths = { app: FIRST_PATH, owner: link('/owner'), staff: link('/owner'), admin: '/admin' };
-	redirect(303, firstPaths[account?.role ?? 'app']);
+	const signedIn = await setPasswordByLink(event, { token, email, password });
+	if (!signedIn) return fail(400, { problem: '' });
+	const role = (await event.locals.app.accounts.findByEmail(email))?.role;
+	const area = role === 'owner' || role === 'staff' ? 'owner' : 'developer';
+	openNext(area, nextPath(area, role === 'admin' ? '/admin' : null), signedIn);
 }

@@ -1,12 +1,12 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from '#lib/developer/password-rule.ts';
 import { isEmail } from '#lib/domain/email.ts';
+import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { splitLanguage } from '#lib/i18n/path.ts';
 import type { Account } from '../../developer/accounts/accounts.ts';
 import { guessProblem } from '../../developer/sign-in/guessable.ts';
 import { LONGEST_SESSION_MS, type Auth } from '../../developer/sign-in/sign-in.ts';
-import { networkOf } from '../../api/http/request-limits.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '../security-log.ts';
 import { attemptSucceeded, tooOften, tooSoon } from './sign-in-limits.ts';
@@ -16,7 +16,11 @@ export interface Visitor {
 	email: string;
 	sessionId: string;
 	account: Account;
+	hasSecondFactor: boolean;
 }
+
+/** The pages that people sign in to. */
+export type Area = keyof typeof AREAS;
 
 export const SIGN_IN_PATH = '/developer/sign-in';
 export const FIRST_PATH = '/developer/keys';
@@ -29,9 +33,10 @@ const AREAS = {
 	owner: { first: '/owner', pages: /^\/owner(\/[\w-]+)*(\?[\w=&-]*)?$/ }
 };
 
-const MAX_PASSKEY_CALLS = 60;
+/** An administrator sets up the second factor here. */
+const SET_UP = { path: '/developer/account#second-factor', route: '/developer/(signed-in)/account' };
 
-const authOf = ({ locals }: RequestEvent): Promise<Auth> => locals.app.signIn.auth(locals.origin);
+export const authOf = ({ locals }: RequestEvent): Promise<Auth> => locals.app.signIn.auth(locals.origin);
 
 /** Reads the session once per request. */
 export function visitor(event: RequestEvent): Promise<Visitor | null> {
@@ -55,7 +60,14 @@ async function findVisitor(event: RequestEvent): Promise<Visitor | null> {
 	if (!response) return null;
 	const account = await event.locals.app.signIn.accountOf(response.user);
 	if (!account) return null;
-	return { userId: response.user.id, email: response.user.email, sessionId: response.session.id, account };
+	const { id: userId, email, twoFactorEnabled } = response.user;
+	return {
+		userId,
+		email,
+		sessionId: response.session.id,
+		account,
+		hasSecondFactor: twoFactorEnabled === true
+	};
 }
 
 const isOver = ({ locals }: RequestEvent, { createdAt }: { createdAt: Date }): boolean =>
@@ -69,9 +81,16 @@ export const areaData = ({ locals: { app } }: RequestEvent, { email, account }: 
 	now: app.clock.now()
 });
 
-/** The sign-in page leads back here, after a form to `first`. */
+/** With real money, an administrator needs a second factor. */
+export const needsSecondFactor = (
+	{ locals }: RequestEvent,
+	{ account, hasSecondFactor }: Pick<Visitor, 'account' | 'hasSecondFactor'>
+): boolean => account.role === 'admin' && !hasSecondFactor && locals.app.config.mode === 'live';
+
+/** The sign-in page leads back here, after a form to `first`. An administrator may have to set up the second factor. */
 export async function signedIn(event: RequestEvent, signInPath: string, first?: string): Promise<Visitor> {
 	const found = await visitor(event);
+	if (found && needsSecondFactor(event, found) && event.route.id !== SET_UP.route) redirect(303, SET_UP.path);
 	if (found) return found;
 	const { path } = splitLanguage(event.url.pathname);
 	const next = event.request.method === 'GET' ? path + event.url.search : first;
@@ -79,12 +98,21 @@ export async function signedIn(event: RequestEvent, signInPath: string, first?: 
 }
 
 /** Returns the page of the area that was asked for, or its first one. */
-export function nextPath(area: keyof typeof AREAS, wanted: string | null): string {
+export function nextPath(area: Area, wanted: string | null): string {
 	const { first, pages } = AREAS[area];
 	return wanted !== null && pages.test(wanted) ? wanted : first;
 }
 
-export async function answerSignIn(event: RequestEvent, pageOf: (next: string) => string) {
+/** Adds the language, which only the owner pages have. */
+export const pathIn = (area: Area, path: string): string => (area === 'owner' ? link(path) : path);
+
+/** Opens `next`, or before it the page that asks for the second factor. */
+export function openNext(area: Area, next: string, { needsCode }: SignedIn): never {
+	const path = needsCode ? `/${area}/sign-in/code?next=${encodeURIComponent(next)}` : next;
+	redirect(303, pathIn(area, path));
+}
+
+export async function answerSignIn(event: RequestEvent, area: Area) {
 	const { field } = await readFields(event.request);
 	const [email, password] = [field('email').trim(), field('password')];
 	if (email === '' || password === '') return fail(400, { email, problem: m.owner_sign_in_missing() });
@@ -93,34 +121,41 @@ export async function answerSignIn(event: RequestEvent, pageOf: (next: string) =
 		await logSignIn(event, 'sign-in refused', email, { by: 'password', reason: 'too soon' });
 		return refused;
 	}
-	if (!(await signInByPassword(event, { email, password }, 'password'))) {
+	const signedIn = await signInByPassword(event, { email, password }, 'password');
+	if (!signedIn) {
 		await logSignIn(event, 'sign-in refused', email, { by: 'password', reason: 'wrong password' });
 		return fail(400, { email, problem: m.owner_sign_in_wrong() });
 	}
-	redirect(303, pageOf(field('next')));
+	openNext(area, nextPath(area, field('next')), signedIn);
+}
+
+interface SignedIn {
+	/** The second factor is missing. Until it is there, the attempt counts as failed. */
+	needsCode: boolean;
 }
 
 async function signInByPassword(
 	event: RequestEvent,
 	typed: { email: string; password: string },
 	by: 'password' | 'link'
-): Promise<boolean> {
+): Promise<SignedIn | null> {
 	await event.locals.app.signIn.ensureDemoUser(typed, event.locals.origin);
 	const body = { email: typed.email.trim(), password: typed.password };
-	const isSignedIn = await accepted(event, ({ signInEmail }, headers) =>
+	const answer = await accepted(event, ({ signInEmail }, headers) =>
 		signInEmail({ body, headers, returnHeaders: true })
 	);
-	if (!isSignedIn) return false;
+	if (!answer) return null;
+	if ('twoFactorRedirect' in answer.response) return { needsCode: true };
 	await attemptSucceeded(event, body.email);
 	await logSignIn(event, 'signed in', body.email, { by });
-	return true;
+	return { needsCode: false };
 }
 
-async function logSignIn(
+export async function logSignIn(
 	event: RequestEvent,
 	what: 'signed in' | 'sign-in refused',
 	email: string,
-	details: { by: 'password' | 'link'; reason?: string }
+	details: { by: 'password' | 'link' | 'second factor'; reason?: string }
 ): Promise<void> {
 	const { accounts } = event.locals.app;
 	const account = isEmail(email) ? await accounts.findByEmail(email) : null;
@@ -147,14 +182,14 @@ export async function newPasswordProblem(password: string, email: string): Promi
 	}
 }
 
-/** Ends all sign-in sessions and signs in. Returns false if the link is used or expired. */
+/** Ends all sign-in sessions and signs in. Returns null if the link is used or expired. */
 export async function setPasswordByLink(
 	event: RequestEvent,
-	link: { token: string; email: string; password: string }
-): Promise<boolean> {
-	const body = { token: link.token, newPassword: link.password };
-	const isSet = await accepted(event, ({ resetPassword }) => resetPassword({ body, returnHeaders: true }));
-	return isSet && signInByPassword(event, link, 'link');
+	typed: { token: string; email: string; password: string }
+): Promise<SignedIn | null> {
+	const body = { token: typed.token, newPassword: typed.password };
+	const answer = await accepted(event, ({ resetPassword }) => resetPassword({ body, returnHeaders: true }));
+	return answer && signInByPassword(event, typed, 'link');
 }
 
 /** Ends the other sign-in sessions and unused links. Returns false if the current password is wrong. */
@@ -222,69 +257,18 @@ export async function endSessions(
 	return ended.length;
 }
 
-export async function listPasskeys(event: RequestEvent) {
-	const passkeys = await (await authOf(event)).api.listPasskeys({ headers: event.request.headers });
-	return passkeys.map(({ id, name, createdAt }) => ({
-		id,
-		name: name ?? 'Passkey',
-		createdAt: createdAt ? new Date(createdAt).getTime() : null
-	}));
-}
-
-export async function removePasskey(event: RequestEvent, { account }: Visitor, id: string): Promise<boolean> {
-	const isRemoved = await accepted(event, ({ deletePasskey }, headers) =>
-		deletePasskey({ body: { id }, headers, returnHeaders: true })
-	);
-	if (isRemoved) logSecurity(event, 'passkey removed', { account: account.id });
-	return isRemoved;
-}
-
-/** The only calls of better-auth that clients can reach. */
-const PASSKEY_CALLS: Readonly<Record<string, readonly string[]>> = {
-	GET: ['generate-register-options', 'generate-authenticate-options'],
-	POST: ['verify-registration', 'verify-authentication']
-};
-
-export async function answerPasskeyCall(event: RequestEvent, call: string): Promise<Response> {
-	const { request, locals } = event;
-	if (!PASSKEY_CALLS[request.method]?.includes(call)) return Response.json({}, { status: 404 });
-	const site = request.headers.get('sec-fetch-site');
-	const foreign =
-		(site !== null && site !== 'same-origin') ||
-		(request.method === 'POST' && request.headers.get('origin') !== locals.origin);
-	if (foreign) return Response.json({}, { status: 403 });
-	const decision = await locals.app.rateLimits.take(`passkey:${networkOf(event)}`, MAX_PASSKEY_CALLS);
-	if (!decision.admitted) return Response.json({}, { status: 429 });
-	// The account page of staff lists no passkeys, so nobody could see or remove one.
-	const isNew = call.endsWith('registration') || call === 'generate-register-options';
-	if (isNew && (await visitor(event))?.account.role === 'staff') return Response.json({}, { status: 403 });
-	const response = await (await authOf(event)).handler(request);
-	await logPasskeyCall(event, call, response);
-	return response;
-}
-
-async function logPasskeyCall(event: RequestEvent, call: string, response: Response): Promise<void> {
-	if (!call.startsWith('verify-')) return;
-	if (!response.ok) return logSecurity(event, 'sign-in refused', { by: 'passkey' });
-	if (call === 'verify-registration') {
-		const found = await visitor(event);
-		return logSecurity(event, 'passkey added', { account: found?.account.id ?? null });
-	}
-	const { user } = (await response.clone().json()) as { user?: { accountId?: number | null } };
-	logSecurity(event, 'signed in', { account: user?.accountId ?? null, by: 'passkey' });
-}
-
-/** Copies better-auth's cookies to the response. Returns false if it refuses. */
-async function accepted(
+/** Copies better-auth's cookies to the response. Returns null if it refuses. */
+export async function accepted<Answer extends { headers: Headers }>(
 	event: RequestEvent,
-	call: (api: Auth['api'], headers: Headers) => Promise<{ headers: Headers }>
-): Promise<boolean> {
+	call: (api: Auth['api'], headers: Headers) => Promise<Answer>
+): Promise<Answer | null> {
 	const { api } = await authOf(event);
 	try {
-		await setCookies(event, (await call(api, event.request.headers)).headers);
-		return true;
+		const answer = await call(api, event.request.headers);
+		await setCookies(event, answer.headers);
+		return answer;
 	} catch (error) {
-		if (error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500) return false;
+		if (error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500) return null;
 		throw error;
 	}
 }

@@ -2,7 +2,12 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
 import { answerChangePassword } from '#lib/server/web/sign-in/change-password.ts';
-import { endSessions, listPasskeys, listSessions, removePasskey } from '#lib/server/web/sign-in/sign-in.ts';
+import {
+	confirmSecondFactor,
+	startSecondFactor,
+	stopSecondFactor
+} from '#lib/server/web/sign-in/second-factor.ts';
+import { endSessions, listSessions, needsSecondFactor } from '#lib/server/web/sign-in/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const HERE = '/developer/account';
@@ -14,7 +19,8 @@ export const load: PageServerLoad = async (event) => {
 	return {
 		account: { role: account.role, plan: account.plan, perMinute: rateLimits[account.plan] },
 		sessions: await listSessions(event, visitor),
-		passkeys: await listPasskeys(event),
+		hasFactor: visitor.hasSecondFactor,
+		needsFactor: needsSecondFactor(event, visitor),
 		done: DONE[event.url.searchParams.get('done') ?? ''] ?? null
 	};
 };
@@ -23,8 +29,7 @@ const DONE: Readonly<Record<string, string>> = {
 	password: 'Your password is changed. You are signed out everywhere else.',
 	session: 'You are signed out there.',
 	sessions: 'You are signed out everywhere else.',
-	'passkey-added': 'The passkey is added. Use it at your next sign-in.',
-	'passkey-removed': 'The passkey is removed. Delete it on your device too.'
+	factor: 'The second factor is off.'
 };
 
 /** Redirects to the page, so that a reload does not send the form again. */
@@ -53,10 +58,11 @@ export const actions: Actions = {
 		await endSessions(event, await requireVisitor(event), 'others');
 		done('sessions');
 	},
-	passkey: async (event) => {
-		const visitor = await requireVisitor(event);
-		const removed = await removePasskey(event, visitor, await idOf(event));
-		if (!removed) return fail(404, { gone: 'This passkey does not exist any more.' });
-		done('passkey-removed');
+	factor: async (event) => startSecondFactor(event, await requireVisitor(event)),
+	confirm: async (event) => confirmSecondFactor(event, await requireVisitor(event)),
+	stop: async (event) => {
+		const refused = await stopSecondFactor(event, await requireVisitor(event));
+		if (refused) return refused;
+		done('factor');
 	}
 };

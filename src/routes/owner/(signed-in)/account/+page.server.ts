@@ -3,17 +3,23 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
 import { answerChangePassword } from '#lib/server/web/sign-in/change-password.ts';
+import {
+	confirmSecondFactor,
+	startSecondFactor,
+	stopSecondFactor
+} from '#lib/server/web/sign-in/second-factor.ts';
 import { endSessions } from '#lib/server/web/sign-in/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const DONE: ReadonlyMap<string | null, () => string> = new Map([
 	['password', m.owner_password_changed],
-	['sessions', m.owner_signed_out_others]
+	['sessions', m.owner_signed_out_others],
+	['factor', m.owner_factor_is_off]
 ]);
 
 export const load: PageServerLoad = async (event) => {
-	await requireOwner(event);
-	return { done: DONE.get(event.url.searchParams.get('done'))?.() ?? null };
+	const { hasSecondFactor: hasFactor } = await requireOwner(event);
+	return { hasFactor, done: DONE.get(event.url.searchParams.get('done'))?.() ?? null };
 };
 
 export const actions: Actions = {
@@ -25,5 +31,12 @@ export const actions: Actions = {
 	sessions: async (event) => {
 		await endSessions(event, await requireActiveOwner(event), 'others');
 		redirect(303, link('/owner/account?done=sessions'));
+	},
+	factor: async (event) => startSecondFactor(event, await requireActiveOwner(event)),
+	confirm: async (event) => confirmSecondFactor(event, await requireActiveOwner(event)),
+	stop: async (event) => {
+		const refused = await stopSecondFactor(event, await requireActiveOwner(event));
+		if (refused) return refused;
+		redirect(303, link('/owner/account?done=factor'));
 	}
 };
