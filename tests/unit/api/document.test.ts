@@ -1,7 +1,7 @@
 /** Tests that the contract assertions reject wrong responses. */
 import { describe, expect, it } from 'vitest';
 import { ordered } from '../../../src/lib/server/api/contract/examples.ts';
-import { problemExample } from '../../../src/lib/server/api/document/problems.ts';
+import { problemExample } from '../../../src/lib/server/api/document/problem-responses.ts';
 import type { ProblemCode } from '../../../src/lib/server/api/contract/problems.ts';
 import { startPayment } from '../../../src/lib/server/api/routes/payments.ts';
 import { getRouter } from '../../../src/lib/server/api/routes/routers.ts';

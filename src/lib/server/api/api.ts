@@ -5,7 +5,7 @@ import type { Endpoint } from './endpoint.ts';
 import type { ProxySettings } from './http/client-address.ts';
 import type { ApiBindings, ApiEnv } from './env.ts';
 import { authenticate, prepare, rateLimit } from './middleware/index.ts';
-import { errorResponse, notFoundResponse, validationProblem } from './middleware/problems.ts';
+import { errorResponse, notFoundResponse, validationProblem } from './middleware/error-response.ts';
 import { ENDPOINTS } from './routes/index.ts';
 
 export interface Api {

@@ -3,7 +3,7 @@ import { PROBLEM_CODES, type ProblemCode } from './contract/problems.ts';
 import type { ProblemItem } from './contract/schemas.ts';
 import type { Role, Scope } from './contract/scopes.ts';
 import { headersOf } from './document/headers.ts';
-import { problemResponses } from './document/problems.ts';
+import { problemResponses } from './document/problem-responses.ts';
 
 /** ISO dates; `since` is earlier. From the sunset on, the endpoint is unknown. */
 export interface Deprecation {

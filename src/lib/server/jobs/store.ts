@@ -129,13 +129,13 @@ export async function complete(database: Database, job: Job): Promise<void> {
 	if (deleted.numDeletedRows > 0n) return;
 	await database.unsynced
 		.updateTable('jobs')
-		.set(RELEASED)
+		.set({ ...RELEASED, attempts: 0, last_error: null })
 		.where('id', '=', job.id)
 		.where('lease_owner', '=', job.lease_owner)
 		.execute();
 }
 
-/** Releases a job for a later run; a wake during its run keeps the earlier time. */
+/** Releases a job for a later run. If it was scheduled while it ran, that time stays. */
 export async function reschedule(
 	database: Database,
 	job: Job,

@@ -71,7 +71,7 @@ export async function pskChoice(
 		if (pass.kind !== 'runs' || pass.pass.access_kind === 'shared_password') continue;
 		isKnown = true;
 		const { max_devices: maxDevices } = pass.pass;
-		if (!(await hasRoom(db, { passId, gatewayId: 0, mac, maxDevices }, now))) continue;
+		if (!(await hasRoom(db, { passId, mac, maxDevices }, now))) continue;
 		isPart = passes.length === MAX_PASSWORDS;
 		if (isPart) break;
 		passes.push(pass);

@@ -34,7 +34,11 @@ interface SlotOrder {
 	maxDevices: number;
 }
 
-export async function hasRoom(queries: Queries, order: SlotOrder, now: number): Promise<boolean> {
+export async function hasRoom(
+	queries: Queries,
+	order: Omit<SlotOrder, 'gatewayId'>,
+	now: number
+): Promise<boolean> {
 	const slots = await store.slotsOf(queries, order.passId);
 	if (slots.some(({ mac }) => mac === order.mac)) return true;
 	return (await othersOnline(queries, slots, order, now)).size < order.maxDevices;
@@ -67,7 +71,7 @@ export async function isFull(
 async function othersOnline(
 	queries: Queries,
 	slots: readonly store.SlotRow[],
-	{ passId, mac }: SlotOrder,
+	{ passId, mac }: Pick<SlotOrder, 'passId' | 'mac'>,
 	now: number
 ): Promise<Set<string>> {
 	const confirmed = (await openGrantsOf(queries, passId)).filter(
@@ -96,7 +100,7 @@ export async function takeSlot(
 		await store.changeSlot(trx, own.id, expectedUntil === null ? there : { ...there, bound_at: now });
 		return true;
 	}
-	if ((await othersOnline(trx, slots, { passId, gatewayId, mac, maxDevices }, now)).size >= maxDevices) {
+	if ((await othersOnline(trx, slots, { passId, mac }, now)).size >= maxDevices) {
 		return false;
 	}
 	// Disconnects the devices with the oldest reports. Those still online fit beside the new one.

@@ -27,7 +27,7 @@ export async function deviceState(
 	if (!own) {
 		if (wanted.length >= maxDevices) return 'no-free-slot';
 		// Without room, a sign-in is refused. A phone with a new MAC address is another device.
-		return (await hasRoom(queries, { passId, gatewayId, mac, maxDevices }, now)) ? null : 'no-free-slot';
+		return (await hasRoom(queries, { passId, mac, maxDevices }, now)) ? null : 'no-free-slot';
 	}
 	// Even if its new end is unconfirmed, the device stays online until the old one.
 	if (own.granted_at !== null && (own.confirmed_end_at ?? 0) > now) return 'online';

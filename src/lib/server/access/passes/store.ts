@@ -64,11 +64,11 @@ export const newestWithPassword = (queries: Queries) =>
 export async function waitingSeconds(queries: Queries, passId: number): Promise<number> {
 	const { seconds } = await queries
 		.selectFrom('sessions')
-		.select(({ fn }) => fn.sum<number | string | null>('duration_seconds').as('seconds'))
+		.select(({ fn }) => fn.sum<number | null>('duration_seconds').as('seconds'))
 		.where('pass_id', '=', passId)
 		.where('status', '=', 'activating')
 		.executeTakeFirstOrThrow();
-	return Number(seconds ?? 0);
+	return seconds ?? 0;
 }
 
 /** Returns the end in ms since the epoch, or null when no session is active. */

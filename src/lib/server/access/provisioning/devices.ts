@@ -1,8 +1,6 @@
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import type { PassesTable } from '#lib/server/db/schema.ts';
-
-type PassRow = Selectable<PassesTable>;
+import type { PassRow } from '../passes/passes.ts';
 
 export interface BroughtDevice {
 	id: number;
@@ -35,7 +33,7 @@ export async function devicesOf(
 					join sessions on sessions.id = added.session_id
 					join purchases first on first.id = added.extends_purchase_id
 					where sessions.pass_id = ${passId})
-		order by bound_at desc, id desc limit ${MAX_CAPTIVE_SESSIONS}`.execute(queries);
+		order by bound_at desc, id desc limit ${MAX_ROWS}`.execute(queries);
 	const seen = new Set<string>();
 	return rows.filter(({ gateway_id, mac }) => {
 		const key = `${gateway_id} ${mac}`;
@@ -43,7 +41,7 @@ export async function devicesOf(
 	});
 }
 
-const MAX_CAPTIVE_SESSIONS = 20;
+const MAX_ROWS = 20;
 
 /** Lists the passes that run or wait for a gateway, oldest first. Includes added time and a replaced order. */
 export async function passesOfPurchase(queries: Queries, tokenHash: string, now: number): Promise<PassRow[]> {
@@ -59,6 +57,6 @@ export async function passesOfPurchase(queries: Queries, tokenHash: string, now:
 				select added.session_id from purchases added
 					join purchases first on first.id = added.extends_purchase_id
 					where first.token_hash = ${tokenHash}))
-		order by passes.id limit ${MAX_CAPTIVE_SESSIONS}`.execute(queries);
+		order by passes.id limit ${MAX_ROWS}`.execute(queries);
 	return rows;
 }

@@ -6,7 +6,7 @@ import type { Route } from '../endpoint.ts';
 import { ROUTES } from '../routes/index.ts';
 import { IDEMPOTENCY_KEY } from '../route.ts';
 import { EXAMPLE_ORIGIN, HEADERS } from './headers.ts';
-import { problemName, problemSchema, sharedResponses } from './problems.ts';
+import { problemName, problemSchema, sharedResponses } from './problem-responses.ts';
 import { webhookOperation } from './webhooks.ts';
 
 const INFO = {

@@ -2,7 +2,7 @@ import { endpointHref, endpointsOf, type ApiDocument } from '#lib/developer/open
 import { TEST_NUMBERS } from '#lib/server/billing/operators/sandbox/scenarios.ts';
 import { configTable, type Config } from '#lib/server/config/config.ts';
 import { METRICS } from '#lib/server/platform/metrics.ts';
-import { problemsOf } from './problems.ts';
+import { problemsOf } from './problem-pages.ts';
 
 interface Installation {
 	config: Config;

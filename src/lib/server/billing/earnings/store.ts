@@ -126,7 +126,7 @@ export async function takings(
 		.where('paid_at', '<', until)
 		.where('currency', '=', currency)
 		.executeTakeFirstOrThrow();
-	return Number(sum ?? 0);
+	return sum ?? 0;
 }
 
 /** Sums entries per quarter of an hour, ascending. One statement, so that the figures are consistent. */

@@ -128,7 +128,7 @@ const extraSeconds = (queries: Queries) =>
 /** Free time that an account has given since `after`. */
 export const extraSecondsBy = async (queries: Queries, accountId: number, after: number): Promise<number> => {
 	const given = extraSeconds(queries).where('account_id', '=', accountId).where('created_at', '>', after);
-	return Number((await given.executeTakeFirstOrThrow()).sum);
+	return (await given.executeTakeFirstOrThrow()).sum;
 };
 
 /** Free time in a session, without what was given after its end: that does not move its end. */
@@ -139,7 +139,7 @@ export const extraTimeMs = async (
 	const given = extraSeconds(queries)
 		.where('session_id', '=', id)
 		.$if(endedAt !== null, (query) => query.where('created_at', '<', endedAt));
-	return Number((await given.executeTakeFirstOrThrow()).sum) * 1000;
+	return (await given.executeTakeFirstOrThrow()).sum * 1000;
 };
 
 /** Counts pending payments; `expiry` is the latest time limit of a payment that was not refused. */

@@ -1,25 +1,23 @@
-/** Retry schedule of Standard Webhooks. */
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#lib/format/time.ts';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
+/** Retry schedule of Standard Webhooks. */
 
 /** The tenth attempt is the last. */
 export const RETRY_DELAYS_MS: readonly number[] = [
-	5 * SECOND,
-	5 * MINUTE,
-	30 * MINUTE,
-	2 * HOUR,
-	5 * HOUR,
-	10 * HOUR,
-	14 * HOUR,
-	20 * HOUR,
-	24 * HOUR
+	5 * SECOND_MS,
+	5 * MINUTE_MS,
+	30 * MINUTE_MS,
+	2 * HOUR_MS,
+	5 * HOUR_MS,
+	10 * HOUR_MS,
+	14 * HOUR_MS,
+	20 * HOUR_MS,
+	24 * HOUR_MS
 ];
 
 const JITTER = 0.1;
 /** Longest Retry-After that is respected. */
-export const MAX_RETRY_AFTER_MS = HOUR;
+export const MAX_RETRY_AFTER_MS = HOUR_MS;
 const HEEDED_STATUSES = [429, 503];
 
 export interface FailedAttempt {
@@ -47,7 +45,7 @@ export function nextAttemptAt(
 /** Seconds, or an HTTP-date (RFC 9110, 10.2.3). */
 function parseRetryAfter(text: string | null, now: number): number | null {
 	if (text === null) return null;
-	if (/^\d{1,9}$/.test(text.trim())) return now + Number(text) * SECOND;
+	if (/^\d{1,9}$/.test(text.trim())) return now + Number(text) * SECOND_MS;
 	const date = Date.parse(text);
 	return Number.isNaN(date) ? null : date;
 }

@@ -103,11 +103,6 @@ export function createCodes(database: Database, secrets: Secrets) {
 		},
 		/** Finds the purchase of a code from readCode, without its token. */
 		find: (code: string, since: number) => store.findByCode(database.db, hashesOf(code), since),
-		/** Finds the token for a code from readCode. Returns null if the code is unknown. */
-		async open(code: string, since: number): Promise<string | null> {
-			const row = await store.findByCode(database.db, hashesOf(code), since);
-			return row && this.tokenOf(row);
-		},
 		/** Returns null for added time, and if the token was sealed with a secret that is gone. */
 		tokenOf: (row: store.PurchaseRow): string | null => opened(secrets, row)?.token ?? null
 	};

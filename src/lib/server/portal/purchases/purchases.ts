@@ -2,6 +2,7 @@ import { ApiProblem, type ApiClient } from '../api-client.ts';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { RateLimits } from '#lib/server/api/rate-limits/rate-limits.ts';
 import { readCode } from '#lib/checkout/purchase/code.ts';
+import { binder } from '#lib/server/platform/bind.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import { createCodes } from './codes.ts';
@@ -60,18 +61,19 @@ export function createPurchases({
 }: Omit<PurchasesContext, 'codes' | 'completing'> & { secrets: Secrets }) {
 	const codes = createCodes(dependencies.database, secrets);
 	const context: PurchasesContext = { ...dependencies, codes, completing: new Map() };
+	const bind = binder(context);
 	return {
 		newToken: purchaseToken,
-		buy: buy.bind(null, context),
-		find: find.bind(null, context),
-		retry: retry.bind(null, context),
-		extend: extend.bind(null, context),
-		wait: wait.bind(null, context),
-		resume: resume.bind(null, context),
-		exists: exists.bind(null, context),
-		sessionsOf: sessionsOf.bind(null, context),
-		sessionsOfCode: sessionsOfCode.bind(null, context),
-		pageOf: pageOf.bind(null, context)
+		buy: bind(buy),
+		find: bind(find),
+		retry: bind(retry),
+		extend: bind(extend),
+		wait: bind(wait),
+		resume: bind(resume),
+		exists: bind(exists),
+		sessionsOf: bind(sessionsOf),
+		sessionsOfCode: bind(sessionsOfCode),
+		pageOf: bind(pageOf)
 	};
 }
 

@@ -1,7 +1,6 @@
 import type { ApiClient } from '../api-client.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { readCode } from '#lib/checkout/purchase/code.ts';
-import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { PurchasesContext } from './purchases.ts';
 import * as store from './store.ts';
 
@@ -16,7 +15,7 @@ type Resumed =
 
 /**
  * Security: a limit per IP network and a total limit count each try, so codes cannot be guessed. Anybody can
- * use up the total limit. A code then opens only with the paying number, so buyers are not locked out.
+ * use up the total limit. A code then opens only with the number of the order, so buyers are not locked out.
  * @param typed `phone` is the number as typed; '' if none was requested
  */
 export async function resume(
@@ -25,7 +24,7 @@ export async function resume(
 	typed: { code: string; phone: string },
 	network: string
 ): Promise<Resumed> {
-	const { database, clock, codes, rateLimits, maxCodes, region } = context;
+	const { clock, codes, rateLimits, maxCodes, region } = context;
 	const code = readCode(typed.code);
 	// A text that cannot be a code does not count.
 	if (code === null) return { kind: 'unknown' };
@@ -36,16 +35,15 @@ export async function resume(
 	const isCrowded = !(await rateLimits.take('code', maxCodes.total)).admitted;
 	const number = isCrowded ? parseMobile(typed.phone, region) : null;
 	if (isCrowded && number === null) return { kind: 'crowded' };
-	const token = await codes.open(code, clock.now() - CODE_MS);
-	if (number !== null) {
-		const row = token === null ? null : await store.find(database.db, sha256(token));
-		if (!row || !(await hasPaid(api, row, number, region))) return { kind: 'crowded' };
-	}
+	const row = await codes.find(code, clock.now() - CODE_MS);
+	if (number !== null && !(row && (await hasOrderedFrom(api, row, number, region))))
+		return { kind: 'crowded' };
+	const token = row && codes.tokenOf(row);
 	return token === null ? { kind: 'unknown' } : { kind: 'found', token };
 }
 
 /** Whether a payment of the purchase was requested from this number (E.164). */
-async function hasPaid(
+async function hasOrderedFrom(
 	api: ApiClient,
 	row: store.PurchaseRow,
 	number: string,

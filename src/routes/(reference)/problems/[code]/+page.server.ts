@@ -2,7 +2,7 @@ import { error } from '@sveltejs/kit';
 import { endpointsOf } from '#lib/developer/openapi.ts';
 import { schemasBelow } from '#lib/developer/schema.ts';
 import { documentFor } from '#lib/server/api/document/document.ts';
-import { occurrencesOf, problemsOf } from '#lib/server/api/reference/problems.ts';
+import { occurrencesOf, problemsOf } from '#lib/server/api/reference/problem-pages.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /problems/{code}: target of an API error's `type`. */

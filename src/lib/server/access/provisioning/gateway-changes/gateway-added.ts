@@ -1,3 +1,4 @@
+import type { PassRow } from '../../passes/passes.ts';
 import { openPassesAt } from '../../passes/store.ts';
 import type { AccessContext } from '../context.ts';
 import { requestUsers } from '../request-grant.ts';
@@ -13,17 +14,17 @@ export async function gatewayAdded(context: AccessContext, gatewayId: number): P
 	if (!gateway) return null;
 	const { routerId } = gateway;
 	let afterId = 0;
-	for (let isMore = true; isMore;) {
+	let passes: PassRow[];
+	do {
 		const after = { routerId, afterId };
-		const passes = await database.transact(async (trx) => {
+		passes = await database.transact(async (trx) => {
 			const batch = await openPassesAt(trx, after, clock.now(), BATCH);
 			const targets = await targetsAt(context, trx, routerId);
 			for (const pass of batch) await requestUsers(context, trx, pass, targets, null);
 			return batch;
 		});
 		afterId = passes.at(-1)?.id ?? afterId;
-		isMore = passes.length === BATCH;
-	}
+	} while (passes.length === BATCH);
 	jobs.nudge();
 	return null;
 }

@@ -27,13 +27,13 @@ export async function requestAllAgain(queries: Queries, gatewayId: number, now: 
 }
 
 export async function countConnectedAt(queries: Queries, gatewayId: number): Promise<number> {
-	const { rows } = await sql<{ count: number | string }>`
+	const { rows } = await sql<{ count: number }>`
 		select count(*) as count from (
 			select mac from connections where gateway_id = ${gatewayId} and stopped_at is null
 			union
 			select mac from device_slots where gateway_id = ${gatewayId} and released_at is null) devices
 		`.execute(queries);
-	return Number(rows[0]?.count ?? 0);
+	return rows[0]?.count ?? 0;
 }
 
 const wantedAt = (queries: Queries, gatewayId: number, state: 'granting' | 'granted') =>
@@ -91,7 +91,7 @@ export const confirmedAndBack = (
 export async function pendingAt(queries: Queries, gatewayId: number) {
 	const rows = await queries
 		.selectFrom('grants')
-		.select(({ fn }) => ['state', fn.countAll<number | string>().as('count')])
+		.select(({ fn }) => ['state', fn.countAll<number>().as('count')])
 		.where('gateway_id', '=', gatewayId)
 		.where('state', 'in', ['granting', 'revoking', 'failed'])
 		.groupBy('state')
@@ -105,7 +105,7 @@ export async function pendingAt(queries: Queries, gatewayId: number) {
 		.orderBy('updated_at', 'desc')
 		.limit(1)
 		.executeTakeFirst();
-	const count = (state: GrantRow['state']) => Number(rows.find((row) => row.state === state)?.count ?? 0);
+	const count = (state: GrantRow['state']) => rows.find((row) => row.state === state)?.count ?? 0;
 	return {
 		granting: count('granting'),
 		revoking: count('revoking'),

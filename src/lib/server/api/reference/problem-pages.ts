@@ -9,7 +9,7 @@ import {
 } from '#lib/developer/openapi.ts';
 import { propertiesOf, type Property } from '#lib/developer/schema.ts';
 import { PROBLEM_CODES, PROBLEMS } from '../contract/problems.ts';
-import { problemName } from '../document/problems.ts';
+import { problemName } from '../document/problem-responses.ts';
 
 export interface Problem {
 	code: string;

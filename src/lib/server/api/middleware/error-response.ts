@@ -23,10 +23,10 @@ export const validationProblem: Hook<unknown, ApiEnv, string, void> = (result) =
 export function errorResponse(error: Error, c: ApiContext): Response {
 	if (error instanceof AppError) {
 		if (isRefusal(error)) logRefusal(error, c);
-		return problemResponse(error, c);
+		return sendProblem(error, c);
 	}
 	c.var.app.log.error({ err: error, request: c.var.requestId }, 'request failed');
-	return problemResponse(new AppError('internal_error'), c);
+	return sendProblem(new AppError('internal_error'), c);
 }
 
 /** A request without a key is not an attempt. */
@@ -47,16 +47,13 @@ export function notFoundResponse(c: ApiContext, allow: readonly string[]): Respo
 	const path = requestedPath(c);
 	if (isMalformed(path)) {
 		const detail = 'The path has malformed percent-encoding.';
-		return problemResponse(
-			validationFailed([{ in: 'path', pointer: '', code: 'invalid_format', detail }]),
-			c
-		);
+		return sendProblem(validationFailed([{ in: 'path', pointer: '', code: 'invalid_format', detail }]), c);
 	}
 	if (allow.length > 0) c.var.headers['allow'] = allow.join(', ');
-	return problemResponse(new AppError('route_not_found', `There is no ${c.req.method} ${path}.`), c);
+	return sendProblem(new AppError('route_not_found', `There is no ${c.req.method} ${path}.`), c);
 }
 
-function problemResponse(error: AppError, c: ApiContext): Response {
+function sendProblem(error: AppError, c: ApiContext): Response {
 	const { status, title, type } = PROBLEMS[error.code];
 	c.set('problem', error.code);
 	const body = {
@@ -69,10 +66,13 @@ function problemResponse(error: AppError, c: ApiContext): Response {
 		...(error.items ? { errors: error.items } : {}),
 		...error.extensions
 	};
-	return new Response(JSON.stringify(body), { status, headers: { ...c.var.headers, ...headersOf(error) } });
+	return new Response(JSON.stringify(body), {
+		status,
+		headers: { ...c.var.headers, ...problemHeaders(error) }
+	});
 }
 
-function headersOf(error: AppError): Record<string, string> {
+function problemHeaders(error: AppError): Record<string, string> {
 	const sent = error.code === 'invalid_api_key' ? ', error="invalid_token"' : '';
 	return {
 		'content-type': 'application/problem+json',
