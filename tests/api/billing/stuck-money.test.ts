@@ -1,4 +1,5 @@
 /** Money that could get stuck between the states: lost answers, late lists, questions that a person must be able to end. */
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -254,6 +255,84 @@ describe.each(DATABASES)('on %s', (database) => {
 			const held = await use.held(payment);
 			held.script = { ...held.script, failedReads: 0 };
 			expect(await use.until(payment, 'success', minute)).toMatchObject({ applied: true });
+		});
+
+		/** Opens a review, after a cancelled session was paid and its refund began. */
+		async function refundOf(refund: Script['refund']) {
+			const { session, payment } = await use.pay({ outcome: 'pending', refund });
+			const held = await use.held(payment);
+			await use.operated().fixture.api.endSession(session.id);
+			await use.operated().simulator.settle(held, 'success');
+			await use.until(payment, 'refund_pending');
+			return { payment, held };
+		}
+
+		it('a transaction that has paid another payment is for a person, and buys nothing', async () => {
+			const { payment: first } = await use.pay({ afterMs: 0 });
+			await use.until(first, 'success');
+			const { payment } = await use.pay({ afterMs: 0 });
+			const { provider_reference: receipt } = await use.until(payment, 'success');
+			const { sql } = use.operated().fixture;
+			// As the operator reports it for the next payment, too.
+			const next = Number(receipt) + 1;
+			await sql.run('update payments set provider_reference = ? where id = ?', String(next), first.id);
+			const { payment: third } = await use.pay({ afterMs: 0 });
+			await use.until(third, 'expired', minute);
+			const detail = `The operator says paid, but transaction ${next} has already paid payment ${first.id}`;
+			const [question, ...more] = await use.questions(third);
+			expect([question, more]).toMatchObject([{ reason: 'contradiction', detail }, []]);
+			const decided = await use.resolve(question?.['id'], 'paid', '--transaction', receipt ?? '');
+			expect(decided).toMatchObject({
+				code: 1,
+				stderr: expect.stringContaining(`has already paid payment ${payment.id}`)
+			});
+			expect(await use.resolve(question?.['id'], 'paid', '--transaction', 'X-1')).toMatchObject({ code: 0 });
+			expect(await use.find(third)).toMatchObject({ provider_reference: 'X-1' });
+		});
+
+		it('a refund that the operator still has is not sent again', async () => {
+			const { payment, held } = await refundOf({ outcome: 'pending' });
+			await use.operated().advance(40 * hour);
+			await use.operated().advance(40 * hour);
+			const [question] = await use.questions(payment);
+			expect(question).toMatchObject({ reason: 'refund_no_final_answer' });
+			const decided = await use.resolve(question?.['id'], 'retry-refund');
+			expect(decided).toMatchObject({ code: 1, stderr: expect.stringContaining('is not over') });
+			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
+			const { books } = use.operated().simulator;
+			expect(books.refunds.filter(({ paymentNumber }) => paymentNumber === held.number)).toHaveLength(1);
+		});
+
+		it('a refund that never arrives is for a person after an hour', async () => {
+			const { payment } = await refundOf({ submit: 'error_before' });
+			for (let step = 0; step < 8; step += 1) await use.operated().advance(10 * minute);
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'refund_no_final_answer', detail: 'the operator does not know the refund' }
+			]);
+		});
+
+		it('a refund of another amount is for a person', async () => {
+			const { payment } = await refundOf({ afterMs: minute });
+			const { sql } = use.operated().fixture;
+			await sql.run('update refunds set amount_minor = amount_minor + 100 where payment_id = ?', payment.id);
+			await use.until(payment, 'refunded');
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'amount_mismatch', detail: expect.stringMatching(/^refunded .+, owed /) }
+			]);
+		});
+
+		it('a callback about another payment is no claim', async () => {
+			const { payment } = await use.pay({ outcome: 'pending', callbacks: [] });
+			const { callbackUrl } = await use.held(payment);
+			const { sql } = use.operated().fixture;
+			const body = { status: 'SUCCESSFUL', financialTransactionId: '9', externalId: randomUUID() };
+			await fetch(callbackUrl ?? '', { method: 'POST', body: JSON.stringify(body) });
+			expect(await sql.all('select claim from payments where id = ?', payment.id)).toEqual([{ claim: null }]);
+			const [message] = await sql.all(
+				"select outcome from operator_messages where payment_id = ? and kind = 'callback'",
+				payment.id
+			);
+			expect(message).toEqual({ outcome: 'not authentic' });
 		});
 
 		it('a failure reported after the payment expired is final', async () => {

@@ -1,5 +1,6 @@
 /** Pushes and tokens of M-Pesa Express, against the simulated Daraja. */
 import { describe, expect, it } from 'vitest';
+import { submitOutcome } from '../../../src/lib/server/billing/operators/mpesa/results.ts';
 import type { Script } from '../../simulators/script.ts';
 import {
 	adapter,
@@ -203,6 +204,27 @@ describe('a push', () => {
 	});
 });
 
+describe('an answer to a push that no page shows', () => {
+	it.each([
+		[200, '{"ResponseCode":"1","ResponseDescription":"Rejected"}', 'refused', 'provider_error'],
+		[200, '{"ResponseCode":1}', 'refused', 'provider_error'],
+		[401, '<html>', 'refused', 'merchant_error'],
+		[403, '<html>', 'refused', 'merchant_error'],
+		[200, '{}', 'uncertain', undefined],
+		[404, '<html>', 'uncertain', undefined],
+		[502, '<html>', 'uncertain', undefined]
+	])('%i %s is %s', (status, text, kind, reason) => {
+		const outcome = submitOutcome({ kind: 'response', status, headers: {}, text }, 'CheckoutRequestID');
+		expect(outcome).toMatchObject({ kind, ...(reason && { reason, retryable: false }) });
+	});
+
+	it('says how long to wait', () => {
+		const headers = { 'retry-after': '7' };
+		const outcome = submitOutcome({ kind: 'response', status: 429, headers, text: '' }, 'CheckoutRequestID');
+		expect(outcome).toMatchObject({ reason: 'provider_busy', retryable: true, retryAfterSeconds: 7 });
+	});
+});
+
 describe('the token', () => {
 	const made = () => simulator.requests.filter(({ path }) => path.startsWith('/oauth')).length;
 
@@ -244,12 +266,22 @@ describe('the token', () => {
 
 	it('that is refused twice delays a push and a read: another process may have requested a newer one', async () => {
 		const { reference } = await pushed();
-		simulator.script({}, { submit: 'refuse', submitCode: '404.001.03', guards: false });
-		expect(await adapter.submit(request())).toMatchObject({
-			kind: 'refused',
-			reason: 'provider_busy',
-			retryable: true
-		});
+		for (const submitCode of [
+			'404.001.03',
+			'400.003.01 Invalid Access Token',
+			'401.002.01',
+			'500.001.1001 Error Occurred - Invalid Access Token - x'
+		]) {
+			simulator.script({}, { submit: 'refuse', submitCode, guards: false });
+			const before = made();
+			expect(await adapter.submit(request())).toMatchObject({
+				kind: 'refused',
+				reason: 'provider_busy',
+				retryable: true
+			});
+			// The second refusal drops the token as well, so that each round but the first takes two.
+			expect([submitCode, made() - before]).toEqual([submitCode, before === 1 ? 1 : 2]);
+		}
 		configure({ MPESA_CONSUMER_KEY: 'wrong' });
 		expect(await adapter.readStatus(reference)).toMatchObject({ kind: 'unavailable' });
 	});

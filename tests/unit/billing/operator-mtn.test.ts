@@ -338,6 +338,15 @@ describe('answers that no operator’s page shows', () => {
 	};
 
 	it.each([
+		'{"code":"RESOURCE NOT FOUND"}',
+		'{"code":"404","message":"Requested resource was not found."}',
+		'{"message":"Resource not found"}'
+	])('a read with 404 %j does not find it', async (text) => {
+		answering(404, text);
+		expect((await read(randomUUID())).kind).toBe('not_found');
+	});
+
+	it.each([
 		[200, '{"status":"REVERSED"}'],
 		[200, '{"status":null,"reason":"EXPIRED"}'],
 		[200, '[]'],
@@ -354,9 +363,10 @@ describe('answers that no operator’s page shows', () => {
 		expect((await read(randomUUID())).kind).toBe('unavailable');
 	});
 
-	it('a read waits as long as the operator requests', async () => {
+	it('a read and a request to pay wait as long as the operator requests', async () => {
 		answering(429, '{"statusCode":429}', { 'retry-after': '7' });
 		expect(await read(randomUUID())).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 7 });
+		expect(await adapter.submit(request())).toMatchObject({ reason: 'provider_busy', retryAfterSeconds: 7 });
 	});
 
 	it.each([
@@ -379,7 +389,6 @@ describe('answers that no operator’s page shows', () => {
 	it.each([
 		[200, '', 'unparsable'],
 		[301, '', 'unparsable'],
-		[404, '{"statusCode":404}', 'unparsable'],
 		[500, '<html>', '5xx'],
 		[504, '', '5xx']
 	])('a request to pay with %i %j is uncertain', async (status, text, cause) => {
@@ -391,7 +400,10 @@ describe('answers that no operator’s page shows', () => {
 		[400, '', 'merchant_error'],
 		[400, '{"code":"PAYER_NOT_FOUND"}', 'invalid_payer'],
 		[401, '', 'merchant_error'],
-		[403, '<html>', 'merchant_error']
+		[403, '<html>', 'merchant_error'],
+		[404, '{"statusCode":404}', 'merchant_error'],
+		[405, '', 'merchant_error'],
+		[415, '', 'merchant_error']
 	])('a request to pay with %i %j is refused', async (status, text, reason) => {
 		answering(status, text);
 		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', reason, retryable: false });

@@ -31,9 +31,11 @@ export async function receiveCallback(context: BillingContext, callback: Callbac
 	if (!adapter || !isOurs(context, callback)) return null;
 	const isListed = context.config.callbackAddresses.get(adapter.id);
 	const parsed = await adapter.parseCallback(callback);
-	const hint = isListed?.(callback.address) === false ? { ...parsed, authentic: 'invalid' as const } : parsed;
+	const reference = callback.reference ?? parsed.reference;
+	const isOther = (parsed.reference ?? reference)?.toLowerCase() !== reference?.toLowerCase();
+	const isForged = isOther || isListed?.(callback.address) === false;
+	const hint = isForged ? { ...parsed, authentic: 'invalid' as const } : parsed;
 	const answer = adapter.capabilities.callbackAnswer ?? RECEIVED;
-	const reference = callback.reference ?? hint.reference;
 	if (reference === null) {
 		context.log.warn({ operator: adapter.id }, 'callback names no payment');
 		return answer;
@@ -81,7 +83,14 @@ async function completeReceipt(
 	// Read after storing the claim: either the settlement saw the claim, or this sees the settlement.
 	const payment = await store.find(database.db, id);
 	if (!payment || !PAID.some((status) => status === payment.status)) return;
-	if (providerReference !== null) await store.addReceipt(database.db, payment.id, providerReference);
+	if (providerReference) {
+		const other = await store.paidBefore(database.db, payment, providerReference);
+		if (other) {
+			const detail = `a callback says transaction ${providerReference}, which has already paid payment ${other.id}`;
+			const about = { paymentId: payment.id, reason: 'contradiction', detail, once: true } as const;
+			await reviews.open(database.db, about);
+		} else await store.addReceipt(database.db, payment.id, providerReference);
+	}
 	const settled = payment.settled_minor ?? payment.amount_minor;
 	if (amountMinor === null || amountMinor === settled) return;
 	const money = (minor: number) => formatMinor(minor, payment.settled_currency ?? payment.currency, 'en');

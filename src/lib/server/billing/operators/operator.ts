@@ -36,6 +36,8 @@ interface OperatorCapabilities {
 	minStatusDelaySeconds: number;
 	/** `not_found` is final only after this time: operators may lag behind their acceptance. Default: 120. */
 	notFoundFinalSeconds?: number;
+	/** The status read of a refund only asks for a callback, so that `pending` says nothing. */
+	refundsToldByCallback?: boolean;
 	/** True if the operator never charges a repeated reference twice. */
 	resubmitSameReferenceSafe: boolean;
 }

@@ -4,7 +4,13 @@ import type { BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
 import { keepAnswer, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from './poll-schedule.ts';
-import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
+import {
+	settleExpired,
+	settleFailure,
+	settleSuccess,
+	TransactionUsed,
+	type Succeeded
+} from './settlement.ts';
 import * as store from './store.ts';
 import { resubmit } from './submission.ts';
 
@@ -44,8 +50,9 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	}
 
 	if (outcome.kind === 'succeeded') {
-		await settleSuccess(context, id, outcome);
-		return null;
+		const problem = await settleOnce(context, id, outcome);
+		if (problem === null) return null;
+		await openContradiction(context, payment, problem);
 	}
 	if (outcome.kind === 'failed') await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
 	if (outcome.kind === 'not_found') await notFound(context, payment);
@@ -64,6 +71,17 @@ const isUnsettled = (payment: store.PaymentRow) =>
 
 /** False if the operator refused the request and queued nothing. */
 const mayBeThere = ({ submit_state }: store.PaymentRow) => submit_state !== 'refused';
+
+/** Returns why a person must decide; otherwise null. */
+async function settleOnce(context: BillingContext, id: number, outcome: Succeeded): Promise<string | null> {
+	try {
+		await settleSuccess(context, id, outcome);
+		return null;
+	} catch (error) {
+		if (!(error instanceof TransactionUsed)) throw error;
+		return `The operator says paid, but ${error.message}`;
+	}
+}
 
 async function openContradiction(context: BillingContext, { id, phone }: store.PaymentRow, message: string) {
 	const about = { paymentId: id, reason: 'contradiction', once: true } as const;

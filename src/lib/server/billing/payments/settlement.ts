@@ -15,7 +15,7 @@ import * as store from './store.ts';
  * consequences (time, refund, event) share the transaction. Only a refund can follow a success.
  */
 
-type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;
+export type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;
 /** `admin`: the owner refunds time that was bought. */
 export type RefundReason = UnappliedReason | 'amount_mismatch' | 'admin';
 
@@ -61,7 +61,13 @@ function announce(context: BillingContext, paymentId: number): void {
 	context.jobs.nudge();
 }
 
-/** Settles a successful payment: buys the session's time or refunds it. Returns false if already settled. */
+/** The operator's transaction has already paid another payment. The message is for a person. */
+export class TransactionUsed extends Error {}
+
+/**
+ * Settles a successful payment: buys the session's time or refunds it. Returns false if already settled.
+ * @throws TransactionUsed, with nothing changed
+ */
 export async function settleSuccess(
 	context: BillingContext,
 	id: number,
@@ -88,6 +94,9 @@ export async function settleSuccess(
 		);
 		if (!changed) return false;
 		const payment = await withCallbackFacts(trx, changed);
+		const transaction = payment.provider_reference;
+		const other = transaction ? await store.paidBefore(trx, payment, transaction) : undefined;
+		if (other) throw new TransactionUsed(`transaction ${transaction} has already paid payment ${other.id}`);
 		const reason = differsFromAsked(payment)
 			? 'amount_mismatch'
 			: await context.sessions.activate(trx, payment.session_id, id);

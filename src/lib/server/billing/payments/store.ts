@@ -222,6 +222,18 @@ export async function findLikeStatement(
 export const findByTransaction = (queries: Queries, operator: string, transaction: string) =>
 	ofOperator(queries, operator).where('provider_reference', '=', transaction).executeTakeFirst();
 
+/** Returns the payment of the same operator that a transaction has already paid, other than the given one. */
+export const paidBefore = (
+	queries: Queries,
+	{ id, operator }: Pick<PaymentRow, 'id' | 'operator'>,
+	transaction: string
+) =>
+	ofOperator(queries, operator)
+		.where('provider_reference', '=', transaction)
+		.where('id', '<>', id)
+		.limit(1)
+		.executeTakeFirst();
+
 export const notInStatement = (queries: Queries, operator: string, paid: { from: number; to: number }) =>
 	ofOperator(queries, operator)
 		.where('paid_at', '>=', paid.from)

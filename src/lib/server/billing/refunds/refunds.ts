@@ -1,3 +1,4 @@
+import { formatMinor } from '#lib/domain/money.ts';
 import type {
 	OperatorAdapter,
 	RefundReference,
@@ -10,7 +11,7 @@ import { callbackUrl } from '../callbacks/callback-url.ts';
 import type { BillingContext } from '../context.ts';
 import { keepMessage, keepWhenNew, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from '../payments/poll-schedule.ts';
-import { recordPaymentEvent } from '../payments/settlement.ts';
+import { recordPaymentEvent, type Succeeded } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
 
 /** A refund works like a payment: its reference is stored first, and status reads resolve a lost answer. */
@@ -119,6 +120,19 @@ const readStatus = (context: BillingContext, subject: Subject): Promise<StatusOu
 		retryAfterSeconds: null
 	});
 
+/** Reads a refund for a person. Returns null if no read can tell. */
+export async function readRefund(
+	context: BillingContext,
+	refund: store.RefundRow,
+	payment: store.PaymentRow
+): Promise<StatusOutcome | null> {
+	const adapter = context.operators.find(payment.operator);
+	if (!adapter?.readRefund || refund.submit_state === 'created') return null;
+	const outcome = await readStatus(context, { refund, payment, adapter });
+	const isUntold = outcome.kind === 'pending' && adapter.capabilities.refundsToldByCallback;
+	return isUntold ? null : outcome;
+}
+
 async function read(context: BillingContext, subject: Subject): Promise<number | null> {
 	const { clock } = context;
 	const { refund, payment, adapter } = subject;
@@ -132,7 +146,14 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 	const raw = 'raw' in outcome ? outcome.raw : outcome.cause;
 	await keepWhenNew(context, payment, { kind: 'refund', outcome: outcome.kind, raw });
 	if (outcome.kind === 'succeeded') {
-		await finish(context, subject, 'succeeded', null);
+		const detail = differenceOf(refund, outcome);
+		await finish(
+			context,
+			subject,
+			'succeeded',
+			detail === null ? null : 'amount_mismatch',
+			detail ?? undefined
+		);
 		return null;
 	}
 	if (outcome.kind === 'failed') {
@@ -147,9 +168,20 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 	const isLost = outcome.kind === 'not_found' && refund.submit_state === 'uncertain';
 	if (isLost && adapter.capabilities.resubmitSameReferenceSafe) {
 		await setSubmit(context, refund, { submit_state: 'created' }, 'uncertain');
-		return Math.max(clock.now() + RETRY_MS, await pollLater(context, subject));
+		const review = { reviewAfterMs: WAITING_MS, detail: 'the operator does not know the refund' };
+		return Math.max(clock.now() + RETRY_MS, await pollLater(context, subject, review));
 	}
 	return pollLater(context, subject);
+}
+
+/** Returns how the money that went back differs from the refund; null if it does not, or is not reported. */
+function differenceOf(
+	{ amount_minor, currency }: store.RefundRow,
+	{ amountMinor, currency: returned }: Pick<Succeeded, 'amountMinor' | 'currency'>
+): string | null {
+	const minor = amountMinor ?? amount_minor;
+	if (minor === amount_minor && (returned ?? currency) === currency) return null;
+	return `refunded ${formatMinor(minor, returned ?? currency, 'en')}, owed ${formatMinor(amount_minor, currency, 'en')}`;
 }
 
 /** Opens a review if the refund takes too long. */

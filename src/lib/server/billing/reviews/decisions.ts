@@ -8,10 +8,12 @@ import {
 	settleFailure,
 	settleSuccess,
 	startRefund,
+	TransactionUsed,
 	type Decider,
 	type RefundReason
 } from '../payments/settlement.ts';
 import { messagesOf } from '../callbacks/store.ts';
+import { readRefund } from '../refunds/refunds.ts';
 import * as store from '../payments/store.ts';
 
 /** The message is for the person who decided. */
@@ -87,6 +89,7 @@ export async function decide(context: BillingContext, review: Review, order: Dec
 	}
 	// Only a review about a refund may end a refund with an unknown result.
 	const ender = review.reason === 'refund_no_final_answer' ? by : null;
+	if (ender && order.decision === 'retry-refund') await refuseRunningRefund(context, payment);
 	await database.transact(async (trx) => {
 		await close(trx);
 		const current = await failedRefund(context, trx, payment.id, ender);
@@ -97,7 +100,7 @@ export async function decide(context: BillingContext, review: Review, order: Dec
 	context.changes.announce(payment.id);
 }
 
-function settleAs(
+async function settleAs(
 	context: BillingContext,
 	payment: store.PaymentRow,
 	{ decision, transaction }: DecisionOrder,
@@ -106,7 +109,22 @@ function settleAs(
 	if (decision === 'unpaid') return settleFailure(context, payment.id, 'provider_error', by);
 	const { amount_minor: amountMinor, currency } = payment;
 	const outcome = { kind: 'succeeded', providerReference: transaction, amountMinor, currency } as const;
-	return settleSuccess(context, payment.id, { ...outcome, at: null, raw: '' }, by);
+	try {
+		return await settleSuccess(context, payment.id, { ...outcome, at: null, raw: '' }, by);
+	} catch (error) {
+		if (error instanceof TransactionUsed) throw refusal(error.message);
+		throw error;
+	}
+}
+
+/** Refuses to send a refund again while the operator still has it. If it cannot be read, the person knows more. */
+async function refuseRunningRefund(context: BillingContext, payment: store.PaymentRow): Promise<void> {
+	const refunds = await store.refundsOf(context.database.db, payment.id);
+	const running = refunds.find(({ status }) => status === 'pending');
+	const outcome = running && (await readRefund(context, running, payment));
+	if (outcome?.kind === 'succeeded') throw refusal('the operator says that the money went back');
+	if (outcome?.kind === 'pending' || outcome?.kind === 'contradiction')
+		throw refusal('the operator says that its refund is not over');
 }
 
 /** Sends a failed refund once more, with a new reference. */

@@ -89,7 +89,7 @@ function outcomeOf(
 	accepted: (read: Read) => { operatorReference: string } | null
 ): SubmitOutcome {
 	if (sent.kind !== 'response') return unanswered('Airtel', sent);
-	const { status, text: raw } = sent;
+	const { status, headers, text: raw } = sent;
 	const answer = read(sent);
 	const { codes, message } = answer;
 	const some = (pattern: RegExp) => [...codes].some((code) => pattern.test(code));
@@ -102,7 +102,7 @@ function outcomeOf(
 	const words = message === '' ? `HTTP ${status}` : message;
 	if (some(ROUTER)) return refused('merchant_error', words, raw);
 	if (status >= 500 || some(AMBIGUOUS)) return { kind: 'uncertain', cause: '5xx', raw };
-	if (status === 429) return busy(words, raw);
+	if (status === 429) return busy(words, raw, retryAfterSeconds(headers) ?? 0);
 	// About our credentials, whatever the text says ("token expired").
 	if (status === 401 || status === 403) return refused('merchant_error', words, raw);
 	if (some(INVALID) || (status >= 400 && status < 500)) {

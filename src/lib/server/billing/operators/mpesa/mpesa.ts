@@ -85,6 +85,7 @@ function createMpesa(values: MpesaValues, { http, clock }: OperatorDependencies)
 		capabilities: {
 			callbackAnswer: { ResultCode: 0, ResultDesc: 'Accepted' },
 			minStatusDelaySeconds: 15,
+			refundsToldByCallback: true,
 			resubmitSameReferenceSafe: false
 		},
 		takesNumber: (phone) => /^\+254[17]\d{8}$/.test(phone),

@@ -1,5 +1,5 @@
 import type { OperatorResponse, AuthorisedOutcome } from '../client.ts';
-import { jsonObject, textMember } from '../response.ts';
+import { jsonObject, retryAfterSeconds, textMember } from '../response.ts';
 import type { FailureReason, SubmitOutcome } from '../operator.ts';
 import { busy, reasonIn, refused, unanswered } from '../outcomes.ts';
 
@@ -34,11 +34,15 @@ export const reasonOf = (resultCode: string): FailureReason =>
 export const isBeingProcessed = (code: string | null, text: string | null): boolean =>
 	code === '4999' || /being processed|still (under|in) process/i.test(text ?? '');
 
-/** The token is invalid and the request was ignored: in practice HTTP 404 with this code. */
+/** The token is invalid and the request was ignored: in practice HTTP 404 with the first of these codes. */
 export const isTokenRefusal = (answer: OperatorResponse): boolean =>
-	answer.status === 401 || textMember(jsonObject(answer.text), 'errorCode') === TOKEN_REFUSED;
+	answer.status === 401 || namesToken(jsonObject(answer.text));
 
-const TOKEN_REFUSED = '404.001.03';
+function namesToken(body: Record<string, unknown> | null): boolean {
+	const code = textMember(body, 'errorCode') ?? '';
+	const text = textMember(body, 'errorMessage') ?? '';
+	return /^(404\.001\.03$|400\.003\.01$|401\.)/.test(code) || /invalid access token/i.test(text);
+}
 
 /** Wait after a refusal: a prompt is open for about a minute. */
 const LOCK_SECONDS = 60;
@@ -49,9 +53,11 @@ export function submitOutcome(outcome: AuthorisedOutcome, reference: string): Su
 	if (outcome.kind !== 'response') return unanswered('M-Pesa', outcome);
 	const { status, text: raw } = outcome;
 	const body = jsonObject(raw);
-	if (status === 200 && textMember(body, 'ResponseCode') === '0') {
+	const answered = status === 200 ? textMember(body, 'ResponseCode') : null;
+	if (answered === '0') {
 		return { kind: 'accepted', operatorReference: textMember(body, reference) || null, raw };
 	}
+	if (answered) return refused('provider_error', textMember(body, 'ResponseDescription') || answered, raw);
 	return refusalOf(outcome) ?? { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw };
 }
 
@@ -65,22 +71,23 @@ const REFUSED_CREDENTIALS =
 	/merchant does not exist|wrong credentials|invalid (password|passkey|(business)?shortcode)/i;
 
 /** Returns the refusal if certainly nothing was queued; otherwise null. */
-function refusalOf({ status, text: raw }: OperatorResponse): SubmitOutcome | null {
+function refusalOf({ status, headers, text: raw }: OperatorResponse): SubmitOutcome | null {
 	const body = jsonObject(raw);
 	const code = textMember(body, 'errorCode') ?? '';
 	const text = textMember(body, 'errorMessage') ?? '';
 	const message = text || code;
+	// Another process's token ended ours twice in a row: wrong credentials get no token.
+	if (code === '500.003.02' || status === 429 || namesToken(body))
+		return busy(message, raw, retryAfterSeconds(headers) ?? BUSY_SECONDS);
 	if (code === '500.001.1001') {
 		// One code has several meanings; only the text differs.
 		if (/lock subscriber/i.test(text)) return busy(message, raw, LOCK_SECONDS);
 		return REFUSED_CREDENTIALS.test(text) ? refused('merchant_error', message, raw) : null;
 	}
 	if (code === '500.003.03') return busy(message, raw, LOCK_SECONDS);
-	// Another process's token ended ours twice in a row: wrong credentials get no token.
-	if (code === '500.003.02' || status === 429 || code === TOKEN_REFUSED)
-		return busy(message, raw, BUSY_SECONDS);
 	if (/^400\./.test(code) && /phone ?number|partya|msisdn/i.test(text)) {
 		return refused('invalid_payer', message, raw);
 	}
-	return /^(400|401|403|404|405)\./.test(code) ? refused('merchant_error', message, raw) : null;
+	const isRefusal = /^(400|403|404|405)\./.test(code) || (code === '' && (status === 401 || status === 403));
+	return isRefusal ? refused('merchant_error', message || `HTTP ${status}`, raw) : null;
 }

@@ -47,7 +47,7 @@ export type ReadMoney = (
 
 export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 	if (outcome.kind !== 'response') return unanswered('MTN MoMo', outcome);
-	const { status, text } = outcome;
+	const { status, headers, text } = outcome;
 	const raw = rawOf(outcome);
 	const code = reasonOf(jsonObject(text));
 	const message = `MTN MoMo refused ${code ?? 'the request'} (HTTP ${status})`;
@@ -58,13 +58,16 @@ export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 			return refused(reasonIn(REASONS, code, 'merchant_error'), message, raw);
 		case 401:
 		case 403:
+		case 404:
+		case 405:
+		case 415:
 			return refused('merchant_error', message, raw);
 		case 409:
 			// MTN already has this reference, which no other request uses.
 			return { kind: 'uncertain', cause: 'duplicate', raw };
 		case 429:
 			// The gateway's rate limit blocked the request.
-			return busy('MTN MoMo refused too many requests', raw);
+			return busy('MTN MoMo refused too many requests', raw, retryAfterSeconds(headers) ?? 0);
 	}
 	if (status === 500 && CONFIGURATION_CODES.includes(code ?? ''))
 		return refused('merchant_error', message, raw);
@@ -76,9 +79,7 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 	if (outcome.kind !== 'response') return unavailable(causeOf(outcome));
 	const { status, headers, text } = outcome;
 	const body = jsonObject(text);
-	// The gateway's own 404 is about its paths, not about the payment.
-	if (status === 404 && reasonOf(body) === 'RESOURCE_NOT_FOUND')
-		return { kind: 'not_found', raw: rawOf(outcome) };
+	if (status === 404 && isUnknownReference(body)) return { kind: 'not_found', raw: rawOf(outcome) };
 	if (status !== 200 || body === null) {
 		return unavailable(status === 200 ? 'not JSON' : `HTTP ${status}`, retryAfterSeconds(headers));
 	}
@@ -142,6 +143,11 @@ function stateOf(body: Record<string, unknown>): CallbackHint['claimed'] {
 /** `reason` is a string in most responses and an object in some; errors have a `code`. */
 const reasonOf = (body: Record<string, unknown> | null): string | null =>
 	textMember(body, 'reason') ?? textMember(member(body, 'reason'), 'code') ?? textMember(body, 'code');
+
+/** The gateway's own 404, with `statusCode`, is about its paths, not about the payment. */
+const isUnknownReference = (body: Record<string, unknown> | null): boolean =>
+	textMember(body, 'statusCode') === null &&
+	/resource.*not.found/i.test(`${reasonOf(body) ?? ''}\n${textMember(body, 'message') ?? ''}`);
 
 const failureText = (reason: string | null): string =>
 	reason === 'INTERNAL_PROCESSING_ERROR'

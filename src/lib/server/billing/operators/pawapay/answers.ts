@@ -41,13 +41,13 @@ export function submitOutcome(
 	passing: readonly string[]
 ): SubmitOutcome {
 	if (outcome.kind === 'failure') return unanswered('pawaPay', outcome);
-	const { status, text: raw } = outcome;
+	const { status, headers, text: raw } = outcome;
 	const body = jsonObject(raw);
 	const { code, message } = failureOf(body);
 	const words = message ?? `HTTP ${status}`;
 	const refusal = refused(reasonIn(REASONS, code, 'merchant_error'), words, raw);
-	if (status === 429) return busy(words, raw);
-	if (status === 400 || status === 401 || status === 403) return refusal;
+	if (status === 429) return busy(words, raw, retryAfterSeconds(headers) ?? 0);
+	if ([400, 401, 403, 404, 405, 415].includes(status)) return refusal;
 	if (status >= 500) return { kind: 'uncertain', cause: '5xx', raw };
 	const named = textMember(body, id);
 	if (status >= 200 && status < 300 && (named === null || named === reference)) {
