@@ -54,7 +54,9 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 		if (problem === null) return null;
 		await openContradiction(context, payment, problem);
 	}
-	if (outcome.kind === 'failed') await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
+	if (outcome.kind === 'failed' && payment.failure_code !== FAILURE_CODES[outcome.reason]) {
+		await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
+	}
 	if (outcome.kind === 'not_found') await notFound(context, payment);
 	if (outcome.kind === 'contradiction') await openContradiction(context, payment, outcome.message);
 	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= clock.now()) {

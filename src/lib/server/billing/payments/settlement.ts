@@ -212,7 +212,8 @@ export async function settleFailure(
 	const failed = await settleUnpaid(context, id, 'failed', code, by);
 	if (failed) return true;
 	return context.database.transact(async (trx) => {
-		const reason = { failure_code: code, failure_message: FAILURE_MESSAGES[code] };
+		const updated_at = context.clock.now();
+		const reason = { failure_code: code, failure_message: FAILURE_MESSAGES[code], updated_at };
 		const expired = await store.change(trx, { id, status: ['expired'] }, reason);
 		if (expired) await by.inTransaction?.(trx);
 		return expired !== undefined;
