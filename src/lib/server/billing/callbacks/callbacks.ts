@@ -3,6 +3,7 @@ import type { CallbackClaim, CallbackHint, RawCallback } from '../operators/oper
 import { isOurs } from './callback-url.ts';
 import { RECONCILE_JOB, REFUND_JOB, type BillingContext } from '../context.ts';
 import { keepCallback } from './messages.ts';
+import { reviewUsedTransaction } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
 
 /**
@@ -83,13 +84,11 @@ async function completeReceipt(
 	// Read after storing the claim: either the settlement saw the claim, or this sees the settlement.
 	const payment = await store.find(database.db, id);
 	if (!payment || !PAID.some((status) => status === payment.status)) return;
-	if (providerReference) {
-		const other = await store.paidBefore(database.db, payment, providerReference);
-		if (other) {
-			const detail = `a callback says transaction ${providerReference}, which has already paid payment ${other.id}`;
-			const about = { paymentId: payment.id, reason: 'contradiction', detail, once: true } as const;
-			await reviews.open(database.db, about);
-		} else await store.addReceipt(database.db, payment.id, providerReference);
+	if (
+		providerReference &&
+		!(await reviewUsedTransaction({ reviews }, database.db, payment, providerReference))
+	) {
+		await store.addReceipt(database.db, payment.id, providerReference);
 	}
 	const settled = payment.settled_minor ?? payment.amount_minor;
 	if (amountMinor === null || amountMinor === settled) return;

@@ -4,13 +4,7 @@ import type { BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
 import { keepAnswer, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from './poll-schedule.ts';
-import {
-	settleExpired,
-	settleFailure,
-	settleSuccess,
-	TransactionUsed,
-	type Succeeded
-} from './settlement.ts';
+import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 import * as store from './store.ts';
 import { resubmit } from './submission.ts';
 
@@ -50,15 +44,14 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	}
 
 	if (outcome.kind === 'succeeded') {
-		const problem = await settleOnce(context, id, outcome);
-		if (problem === null) return null;
-		await openContradiction(context, payment, problem);
+		await settleSuccess(context, id, outcome);
+		return null;
 	}
 	if (outcome.kind === 'failed' && payment.failure_code !== FAILURE_CODES[outcome.reason]) {
 		await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
 	}
 	if (outcome.kind === 'not_found') await notFound(context, payment);
-	if (outcome.kind === 'contradiction') await openContradiction(context, payment, outcome.message);
+	if (outcome.kind === 'contradiction') await openReview(context, payment, 'contradiction', outcome.message);
 	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= clock.now()) {
 		// A callback may still arrive, but no status read is possible, and the payer may have paid.
 		const about = { paymentId: id, reason: 'no_reference', detail: outcome.cause, once: true } as const;
@@ -74,19 +67,13 @@ const isUnsettled = (payment: store.PaymentRow) =>
 /** False if the operator refused the request and queued nothing. */
 const mayBeThere = ({ submit_state }: store.PaymentRow) => submit_state !== 'refused';
 
-/** Returns why a person must decide; otherwise null. */
-async function settleOnce(context: BillingContext, id: number, outcome: Succeeded): Promise<string | null> {
-	try {
-		await settleSuccess(context, id, outcome);
-		return null;
-	} catch (error) {
-		if (!(error instanceof TransactionUsed)) throw error;
-		return `The operator says paid, but ${error.message}`;
-	}
-}
-
-async function openContradiction(context: BillingContext, { id, phone }: store.PaymentRow, message: string) {
-	const about = { paymentId: id, reason: 'contradiction', once: true } as const;
+async function openReview(
+	context: BillingContext,
+	{ id, phone }: store.PaymentRow,
+	reason: 'contradiction' | 'no_final_answer',
+	message: string
+): Promise<void> {
+	const about = { paymentId: id, reason, once: true } as const;
 	await context.reviews.open(context.database.db, { ...about, detail: redactMessage(message, phone) });
 }
 
@@ -98,7 +85,7 @@ async function reviewClaim(
 ): Promise<boolean> {
 	const claim = claimOf(payment);
 	if (claim?.claimed !== 'succeeded') return false;
-	await openContradiction(context, payment, unconfirmed(claim, said));
+	await openReview(context, payment, 'no_final_answer', unconfirmed(claim, said));
 	return true;
 }
 

@@ -1,5 +1,5 @@
 import { formatMinor } from '#lib/domain/money.ts';
-import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
+import { LIMIT_CONCURRENCY, type Queries, type Tx } from '#lib/server/db/database.ts';
 import type { EventType } from '#lib/server/events/events.ts';
 import { refundReference } from '#lib/server/platform/ids.ts';
 import type { StatusOutcome } from '../operators/operator.ts';
@@ -61,13 +61,7 @@ function announce(context: BillingContext, paymentId: number): void {
 	context.jobs.nudge();
 }
 
-/** The operator's transaction has already paid another payment. The message is for a person. */
-export class TransactionUsed extends Error {}
-
-/**
- * Settles a successful payment: buys the session's time or refunds it. Returns false if already settled.
- * @throws TransactionUsed, with nothing changed
- */
+/** Settles a successful payment: buys the session's time or refunds it. Returns false if already settled. */
 export async function settleSuccess(
 	context: BillingContext,
 	id: number,
@@ -93,10 +87,8 @@ export async function settleSuccess(
 			}
 		);
 		if (!changed) return false;
-		const payment = await withCallbackFacts(trx, changed);
-		const transaction = payment.provider_reference;
-		const other = transaction ? await store.paidBefore(trx, payment, transaction) : undefined;
-		if (other) throw new TransactionUsed(`transaction ${transaction} has already paid payment ${other.id}`);
+		await reviewUsedTransaction(context, trx, changed, outcome.providerReference);
+		const payment = await withCallbackFacts(context, trx, changed);
 		const reason = differsFromAsked(payment)
 			? 'amount_mismatch'
 			: await context.sessions.activate(trx, payment.session_id, id);
@@ -124,15 +116,44 @@ export async function settleSuccess(
 	return settled;
 }
 
+/**
+ * Opens a review if a transaction has already paid another payment. The payment settles all the same: the operator answers
+ * for our own reference, and several networks of pawaPay can give the same id.
+ * @returns whether it has
+ */
+export async function reviewUsedTransaction(
+	{ reviews }: Pick<BillingContext, 'reviews'>,
+	queries: Queries,
+	payment: store.PaymentRow,
+	transaction: string | null
+): Promise<boolean> {
+	const other = transaction ? await store.paidBefore(queries, payment, transaction) : undefined;
+	if (!other) return false;
+	const detail = `transaction ${transaction} has already paid payment ${other.id}`;
+	await reviews.open(queries, { paymentId: payment.id, reason: 'contradiction', detail, once: true });
+	return true;
+}
+
 /** Adds what only a callback reported. The changed row holds the newest claim. */
-async function withCallbackFacts(trx: Tx, payment: store.PaymentRow): Promise<store.PaymentRow> {
+async function withCallbackFacts(
+	context: BillingContext,
+	trx: Tx,
+	payment: store.PaymentRow
+): Promise<store.PaymentRow> {
 	const claim = claimOf(payment);
 	if (claim?.claimed !== 'succeeded') return payment;
 	// Stored before the operator's answer, and about another request.
 	const { operator_reference: own } = payment;
 	if (own !== null && claim.operatorReference !== null && claim.operatorReference !== own) return payment;
+	let { provider_reference: transaction } = payment;
+	if (
+		transaction === null &&
+		!(await reviewUsedTransaction(context, trx, payment, claim.providerReference))
+	) {
+		transaction = claim.providerReference;
+	}
 	const claimed = {
-		provider_reference: payment.provider_reference ?? claim.providerReference,
+		provider_reference: transaction,
 		settled_minor: payment.settled_minor ?? claim.amountMinor,
 		settled_currency: payment.settled_currency ?? claim.currency
 	};

@@ -111,7 +111,7 @@ async function markUncertain(context: BillingContext, id: number): Promise<null>
 /** The operator queued nothing: the request is sent again later, or the payment fails. */
 async function handleRefusal(
 	context: BillingContext,
-	{ id, submitted_at }: store.PaymentRow,
+	{ id, submitted_at, expires_at: expiresAt }: store.PaymentRow,
 	sentAt: number,
 	outcome: Extract<SubmitOutcome, { kind: 'refused' }>
 ): Promise<number | null> {
@@ -127,7 +127,8 @@ async function handleRefusal(
 	// After a pause of this process, another has asked for the result or sent it again.
 	if (!isOwn) return null;
 	if (outcome.retryable) {
-		return clock.now() + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
+		const at = clock.now() + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
+		return Math.max(clock.now(), Math.min(at, expiresAt));
 	}
 	await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
 	return null;

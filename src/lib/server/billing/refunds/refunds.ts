@@ -64,7 +64,7 @@ function referenceOf(context: BillingContext, { refund, payment }: Subject): Ref
 		payment: {
 			reference: payment.reference,
 			operatorReference: payment.operator_reference,
-			providerReference: payment.provider_reference ?? claimOf(payment)?.providerReference ?? null
+			providerReference: payment.provider_reference
 		}
 	};
 }
@@ -127,7 +127,7 @@ export async function readRefund(
 	payment: store.PaymentRow
 ): Promise<StatusOutcome | null> {
 	const adapter = context.operators.find(payment.operator);
-	if (!adapter?.readRefund || refund.submit_state === 'created') return null;
+	if (!adapter?.readRefund || refund.submitted_at === null) return null;
 	const outcome = await readStatus(context, { refund, payment, adapter });
 	const isUntold = outcome.kind === 'pending' && adapter.capabilities.refundsToldByCallback;
 	return isUntold ? null : outcome;
@@ -168,7 +168,8 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 	const isLost = outcome.kind === 'not_found' && refund.submit_state === 'uncertain';
 	if (isLost && adapter.capabilities.resubmitSameReferenceSafe) {
 		await setSubmit(context, refund, { submit_state: 'created' }, 'uncertain');
-		const review = { reviewAfterMs: WAITING_MS, detail: 'the operator does not know the refund' };
+		const detail = 'the operator does not know the refund';
+		const review = { reviewAfterMs: WAITING_MS, detail, once: true };
 		return Math.max(clock.now() + RETRY_MS, await pollLater(context, subject, review));
 	}
 	return pollLater(context, subject);
@@ -188,13 +189,14 @@ function differenceOf(
 async function pollLater(
 	context: BillingContext,
 	{ refund, payment }: Subject,
-	review?: { reviewAfterMs: number; detail: string }
+	review?: { reviewAfterMs: number; detail: string; once?: boolean }
 ): Promise<number> {
 	const { clock, config, reviews, database } = context;
 	const ageMs = Math.max(0, clock.now() - refund.created_at);
 	if (ageMs > (review?.reviewAfterMs ?? config.reconcileMs)) {
-		const detail = review === undefined ? {} : { detail: review.detail };
-		await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', ...detail });
+		const about = { paymentId: payment.id, reason: 'refund_no_final_answer' } as const;
+		const { detail, once } = review ?? {};
+		await reviews.open(database.db, { ...about, ...(detail && { detail }), ...(once && { once }) });
 	}
 	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, hasFailed: false });
 }
@@ -253,7 +255,7 @@ async function finish(
 			action: `refund.${status}`,
 			paymentId: refund.payment_id,
 			refundId: refund.id,
-			reason: review ?? 'the operator says that the money went back',
+			reason: detail ?? review ?? 'the operator says that the money went back',
 			before: { refund: 'pending', payment: 'refund_pending' },
 			after: { refund: status, payment: payment?.status ?? null, amount_minor: refund.amount_minor }
 		});

@@ -8,7 +8,6 @@ import {
 	settleFailure,
 	settleSuccess,
 	startRefund,
-	TransactionUsed,
 	type Decider,
 	type RefundReason
 } from '../payments/settlement.ts';
@@ -89,10 +88,10 @@ export async function decide(context: BillingContext, review: Review, order: Dec
 	}
 	// Only a review about a refund may end a refund with an unknown result.
 	const ender = review.reason === 'refund_no_final_answer' ? by : null;
-	if (ender && order.decision === 'retry-refund') await refuseRunningRefund(context, payment);
+	const read = ender && order.decision === 'retry-refund' ? await askAboutRefund(context, payment) : null;
 	await database.transact(async (trx) => {
 		await close(trx);
-		const current = await failedRefund(context, trx, payment.id, ender);
+		const current = await failedRefund(context, trx, payment.id, { by: ender, read });
 		if (order.decision === 'retry-refund') await retryRefund(context, trx, current, by);
 		else await recordManualRefund(context, trx, current, order, by);
 	});
@@ -109,22 +108,29 @@ async function settleAs(
 	if (decision === 'unpaid') return settleFailure(context, payment.id, 'provider_error', by);
 	const { amount_minor: amountMinor, currency } = payment;
 	const outcome = { kind: 'succeeded', providerReference: transaction, amountMinor, currency } as const;
-	try {
-		return await settleSuccess(context, payment.id, { ...outcome, at: null, raw: '' }, by);
-	} catch (error) {
-		if (error instanceof TransactionUsed) throw refusal(error.message);
-		throw error;
-	}
+	const other = transaction && (await store.paidBefore(context.database.db, payment, transaction));
+	if (other) throw refusal(`transaction ${transaction} has already paid payment ${other.id}`);
+	return settleSuccess(context, payment.id, { ...outcome, at: null, raw: '' }, by);
 }
 
-/** Refuses to send a refund again while the operator still has it. If it cannot be read, the person knows more. */
-async function refuseRunningRefund(context: BillingContext, payment: store.PaymentRow): Promise<void> {
+/**
+ * Refuses to send a refund again while the operator may still carry it out. If no read can tell, the person knows more.
+ * @returns the refund that was read
+ */
+async function askAboutRefund(
+	context: BillingContext,
+	payment: store.PaymentRow
+): Promise<store.RefundRow | null> {
 	const refunds = await store.refundsOf(context.database.db, payment.id);
 	const running = refunds.find(({ status }) => status === 'pending');
-	const outcome = running && (await readRefund(context, running, payment));
+	if (!running) return null;
+	const outcome = await readRefund(context, running, payment);
 	if (outcome?.kind === 'succeeded') throw refusal('the operator says that the money went back');
 	if (outcome?.kind === 'pending' || outcome?.kind === 'contradiction')
 		throw refusal('the operator says that its refund is not over');
+	if (outcome?.kind === 'unavailable' && running.submit_state === 'accepted')
+		throw refusal('the operator has accepted its refund, and does not respond now; try again later');
+	return running;
 }
 
 /** Sends a failed refund once more, with a new reference. */
@@ -163,12 +169,15 @@ async function recordManualRefund(
 	});
 }
 
-/** Returns a payment with a failed refund. With `by`, it ends an unknown one, unless that is being sent. */
+/**
+ * Returns a payment with a failed refund. With `by`, it ends an unknown one, unless that is being sent, or has changed
+ * since `read`.
+ */
 async function failedRefund(
 	context: BillingContext,
 	trx: Tx,
 	paymentId: number,
-	by: Decider | null
+	{ by, read }: { by: Decider | null; read: store.RefundRow | null }
 ): Promise<store.PaymentRow> {
 	const current = await store.find(trx, paymentId);
 	if (current?.status === 'refund_failed') return current;
@@ -177,9 +186,10 @@ async function failedRefund(
 	const now = context.clock.now();
 	const open = (await store.refundsOf(trx, paymentId)).find(({ status }) => status === 'pending');
 	if (!open || open.submit_state === 'submitting') throw refusal('its refund is being sent now');
+	const { submit_state, submitted_at } = read ?? open;
 	const isEnded = await store.changeRefund(
 		trx,
-		{ id: open.id, submit_state: open.submit_state },
+		{ id: open.id, submit_state, submitted_at: submitted_at ?? undefined },
 		{ status: 'failed', updated_at: now }
 	);
 	const failed = await store.change(

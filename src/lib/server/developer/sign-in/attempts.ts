@@ -12,6 +12,8 @@ import { equalSecrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
  */
 export interface Attempt {
 	email: string;
+	/** The code of the second factor counts alone: who has only guessed passwords cannot hold it up. */
+	step: 'password' | 'code';
 	/** IP address, or the /64 of an IPv6 address. */
 	network: string;
 	/** The browser's token; null if it has none. */
@@ -61,11 +63,19 @@ export function createAttempts({ database, clock, secrets }: Base) {
 				return wait;
 			});
 		},
-		/** Takes the attempt back. Returns the token for the browser. */
+		/** Takes an attempt with the right password back, which still needs the code. */
+		takeBack: (attempt: Attempt): Promise<void> =>
+			database.transact(async (trx) => {
+				for (const { subject } of limitsOf(attempt)) await takeBack(trx, subject);
+			}),
+		/** Takes the attempt back, and forgets the failures of its browser or network. Returns the token for the browser. */
 		async succeeded(attempt: Attempt): Promise<string> {
-			const [source, all] = limitsOf(attempt);
+			const [, all] = limitsOf(attempt);
 			await database.transact(async (trx) => {
-				if (source) await trx.deleteFrom('failed_sign_ins').where('subject', '=', source.subject).execute();
+				for (const step of ['password', attempt.step] as const) {
+					const [source] = limitsOf({ ...attempt, step });
+					if (source) await trx.deleteFrom('failed_sign_ins').where('subject', '=', source.subject).execute();
+				}
 				if (all) await takeBack(trx, all.subject);
 			});
 			if (attempt.token !== null && isKnown(attempt)) return attempt.token;
@@ -74,7 +84,8 @@ export function createAttempts({ database, clock, secrets }: Base) {
 	};
 }
 
-const subjectOf = ({ email }: Attempt, source: string) => sha256(`${source}:${normaliseEmail(email)}`);
+const subjectOf = ({ email, step }: Attempt, source: string) =>
+	sha256(`${step === 'code' ? 'code:' : ''}${source}:${normaliseEmail(email)}`);
 
 async function waitMs(trx: Tx, { subject, free, longestMs }: Limit, now: number): Promise<number> {
 	const row = await trx

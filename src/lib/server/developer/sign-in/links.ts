@@ -138,7 +138,7 @@ export async function deleteInvitations(
 	await note(state, 'account.invitations_deleted', account, author);
 }
 
-/** For a person whose phone is lost. Returns false if the account has no second factor. */
+/** For a person whose phone is lost: ends all sign-in sessions too. Returns false if the account has no second factor. */
 export async function removeSecondFactor(
 	state: SignInState,
 	account: Account,
@@ -148,6 +148,9 @@ export async function removeSecondFactor(
 	const auth = await authFor(state, origin);
 	const user = await findUser(auth, account.email);
 	if (!user || !(await deleteSecondFactor(auth, user.id))) return false;
+	const { internalAdapter } = await auth.$context;
+	for (const { token } of await internalAdapter.listSessions(user.id))
+		await internalAdapter.deleteSession(token);
 	await note(state, 'account.second_factor_removed', account, author);
 	return true;
 }

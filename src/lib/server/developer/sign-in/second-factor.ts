@@ -1,4 +1,5 @@
 import type { BetterAuthPlugin } from 'better-auth';
+import { randomInt } from 'node:crypto';
 import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 
@@ -7,6 +8,25 @@ const SECRET_CONTEXT = 'second factor';
 const CODES_CONTEXT = 'recovery codes';
 /** Begins the identifier of a sign-in that waits for its second factor. */
 export const PENDING = '2fa-';
+
+const RECOVERY_CODES = 10;
+/** Without characters that look alike, and without capitals. */
+const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
+const HALF = 5;
+
+function recoveryCode(): string {
+	const code = Array.from({ length: 2 * HALF }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+	return `${code.slice(0, HALF)}-${code.slice(HALF)}`;
+}
+
+/** Takes capitals, blanks, a missing hyphen and Arabic digits. */
+export function readTypedCode(typed: string): string {
+	const code = typed
+		.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) & 15))
+		.toLowerCase()
+		.replace(/[^a-z0-9]/g, '');
+	return code.length === 2 * HALF ? `${code.slice(0, HALF)}-${code.slice(HALF)}` : code;
+}
 
 export const SEALED_SECOND_FACTORS = sealedTable(TABLE, ['id'], {
 	secret_sealed: () => SECRET_CONTEXT,
@@ -23,6 +43,7 @@ export async function secondFactor(secrets: Secrets, key: string) {
 		// web/sign-in/ limits the attempts of each source and account, so that strangers lock nobody out.
 		accountLockout: { enabled: false },
 		backupCodeOptions: {
+			customBackupCodesGenerate: () => Array.from({ length: RECOVERY_CODES }, recoveryCode),
 			storeBackupCodes: {
 				encrypt: async (codes) => secrets.encrypt(codes, CODES_CONTEXT),
 				decrypt: async (sealed) => secrets.decrypt(sealed, CODES_CONTEXT)

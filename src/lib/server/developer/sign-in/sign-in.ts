@@ -15,7 +15,8 @@ import {
 import { deleteLinks } from './users.ts';
 
 export { LONGEST_SESSION_MS, type Auth } from './auth.ts';
-export { PENDING } from './second-factor.ts';
+export { PENDING, readTypedCode } from './second-factor.ts';
+export { deleteSecondFactor } from './users.ts';
 
 /**
  * Sign-in to the developer and owner areas. Sign-up, a forgotten password and an administrator's invitation all

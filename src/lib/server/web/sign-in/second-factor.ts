@@ -1,6 +1,7 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { PENDING } from '../../developer/sign-in/sign-in.ts';
+import { deleteSecondFactor, PENDING, readTypedCode } from '../../developer/sign-in/sign-in.ts';
+import { sha256 } from '../../platform/secrets.ts';
 import { qrCode } from '../../portal/wifi-qr-svg.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '../security-log.ts';
@@ -18,6 +19,8 @@ import {
 
 /** Marks the results of the forms below, for pages with other forms. */
 const HERE = { isFactor: true } as const;
+/** A period of the app, and one before and after it. */
+const CODE_LIFETIME_MS = 3 * 30_000;
 const KEY_URI = /^otpauth:\/\/totp\/[^?]{1,800}\?secret=([A-Z2-7]{16,128})&[\w=&%.-]{1,300}$/;
 
 /** Reads the form with the `password`. Returns a new key for the person's app, which works when it is confirmed. */
@@ -26,17 +29,33 @@ export async function startSecondFactor(event: RequestEvent, person: Visitor) {
 	const refused = await tooSoon(event, person.email, HERE);
 	if (refused) return refused;
 	const body = { password: field('password') };
+	// A crash can leave half of a key that was turned off, which would be in the way.
+	if (!person.hasSecondFactor) await deleteSecondFactor(await authOf(event), person.userId);
 	const answer = await accepted(event, ({ enableTwoFactor }, headers) =>
 		enableTwoFactor({ body, headers, returnHeaders: true })
 	);
-	if (!answer) return fail(400, { ...HERE, problem: m.owner_password_wrong() });
+	if (!answer) return wrongPassword(event, person);
 	await attemptSucceeded(event, person.email);
 	return { ...HERE, ...keyOf('totpURI' in answer.response ? answer.response.totpURI : '') };
 }
 
-/** Reads the form with the `uri` of the key and its `code`. Returns the recovery codes, once. */
+function wrongPassword(event: RequestEvent, { account }: Visitor) {
+	logSecurity(event, 'sign-in refused', { account: account.id, by: 'password', reason: 'wrong password' });
+	return fail(400, { ...HERE, problem: m.owner_password_wrong() });
+}
+
+/**
+ * Reads the form with the `uri` of the key and its `code`. Ends the other sign-in sessions, which have given no code.
+ * Returns the recovery codes, once.
+ */
 export async function confirmSecondFactor(event: RequestEvent, person: Visitor) {
 	const { field } = await readFields(event.request);
+	const refused = await tooOften(event, 'sign-in', HERE);
+	if (refused) return refused;
+	const { api, $context } = await authOf(event);
+	const { internalAdapter } = await $context;
+	// better-auth begins a new one with the right code.
+	const sessions = await internalAdapter.listSessions(person.userId);
 	const body = { code: field('code').replace(/\s/g, '') };
 	const answer = person.hasSecondFactor
 		? null
@@ -46,7 +65,7 @@ export async function confirmSecondFactor(event: RequestEvent, person: Visitor) 
 	}
 	logSecurity(event, 'second factor added', { account: person.account.id });
 	event.locals.visitor = Promise.resolve({ ...person, hasSecondFactor: true });
-	const { api } = await authOf(event);
+	for (const { token } of sessions) await internalAdapter.deleteSession(token);
 	const { backupCodes } = await api.viewBackupCodes({ body: { userId: person.userId } });
 	return { ...HERE, codes: backupCodes };
 }
@@ -60,7 +79,7 @@ export async function stopSecondFactor(event: RequestEvent, person: Visitor) {
 	const answer = await accepted(event, ({ disableTwoFactor }, headers) =>
 		disableTwoFactor({ body, headers, returnHeaders: true })
 	);
-	if (!answer) return fail(400, { ...HERE, problem: m.owner_password_wrong() });
+	if (!answer) return wrongPassword(event, person);
 	await attemptSucceeded(event, person.email);
 	logSecurity(event, 'second factor removed', { account: person.account.id });
 	return null;
@@ -74,43 +93,59 @@ function keyOf(uri: string) {
 
 /** Redirects to the sign-in page unless a person has typed the password. */
 export async function loadCodePage(event: RequestEvent, area: Area) {
-	if ((await waitingEmail(event)) === null) redirect(303, pathIn(area, `/${area}/sign-in`));
+	if ((await waiting(event)) === null) redirect(303, pathIn(area, `/${area}/sign-in`));
 	return { next: nextPath(area, event.url.searchParams.get('next')) };
 }
 
 /** Reads the form with the `code`, from the app or a recovery code. */
 export async function answerCode(event: RequestEvent, area: Area) {
 	const { field } = await readFields(event.request);
-	const email = await waitingEmail(event);
-	if (email === null) redirect(303, pathIn(area, `/${area}/sign-in`));
-	const refused = (await tooOften(event, 'sign-in', {})) ?? (await tooSoon(event, email, {}));
+	const found = await waiting(event);
+	if (found === null) redirect(303, pathIn(area, `/${area}/sign-in`));
+	const { email, headers } = found;
+	const refused = (await tooOften(event, 'sign-in', {})) ?? (await tooSoon(event, email, {}, 'code'));
 	if (refused) {
 		await logSignIn(event, 'sign-in refused', email, { by: 'second factor', reason: 'too soon' });
 		return refused;
 	}
-	const code = field('code').replace(/\s/g, '');
-	const answer = await accepted(event, ({ verifyTOTP, verifyBackupCode }, headers) =>
-		(/^\d{6}$/.test(code) ? verifyTOTP : verifyBackupCode)({ body: { code }, headers, returnHeaders: true })
-	);
+	const code = readTypedCode(field('code'));
+	// A code of the app works once (RFC 6238, 5.2).
+	const subject = `second-factor:${sha256(`${email}:${code}`)}`;
+	const { admitted } = await event.locals.app.rateLimits.take(subject, 1, CODE_LIFETIME_MS);
+	const answer = admitted
+		? await accepted(event, ({ verifyTOTP, verifyBackupCode }) =>
+				(/^\d{6}$/.test(code) ? verifyTOTP : verifyBackupCode)({
+					body: { code },
+					headers,
+					returnHeaders: true
+				})
+			)
+		: null;
 	if (!answer) {
 		await logSignIn(event, 'sign-in refused', email, { by: 'second factor', reason: 'wrong code' });
 		return fail(400, { problem: m.owner_factor_wrong() });
 	}
-	await attemptSucceeded(event, email);
+	await attemptSucceeded(event, email, 'code');
 	await logSignIn(event, 'signed in', email, { by: 'second factor' });
 	redirect(303, pathIn(area, nextPath(area, field('next'))));
 }
 
 /**
- * Returns the address of the person who has typed the password; null without one. better-auth would check the code of a
- * signed-in person instead.
+ * Returns the address of the person who has typed the password, with headers that name nobody else: better-auth would
+ * check the code of a signed-in person instead.
  */
-async function waitingEmail(event: RequestEvent): Promise<string | null> {
+async function waiting(event: RequestEvent): Promise<{ email: string; headers: Headers } | null> {
 	if (await visitor(event)) return null;
 	const { createAuthCookie, internalAdapter } = await (await authOf(event)).$context;
-	const [identifier = ''] = (event.cookies.get(createAuthCookie('two_factor').name) ?? '').split('.');
+	const { name } = createAuthCookie('two_factor');
+	const cookie = event.cookies.get(name) ?? '';
+	const [identifier = ''] = cookie.split('.');
 	if (!identifier.startsWith(PENDING)) return null;
 	const found = await internalAdapter.findVerificationValue(identifier);
 	if (!found || found.expiresAt.getTime() <= event.locals.app.clock.now()) return null;
-	return (await internalAdapter.findUserById(found.value))?.email ?? null;
+	const user = await internalAdapter.findUserById(found.value);
+	if (!user) return null;
+	const headers = new Headers(event.request.headers);
+	headers.set('cookie', `${name}=${encodeURIComponent(cookie)}`);
+	return { email: user.email, headers };
 }

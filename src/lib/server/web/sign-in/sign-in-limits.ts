@@ -47,15 +47,24 @@ async function take<Entry extends object>(
 export async function tooSoon<Entry extends object>(
 	event: RequestEvent,
 	email: string,
-	entry: Entry
+	entry: Entry,
+	step?: Attempt['step']
 ): Promise<Refusal<Entry> | null> {
-	const waitMs = await event.locals.app.signIn.attempts.begin(attemptOf(event, email));
+	const waitMs = await event.locals.app.signIn.attempts.begin(attemptOf(event, email, step));
 	return waitMs === 0 ? null : wait(event, waitMs, entry);
 }
 
+/** The password was right, and the code is missing. */
+export const takeAttemptBack = (event: RequestEvent, email: string): Promise<void> =>
+	event.locals.app.signIn.attempts.takeBack(attemptOf(event, email));
+
 /** Takes the count back. The browser is known from now on. */
-export async function attemptSucceeded(event: RequestEvent, email: string): Promise<void> {
-	const token = await event.locals.app.signIn.attempts.succeeded(attemptOf(event, email));
+export async function attemptSucceeded(
+	event: RequestEvent,
+	email: string,
+	step?: Attempt['step']
+): Promise<void> {
+	const token = await event.locals.app.signIn.attempts.succeeded(attemptOf(event, email, step));
 	event.cookies.set(tokenCookie(event), token, {
 		path: '/',
 		httpOnly: true,
@@ -68,8 +77,8 @@ export async function attemptSucceeded(event: RequestEvent, email: string): Prom
 const tokenCookie = ({ locals }: RequestEvent) =>
 	`${locals.origin.startsWith('https:') ? '__Host-' : ''}airtill.known_browser`;
 
-const attemptOf = (event: RequestEvent, email: string): Attempt => ({
-	email,
+const attemptOf = (event: RequestEvent, email: string, step: Attempt['step'] = 'password'): Attempt => ({
+	...{ email, step },
 	network: networkOf(event),
 	token: event.cookies.get(tokenCookie(event)) ?? null
 });

@@ -9,7 +9,7 @@ import { guessProblem } from '../../developer/sign-in/guessable.ts';
 import { LONGEST_SESSION_MS, type Auth } from '../../developer/sign-in/sign-in.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '../security-log.ts';
-import { attemptSucceeded, tooOften, tooSoon } from './sign-in-limits.ts';
+import { attemptSucceeded, takeAttemptBack, tooOften, tooSoon } from './sign-in-limits.ts';
 
 export interface Visitor {
 	userId: string;
@@ -46,7 +46,7 @@ export function visitor(event: RequestEvent): Promise<Visitor | null> {
 
 async function findVisitor(event: RequestEvent): Promise<Visitor | null> {
 	// Without the cookie, better-auth is not loaded.
-	if (!/airtill\.session_token=/.test(event.request.headers.get('cookie') ?? '')) return null;
+	if (!/airtill\.session_token\s*=/.test(event.request.headers.get('cookie') ?? '')) return null;
 	const auth = await authOf(event);
 	const { response, headers } = await auth.api.getSession({
 		headers: event.request.headers,
@@ -130,7 +130,7 @@ export async function answerSignIn(event: RequestEvent, area: Area) {
 }
 
 interface SignedIn {
-	/** The second factor is missing. Until it is there, the attempt counts as failed. */
+	/** The second factor is missing. */
 	needsCode: boolean;
 }
 
@@ -145,7 +145,10 @@ async function signInByPassword(
 		signInEmail({ body, headers, returnHeaders: true })
 	);
 	if (!answer) return null;
-	if ('twoFactorRedirect' in answer.response) return { needsCode: true };
+	if ('twoFactorRedirect' in answer.response) {
+		await takeAttemptBack(event, body.email);
+		return { needsCode: true };
+	}
 	await attemptSucceeded(event, body.email);
 	await logSignIn(event, 'signed in', body.email, { by });
 	return { needsCode: false };
