@@ -1,7 +1,6 @@
 import { ApiProblem, type ApiClient } from '../api-client.ts';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { RateLimits } from '#lib/server/api/rate-limits/rate-limits.ts';
-import { readCode } from '#lib/checkout/purchase/code.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
@@ -16,18 +15,17 @@ import {
 	type OrderingContext,
 	type PurchaseForm
 } from './ordering.ts';
-import { CODE_MS, resume } from './resume.ts';
+import { pageOf, sessionsOf, sessionsOfCode } from './find-sessions.ts';
+import { resume } from './resume.ts';
 import * as store from './store.ts';
 import {
 	addedParts,
 	lastActive,
-	MAX_ADDED,
 	partOf,
 	shownSession,
 	type PurchasePart,
 	type PurchaseView,
-	type ReadExtended,
-	type ShownSession
+	type ReadExtended
 } from './views.ts';
 
 export { PriceChanged, type PurchaseForm } from './ordering.ts';
@@ -202,56 +200,6 @@ async function extend(
 /** Includes the purchases of API buyers. */
 const exists = async ({ database }: PurchasesContext, token: string): Promise<boolean> =>
 	PURCHASE_TOKEN_PATTERN.test(token) && (await store.find(database.db, sha256(token))) !== null;
-
-/**
- * Reads the sessions of a purchase, with those of added time, as its page shows them; without those that the API no longer
- * has.
- * @param tokenHash SHA-256 of the purchase's token, hex
- */
-async function sessionsOf(
-	context: PurchasesContext,
-	{ recent }: ApiClient,
-	tokenHash: string
-): Promise<ShownSession[]> {
-	const ids = await sessionIdsOf(context, tokenHash);
-	const read = async (id: number): Promise<ShownSession[]> => {
-		try {
-			return [await shownSession(context.readExtended, await recent.getSession(id))];
-		} catch (problem) {
-			if (problem instanceof ApiProblem && problem.status === 404) return [];
-			throw problem;
-		}
-	};
-	return (await Promise.all(ids.map(read))).flat();
-}
-
-async function sessionIdsOf({ database: { db } }: PurchasesContext, tokenHash: string): Promise<number[]> {
-	const row = await store.find(db, tokenHash);
-	const added = row ? await store.addedTo(db, row.id, MAX_ADDED) : [];
-	return [row, ...added].flatMap((one) => one?.session_id ?? []);
-}
-
-/** Finds the sessions of a typed code, for signed-in people: it reveals neither the token nor the code. */
-async function sessionsOfCode(context: PurchasesContext, typed: string): Promise<number[]> {
-	const code = readCode(typed);
-	const row = code === null ? null : await context.codes.find(code, context.clock.now() - CODE_MS);
-	return row ? sessionIdsOf(context, row.token_hash) : [];
-}
-
-/**
- * Finds the page of a session's purchase and its code. Returns null for a purchase of the API, and if the code is too old.
- * Security: both open the purchase, so the caller checks the person and logs it.
- */
-async function pageOf(
-	{ database: { db }, clock, codes, isApiBuyer }: PurchasesContext,
-	sessionId: number
-): Promise<{ token: string; code: string } | null> {
-	const own = await store.findBySession(db, sessionId);
-	const row = own?.extends_purchase_id == null ? own : await store.findById(db, own.extends_purchase_id);
-	if (!row || isApiBuyer(row) || row.updated_at < clock.now() - CODE_MS) return null;
-	const token = codes.tokenOf(row);
-	return token === null ? null : { token, code: await codes.of(token, row) };
-}
 
 /** Finds only purchases with a page of their own. */
 async function load(context: PurchasesContext, token: string): Promise<store.PurchaseRow | null> {

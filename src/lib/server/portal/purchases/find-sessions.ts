@@ -1,0 +1,58 @@
+import { ApiProblem, type ApiClient } from '../api-client.ts';
+import { readCode } from '#lib/checkout/purchase/code.ts';
+import type { PurchasesContext } from './purchases.ts';
+import { CODE_MS } from './resume.ts';
+import * as store from './store.ts';
+import { MAX_ADDED, shownSession, type ShownSession } from './views.ts';
+
+/** Finds the sessions and the page of a purchase, for pages of other people and devices. */
+
+/**
+ * Reads the sessions of a purchase, with those of added time, as its page shows them; without those that the API no longer
+ * has.
+ * @param tokenHash SHA-256 of the purchase's token, hex
+ */
+export async function sessionsOf(
+	context: PurchasesContext,
+	{ recent }: ApiClient,
+	tokenHash: string
+): Promise<ShownSession[]> {
+	const ids = await sessionIdsOf(context, tokenHash);
+	const read = async (id: number): Promise<ShownSession[]> => {
+		try {
+			return [await shownSession(context.readExtended, await recent.getSession(id))];
+		} catch (problem) {
+			if (problem instanceof ApiProblem && problem.status === 404) return [];
+			throw problem;
+		}
+	};
+	return (await Promise.all(ids.map(read))).flat();
+}
+
+async function sessionIdsOf({ database: { db } }: PurchasesContext, tokenHash: string): Promise<number[]> {
+	const row = await store.find(db, tokenHash);
+	const added = row ? await store.addedTo(db, row.id, MAX_ADDED) : [];
+	return [row, ...added].flatMap((one) => one?.session_id ?? []);
+}
+
+/** Finds the sessions of a typed code, for signed-in people: it reveals neither the token nor the code. */
+export async function sessionsOfCode(context: PurchasesContext, typed: string): Promise<number[]> {
+	const code = readCode(typed);
+	const row = code === null ? null : await context.codes.find(code, context.clock.now() - CODE_MS);
+	return row ? sessionIdsOf(context, row.token_hash) : [];
+}
+
+/**
+ * Finds the page of a session's purchase and its code. Returns null for a purchase of the API, and if the code is too old.
+ * Security: both open the purchase, so the caller checks the person and logs it.
+ */
+export async function pageOf(
+	{ database: { db }, clock, codes, isApiBuyer }: PurchasesContext,
+	sessionId: number
+): Promise<{ token: string; code: string } | null> {
+	const own = await store.findBySession(db, sessionId);
+	const row = own?.extends_purchase_id == null ? own : await store.findById(db, own.extends_purchase_id);
+	if (!row || isApiBuyer(row) || row.updated_at < clock.now() - CODE_MS) return null;
+	const token = codes.tokenOf(row);
+	return token === null ? null : { token, code: await codes.of(token, row) };
+}
