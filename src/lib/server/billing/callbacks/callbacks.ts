@@ -84,10 +84,8 @@ async function completeReceipt(
 	// Read after storing the claim: either the settlement saw the claim, or this sees the settlement.
 	const payment = await store.find(database.db, id);
 	if (!payment || !PAID.some((status) => status === payment.status)) return;
-	if (
-		providerReference &&
-		!(await reviewUsedTransaction({ reviews }, database.db, payment, providerReference))
-	) {
+	const isNews = providerReference && payment.provider_reference === null;
+	if (isNews && !(await reviewUsedTransaction({ reviews }, database.db, payment, providerReference))) {
 		await store.addReceipt(database.db, payment.id, providerReference);
 	}
 	const settled = payment.settled_minor ?? payment.amount_minor;

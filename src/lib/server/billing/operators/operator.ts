@@ -38,6 +38,8 @@ interface OperatorCapabilities {
 	notFoundFinalSeconds?: number;
 	/** The status read of a refund only asks for a callback, so that `pending` says nothing. */
 	refundsToldByCallback?: boolean;
+	/** A refund names the operator's transaction, not our reference. */
+	refundsByTransaction?: boolean;
 	/** True if the operator never charges a repeated reference twice. */
 	resubmitSameReferenceSafe: boolean;
 }

@@ -149,7 +149,7 @@ async function next(context: BillingContext, id: number, outcome: StatusOutcome)
 	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
 	const isUnpaid = payment.status === 'failed' || isDenied(payment, outcome);
 	const isOver = (payment.submit_state === 'refused' && isUnknown) || (isUnpaid && age >= WATCH_FAILED_MS);
-	if (isOver || payment.expires_at <= clock.now()) {
+	if (outcome.kind !== 'contradiction' && (isOver || payment.expires_at <= clock.now())) {
 		const said = 'cause' in outcome ? outcome.cause : outcome.kind.replace('_', ' ');
 		await reviewClaim(context, payment, said);
 	}

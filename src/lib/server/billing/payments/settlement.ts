@@ -130,7 +130,7 @@ export async function reviewUsedTransaction(
 	const other = transaction ? await store.paidBefore(queries, payment, transaction) : undefined;
 	if (!other) return false;
 	const detail = `transaction ${transaction} has already paid payment ${other.id}`;
-	await reviews.open(queries, { paymentId: payment.id, reason: 'contradiction', detail, once: true });
+	await reviews.open(queries, { paymentId: payment.id, reason: 'contradiction', detail });
 	return true;
 }
 

@@ -42,7 +42,17 @@ export async function refundPayment(context: BillingContext, refundId: number): 
 		await finish(context, subject, 'failed', 'refund_not_supported');
 		return null;
 	}
-	return refund.submit_state === 'created' ? submit(context, subject) : read(context, subject);
+	if (refund.submit_state !== 'created') return read(context, subject);
+	const { provider_reference: transaction } = payment;
+	const other =
+		adapter.capabilities.refundsByTransaction && transaction
+			? await store.paidBefore(database.db, payment, transaction)
+			: undefined;
+	if (!other) return submit(context, subject);
+	// It would send back the money of the other payment.
+	const detail = `transaction ${transaction} has also paid payment ${other.id}`;
+	await finish(context, subject, 'failed', 'refund_refused', detail);
+	return null;
 }
 
 /** The operator was removed from the settings while a refund was pending. */
@@ -169,7 +179,7 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 	if (isLost && adapter.capabilities.resubmitSameReferenceSafe) {
 		await setSubmit(context, refund, { submit_state: 'created' }, 'uncertain');
 		const detail = 'the operator does not know the refund';
-		const review = { reviewAfterMs: WAITING_MS, detail, once: true };
+		const review = { reviewAfterMs: WAITING_MS, detail };
 		return Math.max(clock.now() + RETRY_MS, await pollLater(context, subject, review));
 	}
 	return pollLater(context, subject);
@@ -189,14 +199,13 @@ function differenceOf(
 async function pollLater(
 	context: BillingContext,
 	{ refund, payment }: Subject,
-	review?: { reviewAfterMs: number; detail: string; once?: boolean }
+	review?: { reviewAfterMs: number; detail: string }
 ): Promise<number> {
 	const { clock, config, reviews, database } = context;
 	const ageMs = Math.max(0, clock.now() - refund.created_at);
 	if (ageMs > (review?.reviewAfterMs ?? config.reconcileMs)) {
-		const about = { paymentId: payment.id, reason: 'refund_no_final_answer' } as const;
-		const { detail, once } = review ?? {};
-		await reviews.open(database.db, { ...about, ...(detail && { detail }), ...(once && { once }) });
+		const detail = review === undefined ? {} : { detail: review.detail };
+		await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', ...detail });
 	}
 	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, hasFailed: false });
 }
@@ -255,7 +264,7 @@ async function finish(
 			action: `refund.${status}`,
 			paymentId: refund.payment_id,
 			refundId: refund.id,
-			reason: detail ?? review ?? 'the operator says that the money went back',
+			reason: detail || review || 'the operator says that the money went back',
 			before: { refund: 'pending', payment: 'refund_pending' },
 			after: { refund: status, payment: payment?.status ?? null, amount_minor: refund.amount_minor }
 		});

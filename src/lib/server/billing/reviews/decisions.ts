@@ -128,8 +128,8 @@ async function askAboutRefund(
 	if (outcome?.kind === 'succeeded') throw refusal('the operator says that the money went back');
 	if (outcome?.kind === 'pending' || outcome?.kind === 'contradiction')
 		throw refusal('the operator says that its refund is not over');
-	if (outcome?.kind === 'unavailable' && running.submit_state === 'accepted')
-		throw refusal('the operator has accepted its refund, and does not respond now; try again later');
+	if (outcome?.kind === 'unavailable')
+		throw refusal('the operator may have its refund, and does not respond now; try again later');
 	return running;
 }
 

@@ -36,9 +36,14 @@ const MAC_KEY_BYTES = 32;
 
 export function createAttempts({ database, clock, secrets }: Base) {
 	const key = secrets.derive('known-browser', MAC_KEY_BYTES);
-	const sign = (id: string, email: string) => `${id}.${hmac(key, `${id}:${normaliseEmail(email)}`)}`;
-	const isKnown = ({ token, email }: Attempt) =>
-		token !== null && equalSecrets(token, sign(token.split('.')[0] ?? '', email));
+	const sign = (id: string, { email, step }: Pick<Attempt, 'email' | 'step'>) =>
+		`${id}.${hmac(key, `${id}:${step === 'code' ? 'code:' : ''}${normaliseEmail(email)}`)}`;
+	/** A browser that has given a code is known for the password too, but not the other way round. */
+	const isKnown = ({ token, email, step }: Attempt) =>
+		token !== null &&
+		[step, 'code' as const].some((one) =>
+			equalSecrets(token, sign(token.split('.')[0] ?? '', { email, step: one }))
+		);
 	const limitsOf = (attempt: Attempt): Limit[] =>
 		isKnown(attempt)
 			? [{ ...SOURCE, subject: subjectOf(attempt, `browser:${attempt.token}`) }]
@@ -79,7 +84,7 @@ export function createAttempts({ database, clock, secrets }: Base) {
 				if (all) await takeBack(trx, all.subject);
 			});
 			if (attempt.token !== null && isKnown(attempt)) return attempt.token;
-			return sign(randomBytes(TOKEN_ID_BYTES).toString('base64url'), attempt.email);
+			return sign(randomBytes(TOKEN_ID_BYTES).toString('base64url'), attempt);
 		}
 	};
 }

@@ -148,9 +148,7 @@ export async function removeSecondFactor(
 	const auth = await authFor(state, origin);
 	const user = await findUser(auth, account.email);
 	if (!user || !(await deleteSecondFactor(auth, user.id))) return false;
-	const { internalAdapter } = await auth.$context;
-	for (const { token } of await internalAdapter.listSessions(user.id))
-		await internalAdapter.deleteSession(token);
+	await (await auth.$context).internalAdapter.deleteUserSessions(user.id);
 	await note(state, 'account.second_factor_removed', account, author);
 	return true;
 }

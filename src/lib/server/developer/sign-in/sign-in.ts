@@ -16,7 +16,6 @@ import { deleteLinks } from './users.ts';
 
 export { LONGEST_SESSION_MS, type Auth } from './auth.ts';
 export { PENDING, readTypedCode } from './second-factor.ts';
-export { deleteSecondFactor } from './users.ts';
 
 /**
  * Sign-in to the developer and owner areas. Sign-up, a forgotten password and an administrator's invitation all

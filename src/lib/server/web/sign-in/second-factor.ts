@@ -1,6 +1,6 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { deleteSecondFactor, PENDING, readTypedCode } from '../../developer/sign-in/sign-in.ts';
+import { PENDING, readTypedCode } from '../../developer/sign-in/sign-in.ts';
 import { sha256 } from '../../platform/secrets.ts';
 import { qrCode } from '../../portal/wifi-qr-svg.ts';
 import { readFields } from '../form.ts';
@@ -29,8 +29,6 @@ export async function startSecondFactor(event: RequestEvent, person: Visitor) {
 	const refused = await tooSoon(event, person.email, HERE);
 	if (refused) return refused;
 	const body = { password: field('password') };
-	// A crash can leave half of a key that was turned off, which would be in the way.
-	if (!person.hasSecondFactor) await deleteSecondFactor(await authOf(event), person.userId);
 	const answer = await accepted(event, ({ enableTwoFactor }, headers) =>
 		enableTwoFactor({ body, headers, returnHeaders: true })
 	);
@@ -53,19 +51,25 @@ export async function confirmSecondFactor(event: RequestEvent, person: Visitor) 
 	const refused = await tooOften(event, 'sign-in', HERE);
 	if (refused) return refused;
 	const { api, $context } = await authOf(event);
-	const { internalAdapter } = await $context;
-	// better-auth begins a new one with the right code.
-	const sessions = await internalAdapter.listSessions(person.userId);
-	const body = { code: field('code').replace(/\s/g, '') };
+	const { adapter, createAuthCookie } = await $context;
+	const { name } = createAuthCookie('session_token');
+	const body = { code: readTypedCode(field('code')) };
+	const headers = onlyCookie(event, name);
 	const answer = person.hasSecondFactor
 		? null
-		: await accepted(event, ({ verifyTOTP }, headers) => verifyTOTP({ body, headers, returnHeaders: true }));
+		: await accepted(event, ({ verifyTOTP }) => verifyTOTP({ body, headers, returnHeaders: true }));
 	if (!answer) {
 		return fail(400, { ...HERE, ...keyOf(field('uri')), problem: m.owner_factor_wrong() });
 	}
 	logSecurity(event, 'second factor added', { account: person.account.id });
 	event.locals.visitor = Promise.resolve({ ...person, hasSecondFactor: true });
-	for (const { token } of sessions) await internalAdapter.deleteSession(token);
+	// better-auth has begun a new one.
+	const [token = ''] = (event.cookies.get(name) ?? '').split('.');
+	const others = [
+		{ field: 'userId', value: person.userId },
+		{ field: 'token', operator: 'ne', value: token }
+	] as const;
+	await adapter.deleteMany({ model: 'session', where: [...others] });
 	const { backupCodes } = await api.viewBackupCodes({ body: { userId: person.userId } });
 	return { ...HERE, codes: backupCodes };
 }
@@ -138,14 +142,17 @@ async function waiting(event: RequestEvent): Promise<{ email: string; headers: H
 	if (await visitor(event)) return null;
 	const { createAuthCookie, internalAdapter } = await (await authOf(event)).$context;
 	const { name } = createAuthCookie('two_factor');
-	const cookie = event.cookies.get(name) ?? '';
-	const [identifier = ''] = cookie.split('.');
+	const [identifier = ''] = (event.cookies.get(name) ?? '').split('.');
 	if (!identifier.startsWith(PENDING)) return null;
 	const found = await internalAdapter.findVerificationValue(identifier);
 	if (!found || found.expiresAt.getTime() <= event.locals.app.clock.now()) return null;
 	const user = await internalAdapter.findUserById(found.value);
 	if (!user) return null;
-	const headers = new Headers(event.request.headers);
-	headers.set('cookie', `${name}=${encodeURIComponent(cookie)}`);
-	return { email: user.email, headers };
+	return { email: user.email, headers: onlyCookie(event, name) };
+}
+
+function onlyCookie({ request, cookies }: RequestEvent, name: string): Headers {
+	const headers = new Headers(request.headers);
+	headers.set('cookie', `${name}=${encodeURIComponent(cookies.get(name) ?? '')}`);
+	return headers;
 }

@@ -114,19 +114,21 @@ export async function confirmPass(
 	let reported = grants.at(-1);
 	for (const grant of grants) if (await isOfDevice(context, grant, hid)) reported = grant;
 	if (!reported) return false;
-	const { id: grantId, mac: claimedMac, released_at } = reported;
+	const { id: grantId } = reported;
+	const own = grants.filter((one) => one.mac === mac);
+	// The report of a device that the pass has left can come late.
+	const hasLeft = own.length > 0 && own.every(({ released_at: at }) => at !== null);
 	const isRunning = await database.transact(async (trx) => {
 		const now = clock.now();
 		const open = await openPass(trx, passId, now);
 		if (!open) return false;
 		if (open.kind === 'waits' && !(await sessions.startTime(trx, open.pass))) return false;
 		const { ends_at: endsAt } = await passes.findOrThrow(trx, passId);
-		// The report of a device that the pass has left can come late.
-		if (released_at === null || mac !== claimedMac) {
+		if (!hasLeft) {
 			await takeSlot(trx, jobs, { passId, gatewayId: gateway.id, mac, maxDevices: Infinity }, now, endsAt);
 		}
 		const isConfirmed = grants.some((one) => (one.confirmed_end_at ?? 0) > now + SLACK_MS);
-		if (open.kind === 'runs' && isConfirmed) return true;
+		if (open.kind === 'runs' && isConfirmed && !hasLeft) return true;
 		await store.setConfirmedEnd(trx, grantId, endsAt);
 		for (const { id } of await store.openGrantsOf(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
 		return true;

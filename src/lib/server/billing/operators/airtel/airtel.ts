@@ -69,6 +69,7 @@ function createAirtel(values: AirtelValues, dependencies: OperatorDependencies):
 			// A status read may not know a queued payment for minutes.
 			notFoundFinalSeconds: 300,
 			// Airtel refuses a second request (ESB000041), but does not document from which moment on.
+			refundsByTransaction: true,
 			resubmitSameReferenceSafe: false
 		},
 		takesNumber: (phone) => phone.startsWith(`+${callingCode}`),

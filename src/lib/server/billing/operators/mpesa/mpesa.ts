@@ -86,6 +86,7 @@ function createMpesa(values: MpesaValues, { http, clock }: OperatorDependencies)
 			callbackAnswer: { ResultCode: 0, ResultDesc: 'Accepted' },
 			minStatusDelaySeconds: 15,
 			refundsToldByCallback: true,
+			refundsByTransaction: true,
 			resubmitSameReferenceSafe: false
 		},
 		takesNumber: (phone) => /^\+254[17]\d{8}$/.test(phone),
