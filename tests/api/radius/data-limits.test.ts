@@ -291,14 +291,14 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			...{ router_id: CHILLI_ROUTER, duration: '1h', phone: session.phone, offer_id },
 			extends_session_id: session.id
 		});
-		const told = await eventually('the connection gets them', () =>
+		const request = await eventually('CoovaChilli gets a CoA-Request', () =>
 			Promise.resolve(chilliNas.asked.find(({ kind }) => kind === 'coa'))
 		);
-		expect(told.vendor).toEqual({
+		expect(request.vendor).toEqual({
 			...{ '14559.3': 200 * MB, '14559.23': 0 },
 			...{ '14122.7': 512_000, '14122.8': 2_048_000 }
 		});
-		expect(told.attributes[85]).toBe(60);
+		expect(request.attributes[85]).toBe(60);
 		// It refuses what it does not know, without an Error-Cause.
 		chilliNas.manner = 'unknown';
 		expect((await fixture().admin.send('DELETE', `/v1/sessions/${session.id}`)).status).toBe(200);

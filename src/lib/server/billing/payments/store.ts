@@ -219,20 +219,18 @@ export async function findLikeStatement(
 	return rows.length === 1 ? rows[0] : undefined;
 }
 
+const ofTransaction = (queries: Queries, operator: string, transaction: string) =>
+	ofOperator(queries, operator).where('provider_reference', '=', transaction).limit(1);
+
 export const findByTransaction = (queries: Queries, operator: string, transaction: string) =>
-	ofOperator(queries, operator).where('provider_reference', '=', transaction).executeTakeFirst();
+	ofTransaction(queries, operator, transaction).executeTakeFirst();
 
 /** Returns the payment of the same operator that a transaction has already paid, other than the given one. */
 export const paidBefore = (
 	queries: Queries,
 	{ id, operator }: Pick<PaymentRow, 'id' | 'operator'>,
 	transaction: string
-) =>
-	ofOperator(queries, operator)
-		.where('provider_reference', '=', transaction)
-		.where('id', '<>', id)
-		.limit(1)
-		.executeTakeFirst();
+) => ofTransaction(queries, operator, transaction).where('id', '<>', id).executeTakeFirst();
 
 export const notInStatement = (queries: Queries, operator: string, paid: { from: number; to: number }) =>
 	ofOperator(queries, operator)

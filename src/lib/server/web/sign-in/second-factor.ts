@@ -1,6 +1,6 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { PENDING, readTypedCode } from '../../developer/sign-in/sign-in.ts';
+import { PENDING, readTypedCode, type Auth } from '../../developer/sign-in/sign-in.ts';
 import { sha256 } from '../../platform/secrets.ts';
 import { qrCode } from '../../portal/wifi-qr-svg.ts';
 import { readFields } from '../form.ts';
@@ -25,21 +25,29 @@ const KEY_URI = /^otpauth:\/\/totp\/[^?]{1,800}\?secret=([A-Z2-7]{16,128})&[\w=&
 
 /** Reads the form with the `password`. Returns a new key for the person's app, which works when it is confirmed. */
 export async function startSecondFactor(event: RequestEvent, person: Visitor) {
-	const { field } = await readFields(event.request);
-	const refused = await tooSoon(event, person.email, HERE);
-	if (refused) return refused;
-	const body = { password: field('password') };
-	const answer = await accepted(event, ({ enableTwoFactor }, headers) =>
+	const { answer, refused } = await withPassword(event, person, ({ enableTwoFactor }, body, headers) =>
 		enableTwoFactor({ body, headers, returnHeaders: true })
 	);
-	if (!answer) return wrongPassword(event, person);
-	await attemptSucceeded(event, person.email);
+	if (!answer) return refused;
 	return { ...HERE, ...keyOf('totpURI' in answer.response ? answer.response.totpURI : '') };
 }
 
-function wrongPassword(event: RequestEvent, { account }: Visitor) {
+/** Makes a call of better-auth that checks the `password` of the form. Returns its answer, or why it is refused. */
+async function withPassword<Answer extends { headers: Headers }>(
+	event: RequestEvent,
+	{ email, account }: Visitor,
+	call: (api: Auth['api'], body: { password: string }, headers: Headers) => Promise<Answer>
+) {
+	const { field } = await readFields(event.request);
+	const tooEarly = await tooSoon(event, email, HERE);
+	if (tooEarly) return { answer: null, refused: tooEarly };
+	const answer = await accepted(event, (api, headers) => call(api, { password: field('password') }, headers));
+	if (answer) {
+		await attemptSucceeded(event, email);
+		return { answer, refused: null };
+	}
 	logSecurity(event, 'sign-in refused', { account: account.id, by: 'password', reason: 'wrong password' });
-	return fail(400, { ...HERE, problem: m.owner_password_wrong() });
+	return { answer, refused: fail(400, { ...HERE, problem: m.owner_password_wrong() }) };
 }
 
 /**
@@ -76,15 +84,10 @@ export async function confirmSecondFactor(event: RequestEvent, person: Visitor) 
 
 /** Reads the form with the `password`. Returns null if the second factor is removed. */
 export async function stopSecondFactor(event: RequestEvent, person: Visitor) {
-	const { field } = await readFields(event.request);
-	const refused = await tooSoon(event, person.email, HERE);
-	if (refused) return refused;
-	const body = { password: field('password') };
-	const answer = await accepted(event, ({ disableTwoFactor }, headers) =>
+	const { answer, refused } = await withPassword(event, person, ({ disableTwoFactor }, body, headers) =>
 		disableTwoFactor({ body, headers, returnHeaders: true })
 	);
-	if (!answer) return wrongPassword(event, person);
-	await attemptSucceeded(event, person.email);
+	if (!answer) return refused;
 	logSecurity(event, 'second factor removed', { account: person.account.id });
 	return null;
 }
