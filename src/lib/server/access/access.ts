@@ -20,7 +20,7 @@ import { activationTimeout, awaitRouter } from './provisioning/begin-pass.ts';
 import { refundUnconfirmed } from './provisioning/refund-unconfirmed.ts';
 import type { PassRow } from './passes/passes.ts';
 import type { AccessContext } from './provisioning/context.ts';
-import { deviceCame } from './provisioning/device-came.ts';
+import { letInDevice } from './provisioning/let-in-device.ts';
 import { passesOfPurchase } from './provisioning/devices.ts';
 import { changeGateway } from './provisioning/gateway-changes/change-gateway.ts';
 import { gatewayAdded } from './provisioning/gateway-changes/gateway-added.ts';
@@ -76,7 +76,7 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 }
 
 async function purchaseOpened(context: AccessContext, tokenHash: string, isOnline: boolean): Promise<void> {
-	await eachPass(context, tokenHash, (trx, pass) => deviceCame(context, trx, pass, isOnline));
+	await eachPass(context, tokenHash, (trx, pass) => letInDevice(context, trx, pass, isOnline));
 }
 
 async function movePurchase(context: AccessContext, tokenHash: string): Promise<boolean> {

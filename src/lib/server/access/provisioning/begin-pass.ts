@@ -8,15 +8,15 @@ import { find } from '../passes/store.ts';
 import type { AccessContext, ProvisioningContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
-import { passChanged, releaseGrants, requestGrant, type GrantSubject } from './request-grant.ts';
+import { syncGateways, releaseGrants, requestGrant, type GrantSubject } from './request-grant.ts';
 import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets.ts';
 
 const AWAIT_ROUTER_MS = 5_000;
 
 /** The part of provisioning that sessions use. It needs no sessions, so it is created before them. */
 export const createProvisioning = (context: ProvisioningContext): SessionProvisioning => ({
-	requestGrants: (trx, pass) => beginPass(context, trx, pass),
-	syncGateways: (trx, passId) => passChanged(context, trx, passId),
+	requestGrants: (trx, pass) => requestGrants(context, trx, pass),
+	syncGateways: (trx, passId) => syncGateways(context, trx, passId),
 	// Scheduled even if no gateway needs a grant yet: the device may move to one that does.
 	scheduleUnconfirmedCheck: (trx, { id }, startsAt) =>
 		context.jobs.schedule(trx, UNCONFIRMED_JOB, id, startsAt + ACTIVATION_TIMEOUT_MS)
@@ -26,7 +26,7 @@ export const createProvisioning = (context: ProvisioningContext): SessionProvisi
  * Requests the grants of a paid pass.
  * @returns the deadline for a confirmation (ms since the epoch), or null if the time may start now
  */
-async function beginPass(context: ProvisioningContext, trx: Tx, pass: PassRow): Promise<number | null> {
+async function requestGrants(context: ProvisioningContext, trx: Tx, pass: PassRow): Promise<number | null> {
 	const { clock, jobs } = context;
 	const now = clock.now();
 	const targets = await targetsAt(context, trx, pass.router_id);

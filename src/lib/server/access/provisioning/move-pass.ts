@@ -6,7 +6,7 @@ import { releaseOtherSlots, allSlots, wasMovedSince } from '../device-slots/stor
 import type { PassRow } from '../passes/passes.ts';
 import type { ProvisioningContext } from './context.ts';
 import * as store from './grants/store.ts';
-import { passChanged, requestGrant } from './request-grant.ts';
+import { syncGateways, requestGrant } from './request-grant.ts';
 import { grantsDevices, newestDevice, targetsAt } from './targets.ts';
 
 /**
@@ -44,7 +44,7 @@ export async function movePass(context: ProvisioningContext, trx: Tx, pass: Pass
 		const { id: captiveSessionId, mac, gateway_id: gatewayId } = newest;
 		await requestGrant(context, trx, pass.id, { gatewayId, mac, captiveSessionId });
 	}
-	await passChanged(context, trx, pass.id);
+	await syncGateways(context, trx, pass.id);
 	return true;
 }
 

@@ -34,13 +34,13 @@ export async function refundUnconfirmed(context: AccessContext, sessionId: numbe
 		const paidUntil = expiresAt - (await sessions.extraTimeMs(trx, session));
 		const time = { passId, routerId: session.router_id, startsAt, expiresAt: paidUntil };
 		if (await isKnown(context, trx, time)) return null;
-		const isRefundable = (one: SessionRow) => payments.canBeRefunded(trx, paymentOf(one));
+		const canRefund = (one: SessionRow) => payments.operatorRefunds(trx, paymentOf(one));
 		const lastLookAt = expiresAt - LAST_LOOK_MS;
-		if (clock.now() < lastLookAt && !(await isRefundable(session))) return lastLookAt;
+		if (clock.now() < lastLookAt && !(await canRefund(session))) return lastLookAt;
 		if (status === 'expired') await sessions.endExtraTime(trx, session);
 		let isOver = true;
 		for (const one of [session, ...(await sessions.laterInPass(trx, session))]) {
-			if (one.id !== sessionId && !(await isRefundable(one))) isOver = false;
+			if (one.id !== sessionId && !(await canRefund(one))) isOver = false;
 			else if (await sessions.cancelUnconfirmed(trx, one.id))
 				await payments.refundUnprovisioned(trx, paymentOf(one));
 		}

@@ -66,7 +66,7 @@ export async function requestUsers(
 }
 
 /** Schedules the jobs that compare gateways with a changed pass. */
-export async function passChanged(
+export async function syncGateways(
 	{ clock, jobs }: ProvisioningContext,
 	trx: Tx,
 	passId: number

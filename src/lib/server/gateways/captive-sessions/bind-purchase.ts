@@ -19,7 +19,7 @@ export async function bindPurchase(
 	const now = clock.now();
 	const tokenHash = sha256(purchaseToken);
 	const binding = { purchase_token_hash: tokenHash, bound_at: now, expires_at: now + PAID_MS };
-	// In a serializable transaction: a payment that settles meanwhile must see the device, or `bound` must see its pass.
+	// In a serializable transaction: a payment that settles meanwhile must see the device, or `purchaseOpened` must see its pass.
 	const entry = await database.transact(async (trx) => {
 		const row = await store.find(trx, null, sha256(id), now);
 		if (!row) return null;
@@ -31,7 +31,7 @@ export async function bindPurchase(
 		return found;
 	});
 	if (!entry) return false;
-	await access.bound(tokenHash, entry.state === 'online');
+	await access.purchaseOpened(tokenHash, entry.state === 'online');
 	return true;
 }
 
@@ -41,5 +41,5 @@ export async function moveToPurchase(
 	toToken: string
 ): Promise<void> {
 	await database.transact((trx) => store.moveToPurchase(trx, sha256(fromToken), sha256(toToken)));
-	await access.bound(sha256(toToken), false);
+	await access.purchaseOpened(sha256(toToken), false);
 }

@@ -17,8 +17,8 @@ export type { PurchaseAt, PurchaseDevice } from './purchase-device.ts';
 
 /** Calls to access/, which identifies a purchase by the SHA-256 of its token. */
 interface CaptiveSessionAccess {
-	/** @param isIn the gateway reports that the device is already online */
-	bound(tokenHash: string, isIn: boolean): Promise<void>;
+	/** @param isOnline the gateway reports that the device is already online */
+	purchaseOpened(tokenHash: string, isOnline: boolean): Promise<void>;
 	/** For gateways that control devices. Returns null if nothing is known. */
 	stateOf(tokenHash: string, device: { gatewayId: number; mac: string | null }): Promise<DeviceState | null>;
 	move(tokenHash: string): Promise<boolean>;

@@ -15,7 +15,7 @@ import { grantsDevices, signsInItself, targetsAt } from './targets.ts';
  * because the gateway that sent the device may have lost it.
  * @param isOnline the gateway reports the device as online, so the captive session has no sign-in data
  */
-export async function deviceCame(
+export async function letInDevice(
 	context: AccessContext,
 	trx: Tx,
 	pass: PassRow,
