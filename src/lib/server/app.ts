@@ -41,6 +41,7 @@ import { createPersonalData } from './personal-data/personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
 import { REFUND_JOB } from './billing/context.ts';
+import { createOperatorLimit } from './billing/operators/concurrency-limit.ts';
 import { createPayments } from './billing/payments/payments.ts';
 import { createQuota } from './portal/quota.ts';
 import { createMapRouters } from './map/map-routers.ts';
@@ -203,7 +204,9 @@ function createSales(base: Base, operators: Operators) {
 	const sessions = createSessions({ ...base, events, routers, operators, passes, provisioning });
 	const changes = createChanges();
 	const reviews = createReviews(base);
-	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
+	const operatorLimit = createOperatorLimit(clock);
+	const money = { ...base, events, sessions, routers, operators, operatorLimit, changes, reviews };
+	const payments = createPayments(money);
 	const earnings = createEarnings(base);
 	const offers = createOffers({ ...base, operators, routers, gateways });
 	const sold = { sessions, changes, reviews, payments, events, earnings };
@@ -216,7 +219,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	const captiveSessions: CaptiveSessions = createCaptiveSessions({
 		...base,
 		access: {
-			bound: (tokenHash, isOnline) => access.purchaseOpened(tokenHash, isOnline),
+			purchaseOpened: (tokenHash, isOnline) => access.purchaseOpened(tokenHash, isOnline),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
 			move: (tokenHash) => access.move(tokenHash),
 			isVerified: (gateway) => sales.routers.verifiedBy(gateway)

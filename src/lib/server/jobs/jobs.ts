@@ -31,8 +31,8 @@ export type JobHandler = (subjectId: number, signal: AbortSignal) => Promise<num
 /** Another process takes over within ten seconds, its next tick included. Three lost heartbeats cost no lease. */
 const LEASE_MS = 8_000;
 const HEARTBEAT_MS = 2_000;
-/** Jobs without a group, per process. */
-const MAX_UNGROUPED = 16;
+/** Jobs without a group, per process; most of them only wait for a network. */
+const MAX_UNGROUPED = 64;
 /** Longest sleep between ticks: other processes add work, and tests move the clock. */
 const MAX_SLEEP_MS = 250;
 /** Records further in the future mean that the machine's clock was set back. */

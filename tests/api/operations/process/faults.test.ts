@@ -19,6 +19,8 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const LOOK_MS = 300;
+/** The default. */
+const OPERATOR_TIMEOUT_MS = 20_000;
 
 interface Setup {
 	fixture: Fixture;
@@ -127,6 +129,26 @@ describe.each(DATABASES)('on %s', (database) => {
 			await setup().expectNothingLost();
 		}
 	);
+
+	it('an operator hangs with forty payments: who pays with another operator gets the time at once', async () => {
+		const { start, simulator, fixture } = setup();
+		simulator.outage('hang');
+		const hanging = await Promise.all(Array.from({ length: 40 }, () => start()));
+		const session = await fixture.api.createSession({ payment_method: 'sandbox' });
+		const from = performance.now();
+		await fixture.api.pay(session);
+		await eventually('the session runs', async () => {
+			return (await fixture.api.getSession(session.id)).status === 'active';
+		});
+		expect(performance.now() - from).toBeLessThan(OPERATOR_TIMEOUT_MS / 2);
+		simulator.outage(null);
+		for (const { session: one } of hanging) {
+			await eventually(`session ${one.id} runs`, async () => {
+				await setup().advance(5 * SECOND);
+				return (await fixture.api.getSession(one.id)).status === 'active';
+			});
+		}
+	});
 
 	it.each([false, true])(
 		'the clock is set back one hour (restarted: %s): payments go on, and paid time is neither cut nor given twice',

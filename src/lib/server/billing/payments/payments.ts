@@ -35,7 +35,7 @@ export function createPayments(context: BillingContext) {
 		decide: bind(decide),
 		checkStatement: bind(checkStatement),
 		/** True if the operator of a payment supports refunds. */
-		async canBeRefunded(queries: Queries, id: number): Promise<boolean> {
+		async operatorRefunds(queries: Queries, id: number): Promise<boolean> {
 			const { operator } = await store.findOrThrow(queries, id);
 			return context.operators.find(operator)?.refund !== undefined;
 		},

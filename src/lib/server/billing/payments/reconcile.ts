@@ -37,6 +37,12 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 		await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'uncertain' });
 	}
 
+	return context.operatorLimit.run(payment.operator, () => reconcileNow(context, payment));
+}
+
+async function reconcileNow(context: BillingContext, payment: store.PaymentRow): Promise<number | null> {
+	const { database, clock } = context;
+	const { id } = payment;
 	const outcome = await ask(context, payment);
 	await keepAnswer(context, payment, 'status', outcome);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {

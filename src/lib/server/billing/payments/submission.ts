@@ -40,6 +40,16 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 		return null;
 	}
 
+	return context.operatorLimit.run(payment.operator, () => submitNow(context, payment, session.duration));
+}
+
+async function submitNow(
+	context: BillingContext,
+	payment: store.PaymentRow,
+	duration: string
+): Promise<number | null> {
+	const { database, clock } = context;
+	const { id } = payment;
 	// After a pause of this process, another may have failed the payment, and nobody would ask for its result.
 	const sentAt = clock.now();
 	const sending = await store.changeSubmit(
@@ -49,7 +59,7 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 	);
 	if (!sending) return null;
 
-	const outcome = await send(context, payment, session.duration);
+	const outcome = await send(context, payment, duration);
 	await keepAnswer(context, payment, 'submit', outcome);
 	switch (outcome.kind) {
 		case 'accepted':

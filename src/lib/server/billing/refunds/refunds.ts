@@ -42,6 +42,12 @@ export async function refundPayment(context: BillingContext, refundId: number): 
 		await finish(context, subject, 'failed', 'refund_not_supported');
 		return null;
 	}
+	return context.operatorLimit.run(payment.operator, () => refundNow(context, subject));
+}
+
+async function refundNow(context: BillingContext, subject: Subject): Promise<number | null> {
+	const { database } = context;
+	const { refund, payment, adapter } = subject;
 	if (refund.submit_state !== 'created') return read(context, subject);
 	const { provider_reference: transaction } = payment;
 	const other =
