@@ -16,7 +16,7 @@ const BAD_FIELDS = [
 	['amount', 0, 'out_of_range'],
 	['amount', -500, 'out_of_range'],
 	['amount', 500.5, 'invalid_format'],
-	['amount', 1e13, 'invalid_format'],
+	['amount', 1e13, 'out_of_range'],
 	['phone', undefined, 'required'],
 	['phone', 256772123456, 'invalid_type'],
 	['phone', '', 'invalid_format'],

@@ -1,4 +1,4 @@
-import { toMajor, toMinor } from '#lib/domain/money.ts';
+import { MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { PaymentBody, PaymentStartBody } from '#lib/server/api/contract/schemas.ts';
 import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
 import { retryUniqueViolation } from '#lib/server/db/first.ts';
@@ -36,8 +36,10 @@ export async function startPayment(
 ): Promise<PaymentBody> {
 	const { config, turns } = context;
 	if (toMinor(order.amount, config.currency) === null) {
-		const detail = `Use a positive amount of ${config.currency} without superfluous decimals.`;
-		throw validationFailed([{ in: 'body', pointer: '/amount', code: 'invalid_format', detail }]);
+		const most = toMajor(MAX_AMOUNT_MINOR, config.currency);
+		const code = order.amount > most ? 'out_of_range' : 'invalid_format';
+		const detail = `Use a positive amount of at most ${config.currency} ${most} without superfluous decimals.`;
+		throw validationFailed([{ in: 'body', pointer: '/amount', code, detail }]);
 	}
 	const network = hashNetwork(context, address);
 	return inTurn(turns, network, async () => {
