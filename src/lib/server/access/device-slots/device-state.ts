@@ -1,6 +1,6 @@
 import type { AccessContext } from '../provisioning/context.ts';
 import { passesOfPurchase } from '../provisioning/devices.ts';
-import { isWanted, openGrantsOf } from '../provisioning/grants/store.ts';
+import { isWanted, openGrantsOf, otherMacs } from '../provisioning/grants/store.ts';
 import { isConnected } from './connection-store.ts';
 import { hasRoom, REPORT_LIFETIME_MS } from './device-slots.ts';
 
@@ -25,7 +25,7 @@ export async function deviceState(
 	const wanted = (await openGrantsOf(queries, passId)).filter((one) => one.mac !== null && isWanted(one));
 	const own = wanted.find((grant) => grant.mac === mac && grant.gateway_id === gatewayId);
 	if (!own) {
-		if (wanted.length >= maxDevices) return 'no-free-slot';
+		if (otherMacs(wanted, mac).size >= maxDevices) return 'no-free-slot';
 		// Without room, a sign-in is refused. A phone with a new MAC address is another device.
 		return (await hasRoom(queries, { passId, mac, maxDevices }, now)) ? null : 'no-free-slot';
 	}

@@ -38,8 +38,7 @@ export async function letInDevice(
 	if (own && (isOnline || own.captive_session_id === captiveSessionId)) return;
 	// Also for a device with a grant: at openNDS level 4 another device can claim its MAC address.
 	const others = await othersWithSlot(trx, { passId: pass.id, mac }, clock.now());
-	const withoutGrant = others.filter((other) => wanted.every((one) => one.mac !== other));
-	if (wanted.length - (own ? 1 : 0) + withoutGrant.length >= pass.max_devices) return;
+	if (new Set([...store.otherMacs(wanted, mac), ...others]).size >= pass.max_devices) return;
 	// Otherwise a gateway without grants may have let a device in.
 	const needGrants = brought.every((one) => grantsDevices(targets, one.gateway_id));
 	if (needGrants && isAsBefore(gatewayId, targets, pass) && !(await hasBeenIn(trx, pass.id))) {

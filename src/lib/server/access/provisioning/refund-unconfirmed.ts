@@ -1,6 +1,5 @@
 import type { SessionRow } from '#lib/server/billing/sessions/sessions.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { allSlots, type SlotRow } from '../device-slots/store.ts';
 import { ACTIVATION_TIMEOUT_MS, SAME_END_MS } from '../job-kinds.ts';
 import type { AccessContext } from './context.ts';
@@ -79,11 +78,9 @@ async function isKnown(context: AccessContext, trx: Tx, time: PaidTime): Promise
 	// first time may have begun anywhere.
 	const isAnywhere = startsAt === passStart || atOwn.length === 0;
 	const polling = gateways.filter(({ mode }) => mode === 'poll').map(({ id }) => id);
-	const isLearnt = (grant: store.GrantRow) =>
-		isAnywhere || atOwn.includes(grant)
-			? hasLearnt(grant, gateways, time)
-			: polling.includes(grant.gateway_id) && isConfirmed(grant, time);
-	if (grants.some(isLearnt)) return true;
+	const counts = (grant: store.GrantRow) =>
+		isAnywhere || atOwn.includes(grant) || polling.includes(grant.gateway_id);
+	if (grants.some((grant) => counts(grant) && isConfirmed(grant, time))) return true;
 	// A device may be, or have been, online at a gateway without grants. If that sends no reports, the sign-in counts.
 	const lastSign = (slot: SlotRow) => (slot.expected_until === null ? slot.reported_at : slot.bound_at);
 	return (await allSlots(trx, passId)).some((slot) => lastSign(slot) > startsAt);
@@ -91,16 +88,3 @@ async function isKnown(context: AccessContext, trx: Tx, time: PaidTime): Promise
 
 const isConfirmed = ({ confirmed_end_at: at }: store.GrantRow, { expiresAt }: Pick<PaidTime, 'expiresAt'>) =>
 	(at ?? 0) >= expiresAt - SAME_END_MS;
-
-/** A polling gateway confirms only devices that come in, so for one that is in, a fetch after the start counts too. */
-function hasLearnt(
-	grant: store.GrantRow,
-	gateways: readonly RegisteredGateway[],
-	{ startsAt, expiresAt }: PaidTime
-): boolean {
-	const { confirmed_end_at: confirmed, requested_end_at: requested, updated_at: requestedAt } = grant;
-	if (isConfirmed(grant, { expiresAt })) return true;
-	const gateway = gateways.find(({ id }) => id === grant.gateway_id);
-	const isFetched = gateway?.mode === 'poll' && confirmed !== null && requestedAt > startsAt;
-	return isFetched && (requested ?? 0) >= expiresAt - SAME_END_MS;
-}

@@ -130,5 +130,9 @@ export async function hasMovedIn(
 	);
 }
 
+/** Devices other than this one. A device that roams has a grant at each gateway. */
+export const otherMacs = (grants: readonly GrantRow[], mac: string): Set<string> =>
+	new Set(grants.flatMap((grant) => (grant.mac === null || grant.mac === mac ? [] : [grant.mac])));
+
 export const isWanted = ({ released_at: releasedAt, state }: GrantRow): boolean =>
 	releasedAt === null && state !== 'revoking';
