@@ -65,7 +65,7 @@ describe('openNDS', () => {
 		expect(await settings()).toEqual({ level: 1 });
 		const before = await owner.get(page);
 		expect(before.text).toContain('Waiting for the router.');
-		expect(before.html).toMatch(/<noscript><meta http-equiv="refresh" content="10"/);
+		expect(before.html).toContain('data-refresh="10"');
 		expect(alertOf(await owner.post(`${page}?/test`))).toContain('has not contacted Airtill yet');
 
 		// The script is what the router runs.
@@ -196,10 +196,18 @@ it.each([OPENNDS, mikrotik, unifi])(
 	}
 );
 
-it('takes five gateways for a router', async () => {
-	for (let count = 0; count < 5; count += 1) await added(OPENNDS);
+it('takes five gateways for a router, and another one after one is removed', async () => {
+	const page = await added(OPENNDS);
+	for (let count = 1; count < 5; count += 1) await added(OPENNDS);
 	expect(alertOf(await add(OPENNDS))).toBe('A router can have 5 gateways.');
 	expect(await rows()).toHaveLength(5);
+	const removed = await owner.post(`${page}?/remove`);
+	expect(removed.text).toContain('The gateway was removed.');
+	expect(await rows()).toHaveLength(4);
+	expect((await audit()).at(-1)).toMatchObject({
+		...{ action: 'gateway.removed', actor: `account ${owner.accountId}` }
+	});
+	await added(OPENNDS);
 });
 
 describe('what Airtill would call or run', () => {

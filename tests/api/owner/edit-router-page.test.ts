@@ -57,6 +57,15 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await entries()).toHaveLength(1);
 		});
 
+		it('gives a new name of the network to those who are paid, with the code that joins it', async () => {
+			const { session } = await fixture().buy({ router_id: router });
+			await owner.post(path(), FIELDS);
+			expect(await fixture().api.getSession(session.id)).toMatchObject({
+				...{ status: 'active', ssid: 'OWINO' },
+				access: { qr: expect.stringContaining('S:OWINO;') }
+			});
+		});
+
 		it.each<[string, Partial<typeof FIELDS>, string]>([
 			['an empty name', { name: ' ' }, 'Enter a name.'],
 			['a long name', { name: 'x'.repeat(121) }, 'Use at most 120 characters.'],

@@ -211,6 +211,15 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			await unifi.stop();
 		});
 
+		it('it can be ended, by a form that is sent twice', async () => {
+			const { id, page } = await ended();
+			await owner.post(pathOf(id), orderOf('30m'));
+			const forms = [1, 2].map(() => owner.post(`/owner/help/${id}/end`, { note: NOTE }));
+			for (const { status } of await Promise.all(forms)) expect(status).toBe(200);
+			expect((await signIn(id)).status).toBe(401);
+			expect(await shown(page)).toMatch(/<h1[^>]*>Your time has ended/);
+		});
+
 		it('a refund ends it', async () => {
 			const { id } = await ended();
 			await owner.post(pathOf(id), orderOf('30m'));

@@ -58,14 +58,15 @@ const EXPECTED: Readonly<Record<string, { page?: string } & Readonly<Record<stri
 	'routers/[router]/price': { page: MANAGERS, default: [MANAGERS, 303, { price: '600', from: '500' }] },
 	'routers/[router]/sales': { page: MANAGERS, default: [MANAGERS, 303, { do: 'reopen' }] },
 	'routers/[router]/gateway': { page: MANAGERS, default: [OWNER, 303, OPENNDS] },
+	'routers/[router]/gateway/[gateway]/file': { default: [OWNER, 400, { file: 'none' }] },
 	'routers/[router]/gateway/[gateway]': {
 		page: MANAGERS,
 		test: [MANAGERS, 200, {}],
 		config: [OWNER, 200, {}],
 		change: [OWNER, 303, { loginHost: '192.168.1.2' }],
-		rotate: [OWNER, 303, {}]
+		rotate: [OWNER, 303, {}],
+		remove: [OWNER, 303, {}]
 	},
-	'routers/[router]/gateway/[gateway]/file': { default: [OWNER, 400, { file: 'none' }] },
 	alerts: { page: OWNER, default: [OWNER, 303, { do: 'remove', channel: 'email' }] },
 	staff: {
 		page: OWNER,

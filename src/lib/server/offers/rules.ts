@@ -94,7 +94,7 @@ function devicesProblem(
 }
 
 const NO_LIMITS_YET =
-	'holds limits only with openNDS 10 or newer, after its BinAuth script has asked: install the script of "gateways config".';
+	'holds limits only with openNDS 10 or newer, after its BinAuth script has asked: install the script of its configuration.';
 
 /** With EAP, FreeRADIUS sends the gateway only the end of a pass. RouterOS may not support Disconnect-Requests for it. */
 function eapProblem(

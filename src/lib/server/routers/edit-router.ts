@@ -92,7 +92,7 @@ async function addedBefore(
 }
 
 /**
- * Changes the given fields. Orders keep what was agreed.
+ * Changes the given fields. Orders keep the agreed price.
  * @returns the names of the changed fields
  * @throws AppError `router_not_found`
  * @throws InputError with every wrong field

@@ -44,7 +44,8 @@ async function endOrCancel(context: SessionsContext, trx: Tx, row: SessionRow, r
 }
 
 /**
- * Ends the running time of a session at a router of this owner, and the time that follows it in its pass. Refunds nothing.
+ * Ends the running time of a session at a router of this owner, also extra time after its end, and the time that follows
+ * it in its pass. Refunds nothing.
  * @returns false if no time runs; then nothing changes
  * @throws AppError `session_not_found`, also for a session at another owner's router
  */
@@ -56,15 +57,18 @@ export const endForOwner = (
 ): Promise<boolean> =>
 	context.database.transact(async (trx) => {
 		const row = await sessionAtOwner(context, trx, accountId, id);
-		const ended = row.status === 'active' && (await endTime(context, trx, row, 'admin_ended'));
-		if (!ended) return false;
+		const isActive = row.status === 'active';
+		const until = isActive ? row.expires_at : await extraTimeEnd(context, trx, row);
+		if (until === null) return false;
+		if (isActive) await endTime(context, trx, row, 'admin_ended');
+		else await endExtraTime(context, trx, row);
 		await context.audit.record(trx, {
 			actor: by,
 			action: 'session.ended',
 			paymentId: row.payment_id,
 			reason: note,
-			before: { session: id, status: 'active', expires_at: row.expires_at },
-			after: { session: id, status: 'ended', expires_at: ended.ended_at }
+			before: { session: id, expires_at: until },
+			after: { session: id, expires_at: context.clock.now() }
 		});
 		return true;
 	});

@@ -75,7 +75,8 @@ async function withPassword(
 	pass: PassRow
 ): Promise<SessionBody> {
 	const router = await routers.findOrThrow(database.db, row.router_id);
-	return sessionBody(row, pass, clock.now(), {
+	// The network's name may have changed since the order.
+	return sessionBody({ ...row, ssid: router.ssid }, pass, clock.now(), {
 		password: passes.passwordOf(pass),
 		security: router.security,
 		networkPassword: routers.networkPassword(router)

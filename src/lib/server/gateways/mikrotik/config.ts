@@ -53,7 +53,7 @@ function steps(site: ConfigSite, isRest: boolean): string {
 					'   installation: /ip service set www-ssl disabled=no certificate=NAME address=ADDRESS'
 				]
 			: ['4. Set up the RADIUS server with the other parts.']),
-		'5. Buy an hour with a phone on that Wi-Fi, then run: airtill gateways test NAME'
+		'5. Open the router for sale, and buy an hour with a phone on that Wi-Fi.'
 	].join('\n');
 }
 

@@ -88,6 +88,12 @@ export function ownerGateways(context: GatewaySetupContext) {
 			};
 			return gateways.rotate(id, rotation, (trx) => record(trx, author, 'rotated', gateway));
 		},
+		/** @throws InputError while passes have access there, or if an offer needs it */
+		remove: (gateway: RegisteredGateway, author: Author) =>
+			access.remove(gateway, {
+				isForced: false,
+				apply: (trx) => record(trx, author, 'removed', gateway)
+			}),
 		/** Returns the configuration with its secrets, and records who saw it. */
 		async configOf(
 			gateway: RegisteredGateway,
@@ -102,7 +108,9 @@ export function ownerGateways(context: GatewaySetupContext) {
 		/** One test of a gateway at a time. */
 		async test(gateway: RegisteredGateway): Promise<{ result: TestResult; problems: readonly string[] }> {
 			if (gateway.mode !== 'push') {
-				return { result: gateway.seenAt === null ? 'unseen' : 'seen', problems: [] };
+				const { seenAt, unresponsiveSince } = gateway;
+				if (seenAt === null) return { result: 'unseen', problems: [] };
+				return { result: unresponsiveSince === null ? 'seen' : 'unreachable', problems: [] };
 			}
 			if (testing.has(gateway.id)) return { result: 'busy', problems: [] };
 			testing.add(gateway.id);

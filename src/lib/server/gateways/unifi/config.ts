@@ -21,13 +21,13 @@ export function unifiConfig({ settings }: GatewayFacts, site: ConfigSite): Confi
 			? ['Airtill does not connect devices there (--external-access): check that the other system does.']
 			: [
 					'Control Plane > Integrations: create an API key as an administrator of this site. Airtill uses the registered key ' +
-						`at ${settings.api}; to change it: airtill gateways rotate ${site.gateway.name} --api-key-file FILE.`,
+						`at ${settings.api}.`,
 					'Check that guests stay offline while the console is down: a UniFi gateway that runs on its own (SELFRUN) may ' +
 						'connect them unpaid. Switch on "Block access when the console is offline" if there is such a setting.'
 				]),
 		'Networks > DHCP: set no custom option 114 (RFC 8910). The API identifies a device by its IP address, and all ' +
 			'devices of the site share one: a phone would show "sign in" for ever.',
-		`Buy an hour with a phone on that Wi-Fi, then run: airtill gateways test ${site.gateway.name}`
+		'Open the router for sale, and buy an hour with a phone on that Wi-Fi.'
 	];
 	return [
 		{

@@ -12,7 +12,7 @@ const ofOwner = (queries: Queries, accountId: number) =>
 		.selectFrom('sessions')
 		.innerJoin('routers', 'routers.id', 'sessions.router_id')
 		.selectAll('sessions')
-		.select('routers.name as router_name')
+		.select(['routers.name as router_name', 'routers.ssid as router_ssid', 'routers.unresponsive_since'])
 		.where('routers.owner_account_id', '=', accountId);
 
 /** Ways to identify a purchase; it matches if any of them does. */

@@ -48,7 +48,7 @@ export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, reado
 	'routers/[router]/gateway': { page: MANAGERS, default: OWNER },
 	'routers/[router]/gateway/[gateway]': {
 		...{ page: MANAGERS, test: MANAGERS },
-		...{ config: OWNER, change: OWNER, rotate: OWNER }
+		...{ config: OWNER, change: OWNER, rotate: OWNER, remove: OWNER }
 	},
 	'routers/[router]/gateway/[gateway]/file': { default: OWNER },
 	alerts: { page: OWNER, default: OWNER },

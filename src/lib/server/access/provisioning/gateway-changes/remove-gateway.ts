@@ -1,4 +1,5 @@
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import type { Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import type { AccessContext } from '../context.ts';
 import { applyGrant } from '../grants/apply-grant.ts';
@@ -19,12 +20,13 @@ const MAX_LEFT = 3;
 /**
  * Deletes a gateway. If Airtill controls it, it stays while passes have access there: nobody could end that later, and
  * their buyers have paid for it. By force, it is deleted all the same, and its devices are disconnected if it answers.
+ * @param apply writes in the transaction of the removal
  * @throws InputError if devices have access there, or if its router sells a limit that only this gateway holds
  */
 export async function removeGateway(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	{ isForced }: { isForced: boolean }
+	{ isForced, apply }: { isForced: boolean; apply?(trx: Tx): Promise<void> }
 ): Promise<Removal> {
 	const { database, gateways, offers } = context;
 	const removal = { gateway: { before: gateway, after: null } };
@@ -42,6 +44,7 @@ export async function removeGateway(
 		const connected = isControlled ? 0 : await gatewayStore.countConnectedAt(trx, gateway.id);
 		await gateways.remove(trx, gateway);
 		await offers.checkHeld(trx, gateway.routerId, removal);
+		await apply?.(trx);
 		const left = open.filter((id) => !disconnected.has(id)).length + connected;
 		return { disconnected: disconnected.size, left };
 	});

@@ -54,7 +54,7 @@ export async function gatewayPage(event: Event) {
 		portal: kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`,
 		seen: seenAt === null ? null : m.usage_last_response({ time: moment(seenAt, config.reportTimezone) }),
 		/** The page then renews itself. */
-		isWaiting: state !== 'responding',
+		isWaiting: state !== 'responding' && gateway.mode !== 'external',
 		kind: gatewaySetup.owner.isOwn(gateway) ? ownKindOf(kind) : null,
 		entry: gatewaySetup.owner.inputOf(gateway),
 		done: doneTexts[event.url.searchParams.get('done') ?? '']?.() ?? null
@@ -110,6 +110,17 @@ export async function rotateGateway(event: Event) {
 		return fail(400, { rotate: m.owner_gateway_bad_key() });
 	}
 	return done(event, 'rotated');
+}
+
+export async function removeGateway(event: Event) {
+	const { gateway, author, service } = await ownGateway(event);
+	try {
+		await service.remove(gateway, author);
+	} catch (refused) {
+		if (!(refused instanceof InputError)) throw refused;
+		return fail(409, { remove: m.owner_gateway_in_use() });
+	}
+	redirect(303, link(`/owner/routers/${gateway.routerId}?done=gateway`));
 }
 
 const TEST_TEXTS: Record<TestResult, () => string> = {

@@ -45,6 +45,12 @@ interface HelpAction {
 }
 
 const isActive = ({ session }: PurchaseFacts) => session.status === 'active';
+const runs = (facts: PurchaseFacts) => isActive(facts) || facts.extraUntil !== null;
+
+/** A person of the venue has ended the time, or the extra time after it. */
+const wasEnded = ({ session: { status, status_reason: reason }, extraTime, extraUntil }: PurchaseFacts) =>
+	(status === 'ended' && reason === 'admin_ended') ||
+	(status === 'expired' && extraTime.length > 0 && extraUntil === null);
 
 /** The time has ended, and extra time can follow: the buyer's page shows the new password. */
 const mayGoOn = ({ session: { status, ended_at: endedAt }, payment, hasPage, now }: PurchaseFacts) =>
@@ -76,8 +82,7 @@ const extend: HelpAction = {
 	title: m.help_extend_title,
 	text(facts) {
 		const text = m.help_extend_text({ max: formatDuration(`${MAX_EXTRA_MINUTES_PER_DAY / 60}h`) });
-		const runs = isActive(facts) || facts.extraUntil !== null;
-		return runs ? text : `${m.help_extend_again()} ${text}`;
+		return runs(facts) ? text : `${m.help_extend_again()} ${text}`;
 	},
 	button: m.help_extend,
 	durations: EXTRA_TIMES,
@@ -102,10 +107,7 @@ const move: HelpAction = {
 	title: m.help_move_title,
 	text: m.help_move_text,
 	button: m.help_move,
-	isPossible: (facts) =>
-		(isActive(facts) || facts.extraUntil !== null) &&
-		facts.hasPage &&
-		endsByItself(facts.session.access_kind),
+	isPossible: (facts) => runs(facts) && facts.hasPage && endsByItself(facts.session.access_kind),
 	async run({ app, accountId, by, note }, id) {
 		const result = await app.help.moveDevice(accountId, id, { by, note });
 		if (result === 'moved' || result === 'unchanged') return 'done';
@@ -117,14 +119,14 @@ const move: HelpAction = {
 const refund: HelpAction = {
 	link: m.help_refund,
 	title: m.help_refund_title,
-	text: ({ session, payment }) => {
+	text: ({ session, payment, extraUntil }) => {
 		if (!payment) return '';
 		const { settled_minor: taken, settled_currency: currency } = payment;
 		const words = {
 			money: formatMinor(taken ?? payment.amount_minor, currency ?? payment.currency),
 			phone: apart(maskPhone(payment.phone))
 		};
-		if (session.status !== 'active') return m.help_refund_text_over(words);
+		if (session.status !== 'active' && extraUntil === null) return m.help_refund_text_over(words);
 		return endsByItself(session.access_kind) ? m.help_refund_text(words) : m.help_refund_text_shared(words);
 	},
 	button: m.help_refund,
@@ -144,12 +146,11 @@ const end: HelpAction = {
 	text: ({ session }) => (endsByItself(session.access_kind) ? m.help_end_text() : m.help_end_text_shared()),
 	button: m.purchase_end_button,
 	isDangerous: true,
-	isPossible: isActive,
+	isPossible: runs,
 	async run({ app, accountId, by, note }, id) {
 		await app.sessions.endForOwner(accountId, id, { by, note });
-		const session = (await app.help.read(accountId, id))?.session;
-		const isEnded = session?.status === 'ended' && session.status_reason === 'admin_ended';
-		return isEnded ? 'done' : { refusal: m.help_end_nothing() };
+		const after = await app.help.read(accountId, id);
+		return after && wasEnded(after) ? 'done' : { refusal: m.help_end_nothing() };
 	},
 	done: m.help_at_ended
 };

@@ -27,14 +27,16 @@ export async function purchasePage(
 	if (!facts) error(404, m.help_not_found());
 	const { reportTimezone: timeZone } = app.config;
 	const { session, payment, now, activatingUntil, isConnected } = facts;
+	const { unresponsive_since: silentSince } = session;
 	return {
 		...summaryOf(facts, timeZone),
 		customerSees: buyersText(facts, timeZone),
 		advice: adviceFor(helpState(facts), {
 			isConnected,
-			ssid: apart(session.ssid),
+			ssid: apart(session.router_ssid),
 			address: apart(`${url.host}${link('/resume')}`),
 			number: String(payment?.id ?? ''),
+			silentSince: silentSince === null ? null : moment(silentSince, timeZone),
 			time: moment(activatingUntil ?? now, timeZone)
 		}),
 		actions: [...HELP_ACTIONS].flatMap(([name, action]) =>
@@ -52,8 +54,9 @@ export async function purchasePage(
 }
 
 /** Explains who can refund if this person cannot. */
-function refundNote({ payment, isRefundable }: PurchaseFacts, mayRefund: boolean): string | null {
-	if (payment?.status !== 'success') return null;
+function refundNote({ session, payment, isRefundable }: PurchaseFacts, mayRefund: boolean): string | null {
+	// Time that still waits for a gateway is refunded automatically.
+	if (payment?.status !== 'success' || session.status === 'activating') return null;
 	if (!isRefundable) return m.help_refund_who({ number: String(payment.id) });
 	return mayRefund ? null : m.staff_ask_refund();
 }
@@ -76,7 +79,7 @@ function buyersText({ session, payment, extraUntil, now }: PurchaseFacts, timeZo
 			taken: formatMinor(payment?.settled_minor ?? amount_minor, payment?.settled_currency ?? currency),
 			number: maskPhone((payment ?? session).phone),
 			network: methodName(session.payment_method),
-			ssid: apart(session.ssid),
+			ssid: apart(session.router_ssid),
 			until: end === null ? null : momentText(new Date(end), new Date(now), timeZone),
 			data: null,
 			code: ''

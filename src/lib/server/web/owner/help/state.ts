@@ -59,16 +59,28 @@ export function stateMark(state: HelpState): { label: string; tone: Tone | null 
 /** Says what the person at the counter should do. */
 export function adviceFor(
 	state: HelpState,
-	words: { isConnected: boolean; ssid: string; address: string; number: string; time: string }
+	words: {
+		isConnected: boolean;
+		/** When the router last responded, if it does not now. */
+		silentSince: string | null;
+		ssid: string;
+		address: string;
+		number: string;
+		time: string;
+	}
 ): string {
-	const { ssid, address, number, time } = words;
+	const { silentSince, ssid, address, number, time } = words;
 	const advice: Record<HelpState, () => string> = {
 		waiting: m.help_do_waiting,
 		unknown: m.help_do_unknown,
 		unpaid: m.help_do_unpaid,
 		paid: () => m.help_do_paid({ time }),
-		active: () =>
-			words.isConnected ? m.help_do_connected({ address }) : m.help_do_not_connected({ ssid, address }),
+		active() {
+			if (silentSince !== null) return m.usage_not_sold({ time: silentSince });
+			return words.isConnected
+				? m.help_do_connected({ address })
+				: m.help_do_not_connected({ ssid, address });
+		},
 		ended: m.help_do_ended,
 		refunding: m.help_do_refunding,
 		refunded: m.help_do_refunded,

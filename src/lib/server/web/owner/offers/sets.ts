@@ -68,14 +68,14 @@ export function draftWithSet(
 	return { ...draft, rows };
 }
 
-/** Lists the sets for a router without offers. `lines` is null if its gateways cannot hold the limits of a set. */
+/** Lists the sets that a router without offers can sell. */
 export async function setsOf(
 	{ offers }: App,
 	{ actor }: OwnerVisitor,
 	draft: OffersDraft,
 	router: OwnedRouter
 ) {
-	return Promise.all(
+	const sets = await Promise.all(
 		Object.entries(SETS).map(async ([name, { title }]) => {
 			const { rows } = draftWithSet(draft, name, router);
 			const list = offersOfCells(cellsOfDraft({ ...draft, rows }).cells, { hourly: draft.hourly });
@@ -85,8 +85,9 @@ export async function setsOf(
 				return { name, title: title(), lines };
 			} catch (problem) {
 				if (!(problem instanceof AppError)) throw problem;
-				return { name, title: title(), lines: null };
+				return null;
 			}
 		})
 	);
+	return sets.filter((set) => set !== null);
 }

@@ -13,7 +13,8 @@ function doneText(done: string | null, price: string, sells: boolean): string | 
 		access: m.owner_access_done,
 		edit: m.owner_router_done,
 		sales: sells ? m.owner_router_sells : m.owner_router_done,
-		new: m.owner_new_done
+		new: m.owner_new_done,
+		gateway: m.owner_gateway_removed
 	};
 	return texts[done ?? '']?.() ?? null;
 }

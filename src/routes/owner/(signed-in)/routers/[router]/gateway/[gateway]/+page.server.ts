@@ -2,6 +2,7 @@ import {
 	changeGateway,
 	configParts,
 	gatewayPage,
+	removeGateway,
 	rotateGateway,
 	testGateway
 } from '#lib/server/web/owner/gateway/gateway-page.ts';
@@ -14,5 +15,6 @@ export const actions: Actions = {
 	config: async (event) => ({ parts: await configParts(event) }),
 	test: testGateway,
 	change: changeGateway,
-	rotate: rotateGateway
+	rotate: rotateGateway,
+	remove: removeGateway
 };
