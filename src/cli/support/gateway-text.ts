@@ -1,8 +1,7 @@
 import type { Config } from '#lib/server/config/config.ts';
 import { portalAddress } from '#lib/server/gateways/captive-sessions/portal-address.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { levelProblem } from '#lib/server/gateways/opennds/level.ts';
+import { levelProblem, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 
 export function gatewayAddresses(gateway: RegisteredGateway, config: Config): string[] {

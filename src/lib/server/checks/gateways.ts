@@ -1,6 +1,5 @@
 import { MINUTE_MS } from '#lib/format/time.ts';
-import type { RegisteredGateway } from '../gateways/gateways.ts';
-import { levelProblem } from '../gateways/opennds/level.ts';
+import { levelProblem, type RegisteredGateway } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
 import type { ChecksContext } from './checks.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
