@@ -48,7 +48,7 @@ function systemd({ databaseUrl, dataDir, port }: Config): string {
 	);
 	return `# /etc/systemd/system/airtill.service
 # useradd --system --home-dir ${folder} --shell /usr/sbin/nologin airtill
-# chown -R airtill: ${[...new Set(folders.map(unitPath))].join(' ')}   (create them first)
+# chown -R airtill: ${[...new Set(folders.map(unitPath)), unitPath('airtill.env')].join(' ')}   (create them first)
 # systemctl daemon-reload && systemctl enable --now airtill
 
 [Unit]

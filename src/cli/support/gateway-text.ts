@@ -1,7 +1,7 @@
 import type { Config } from '#lib/server/config/config.ts';
 import { portalAddress } from '#lib/server/gateways/captive-sessions/portal-address.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { levelProblem, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 
 export function gatewayAddresses(gateway: RegisteredGateway, config: Config): string[] {
@@ -9,10 +9,17 @@ export function gatewayAddresses(gateway: RegisteredGateway, config: Config): st
 	const { name, kind, title, routerId, key, loginHosts, settings } = gateway;
 	const portal = kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`;
 	const api = `${origin}/captive-portal/${key}`;
+	const problem = levelProblem(settings, config.origin);
 	return [
 		`Gateway         ${name} (${title}) on router ${routerId}`,
 		...(loginHosts.length > 0 ? [`Sign-in hosts   ${loginHosts.join(', ')}`] : []),
 		...(settings.level === undefined ? [] : [`Level           fas_secure_enabled ${settings.level}`]),
+		...(problem === null
+			? []
+			: [
+					`                No device reaches the portal: ${problem.what}.`,
+					`                Fix: ${problem.advice}.`
+				]),
 		...(settings.api === undefined ? [] : [`Its API         ${settings.api}`]),
 		...(settings.nas === undefined ? [] : [`RADIUS client   ${settings.nas}`]),
 		...(settings.ndsctl === undefined ? [] : [`ndsctl          ${settings.ndsctl}`]),

@@ -188,6 +188,25 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(code).toBe(0);
 	});
 
+	it.each([
+		['1', ORIGIN, 'use --level 4'],
+		['4', 'http://wifi.example', 'use an https ORIGIN']
+	])(
+		'of openNDS says that no device reaches level %s at %s',
+		async (level, origin, fix) => {
+			const add = ['add', 'nds', '--router', '4', '--kind', 'opennds', '--login-host', '10.2.0.1'];
+			const added = await run([...add, '--level', level], origin);
+			const tested = await run(['test', 'nds'], origin);
+			expect(added.stdout).toMatch(new RegExp(`No device .* level ${level} .* at ${origin}\\.\\n.*${fix}`));
+			expect(tested.stdout).toMatch(new RegExp(`^FAIL level: level ${level} .* at ${origin} - ${fix}`, 'm'));
+			expect(tested.code).toBe(1);
+			const other = origin === ORIGIN ? 'http://wifi.example' : ORIGIN;
+			expect((await run(['test', 'nds'], other)).stdout).not.toContain('level');
+			expect((await run(['remove', 'nds'])).code).toBe(0);
+		},
+		60_000
+	);
+
 	it('says what is wrong, and ends with 1', async () => {
 		const { sql } = fixture();
 		running.unifi?.fail('unauthorised');

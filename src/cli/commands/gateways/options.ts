@@ -28,7 +28,7 @@ export const LOGIN_HELP = [
 export const SETTING_HELP = [
 	'',
 	'  openNDS',
-	'  --level 1|4           fas_secure_enabled; default 1',
+	'  --level 1|4           fas_secure_enabled; default 1, which no device reaches with an https ORIGIN',
 	'  --ndsctl PATH         level 1 on this machine: path of ndsctl, which authorizes and disconnects devices',
 	'',
 	'  RADIUS: mikrotik, coova, hostapd',

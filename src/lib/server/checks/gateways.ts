@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '#lib/format/time.ts';
-import type { RegisteredGateway } from '../gateways/gateways.ts';
+import { levelProblem, type RegisteredGateway } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
 import type { ChecksContext } from './checks.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
@@ -47,6 +47,8 @@ export function* storedFindings(
 		return;
 	}
 	yield* credentials(gateway);
+	const problem = levelProblem(gateway.settings, context.config.origin);
+	if (problem !== null) yield fail('level', problem.what, problem.advice);
 	yield* lately(context, gateway);
 	if (gateway.clockOffsetMs !== null) yield clockFinding(gateway.clockOffsetMs);
 }

@@ -6,7 +6,7 @@ export const LIMITS = {
 	OPERATOR_TIMEOUT_SECONDS: integer(
 		[1, 120],
 		30,
-		'Time limit of one request to a mobile-money operator or SMS provider. After it Airtill asks for the status of a payment; it never sends the payment twice.'
+		'Time limit of one request to a mobile-money operator or SMS provider. After it Airtill asks for the status of a payment, and sends the payment again, under the same reference, only if the operator does not know it.'
 	),
 	RATE_LIMIT_DEFAULT: rate(100, 'API requests per key in 60 seconds, on the default rate plan.'),
 	RATE_LIMIT_ENTERPRISE: rate(1000, 'API requests per key in 60 seconds, on the enterprise rate plan.'),

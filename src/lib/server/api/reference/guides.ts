@@ -21,6 +21,7 @@ const GUIDES = [
 	'routers-and-gateways',
 	'operators',
 	'prices',
+	'owners',
 	'kiosk-and-posters',
 	'languages-and-map',
 	'backup-and-upgrade',

@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { binauthScript } from './binauth-script.ts';
 import { guards } from './firewall-guard.ts';
+import { levelProblem } from './level.ts';
 import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
 import { portalAddress, type PortalAddress } from '../captive-sessions/portal-address.ts';
 
@@ -108,7 +109,6 @@ const uci = (name: string, options: readonly Option[]) =>
 
 function steps(facts: GatewayFacts, site: ConfigSite, portal: PortalAddress): string {
 	const level = facts.settings.level ?? 1;
-	const https = portal.protocol === 'https:';
 	const lines = [
 		'- Firewall guard: if openNDS stops or cannot set its rules, a router that forwards connects every device unpaid.',
 		'  Install the guard above where the firewall starts; then such a device has no internet.',
@@ -135,14 +135,9 @@ function steps(facts: GatewayFacts, site: ConfigSite, portal: PortalAddress): st
 	if (site.origin === null) {
 		lines.unshift(`- Replace ${UNKNOWN.machine} with the address of this machine, or set ORIGIN.`);
 	}
-	if (level === 1 && https) {
-		lines.unshift(
-			'- Level 1 sends devices by plain http: give this installation an http address (ORIGIN), or use --level 4.'
-		);
-	}
-	if (level === 4 && !https) {
-		lines.unshift('- Level 4 sends devices by https: give this installation an https address (ORIGIN).');
-	}
+	const problem = levelProblem({ level }, portal.origin);
+	if (problem !== null)
+		lines.unshift(`- No device reaches the portal: ${problem.what}.`, `  Fix: ${problem.advice}.`);
 	if (level === 4) {
 		lines.push(
 			'- Level 4: install the BinAuth script. Time starts when it reports a device; without it, every purchase is refunded',
