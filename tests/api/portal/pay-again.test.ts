@@ -125,6 +125,7 @@ describe('other time, bought from the page of a purchase', () => {
 			expect(page.path).toMatch(/^\/splash\//);
 			expect(page.html).not.toContain(first.slice(3));
 			expect(page.text).not.toContain('Have you already paid?');
+			expect(page.html).toContain(`href="/fr${page.path}"`);
 			const second = await buyHourOn(person, page);
 			expect(second).not.toBe(first);
 			await eventually('it leads online', async () => {
@@ -133,6 +134,21 @@ describe('other time, bought from the page of a purchase', () => {
 			});
 		}
 	);
+
+	it('does not repeat why the gateway refused the device before', async () => {
+		const { server } = fixture();
+		const login = 'http://10.5.50.1/login';
+		const { key } = await registerGateway(server, 'mikrotik-chap', { loginHost: '10.5.50.1' });
+		const redirect = { mac: newMac(), ip: '127.0.0.1', 'link-login-only': login, 'chap-id': '\\001' };
+		const enter = (fields: Record<string, string>) =>
+			person.post(`/splash/${key}`, { ...redirect, 'chap-challenge': '\\357\\015', ...fields });
+		const declined = await buyHourOn(person, await enter({}), numberEnding('001'));
+		const refused = await enter({ error: 'uptime limit reached', 'link-orig': server.url + declined });
+		expect(refused.path).toBe(declined);
+		const page = await follow(declined, 'Choose another time');
+		expect(page.path).toMatch(/^\/splash\//);
+		expect(page.text).not.toContain('did not accept this device');
+	});
 
 	it('without a device it leads to the page of the Wi-Fi', async () => {
 		const shop = await person.get(`/r/${ROUTER}`);
