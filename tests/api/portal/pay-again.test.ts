@@ -1,7 +1,11 @@
-/** Paying again for an offer: at its own price, in its own words, also when it is not sold any more. */
+/** Paying again: at the price of its offer, also when that is not sold any more; for the device that bought first. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
+import { connectUniFi, newMac, unifiEntry } from '../../support/gateways/consoles.ts';
+import { registerGateway } from '../../support/gateways/gateways.ts';
+import { ndsEntry, sha256 } from '../../support/gateways/opennds.ts';
 import { browse, fieldValue, type Browsing, type Page } from '../../support/pages/browsing.ts';
+import { buyHourOn } from '../../support/pages/splash.ts';
 import { eventually, useFixture } from '../../support/server/fixture.ts';
 
 const ROUTER = 4;
@@ -75,5 +79,81 @@ describe('a declined payment for an offer', () => {
 		expect(await payments()).toHaveLength(1);
 		await again();
 		expect(await payments()).toEqual([{ amount_minor: 1500 }, { amount_minor: 1500 }]);
+	});
+});
+
+describe('other time, bought from the page of a purchase', () => {
+	const fixture = useFixture({ database: 'sqlite' });
+	let person: Browsing;
+
+	beforeAll(() => {
+		person = browse(fixture().server.url);
+	});
+
+	/** Opens the link with this text, as soon as the page has it. */
+	const follow = (path: string, text: string): Promise<Page> =>
+		eventually(`the link ${text}`, async () => {
+			const { html } = await person.get(path);
+			const [, href] = new RegExp(`<a [^>]*href="([^"]*)"[^>]*>${text}`).exec(html) ?? [];
+			return href ? person.get(new URL(href, `http://localhost${path}`).href.slice(16)) : null;
+		});
+
+	it('UniFi lets in the device of the first purchase', async () => {
+		const unifi = await connectUniFi(fixture());
+		try {
+			const mac = newMac();
+			unifi.join(mac);
+			const declined = await buyHourOn(person, await person.get(unifiEntry(mac)), numberEnding('001'));
+			await buyHourOn(person, await follow(declined, 'Choose another time'));
+			await eventually(`${mac} is in`, async () => unifi.isIn(mac));
+		} finally {
+			await unifi.stop();
+		}
+	});
+
+	it.each([
+		['Choose another time', numberEnding('001')],
+		['Buy again with another number', numberEnding('003')]
+	])(
+		'“%s” sells to the device of that purchase without its token, and does not ask if it has paid',
+		async (text, phone) => {
+			const host = '192.168.8.1';
+			const gateway = await registerGateway(fixture().server, 'opennds', { loginHost: host });
+			const entry = ndsEntry(gateway, { hid: sha256('a token'), mac: newMac() }, host);
+			const first = await buyHourOn(person, await person.get(entry), phone);
+			const page = await follow(first, text);
+			expect(page.path).toMatch(/^\/splash\//);
+			expect(page.html).not.toContain(first.slice(3));
+			expect(page.text).not.toContain('Have you already paid?');
+			expect(page.html).toContain(`href="/fr${page.path}"`);
+			const second = await buyHourOn(person, page);
+			expect(second).not.toBe(first);
+			await eventually('it leads online', async () => {
+				const { html } = await person.get(second);
+				return html.includes(`href="${second}/online"`);
+			});
+		}
+	);
+
+	it('does not repeat why the gateway refused the device before', async () => {
+		const { server } = fixture();
+		const login = 'http://10.5.50.1/login';
+		const { key } = await registerGateway(server, 'mikrotik-chap', { loginHost: '10.5.50.1' });
+		const redirect = { mac: newMac(), ip: '127.0.0.1', 'link-login-only': login, 'chap-id': '\\001' };
+		const enter = (fields: Record<string, string>) =>
+			person.post(`/splash/${key}`, { ...redirect, 'chap-challenge': '\\357\\015', ...fields });
+		const declined = await buyHourOn(person, await enter({}), numberEnding('001'));
+		const refused = await enter({ error: 'uptime limit reached', 'link-orig': server.url + declined });
+		expect(refused.path).toBe(declined);
+		const page = await follow(declined, 'Choose another time');
+		expect(page.path).toMatch(/^\/splash\//);
+		expect(page.text).not.toContain('did not accept this device');
+	});
+
+	it('without a device it leads to the page of the Wi-Fi', async () => {
+		const shop = await person.get(`/r/${ROUTER}`);
+		const declined = await buyHourOn(person, shop, numberEnding('001'));
+		expect((await follow(declined, 'Choose another time')).path).toBe(`/r/${ROUTER}`);
+		expect((await person.get(`${declined}?buy`)).path).toBe(`${declined}?buy`);
 	});
 });

@@ -5,7 +5,7 @@ import http from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { browse, fieldValue, type Browsing, type Page } from '../../support/pages/browsing.ts';
-import { buyHourOn } from '../../support/pages/splash.ts';
+import { buyHourOn, hourOn } from '../../support/pages/splash.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { cli } from '../../support/server/cli.ts';
@@ -103,6 +103,23 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await sql.run('update captive_sessions set expires_at = 1 where client_mac = ?', '02:00:00:00:00:98');
 		await server.advance(61_000);
 		await eventually('it is deleted', async () => (await stored()) === 0);
+	});
+
+	it('a form of an expired captive session is refused before it charges, unless it was sent before', async () => {
+		const { server, sql } = fixture();
+		const { action, fields } = hourOn(await person.get(entry(fas({ clientmac: '02:00:00:00:00:96' }))));
+		const venue = await person.get('/r/3');
+		const sent = { ...fields, purchase: fieldValue(venue, 'purchase') };
+		const ordered = await person.post('/r/3', sent);
+		const orders = () => sql.count('select count(*) from purchases');
+		const before = await orders();
+		await server.advance(2 * 60 * 60 * 1000);
+		const refused = await person.post(action, fields);
+		expect(refused.status).toBe(410);
+		expect(refused.text).toContain('You have not been charged. Disconnect from the Wi‑Fi, connect again');
+		const repeated = await person.post(action, sent);
+		expect([repeated.status, repeated.path]).toEqual([200, ordered.path]);
+		expect(await orders()).toBe(before);
 	});
 
 	it('the page that a device asked for is not stored', async () => {

@@ -250,7 +250,7 @@ test('a wrong number comes back on the splash page, under the address of the vis
 	});
 });
 
-test('with everything but the first answer blocked, the splash page can be read and paid', async ({
+test('with everything but the first answer blocked, the splash page can be read and paid, and leads online', async ({
 	browser,
 	portal
 }) => {
@@ -261,5 +261,6 @@ test('with everything but the first answer blocked, the splash page can be read 
 		await probe();
 		await pay(mini.page);
 		await expect(title(mini.page)).toHaveText(/Check your phone|is paid until/);
+		await expect(title(mini.page)).toHaveText('You are online.', { timeout: 40_000 });
 	});
 });

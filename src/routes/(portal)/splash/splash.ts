@@ -23,6 +23,11 @@ export async function findGateway(event: RequestEvent<{ gateway: string }>): Pro
 	return gateway;
 }
 
+async function admit(event: RequestEvent): Promise<void> {
+	const wait = await takeCaptiveSession(event);
+	if (wait !== null) error(503, { message: m.common_prices_unreachable(), retryAfterSeconds: wait });
+}
+
 export const captiveSessionPath = (gateway: RegisteredGateway, captiveSession: CaptiveSession) =>
 	link(`/splash/${gateway.key}/${captiveSession.id}`);
 
@@ -32,8 +37,7 @@ export async function enter(
 	gateway: RegisteredGateway,
 	fields: URLSearchParams
 ): Promise<CaptiveSession | null> {
-	const wait = await takeCaptiveSession(event);
-	if (wait !== null) error(503, { message: m.common_prices_unreachable(), retryAfterSeconds: wait });
+	await admit(event);
 	const { captiveSessions } = event.locals.app;
 	const entered = await captiveSessions.enter(gateway, {
 		method: event.request.method === 'POST' ? 'POST' : 'GET',
@@ -56,6 +60,19 @@ export async function enter(
 		default:
 			error(400, m.splash_refusal_broken());
 	}
+}
+
+/** The buyer comes from a purchase, and is not asked for it. */
+const AGAIN = 'again';
+
+/** Returns the path of a splash page that sells to the same device once more. */
+export async function enterAgain(
+	event: RequestEvent,
+	device: { gateway: RegisteredGateway; entry: CaptiveSession['entry'] }
+): Promise<string> {
+	await admit(event);
+	const captiveSession = await event.locals.app.captiveSessions.enterAgain(device);
+	return `${captiveSessionPath(device.gateway, captiveSession)}?${AGAIN}`;
 }
 
 /** Returns the address byte by byte: signatures cover these bytes, and parsing would change them. */
@@ -87,17 +104,19 @@ export async function splashPage(
 	captiveSession: CaptiveSession | null
 ) {
 	const { captiveSessions } = event.locals.app;
+	const isAgain = event.url.searchParams.has(AGAIN);
+	const path = captiveSession ? captiveSessionPath(gateway, captiveSession) : link(`/splash/${gateway.key}`);
 	return {
 		...(await payPage(event, () => findRouter(event, gateway), captiveSession !== null)),
-		ownPath: captiveSession ? captiveSessionPath(gateway, captiveSession) : link(`/splash/${gateway.key}`),
+		ownPath: isAgain ? `${path}?${AGAIN}` : path,
 		captiveSession: captiveSession && {
 			state: captiveSession.entry.state,
 			problem: captiveSession.entry.problem,
-			paidBefore: await hasPaid(event, gateway, captiveSession)
+			paidBefore: !isAgain && (await hasPaid(event, gateway, captiveSession))
 		},
 		/** Contains the captive session, so that the found purchase connects this device. */
 		resume: link('/resume') + (captiveSession ? `?visit=${captiveSession.id}` : ''),
-		signIn: captiveSession ? `${captiveSessionPath(gateway, captiveSession)}/sign-in` : null,
+		signIn: captiveSession ? `${path}/sign-in` : null,
 		begin: captiveSession ? null : captiveSessions.startAddress(gateway),
 		/** The gateway connects only known devices, so a purchase without a captive session connects none. */
 		buyingLetsNobodyIn: captiveSessions.needsDevice(gateway)

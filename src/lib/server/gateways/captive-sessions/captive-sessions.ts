@@ -8,7 +8,7 @@ import { adapterOf } from '../registry.ts';
 import { bindPurchase, moveToPurchase } from './bind-purchase.ts';
 import { earlierPurchase, purchaseOnlineAt } from './find-purchase.ts';
 import { purchaseDevice, signInUrl } from './purchase-device.ts';
-import { enter, findCaptiveSession, loginOf } from './record.ts';
+import { enter, enterAgain, findCaptiveSession, loginOf } from './record.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 
 export { PAID_DAYS } from './bind-purchase.ts';
@@ -46,6 +46,7 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 	const bind = binder(context);
 	return {
 		enter: bind(enter),
+		enterAgain: bind(enterAgain),
 		find: bind(findCaptiveSession),
 		bind: bind(bindPurchase),
 		loginOf: bind(loginOf),

@@ -70,6 +70,15 @@ export async function enter(
 	return { id: await insert(context, context.database.db, gateway.id, entry), entry };
 }
 
+/** Copies a captive session, without the result of its sign-in: its device buys again. */
+export async function enterAgain(
+	context: CaptiveSessionsContext,
+	{ gateway, entry: earlier }: { gateway: RegisteredGateway; entry: Entry }
+): Promise<CaptiveSession> {
+	const entry: Entry = { ...earlier, state: 'new', problem: null };
+	return { id: await insert(context, context.database.db, gateway.id, entry), entry };
+}
+
 export async function findCaptiveSession(
 	{ database, clock, secrets }: CaptiveSessionsContext,
 	gateway: RegisteredGateway,

@@ -13,6 +13,7 @@ import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { clockText } from '#lib/format/when.ts';
 import { orUnavailable } from '../../api-errors.ts';
+import { enterAgain } from '../../splash/splash.ts';
 import { addForm, addTime, routerToAdd } from './add-time.ts';
 import {
 	adoptCaptiveSession,
@@ -46,7 +47,11 @@ export const load: PageServerLoad = async (event) => {
 	const shown = purchaseShown(purchase, now, config.reportTimezone);
 	const { state, added, pass, part, waiting, notes, watch } = shown;
 	const payment = waiting?.payment ?? part.payment;
-	const device = pass && (await deviceOf(event, router.id));
+	const buyer = await deviceOf(event, router.id);
+	if (buyer && event.request.method === 'GET' && event.url.searchParams.has('buy')) {
+		redirect(303, await enterAgain(event, buyer));
+	}
+	const device = pass && buyer;
 	const sms = await codeBySms(event, event.params.token, shown);
 	const signIn = pass ? await event.locals.app.gateways.signInMethodAt(router.id) : 'typed';
 	return {
@@ -57,7 +62,9 @@ export const load: PageServerLoad = async (event) => {
 		sms,
 		code,
 		keepsCode: pass === null && mayReturn(state, part),
-		router: { id: router.id, name: router.name },
+		routerName: router.name,
+		/** Leads to prices; what is bought there connects the same device. */
+		buyPath: buyer ? '?buy' : link(`/r/${router.id}`),
 		isWaiting: waiting !== null,
 		money: formatMoney(payment?.amount ?? session.amount, session.currency),
 		notes,

@@ -31,7 +31,7 @@ export async function adoptCaptiveSession(event: Event): Promise<void> {
 	redirect(303, link(`/s/${token}`));
 }
 
-/** Finds the device on which an active purchase was last opened. Returns null without a captive session. */
+/** Finds the device on which a purchase was last opened. Returns null without a captive session. */
 export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice | null> =>
 	event.locals.app.captiveSessions.ofPurchase({ token: event.params.token, routerId });
 

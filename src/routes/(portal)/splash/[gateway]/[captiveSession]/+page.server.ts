@@ -1,5 +1,9 @@
-import { error, type RequestEvent } from '@sveltejs/kit';
+import { error, redirect, type RequestEvent } from '@sveltejs/kit';
+import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
+import { readPayEntry } from '#lib/checkout/pay-form.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import { orUnavailable, readForm } from '../../../api-errors.ts';
 import { placeOrder } from '../../../order.ts';
 import { findGateway, findRouter, splashPage } from '../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
@@ -22,6 +26,15 @@ export const load: PageServerLoad = async (event) => {
 export const actions: Actions = {
 	default: async (event) => {
 		const { gateway, captiveSession } = await findCaptiveSession(event);
-		return placeOrder(event, () => findRouter(event, gateway), captiveSession);
+		if (captiveSession) return placeOrder(event, () => findRouter(event, gateway), captiveSession);
+		return goToOrdered(event);
 	}
 };
+
+/** A repeated form leads to its purchase. A new order would connect no device, so it is refused. */
+async function goToOrdered(event: Event): Promise<never> {
+	const { purchase: token } = readPayEntry(await readForm(event.request));
+	const ordered = event.locals.app.purchases.find(apiClient(event), token);
+	if (await orUnavailable(ordered, m.splash_refusal_over())) redirect(303, link(`/s/${token}`));
+	error(410, m.splash_refusal_unsold());
+}
