@@ -6,6 +6,7 @@ import { sha256, type Secrets } from '../platform/secrets.ts';
 import { namesDevices, openGateway, settingsOf, type RegisteredGateway } from './gateway-record.ts';
 import { recordStatus } from './health/record-status.ts';
 import { addGateway, gatewaysOfSite, rotateGateway, setGateway, type GatewaysContext } from './register.ts';
+import { startAddress } from './registry.ts';
 import { isSite } from './settings/gateway-input.ts';
 import * as store from './store.ts';
 
@@ -46,6 +47,11 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		routersSharing,
 		signInMethodAt: async (routerId: number) =>
 			signInMethodOf(openAll(await store.gatewaysOfRouters(db, [routerId], MAX_OF_ROUTER))),
+		/** Returns a URL that opens the portal page on a device in the Wi-Fi of a router, or null. */
+		async startAddressAt(routerId: number): Promise<string | null> {
+			const gateways = openAll(await store.gatewaysOfRouters(db, [routerId], MAX_OF_ROUTER));
+			return gateways.map(startAddress).find((address) => address !== null) ?? null;
+		},
 		recordStatus: bind(recordStatus),
 		set: bind(setGateway),
 		rotate: bind(rotateGateway),

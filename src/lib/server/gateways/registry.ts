@@ -1,5 +1,6 @@
 import { coova } from './coova/adapter.ts';
 import type { Gateway, GatewayKind } from './gateway.ts';
+import type { RegisteredGateway } from './gateway-record.ts';
 import { hostapd } from './hostapd/adapter.ts';
 import { mikrotik } from './mikrotik/adapter.ts';
 import { opennds } from './opennds/adapter.ts';
@@ -8,3 +9,10 @@ import { unifi } from './unifi/adapter.ts';
 const ADAPTERS: Readonly<Record<GatewayKind, Gateway>> = { opennds, mikrotik, coova, unifi, hostapd };
 
 export const adapterOf = (kind: GatewayKind): Gateway => ADAPTERS[kind];
+
+/** Returns a URL that makes a gateway redirect to its portal page once more, or null. */
+export function startAddress({ kind, loginHosts: [host] }: RegisteredGateway): string | null {
+	const { defaultPort, startPath } = adapterOf(kind);
+	if (host === undefined || startPath === null) return null;
+	return new URL(startPath, `http://${host.includes(':') ? host : `${host}:${defaultPort}`}`).href;
+}

@@ -86,8 +86,10 @@ async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSessi
 	const own = ownPurchase(captiveSession.entry.originalUrl, event.locals.origin);
 	// Anyone can write such an address, so the purchase must exist.
 	if (own === null || !(await event.locals.app.purchases.exists(own.token))) return;
-	await event.locals.app.captiveSessions.bind(captiveSession.id, own.token);
-	redirect(303, link(own.path) + (captiveSession.entry.state === 'online' ? '?online' : ''));
+	const isOnline = captiveSession.entry.state === 'online';
+	// The captive session of the sign-in stays the newest one, with which the device can sign in again.
+	if (!isOnline) await event.locals.app.captiveSessions.bind(captiveSession.id, own.token);
+	redirect(303, link(own.path) + (isOnline ? '?online' : ''));
 }
 
 export async function findRouter(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody> {

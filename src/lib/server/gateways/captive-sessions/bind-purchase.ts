@@ -1,6 +1,7 @@
 import { CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
+import * as gatewayStore from '../store.ts';
 import { entryOf, insert } from './record.ts';
 import * as store from './store.ts';
 
@@ -8,13 +9,18 @@ import * as store from './store.ts';
 export const PAID_DAYS = 32;
 const PAID_MS = PAID_DAYS * 24 * 60 * 60 * 1000;
 
-/** Returns false if the captive session does not exist. */
+/**
+ * @param routerId of the purchase, if it was found by its code
+ * @returns `online`: the gateway reports that the device is online; `elsewhere`: the captive session is at another router,
+ * and nothing was bound
+ */
 export async function bindPurchase(
 	context: CaptiveSessionsContext,
 	id: string,
-	purchaseToken: string
-): Promise<boolean> {
-	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return false;
+	purchaseToken: string,
+	routerId?: number
+): Promise<'bound' | 'online' | 'elsewhere' | 'unknown'> {
+	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return 'unknown';
 	const { database, clock, secrets, access } = context;
 	const now = clock.now();
 	const tokenHash = sha256(purchaseToken);
@@ -22,7 +28,9 @@ export async function bindPurchase(
 	// In a serializable transaction: a payment that settles meanwhile must see the device, or `purchaseOpened` must see its pass.
 	const entry = await database.transact(async (trx) => {
 		const row = await store.find(trx, null, sha256(id), now);
-		if (!row) return null;
+		if (!row) return 'unknown';
+		const gateway = await gatewayStore.findGateway(trx, 'id', row.gateway_id);
+		if (routerId !== undefined && gateway?.router_id !== routerId) return 'elsewhere';
 		const found = entryOf(secrets, row);
 		const hasOther = row.purchase_token_hash !== null && row.purchase_token_hash !== tokenHash;
 		// The other purchase keeps its captive session; this one gets a copy.
@@ -30,9 +38,10 @@ export async function bindPurchase(
 		else await store.update(trx, row.id, binding);
 		return found;
 	});
-	if (!entry) return false;
-	await access.purchaseOpened(tokenHash, entry.state === 'online');
-	return true;
+	if (typeof entry === 'string') return entry;
+	const isOnline = entry.state === 'online';
+	await access.purchaseOpened(tokenHash, isOnline);
+	return isOnline ? 'online' : 'bound';
 }
 
 export async function moveToPurchase(

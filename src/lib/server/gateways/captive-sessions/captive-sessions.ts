@@ -4,7 +4,7 @@ import { binder } from '#lib/server/platform/bind.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 import { namesDevices, type RegisteredGateway } from '../gateway-record.ts';
-import { adapterOf } from '../registry.ts';
+import { startAddress } from '../registry.ts';
 import { bindPurchase, moveToPurchase } from './bind-purchase.ts';
 import { earlierPurchase, purchaseOnlineAt } from './find-purchase.ts';
 import { purchaseDevice, signInUrl } from './purchase-device.ts';
@@ -60,12 +60,7 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 		/** Another gateway of the router may respond, but it cannot connect devices here. */
 		sellsAt: async (gateway: RegisteredGateway): Promise<boolean> =>
 			gateway.unresponsiveSince === null && (await context.access.isVerified(gateway)),
-		/** Returns a URL that triggers another redirect, or null. */
-		startAddress({ kind, loginHosts: [host] }: RegisteredGateway): string | null {
-			const { defaultPort, startPath } = adapterOf(kind);
-			if (host === undefined || startPath === null) return null;
-			return new URL(startPath, `http://${host.includes(':') ? host : `${host}:${defaultPort}`}`).href;
-		},
+		startAddress,
 		needsDevice: namesDevices
 	};
 }

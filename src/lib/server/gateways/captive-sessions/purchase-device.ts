@@ -21,6 +21,8 @@ export interface PurchaseDevice {
 	how: 'navigate' | 'waits';
 	/** The browser was sent to the gateway in this captive session, or recently in another one. */
 	tried: 'here' | 'elsewhere' | null;
+	/** It opened the purchase, or was sent to the gateway, in the last ten minutes. */
+	isRecent: boolean;
 	/** null at gateways that do not control devices. */
 	deviceState: DeviceState | null;
 }
@@ -37,12 +39,14 @@ export async function purchaseDevice(
 	const found = await newestOf(context, purchase);
 	if (!found) return null;
 	const { newest, gateway, triedAt } = found;
-	const recently = context.clock.now() - triedAt < RETRY_MS ? 'elsewhere' : null;
+	const since = context.clock.now() - RETRY_MS;
+	const recently = triedAt > since ? 'elsewhere' : null;
 	return {
 		gateway,
 		entry: entryOf(context.secrets, newest),
 		how: signsInBrowser(gateway) ? 'navigate' : 'waits',
 		tried: newest.tried_at === null ? recently : 'here',
+		isRecent: Math.max(newest.tried_at ?? 0, newest.bound_at ?? 0) > since,
 		deviceState: await context.access.stateOf(sha256(purchase.token), {
 			gatewayId: gateway.id,
 			mac: newest.client_mac
@@ -59,10 +63,10 @@ export async function signInUrl(
 	const found = await newestOf(context, purchase);
 	if (!found || !signsInBrowser(found.gateway)) return null;
 	const { newest, gateway } = found;
+	// Also if there is no address: the page would try again and again.
+	await store.update(context.database.db, newest.id, { tried_at: context.clock.now() });
 	try {
-		const url = adapterOf(gateway.kind).signInUrl?.(entryOf(context.secrets, newest), login, gateway);
-		await store.update(context.database.db, newest.id, { tried_at: context.clock.now() });
-		return url ?? null;
+		return adapterOf(gateway.kind).signInUrl?.(entryOf(context.secrets, newest), login, gateway) ?? null;
 	} catch (error) {
 		if (error instanceof EntryRefused) return null;
 		throw error;

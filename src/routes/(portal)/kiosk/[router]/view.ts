@@ -29,6 +29,7 @@ export async function kioskPurchase(
 	const { kind, tone, title, text, next, note, action, polls } = state;
 	const { ssid } = session;
 	const signIn = pass ? await gateways.signInMethodAt(purchase.router.id) : 'typed';
+	const startAddress = pass ? await gateways.startAddressAt(purchase.router.id) : null;
 	return {
 		token,
 		watch,
@@ -46,7 +47,7 @@ export async function kioskPurchase(
 		waits: payment && waitFor(payment, now),
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
 		data: pass?.data ? dataWords(pass.data).text : null,
-		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code }),
+		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code, startAddress }),
 		sms: await codeBySms(event, token, shown),
 		again: PAYS_AGAIN.includes(action) ? againOf(purchase) : null
 	};

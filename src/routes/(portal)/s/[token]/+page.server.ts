@@ -35,7 +35,7 @@ import { signInInstructions, takesCode, type SignIn } from './sign-in-instructio
 
 export const load: PageServerLoad = async (event) => {
 	const purchase = await findPurchase(event);
-	await adoptCaptiveSession(event);
+	await adoptCaptiveSession(event, purchase.router.id);
 	// A replaced purchase redirects to its replacement.
 	if (purchase.successor !== null && event.request.method === 'GET') {
 		await event.locals.app.captiveSessions.carry(event.params.token, purchase.successor);
@@ -48,12 +48,15 @@ export const load: PageServerLoad = async (event) => {
 	const { state, added, pass, part, waiting, notes, watch } = shown;
 	const payment = waiting?.payment ?? part.payment;
 	const buyer = await deviceOf(event, router.id);
+	const buyPath = pathToBuy(event, purchase, buyer);
 	if (buyer && event.request.method === 'GET' && event.url.searchParams.has('buy')) {
-		redirect(303, await enterAgain(event, buyer));
+		redirect(303, buyPath === BUY ? await enterAgain(event, buyer) : buyPath);
 	}
 	const device = pass && buyer;
 	const sms = await codeBySms(event, event.params.token, shown);
-	const signIn = pass ? await event.locals.app.gateways.signInMethodAt(router.id) : 'typed';
+	const { gateways } = event.locals.app;
+	const signIn = pass ? await gateways.signInMethodAt(router.id) : 'typed';
+	const startAddress = pass && !device ? await gateways.startAddressAt(router.id) : null;
 	return {
 		state: { ...state, ...headingOf(event, shown, { device, signIn }) },
 		brand: showBrand(event, router),
@@ -63,11 +66,12 @@ export const load: PageServerLoad = async (event) => {
 		code,
 		keepsCode: pass === null && mayReturn(state, part),
 		routerName: router.name,
-		/** Leads to prices; what is bought there connects the same device. */
-		buyPath: buyer ? '?buy' : link(`/r/${router.id}`),
+		buyPath,
 		isWaiting: waiting !== null,
 		money: formatMoney(payment?.amount ?? session.amount, session.currency),
-		notes,
+		notes: event.url.searchParams.has('elsewhere')
+			? [m.splash_other_router({ name: apart(router.name) }), ...notes]
+			: notes,
 		lines: shortLines(purchase, now, config.reportTimezone),
 		hasReceipt: hasReceipt(purchase),
 		asOf: clockText(now, config.reportTimezone),
@@ -79,11 +83,26 @@ export const load: PageServerLoad = async (event) => {
 		}),
 		/** The buyer's part of the API cannot end extra time. */
 		endText: pass?.session.isExtra ? null : endText(session, signIn),
-		...passData(event, purchase, shown, { device, signIn }),
+		...passData(event, purchase, shown, { device, signIn, startAddress }),
 		...payingAgain(event, purchase, shown),
 		...addingTime(event, purchase, shown)
 	};
 };
+
+const BUY = '?buy';
+
+/** Leads to prices; what is bought there connects the same device. */
+function pathToBuy(
+	{ locals: { app } }: PageServerLoadEvent,
+	purchase: Purchase,
+	device: Access['device']
+): string {
+	const hasRun = [purchase, ...purchase.added].some(({ session }) => session.starts_at !== null);
+	if (device && !hasRun) return BUY;
+	// At the end of the time the gateway forgot the device: only a new redirect names it.
+	const begins = device && app.captiveSessions.startAddress(device.gateway) !== null;
+	return link(begins ? `/splash/${device.gateway.key}` : `/r/${purchase.router.id}`);
+}
 
 interface Access {
 	device: Awaited<ReturnType<typeof deviceOf>>;
@@ -105,12 +124,14 @@ function passData(
 	{ locals, params }: PageServerLoadEvent,
 	{ code }: Purchase,
 	{ pass }: PurchaseShown,
-	{ device, signIn }: Access
+	{ device, signIn, startAddress }: Access & { startAddress: string | null }
 ) {
 	const address = pageAddress(locals.origin, params.token);
 	return {
 		pass: pass && {
-			instructions: signInInstructions(pass.session, { shownOn: device ? 'gateway' : 'page', signIn, code }),
+			instructions: signInInstructions(pass.session, {
+				...{ shownOn: device ? 'gateway' : 'page', signIn, code, startAddress }
+			}),
 			remainingSeconds: pass.remainingSeconds,
 			totalSeconds: pass.totalSeconds,
 			warnSeconds: pass.warnSeconds,

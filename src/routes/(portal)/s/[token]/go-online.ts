@@ -23,12 +23,14 @@ type CaptiveSessions = Event['locals']['app']['captiveSessions'];
 type PurchaseDevice = NonNullable<Awaited<ReturnType<CaptiveSessions['ofPurchase']>>>;
 
 /** Binds the purchase to the captive session in `?visit=`: the buyer found it by its code at a gateway. */
-export async function adoptCaptiveSession(event: Event): Promise<void> {
+export async function adoptCaptiveSession(event: Event, routerId: number): Promise<void> {
 	const captiveSession = event.request.method === 'GET' ? event.url.searchParams.get('visit') : null;
 	if (captiveSession === null) return;
 	const { token } = event.params;
-	await event.locals.app.captiveSessions.bind(captiveSession, token);
-	redirect(303, link(`/s/${token}`));
+	const { captiveSessions } = event.locals.app;
+	const bound = await captiveSessions.bind(captiveSession, token, routerId);
+	const query = { bound: '', online: '?online', elsewhere: '?elsewhere', unknown: '' }[bound];
+	redirect(303, link(`/s/${token}`) + query);
 }
 
 /** Finds the device on which a purchase was last opened. Returns null without a captive session. */
@@ -66,10 +68,13 @@ export async function signInAddress(
 
 export function isOnline({ url }: Pick<RequestEvent, 'url'>, device: PurchaseDevice | null): boolean {
 	if (device === null) return false;
-	const { entry, how, tried, deviceState } = device;
-	// After a refusal the gateway redirects the browser with a new, untried captive session.
-	const isBack = how === 'navigate' && url.searchParams.has('online') && tried === 'here';
-	return deviceState === 'online' || entry.state === 'online' || isBack;
+	const { entry, how, tried, isRecent, deviceState } = device;
+	// After a refusal the gateway redirects the browser with a new, untried captive session. Later the device may have left.
+	const isBack = isRecent && url.searchParams.has('online');
+	return (
+		deviceState === 'online' ||
+		(isBack && (entry.state === 'online' || (how === 'navigate' && tried === 'here')))
+	);
 }
 
 /** Makes the result of the sign-in the heading of the page. */

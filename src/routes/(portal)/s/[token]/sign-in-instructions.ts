@@ -13,12 +13,14 @@ interface Context {
 	shownOn: ShownOn;
 	signIn: SignIn;
 	code: string;
+	/** Opens the portal page on a device in the Wi-Fi. */
+	startAddress?: string | null;
 }
 
 /** @param session an active session with its password */
 export function signInInstructions(
 	session: SessionBody,
-	{ shownOn, signIn, code }: Context
+	{ shownOn, signIn, code, startAddress = null }: Context
 ): SignInInstructions {
 	const { access, password, ssid: name } = session;
 	if (password === null) throw new Error('The session has no password');
@@ -36,7 +38,7 @@ export function signInInstructions(
 			network_password === null
 				? null
 				: copied(m.purchase_network_label(), network_password, m.purchase_network_copy()),
-		steps: asksCode ? codeSteps(access, ssid, shownOn) : stepsOf(access, ssid, shownOn),
+		steps: asksCode ? codeSteps(access, ssid, shownOn, startAddress) : stepsOf(access, ssid, shownOn),
 		qr:
 			qr === null
 				? null
@@ -71,10 +73,13 @@ function hintOf({ qr_joins }: SessionBody['access'], ssid: string, asksCode: boo
 function codeSteps(
 	{ qr, network_password }: SessionBody['access'],
 	ssid: string,
-	shownOn: ShownOn
+	shownOn: ShownOn,
+	startAddress: string | null
 ): string[] {
 	if (shownOn === 'gateway') return [];
-	const there = m.purchase_code_there({ choose: m.common_paid_already() });
+	const appears = m.purchase_code_there({ choose: m.common_paid_already() });
+	const there =
+		startAddress === null ? appears : `${appears} ${m.purchase_no_page({ address: apart(startAddress) })}`;
 	if (qr === null) return [m.purchase_join_ask({ ssid }), there];
 	if (shownOn === 'kiosk') return [m.kiosk_scan_joins({ ssid }), there];
 	const join = network_password === null ? m.purchase_join_open({ ssid }) : m.purchase_join_shared({ ssid });

@@ -1,4 +1,5 @@
 import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
 import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
@@ -70,7 +71,7 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 	);
 	return {
 		// Added time is paid again in the form that ordered it.
-		state: part === purchase || state.action === 'none' ? state : { ...state, action: 'buy' },
+		state: part === purchase || state.action === 'none' ? state : boughtAgain(state),
 		added,
 		pass,
 		part,
@@ -86,6 +87,13 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 			.trim()
 	};
 }
+
+/** A new purchase is not related to the payment that may still succeed, so both would be kept. */
+const boughtAgain = (state: PurchaseState): PurchaseState => ({
+	...state,
+	action: 'buy',
+	...(state.kind === 'unknown' && { next: m.purchase_late_next() })
+});
 
 function passOf(parts: readonly PurchasePart[], now: Date): Pass | null {
 	const active = activeOf(parts).map(({ session }) => session);
