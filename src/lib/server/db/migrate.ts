@@ -51,6 +51,7 @@ import { gatewayInstallations } from './migrations/0057-gateway-installations.ts
 import { ownerSessions } from './migrations/0058-owner-sessions.ts';
 import { secondFactors } from './migrations/0059-second-factors.ts';
 import { replacedOrders } from './migrations/0060-replaced-orders.ts';
+import { paymentReceipts } from './migrations/0061-payment-receipts.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -128,7 +129,8 @@ const MIGRATIONS: readonly Migration[] = [
 	gatewayInstallations,
 	ownerSessions,
 	secondFactors,
-	replacedOrders
+	replacedOrders,
+	paymentReceipts
 ];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */
