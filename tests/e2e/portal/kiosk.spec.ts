@@ -286,11 +286,11 @@ test('who declines is told that nothing was charged, and pays with the same numb
 	const phone = freshNumber('001');
 	await kiosk.open();
 	await kiosk.buy(phone);
-	await expect(kiosk.title).toHaveText('You cancelled on your phone.');
+	await expect(kiosk.title).toHaveText('Payment declined, or the PIN was wrong.');
 	await expect(page.getByText('You have not been charged.')).toBeVisible();
 	await kiosk.button('Try again: pay UGX 500').tap();
 	await expect.poll(() => kiosk.askedTimes(phone)).toBe(2);
-	await expect(kiosk.title).toHaveText('You cancelled on your phone.');
+	await expect(kiosk.title).toHaveText('Payment declined, or the PIN was wrong.');
 	await kiosk.button('Use another number').tap();
 	await kiosk.type(freshNumber());
 	await kiosk.button('Next').tap();
