@@ -171,6 +171,7 @@ export const PARAMETERS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 	from: fc.constantFrom('2026-01-01', '2026-11-21', '2020-02-29', '2026-13-01'),
 	to: fc.constantFrom('2026-01-31', '2026-11-21', '1999-12-31'),
 	status: fc.constantFrom('active', 'expired', 'ended', 'success', 'pending'),
+	provider_reference: fc.constantFrom('SBX4AAAE12EA6F1', '1029384756', '', 'a%00b'),
 	created_after: fc.constantFrom('2026-01-01T00:00:00Z', '2999-01-01T00:00:00.000Z', '2026-01-01'),
 	created_before: fc.constantFrom('2999-01-01T00:00:00Z', '1970-01-01T00:00:00Z', '0001-01-01T00:00:00Z')
 };

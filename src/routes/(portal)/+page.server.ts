@@ -40,6 +40,7 @@ export const load: PageServerLoad = async (event) => {
 	const hasMore = found.hasMore && show < MAX_SHOWN;
 
 	return {
+		picture: `${event.locals.origin}/icon.png`,
 		search: { position, given: search.given, text: search.text, problem: search.problem },
 		filters,
 		/** A search for a position starts with it. */

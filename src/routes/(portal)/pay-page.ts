@@ -26,7 +26,7 @@ export async function payPage(event: RequestEvent, findRouter: () => Promise<Rou
 			lat: router.lat,
 			lon: router.lon,
 			/** A warning before the payment. */
-			note: noteOf(router, isJoined)
+			note: payNote(router, isJoined)
 		},
 		brand: showBrand(event, router),
 		price: router ? priceText(router) : '',
@@ -37,7 +37,11 @@ export async function payPage(event: RequestEvent, findRouter: () => Promise<Rou
 	};
 }
 
-function noteOf({ access_kind, network_password_provided }: RouterBody, isJoined: boolean): string | null {
+/** Warns of a password that we do not have or that all guests share. */
+export function payNote(
+	{ access_kind, network_password_provided }: RouterBody,
+	isJoined = false
+): string | null {
 	if (!endsByItself(access_kind)) return m.router_shared();
 	return network_password_provided !== false || isJoined ? null : m.router_ask_password();
 }

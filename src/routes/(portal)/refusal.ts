@@ -36,8 +36,11 @@ export class TooManyUnpaid extends Error {
 	}
 }
 
+/** An older API sends no time: the longest wait. */
+const minutesUntil = (retryAfter: unknown = 15 * 60) => Math.ceil(Number(retryAfter) / 60);
+
 function later(seconds: number) {
-	const form = m.router_many_unpaid({ minutes: Math.ceil(seconds / 60) });
+	const form = m.router_many_unpaid({ minutes: minutesUntil(seconds) });
 	return { status: 429 as const, errors: { form }, headers: { 'retry-after': String(seconds) } };
 }
 
@@ -65,7 +68,10 @@ export function unsent(problem: ApiUnavailable, words: OrderWords): { status: 50
 	return { status: 503, errors: { form } };
 }
 
-function paymentRefusal({ code }: ApiProblem, words: { region: PhoneHint; bounds: string }): FormErrors {
+function paymentRefusal(
+	{ code, extensions }: ApiProblem,
+	words: { region: PhoneHint; bounds: string }
+): FormErrors {
 	const { country, example } = words.region;
 	switch (code) {
 		case 'invalid_phone':
@@ -78,7 +84,7 @@ function paymentRefusal({ code }: ApiProblem, words: { region: PhoneHint; bounds
 		case 'payment_method_not_supported':
 			return { paymentMethod: m.router_network_refused() };
 		case 'payer_prompt_limit':
-			return { phone: m.router_number_prompt_limit() };
+			return { phone: m.router_number_prompt_limit({ minutes: minutesUntil(extensions.retry_after) }) };
 		case 'router_unavailable':
 			return { form: m.router_gone_offline() };
 		default:

@@ -107,9 +107,11 @@ describe.each(DATABASES)('on %s', (database) => {
 			const person = browse(fixture().server.url);
 			const asks =
 				'This Wi‑Fi also needs a password that we do not have. Ask the venue for it before you pay.';
-			expect((await person.get(`/r/${WPA_LOGIN}`)).text).not.toContain(asks);
+			for (const path of [`/r/${WPA_LOGIN}`, `/kiosk/${WPA_LOGIN}/availability`])
+				expect((await person.get(path)).html).not.toContain(asks);
 			expect((await access(String(WPA_LOGIN), '--no-network-password')).stdout).toContain('not known');
 			expect((await person.get(`/r/${WPA_LOGIN}`)).text).toContain(asks);
+			expect((await person.get(`/kiosk/${WPA_LOGIN}/availability`)).html).toContain(asks);
 			expect(await fixture().api.getRouter(WPA_LOGIN)).toMatchObject({ network_password_provided: false });
 			const { page: without } = await paidPage(WPA_LOGIN);
 			expect(without.text).toContain('Ask the venue for the Wi‑Fi password of RubagaView and connect');

@@ -15,9 +15,9 @@ const ROWS = [
 			amount_minor, currency, ssid, payment_due_at, created_at, updated_at)
 		select 1 + i % 3, 1, case i % 20 when 0 then 'cancelled' else 'ended' end, '1h', 3600, 'mtn_momo', '+256',
 			500, 'UGX', 'x', 0, i, i`,
-	`insert into payments (session_id, account_id, operator, payment_method, reference, amount_minor, currency, phone,
+	`insert into payments (session_id, account_id, operator, payment_method, reference, provider_reference, amount_minor, currency, phone,
 			status, submit_state, commission_basis_points, expires_at, created_at, updated_at)
-		select i, 1 + i % 3, 'sandbox', 'mtn_momo', 'reference-' || i, 500, 'UGX', '+256',
+		select i, 1 + i % 3, 'sandbox', 'mtn_momo', 'reference-' || i, 'TX' || i, 500, 'UGX', '+256',
 			case i % 20 when 0 then 'failed' else 'success' end, 'accepted', 0, 0, i, i`,
 	`insert into events (id, type, account_id, router_id, session_id, data, created_at)
 		select 'evt_' || i, 'session.created', 1 + i % 3, 1, 1, '{"id":1}', i`
@@ -60,4 +60,16 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		);
 		expect(plan).not.toMatch(/sort|TEMP B-TREE/i);
 	});
+
+	it.each([undefined, 'success'] as const)(
+		'the payment of a transaction (state: %s) is found by its index',
+		async (status) => {
+			const find = () => payments.ofAccount(plans().db, 1, { ...page, after, status, transaction: 'TX7' });
+			expect(await plans().planOf(find)).toMatch(
+				kind === 'sqlite'
+					? /INDEX payments_receipt \(provider_reference=\?\)/
+					: /Scan (using|on) payments_receipt .*Index Cond[^}]*provider_reference =/
+			);
+		}
+	);
 });

@@ -150,6 +150,16 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		}
 	});
 
+	it('of one transaction have the payment that the operator numbered so', async () => {
+		const [paid] = all['/v1/payments'].filter(({ status }) => status === 'success');
+		const { provider_reference: id } = await buyer.api.getPayment(Number(paid?.id));
+		const found = (api: Api, query: string) => listOf(api, `/v1/payments?provider_reference=${query}`);
+		expect(idsOf(await found(buyer.api, `${id}&status=success`))).toEqual([paid?.id]);
+		expect(idsOf(await found(buyer.api, `${id}&status=failed`))).toEqual([]);
+		expect(idsOf(await found(buyer.api, 'NONE'))).toEqual([]);
+		expect(idsOf(await found(fixture().other, String(id)))).toEqual([]);
+	});
+
 	it.each(LISTS)(
 		'%s: nobody else sees an entry: no other account, owner of the router or admin',
 		async (path) => {
@@ -208,6 +218,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		['/v1/events?created_after=2026-11-21', 'created_after', 'invalid_format'],
 		['/v1/sessions?created_before=2026-02-30T00:00:00Z', 'created_before', 'invalid_format'],
 		['/v1/payments?created_after=2026-11-21T00:00:00%2B03:00', 'created_after', 'invalid_format'],
+		['/v1/payments?provider_reference=', 'provider_reference', 'invalid_format'],
 		['/v1/payments?limit=101', 'limit', 'out_of_range']
 	])('400 validation_failed for %s: %s %s', async (path, name, code) => {
 		const { errors } = await buyer.api.refused('400 validation_failed', 'GET', path);

@@ -180,7 +180,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			await server.advance(60_000);
 			for (const caller of [api, api, other, other]) await startWith(caller);
 			session = await api.createSession();
-			await refused('400 payer_prompt_limit', { phone });
+			const problem = await refused('400 payer_prompt_limit', { phone });
+			expect(problem).toMatchObject({ retry_after: expect.closeTo(14 * 60, -1) as number });
 			// The same number written in another way.
 			await refused('400 payer_prompt_limit', { phone: phone.replace('+256', '0') });
 			await api.pay(session, numberEnding('003'));

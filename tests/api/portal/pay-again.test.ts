@@ -36,7 +36,7 @@ describe('a declined payment for an offer', () => {
 			purchase: fieldValue(shop, 'purchase')
 		});
 		path = ordered.path;
-		await shown('You cancelled on your phone.');
+		await shown('Payment declined, or the PIN was wrong.');
 	});
 
 	const shown = (text: string): Promise<Page> =>

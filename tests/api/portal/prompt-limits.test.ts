@@ -90,6 +90,9 @@ describe('a number', () => {
 		const statuses = [];
 		for (let time = 0; time < 6; time += 1) statuses.push((await buy(server.url, '192.0.2.1', phone)).status);
 		expect(statuses).toEqual([303, 303, 303, 303, 303, 400]);
+		await server.advance(10 * minute);
+		const asked = await buy(server.url, '192.0.2.1', phone);
+		expect(asked.text).toContain('Wait 5 min, or use another number.');
 		expect((await buy(server.url, '192.0.2.2', phone)).status).toBe(303);
 		await api.pay(await api.createSession(), phone);
 		expect(await sql.count('select count(*) from payments where phone = ?', phone)).toBe(7);
@@ -107,6 +110,7 @@ describe('a number', () => {
 		const problem = await api.refused('400 payer_prompt_limit', 'POST', '/v1/payments/mobile-money', {
 			body: { amount: session.amount, phone, session_id: session.id }
 		});
+		expect(problem).toMatchObject({ retry_after: expect.closeTo(15 * 60, -2) as number });
 		expect(problem.detail).toMatch(/ 20 payment requests in the last 15 minutes\. Try again in 15 min\.$/);
 		expect((await buy(server.url, '192.0.2.9', phone)).status).toBe(303);
 	});

@@ -139,7 +139,7 @@ describe('the page of a purchase', () => {
 		const { server, sql } = fixture();
 		const shop = fieldValue(await person.get('/r/3'), 'purchase');
 		const declined = await order('001');
-		await untilIt(declined, 'You cancelled on your phone.');
+		await untilIt(declined, 'Payment declined, or the PIN was wrong.');
 		await server.advance(31 * MINUTE);
 		const paid = await bought();
 		const added = fieldValue(await person.get(`${paid}?more`), 'purchase');

@@ -1,19 +1,20 @@
 /** /resume over HTTP: what a browser without script sends and gets. */
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
 import { shownCode } from '../../support/pages/purchase.ts';
-import { eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
+import { DATABASES, eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
 const TRIES = 4;
 
 /** Sends forms as a browser without script does, and says where answers lead. */
 function forms(fixture: () => Fixture) {
 	return {
-		post: (path: string, fields: Record<string, string>) =>
+		post: (path: string, fields: Record<string, string>, address = '192.0.2.1') =>
 			fetch(fixture().server.url + path, {
 				method: 'POST',
 				redirect: 'manual',
-				headers: { origin: fixture().server.url, accept: 'text/html' },
+				headers: { origin: fixture().server.url, accept: 'text/html', 'x-client-address': address },
 				body: new URLSearchParams(fields)
 			}),
 		placeOf: (answer: Response) =>
@@ -107,5 +108,130 @@ describe('codes that many networks try at once', () => {
 		for (const typed of [phone, phone.replace('+256', '0'), `${phone.slice(0, 7)} ${phone.slice(7)}`]) {
 			expect(placeOf(await post('/resume', { code, phone: typed }))).toBe(page);
 		}
+	});
+});
+
+describe.each(DATABASES)('a buyer who saw no code, on %s', (database) => {
+	const fixture = useFixture({
+		database,
+		env: { ADDRESS_HEADER: 'x-client-address', RATE_LIMIT_CODES: '10' }
+	});
+	const { post, placeOf } = forms(fixture);
+	let purchases = 0;
+
+	/** Buys an hour at router 3; the payment's transaction is known. */
+	async function buy(phone = numberEnding('008')) {
+		purchases += 1;
+		const purchase = `unseen-test-token-${String(purchases).padStart(6, '0')}`;
+		const order = { time: '1h 500', paymentMethod: 'mobile_money', phone, purchase };
+		const page = placeOf(await post('/r/3', order));
+		const payment = await eventually('the payment succeeds', async () => {
+			const [row] = await fixture().sql.all(
+				"select id, session_id, provider_reference from payments where status = 'success' and phone = ? order by id desc",
+				phone
+			);
+			return row;
+		});
+		return { phone, page, transaction: String(payment['provider_reference']), id: Number(payment['id']) };
+	}
+
+	/** Each try is from a network of its own. */
+	let networks = 0;
+	const open = (transaction: string, phone: string) => {
+		networks += 1;
+		return post('/resume', { transaction, phone }, `198.51.100.${networks}`);
+	};
+	const isUnknown = async (transaction: string, phone: string) => {
+		const answer = await open(transaction, phone);
+		expect(answer.status).toBe(404);
+		expect(await answer.text()).toContain(
+			'We can’t find a payment with this transaction ID and this number.'
+		);
+	};
+	const change = (id: number, column: string, value: string | number) =>
+		fixture().sql.run(`update payments set ${column} = ? where id = ?`, value, id);
+
+	it('opens the page by the transaction ID and the number that paid, however they are typed', async () => {
+		const { phone, page, transaction } = await buy();
+		const spaced = ` ${transaction.slice(0, 4)} ${transaction.slice(4).toLowerCase()}`;
+		for (const [typed, number] of [
+			[transaction, phone],
+			[spaced, phone.replace('+256', '0')]
+		] as const) {
+			const opened = await open(typed, number);
+			expect([opened.status, placeOf(opened)]).toEqual([303, page]);
+		}
+		expect((await open('', phone)).status).toBe(400);
+	});
+
+	it('and the page of the purchase for time added to it', async () => {
+		const { page, phone } = await buy();
+		const other = numberEnding('008');
+		const added = {
+			time: '1h 500',
+			paymentMethod: 'mobile_money',
+			phone: other,
+			purchase: 'added-test-token-1234567'
+		};
+		expect(placeOf(await post(`${page}?/extend`, added))).toBe(page);
+		const [row] = await eventually('the added time is paid', async () => {
+			const rows = await fixture().sql.all(
+				"select provider_reference from payments where status = 'success' and phone = ?",
+				other
+			);
+			return rows.length > 0 && rows;
+		});
+		expect(placeOf(await open(String(row?.['provider_reference']), other))).toBe(page);
+		await isUnknown(String(row?.['provider_reference']), phone);
+	});
+
+	it('has one answer for all that opens nothing', async () => {
+		const { phone, transaction, id, page } = await buy();
+		await isUnknown(transaction, numberEnding('008'));
+		await isUnknown(`${transaction}1`, phone);
+		await isUnknown('no transaction\0', phone);
+		await change(id, 'status', 'refunded');
+		await isUnknown(transaction, phone);
+		await change(id, 'status', 'success');
+		const token = page.split('/').at(-1);
+		const hash = createHash('sha256').update(String(token)).digest('hex');
+		await fixture().sql.run(
+			'update purchases set updated_at = updated_at - ? where token_hash = ?',
+			61 * 24 * 60 * 60 * 1000,
+			hash
+		);
+		await isUnknown(transaction, phone);
+	});
+
+	it('of two payments with one ID gets the one whose number matches, and none if both do', async () => {
+		const [first, second] = [await buy(), await buy()];
+		await change(second.id, 'provider_reference', first.transaction);
+		expect(placeOf(await open(first.transaction, first.phone))).toBe(first.page);
+		expect(placeOf(await open(first.transaction, second.phone))).toBe(second.page);
+		await change(second.id, 'phone', first.phone);
+		await isUnknown(first.transaction, first.phone);
+	});
+
+	it('has five tries in 15 minutes for a number and for an ID, from whatever networks', async () => {
+		const { phone, transaction } = await buy();
+		for (let tries = 0; tries < 5; tries += 1) await isUnknown(`GUESS${tries}`, phone);
+		const limited = await open(transaction, phone);
+		expect(limited.status).toBe(429);
+		expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(14 * 60);
+		expect(await limited.text()).toContain('Wait 15 min, then try again. Your purchase is safe.');
+
+		const other = await buy();
+		for (let tries = 0; tries < 5; tries += 1) await isUnknown(other.transaction, numberEnding('008'));
+		expect((await open(other.transaction, other.phone)).status).toBe(429);
+	});
+
+	it('shares the tries of a network with codes', async () => {
+		const tries = [];
+		for (let count = 0; count < 11; count += 1) {
+			const fields =
+				count % 2 ? { code: 'ZZZZ-ZZZZ' } : { transaction: `GUESS-${count}`, phone: numberEnding('008') };
+			tries.push((await post('/resume', fields, '203.0.113.7')).status);
+		}
+		expect(tries).toEqual([...Array.from({ length: 10 }, () => 404), 429]);
 	});
 });

@@ -8,7 +8,7 @@ import { browse } from '../../support/pages/browsing.ts';
 import { pngOf } from '../../support/pages/logos.ts';
 import { addRouter, newOwner, sendBrand } from '../../support/pages/owners.ts';
 import { buyHourOn } from '../../support/pages/splash.ts';
-import { useFixture } from '../../support/server/fixture.ts';
+import { eventually, useFixture } from '../../support/server/fixture.ts';
 
 const texts = mkdtempSync(path.join(tmpdir(), 'airtill-texts-'));
 writeFileSync(
@@ -62,7 +62,7 @@ describe('every page', () => {
 		expect((await person.get('/imprint')).status).toBe(404);
 	});
 
-	it('of a router shows the number of its owner: before the purchase, at the gateway and after it', async () => {
+	it('of a router shows the number of its owner: before the purchase, at the gateway, after it and on the receipt', async () => {
 		const owner = await newOwner(fixture());
 		const router = await addRouter(fixture(), owner.accountId);
 		const { url } = fixture().server;
@@ -76,29 +76,35 @@ describe('every page', () => {
 			router
 		});
 		const page = await person.get(`/r/${router}`);
-		for (const { html } of [
-			page,
-			await person.get(`/splash/${key}`),
-			await person.get(await buyHourOn(person, page))
-		]) {
+		const purchase = await buyHourOn(person, page);
+		const receipt = await eventually('the receipt is there', async () => {
+			const shown = await person.get(`${purchase}/receipt`);
+			return shown.path.endsWith('/receipt') && shown;
+		});
+		for (const { html } of [page, await person.get(`/splash/${key}`), await person.get(purchase), receipt]) {
 			expect(footOf(html)).toContain('Call the venue: <a href="tel:0772123456" dir="ltr">0772 123 456</a>');
 			expect(html).not.toContain('class="owner"');
 		}
 		expect(footOf((await person.get('/r/3')).html)).not.toContain('tel:');
 	});
 
-	it('of a router shows its title, price and picture where its address is shared', async () => {
+	it('of the list and of a router shows its title, text and picture where its address is shared', async () => {
 		const owner = await newOwner(fixture());
 		const router = await addRouter(fixture(), owner.accountId, { name: 'Blue Crane' });
 		const { url } = fixture().server;
-		const card = async () => {
-			const { html } = await browse(url).get(`/r/${router}`);
+		const card = async (path = `/r/${router}`) => {
+			const { html } = await browse(url).get(path);
 			return ['title', 'description', 'image'].map((name) => metaOf(html, `og:${name}`));
 		};
 		const [title, description, image] = await card();
 		expect(title).toMatch(/^Blue Crane Wi‑Fi, UGX\s500 an hour – Airtill$/);
 		expect(description).toMatch(/UGX\s500/);
 		expect(image).toBe(`${url}/icon.png`);
+		expect(await card('/')).toEqual([
+			expect.stringContaining('Airtill'),
+			expect.stringMatching(/./),
+			`${url}/icon.png`
+		]);
 		await sendBrand(owner, url, '/owner/brand', { logo: { bytes: pngOf(60, 60) } });
 		const [, , logo = ''] = await card();
 		expect(logo).toMatch(new RegExp(`^${url}/logos/\\w{32}\\.png$`));

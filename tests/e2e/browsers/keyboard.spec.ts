@@ -106,7 +106,7 @@ test('what changes while a buyer waits is said: the hint, a broken connection, a
 		await buyAt(url, `/r/${ROUTER}`, numberEnding('003')),
 		await buyAt(url, `/r/${ROUTER}`, numberEnding('001'))
 	];
-	await untilTitled(url, declined, /^You cancelled/);
+	await untilTitled(url, declined, /^Payment declined/);
 	await page.clock.install();
 	await page.goto(url + waiting);
 	const said = page.locator('.status').getByRole('status');
@@ -129,5 +129,5 @@ test('what changes while a buyer waits is said: the hint, a broken connection, a
 	// News come as a page of their own, whose title is what a screen reader says first.
 	await context.setOffline(false);
 	await page.goto(url + declined);
-	expect(await page.title()).toMatch(/^You cancelled on your phone\./);
+	expect(await page.title()).toMatch(/^Payment declined, or the PIN was wrong\./);
 });

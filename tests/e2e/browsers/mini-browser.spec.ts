@@ -43,7 +43,7 @@ for (const javaScript of isAll ? [true, false] : [true]) {
 		await mini.page.locator('form[method=post] button.button').click();
 		await mini.page.waitForURL(/\/s\/[\w-]{24}$/);
 		await mini.reopen(mini.page.url());
-		await expect(title(mini.page)).toHaveText('You cancelled on your phone.', { timeout: 20_000 });
+		await expect(title(mini.page)).toHaveText('Payment declined, or the PIN was wrong.', { timeout: 20_000 });
 		await mini.page.locator('#phone').fill(freshNumber());
 		await mini.page.getByRole('button', { name: /^Try again/ }).click();
 		await expect(title(mini.page)).toHaveText(/^Your Wi‑Fi is paid until/, { timeout: 20_000 });

@@ -23,7 +23,7 @@ test('a payer who declines is told that no money left, and can try again without
 	page
 }) => {
 	await buyer.buy(ROUTER, freshNumber('001'));
-	await expect(buyer.title).toHaveText('You cancelled on your phone.');
+	await expect(buyer.title).toHaveText('Payment declined, or the PIN was wrong.');
 	await expect(page.getByText('You have not been charged.')).toBeVisible();
 	await page.getByLabel('Your mobile-money number').fill(freshNumber());
 	await page.getByRole('button', { name: /^Try again/ }).click();

@@ -74,9 +74,12 @@ test('while the added time is not paid, password and time stay, beside the state
 }) => {
 	const { password, until } = await active(buyer);
 	await addTime(page, freshNumber('001'));
-	await expect(page.getByRole('heading', { level: 2 })).toHaveText('You cancelled on your phone.', {
-		timeout: 20_000
-	});
+	await expect(page.getByRole('heading', { level: 2 })).toHaveText(
+		'Payment declined, or the PIN was wrong.',
+		{
+			timeout: 20_000
+		}
+	);
 	await expect(buyer.title).toHaveText(until);
 	expect(await passwordOf(page)).toBe(password);
 	// The next try starts with what was typed, and takes the place of the first.

@@ -64,7 +64,7 @@ for (const viewport of isAll ? TABLETS : TABLETS.slice(-1)) {
 }
 
 for (const locale of isAll ? ['lg', 'ar'] : ['lg']) {
-	test(`every step fits on every tablet in long words, with ten offers and a data limit (${locale})`, async ({
+	test(`every step fits on every tablet in long words, with ten offers, a data limit and a contact (${locale})`, async ({
 		kiosk,
 		page,
 		portal
@@ -78,6 +78,12 @@ for (const locale of isAll ? ['lg', 'ar'] : ['lg']) {
 		// No gateway is there to hold it.
 		const limited = `replace(offers, '"active":true', '"active":true,"data_limit_mb":20000')`;
 		await sql.run(`update routers set offers = ${limited} where id = ?`, HOTSPOT_ROUTER);
+		await sql.run(
+			`insert into brands (subject, account_id, router_id, contact, updated_at, updated_by)
+				select 'router ' || id, owner_account_id, id, '+256 772 123 456', 0, owner_account_id from routers where id = ?
+				on conflict do nothing`,
+			HOTSPOT_ROUTER
+		);
 		await sql.close();
 		// A portal of a remote service remembers a router for half a minute.
 		await portal.advance(31_000);
@@ -108,6 +114,7 @@ for (const locale of isAll ? ['lg', 'ar'] : ['lg']) {
 		await expect(page.locator('.kiosk-ends .button').first()).toBeInViewport({ ratio: 1 });
 		await page.locator('.kiosk-ends .button').last().tap();
 		await look('.kiosk-code');
+		await expect(page.locator('.kiosk-code')).toContainText('+256 772 123 456');
 	});
 }
 
@@ -199,7 +206,7 @@ test('a screen that is cleared during a payment says that the payment is safe, a
 	const phonePage = await browser.newPage();
 	await phonePage.goto(`${portal.url}/resume`);
 	await phonePage.getByLabel('Your code').fill(code);
-	await phonePage.getByRole('button').click();
+	await phonePage.getByRole('button', { name: 'Open my purchase' }).click();
 	await expect(phonePage).toHaveURL(address);
 	await expect(phonePage.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
 		timeout: 30_000
@@ -286,11 +293,11 @@ test('who declines is told that nothing was charged, and pays with the same numb
 	const phone = freshNumber('001');
 	await kiosk.open();
 	await kiosk.buy(phone);
-	await expect(kiosk.title).toHaveText('You cancelled on your phone.');
+	await expect(kiosk.title).toHaveText('Payment declined, or the PIN was wrong.');
 	await expect(page.getByText('You have not been charged.')).toBeVisible();
 	await kiosk.button('Try again: pay UGX 500').tap();
 	await expect.poll(() => kiosk.askedTimes(phone)).toBe(2);
-	await expect(kiosk.title).toHaveText('You cancelled on your phone.');
+	await expect(kiosk.title).toHaveText('Payment declined, or the PIN was wrong.');
 	await kiosk.button('Use another number').tap();
 	await kiosk.type(freshNumber());
 	await kiosk.button('Next').tap();

@@ -37,7 +37,8 @@ const administered = (name: string, path: string): Place => ({ ...at(name, path)
 /** Sends a form as it must not be sent. */
 const sendWrong = (selector: string, text: string) => async (page: Page) => {
 	await page.locator(selector).fill(text);
-	await page.locator('form[method=post] button.button').click();
+	const form = page.locator('form[method=post]').filter({ has: page.locator(selector) });
+	await form.locator('button.button').click();
 	await page.getByRole('alert').waitFor();
 };
 
@@ -90,6 +91,7 @@ export const BUYING: readonly Place[] = [
 	{ name: 'pass', path: ({ pass }) => pass },
 	at('resume', '/resume'),
 	{ ...at('resume, wrong code', '/resume'), act: sendWrong('#code', 'AAAA-AAAA') },
+	{ ...at('resume, wrong transaction', '/resume'), act: sendWrong('#transaction', '12345') },
 	at('help', '/help'),
 	at('terms', '/terms'),
 	at('privacy', '/privacy'),

@@ -100,7 +100,7 @@ export async function startPurchaseFixtures(): Promise<PurchaseFixtures> {
 	const [waiting, active, declined, noFunds, refunded] = await Promise.all([
 		buy('003', /^Check your phone/),
 		buy('456', /^Your Wi‑Fi is paid until/),
-		buy('001', /^You cancelled/),
+		buy('001', /^Payment declined/),
 		buy('002', /^Not enough/),
 		buy('009', /^You have been refunded/)
 	]);

@@ -133,6 +133,7 @@ export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
 	session_not_payable: ['session_status'],
 	amount_mismatch: ['expected_amount', 'currency'],
 	payment_in_progress: ['payment_id'],
+	payer_prompt_limit: ['retry_after'],
 	rate_limit_exceeded: ['retry_after', 'violated-policies']
 };
 

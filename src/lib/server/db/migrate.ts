@@ -51,6 +51,7 @@ import { gatewayInstallations } from './migrations/0057-gateway-installations.ts
 import { ownerSessions } from './migrations/0058-owner-sessions.ts';
 import { secondFactors } from './migrations/0059-second-factors.ts';
 import { replacedOrders } from './migrations/0060-replaced-orders.ts';
+import { paymentReceipts } from './migrations/0061-payment-receipts.ts';
 import { triedSignIns } from './migrations/0062-tried-sign-ins.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
@@ -130,6 +131,7 @@ const MIGRATIONS: readonly Migration[] = [
 	ownerSessions,
 	secondFactors,
 	replacedOrders,
+	paymentReceipts,
 	triedSignIns
 ];
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type {
 	PaymentBody,
+	PaymentListBody,
 	PaymentStartBody,
 	ProblemItem,
 	RouterBody,
@@ -115,6 +116,8 @@ const callsOf = (event: PortalEvent) => ({
 	/** @param key Idempotency-Key */
 	startPayment: (body: PaymentStartBody, key?: string) =>
 		call<PaymentBody>(event, 'POST', '/payments/mobile-money', { body, key }),
+	listPayments: (query: { provider_reference: string }) =>
+		call<PaymentListBody>(event, 'GET', '/payments', { query }),
 	readLogo: (file: string) => readLogo(event, file),
 	/** @param wait seconds, the longest wait until the payment leaves `pending`, 0 to 20 */
 	getPayment: (id: number, wait = 0) =>

@@ -11,8 +11,11 @@ import type { Actions, PageServerLoad } from './$types';
 interface Refused {
 	status: 400 | 404 | 429;
 	why: string;
-	asksNumber: boolean;
+	/** The code opens with the number that paid. */
+	asksNumber?: boolean;
 }
+
+type Resumed = Awaited<ReturnType<RequestEvent['locals']['app']['purchases']['resume']>>;
 
 /** The captive session of a device from the splash page, which the purchase then connects; or ''. */
 const captiveSessionOf = (given: string | null) => (/^[\w-]{24}$/.test(given ?? '') ? (given ?? '') : '');
@@ -23,49 +26,91 @@ async function open(
 	{ code, phone }: { code: string; phone: string },
 	visit: string
 ): Promise<Refused> {
-	if (code === '') return { status: 400, why: m.resume_empty(), asksNumber: false };
+	if (code === '') return { status: 400, why: m.resume_empty() };
 	const { purchases } = event.locals.app;
-	const opened = await orUnavailable(
+	const kind = await follow(
+		event,
 		purchases.resume(apiClient(event), { code, phone }, networkOf(event)),
-		m.purchase_unreachable()
+		visit
 	);
-	switch (opened.kind) {
-		case 'found':
-			redirect(303, link(`/s/${opened.token}`) + (visit === '' ? '' : `?visit=${visit}`));
-			break;
+	switch (kind) {
 		case 'unknown':
-			return { status: 404, why: m.resume_unknown(), asksNumber: false };
+			return { status: 404, why: m.resume_unknown() };
 		case 'crowded': {
 			const why = phone === '' ? m.resume_crowded() : m.resume_unknown_number();
 			return { status: phone === '' ? 429 : 404, why, asksNumber: true };
 		}
-		case 'limited': {
-			const seconds = opened.retryAfterSeconds;
-			event.setHeaders({ 'retry-after': String(seconds) });
-			return { status: 429, why: m.resume_limited({ seconds }), asksNumber: phone !== '' };
-		}
+		default:
+			return { ...kind, asksNumber: phone !== '' };
 	}
 }
+
+/** Redirects to the purchase of a payment, or returns the problem. */
+async function openByPayment(
+	event: RequestEvent,
+	typed: { transaction: string; phone: string },
+	visit: string
+): Promise<Refused> {
+	if (typed.transaction === '' || typed.phone === '') return { status: 400, why: m.resume_no_code_text() };
+	const { purchases } = event.locals.app;
+	const kind = await follow(
+		event,
+		purchases.resumeByPayment(apiClient(event), typed, networkOf(event)),
+		visit
+	);
+	return typeof kind === 'object' ? kind : { status: 404, why: m.resume_transaction_unknown() };
+}
+
+/** Redirects to a found purchase. Otherwise returns the kind of the result, or the refusal of a limit. */
+async function follow(
+	event: RequestEvent,
+	result: Promise<Resumed>,
+	visit: string
+): Promise<'unknown' | 'crowded' | Refused> {
+	const opened = await orUnavailable(result, m.purchase_unreachable());
+	if (opened.kind === 'found') {
+		redirect(303, link(`/s/${opened.token}`) + (visit === '' ? '' : `?visit=${visit}`));
+	}
+	if (opened.kind !== 'limited') return opened.kind;
+	const seconds = opened.retryAfterSeconds;
+	event.setHeaders({ 'retry-after': String(seconds) });
+	const why =
+		seconds < MAX_SECONDS_SHOWN
+			? m.resume_limited({ seconds })
+			: m.resume_limited_minutes({ minutes: Math.ceil(seconds / 60) });
+	return { status: 429, why };
+}
+
+/** Longer waits are shown in minutes. */
+const MAX_SECONDS_SHOWN = 100;
+/** Limits typed text that is shown again. */
+const MAX_SHOWN = 32;
 
 /** `/resume?code=K7MQ-29XT` works like the form, for links and QR codes. */
 export const load: PageServerLoad = async (event) => {
 	const code = (event.url.searchParams.get('code') ?? '').slice(0, MAX_SHOWN);
 	const visit = captiveSessionOf(event.url.searchParams.get('visit'));
-	const form = { code, phone: '', visit, hint: phoneHint(event.locals.app.config.defaultRegion) };
+	const hint = phoneHint(event.locals.app.config.defaultRegion);
+	const form = { code, transaction: '', phone: '', visit, hint, isByPayment: false };
 	if (code === '' || event.request.method !== 'GET') return { ...form, why: null, asksNumber: false };
-	const { why, asksNumber } = await open(event, form, visit);
+	const { why, asksNumber = false } = await open(event, form, visit);
 	return { ...form, why, asksNumber };
 };
 
-/** Limits typed text that is shown again. */
-const MAX_SHOWN = 32;
-
 export const actions: Actions = {
 	default: async (event) => {
-		const sent = readTexts(await readForm(event.request), ['code', 'phone', 'visit']);
+		const form = await readForm(event.request);
+		const sent = readTexts(form, ['code', 'transaction', 'phone', 'visit']);
 		const visit = captiveSessionOf(sent.visit);
-		const { status, why, asksNumber } = await open(event, sent, visit);
+		const isByPayment = form.has('transaction');
+		const refused = isByPayment ? await openByPayment(event, sent, visit) : await open(event, sent, visit);
+		const { status, why, asksNumber = false } = refused;
 		const [code, phone] = [sent.code.slice(0, MAX_SHOWN), sent.phone.slice(0, MAX_SHOWN)];
-		return fail(status, { code, phone, visit, why, asksNumber });
+		return fail(status, {
+			...{ code, transaction: sent.transaction, phone, visit },
+			why,
+			asksNumber,
+			isByPayment
+		});
 	}
 };

@@ -148,7 +148,7 @@ export const PROBLEMS = {
 		payer_prompt_limit: {
 			title: 'Too many payment prompts to the number',
 			meaning: 'This number got too many payment prompts in the last 15 minutes, from all API clients.',
-			advice: 'Wait as long as `detail` says, or pay from another number.',
+			advice: 'Wait `retry_after` seconds, or pay from another number.',
 			detail: 'This number got 5 payment requests in the last 15 minutes. Try again in 7 min.'
 		},
 		webhook_url_not_allowed: {

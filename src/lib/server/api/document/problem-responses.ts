@@ -21,6 +21,11 @@ const list = (description: string, example: readonly string[], more: JsonSchema 
 const DURATION = '^[1-9][0-9]{0,4}[mhdw]$';
 const SESSION_STATUS: Member = [{ $ref: '#/components/schemas/SessionStatus' }, 'expired'];
 
+const NEXT_TRY: Member = [
+	{ type: 'integer', minimum: 1, maximum: 900, description: 'Seconds until the next try.' },
+	420
+];
+
 /** Members beyond the common ones: schema and example. */
 const MEMBERS: Partial<Record<ProblemCode, Record<string, Member>>> = {
 	validation_failed: {
@@ -66,11 +71,9 @@ const MEMBERS: Partial<Record<ProblemCode, Record<string, Member>>> = {
 		],
 		currency: text('ISO 4217 code.', 'UGX', '^[A-Z]{3}$')
 	},
+	payer_prompt_limit: { retry_after: NEXT_TRY },
 	unpaid_prompt_limit: {
-		retry_after: [
-			{ type: 'integer', minimum: 1, maximum: 900, description: 'Seconds until the next try.' },
-			420
-		],
+		retry_after: NEXT_TRY,
 		'violated-policies': list('The exceeded limit: `network` or `total`.', ['network'], { minItems: 1 })
 	},
 	payment_in_progress: { payment_id: [{ type: 'integer', description: 'Id of the pending payment.' }, 7001] },

@@ -100,10 +100,11 @@ export const payments = [
 	}),
 	endpoint(listPayments, async (call) => {
 		const { app, caller, query } = call;
-		const { status, created_after: createdAfter, created_before: createdBefore, limit } = query;
-		const filters = ['payments', caller.accountId, status, createdAfter, createdBefore];
+		const { status, provider_reference: transaction, limit } = query;
+		const { created_after: createdAfter, created_before: createdBefore } = query;
+		const filters = ['payments', caller.accountId, status, createdAfter, createdBefore, transaction];
 		const { page, headers } = await listPage(call, filters, (after) =>
-			app.payments.list(caller, { status, createdAfter, createdBefore, after, limit })
+			app.payments.list(caller, { status, transaction, createdAfter, createdBefore, after, limit })
 		);
 		return { body: page, headers };
 	}),

@@ -20,7 +20,7 @@ export const FAILURE_CODES: Record<FailureReason, FailureCode> = {
 
 /** Sentences for people; the operator's own words stay in its messages. */
 export const FAILURE_MESSAGES: Record<FailureCode, string> = {
-	payer_rejected: 'The payer declined the payment.',
+	payer_rejected: 'The payer declined the payment, or the PIN was wrong.',
 	insufficient_funds: 'The payer does not have enough money on this number.',
 	payer_not_found: 'The number has no mobile-money account with this operator.',
 	payer_limit_reached: "The payment is beyond the payer's limit with the operator.",

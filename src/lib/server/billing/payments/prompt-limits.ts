@@ -85,7 +85,7 @@ async function checkNumber(
 	const blocking = isFlooded ? prompts.at(-most * ALL_SOURCES_FACTOR) : own.at(-most);
 	const retryAfter = secondsUntil((blocking?.created_at ?? now) + WINDOW_MS, now);
 	const detail = `This number got ${prompts.length} payment requests in the last 15 minutes. ${tryAgain(retryAfter)}`;
-	throw new AppError('payer_prompt_limit', detail);
+	throw new AppError('payer_prompt_limit', detail, { extensions: { retry_after: retryAfter } });
 }
 
 /**

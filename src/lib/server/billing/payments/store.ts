@@ -1,4 +1,11 @@
-import { sql, type ExpressionBuilder, type Insertable, type Selectable, type Updateable } from 'kysely';
+import {
+	sql,
+	type ExpressionBuilder,
+	type Insertable,
+	type Selectable,
+	type SqlBool,
+	type Updateable
+} from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { byId, countOf, exists, first, withoutNulls, isChanged } from '#lib/server/db/first.ts';
 import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
@@ -29,18 +36,28 @@ export const findByReference = (queries: Queries, operator: string, reference: s
 export const ofSession = (queries: Queries, sessionId: number) =>
 	queries.selectFrom('payments').selectAll().where('session_id', '=', sessionId).orderBy('id').execute();
 
-export const ofAccount = (
+interface Filters {
+	status: PaymentStatus | undefined;
+	/** The operator's id of the transaction. */
+	transaction: string | undefined;
+}
+
+export function ofAccount(
 	queries: Queries,
 	accountId: number,
-	{ status, ...page }: NewestFirst & { status?: PaymentStatus | undefined }
-) =>
-	newestFirst(
+	{ status, transaction, ...page }: NewestFirst & Partial<Filters>
+) {
+	// The sign keeps SQLite, which has no statistics, from reading all payments of the account.
+	const account = transaction === undefined ? sql.ref('account_id') : sql`+account_id`;
+	return newestFirst(
 		queries
 			.selectFrom('payments')
 			.selectAll()
-			.where(({ and }) => and({ account_id: accountId, ...withoutNulls({ status }) })),
+			.where(sql<SqlBool>`${account} = ${accountId}`)
+			.where(({ and }) => and(withoutNulls({ status, provider_reference: transaction }))),
 		page
 	);
+}
 
 /** Oldest first. */
 export const promptsTo = (queries: Queries, phone: string, since: number) =>

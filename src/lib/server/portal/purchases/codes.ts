@@ -15,6 +15,9 @@ export type Codes = ReturnType<typeof createCodes>;
 
 type Stored = Pick<store.PurchaseRow, 'code_hash' | 'token_sealed'>;
 
+/** Lifetime of a code after the last change: the longest pass and a month. The page address never expires. */
+export const CODE_MS = 60 * 24 * 60 * 60 * 1000;
+
 /** Codes to try: two of a million purchases may derive the same one. */
 export const MAX_CODES = 8;
 

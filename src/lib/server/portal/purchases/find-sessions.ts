@@ -1,7 +1,7 @@
 import { ApiProblem, type ApiClient } from '../api-client.ts';
 import { readCode } from '#lib/checkout/purchase/code.ts';
+import { CODE_MS } from './codes.ts';
 import type { PurchasesContext } from './purchases.ts';
-import { CODE_MS } from './resume.ts';
 import * as store from './store.ts';
 import { MAX_ADDED, shownSession, type ShownSession } from './views.ts';
 
@@ -42,17 +42,26 @@ export async function sessionsOfCode(context: PurchasesContext, typed: string): 
 	return row ? sessionIdsOf(context, row.token_hash) : [];
 }
 
+/** Finds the purchase with the page of a session. Returns null for a purchase of the API, and if the code is too old. */
+export async function pageRowOf(
+	{ database: { db }, clock, isApiBuyer }: PurchasesContext,
+	sessionId: number
+): Promise<store.PurchaseRow | null> {
+	const own = await store.findBySession(db, sessionId);
+	const row = own?.extends_purchase_id == null ? own : await store.findById(db, own.extends_purchase_id);
+	return !row || isApiBuyer(row) || row.updated_at < clock.now() - CODE_MS ? null : row;
+}
+
 /**
- * Finds the page of a session's purchase and its code. Returns null for a purchase of the API, and if the code is too old.
+ * Finds the page of a session's purchase and its code, or returns null.
  * Security: both open the purchase, so the caller checks the person and logs it.
  */
 export async function pageOf(
-	{ database: { db }, clock, codes, isApiBuyer }: PurchasesContext,
+	context: PurchasesContext,
 	sessionId: number
 ): Promise<{ token: string; code: string } | null> {
-	const own = await store.findBySession(db, sessionId);
-	const row = own?.extends_purchase_id == null ? own : await store.findById(db, own.extends_purchase_id);
-	if (!row || isApiBuyer(row) || row.updated_at < clock.now() - CODE_MS) return null;
-	const token = codes.tokenOf(row);
-	return token === null ? null : { token, code: await codes.of(token, row) };
+	const row = await pageRowOf(context, sessionId);
+	if (!row) return null;
+	const token = context.codes.tokenOf(row);
+	return token === null ? null : { token, code: await context.codes.of(token, row) };
 }

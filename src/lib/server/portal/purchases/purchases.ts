@@ -16,7 +16,7 @@ import {
 	type PurchaseForm
 } from './ordering.ts';
 import { pageOf, sessionsOf, sessionsOfCode } from './find-sessions.ts';
-import { resume } from './resume.ts';
+import { resume, resumeByPayment } from './resume.ts';
 import * as store from './store.ts';
 import {
 	addedParts,
@@ -33,7 +33,7 @@ export type { PurchasePart, PurchaseView, ShownSession } from './views.ts';
 
 export interface PurchasesContext extends OrderingContext {
 	rateLimits: RateLimits;
-	/** Tries per minute to open a purchase by its code, per IP network and in total. */
+	/** Tries per minute to open a purchase by its code or payment, per IP network and in total. */
 	maxCodes: { network: number; total: number };
 	isApiBuyer(purchase: store.PurchaseRow): boolean;
 	readExtended: ReadExtended;
@@ -68,6 +68,7 @@ export function createPurchases({
 		extend: bind(extend),
 		wait: bind(wait),
 		resume: bind(resume),
+		resumeByPayment: bind(resumeByPayment),
 		exists: bind(exists),
 		sessionsOf: bind(sessionsOf),
 		sessionsOfCode: bind(sessionsOfCode),

@@ -1,11 +1,12 @@
 import type { ApiClient } from '../api-client.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { readCode } from '#lib/checkout/purchase/code.ts';
+import { LONGEST_WINDOW_MS, type RateLimits } from '#lib/server/api/rate-limits/rate-limits.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
+import { CODE_MS } from './codes.ts';
+import { pageRowOf } from './find-sessions.ts';
 import type { PurchasesContext } from './purchases.ts';
 import * as store from './store.ts';
-
-/** Lifetime of a code after the last change: the longest pass and a month. The page address never expires. */
-export const CODE_MS = 60 * 24 * 60 * 60 * 1000;
 
 type Resumed =
 	| { kind: 'found'; token: string }
@@ -24,22 +25,93 @@ export async function resume(
 	typed: { code: string; phone: string },
 	network: string
 ): Promise<Resumed> {
-	const { clock, codes, rateLimits, maxCodes, region } = context;
+	const { clock, codes, region } = context;
 	const code = readCode(typed.code);
 	// A text that cannot be a code does not count.
 	if (code === null) return { kind: 'unknown' };
-	const own = await rateLimits.take(`code:${network}`, maxCodes.network);
-	if (!own.admitted) {
-		return { kind: 'limited', retryAfterSeconds: Math.max(1, Math.ceil(own.resetMs / 1000)) };
-	}
-	const isCrowded = !(await rateLimits.take('code', maxCodes.total)).admitted;
+	const limited = await takeTry(context, network);
+	if (limited) return limited;
+	const isCrowded = await takeOfAll(context);
 	const number = isCrowded ? parseMobile(typed.phone, region) : null;
 	if (isCrowded && number === null) return { kind: 'crowded' };
 	const row = await codes.find(code, clock.now() - CODE_MS);
 	if (number !== null && !(row && (await hasOrderedFrom(api, row, number, region))))
 		return { kind: 'crowded' };
-	const token = row && codes.tokenOf(row);
-	return token === null ? { kind: 'unknown' } : { kind: 'found', token };
+	return openedPage(row && codes.tokenOf(row));
+}
+
+const openedPage = (token: string | null): Resumed =>
+	token === null ? { kind: 'unknown' } : { kind: 'found', token };
+
+const takeTry = ({ rateLimits, maxCodes }: PurchasesContext, network: string): Promise<Resumed | null> =>
+	limitedUntil(rateLimits.take(`code:${network}`, maxCodes.network));
+
+/** Counts a try toward the total limit. Returns true if it is used up. */
+const takeOfAll = async ({ rateLimits, maxCodes }: PurchasesContext): Promise<boolean> =>
+	!(await rateLimits.take('code', maxCodes.total)).admitted;
+
+async function limitedUntil(decision: ReturnType<RateLimits['take']>): Promise<Resumed | null> {
+	const { admitted, resetMs } = await decision;
+	return admitted ? null : { kind: 'limited', retryAfterSeconds: Math.max(1, Math.ceil(resetMs / 1000)) };
+}
+
+/** Tries with one number, and with one transaction ID, from all networks in LONGEST_WINDOW_MS. */
+const MAX_OF_PAYMENT = 5;
+/** No operator's IDs have other characters; PostgreSQL and the API refuse some. */
+const TRANSACTION = /^[!-~]{1,64}$/;
+
+/**
+ * Opens the purchase of a payment, for a buyer whose page closed before it showed the code.
+ *
+ * Security: some operators count their transactions, so an ID is guessed from one near it, and people know each other's
+ * numbers. So a try counts like a code, and also toward a limit of its number and one of its ID, whatever the network: in
+ * the life of a code at most 30,000 tries name one number, and operators count millions of transactions a day. The number
+ * is always asked for, so the total limit refuses nobody, as with codes. An unknown pair, a payment that is not paid and
+ * one of another program have the same answer.
+ * @param typed as the buyer typed them
+ */
+export async function resumeByPayment(
+	context: PurchasesContext,
+	api: ApiClient,
+	typed: { transaction: string; phone: string },
+	network: string
+): Promise<Resumed> {
+	const { codes, rateLimits, region } = context;
+	const number = parseMobile(typed.phone, region);
+	const transaction = typed.transaction.replaceAll(/\s/g, '');
+	// What cannot be a payment does not count.
+	if (number === null || !TRANSACTION.test(transaction)) return { kind: 'unknown' };
+	const limited = await takeTry(context, network);
+	if (limited) return limited;
+	await takeOfAll(context);
+	for (const half of [number, transaction.toUpperCase()]) {
+		const tried = rateLimits.take(`payment:${sha256(half)}`, MAX_OF_PAYMENT, LONGEST_WINDOW_MS);
+		const limitedHalf = await limitedUntil(tried);
+		if (limitedHalf) return limitedHalf;
+	}
+	const tokens = new Set<string>();
+	for (const id of await sessionsPaidBy(api, transaction, number)) {
+		const row = await pageRowOf(context, id);
+		const token = row && codes.tokenOf(row);
+		if (token !== null) tokens.add(token);
+	}
+	// An operator may use an ID twice.
+	const [token = null, ...others] = tokens;
+	return openedPage(others.length > 0 ? null : token);
+}
+
+/** Reads the sessions of successful payments from a number (E.164) with the ID as it is typed, or in capitals. */
+async function sessionsPaidBy(api: ApiClient, transaction: string, number: string): Promise<Set<number>> {
+	const spellings = [...new Set([transaction, transaction.toUpperCase()])];
+	const lists = await Promise.all(
+		spellings.map((provider_reference) => api.listPayments({ provider_reference }))
+	);
+	const paid = lists
+		.flatMap(({ data }) => data)
+		// An older API ignores the filter.
+		.filter(({ provider_reference: id }) => id !== null && spellings.includes(id))
+		.filter(({ status, phone }) => status === 'success' && phone === number);
+	return new Set(paid.map(({ session_id }) => session_id));
 }
 
 /** Whether a payment of the purchase was requested from this number (E.164). */

@@ -25,8 +25,9 @@ export const insert = (queries: Queries, purchase: Insertable<PurchasesTable>) =
 export const find = (queries: Queries, tokenHash: string) =>
 	first(all(queries).where('token_hash', '=', tokenHash));
 
+/** Finds the first: a buyer who signs in with a username adds another (access/passes/api-buyers.ts). */
 export const findBySession = (queries: Queries, sessionId: number) =>
-	first(all(queries).where('session_id', '=', sessionId));
+	first(all(queries).where('session_id', '=', sessionId).orderBy('id'));
 
 export const findById = (queries: Queries, id: number) => first(all(queries).where('id', '=', id));
 

@@ -1,30 +1,18 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
-import * as m from '#lib/i18n/messages.js';
-import type { ShownBrand } from '#lib/branding/brand.ts';
+import { asksUserName } from '#lib/domain/access-kind.ts';
 import type { KioskRouter, Availability } from '#lib/kiosk/client.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { sellsNothing } from '#lib/checkout/price.ts';
 import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
-import { showBrand } from '#lib/server/web/brand.ts';
 import { routerOf } from '../../api-errors.ts';
 import { closedText } from '../../opening-times.ts';
-
-/** Reads the owner's branding. Returns null if the service is unavailable. */
-export async function kioskBrand(event: RequestEvent<{ router: string }>): Promise<ShownBrand | null> {
-	try {
-		return showBrand(event, await routerOf(event));
-	} catch (problem) {
-		if (problem instanceof ApiUnavailable) return null;
-		throw problem;
-	}
-}
+import { payNote } from '../../pay-page.ts';
 
 const shownAtKiosk = (router: RouterBody): KioskRouter => ({
 	...router,
 	signsIn: asksUserName(router.access_kind),
-	note: endsByItself(router.access_kind) ? null : m.router_shared()
+	note: payNote(router)
 });
 
 export async function readAvailability(event: RequestEvent<{ router: string }>): Promise<Availability> {

@@ -4,6 +4,9 @@ import { apart } from '#lib/i18n/intl.ts';
 import { dataWords } from '#lib/checkout/purchase/data.ts';
 import * as m from '#lib/i18n/messages.js';
 import { momentText } from '#lib/format/when.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
+import { orNull } from '../../api-errors.ts';
+import { brandOf } from '../../brand.ts';
 import { goOnline, isOnline, onlineHeading } from '../../s/[token]/go-online.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -21,6 +24,7 @@ export const load: PageServerLoad = async (event) => {
 	const until = untilMs === null ? null : momentText(new Date(untilMs), now, config.reportTimezone);
 	const title = until === null ? m.purchase_ready_title() : m.purchase_active_title({ until });
 	return {
+		brand: await brandOf(event, orNull(apiClient(event).recent.getRouter(routerId))),
 		ssid,
 		user,
 		data: pass.data && dataWords(pass.data),

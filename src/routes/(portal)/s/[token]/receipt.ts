@@ -10,6 +10,7 @@ import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import { moment } from '#lib/format/text.ts';
 import { momentText } from '#lib/format/when.ts';
 import type { PaymentBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
 import { findPurchase } from './purchase.ts';
 import { takenText, type Purchase } from './view.ts';
 
@@ -62,7 +63,8 @@ export async function findReceipt(event: RequestEvent<{ token: string }>) {
 	const { clock, config } = event.locals.app;
 	const receipt = receiptOf(purchase, new Date(clock.now()), config);
 	const address = pageAddress(event.locals.origin, token);
-	return { receipt, address, text: receiptText(receipt, address) };
+	const brand = showBrand(event, purchase.router);
+	return { brand, receipt, address, text: receiptText(receipt, address) };
 }
 
 /** Everything that was bought and paid under one code. Attempts without a charge are missing. */

@@ -76,6 +76,16 @@ export const paymentListQuery = z.object({
 	status: paymentStatus
 		.optional()
 		.openapi({ param: { description: 'Only payments in this state.', example: 'success' } }),
+	provider_reference: z
+		.string()
+		.regex(/^[ -~]{1,64}$/, 'Use the operator\'s reference, e.g. "1029384756".')
+		.optional()
+		.openapi({
+			param: {
+				description: 'Only payments with this reference of the operator, written exactly as stored.',
+				example: '1029384756'
+			}
+		}),
 	...field.newestFirst
 });
 
@@ -93,4 +103,5 @@ export const paymentStatusQuery = z.object({
 });
 
 export type PaymentBody = z.infer<typeof payment>;
+export type PaymentListBody = z.infer<typeof paymentList>;
 export type PaymentStartBody = z.infer<typeof paymentStart>;

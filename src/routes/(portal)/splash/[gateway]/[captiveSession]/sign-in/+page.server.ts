@@ -4,6 +4,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/checkout/pay-form.ts';
 import { takeSignIn } from '#lib/server/api/http/request-limits.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
 import { orUnavailable, readForm } from '../../../../api-errors.ts';
 import { findGateway, findRouter, captiveSessionPath } from '../../../splash.ts';
 import type { Actions, PageServerLoad } from './$types';
@@ -22,7 +23,11 @@ async function findCaptiveSession(event: RequestEvent<{ gateway: string; captive
 export const load: PageServerLoad = async (event) => {
 	const { gateway, captiveSession } = await findCaptiveSession(event);
 	const router = await orUnavailable(findRouter(event, gateway), m.common_prices_unreachable());
-	return { ssid: apart(router.ssid), back: captiveSessionPath(gateway, captiveSession) };
+	return {
+		brand: showBrand(event, router),
+		ssid: apart(router.ssid),
+		back: captiveSessionPath(gateway, captiveSession)
+	};
 };
 
 export const actions: Actions = {
