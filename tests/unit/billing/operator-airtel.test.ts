@@ -646,18 +646,11 @@ describe('a callback', () => {
 	});
 
 	const variants = ['transaction-bytes', 'transaction-json', 'body'] as const;
-	it.each(variants)('with a hash over %s is authentic, and pinned to it', async (variant) => {
+	it.each(variants)('with a hash over %s is authentic', async (variant) => {
 		simulator.portal({ callback_authentication: variant } satisfies Partial<AirtelPortal>);
 		for (const otherForm of [false, true]) {
 			const body = await received({ otherForm });
-			const authenticWith = async (pinned: string) =>
-				(await adapterWith({ AIRTEL_CALLBACK_HASH: pinned }).parseCallback(raw(body))).authentic;
-			expect(await authenticWith('any')).toBe('verified');
-			expect(await authenticWith(variant)).toBe('verified');
-			if (!otherForm) continue;
-			for (const other of variants.filter((one) => one !== variant)) {
-				expect(await authenticWith(other), other).toBe('invalid');
-			}
+			expect((await adapterWith().parseCallback(raw(body))).authentic).toBe('verified');
 		}
 	});
 
@@ -734,9 +727,6 @@ describe('the settings', () => {
 		]);
 		expect(complaints({ AIRTEL_MIN_AMOUNT: '10', AIRTEL_MAX_AMOUNT: '9' })).toEqual([
 			expect.stringMatching(/^AIRTEL_MIN_AMOUNT: /)
-		]);
-		expect(complaints({ AIRTEL_CALLBACK_KEY: '', AIRTEL_CALLBACK_HASH: 'body' })).toEqual([
-			expect.stringMatching(/^AIRTEL_CALLBACK_KEY: /)
 		]);
 		const real = { AIRTEL_BASE_URL: 'https://openapi.airtel.ug' };
 		const test = { AIRTEL_BASE_URL: 'https://openapiuat.airtel.africa/' };
