@@ -105,7 +105,7 @@ async function submit(context: AirtelContext, request: PaymentRequest): Promise<
 		subscriber: { ...market, msisdn },
 		transaction: { amount: toMajor(request.amountMinor, request.currency), ...market, id }
 	});
-	return afterSigning(sent, paymentOutcome(sent, id));
+	return paymentOutcome(sent, id);
 }
 
 async function readStatus(
@@ -139,7 +139,7 @@ async function refund(context: AirtelContext, { payment }: RefundRequest): Promi
 	if (airtelMoneyId === null) return refuse('The payment has no airtel_money_id.');
 	const path = `/standard/${context.values.AIRTEL_REFUND_VERSION}/payments/refund`;
 	const sent = await context.connection.post(path, { transaction: { airtel_money_id: airtelMoneyId } });
-	return afterSigning(sent, refundOutcome(sent, airtelMoneyId));
+	return refundOutcome(sent, airtelMoneyId);
 }
 
 /**
@@ -199,7 +199,3 @@ function textFor({ description, reference }: Pick<PaymentRequest, 'description' 
 	const words = plainText(unquoted, MAX_REFERENCE_LENGTH - code.length - 1, /[^A-Za-z0-9 -]+/g);
 	return `${words} ${code}`.trim();
 }
-
-/** A mismatch of a key that worked before means that the key changed: the request may be sent again. */
-const afterSigning = (sent: { keyMayBeOld?: boolean }, outcome: SubmitOutcome): SubmitOutcome =>
-	sent.keyMayBeOld === true && outcome.kind === 'refused' ? { ...outcome, retryable: true } : outcome;
