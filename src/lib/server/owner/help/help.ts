@@ -57,10 +57,8 @@ async function search(
 		? store.newest(db, page)
 		: store.search(db, await cluesOf(context, typed), page));
 	const sessions = found.slice(0, limit);
-	const payments = await store.paymentsOf(
-		db,
-		sessions.map(({ id }) => id)
-	);
+	const ids = sessions.map(({ id }) => id);
+	const payments = await store.childrenOf(db, 'payments', 'session_id', ids);
 	const now = context.clock.now();
 	return {
 		data: sessions.map((session) => {
@@ -148,15 +146,17 @@ async function read(
 	if (!found) return null;
 	const now = clock.now();
 	const passId = found.pass_id ?? 0;
-	const payments = await store.paymentsOf(db, [sessionId]);
+	const payments = await store.childrenOf(db, 'payments', 'session_id', [sessionId]);
 	const ids = payments.map(({ id }) => id);
-	const [refunds, reviews, extraTime, slots, grants] = await Promise.all([
-		store.refundsOf(db, ids),
-		store.reviewsOf(db, ids),
-		store.extraTimeOf(db, sessionId),
-		store.slotsOf(db, passId),
-		store.grantsOf(db, passId)
+	const [refunds, reviews, extraTime, slots, allGrants] = await Promise.all([
+		store.childrenOf(db, 'refunds', 'payment_id', ids),
+		store.childrenOf(db, 'reviews', 'payment_id', ids),
+		store.childrenOf(db, 'extra_time', 'session_id', [sessionId]),
+		store.childrenOf(db, 'device_slots', 'pass_id', [passId]),
+		store.childrenOf(db, 'grants', 'pass_id', [passId])
 	]);
+	/** Of devices. */
+	const grants = allGrants.filter(({ mac }) => mac !== null);
 	const isConnected =
 		slots.some(
 			({ released_at: left, reported_at: at, expected_until: until }) =>
