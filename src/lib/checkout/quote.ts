@@ -134,7 +134,6 @@ export function shortPrice(router: { price: number; currency: string; lowest: nu
 		: m.router_price_from({ money: formatMoney(lowest, currency) });
 }
 
-/** Explains why a duration has no quote. */
 export function unquotedText(router: PricedRouter, duration: string): string {
 	const amount = priceOf(router, duration);
 	const [method] = offeredMethods(router.payment_methods ?? []);
@@ -142,7 +141,6 @@ export function unquotedText(router: PricedRouter, duration: string): string {
 	return problem ?? m.router_choose_from({ bounds: boundsText(router) });
 }
 
-/** Explains why a payment method cannot charge an amount; null if it can. */
 export function chargeText(router: PricedRouter, method: string, amount: number): string | null {
 	const problem = methodProblem(router, method, amount);
 	if (problem === null) return null;

@@ -10,7 +10,6 @@ const KIN: Partial<Record<Locale, string>> = { rw: 'pt', lg: 'en-GB', sw: 'en-GB
 /** Latin digits, because buyers compare amounts with the prompt on their phone; Gregorian calendar. */
 const exact = (tag: string) => `${tag}-u-ca-gregory-nu-latn`;
 
-/** Returns the `locales` argument for `Intl` constructors. */
 export function intlLocales(locale: Locale = currentLocale()): string[] {
 	return [TAGS[locale] ?? locale, KIN[locale] ?? 'en-GB'].map(exact);
 }

@@ -76,7 +76,6 @@ export const importRoutersFile = defineCommand({
 	}
 });
 
-/** @throws CommandError if bad rows are not to be skipped */
 function checkRows(badRows: number, rows: number, skipsBad: boolean): void {
 	if (rows === 0) console.error('The file has no rows below its header.');
 	if (badRows === 0 || skipsBad) return;

@@ -16,7 +16,6 @@ export const findGateway = (
 
 const BATCH = 500;
 
-/** Reads all gateways in batches, by id. */
 export async function* everyGateway(queries: Queries): AsyncGenerator<GatewayRow> {
 	for (let afterId = 0, isMore = true; isMore;) {
 		const found = queries.selectFrom('gateways').selectAll().where('id', '>', afterId);

@@ -54,7 +54,6 @@ export async function waiting({ db }: Database): Promise<{ nextAt: number | null
 	return { nextAt: rows[0]?.next_at ?? null, hasGroups: rows[0]?.group_id != null };
 }
 
-/** Claims up to `limit` due jobs that belong to no group. */
 export const claimDue = (database: Database, lease: Lease, limit: number): Promise<Job[]> =>
 	database.unsynced
 		.updateTable('jobs')
@@ -70,7 +69,6 @@ export const claimDue = (database: Database, lease: Lease, limit: number): Promi
 
 const MAX_COUNTED = 1_000;
 
-/** Counts due jobs without a group, the most late first. */
 export async function dueKinds(
 	queries: Queries,
 	now: number
@@ -97,7 +95,6 @@ export const leaseTo = ({ owner, until }: Lease) => ({
 
 const RELEASED = { lease_owner: null, lease_until: null } as const;
 
-/** Releases the jobs of processes that died. */
 export async function freeExpired(database: Database, now: number): Promise<void> {
 	const expired = database.db.selectFrom('jobs').select('id').where('lease_until', '<=', now);
 	if (!(await exists(expired))) return;

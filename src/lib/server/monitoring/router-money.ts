@@ -11,7 +11,6 @@ export const newestPayments = (queries: Queries, routerId: number, limit: number
 		.limit(limit)
 		.execute();
 
-/** Reads the open reviews of a router's payments, oldest first. */
 export const openReviews = (queries: Queries, routerId: number, limit: number) =>
 	queries
 		.selectFrom('reviews')

@@ -61,7 +61,6 @@ const INVISIBLE_RUN = new RegExp(`${INVISIBLE.source}+`, 'gu');
 
 export const visible = (text: string | undefined): string => (text ?? '').replace(INVISIBLE_RUN, ' ').trim();
 
-/** Reports why a field is invalid. */
 type Fail = (reason: string) => undefined;
 
 /**

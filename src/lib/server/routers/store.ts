@@ -95,7 +95,6 @@ export async function changeOffers(
 		.executeTakeFirstOrThrow();
 }
 
-/** Returns the newest change of a router's offers. */
 export const lastOfferChange = (queries: Queries, routerId: number) =>
 	queries
 		.selectFrom('offer_changes')

@@ -78,7 +78,6 @@ export async function unnamedConnections(
 	return found.length;
 }
 
-/** Whether a gateway has ever ended a connection at our request. */
 export const hasEnded = (queries: Queries, gatewayId: number): Promise<boolean> =>
 	exists(
 		queries

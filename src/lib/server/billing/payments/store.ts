@@ -13,7 +13,6 @@ export const insert = (queries: Queries, payment: Insertable<PaymentsTable>) =>
 
 export const find = (queries: Queries, id: number) => byId(queries, 'payments', id);
 
-/** @throws Error if the payment does not exist */
 export async function findOrThrow(queries: Queries, id: number): Promise<PaymentRow> {
 	const payment = await find(queries, id);
 	if (!payment) throw new Error(`Payment ${id} is gone`);
@@ -42,7 +41,6 @@ export const ofAccount = (
 		page
 	);
 
-/** Oldest first. */
 export const promptsTo = (queries: Queries, phone: string, since: number) =>
 	queries
 		.selectFrom('payments')
@@ -117,7 +115,6 @@ export const countPaid = (queries: Queries, since: number): Promise<number> =>
 			.where('paid_at', '>', since)
 	);
 
-/** Counts up to `most` unpaid prompts of all networks. */
 export async function countUnpaidPrompts(queries: Queries, since: number, most: number): Promise<number> {
 	const { count } = await queries
 		.selectFrom(unpaidPrompts(queries, since).limit(most).as('unpaid'))

@@ -105,7 +105,6 @@ export async function insertExtraTime(queries: Queries, time: Insertable<ExtraTi
 export const hasExtraTime = (queries: Queries, form: string): Promise<boolean> =>
 	exists(queries.selectFrom('extra_time').select('id').where('form', '=', form));
 
-/** Whether a session got extra time after its end. */
 export const hasTimeAfterEnd = (
 	queries: Queries,
 	{ id, ended_at: endedAt }: Pick<SessionRow, 'id' | 'ended_at'>
@@ -125,7 +124,6 @@ export const isStillPaid = (queries: Queries, { payment_id: id }: Pick<SessionRo
 const extraSeconds = (queries: Queries) =>
 	queries.selectFrom('extra_time').select(sql<number>`coalesce(sum(seconds), 0)`.as('sum'));
 
-/** Free time that an account has given since `after`. */
 export const extraSecondsBy = async (queries: Queries, accountId: number, after: number): Promise<number> => {
 	const given = extraSeconds(queries).where('account_id', '=', accountId).where('created_at', '>', after);
 	return (await given.executeTakeFirstOrThrow()).sum;

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { first, isChanged } from '#lib/server/db/first.ts';
 
-/** Returns the owner of each router that has a gateway. */
 export async function ownersOfRouters(queries: Queries): Promise<Map<number, number>> {
 	const rows = await queries
 		.selectFrom('routers')

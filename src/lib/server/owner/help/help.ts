@@ -168,7 +168,6 @@ async function read(
 		);
 	const session = asOfNow(found, now);
 	const payment = decisivePayment(found, payments);
-	/** End of extra time after the session's own. */
 	const extraUntil = await sessions.extraTimeEnd(db, session);
 	const activatingUntil = await store.activatingUntil(db, passId);
 	const hasPage = (await purchases.pageOf(sessionId)) !== null;

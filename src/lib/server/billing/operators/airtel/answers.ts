@@ -81,7 +81,6 @@ function reasonOf({ codes, message }: Read, otherwise: FailureReason): FailureRe
 	return said ?? coded ?? otherwise;
 }
 
-/** @param accepted returns the outcome of a success; otherwise null */
 function outcomeOf(
 	sent: AuthorisedOutcome,
 	accepted: (read: Read) => { operatorReference: string } | null

@@ -54,7 +54,6 @@ export function createConnection(values: AirtelValues, { http, clock }: Operator
 		}
 	}
 
-	/** Fetches a token and, if needed, the signing key. Returns the problem, or null. */
 	async function check(): Promise<string | null> {
 		const token = await client.token();
 		if (token.kind === 'unavailable') return `AIRTEL_BASE_URL: Airtel gives no token: ${token.cause}.`;
