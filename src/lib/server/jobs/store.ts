@@ -102,18 +102,17 @@ export async function freeExpired(database: Database, now: number): Promise<void
 }
 
 /** Extends the leases of running jobs only. Those of a failed claim or release must run out. */
-export async function extendLeases(
+export const extendLeases = (
 	database: Database,
 	{ owner, ids, until }: { owner: string; ids: readonly number[]; until: number }
-): Promise<void> {
-	await database.unsynced
+) =>
+	database.unsynced
 		.updateTable('jobs')
 		.set({ lease_until: until })
 		.where('id', 'in', ids)
 		.where('lease_until', 'is not', null)
 		.where('lease_owner', '=', owner)
 		.execute();
-}
 
 /** Deletes a finished job, unless something woke it while it ran: then it is due again. */
 export async function complete(database: Database, job: Job): Promise<void> {
@@ -133,12 +132,8 @@ export async function complete(database: Database, job: Job): Promise<void> {
 }
 
 /** Releases a job for a later run. If it was scheduled while it ran, that time stays. */
-export async function reschedule(
-	database: Database,
-	job: Job,
-	next: { runAt: number; error: string | null }
-): Promise<void> {
-	await database.unsynced
+export const reschedule = (database: Database, job: Job, next: { runAt: number; error: string | null }) =>
+	database.unsynced
 		.updateTable('jobs')
 		.set({
 			...RELEASED,
@@ -149,11 +144,10 @@ export async function reschedule(
 		.where('id', '=', job.id)
 		.where('lease_owner', '=', job.lease_owner)
 		.execute();
-}
 
 /** Makes all jobs due and shortens leases that end later than `leaseUntil`. */
-export async function makeAllDue(database: Database, now: number, leaseUntil: number): Promise<void> {
-	await database.db
+export const makeAllDue = (database: Database, now: number, leaseUntil: number) =>
+	database.db
 		.updateTable('jobs')
 		.set({
 			run_at: sql`case when run_at > ${now} then ${now} else run_at end`,
@@ -161,4 +155,3 @@ export async function makeAllDue(database: Database, now: number, leaseUntil: nu
 			wakes: sql`wakes + 1`
 		})
 		.execute();
-}

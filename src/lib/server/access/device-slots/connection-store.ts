@@ -37,23 +37,17 @@ export const insertConnection = (
 ): Promise<ConnectionRow> =>
 	queries.insertInto('connections').values(connection).returningAll().executeTakeFirstOrThrow();
 
-export async function changeConnection(
-	queries: Queries,
-	id: number,
-	to: Updateable<ConnectionsTable>
-): Promise<void> {
-	await queries.updateTable('connections').set(to).where('id', '=', id).execute();
-}
+export const changeConnection = (queries: Queries, id: number, to: Updateable<ConnectionsTable>) =>
+	queries.updateTable('connections').set(to).where('id', '=', id).execute();
 
-export async function forgetAttempts(queries: Queries, passId: number): Promise<void> {
-	await queries
+export const forgetAttempts = (queries: Queries, passId: number) =>
+	queries
 		.updateTable('connections')
 		.set({ disconnect_attempts: 0 })
 		.where('pass_id', '=', passId)
 		.where('stopped_at', 'is', null)
 		.where('disconnect_attempts', '>', 0)
 		.execute();
-}
 
 const open = (queries: Queries) =>
 	queries.selectFrom('connections').selectAll().where('stopped_at', 'is', null);

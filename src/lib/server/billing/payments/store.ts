@@ -160,22 +160,20 @@ export const changeSubmit = (
 	);
 
 /** Changes fields that no state depends on. */
-export async function update(
+export const update = (
 	queries: Queries,
 	id: number,
 	to: Pick<Updateable<PaymentsTable>, 'not_found_count' | 'statement_at'>
-): Promise<void> {
-	await queries.updateTable('payments').set(to).where('id', '=', id).execute();
-}
+) => queries.updateTable('payments').set(to).where('id', '=', id).execute();
 
 /** Stores a claim (CallbackClaim as JSON). Late or unordered callbacks never overwrite a claimed success. */
-export async function setClaim(
+export const setClaim = (
 	queries: Queries,
 	table: 'payments' | 'refunds',
 	id: number,
 	{ claim, isSuccess }: { claim: string; isSuccess: boolean }
-): Promise<void> {
-	await queries
+) =>
+	queries
 		.updateTable(table)
 		.set({ claim })
 		.where('id', '=', id)
@@ -185,18 +183,16 @@ export async function setClaim(
 				: where('claim', 'is', null)
 		)
 		.execute();
-}
 
 const CLAIMED_SUCCESS = '%"claimed":"succeeded"%';
 
-export async function addReceipt(queries: Queries, id: number, transaction: string): Promise<void> {
-	await queries
+export const addReceipt = (queries: Queries, id: number, transaction: string) =>
+	queries
 		.updateTable('payments')
 		.set({ provider_reference: transaction })
 		.where('id', '=', id)
 		.where('provider_reference', 'is', null)
 		.execute();
-}
 
 /** Matches the operator's reference or the start of ours. Returns undefined unless exactly one matches. */
 export async function findLikeStatement(

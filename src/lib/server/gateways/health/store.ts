@@ -36,12 +36,12 @@ export const seenAt = async (queries: Queries, id: number): Promise<number | nul
 	(await first(queries.selectFrom('gateways').select('seen_at').where('id', '=', id)))?.seen_at ?? null;
 
 /** Saves a check, unless the gateway responded meanwhile. @returns whether it was saved */
-export async function saveCheck(
+export const saveCheck = (
 	queries: Queries,
 	id: number,
 	checked: { now: number; seenAt: number | null; missedChecks: number; unresponsiveSince: number | null }
-): Promise<boolean> {
-	return isChanged(
+): Promise<boolean> =>
+	isChanged(
 		queries
 			.updateTable('gateways')
 			.set({
@@ -53,7 +53,6 @@ export async function saveCheck(
 			.where('id', '=', id)
 			.where('seen_at', checked.seenAt === null ? 'is' : '=', checked.seenAt)
 	);
-}
 
 const UNRESPONSIVE_ROUTERS = sql`select router_id from gateways group by router_id
 	having count(*) = count(unresponsive_since)`;
