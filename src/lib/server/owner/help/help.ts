@@ -5,6 +5,7 @@ import { REPORT_LIFETIME_MS, type Access } from '#lib/server/access/access.ts';
 import type { Audit, Author } from '#lib/server/audit/audit.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
+import { binder } from '#lib/server/platform/bind.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { Purchases } from '#lib/server/portal/purchases/purchases.ts';
 import * as store from './store.ts';
@@ -26,24 +27,16 @@ interface HelpContext {
 /** Finds the purchases at an owner's routers, and what happened to one. Another owner's purchase does not exist here. */
 export type Help = ReturnType<typeof createHelp>;
 
-export const createHelp = (context: HelpContext) => ({
-	/**
-	 * Lists purchases, newest first.
-	 * @param typed a resume code, the last four digits or the whole number, a transaction id of the operator, or a
-	 * payment's number; '' for all purchases of the span
-	 */
-	search: (accountId: number, typed: string, span: store.TimeRange, limit: number) =>
-		search(context, accountId, typed, span, limit),
-	/** Returns null for an unknown session and for one at another owner's router. */
-	read: (accountId: number, sessionId: number) => read(context, accountId, sessionId),
-	/** Returns the code and the page's token, and logs who saw them. Returns null for a purchase without a page. */
-	showCode: (accountId: number, sessionId: number, author: Author) =>
-		showCode(context, accountId, sessionId, author),
-	/** Moves the purchase to the device that opened it last, and logs who did it. */
-	moveDevice: (accountId: number, sessionId: number, author: Author) =>
-		moveDevice(context, accountId, sessionId, author)
-});
+export function createHelp(context: HelpContext) {
+	const bind = binder(context);
+	return { search: bind(search), read: bind(read), showCode: bind(showCode), moveDevice: bind(moveDevice) };
+}
 
+/**
+ * Lists purchases, newest first.
+ * @param typed a resume code, the last four digits or the whole number, a transaction id of the operator, or a
+ * payment's number; '' for all purchases of the span
+ */
 async function search(
 	context: HelpContext,
 	accountId: number,
@@ -96,6 +89,7 @@ const decisivePayment = (
 	payments: readonly store.FoundPayment[]
 ) => payments.find((one) => one.id === id) ?? payments.at(-1) ?? null;
 
+/** Returns the code and the page's token, and logs who saw them. Returns null for a purchase without a page. */
 async function showCode(
 	{ database, audit, purchases }: HelpContext,
 	accountId: number,
@@ -117,6 +111,7 @@ async function showCode(
 	return page;
 }
 
+/** Moves the purchase to the device that opened it last, and logs who did it. */
 async function moveDevice(
 	{ database, audit, access, purchases }: HelpContext,
 	accountId: number,
@@ -137,6 +132,7 @@ async function moveDevice(
 	);
 }
 
+/** Returns null for an unknown session and for one at another owner's router. */
 async function read(
 	{ database: { db }, clock, purchases, payments: billing, sessions }: HelpContext,
 	accountId: number,
