@@ -53,7 +53,6 @@ export interface PriceChange {
 	now: number;
 }
 
-/** Keeps the history of prices. */
 export async function recordPrices(queries: Queries, changes: readonly PriceChange[]): Promise<void> {
 	if (changes.length === 0) return;
 	const rows = changes.map(({ router, priceMinor, accountId, keyId, now }) => ({

@@ -30,7 +30,6 @@ const REASONS: Record<ReviewReason, string> = {
 
 export const titleOf = (review: Review): string => REASONS[review.reason as ReviewReason] ?? review.reason;
 
-/** Throws 404 for an unknown review. */
 export async function reviewOf({ params, locals }: ReviewEvent): Promise<Review> {
 	const review = await locals.app.reviews.find(idOf(params.id));
 	if (!review) error(404, 'Not found');
