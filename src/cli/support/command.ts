@@ -79,7 +79,6 @@ function parse<const O extends Options>(args: string[], options: O): Parsed<O> {
 	}
 }
 
-/** @throws UsageError if the option is missing or empty */
 export function required(value: string | undefined, option: string): string {
 	if (value === undefined || value.trim() === '') throw new UsageError(`${option} is missing.`);
 	return value.trim();
@@ -93,7 +92,6 @@ export const authorOf = (values: { by?: string | undefined; note?: string | unde
 	note: required(values.note, '--note')
 });
 
-/** @throws UsageError for a word that is not in the list */
 export function oneOf<Word extends string>(value: string, words: readonly Word[], option: string): Word {
 	const word = words.find((known) => known === value);
 	if (word === undefined) throw new UsageError(`${option} is one of ${words.join(', ')}, not "${value}".`);

@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { CommandError } from './errors.ts';
 
-/** @throws CommandError */
 export async function readInput(folder: string, name: string): Promise<Buffer> {
 	try {
 		return await readFile(resolve(folder, name));

@@ -43,7 +43,6 @@ export function localService(app: App): App {
 	throw new CommandError(`The routers are those of ${remoteApi.url}: set this where that service runs.`);
 }
 
-/** @throws UsageError, CommandError */
 export async function ownRouter(app: App, text: string): Promise<RouterRow> {
 	if (!/^\d{1,15}$/.test(text)) throw new UsageError('ID is the id of a router; see "routers list".');
 	localService(app);
@@ -52,14 +51,12 @@ export async function ownRouter(app: App, text: string): Promise<RouterRow> {
 	return router;
 }
 
-/** @throws CommandError */
 export async function knownGateway(app: App, name: string): Promise<RegisteredGateway> {
 	const gateway = await app.gateways.byName(name);
 	if (!gateway) throw new CommandError(`There is no gateway "${name}"; see "gateways list".`);
 	return gateway;
 }
 
-/** @throws CommandError */
 export async function accountOf(accounts: Accounts, email: string): Promise<Account> {
 	const account = await accounts.findByEmail(email);
 	if (!account) throw new CommandError(`There is no account ${email}; create it with "accounts create".`);

@@ -58,11 +58,9 @@ export const chargingMethods = (router: Charging, amount: number): string[] =>
 		(method) => methodProblem(router, method, amount) === null
 	);
 
-/** True if no payment method of a router can charge an amount. */
 const isUnpayable = (router: Charging, amount: number): boolean =>
 	(router.payment_methods ?? []).length > 0 && chargingMethods(router, amount).length === 0;
 
-/** Lists the offers that can be bought now, in the order of sale. */
 export const offersOnSale = (router: PricedRouter): PricedOffer[] =>
 	(router.offers ?? []).filter(
 		({ available, duration, price }) =>
@@ -71,7 +69,6 @@ export const offersOnSale = (router: PricedRouter): PricedOffer[] =>
 
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** Returns the lowest price of the offers on sale; null without any. */
 export function lowestOffer(router: PricedRouter): number | null {
 	const prices = offersOnSale(router).map(({ price }) => price);
 	return prices.length > 0 ? Math.min(...prices) : null;

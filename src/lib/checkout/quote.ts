@@ -90,9 +90,8 @@ export function timeChoices(router: PricedRouter): TimeChoice[] {
 }
 
 /** Chooses the default: one hour, else the shortest. */
-export function usualChoice(choices: readonly TimeChoice[]): TimeChoice | null {
-	return choices.find(({ duration }) => duration === USUAL_DURATION) ?? choices[0] ?? null;
-}
+export const usualChoice = (choices: readonly TimeChoice[]): TimeChoice | null =>
+	choices.find(({ duration }) => duration === USUAL_DURATION) ?? choices[0] ?? null;
 
 /** Names what a choice buys: "Day, 3 devices", or "2 hours" without an offer. */
 export const choiceWords = ({ words, offer }: TimeChoice): string =>
@@ -134,7 +133,6 @@ export function shortPrice(router: { price: number; currency: string; lowest: nu
 		: m.router_price_from({ money: formatMoney(lowest, currency) });
 }
 
-/** Explains why a duration has no quote. */
 export function unquotedText(router: PricedRouter, duration: string): string {
 	const amount = priceOf(router, duration);
 	const [method] = offeredMethods(router.payment_methods ?? []);
@@ -142,7 +140,6 @@ export function unquotedText(router: PricedRouter, duration: string): string {
 	return problem ?? m.router_choose_from({ bounds: boundsText(router) });
 }
 
-/** Explains why a payment method cannot charge an amount; null if it can. */
 export function chargeText(router: PricedRouter, method: string, amount: number): string | null {
 	const problem = methodProblem(router, method, amount);
 	if (problem === null) return null;
@@ -155,9 +152,8 @@ export function chargeText(router: PricedRouter, method: string, amount: number)
 		: m.router_charge_max(bound(limit?.max ?? 0));
 }
 
-export function boundsText(router: PricedRouter): string {
-	return m.router_bounds({
+export const boundsText = (router: PricedRouter): string =>
+	m.router_bounds({
 		shortest: formatDuration(router.min_duration),
 		longest: formatDuration(router.max_duration)
 	});
-}

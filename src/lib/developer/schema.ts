@@ -9,7 +9,6 @@ export interface Property {
 /** Turns "#/components/schemas/Router" into "Router". Returns null for a schema without a name. */
 export const schemaName = (schema: Schema): string | null => schema.$ref?.split('/').at(-1) ?? null;
 
-/** Lists the properties of an object and of its `allOf` parts; a later part replaces an earlier one. */
 export function propertiesOf(document: ApiDocument, schema: Schema): Property[] {
 	const found = new Map<string, Property>();
 	for (const part of [resolve(document, schema), ...(resolve(document, schema).allOf ?? [])]) {
@@ -60,7 +59,6 @@ export const limitsOf = (schema: Schema): { label: string; value: string }[] =>
 export const valuesOf = (document: ApiDocument, schema: Schema): string[] =>
 	(resolve(document, schema).enum ?? []).map(String);
 
-/** Names the schemas that `schema` refers to, directly or indirectly. */
 export function schemasBelow(document: ApiDocument, schema: Schema, seen = new Set<string>()): Set<string> {
 	const name = schemaName(schema);
 	if (name !== null) {

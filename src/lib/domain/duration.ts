@@ -32,7 +32,6 @@ export function parseDuration(text: string): Duration | null {
 	return { count, unit, seconds: count * UNIT_SECONDS[unit] };
 }
 
-/** Returns the seconds of a valid duration. @throws Error for an invalid one */
 export function durationSeconds(text: string): number {
 	const duration = parseDuration(text);
 	if (!duration) throw new Error(`Not a duration: ${text}`);

@@ -26,7 +26,6 @@ export function distanceMetres(a: Position, b: Position): number {
 	return 2 * EARTH_RADIUS_METRES * Math.asin(Math.sqrt(Math.min(1, h)));
 }
 
-/** Sorts by distance, then by id. */
 export const byDistance = (
 	a: { distance: number; id: number },
 	b: { distance: number; id: number }

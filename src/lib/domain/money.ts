@@ -28,7 +28,6 @@ export const CURRENCIES: readonly string[] = [...WITHOUT_DECIMALS, ...TWO_DECIMA
 /** The API's limit. */
 export const MAX_AMOUNT_MINOR = 10 ** 12;
 
-/** Returns the number of decimals of a currency. @throws Error for an unknown currency */
 export function currencyExponent(currency: string): number {
 	if (WITHOUT_DECIMALS.includes(currency)) return 0;
 	if (TWO_DECIMALS.includes(currency)) return 2;
@@ -72,6 +71,5 @@ export function formatMoney(major: number, currency: string, locale: Locale = cu
 	return `${currency}\u00a0${number}`;
 }
 
-/** `formatMoney` of minor units. */
 export const formatMinor = (minor: number, currency: string, locale?: Locale): string =>
 	formatMoney(toMajor(minor, currency), currency, locale);

@@ -29,6 +29,5 @@ export function maskPhone(e164: string): string {
 }
 
 /** Formats a number as in its country: `0772 123456`. Returns E.164 if the country is unknown. */
-export function formatMobile(e164: string): string {
-	return parsePhoneNumberFromString(e164)?.formatNational() ?? e164;
-}
+export const formatMobile = (e164: string): string =>
+	parsePhoneNumberFromString(e164)?.formatNational() ?? e164;

@@ -91,7 +91,6 @@ export const spanOfDates = (from: string, to: string, timeZone: string): { from:
 
 const QUARTER_HOUR_MS = 15 * 60 * 1000;
 
-/** Returns the hour of the day, 0 to 23. */
 export const hourAt = (instant: number, timeZone: string): number =>
 	Number(timeAt(instant, timeZone).slice(11, 13));
 

@@ -8,7 +8,6 @@ export interface QrCode {
 /** Quiet zone on every side, in modules (ISO/IEC 18004). */
 const QUIET = 4;
 
-/** Returns the side length with the quiet zone. */
 export const qrSide = ({ size }: QrCode): number => size + 2 * QUIET;
 
 /** Returns the SVG path of the dark modules, for a stroke of one unit. */

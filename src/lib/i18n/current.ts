@@ -23,7 +23,6 @@ export function setLocaleSource(newSource: LocaleSource): void {
 	source = newSource;
 }
 
-/** Returns the locale of the current request or page; English outside of both. */
 export const currentLocale = (): Locale => source.locale();
 
 /** Returns a path of this site with the language prefix of the current address. */

@@ -10,10 +10,8 @@ const KIN: Partial<Record<Locale, string>> = { rw: 'pt', lg: 'en-GB', sw: 'en-GB
 /** Latin digits, because buyers compare amounts with the prompt on their phone; Gregorian calendar. */
 const exact = (tag: string) => `${tag}-u-ca-gregory-nu-latn`;
 
-/** Returns the `locales` argument for `Intl` constructors. */
-export function intlLocales(locale: Locale = currentLocale()): string[] {
-	return [TAGS[locale] ?? locale, KIN[locale] ?? 'en-GB'].map(exact);
-}
+export const intlLocales = (locale: Locale = currentLocale()): string[] =>
+	[TAGS[locale] ?? locale, KIN[locale] ?? 'en-GB'].map(exact);
 
 /** Keeps each formatter: creating one is a hundred times slower than using it. */
 function kept<Options extends object, Format>(Kind: new (locales: string[], options: Options) => Format) {

@@ -145,7 +145,6 @@ export function createKioskClient(base: string) {
 		buy: (fields: Record<string, string>) => send('buy', fields),
 		payAgain: (fields: Record<string, string>) => send('again', fields),
 		find: (token: string) => read('purchase', token),
-		/** Sends the code by SMS. */
 		sendCode: (token: string) => read('sms', token)
 	};
 }

@@ -198,7 +198,6 @@ export class KioskFlow {
 		else this.go('time');
 	}
 
-	/** Pays the purchase on the screen again, with the known number or another one. */
 	async payAgain({ otherNumber = false } = {}): Promise<void> {
 		const again = this.purchase?.again;
 		if (!again) return;
@@ -238,7 +237,6 @@ export class KioskFlow {
 		if (!exists || isUnchanged) this.go('confirm', { form: m.kiosk_not_arrived() });
 	}
 
-	/** Returns null if there is nothing to send. */
 	async #send(): Promise<Sent | null> {
 		const { phone, paymentMethod, order } = this.entries;
 		if (order === '') return null;

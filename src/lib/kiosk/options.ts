@@ -39,7 +39,5 @@ export function kioskHome(pathname: string, options: KioskOptions): string | nul
 	return (isLocale(home) ? inLanguage(home, path) : path) + kioskSearch({ ...options, home: null });
 }
 
-/** Writes the options as a query: `?idle=60`. */
-export function kioskSearch({ idleSeconds, home }: KioskOptions): string {
-	return `?idle=${idleSeconds}${home === null ? '' : `&home=${home}`}`;
-}
+export const kioskSearch = ({ idleSeconds, home }: KioskOptions): string =>
+	`?idle=${idleSeconds}${home === null ? '' : `&home=${home}`}`;

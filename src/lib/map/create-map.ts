@@ -7,7 +7,6 @@ import type { MapView } from './settings.ts';
 
 export const MAX_ZOOM = 19;
 
-/** Loads the style sheets of the map. */
 export async function loadStyles(): Promise<void> {
 	// Ours after Leaflet's, to override it.
 	const loading = [leafletStyleUrl, mapStyleUrl].map(

@@ -67,7 +67,6 @@ function followList(point: (id: number | null) => void): void {
 	}
 }
 
-/** Sets the view to the list's routers or to the searched circle. */
 function showList({ map, marks, settings }: MapContext): void {
 	const { routers, position, radius } = settings;
 	const start = L.latLng(position.lat, position.lon);

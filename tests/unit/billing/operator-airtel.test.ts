@@ -483,7 +483,7 @@ describe('message signing', () => {
 		expect(outcome).toMatchObject({ kind: 'refused', reason: 'merchant_error', retryable: false });
 	});
 
-	it('with a key that has been replaced is tried again with the new one', async () => {
+	it('with a key that has been replaced is sent once more, with the new one', async () => {
 		const receiver = await startReceiver();
 		try {
 			const json = (body: unknown, status = 200) => ({ status, body: JSON.stringify(body) });
@@ -495,16 +495,20 @@ describe('message signing', () => {
 			const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
 			receiver.reply('/auth/oauth2/token', json({ access_token: 'fake', expires_in: '180' }));
 			receiver.reply(KEYS, json({ data: { key } }));
-			receiver.reply(PUSH, (_received, index) => (index === 0 ? good : mismatch));
+			receiver.reply(PUSH, (_received, index) => (index === 1 || index > 2 ? mismatch : good));
 			const adapter = adapterWith({ AIRTEL_BASE_URL: receiver.url });
 			expect((await adapter.submit(order())).kind).toBe('accepted');
-			expect(await adapter.submit(order())).toMatchObject({ kind: 'refused', retryable: true });
 			expect(receiver.at(KEYS)).toHaveLength(1);
-			expect(await adapter.submit(order())).toMatchObject({ kind: 'refused', retryable: false });
+			expect((await adapter.submit(order())).kind).toBe('accepted');
 			expect(receiver.at(KEYS)).toHaveLength(2);
+			expect(await adapter.submit(order())).toMatchObject({ kind: 'refused', retryable: false });
+			expect(receiver.at(PUSH)).toHaveLength(5);
 			receiver.reply(KEYS, json({ data: { key: 'bm8ga2V5' } }));
 			expect(await adapter.submit(order())).toMatchObject({ kind: 'refused', reason: 'provider_busy' });
-			expect(receiver.at(PUSH)).toHaveLength(3);
+			receiver.reply(KEYS, json({ data: { key } }));
+			receiver.reply(PUSH, { ...mismatch, status: 500 });
+			expect((await adapter.submit(order())).kind).toBe('uncertain');
+			expect(receiver.at(PUSH)).toHaveLength(6);
 		} finally {
 			await receiver.stop();
 		}
@@ -646,18 +650,11 @@ describe('a callback', () => {
 	});
 
 	const variants = ['transaction-bytes', 'transaction-json', 'body'] as const;
-	it.each(variants)('with a hash over %s is authentic, and pinned to it', async (variant) => {
+	it.each(variants)('with a hash over %s is authentic', async (variant) => {
 		simulator.portal({ callback_authentication: variant } satisfies Partial<AirtelPortal>);
 		for (const otherForm of [false, true]) {
 			const body = await received({ otherForm });
-			const authenticWith = async (pinned: string) =>
-				(await adapterWith({ AIRTEL_CALLBACK_HASH: pinned }).parseCallback(raw(body))).authentic;
-			expect(await authenticWith('any')).toBe('verified');
-			expect(await authenticWith(variant)).toBe('verified');
-			if (!otherForm) continue;
-			for (const other of variants.filter((one) => one !== variant)) {
-				expect(await authenticWith(other), other).toBe('invalid');
-			}
+			expect((await adapterWith().parseCallback(raw(body))).authentic).toBe('verified');
 		}
 	});
 
@@ -734,9 +731,6 @@ describe('the settings', () => {
 		]);
 		expect(complaints({ AIRTEL_MIN_AMOUNT: '10', AIRTEL_MAX_AMOUNT: '9' })).toEqual([
 			expect.stringMatching(/^AIRTEL_MIN_AMOUNT: /)
-		]);
-		expect(complaints({ AIRTEL_CALLBACK_KEY: '', AIRTEL_CALLBACK_HASH: 'body' })).toEqual([
-			expect.stringMatching(/^AIRTEL_CALLBACK_KEY: /)
 		]);
 		const real = { AIRTEL_BASE_URL: 'https://openapi.airtel.ug' };
 		const test = { AIRTEL_BASE_URL: 'https://openapiuat.airtel.africa/' };

@@ -653,16 +653,6 @@ describe('its settings', () => {
 		).toEqual([expect.stringMatching(/^MTN_DISBURSEMENT_SUBSCRIPTION_KEY: /)]);
 	});
 
-	it('compare the callback address with the registered host', () => {
-		const callbackUrl = 'http://till.example:8080';
-		expect(problemsOf({ MTN_CALLBACK_HOST: 'Till.example' }, { callbackUrl })).toEqual([]);
-		expect(problemsOf({ MTN_CALLBACK_HOST: 'shop.example' }, { callbackUrl })).toEqual([
-			expect.stringMatching(/^MTN_CALLBACK_HOST: .*till\.example, not shop\.example/)
-		]);
-		const off = { MTN_CALLBACK_HOST: 'shop.example', MTN_CALLBACKS: 'off' };
-		expect(problemsOf(off, { callbackUrl })).toEqual([]);
-	});
-
 	it('keep real and test money apart', () => {
 		const real = { MTN_TARGET_ENVIRONMENT: 'mtnuganda', MTN_BASE_URL: 'https://proxy.momoapi.mtn.com' };
 		expect(problemsOf(real)).toEqual([expect.stringMatching(/^MTN_BASE_URL: .*real money/)]);

@@ -95,7 +95,6 @@ export async function readSettings(values: Values, folder: string): Promise<Part
 	};
 }
 
-/** @throws UsageError */
 export function routerIdOf(text: string): number {
 	if (/^\d{1,15}$/.test(text)) return Number(text);
 	throw new UsageError('--router must be the id of a router; see "routers list".');

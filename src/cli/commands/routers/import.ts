@@ -15,8 +15,6 @@ import { streamInput } from '../../support/files.ts';
 import { plain, print } from '../../support/output.ts';
 import { ownerOf } from '../../support/owners.ts';
 
-const PROGRESS_ROWS = 1000;
-
 export const importRoutersFile = defineCommand({
 	name: 'routers import',
 	parameters: 'FILE.csv --map field=Column,... [--price N] [--owner EMAIL] [--skip-bad]',
@@ -63,8 +61,7 @@ export const importRoutersFile = defineCommand({
 			settings,
 			({ line, text }) => console.error(`line ${line}: ${plain(text)}`)
 		);
-		const { length: total } = routers;
-		checkRows(badRows, total + badRows, values['skip-bad'] ?? false);
+		checkRows(badRows, routers.length + badRows, values['skip-bad'] ?? false);
 		for (const { line, text } of notes) console.error(`line ${line}: note: ${text}`);
 
 		const app = await open();
@@ -73,17 +70,12 @@ export const importRoutersFile = defineCommand({
 			ownerAccountId: owner.id,
 			routers,
 			paymentMethods,
-			heldProblem: app.offers.heldProblem,
-			onProgress(done) {
-				if (done < PROGRESS_ROWS || (done % PROGRESS_ROWS !== 0 && done !== total)) return;
-				console.error(`${done} of ${total} rows`);
-			}
+			heldProblem: app.offers.heldProblem
 		});
 		await print(`${added} added, ${changed} changed, ${unchanged} unchanged, ${badRows} skipped`);
 	}
 });
 
-/** @throws CommandError if bad rows are not to be skipped */
 function checkRows(badRows: number, rows: number, skipsBad: boolean): void {
 	if (rows === 0) console.error('The file has no rows below its header.');
 	if (badRows === 0 || skipsBad) return;

@@ -8,6 +8,5 @@ export const DECISION_NAMES: Readonly<Record<Decision, string>> = {
 	dismiss: 'Nothing to do'
 };
 
-/** @param decision as stored */
 export const decisionName = (decision: string | null): string =>
 	DECISION_NAMES[decision as Decision] ?? decision ?? '';

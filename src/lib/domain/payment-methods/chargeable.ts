@@ -23,7 +23,6 @@ export function amountProblem(
 	return amountMinor > maxMinor ? 'max' : null;
 }
 
-/** True if a payment method can charge an amount. */
 export const chargeable = (amountMinor: number, rule: AmountRule): boolean =>
 	amountProblem(amountMinor, rule) === null;
 

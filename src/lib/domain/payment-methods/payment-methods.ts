@@ -23,8 +23,5 @@ export function methodChoice(slug: string): string {
 }
 
 /** Names a payment method in a sentence: "MTN MoMo", or "mobile-money" while the operator is unknown. */
-export function methodName(slug: string): string {
-	return slug === ANY_PAYMENT_METHOD || slug === 'sandbox'
-		? m.common_mobile_money()
-		: (NAMES[slug] ?? words(slug));
-}
+export const methodName = (slug: string): string =>
+	slug === ANY_PAYMENT_METHOD || slug === 'sandbox' ? m.common_mobile_money() : (NAMES[slug] ?? words(slug));

@@ -82,9 +82,8 @@ export function decodeWorld(bytes: Uint8Array): World {
 }
 
 /** Returns the points of a ring without repeating the ends of arcs. */
-export function ringPoints(arcs: readonly GridPoint[][], ring: readonly number[]): GridPoint[] {
-	return ring.flatMap((reference) => {
+export const ringPoints = (arcs: readonly GridPoint[][], ring: readonly number[]): GridPoint[] =>
+	ring.flatMap((reference) => {
 		const arc = arcs[reference < 0 ? ~reference : reference] ?? [];
 		return (reference < 0 ? arc.slice().reverse() : arc).slice(1);
 	});
-}

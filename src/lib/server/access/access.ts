@@ -79,9 +79,8 @@ async function purchaseOpened(context: AccessContext, tokenHash: string, isOnlin
 	await eachPass(context, tokenHash, (trx, pass) => letInDevice(context, trx, pass, isOnline));
 }
 
-async function movePurchase(context: AccessContext, tokenHash: string): Promise<boolean> {
-	return (await eachPass(context, tokenHash, (trx, pass) => movePass(context, trx, pass))).includes(true);
-}
+const movePurchase = async (context: AccessContext, tokenHash: string): Promise<boolean> =>
+	(await eachPass(context, tokenHash, (trx, pass) => movePass(context, trx, pass))).includes(true);
 
 /** @param record joins the transaction of each pass that moves */
 async function movePurchaseForHelp(

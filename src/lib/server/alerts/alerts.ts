@@ -39,7 +39,6 @@ export function createAlerts(context: AlertsContext) {
 		confirm: bind(confirm),
 		setEvents: bind(setEvents),
 		remove: bind(remove),
-		/** @param write writes an alert in a language */
 		jobs: (write: WriteAlert) => ({ [FIND_ALERTS_JOB]: () => findAlerts(context, write) })
 	};
 }

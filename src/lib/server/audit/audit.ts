@@ -17,12 +17,9 @@ interface AuditEntry {
 	actor: string;
 	/** For example `payment.success`. */
 	action: string;
-	/** null by default. */
 	paymentId?: number | null;
 	refundId?: number;
-	/** Empty by default. */
 	reason?: string;
-	/** Empty by default. */
 	before?: Readonly<Record<string, unknown>>;
 	/** With `router_id`, the entry is found by its router. */
 	after: Readonly<Record<string, unknown>> & { router_id?: number };
@@ -31,7 +28,6 @@ interface AuditEntry {
 /** The actor of a change that the person of an account makes. */
 export const accountActor = (accountId: number): string => `account ${accountId}`;
 
-/** Returns the account's id, or null for other actors. */
 export function accountIdOf(actor: string): number | null {
 	const id = /^account (\d{1,15})$/.exec(actor)?.[1];
 	return id === undefined ? null : Number(id);

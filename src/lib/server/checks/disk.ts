@@ -42,6 +42,5 @@ async function diskFinding(folder: string, use: string): Promise<Finding> {
 }
 
 /** Airtill creates its folders when it needs them. */
-function nearestExisting(folder: string): string {
-	return existsSync(folder) ? folder : nearestExisting(dirname(folder));
-}
+const nearestExisting = (folder: string): string =>
+	existsSync(folder) ? folder : nearestExisting(dirname(folder));

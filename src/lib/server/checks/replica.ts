@@ -2,7 +2,6 @@ import type { Database } from '../db/database.ts';
 import { messageOf } from '../platform/errors.ts';
 import { ok, warn, type Finding } from './finding.ts';
 
-/** Finds nothing without a replica. */
 export async function* checkReplica({ database }: { database: Database }): AsyncGenerator<Finding> {
 	if (!database.checkReplica) return;
 	try {

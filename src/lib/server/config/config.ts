@@ -67,7 +67,6 @@ function readSettings(env: Env): Settings {
 const TEST_HOSTS = ['localhost', '127.0.0.1', '[::1]', 'api.sandbox.africastalking.com'];
 const isTestHost = (url: string) => TEST_HOSTS.includes(new URL(url).hostname);
 
-/** Lists the problems of settings that do not fit each other. */
 function conflictsOf(settings: Settings): string[] {
 	const { CURRENCY: currency, BASEMAP: basemap } = settings;
 	const isLive = settings.AIRTILL_MODE === 'live';
@@ -135,9 +134,7 @@ const serverConfig = (settings: Settings) => ({
 	secretFallback: settings.AIRTILL_SECRET_FALLBACK ?? null,
 	demo: settings.AIRTILL_DEMO === 'on' && settings.AIRTILL_MODE === 'sandbox',
 	logLevel: settings.AIRTILL_LOG_LEVEL,
-	/** null: no metrics. */
 	metricsToken: settings.METRICS_TOKEN ?? null,
-	/** null: no traces. */
 	traces:
 		settings.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
 			? null
@@ -151,7 +148,6 @@ const serverConfig = (settings: Settings) => ({
 		settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined
 			? { url: settings.SMTP_URL, from: settings.MAIL_FROM }
 			: null,
-	/** null: no SMS. */
 	sms: smsConfig(settings),
 	/** null: the API of this process. */
 	remoteApi:
@@ -177,7 +173,6 @@ const serverConfig = (settings: Settings) => ({
 	keepDays: { numbers: settings.KEEP_NUMBERS_DAYS, devices: settings.KEEP_DEVICES_DAYS }
 });
 
-/** The provider and the price of one SMS. */
 function smsConfig(settings: Settings) {
 	const { AFRICASTALKING_USERNAME: username, AFRICASTALKING_API_KEY: apiKey, SMS_URL: url } = settings;
 	const terms = {

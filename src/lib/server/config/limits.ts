@@ -1,7 +1,6 @@
 import { integer, rate } from './fields.ts';
 import type { Setting } from './setting.ts';
 
-/** Limits of rates, times and numbers. Spread into SETTINGS. */
 export const LIMITS = {
 	OPERATOR_TIMEOUT_SECONDS: integer(
 		[1, 120],

@@ -6,7 +6,6 @@ export interface Setting {
 	description: string;
 }
 
-/** Returns the value, or a sentence that describes the problem. */
 export function readSetting(
 	env: Record<string, string | undefined>,
 	name: string,

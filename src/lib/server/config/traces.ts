@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { httpUrl } from './fields.ts';
 import type { Setting } from './setting.ts';
 
-/** Spread into SETTINGS. Names and forms: https://opentelemetry.io/docs/specs/otel/protocol/exporter/ */
 export const TRACES_SETTINGS = {
 	OTEL_EXPORTER_OTLP_ENDPOINT: {
 		schema: httpUrl.optional(),

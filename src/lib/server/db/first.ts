@@ -53,7 +53,6 @@ export async function retryUniqueViolation<T>(
 	}
 }
 
-/** Runs an update. Returns false if it matched no row. */
 export const isChanged = async (update: { executeTakeFirst(): Promise<UpdateResult> }): Promise<boolean> =>
 	(await update.executeTakeFirst()).numUpdatedRows > 0n;
 

@@ -12,9 +12,8 @@ const DEMO_ACCOUNTS = [
 
 export const DEMO_EMAILS: readonly string[] = DEMO_ACCOUNTS.map(({ email }) => email);
 
-export async function hasDemoAccounts({ findByEmail }: Pick<Accounts, 'findByEmail'>): Promise<boolean> {
-	return (await Promise.all(DEMO_EMAILS.map(findByEmail))).some((account) => account !== null);
-}
+export const hasDemoAccounts = async ({ findByEmail }: Pick<Accounts, 'findByEmail'>): Promise<boolean> =>
+	(await Promise.all(DEMO_EMAILS.map(findByEmail))).some((account) => account !== null);
 
 /** Returns the sign-ins, which are derived from the sandbox's secret. */
 export async function demoAccounts(app: App) {

@@ -141,12 +141,10 @@ export const namesDevices = ({ kind, mode }: Pick<RegisteredGateway, 'kind' | 'm
 export const signsInBrowser = (gateway: Pick<RegisteredGateway, 'kind' | 'mode'>): boolean =>
 	adapterOf(gateway.kind).signInUrl !== undefined && !namesDevices(gateway);
 
-/** Returns the fault of a gateway whose key or secrets do not open, and the fix. */
 export const unreadableText = ({ name, unreadable }: Pick<RegisteredGateway, 'name' | 'unreadable'>) =>
 	'The key or secrets of this gateway do not open with AIRTILL_SECRET. Restore AIRTILL_SECRET, or replace them: ' +
 	`gateways rotate ${name} ${unreadable.join(' ')}`;
 
-/** @throws InputError */
 export function refuseUnreadable(gateway: RegisteredGateway): never {
 	throw new InputError([{ field: 'name', reason: unreadableText(gateway) }]);
 }

@@ -28,7 +28,6 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 	return {
 		add: bind(addGateway),
 		open: (row: store.GatewayRow) => openGateway(row, secrets),
-		/** Reads all gateways, by id. */
 		async *list(): AsyncGenerator<RegisteredGateway> {
 			for await (const row of store.everyGateway(db)) yield openGateway(row, secrets);
 		},
@@ -90,7 +89,6 @@ async function sharingConsole(queries: Queries, gateway: RegisteredGateway): Pro
 	return [id, ...same.map((row) => row.id)];
 }
 
-/** Returns the routers of other gateways at the same API address. */
 const routersSharing = async (queries: Queries, gateway: RegisteredGateway): Promise<number[]> =>
 	(await sharingApi(queries, gateway)).map((row) => row.router_id);
 

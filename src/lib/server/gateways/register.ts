@@ -165,7 +165,6 @@ async function checkUnique(
 	}
 }
 
-/** Returns the gateways of a UniFi site with their settings. */
 export async function gatewaysOfSite(queries: Queries, site: string) {
 	const rows = await store.gatewaysWith(queries, 'site', site);
 	return rows

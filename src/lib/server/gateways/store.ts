@@ -16,7 +16,6 @@ export const findGateway = (
 
 const BATCH = 500;
 
-/** Reads all gateways in batches, by id. */
 export async function* everyGateway(queries: Queries): AsyncGenerator<GatewayRow> {
 	for (let afterId = 0, isMore = true; isMore;) {
 		const found = queries.selectFrom('gateways').selectAll().where('id', '>', afterId);
@@ -74,31 +73,29 @@ export async function updateStatus(
 }
 
 /** Writes nothing if the gateway got other settings or secrets since it was read. */
-export async function updateSettings(
+export const updateSettings = (
 	queries: Queries,
 	{ id, updatedAt }: { id: number; updatedAt: number },
 	settings: string
-): Promise<void> {
-	await queries
+) =>
+	queries
 		.updateTable('gateways')
 		.set({ settings })
 		.where('id', '=', id)
 		.where('updated_at', '=', updatedAt)
 		.execute();
-}
 
-export async function markRouterOnline(queries: Queries, routerId: number): Promise<void> {
-	await queries
+export const markRouterOnline = (queries: Queries, routerId: number) =>
+	queries
 		.updateTable('routers')
 		.set({ unresponsive_since: null })
 		.where('id', '=', routerId)
 		.where('unresponsive_since', 'is not', null)
 		.execute();
-}
 
 /** Stores when a gateway of the router responded. A removed or rotated gateway does not count. */
-export async function updateResponded(queries: Queries, routerId: number): Promise<void> {
-	await queries
+export const updateResponded = (queries: Queries, routerId: number) =>
+	queries
 		.updateTable('routers')
 		.set(({ selectFrom }) => ({
 			responded_at: selectFrom('gateways')
@@ -107,7 +104,6 @@ export async function updateResponded(queries: Queries, routerId: number): Promi
 		}))
 		.where('id', '=', routerId)
 		.execute();
-}
 
 export const updateGateway = (
 	queries: Queries,

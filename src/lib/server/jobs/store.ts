@@ -54,7 +54,6 @@ export async function waiting({ db }: Database): Promise<{ nextAt: number | null
 	return { nextAt: rows[0]?.next_at ?? null, hasGroups: rows[0]?.group_id != null };
 }
 
-/** Claims up to `limit` due jobs that belong to no group. */
 export const claimDue = (database: Database, lease: Lease, limit: number): Promise<Job[]> =>
 	database.unsynced
 		.updateTable('jobs')
@@ -70,7 +69,6 @@ export const claimDue = (database: Database, lease: Lease, limit: number): Promi
 
 const MAX_COUNTED = 1_000;
 
-/** Counts due jobs without a group, the most late first. */
 export async function dueKinds(
 	queries: Queries,
 	now: number
@@ -97,7 +95,6 @@ export const leaseTo = ({ owner, until }: Lease) => ({
 
 const RELEASED = { lease_owner: null, lease_until: null } as const;
 
-/** Releases the jobs of processes that died. */
 export async function freeExpired(database: Database, now: number): Promise<void> {
 	const expired = database.db.selectFrom('jobs').select('id').where('lease_until', '<=', now);
 	if (!(await exists(expired))) return;
@@ -105,18 +102,17 @@ export async function freeExpired(database: Database, now: number): Promise<void
 }
 
 /** Extends the leases of running jobs only. Those of a failed claim or release must run out. */
-export async function extendLeases(
+export const extendLeases = (
 	database: Database,
 	{ owner, ids, until }: { owner: string; ids: readonly number[]; until: number }
-): Promise<void> {
-	await database.unsynced
+) =>
+	database.unsynced
 		.updateTable('jobs')
 		.set({ lease_until: until })
 		.where('id', 'in', ids)
 		.where('lease_until', 'is not', null)
 		.where('lease_owner', '=', owner)
 		.execute();
-}
 
 /** Deletes a finished job, unless something woke it while it ran: then it is due again. */
 export async function complete(database: Database, job: Job): Promise<void> {
@@ -136,12 +132,8 @@ export async function complete(database: Database, job: Job): Promise<void> {
 }
 
 /** Releases a job for a later run. If it was scheduled while it ran, that time stays. */
-export async function reschedule(
-	database: Database,
-	job: Job,
-	next: { runAt: number; error: string | null }
-): Promise<void> {
-	await database.unsynced
+export const reschedule = (database: Database, job: Job, next: { runAt: number; error: string | null }) =>
+	database.unsynced
 		.updateTable('jobs')
 		.set({
 			...RELEASED,
@@ -152,11 +144,10 @@ export async function reschedule(
 		.where('id', '=', job.id)
 		.where('lease_owner', '=', job.lease_owner)
 		.execute();
-}
 
 /** Makes all jobs due and shortens leases that end later than `leaseUntil`. */
-export async function makeAllDue(database: Database, now: number, leaseUntil: number): Promise<void> {
-	await database.db
+export const makeAllDue = (database: Database, now: number, leaseUntil: number) =>
+	database.db
 		.updateTable('jobs')
 		.set({
 			run_at: sql`case when run_at > ${now} then ${now} else run_at end`,
@@ -164,4 +155,3 @@ export async function makeAllDue(database: Database, now: number, leaseUntil: nu
 			wakes: sql`wakes + 1`
 		})
 		.execute();
-}

@@ -26,7 +26,6 @@ export function createMonitoring(context: MonitoringContext) {
 	let kept: { until: number; text: Promise<string> } | null = null;
 	return {
 		isOn: metrics.isOn,
-		/** Reads what waits, is late or fails now. */
 		read: () => read(context),
 		/** Counts the payments of the last day by operator and status, at most the newest 1,000. */
 		recentPayments: () => store.recentPayments(context.database.db, clock.now() - DAY_MS),

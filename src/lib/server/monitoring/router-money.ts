@@ -11,7 +11,6 @@ export const newestPayments = (queries: Queries, routerId: number, limit: number
 		.limit(limit)
 		.execute();
 
-/** Reads the open reviews of a router's payments, oldest first. */
 export const openReviews = (queries: Queries, routerId: number, limit: number) =>
 	queries
 		.selectFrom('reviews')
@@ -45,7 +44,6 @@ export const openRefunds = (queries: Queries, job: string, routerId: number, lim
 		.limit(limit)
 		.execute();
 
-/** Reads a router's paid purchases that are not connected yet, oldest first. */
 export const notConnected = (queries: Queries, routerId: number, limit: number) =>
 	queries
 		.selectFrom('sessions')

@@ -61,7 +61,6 @@ export function createNotifications({ http, ...context }: Base & { mailer: Maile
 	const { sms } = context.config;
 	const bind = binder({ ...context, sms: sms && createProvider(sms, http) });
 	return {
-		/** Whether a channel works in this installation. */
 		canSend: (channel: Channel) => (channel === 'email' ? context.mailer.problem === null : sms !== null),
 		queue: bind(queue),
 		/** Lists the notifications of an account, failed ones included. */

@@ -52,7 +52,6 @@ function ownProblems(
 	return offer.active ? [...found, ...limitProblems(offer, router, gateways)] : found;
 }
 
-/** Lists the limits that a router and its gateways do not hold. */
 export function limitProblems(
 	offer: Limits,
 	router: Pick<RouterRow, 'access_kind' | 'max_devices'>,

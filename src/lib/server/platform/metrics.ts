@@ -113,7 +113,6 @@ export async function createMetrics(): Promise<Metrics> {
 	const registry = new Registry();
 	collectDefaultMetrics({ register: registry });
 	const definitions = Object.entries<Definition>(METRICS);
-	/** Creates the metrics of a type, by name. */
 	function create<T>(type: Definition['type'], Metric: new (options: never) => T): Map<string, T> {
 		const own = definitions.filter(([, definition]) => definition.type === type);
 		return new Map(

@@ -1,7 +1,6 @@
 /** Redacts secrets and phone numbers in texts of others (errors, webhook responses); our own contain none. */
-export function redact(text: string): string {
-	return PATTERNS.reduce((redacted, [pattern, instead]) => redacted.replace(pattern, instead), text);
-}
+export const redact = (text: string): string =>
+	PATTERNS.reduce((redacted, [pattern, instead]) => redacted.replace(pattern, instead), text);
 
 /** Signs of base64, plain and escaped as in JSON, URLs and HTML: `\\/`, `%2F`, `&#43;`. */
 const BASE64_SIGNS: Readonly<Record<string, string>> = {

@@ -19,7 +19,6 @@ export interface Secrets {
 	keyIndex(sealed: string, context: string): number;
 	/** Derives at most 255 x 32 bytes from the current secret. */
 	derive(purpose: string, length: number): Buffer;
-	/** Derives from each accepted secret, the current one first. */
 	deriveAll(purpose: string, length: number): Buffer[];
 }
 

@@ -78,7 +78,6 @@ export function addRouter(
 	});
 }
 
-/** @throws InputError with field `limit` */
 async function addedBefore(
 	trx: Tx,
 	ownerAccountId: number,

@@ -48,7 +48,6 @@ export const offersText = (offers: readonly Offer[]): string =>
 
 const NO_LIMITS = { ...limitsOf({}), days: null, from: null, until: null };
 
-/** Reads the column. */
 export const storedOffers = (text: string): readonly Offer[] =>
 	(JSON.parse(text) as Offer[]).map((offer) => ({ ...NO_LIMITS, ...offer }));
 
@@ -72,7 +71,6 @@ function showOffers(active: readonly Offer[], currency: string, missing: number)
 	return { missing, listed, bodies: listed.map(({ body }) => body) };
 }
 
-/** Returns all offers of a router, also those that are not active. */
 export const offersOf = (context: RoutersContext, row: RouterRow): readonly Offer[] =>
 	listOf(context, row).all;
 
@@ -82,7 +80,6 @@ export const rulesOf = (
 	methods: readonly string[]
 ): AmountRule[] => offeredMethods(methods).map((method) => operators.amountRule(method));
 
-/** True if one of the payment methods can charge the amount. */
 export const isPayable = (
 	context: Pick<RoutersContext, 'operators'>,
 	methods: readonly string[],

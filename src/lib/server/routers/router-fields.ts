@@ -61,7 +61,6 @@ const INVISIBLE_RUN = new RegExp(`${INVISIBLE.source}+`, 'gu');
 
 export const visible = (text: string | undefined): string => (text ?? '').replace(INVISIBLE_RUN, ' ').trim();
 
-/** Reports why a field is invalid. */
 type Fail = (reason: string) => undefined;
 
 /**
@@ -132,9 +131,8 @@ function readPrice(text: string, rules: PriceRules, fail: Fail): number | undefi
 }
 
 /** Returns null if the price is invalid in the currency or too high. */
-export function parsePrice(text: string, { currency, maxPrice }: PriceRules): number | null {
-	return AMOUNT.test(text) && Number(text) <= maxPrice ? toMinor(Number(text), currency) : null;
-}
+export const parsePrice = (text: string, { currency, maxPrice }: PriceRules): number | null =>
+	AMOUNT.test(text) && Number(text) <= maxPrice ? toMinor(Number(text), currency) : null;
 
 export function priceRule({ currency, maxPrice }: PriceRules): string {
 	const decimals = currencyExponent(currency);

@@ -41,11 +41,10 @@ const isInService = (row: RouterRow): boolean => row.status === 'online' && row.
 const isOpen = (row: RouterRow, zone: Zone, now: number): boolean =>
 	isInService(row) && opensAt(row, zone, now) === null;
 
-export function offlineReason(row: RouterRow, config: Mode & Zone, now: number): OfflineReason | null {
-	return isOpen(row, config, now) && isUnverified(row, config)
+export const offlineReason = (row: RouterRow, config: Mode & Zone, now: number): OfflineReason | null =>
+	isOpen(row, config, now) && isUnverified(row, config)
 		? 'access_unverified'
 		: closedReason(row, config, now);
-}
 
 function closedReason(
 	row: RouterRow,

@@ -63,7 +63,6 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		search: bind(searchRouters),
 		/** Returns the account's own router, or any for an admin. @throws AppError `router_not_found` */
 		ownedOne: bind(ownedRouter),
-		/** @throws Error if the router does not exist */
 		async findOrThrow(queries: Queries, id: number): Promise<RouterRow> {
 			const row = await store.find(queries, id);
 			if (!row) throw new Error(`Router ${id} is gone`);
@@ -101,10 +100,8 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		/** Returns the active offers in the order of sale. */
 		listedOffers: (row: RouterRow) =>
 			listedOffers(context, row, rulesOf(context, paymentMethodsOf(context, row))).listed,
-		/** Returns all offers, also those that are not active. */
 		offers: (row: RouterRow) => offersOf(context, row),
 		lastOfferChange: store.lastOfferChange,
-		/** Stores a new list with its author. */
 		setOffers: store.changeOffers
 	};
 }

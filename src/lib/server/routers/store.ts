@@ -53,7 +53,6 @@ export interface PriceChange {
 	now: number;
 }
 
-/** Keeps the history of prices. */
 export async function recordPrices(queries: Queries, changes: readonly PriceChange[]): Promise<void> {
 	if (changes.length === 0) return;
 	const rows = changes.map(({ router, priceMinor, accountId, keyId, now }) => ({
@@ -95,7 +94,6 @@ export async function changeOffers(
 		.executeTakeFirstOrThrow();
 }
 
-/** Returns the newest change of a router's offers. */
 export const lastOfferChange = (queries: Queries, routerId: number) =>
 	queries
 		.selectFrom('offer_changes')
@@ -106,9 +104,8 @@ export const lastOfferChange = (queries: Queries, routerId: number) =>
 		.limit(1)
 		.executeTakeFirst();
 
-export async function update(queries: Queries, id: number, change: Updateable<RoutersTable>): Promise<void> {
-	await queries.updateTable('routers').set(change).where('id', '=', id).execute();
-}
+export const update = (queries: Queries, id: number, change: Updateable<RoutersTable>) =>
+	queries.updateTable('routers').set(change).where('id', '=', id).execute();
 
 export async function byExternalIds(
 	queries: Queries,
@@ -135,16 +132,15 @@ export const countUnconnected = (queries: Queries, ownerAccountId: number): Prom
 	);
 
 /** Lets imports of one owner take turns: two processes that start on an empty database give the demo routers the same ids. */
-export async function lockOwner(queries: Queries, accountId: number): Promise<void> {
-	await queries
+export const lockOwner = (queries: Queries, accountId: number) =>
+	queries
 		.updateTable('accounts')
 		.set((row) => ({ email: row.ref('email') }))
 		.where('id', '=', accountId)
 		.execute();
-}
 
-export async function upsertImported(queries: Queries, routers: readonly NewRouter[]): Promise<void> {
-	await queries
+export const upsertImported = (queries: Queries, routers: readonly NewRouter[]) =>
+	queries
 		.insertInto('routers')
 		.values(routers)
 		.onConflict((conflict) =>
@@ -163,7 +159,6 @@ export async function upsertImported(queries: Queries, routers: readonly NewRout
 			}))
 		)
 		.execute();
-}
 
 /** By id, from the routers whose words begin with these (see Database.hasWords), also disabled ones. */
 export const pageWithWords = (

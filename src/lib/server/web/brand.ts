@@ -27,6 +27,5 @@ export function showBrand(
 
 const isLogoPath = (url: string) => /^\/logos\/[0-9a-f]{32}\.(svg|png)$/.test(url);
 
-export function fillRules(html: string, { accentRules, signRules, pageRules }: App.Locals): string {
-	return html.replace('/*airtill.rules*/', () => (signRules ?? '') + (accentRules ?? '') + (pageRules ?? ''));
-}
+export const fillRules = (html: string, { accentRules, signRules, pageRules }: App.Locals): string =>
+	html.replace('/*airtill.rules*/', () => (signRules ?? '') + (accentRules ?? '') + (pageRules ?? ''));

@@ -1,6 +1,5 @@
 import { error } from '@sveltejs/kit';
 
-/** Returns a text field, or '' if it is missing. */
 export type Fields = (name: string) => string;
 
 /** Returns the reason of a change on one line. */

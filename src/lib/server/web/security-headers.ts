@@ -24,9 +24,8 @@ const isRadiusPath = (path: string) => path.startsWith('/radius/');
  * Returns the configured address, or the Host header with the protocol that the proxy reports.
  * adapter-node would assume https without a proxy, which breaks a portal on plain http.
  */
-export function publicOrigin(event: RequestEvent, config: Config): string {
-	return config.origin ?? originOf(event.request.headers.get('x-forwarded-proto'), event.url.host);
-}
+export const publicOrigin = (event: RequestEvent, config: Config): string =>
+	config.origin ?? originOf(event.request.headers.get('x-forwarded-proto'), event.url.host);
 
 /** @param forwardedProto the header X-Forwarded-Proto */
 export function originOf(forwardedProto: string | null, host: string): string {

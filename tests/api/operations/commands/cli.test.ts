@@ -382,7 +382,6 @@ describe.each(DATABASES)('on %s', (database) => {
 				'0 added, 0 changed, 1200 unchanged, 0 skipped\n',
 				'1200 added, 0 changed, 0 unchanged, 0 skipped\n'
 			]);
-			expect(results[0]?.stderr).toBe('1000 of 1200 rows\n1200 of 1200 rows\n');
 			expect(await place.sql.count('select count(*) from routers')).toBe(1200);
 		});
 
@@ -392,11 +391,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			`takes the real hotspots of New York City (skipped without ${hotspots})`,
 			async () => {
 				const args = ['routers', 'import', hotspots, '--map', hotspotsMap, '--price', '500'];
-				const progress = [1000, 2000, 3000, 3319].map((done) => `${done} of 3319 rows\n`).join('');
 				expect(await place.run(...args)).toEqual({
 					code: 0,
 					stdout: '3319 added, 0 changed, 0 unchanged, 0 skipped\n',
-					stderr: progress
+					stderr: ''
 				});
 				expect(await place.run(...args)).toMatchObject({
 					code: 0,

@@ -37,23 +37,17 @@ export const insertConnection = (
 ): Promise<ConnectionRow> =>
 	queries.insertInto('connections').values(connection).returningAll().executeTakeFirstOrThrow();
 
-export async function changeConnection(
-	queries: Queries,
-	id: number,
-	to: Updateable<ConnectionsTable>
-): Promise<void> {
-	await queries.updateTable('connections').set(to).where('id', '=', id).execute();
-}
+export const changeConnection = (queries: Queries, id: number, to: Updateable<ConnectionsTable>) =>
+	queries.updateTable('connections').set(to).where('id', '=', id).execute();
 
-export async function forgetAttempts(queries: Queries, passId: number): Promise<void> {
-	await queries
+export const forgetAttempts = (queries: Queries, passId: number) =>
+	queries
 		.updateTable('connections')
 		.set({ disconnect_attempts: 0 })
 		.where('pass_id', '=', passId)
 		.where('stopped_at', 'is', null)
 		.where('disconnect_attempts', '>', 0)
 		.execute();
-}
 
 const open = (queries: Queries) =>
 	queries.selectFrom('connections').selectAll().where('stopped_at', 'is', null);
@@ -78,7 +72,6 @@ export async function unnamedConnections(
 	return found.length;
 }
 
-/** Whether a gateway has ever ended a connection at our request. */
 export const hasEnded = (queries: Queries, gatewayId: number): Promise<boolean> =>
 	exists(
 		queries

@@ -53,9 +53,8 @@ export async function othersWithSlot(
 	return slots.filter((one) => one.mac !== mac && isThere(one, now)).map((one) => one.mac);
 }
 
-export async function holdsSlot(queries: Queries, passId: number, mac: string): Promise<boolean> {
-	return (await store.slotsOf(queries, passId)).some((own) => own.mac === mac);
-}
+export const holdsSlot = async (queries: Queries, passId: number, mac: string): Promise<boolean> =>
+	(await store.slotsOf(queries, passId)).some((own) => own.mac === mac);
 
 /** For a device that its gateway does not name. Counts unnamed connections, so it needs their reports. */
 export async function isFull(

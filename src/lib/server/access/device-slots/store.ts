@@ -30,46 +30,38 @@ export const slotOf = (queries: Queries, passId: number, mac: string): Promise<S
 			.orderBy('id', 'desc')
 	);
 
-export async function insertSlot(queries: Queries, slot: Insertable<DeviceSlotsTable>): Promise<void> {
-	await queries.insertInto('device_slots').values(slot).execute();
-}
+export const insertSlot = (queries: Queries, slot: Insertable<DeviceSlotsTable>) =>
+	queries.insertInto('device_slots').values(slot).execute();
 
-export async function changeSlot(
-	queries: Queries,
-	id: number,
-	to: Updateable<DeviceSlotsTable>
-): Promise<void> {
-	await queries.updateTable('device_slots').set(to).where('id', '=', id).execute();
-}
+export const changeSlot = (queries: Queries, id: number, to: Updateable<DeviceSlotsTable>) =>
+	queries.updateTable('device_slots').set(to).where('id', '=', id).execute();
 
-export async function releaseSlot(
+export const releaseSlot = (
 	queries: Queries,
 	{ passId, mac }: { passId: number; mac: string },
 	now: number
-): Promise<void> {
-	await queries
+) =>
+	queries
 		.updateTable('device_slots')
 		.set({ released_at: now, expected_until: null })
 		.where('pass_id', '=', passId)
 		.where('mac', '=', mac)
 		.where('released_at', 'is', null)
 		.execute();
-}
 
 /** Keeps `expected_until`: some gateways cannot disconnect a device (see wasMovedSince). */
-export async function releaseOtherSlots(
+export const releaseOtherSlots = (
 	queries: Queries,
 	{ passId, exceptMac }: { passId: number; exceptMac: string },
 	now: number
-): Promise<void> {
-	await queries
+) =>
+	queries
 		.updateTable('device_slots')
 		.set({ released_at: now })
 		.where('pass_id', '=', passId)
 		.where('released_at', 'is', null)
 		.where('mac', '<>', exceptMac)
 		.execute();
-}
 
 /** Whether a device lost its slot after `since` while its gateway still lets it in (BinAuth). */
 export const wasMovedSince = (queries: Queries, passId: number, since: number): Promise<boolean> =>

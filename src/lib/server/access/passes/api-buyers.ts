@@ -7,13 +7,11 @@ import { openPass, type OpenPass } from './pass-state.ts';
 import type { PassRow, Passes } from './passes.ts';
 import { addPurchase, newestSessionOf, sessionOfPurchase } from './store.ts';
 
-/** Returns null without a data limit. */
 function dataOf(pass: PassRow): { limitMb: number; leftMb: number | null } | null {
 	const { data_limit_mb: limitMb } = pass;
 	return limitMb === null ? null : { limitMb, leftMb: dataMb(pass).leftMb };
 }
 
-/** Length of a purchase token. */
 const TOKEN_LENGTH = 24;
 
 export type ApiBuyers = ReturnType<typeof createApiBuyers>;

@@ -18,7 +18,6 @@ export interface RunningPass {
 	untilMs: number;
 }
 
-/** Returns the speed of each device of a pass. */
 export const speedOf = (pass: Pick<store.PassRow, 'speed_down_kbps' | 'speed_up_kbps'>): Speed => ({
 	down: pass.speed_down_kbps,
 	up: pass.speed_up_kbps

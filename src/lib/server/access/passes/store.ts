@@ -82,7 +82,6 @@ export async function lastActiveEnd(queries: Queries, passId: number): Promise<n
 	return at;
 }
 
-/** Returns why the pass was ended early; null if it was not. */
 export async function reasonOfEnd(queries: Queries, passId: number): Promise<string | null> {
 	const row = await first(
 		queries

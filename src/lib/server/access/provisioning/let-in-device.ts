@@ -52,13 +52,11 @@ export async function letInDevice(
 }
 
 /** False if the gateway was replaced or changed since the start of the time: its records may be gone. */
-function isAsBefore(
+const isAsBefore = (
 	gatewayId: number,
 	targets: readonly RegisteredGateway[],
 	{ starts_at: startsAt }: PassRow
-) {
-	return targets.some(({ id, updatedAt }) => id === gatewayId && startsAt !== null && updatedAt <= startsAt);
-}
+) => targets.some(({ id, updatedAt }) => id === gatewayId && startsAt !== null && updatedAt <= startsAt);
 
 const hasBeenIn = async (trx: Tx, passId: number): Promise<boolean> =>
 	(await allSlots(trx, passId)).length > 0 || (await store.grantsOf(trx, passId)).length > 0;

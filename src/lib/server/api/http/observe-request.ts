@@ -10,7 +10,6 @@ interface ObservedRequest {
 /** Clients may send any method; the rare ones share a label, so that nobody can multiply the series. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Counts and traces a request. */
 export async function observeRequest<Answer extends { status: number }>(
 	{ metrics, traces }: Pick<Base, 'metrics' | 'traces'>,
 	request: ObservedRequest,

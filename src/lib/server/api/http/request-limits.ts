@@ -77,7 +77,6 @@ export class RateLimited extends AppError {
 /** Whole seconds until a request leaves the window; 0 if none is counted. */
 const waitSeconds = ({ resetMs }: RateDecision) => (resetMs > 0 ? Math.max(1, Math.ceil(resetMs / 1000)) : 0);
 
-/** Returns null if it is admitted, otherwise the seconds to wait. */
 const waitOf = (decision: RateDecision) => (decision.admitted ? null : waitSeconds(decision));
 
 function limitHeaders(

@@ -18,12 +18,11 @@ export async function find(queries: Queries, scope: Scope): Promise<AnswerRow | 
 }
 
 /** Fails on the primary key if the key already has a response. */
-export async function insert(queries: Queries, answer: AnswerRow): Promise<void> {
-	await queries.insertInto('idempotent_answers').values(answer).execute();
-}
+export const insert = (queries: Queries, answer: AnswerRow) =>
+	queries.insertInto('idempotent_answers').values(answer).execute();
 
-export async function removeStale(queries: Queries, scope: Scope, before: number): Promise<void> {
-	await queries
+export const removeStale = (queries: Queries, scope: Scope, before: number) =>
+	queries
 		.deleteFrom('idempotent_answers')
 		.where('account_id', '=', scope.account_id)
 		.where('method', '=', scope.method)
@@ -31,4 +30,3 @@ export async function removeStale(queries: Queries, scope: Scope, before: number
 		.where('key', '=', scope.key)
 		.where('created_at', '<=', before)
 		.execute();
-}

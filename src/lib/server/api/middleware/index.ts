@@ -58,7 +58,6 @@ export const prepare = (app: App, proxy: ProxySettings) => {
 /** Only middleware, which has the path `/*`, matched an unknown path. */
 const routeOf = (path: string) => (path.includes('*') ? 'none' : `/v1${path}`);
 
-/** Requires a valid API key. Requests without one are limited by address. */
 export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {
 	const app = c.get('app');
 	try {

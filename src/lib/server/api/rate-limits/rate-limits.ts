@@ -23,9 +23,8 @@ const FORGET_EVERY_MS = 10 * 60_000;
 const MAX_WINDOWS = 10_000;
 const SWEEP_EVERY_MS = 1_000;
 
-export function createRateLimits(database: Database, clock: Clock, log: Log): RateLimits {
-	return database.rates ? shared(database.rates, clock, log) : local(clock);
-}
+export const createRateLimits = (database: Database, clock: Clock, log: Log): RateLimits =>
+	database.rates ? shared(database.rates, clock, log) : local(clock);
 
 /** Counts in memory, for one process. A restart loses the counts. */
 function local(clock: Clock): RateLimits {

@@ -20,7 +20,6 @@ const ofOperator = (operator: string) => `operator:${operator}`;
 export const callbackUrl = (context: AddressContext, operator: string, reference: string): string =>
 	`${context.config.callbackUrl}/callbacks/${operator}/${reference}/${token(context, reference)}`;
 
-/** Returns the address to enter in an operator's portal. */
 export const portalCallbackUrl = (context: AddressContext, operator: string): string =>
 	`${context.config.callbackUrl}/callbacks/${operator}/${token(context, ofOperator(operator))}`;
 

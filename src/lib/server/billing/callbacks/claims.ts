@@ -1,5 +1,4 @@
 import type { CallbackClaim } from '../operators/operator.ts';
 
-/** Parses the stored claim of a trusted callback. */
 export const claimOf = (row: { claim: string | null }): CallbackClaim | null =>
 	row.claim === null ? null : (JSON.parse(row.claim) as CallbackClaim);

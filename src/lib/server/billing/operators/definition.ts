@@ -45,11 +45,9 @@ export type ValuesOf<Settings extends Record<string, Setting>> = {
 };
 
 /** Infers the type of a definition's values from its settings. */
-export function defineOperator<const Settings extends Record<string, Setting>>(
+export const defineOperator = <const Settings extends Record<string, Setting>>(
 	definition: OperatorDefinition<ValuesOf<Settings>> & { readonly settings: Settings }
-): OperatorDefinition {
-	return definition;
-}
+): OperatorDefinition => definition;
 
 export const baseUrl = z
 	.url({ protocol: /^https?$/, error: 'Use an address such as "https://api.example".' })

@@ -3,7 +3,6 @@ import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 
 export type FailureCode = NonNullable<PaymentBody['failure_code']>;
 
-/** The API's code of a failure. */
 export const FAILURE_CODES: Record<FailureReason, FailureCode> = {
 	insufficient_funds: 'insufficient_funds',
 	payer_declined: 'payer_rejected',

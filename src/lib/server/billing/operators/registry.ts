@@ -56,7 +56,6 @@ export function createOperators(
 		},
 		/** Returns the adapter of a stored payment; undefined if it is no longer configured. */
 		find,
-		/** @throws Error if it is not configured */
 		byId(id: string): OperatorAdapter {
 			const adapter = find(id);
 			if (!adapter) throw new Error(`Operator ${id} is not configured`);

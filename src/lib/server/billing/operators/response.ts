@@ -1,4 +1,3 @@
-/** Returns null if the text is not JSON. */
 export function jsonOf(text: string): unknown {
 	try {
 		return JSON.parse(text);
@@ -13,13 +12,11 @@ export function jsonObject(text: string): Record<string, unknown> | null {
 	return isObject ? (value as Record<string, unknown>) : null;
 }
 
-/** Returns a member that is an object or array; otherwise an empty object. */
 export function member(object: unknown, name: string): Record<string, unknown> {
 	const value = (object as Record<string, unknown> | null | undefined)?.[name];
 	return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Returns a string or number member as a string; otherwise null. */
 export function textMember(object: unknown, name: string): string | null {
 	const value = (object as Record<string, unknown> | null | undefined)?.[name];
 	if (typeof value === 'string') return value;

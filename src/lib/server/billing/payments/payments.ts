@@ -34,7 +34,6 @@ export function createPayments(context: BillingContext) {
 		evidenceOf: bind(evidenceOf),
 		decide: bind(decide),
 		checkStatement: bind(checkStatement),
-		/** True if the operator of a payment supports refunds. */
 		async operatorRefunds(queries: Queries, id: number): Promise<boolean> {
 			const { operator } = await store.findOrThrow(queries, id);
 			return context.operators.find(operator)?.refund !== undefined;

@@ -43,7 +43,6 @@ export async function readPayment(
 	return paymentBody(row);
 }
 
-/** Lists the payments that an account started, newest first. */
 export async function listPayments(
 	{ database }: BillingContext,
 	{ accountId }: Pick<Caller, 'accountId'>,

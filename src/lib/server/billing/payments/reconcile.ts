@@ -174,10 +174,9 @@ async function next(context: BillingContext, id: number, outcome: StatusOutcome)
 const isDenied = (payment: store.PaymentRow, outcome: StatusOutcome) =>
 	outcome.kind === 'failed' || (outcome.kind === 'not_found' && payment.submit_state === 'uncertain');
 
-function delay(context: BillingContext, payment: store.PaymentRow): number {
-	return nextPollDelayMs({
+const delay = (context: BillingContext, payment: store.PaymentRow): number =>
+	nextPollDelayMs({
 		ageMs: Math.max(0, context.clock.now() - (payment.submitted_at ?? payment.created_at)),
 		uncertain: payment.submit_state === 'uncertain',
 		hasFailed: payment.status === 'failed'
 	});
-}

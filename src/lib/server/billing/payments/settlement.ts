@@ -30,7 +30,6 @@ export interface Decider {
 	inTransaction?(trx: Tx): Promise<void>;
 }
 
-/** Selects the fields for the audit log. */
 const auditedFields = (row: store.PaymentRow) => ({
 	status: row.status,
 	applied: row.applied,

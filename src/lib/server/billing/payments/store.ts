@@ -20,7 +20,6 @@ export const insert = (queries: Queries, payment: Insertable<PaymentsTable>) =>
 
 export const find = (queries: Queries, id: number) => byId(queries, 'payments', id);
 
-/** @throws Error if the payment does not exist */
 export async function findOrThrow(queries: Queries, id: number): Promise<PaymentRow> {
 	const payment = await find(queries, id);
 	if (!payment) throw new Error(`Payment ${id} is gone`);
@@ -59,7 +58,6 @@ export function ofAccount(
 	);
 }
 
-/** Oldest first. */
 export const promptsTo = (queries: Queries, phone: string, since: number) =>
 	queries
 		.selectFrom('payments')
@@ -134,7 +132,6 @@ export const countPaid = (queries: Queries, since: number): Promise<number> =>
 			.where('paid_at', '>', since)
 	);
 
-/** Counts up to `most` unpaid prompts of all networks. */
 export async function countUnpaidPrompts(queries: Queries, since: number, most: number): Promise<number> {
 	const { count } = await queries
 		.selectFrom(unpaidPrompts(queries, since).limit(most).as('unpaid'))
@@ -180,22 +177,20 @@ export const changeSubmit = (
 	);
 
 /** Changes fields that no state depends on. */
-export async function update(
+export const update = (
 	queries: Queries,
 	id: number,
 	to: Pick<Updateable<PaymentsTable>, 'not_found_count' | 'statement_at'>
-): Promise<void> {
-	await queries.updateTable('payments').set(to).where('id', '=', id).execute();
-}
+) => queries.updateTable('payments').set(to).where('id', '=', id).execute();
 
 /** Stores a claim (CallbackClaim as JSON). Late or unordered callbacks never overwrite a claimed success. */
-export async function setClaim(
+export const setClaim = (
 	queries: Queries,
 	table: 'payments' | 'refunds',
 	id: number,
 	{ claim, isSuccess }: { claim: string; isSuccess: boolean }
-): Promise<void> {
-	await queries
+) =>
+	queries
 		.updateTable(table)
 		.set({ claim })
 		.where('id', '=', id)
@@ -205,18 +200,16 @@ export async function setClaim(
 				: where('claim', 'is', null)
 		)
 		.execute();
-}
 
 const CLAIMED_SUCCESS = '%"claimed":"succeeded"%';
 
-export async function addReceipt(queries: Queries, id: number, transaction: string): Promise<void> {
-	await queries
+export const addReceipt = (queries: Queries, id: number, transaction: string) =>
+	queries
 		.updateTable('payments')
 		.set({ provider_reference: transaction })
 		.where('id', '=', id)
 		.where('provider_reference', 'is', null)
 		.execute();
-}
 
 /** Matches the operator's reference or the start of ours. Returns undefined unless exactly one matches. */
 export async function findLikeStatement(

@@ -52,7 +52,6 @@ export function createReviews({ database, clock, log }: Base) {
 		page: (which: 'open' | 'resolved', of: { at: number | null; limit: number }) =>
 			store.page(database.db, which === 'open', of),
 		countOpen: () => store.countOpen(database.db),
-		/** Resolves a review. Returns false if it was already resolved. */
 		close: (trx: Tx, id: number, { by, decision, note }: { by: string; decision: string; note: string }) =>
 			store.close(trx, id, { resolved_at: clock.now(), resolved_by: by, decision, note })
 	};

@@ -79,7 +79,6 @@ export async function endRefunded(context: SessionsContext, trx: Tx, row: Sessio
 	if (row.pass_id !== null) await takeDataBack(context, trx, row.pass_id, row.data_limit_mb);
 }
 
-/** Ends extra time that runs after the session's own. */
 export async function endExtraTime(context: SessionsContext, trx: Tx, row: SessionRow): Promise<void> {
 	const runs = (await extraTimeEnd(context, trx, row)) !== null;
 	if (runs && row.pass_id !== null) await shortenPass(context, trx, row.pass_id);

@@ -75,7 +75,6 @@ export function createSessions(context: SessionsContext) {
 			const row = await store.find(trx, id);
 			return row?.account_id === caller.accountId ? applyDueChange(context, trx, row) : null;
 		},
-		/** Stores the newest payment of an unpaid session. */
 		async notePayment(trx: Tx, id: number, paymentId: number): Promise<void> {
 			const from = { id, status: 'pending_payment' } as const;
 			await store.change(trx, from, { payment_id: paymentId, updated_at: clock.now() });

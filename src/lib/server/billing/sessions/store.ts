@@ -46,11 +46,11 @@ export const laterInPass = (queries: Queries, { id, pass_id: passId, expires_at:
 	activeInPass(queries, passId).where('id', '<>', id).where('starts_at', '>=', expiresAt).execute();
 
 /** Moves a paid session to its new pass, with unpaid orders for the old pass. */
-export async function joinPass(
+export const joinPass = (
 	queries: Queries,
 	{ passId, sessionId, replacesPassId }: { passId: number; sessionId: number; replacesPassId: number | null }
-): Promise<void> {
-	await queries
+) =>
+	queries
 		.updateTable('sessions')
 		.set({ pass_id: passId })
 		.where((session) =>
@@ -67,7 +67,6 @@ export async function joinPass(
 			])
 		)
 		.execute();
-}
 
 export const find = (queries: Queries, id: number) => byId(queries, 'sessions', id);
 
@@ -97,15 +96,13 @@ export const change = (
 		.returningAll()
 		.executeTakeFirst();
 
-export async function insertExtraTime(queries: Queries, time: Insertable<ExtraTimeTable>): Promise<void> {
-	await queries.insertInto('extra_time').values(time).execute();
-}
+export const insertExtraTime = (queries: Queries, time: Insertable<ExtraTimeTable>) =>
+	queries.insertInto('extra_time').values(time).execute();
 
 /** Whether this form has given its time. */
 export const hasExtraTime = (queries: Queries, form: string): Promise<boolean> =>
 	exists(queries.selectFrom('extra_time').select('id').where('form', '=', form));
 
-/** Whether a session got extra time after its end. */
 export const hasTimeAfterEnd = (
 	queries: Queries,
 	{ id, ended_at: endedAt }: Pick<SessionRow, 'id' | 'ended_at'>
@@ -125,7 +122,6 @@ export const isStillPaid = (queries: Queries, { payment_id: id }: Pick<SessionRo
 const extraSeconds = (queries: Queries) =>
 	queries.selectFrom('extra_time').select(sql<number>`coalesce(sum(seconds), 0)`.as('sum'));
 
-/** Free time that an account has given since `after`. */
 export const extraSecondsBy = async (queries: Queries, accountId: number, after: number): Promise<number> => {
 	const given = extraSeconds(queries).where('account_id', '=', accountId).where('created_at', '>', after);
 	return (await given.executeTakeFirstOrThrow()).sum;

@@ -6,14 +6,12 @@ import * as store from './store.ts';
 
 type SessionRow = store.SessionRow;
 
-/** @throws Error if there is no such session */
 export async function findOrThrow(queries: Queries, id: number): Promise<SessionRow> {
 	const row = await store.find(queries, id);
 	if (!row) throw new Error(`Session ${id} is gone`);
 	return row;
 }
 
-/** Returns the session without secrets. */
 export async function shownSession({ clock, passes }: SessionsContext, queries: Queries, row: SessionRow) {
 	const pass = row.pass_id === null ? null : await passes.findOrThrow(queries, row.pass_id);
 	return sessionBody(row, pass, clock.now(), null);

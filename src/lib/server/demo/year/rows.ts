@@ -27,7 +27,6 @@ const PAID_AFTER_MS = 20_000;
 const REFUNDED_AFTER_MS = 6 * 60 * 60 * 1000;
 const DUE_AFTER_MS = 10 * 60 * 1000;
 
-/** Names a router of the year to its owner's imports. */
 export const externalIdOf = (index: number) => `year-${index + 1}`;
 
 export function routerRows(count: number, facts: YearFacts): Insertable<RoutersTable>[] {
@@ -125,7 +124,6 @@ function stateOf({ outcome, at }: Sale, { paidAt, endsAt, refundedAt, now }: Tim
 		: ({ ...time, status: 'expired', ended_at: endsAt } as const);
 }
 
-/** Builds the audit entry of a payment's success. */
 export const auditRow = (paymentId: number, at: number): Insertable<Schema['audit_log']> => ({
 	...{ at, actor: 'reconciler', action: 'payment.success', payment_id: paymentId, refund_id: null },
 	...{ reason: 'the operator says that the payer paid', before: '{}', after: '{"status":"success"}' }

@@ -38,7 +38,6 @@ const FAILED_SHARE = 0.06;
 const REFUNDED_SHARE = 0.01;
 const DAYS = 365;
 
-/** Returns numbers from 0 to below 1, the same for the same seed. */
 export function createRandom(seed: number): () => number {
 	let state = seed;
 	// Mulberry32, by Tommy Ettinger (public domain).
@@ -50,7 +49,6 @@ export function createRandom(seed: number): () => number {
 	};
 }
 
-/** Returns a function that picks the index of a weight. */
 function createPicker(weights: readonly number[], random: () => number): () => number {
 	let sum = 0;
 	const ends = weights.map((weight) => (sum += weight));

@@ -39,7 +39,6 @@ export function createApiKeys(base: Base) {
 		list: (accountId: number) => store.list(context.database.db, accountId),
 		/** Empty: every scope of the key's role. */
 		scopesIn: ({ scopes }: store.ApiKey) => scopeList.parse(JSON.parse(scopes)),
-		/** True if Airtill created the key for itself. */
 		isOwn: ({ name }: store.ApiKey) => name.startsWith(store.OWN_PREFIX),
 		formToken: () => randomCharacters(FORM_TOKEN_ALPHABET, FORM_TOKEN_LENGTH),
 		choices: (role: Role) => ({ roles: ROLES.filter((one) => hasRole(role, one)), scopes: scopesOf(role) })

@@ -69,31 +69,23 @@ export const revoke = (
 			.$if(key.account_id !== undefined, (query) => query.where('name', 'not like', `${OWN_PREFIX}%`))
 	);
 
-export async function revokeOthers(
+export const revokeOthers = (
 	queries: Queries,
 	key: { accountId: number; name: string; exceptHashes: readonly string[]; now: number }
-): Promise<void> {
-	await queries
+) =>
+	queries
 		.updateTable('api_keys')
 		.set({ revoked_at: key.now })
 		.where(({ and }) => and({ account_id: key.accountId, name: key.name, revoked_at: null }))
 		.where('hash', 'not in', key.exceptHashes)
 		.execute();
-}
 
-export async function reinstate(queries: Queries, hash: string): Promise<void> {
-	await queries.updateTable('api_keys').set({ revoked_at: null }).where('hash', '=', hash).execute();
-}
+export const reinstate = (queries: Queries, hash: string) =>
+	queries.updateTable('api_keys').set({ revoked_at: null }).where('hash', '=', hash).execute();
 
 export async function touch(queries: Queries, id: number, now: number): Promise<void> {
 	await queries.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute();
 }
 
-export async function list(queries: Queries, accountId: number): Promise<ApiKey[]> {
-	return queries
-		.selectFrom('api_keys')
-		.selectAll()
-		.where('account_id', '=', accountId)
-		.orderBy('id')
-		.execute();
-}
+export const list = (queries: Queries, accountId: number): Promise<ApiKey[]> =>
+	queries.selectFrom('api_keys').selectAll().where('account_id', '=', accountId).orderBy('id').execute();

@@ -78,9 +78,8 @@ export async function trim(queries: Queries, accountId: number, keep: number): P
 		.execute();
 }
 
-export async function deleteUsage(queries: Queries, beforeMinute: number): Promise<void> {
-	await queries.deleteFrom('key_usage').where('minute', '<', beforeMinute).execute();
-}
+export const deleteUsage = (queries: Queries, beforeMinute: number) =>
+	queries.deleteFrom('key_usage').where('minute', '<', beforeMinute).execute();
 
 export interface RecentSearch {
 	/** Id of the last entry of the previous page. */

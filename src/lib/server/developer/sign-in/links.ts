@@ -106,7 +106,6 @@ export async function invite(
 	return url;
 }
 
-/** Returns whether the account has a password, and how many password links work. */
 export async function passwordState(state: SignInState, { email }: Account, origin: string) {
 	const auth = await authFor(state, origin);
 	const { adapter, internalAdapter } = await auth.$context;

@@ -49,10 +49,9 @@ export async function insertDelivery(
 }
 
 /** Hides the buyer from the router's owner. */
-function withMaskedPhone(data: object): object {
-	return Object.fromEntries(
+const withMaskedPhone = (data: object): object =>
+	Object.fromEntries(
 		Object.entries(data).map(([name, value]: [string, unknown]) =>
 			name === 'phone' ? ['phone_masked', maskPhone(String(value))] : [name, value]
 		)
 	);
-}

@@ -69,14 +69,13 @@ export async function remove(queries: Queries, accountId: number, id: number): P
 }
 
 /** Pending deliveries stay in the log and can be replayed; their jobs find nothing to send. */
-export async function failPending(queries: Queries, endpointId: number): Promise<void> {
-	await queries
+export const failPending = (queries: Queries, endpointId: number) =>
+	queries
 		.updateTable('webhook_deliveries')
 		.set({ status: 'failed', next_attempt_at: null, last_failure: ENDPOINT_DISABLED })
 		.where('endpoint_id', '=', endpointId)
 		.where('status', '=', 'pending')
 		.execute();
-}
 
 export async function insertDelivery(
 	queries: Queries,
@@ -91,37 +90,34 @@ export async function insertDelivery(
 }
 
 /** Returns the endpoints of the account that caused the event and of the router's owner. */
-export async function recipients(
+export const recipients = (
 	queries: Queries,
 	event: { type: string; accountId: number; routerId: number }
-): Promise<Pick<EndpointRow, 'id' | 'account_id' | 'status'>[]> {
-	return (
-		queries
-			.selectFrom('webhook_endpoints')
-			.select(['id', 'account_id', 'status'])
-			.where((where) =>
-				where.or([
-					where('account_id', '=', event.accountId),
-					where(
-						'account_id',
-						'=',
-						where.selectFrom('routers').select('owner_account_id').where('routers.id', '=', event.routerId)
-					)
-				])
-			)
-			// Event names are quoted in the JSON and contain no wildcard of LIKE.
-			.where('events', 'like', `%"${event.type}"%`)
-			.orderBy('id')
-			.execute()
-	);
-}
+): Promise<Pick<EndpointRow, 'id' | 'account_id' | 'status'>[]> =>
+	queries
+		.selectFrom('webhook_endpoints')
+		.select(['id', 'account_id', 'status'])
+		.where((where) =>
+			where.or([
+				where('account_id', '=', event.accountId),
+				where(
+					'account_id',
+					'=',
+					where.selectFrom('routers').select('owner_account_id').where('routers.id', '=', event.routerId)
+				)
+			])
+		)
+		// Event names are quoted in the JSON and contain no wildcard of LIKE.
+		.where('events', 'like', `%"${event.type}"%`)
+		.orderBy('id')
+		.execute();
 
-export async function deliveries(
+export const deliveries = (
 	queries: Queries,
 	endpointId: number,
 	page: DeliveryPage
-): Promise<DeliveryRow[]> {
-	return queries
+): Promise<DeliveryRow[]> =>
+	queries
 		.selectFrom('webhook_deliveries')
 		.selectAll()
 		.where(({ and }) => and({ endpoint_id: endpointId, ...withoutNulls({ status: page.status }) }))
@@ -129,7 +125,6 @@ export async function deliveries(
 		.orderBy('id', 'desc')
 		.limit(page.limit)
 		.execute();
-}
 
 export async function findDelivery(queries: Queries, accountId: number, id: number) {
 	if (!Number.isSafeInteger(id)) return undefined;

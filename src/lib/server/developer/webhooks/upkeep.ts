@@ -26,7 +26,6 @@ export interface WebhookNotice {
 	url: string;
 	/** First failure since the last success; null if its 410 disabled it. */
 	failingSince: number | null;
-	/** null if it is not disabled. */
 	reason: store.DisabledReason | null;
 }
 

@@ -35,7 +35,6 @@ export const deliveryView = (row: store.DeliveryRow) => ({
 	status: row.status,
 	attempts: row.attempts,
 	createdAt: row.created_at,
-	/** null: no attempt is due. */
 	nextAttemptAt: row.next_attempt_at,
 	lastAttemptAt: row.last_attempt_at,
 	lastStatusCode: row.last_status_code,

@@ -39,7 +39,6 @@ export function webAddressOf(text: string): string | null {
 	return protocol === 'http:' || protocol === 'https:' ? href : null;
 }
 
-/** Decodes percent-encoding. Returns invalid text unchanged. */
 export function decoded(text: string): string {
 	try {
 		return decodeURIComponent(text);

@@ -5,9 +5,8 @@ import type { CaptiveSessionsTable } from '#lib/server/db/schema.ts';
 
 export type CaptiveSessionRow = Selectable<CaptiveSessionsTable>;
 
-export async function insert(queries: Queries, values: Insertable<CaptiveSessionsTable>): Promise<void> {
-	await queries.insertInto('captive_sessions').values(values).execute();
-}
+export const insert = (queries: Queries, values: Insertable<CaptiveSessionsTable>) =>
+	queries.insertInto('captive_sessions').values(values).execute();
 
 const current = (queries: Queries, now: number) =>
 	queries.selectFrom('captive_sessions').selectAll().where('expires_at', '>', now);
@@ -55,22 +54,12 @@ export const newestFromIp = (queries: Queries, gatewayId: number, clientIp: stri
 			.orderBy('id', 'desc')
 	);
 
-export async function update(
-	queries: Queries,
-	id: number,
-	change: Updateable<CaptiveSessionsTable>
-): Promise<void> {
-	await queries.updateTable('captive_sessions').set(change).where('id', '=', id).execute();
-}
+export const update = (queries: Queries, id: number, change: Updateable<CaptiveSessionsTable>) =>
+	queries.updateTable('captive_sessions').set(change).where('id', '=', id).execute();
 
-export async function moveToPurchase(
-	queries: Queries,
-	fromTokenHash: string,
-	toTokenHash: string
-): Promise<void> {
-	await queries
+export const moveToPurchase = (queries: Queries, fromTokenHash: string, toTokenHash: string) =>
+	queries
 		.updateTable('captive_sessions')
 		.set({ purchase_token_hash: toTokenHash })
 		.where('purchase_token_hash', '=', fromTokenHash)
 		.execute();
-}

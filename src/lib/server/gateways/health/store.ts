@@ -3,7 +3,6 @@ import type { Queries } from '#lib/server/db/database.ts';
 import { first, isChanged } from '#lib/server/db/first.ts';
 import { SEEN_INTERVAL_MS } from './record-status.ts';
 
-/** Returns the owner of each router that has a gateway. */
 export async function ownersOfRouters(queries: Queries): Promise<Map<number, number>> {
 	const rows = await queries
 		.selectFrom('routers')
@@ -56,12 +55,12 @@ export const seenAt = async (queries: Queries, id: number): Promise<number | nul
 	(await first(queries.selectFrom('gateways').select('seen_at').where('id', '=', id)))?.seen_at ?? null;
 
 /** Saves a check, unless the gateway responded meanwhile. @returns whether it was saved */
-export async function saveCheck(
+export const saveCheck = (
 	queries: Queries,
 	id: number,
 	checked: { now: number; seenAt: number | null; missedChecks: number; unresponsiveSince: number | null }
-): Promise<boolean> {
-	return isChanged(
+): Promise<boolean> =>
+	isChanged(
 		queries
 			.updateTable('gateways')
 			.set({
@@ -73,7 +72,6 @@ export async function saveCheck(
 			.where('id', '=', id)
 			.where('seen_at', checked.seenAt === null ? 'is' : '=', checked.seenAt)
 	);
-}
 
 const UNRESPONSIVE_ROUTERS = sql`select router_id from gateways group by router_id
 	having count(*) = count(unresponsive_since)`;

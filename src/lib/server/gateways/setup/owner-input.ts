@@ -54,7 +54,6 @@ function settingsOf(kind: OwnKind, { loginHost, api, apiCertificate, site, acces
 	};
 }
 
-/** The settings as an owner enters them. */
 export const ownInputOf = ({ loginHosts, settings }: RegisteredGateway): OwnInput => ({
 	...{ loginHost: loginHosts.join(' '), api: settings.api ?? '', apiKey: '' },
 	...{ apiCertificate: settings.apiCertificate ?? '', site: settings.site ?? '' },

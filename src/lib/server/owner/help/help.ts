@@ -5,6 +5,7 @@ import { REPORT_LIFETIME_MS, type Access } from '#lib/server/access/access.ts';
 import type { Audit, Author } from '#lib/server/audit/audit.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
+import { binder } from '#lib/server/platform/bind.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { Purchases } from '#lib/server/portal/purchases/purchases.ts';
 import * as store from './store.ts';
@@ -26,24 +27,16 @@ interface HelpContext {
 /** Finds the purchases at an owner's routers, and what happened to one. Another owner's purchase does not exist here. */
 export type Help = ReturnType<typeof createHelp>;
 
-export const createHelp = (context: HelpContext) => ({
-	/**
-	 * Lists purchases, newest first.
-	 * @param typed a resume code, the last four digits or the whole number, a transaction id of the operator, or a
-	 * payment's number; '' for all purchases of the span
-	 */
-	search: (accountId: number, typed: string, span: store.TimeRange, limit: number) =>
-		search(context, accountId, typed, span, limit),
-	/** Returns null for an unknown session and for one at another owner's router. */
-	read: (accountId: number, sessionId: number) => read(context, accountId, sessionId),
-	/** Returns the code and the page's token, and logs who saw them. Returns null for a purchase without a page. */
-	showCode: (accountId: number, sessionId: number, author: Author) =>
-		showCode(context, accountId, sessionId, author),
-	/** Moves the purchase to the device that opened it last, and logs who did it. */
-	moveDevice: (accountId: number, sessionId: number, author: Author) =>
-		moveDevice(context, accountId, sessionId, author)
-});
+export function createHelp(context: HelpContext) {
+	const bind = binder(context);
+	return { search: bind(search), read: bind(read), showCode: bind(showCode), moveDevice: bind(moveDevice) };
+}
 
+/**
+ * Lists purchases, newest first.
+ * @param typed a resume code, the last four digits or the whole number, a transaction id of the operator, or a
+ * payment's number; '' for all purchases of the span
+ */
 async function search(
 	context: HelpContext,
 	accountId: number,
@@ -57,10 +50,8 @@ async function search(
 		? store.newest(db, page)
 		: store.search(db, await cluesOf(context, typed), page));
 	const sessions = found.slice(0, limit);
-	const payments = await store.paymentsOf(
-		db,
-		sessions.map(({ id }) => id)
-	);
+	const ids = sessions.map(({ id }) => id);
+	const payments = await store.childrenOf(db, 'payments', 'session_id', ids);
 	const now = context.clock.now();
 	return {
 		data: sessions.map((session) => {
@@ -98,6 +89,7 @@ const decisivePayment = (
 	payments: readonly store.FoundPayment[]
 ) => payments.find((one) => one.id === id) ?? payments.at(-1) ?? null;
 
+/** Returns the code and the page's token, and logs who saw them. Returns null for a purchase without a page. */
 async function showCode(
 	{ database, audit, purchases }: HelpContext,
 	accountId: number,
@@ -119,6 +111,7 @@ async function showCode(
 	return page;
 }
 
+/** Moves the purchase to the device that opened it last, and logs who did it. */
 async function moveDevice(
 	{ database, audit, access, purchases }: HelpContext,
 	accountId: number,
@@ -139,6 +132,7 @@ async function moveDevice(
 	);
 }
 
+/** Returns null for an unknown session and for one at another owner's router. */
 async function read(
 	{ database: { db }, clock, purchases, payments: billing, sessions }: HelpContext,
 	accountId: number,
@@ -148,15 +142,17 @@ async function read(
 	if (!found) return null;
 	const now = clock.now();
 	const passId = found.pass_id ?? 0;
-	const payments = await store.paymentsOf(db, [sessionId]);
+	const payments = await store.childrenOf(db, 'payments', 'session_id', [sessionId]);
 	const ids = payments.map(({ id }) => id);
-	const [refunds, reviews, extraTime, slots, grants] = await Promise.all([
-		store.refundsOf(db, ids),
-		store.reviewsOf(db, ids),
-		store.extraTimeOf(db, sessionId),
-		store.slotsOf(db, passId),
-		store.grantsOf(db, passId)
+	const [refunds, reviews, extraTime, slots, allGrants] = await Promise.all([
+		store.childrenOf(db, 'refunds', 'payment_id', ids),
+		store.childrenOf(db, 'reviews', 'payment_id', ids),
+		store.childrenOf(db, 'extra_time', 'session_id', [sessionId]),
+		store.childrenOf(db, 'device_slots', 'pass_id', [passId]),
+		store.childrenOf(db, 'grants', 'pass_id', [passId])
 	]);
+	/** Of devices. */
+	const grants = allGrants.filter(({ mac }) => mac !== null);
 	const isConnected =
 		slots.some(
 			({ released_at: left, reported_at: at, expected_until: until }) =>
@@ -168,7 +164,6 @@ async function read(
 		);
 	const session = asOfNow(found, now);
 	const payment = decisivePayment(found, payments);
-	/** End of extra time after the session's own. */
 	const extraUntil = await sessions.extraTimeEnd(db, session);
 	const activatingUntil = await store.activatingUntil(db, passId);
 	const hasPage = (await purchases.pageOf(sessionId)) !== null;

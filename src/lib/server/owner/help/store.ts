@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
 import type { Queries } from '#lib/server/db/database.ts';
-import type { DeviceSlotsTable, GrantsTable, PaymentsTable } from '#lib/server/db/schema.ts';
+import type { PaymentsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type FoundSession = Awaited<ReturnType<ReturnType<typeof ofOwner>['execute']>>[number];
 export type FoundPayment = Selectable<PaymentsTable>;
@@ -72,50 +72,20 @@ const ofSpan = (queries: Queries, { accountId, span, limit }: Page) =>
 export const find = (queries: Queries, accountId: number, id: number) =>
 	ofOwner(queries, accountId).where('sessions.id', '=', id).executeTakeFirst();
 
-/** Oldest first. */
-export const paymentsOf = (queries: Queries, sessionIds: readonly number[]): Promise<FoundPayment[]> =>
+type Child = 'payments' | 'refunds' | 'reviews' | 'extra_time' | 'device_slots' | 'grants';
+
+export const childrenOf = <Table extends Child>(
+	queries: Queries,
+	table: Table,
+	column: keyof Schema[Table] & string,
+	ids: readonly number[]
+) =>
 	queries
-		.selectFrom('payments')
+		.selectFrom(table as Child)
 		.selectAll()
-		.where('session_id', 'in', [0, ...sessionIds])
+		.where(sql.ref(column), 'in', [0, ...ids])
 		.orderBy('id')
-		.execute();
-
-/** Oldest first. */
-export const refundsOf = (queries: Queries, paymentIds: readonly number[]) =>
-	queries
-		.selectFrom('refunds')
-		.selectAll()
-		.where('payment_id', 'in', [0, ...paymentIds])
-		.orderBy('id')
-		.execute();
-
-/** Oldest first. */
-export const reviewsOf = (queries: Queries, paymentIds: readonly number[]) =>
-	queries
-		.selectFrom('reviews')
-		.selectAll()
-		.where('payment_id', 'in', [0, ...paymentIds])
-		.orderBy('id')
-		.execute();
-
-/** Oldest first. */
-export const extraTimeOf = (queries: Queries, sessionId: number) =>
-	queries.selectFrom('extra_time').selectAll().where('session_id', '=', sessionId).orderBy('id').execute();
-
-/** Oldest first. */
-export const slotsOf = (queries: Queries, passId: number): Promise<Selectable<DeviceSlotsTable>[]> =>
-	queries.selectFrom('device_slots').selectAll().where('pass_id', '=', passId).orderBy('id').execute();
-
-/** Grants of devices, oldest first. */
-export const grantsOf = (queries: Queries, passId: number): Promise<Selectable<GrantsTable>[]> =>
-	queries
-		.selectFrom('grants')
-		.selectAll()
-		.where('pass_id', '=', passId)
-		.where('mac', 'is not', null)
-		.orderBy('id')
-		.execute();
+		.execute() as Promise<unknown> as Promise<Selectable<Schema[Table]>[]>;
 
 export async function activatingUntil(queries: Queries, passId: number): Promise<number | null> {
 	const pass = queries.selectFrom('passes').select('activating_until').where('id', '=', passId);

@@ -112,7 +112,6 @@ function routerUse(
 			state: gatewayState(gateway),
 			seenAt: gateway.seenAt,
 			unresponsiveSince: gateway.unresponsiveSince,
-			/** The gateway's clock minus ours. */
 			clockOffsetMs: gateway.clockOffsetMs
 		}))
 	};

@@ -29,7 +29,6 @@ export function createOwnerViews(context: Base) {
 		/** The view that a sign-in session has now; null once its account is no owner's any more. */
 		current: bind(current),
 		stop: bind(stop),
-		/** Views of an owner's pages, newest first. */
 		ofOwner: bind(ofOwner),
 		jobs: {
 			[END_VIEW_JOB]: async (id: number) => {

@@ -39,7 +39,6 @@ class RolledBack extends Error {
  * Stores all routers or none. Safe to repeat, and to run beside another import of the same routers.
  * @throws InputError if offers of known routers do not fit the new values
  * @param request.heldProblem returns why a router cannot hold a limit that it sells
- * @param request.onProgress receives the number of routers done; restarts if the transaction is repeated
  * @param request.finish joins the transaction when all routers are stored
  */
 export async function importRouters(
@@ -50,11 +49,10 @@ export async function importRouters(
 		routers: readonly ImportedRouter[];
 		paymentMethods: readonly string[];
 		heldProblem: HeldProblem;
-		onProgress?: (done: number) => void;
 		finish?: (trx: Tx, result: ImportResult) => Promise<void>;
 	}
 ): Promise<ImportResult> {
-	const { ownerAccountId, routers, paymentMethods, heldProblem, onProgress, finish } = request;
+	const { ownerAccountId, routers, paymentMethods, heldProblem, finish } = request;
 	return database.transact(async (trx) => {
 		await store.lockOwner(trx, ownerAccountId);
 		const result = { added: 0, changed: 0, unchanged: 0 };
@@ -89,7 +87,6 @@ export async function importRouters(
 			if (problems.length > 0) throw new InputError(problems);
 			if (rows.length > 0) await store.upsertImported(trx, rows);
 			await store.recordPrices(trx, prices);
-			onProgress?.(start + chunk.length);
 		}
 		await finish?.(trx, result);
 		return result;

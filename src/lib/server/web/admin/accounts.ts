@@ -138,7 +138,6 @@ export const deleteInvitations = (event: AccountEvent, visitor: Visitor) =>
 		return { done: 'links' };
 	});
 
-/** Starts a read-only view of an owner's pages. */
 export const startView = (event: AccountEvent, visitor: Visitor) =>
 	change(event, visitor, 'view', async ({ id }, { note: reason, by }) => {
 		const order = { accountId: id, adminId: by, signInSession: visitor.sessionId, reason };
@@ -156,7 +155,6 @@ const planOf = (field: Fields) => PLANS.find((one) => one === field('plan'));
 const ROLE_PROBLEM = 'Role: choose one from the list.';
 const PLAN_PROBLEM = 'Rate plan: choose one from the list.';
 
-/** Creates an account and shows its invitation once. */
 export async function createAccount(event: RequestEvent, visitor: Visitor) {
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();

@@ -20,7 +20,6 @@ export async function requireAdmin(event: RequestEvent): Promise<Visitor> {
 	error(403, 'These pages are for administrators. Sign out, then sign in with an administrator’s account.');
 }
 
-/** Actor of an administrator in the audit log. */
 export const actorOf = ({ account }: Visitor): string => accountActor(account.id);
 
 /** Reads the mandatory reason of a change. `problem` is null for a good one. */

@@ -60,7 +60,6 @@ export function auditPositionOf(text: string | null): AuditPosition | null {
 	return found && [Number(found[1]), Number(found[2])];
 }
 
-/** Describes entries to an administrator. */
 export async function auditLines(event: RequestEvent, entries: readonly FoundEntry[]) {
 	const { reportTimezone } = event.locals.app.config;
 	const nameOf = await namesOf(

@@ -13,7 +13,6 @@ import { actorOf, namesOf, readReason } from './admin.ts';
 
 type ReviewEvent = RequestEvent<{ id: string }>;
 
-/** Titles of reviews. */
 const REASONS: Record<ReviewReason, string> = {
 	amount_mismatch: 'Another amount was taken',
 	contradiction: 'The operator contradicts itself',
@@ -31,7 +30,6 @@ const REASONS: Record<ReviewReason, string> = {
 
 export const titleOf = (review: Review): string => REASONS[review.reason as ReviewReason] ?? review.reason;
 
-/** Throws 404 for an unknown review. */
 export async function reviewOf({ params, locals }: ReviewEvent): Promise<Review> {
 	const review = await locals.app.reviews.find(idOf(params.id));
 	if (!review) error(404, 'Not found');

@@ -51,7 +51,6 @@ const disabledText = ({ canEnable }: OwnedRouter) =>
 		? 'Its owner has disabled it, and can enable it again.'
 		: 'An administrator has disabled it. Its owner cannot enable it.';
 
-/** Describes routers of all owners in a list. */
 export async function routerLines(app: App, routers: readonly OwnedRouter[]) {
 	const owners = new Map<number, string>();
 	for (const id of new Set(routers.map(({ ownerAccountId }) => ownerAccountId))) {
@@ -70,7 +69,6 @@ function stateOf({ clock, config }: App, router: OwnedRouter) {
 	return { tone, label, text: router.opensAt === null ? (advice ?? null) : text };
 }
 
-/** Throws 404 for an unknown router. */
 async function routerOf({ params, locals: { app } }: RouterEvent, { account }: Visitor): Promise<RouterRow> {
 	try {
 		const administrator = { accountId: account.id, role: 'admin' } as const;

@@ -12,7 +12,6 @@ export const EVENT_CHOICES = EVENT_NAMES.filter((name) => name !== 'webhook.test
 export const knownEvents = (names: readonly string[]) =>
 	EVENT_CHOICES.map(({ name }) => name).filter((name) => names.includes(name));
 
-/** Returns the visitor's endpoint of this page, or throws 404. */
 export async function endpointOf({ locals, params }: RequestEvent<{ id: string }>, { account }: Visitor) {
 	const endpoint = await locals.app.webhooks.find(account.id, idOf(params.id));
 	if (!endpoint) error(404, 'You have no such webhook.');

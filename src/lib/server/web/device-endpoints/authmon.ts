@@ -70,7 +70,6 @@ async function answerBatch(
 	};
 }
 
-/** Returns null if the body is too large. */
 async function readParameters({ request, url }: RequestEvent): Promise<URLSearchParams | null> {
 	if (request.method === 'GET') return url.searchParams;
 	if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) return null;

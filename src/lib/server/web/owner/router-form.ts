@@ -54,7 +54,6 @@ export const changedFields = (entry: RouterEntry, was: RouterEntry): Partial<Rou
 		).map((name) => [name, entry[name]])
 	);
 
-/** Returns what to correct, by field. */
 export function routerErrors({ problems }: InputError, entry: RouterEntry): Partial<RouterEntry> {
 	const wrong = FIELDS.filter((name) => problems.some(({ field }) => field === name));
 	return Object.fromEntries(wrong.map((field) => [field, errorText(field, visible(entry[field]) === '')]));
@@ -79,7 +78,6 @@ function errorText(field: Field, isEmpty: boolean): string {
 
 const tooLong = (count: number) => m.owner_password_long({ count: String(count) });
 
-/** Returns why an hourly price cannot be set, or null. */
 export function priceProblem(text: string, { currency, maxPrice }: PriceRules): string | null {
 	const wanted = parseAmount(text);
 	if (wanted === null || wanted <= 0) return m.owner_price_not_number();

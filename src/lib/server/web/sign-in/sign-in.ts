@@ -38,7 +38,6 @@ const SET_UP = { path: '/developer/account#second-factor', route: '/developer/(s
 
 export const authOf = ({ locals }: RequestEvent): Promise<Auth> => locals.app.signIn.auth(locals.origin);
 
-/** Reads the session once per request. */
 export function visitor(event: RequestEvent): Promise<Visitor | null> {
 	event.locals.visitor ??= findVisitor(event);
 	return event.locals.visitor;
@@ -165,7 +164,6 @@ export async function logSignIn(
 	logSecurity(event, what, { account: account?.id ?? null, ...details });
 }
 
-/** Returns why the password cannot be chosen, or null. */
 export async function newPasswordProblem(password: string, email: string): Promise<string | null> {
 	if (password.length < MIN_PASSWORD_CHARACTERS) {
 		return m.owner_password_short({ count: String(MIN_PASSWORD_CHARACTERS) });

@@ -90,13 +90,12 @@ export async function confirmFetched(
 	return left;
 }
 
-async function isOfDevice(
+const isOfDevice = async (
 	{ captiveSessions }: AccessContext,
 	{ captive_session_id: captiveSessionId }: store.GrantRow,
 	hid: string
-): Promise<boolean> {
-	return captiveSessionId !== null && (await captiveSessions.loginOf(captiveSessionId))['hid'] === hid;
-}
+): Promise<boolean> =>
+	captiveSessionId !== null && (await captiveSessions.loginOf(captiveSessionId))['hid'] === hid;
 
 /**
  * Starts the time of a pass whose device is in, although its grant was moved or requested again after the fetch. A

@@ -11,7 +11,6 @@ export async function openIdsAt(queries: Queries, gatewayId: number): Promise<nu
 	return rows.map(({ id }) => id);
 }
 
-/** Requests all wanted grants of a gateway again. Returns their ids. */
 export async function requestAllAgain(queries: Queries, gatewayId: number, now: number): Promise<number[]> {
 	const again = { state: 'granting', requested_end_at: null, granted_at: null, updated_at: now } as const;
 	const rows = await queries
@@ -87,7 +86,6 @@ export const confirmedAndBack = (
 		.limit(limit)
 		.execute();
 
-/** Counts the grants that a gateway has yet to carry out, with the newest error. */
 export async function pendingAt(queries: Queries, gatewayId: number) {
 	const rows = await queries
 		.selectFrom('grants')

@@ -36,13 +36,8 @@ export const setConfirmedEnd = (queries: Queries, id: number, endMs: number | nu
 	change(queries, id, { confirmed_end_at: endMs }).execute();
 
 /** Changes a grant unless it is over. Returns whether it did. */
-export async function changeOpen(
-	queries: Queries,
-	id: number,
-	to: Updateable<GrantsTable>
-): Promise<boolean> {
-	return isChanged(change(queries, id, to).where('state', 'in', OPEN));
-}
+export const changeOpen = (queries: Queries, id: number, to: Updateable<GrantsTable>): Promise<boolean> =>
+	isChanged(change(queries, id, to).where('state', 'in', OPEN));
 
 /** Changes a grant if its pass wants it, in the state and revision that the caller expects. */
 export async function changeWanted(
@@ -58,8 +53,8 @@ export async function changeWanted(
 }
 
 /** Revokes a grant that its gateway may have carried out late, unless the pass wants it. */
-export async function revokeAgain(queries: Queries, id: number, now: number): Promise<void> {
-	await queries
+export const revokeAgain = (queries: Queries, id: number, now: number) =>
+	queries
 		.updateTable('grants')
 		.set({ state: 'revoking', unanswered_at: now, updated_at: now })
 		.where('id', '=', id)
@@ -70,7 +65,6 @@ export async function revokeAgain(queries: Queries, id: number, now: number): Pr
 			])
 		)
 		.execute();
-}
 
 /** Requests a grant again. Earlier answers and a call in progress do not count. Returns whether it did. */
 export async function requestAgain(

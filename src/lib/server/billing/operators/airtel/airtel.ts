@@ -16,7 +16,7 @@ import type {
 import { busy, NO_HINT, refused } from '../outcomes.ts';
 import { plainText } from '../plain-text.ts';
 import { paymentOutcome, refundOutcome, statusOutcome } from './answers.ts';
-import { HASH_VARIANTS, matchingVariant } from './callback-hash.ts';
+import { isAuthentic } from './callback-hash.ts';
 import { createConnection, type Connection } from './connection.ts';
 import { idOf, referenceOf } from './ids.ts';
 import { checkSettings, SETTINGS, type AirtelValues } from './settings.ts';
@@ -45,7 +45,6 @@ const MAX_REFERENCE_LENGTH = 25;
 
 interface AirtelContext {
 	values: AirtelValues;
-	log: OperatorDependencies['log'];
 	connection: Connection;
 	/** Digits, without `+`. */
 	callingCode: string;
@@ -58,7 +57,7 @@ interface AirtelContext {
 function createAirtel(values: AirtelValues, dependencies: OperatorDependencies): OperatorAdapter {
 	const connection = createConnection(values, dependencies);
 	const callingCode = getCountryCallingCode(values.AIRTEL_COUNTRY as CountryCode);
-	const context: AirtelContext = { values, log: dependencies.log, connection, callingCode };
+	const context: AirtelContext = { values, connection, callingCode };
 	return {
 		id: 'airtel',
 		currency: values.AIRTEL_CURRENCY,
@@ -106,7 +105,7 @@ async function submit(context: AirtelContext, request: PaymentRequest): Promise<
 		subscriber: { ...market, msisdn },
 		transaction: { amount: toMajor(request.amountMinor, request.currency), ...market, id }
 	});
-	return afterSigning(sent, paymentOutcome(sent, id));
+	return paymentOutcome(sent, id);
 }
 
 async function readStatus(
@@ -140,7 +139,7 @@ async function refund(context: AirtelContext, { payment }: RefundRequest): Promi
 	if (airtelMoneyId === null) return refuse('The payment has no airtel_money_id.');
 	const path = `/standard/${context.values.AIRTEL_REFUND_VERSION}/payments/refund`;
 	const sent = await context.connection.post(path, { transaction: { airtel_money_id: airtelMoneyId } });
-	return afterSigning(sent, refundOutcome(sent, airtelMoneyId));
+	return refundOutcome(sent, airtelMoneyId);
 }
 
 /**
@@ -165,8 +164,8 @@ async function readRefund(
 	};
 }
 
-function parseCallback({ values, log }: AirtelContext, body: string): CallbackHint {
-	const { AIRTEL_CALLBACK_KEY: key, AIRTEL_CALLBACK_HASH: variant } = values;
+function parseCallback({ values }: AirtelContext, body: string): CallbackHint {
+	const { AIRTEL_CALLBACK_KEY: key } = values;
 	const transaction = member(jsonObject(body), 'transaction');
 	const id = textMember(transaction, 'id');
 	const reference = id === null ? null : referenceOf(id);
@@ -179,9 +178,7 @@ function parseCallback({ values, log }: AirtelContext, body: string): CallbackHi
 		providerReference: textMember(transaction, 'airtel_money_id')
 	};
 	if (key === undefined) return hint;
-	const matching = matchingVariant(body, key, variant === 'any' ? HASH_VARIANTS : [variant]);
-	log.debug({ variant: matching }, 'hash of an Airtel callback');
-	return { ...hint, authentic: matching === null ? 'invalid' : 'verified' };
+	return { ...hint, authentic: isAuthentic(body, key) ? 'verified' : 'invalid' };
 }
 
 const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
@@ -202,7 +199,3 @@ function textFor({ description, reference }: Pick<PaymentRequest, 'description' 
 	const words = plainText(unquoted, MAX_REFERENCE_LENGTH - code.length - 1, /[^A-Za-z0-9 -]+/g);
 	return `${words} ${code}`.trim();
 }
-
-/** A mismatch of a key that worked before means that the key changed: the request may be sent again. */
-const afterSigning = (sent: { keyMayBeOld?: boolean }, outcome: SubmitOutcome): SubmitOutcome =>
-	sent.keyMayBeOld === true && outcome.kind === 'refused' ? { ...outcome, retryable: true } : outcome;

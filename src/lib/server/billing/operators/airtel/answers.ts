@@ -43,9 +43,7 @@ const NOT_FOUND = ['ESB000045', 'DP00800001025'];
 /** Refused by the gateway: the wallet never received it. */
 const ROUTER = /^ROUTER\d+$/;
 const INVALID = /^ESB0000(08|33|34|35|36|39)$/;
-export const SIGNATURE_MISMATCH = 'DP00800001026';
-
-export const hasCode = (answer: OperatorResponse, code: string): boolean => read(answer).codes.has(code);
+const SIGNATURE_MISMATCH = 'DP00800001026';
 
 /** Named as in the Ugandan portal. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
@@ -83,7 +81,6 @@ function reasonOf({ codes, message }: Read, otherwise: FailureReason): FailureRe
 	return said ?? coded ?? otherwise;
 }
 
-/** @param accepted returns the outcome of a success; otherwise null */
 function outcomeOf(
 	sent: AuthorisedOutcome,
 	accepted: (read: Read) => { operatorReference: string } | null
@@ -110,6 +107,9 @@ function outcomeOf(
 	}
 	return { kind: 'uncertain', cause: 'unparsable', raw };
 }
+
+export const refusesSignature = (answer: OperatorResponse): boolean =>
+	read(answer).codes.has(SIGNATURE_MISMATCH) && outcomeOf(answer, () => null).kind === 'refused';
 
 /** Parses the response to a payment. `ESB000010` and success only mean that the payer was prompted. */
 export const paymentOutcome = (sent: AuthorisedOutcome, id: string): SubmitOutcome =>

@@ -7,7 +7,7 @@ import {
 } from '../client.ts';
 import type { OperatorDependencies } from '../definition.ts';
 import { jsonObject, member, textMember } from '../response.ts';
-import { hasCode, SIGNATURE_MISMATCH } from './answers.ts';
+import { refusesSignature } from './answers.ts';
 import type { AirtelValues } from './settings.ts';
 import { rsaKey, signatureHeaders } from './signing.ts';
 
@@ -40,28 +40,20 @@ export function createConnection(values: AirtelValues, { http, clock }: Operator
 	});
 	const isSigned = values.AIRTEL_MESSAGE_SIGNING === 'on';
 	const keys = createTokens(clock, async () => signingKey(await client.get('/v1/rsa/encryption-keys')));
-	/** A key that Airtel has accepted. */
-	let provenKey: string | null = null;
 
-	/** `keyMayBeOld`: Airtel refused the signature of a key that it accepted before. */
-	async function post(path: string, body: object): Promise<AuthorisedOutcome & { keyMayBeOld?: boolean }> {
+	/** Sends once more only after a refused signature, because the key may be old: Airtel did nothing then. */
+	async function post(path: string, body: object): Promise<AuthorisedOutcome> {
 		if (!isSigned) return client.post(path, body);
-		const key = await keys.get();
-		if (key.kind !== 'token') return key;
-		const sent = await client.post(path, body, signatureHeaders(JSON.stringify(body), key.value));
-		if (sent.kind !== 'response') return sent;
-		if (!hasCode(sent, SIGNATURE_MISMATCH)) {
-			if (sent.status < 300) provenKey = key.value;
-			return sent;
+		for (let attempt = 1; ; attempt += 1) {
+			const key = await keys.get();
+			if (key.kind !== 'token') return key;
+			const sent = await client.post(path, body, signatureHeaders(JSON.stringify(body), key.value));
+			if (sent.kind !== 'response' || !refusesSignature(sent)) return sent;
+			keys.drop(key.value);
+			if (attempt === 2) return sent;
 		}
-		keys.drop(key.value);
-		const keyMayBeOld = provenKey === key.value;
-		// If the next key is the same, its age is not the problem.
-		provenKey = null;
-		return { ...sent, keyMayBeOld };
 	}
 
-	/** Fetches a token and, if needed, the signing key. Returns the problem, or null. */
 	async function check(): Promise<string | null> {
 		const token = await client.token();
 		if (token.kind === 'unavailable') return `AIRTEL_BASE_URL: Airtel gives no token: ${token.cause}.`;

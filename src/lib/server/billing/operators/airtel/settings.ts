@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Setting } from '#lib/server/config/setting.ts';
 import { baseUrl, countryCode, credential, onOff, type Installation, type ValuesOf } from '../definition.ts';
-import { HASH_VARIANTS } from './callback-hash.ts';
 
 const version = z.enum(['v1', 'v2'], 'Use "v1" or "v2".');
 const amount = z
@@ -76,11 +75,6 @@ export const SETTINGS = {
 		schema: credential.optional(),
 		description:
 			'Private key of callback authentication in Airtel’s portal. With it, callbacks without the right hash change nothing.'
-	},
-	AIRTEL_CALLBACK_HASH: {
-		schema: z.enum(['any', ...HASH_VARIANTS], `Use "any", ${HASH_VARIANTS.join(', ')}.`),
-		default: 'any',
-		description: `What the hash of a callback is made over: \`any\` of ${HASH_VARIANTS.map((variant) => `\`${variant}\``).join(', ')}. The debug log names the one that matched.`
 	}
 } as const satisfies Record<string, Setting>;
 
@@ -97,9 +91,6 @@ export function checkSettings(values: AirtelValues, { mode, currency, callbackUr
 	}
 	if (min !== undefined && max !== undefined && min > max) {
 		problems.push('AIRTEL_MIN_AMOUNT: is more than AIRTEL_MAX_AMOUNT.');
-	}
-	if (values.AIRTEL_CALLBACK_HASH !== 'any' && values.AIRTEL_CALLBACK_KEY === undefined) {
-		problems.push('AIRTEL_CALLBACK_KEY: is required with AIRTEL_CALLBACK_HASH.');
 	}
 	if (mode === 'live') {
 		if (!url.startsWith('https:')) problems.push('AIRTEL_BASE_URL: must be https in live mode.');

@@ -80,7 +80,6 @@ export interface Initiator {
 	SecurityCredential: string;
 }
 
-/** Returns null without the settings for reversals. */
 export function initiator(values: MpesaValues): Initiator | null {
 	const { MPESA_INITIATOR: name, MPESA_SECURITY_CREDENTIAL: credential } = values;
 	if (name === undefined || credential === undefined) return null;

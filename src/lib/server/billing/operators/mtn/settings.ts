@@ -32,15 +32,6 @@ export const SETTINGS = {
 		schema: countryCode.optional(),
 		description: "Country of the payers. Default: the market's; the sandbox takes every number."
 	},
-	MTN_CALLBACK_HOST: {
-		schema: z
-			.string()
-			.regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i, 'Use a host name such as "airtill.example".')
-			.transform((host) => host.toLowerCase())
-			.optional(),
-		description:
-			'Host that is registered with the API user (providerCallbackHost): a start with another host in `CALLBACK_URL` is refused, as MTN would refuse every payment.'
-	},
 	MTN_CALLBACKS: {
 		schema: onOff,
 		default: 'on',
@@ -132,11 +123,6 @@ export function checkSettings(values: Values, { mode, currency, callbackUrl }: I
 	when(
 		mode === 'live' && values.MTN_CALLBACKS === 'on' && !isReachable,
 		'MTN_CALLBACKS: MTN calls https addresses with a host name only: set CALLBACK_URL to one, or this to "off".'
-	);
-	const registered = values.MTN_CALLBACK_HOST;
-	when(
-		registered !== undefined && values.MTN_CALLBACKS === 'on' && registered !== callback.hostname,
-		`MTN_CALLBACK_HOST: CALLBACK_URL has the host ${callback.hostname}, not ${registered}.`
 	);
 	when(
 		(values.MTN_DISBURSEMENT_API_USER === undefined) !== (values.MTN_DISBURSEMENT_API_KEY === undefined),

@@ -18,7 +18,6 @@ export function wireAmount(amountMinor: number, currency: string, decimals: 0 | 
 	return decimals === 0 ? null : major.toFixed(2);
 }
 
-/** Parses an amount into minor units. */
 export function amountOf(text: string | null, currency: string | null): number | null {
 	if (text === null || !/^\d{1,15}(\.\d{1,6})?$/.test(text)) return null;
 	if (currency === null || !CURRENCIES.includes(currency)) return null;
@@ -26,7 +25,6 @@ export function amountOf(text: string | null, currency: string | null): number |
 	return toMinor(Number(text), currency) ?? Math.ceil(Number(text) * 10 ** currencyExponent(currency));
 }
 
-/** The amounts that a provider charges, in minor units. */
 export function amountRule(currency: string, rules: ProviderRules | null | undefined): AmountRule {
 	const exponent = currencyExponent(currency);
 	const minor = (major: number | null | undefined, otherwise: number) =>

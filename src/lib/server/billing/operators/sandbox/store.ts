@@ -46,22 +46,20 @@ export async function instruct(
 		.execute();
 }
 
-export async function queueCharge(database: Database, reference: string, queuedAt: number): Promise<void> {
-	await database.db
+export const queueCharge = (database: Database, reference: string, queuedAt: number) =>
+	database.db
 		.updateTable('sandbox_charges')
 		.set({ queued_at: queuedAt })
 		.where('reference', '=', reference)
 		.where('queued_at', 'is', null)
 		.execute();
-}
 
 export const findRefund = (database: Database, reference: string): Promise<Refund | undefined> =>
 	database.db.selectFrom('sandbox_refunds').selectAll().where('reference', '=', reference).executeTakeFirst();
 
-export async function insertRefund(database: Database, refund: Refund): Promise<void> {
-	await database.db
+export const insertRefund = (database: Database, refund: Refund) =>
+	database.db
 		.insertInto('sandbox_refunds')
 		.values(refund)
 		.onConflict((conflict) => conflict.column('reference').doNothing())
 		.execute();
-}

@@ -34,7 +34,6 @@ export function filterOf(parameters: URLSearchParams): Filter {
 	};
 }
 
-/** The fields that `filterOf` reads. */
 export const filterFields = (filter: Filter): Record<string, string> =>
 	Object.fromEntries(
 		Object.entries(filter).flatMap(([name, value]) => (value == null ? [] : [[name, `${value}`]]))

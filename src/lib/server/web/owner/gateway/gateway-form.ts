@@ -69,7 +69,6 @@ const ERRORS: Record<string, [field: keyof OwnInput, text: () => string]> = {
 	'access-point': ['accessPoints', () => m.owner_gateway_bad_points(example('02:00:5e:10:00:01'))]
 };
 
-/** Returns what to correct: the problem of the page, and texts by field. */
 export function gatewayErrors({ problems }: InputError) {
 	const fields = problems.map(({ field }) => field);
 	const errors = Object.fromEntries(

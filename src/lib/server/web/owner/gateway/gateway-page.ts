@@ -23,12 +23,11 @@ async function gatewayOf({ params, locals }: Event, routerId: number): Promise<R
 }
 
 /** The gateways of a router, without secrets. */
-export async function gatewaysOf({ locals: { app } }: RequestEvent, routerId: number) {
-	return (await app.gateways.ofRouters([routerId])).map((gateway) => ({
+export const gatewaysOf = async ({ locals: { app } }: RequestEvent, routerId: number) =>
+	(await app.gateways.ofRouters([routerId])).map((gateway) => ({
 		...{ name: gateway.name, title: gateway.title, state: gatewayState(gateway) },
 		href: gatewayPath(routerId, gateway.id)
 	}));
-}
 
 const doneTexts: Record<string, () => string> = {
 	added: m.owner_gateway_added,

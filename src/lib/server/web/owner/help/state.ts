@@ -56,7 +56,6 @@ export function stateMark(state: HelpState): { label: string; tone: Tone | null 
 	return { label, tone };
 }
 
-/** Says what the person at the counter should do. */
 export function adviceFor(
 	state: HelpState,
 	words: {

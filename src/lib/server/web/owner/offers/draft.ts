@@ -22,7 +22,6 @@ export function withEmptyRows(rows: readonly OfferEntry[]): OfferEntry[] {
 	return Array.from({ length: count }, (_, index) => rows[index] ?? emptyRow(rows.length === 0 ? index : -1));
 }
 
-/** Reads the fields `NAME-N` of the form. */
 export function readDraft({ field, all }: Pick<Fields, 'field' | 'all'>): OffersDraft {
 	const count = /^\d{1,2}$/.test(field('rows')) ? Math.min(Number(field('rows')), MAX_ROWS) : 0;
 	const rows = Array.from({ length: count }, (_, n): OfferEntry => {
