@@ -29,10 +29,6 @@ export const paymentsHref = (period: Period, day: string, filter: Filter = {}) =
 export const statementHref = (day: string) =>
 	link(`/owner/earnings/statement?${new URLSearchParams({ day }).toString()}`);
 
-/** The address of all sums of a period by router or by offer. */
-export const sumsHref = (by: 'router' | 'offer', period: Period, day: string) =>
-	link(`/owner/earnings/all?${new URLSearchParams({ by, period, day }).toString()}`);
-
 export const isEmpty = (sums: Sums) => sums.sessions === 0 && sums.refunds === 0;
 
 /** A line of a table of sums. */
