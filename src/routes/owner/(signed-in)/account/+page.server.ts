@@ -8,7 +8,7 @@ import {
 	startSecondFactor,
 	stopSecondFactor
 } from '#lib/server/web/sign-in/second-factor.ts';
-import { endSessions } from '#lib/server/web/sign-in/sign-in.ts';
+import { endOtherSessions } from '#lib/server/web/sign-in/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const DONE: ReadonlyMap<string | null, () => string> = new Map([
@@ -29,7 +29,7 @@ export const actions: Actions = {
 		redirect(303, link('/owner/account?done=password'));
 	},
 	sessions: async (event) => {
-		await endSessions(event, await requireActiveOwner(event), 'others');
+		await endOtherSessions(event, await requireActiveOwner(event));
 		redirect(303, link('/owner/account?done=sessions'));
 	},
 	factor: async (event) => startSecondFactor(event, await requireActiveOwner(event)),
