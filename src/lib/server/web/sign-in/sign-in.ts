@@ -112,6 +112,13 @@ export function openNext(area: Area, next: string, { needsCode }: SignedIn): nev
 	redirect(303, pathIn(area, path));
 }
 
+/** Leads on who is signed in already. */
+export async function loadSignInPage(event: RequestEvent, area: Area) {
+	const next = nextPath(area, event.url.searchParams.get('next'));
+	if (await visitor(event)) redirect(303, pathIn(area, next));
+	return { next };
+}
+
 export async function answerSignIn(event: RequestEvent, area: Area) {
 	const { field } = await readFields(event.request);
 	const [email, password] = [field('email').trim(), field('password')];
@@ -220,13 +227,16 @@ export async function changePassword(
 	return true;
 }
 
-export async function signOut(event: RequestEvent): Promise<void> {
+/** @param next address that opens then */
+export async function signOut(event: RequestEvent, next: string): Promise<never> {
 	const found = await visitor(event);
 	await accepted(event, ({ signOut: end }, headers) => end({ headers, returnHeaders: true }));
-	if (!found) return;
-	const { account, sessionId } = found;
-	logSecurity(event, 'signed out', { account: account.id });
-	await event.locals.app.ownerViews.stop({ adminId: account.id, signInSession: sessionId });
+	if (found) {
+		const { account, sessionId } = found;
+		logSecurity(event, 'signed out', { account: account.id });
+		await event.locals.app.ownerViews.stop({ adminId: account.id, signInSession: sessionId });
+	}
+	redirect(303, next);
 }
 
 export async function endOtherSessions(
