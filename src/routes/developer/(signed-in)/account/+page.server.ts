@@ -1,54 +1,16 @@
-import { redirect } from '@sveltejs/kit';
 import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
-import { answerChangePassword } from '#lib/server/web/sign-in/change-password.ts';
-import {
-	confirmSecondFactor,
-	startSecondFactor,
-	stopSecondFactor
-} from '#lib/server/web/sign-in/second-factor.ts';
-import { endOtherSessions, needsSecondFactor } from '#lib/server/web/sign-in/sign-in.ts';
+import { accountActions, accountData } from '#lib/server/web/sign-in/account-page.ts';
+import { needsSecondFactor } from '#lib/server/web/sign-in/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
-
-const HERE = '/developer/account';
 
 export const load: PageServerLoad = async (event) => {
 	const visitor = await requireVisitor(event);
-	const { account } = visitor;
-	const { rateLimits } = event.locals.app.config;
+	const { role, plan } = visitor.account;
 	return {
-		account: { role: account.role, plan: account.plan, perMinute: rateLimits[account.plan] },
-		hasFactor: visitor.hasSecondFactor,
-		needsFactor: needsSecondFactor(event, visitor),
-		done: DONE[event.url.searchParams.get('done') ?? ''] ?? null
+		...accountData(event, visitor),
+		account: { role, plan, perMinute: event.locals.app.config.rateLimits[plan] },
+		needsFactor: needsSecondFactor(event, visitor)
 	};
 };
 
-const DONE: Readonly<Record<string, string>> = {
-	password: 'Your password is changed. You are signed out everywhere else.',
-	sessions: 'You are signed out everywhere else.',
-	factor: 'The second factor is off.'
-};
-
-/** Redirects to the page, so that a reload does not send the form again. */
-function done(what: keyof typeof DONE): never {
-	redirect(303, `${HERE}?done=${what}#main`);
-}
-
-export const actions: Actions = {
-	password: async (event) => {
-		const refused = await answerChangePassword(event, await requireVisitor(event));
-		if (refused) return refused;
-		done('password');
-	},
-	sessions: async (event) => {
-		await endOtherSessions(event, await requireVisitor(event));
-		done('sessions');
-	},
-	factor: async (event) => startSecondFactor(event, await requireVisitor(event)),
-	confirm: async (event) => confirmSecondFactor(event, await requireVisitor(event)),
-	stop: async (event) => {
-		const refused = await stopSecondFactor(event, await requireVisitor(event));
-		if (refused) return refused;
-		done('factor');
-	}
-};
+export const actions: Actions = accountActions(requireVisitor);
