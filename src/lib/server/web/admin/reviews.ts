@@ -13,7 +13,6 @@ import { actorOf, namesOf, readReason } from './admin.ts';
 
 type ReviewEvent = RequestEvent<{ id: string }>;
 
-/** Titles of reviews. */
 const REASONS: Record<ReviewReason, string> = {
 	amount_mismatch: 'Another amount was taken',
 	contradiction: 'The operator contradicts itself',

@@ -31,7 +31,6 @@ export const statementHref = (day: string) =>
 
 export const isEmpty = (sums: Sums) => sums.sessions === 0 && sums.refunds === 0;
 
-/** A line of a table of sums. */
 export const sumLine = (name: string, { sessions, net }: Sums, currency: string) => ({
 	name,
 	count: numberText(sessions),

@@ -42,7 +42,6 @@ export async function searchPage({ url, locals: { app } }: RequestEvent, { actor
 const canBeFound = (typed: string): boolean =>
 	typed.length <= MAX_TYPED && !/\p{Cc}/u.test(typed) && (typed.length >= MIN_TYPED || /^\d+$/.test(typed));
 
-/** Describes a purchase in a list, and at the top of its page. */
 export function summaryOf(found: Parameters<typeof helpState>[0], timeZone: string) {
 	const { session, payment } = found;
 	return {
