@@ -46,7 +46,7 @@ for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 			await expect(page.getByRole('alert')).toHaveText('The current password is wrong.');
 			// It stands far down, so the page comes back there.
 			await expect(page.getByRole('alert')).toBeInViewport();
-			await page.getByRole('button', { name: 'Sign out' }).click();
+			await page.getByRole('button', { name: 'Sign out', exact: true }).click();
 			await expect(title(page)).toHaveText('Sign in');
 			await page.goto(`${area.url}/developer/account`);
 			await expect(page).toHaveURL(/\/developer\/sign-in\?next=/);

@@ -27,16 +27,17 @@ export function showBrand(
 
 const isLogoPath = (url: string) => /^\/logos\/[0-9a-f]{32}\.(svg|png)$/.test(url);
 
-/** Shows the price of the chosen time (20 offers, or a typed one) and the chosen method where no script does. */
-const choiceRules = `${[
-	...Array.from({ length: 20 }, (_, index) => [`t${index}`, `a${index}`]),
-	['own', 'ao'],
-	...Array.from({ length: 6 }, (_, index) => [`m${index}`, `n${index}`])
-]
-	.map(([choice, shown]) => `form:has(.${choice}:checked) .${shown}`)
-	.join()}{display:inline}`;
-
 export function fillRules(html: string, { accentRules, signRules, pageRules }: App.Locals): string {
-	const choices = /class="(prices|methods)"/.test(html) ? choiceRules : '';
-	return html.replace('/*airtill.rules*/', () => [choices, signRules, accentRules, pageRules].join(''));
+	return html.replace('/*airtill.rules*/', () =>
+		[choiceRules(html), signRules, accentRules, pageRules].join('')
+	);
+}
+
+/** Without script: the price of the chosen time and the chosen method, in browsers that support it. */
+function choiceRules(html: string): string {
+	const shown = [...html.matchAll(/ class="([an])(\d+|o)"/g)];
+	const rules = shown.map(
+		([, kind, index]) => `form:has(.${kind === 'a' ? 't' : 'm'}${index}:checked) .${kind}${index}`
+	);
+	return rules.length > 0 ? `${rules.join()}{display:inline}` : '';
 }
