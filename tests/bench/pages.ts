@@ -67,7 +67,6 @@ try {
 				`/owner/earnings?period=${period}`,
 				`/owner/payments?period=${period}`
 			]),
-			...['router', 'offer'].map((by) => `/owner/earnings/all?by=${by}&period=monthly`),
 			'/owner/earnings/statement',
 			`/owner/payments?period=monthly&router=${router}`,
 			'/owner/payments?period=monthly&hour=12',

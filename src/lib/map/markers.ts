@@ -22,7 +22,7 @@ interface Shown {
 }
 
 const TOP = 1000;
-const CLASSES = { pin: 'pin', cluster: 'cluster', router: 'dot-router' } as const;
+const CLASSES = { pin: 'pin covers', cluster: 'cluster', router: 'dot-router covers' } as const;
 
 /** The list's pins are not reachable by keyboard, because the list is beside them. Others are buttons. */
 export class Markers {

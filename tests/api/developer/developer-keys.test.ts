@@ -113,19 +113,6 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await statusWith(key)).toBe(401);
 		});
 
-		it('with a last day works until that day is over', async () => {
-			const maker = await person();
-			const now = Date.now() + Number(server().env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
-			const date = new Date(now + 3 * dayMs).toISOString().slice(0, 10);
-			const key = keyIn(await make(maker, { lifetime: 'date', date }));
-			const expiresAt = await fixture().sql.count(
-				'select expires_at from api_keys where id = ?',
-				await idOf(key)
-			);
-			// Kampala is three hours ahead of UTC.
-			expect(new Date(expiresAt).toISOString()).toBe(`${date}T21:00:00.000Z`);
-		});
-
 		it.each<[string, Fields, string]>([
 			['no name', { name: '  ' }, 'Give the key a name.'],
 			['a name of ours', { name: 'airtill:portal' }, 'are reserved'],
@@ -135,12 +122,6 @@ describe.each(DATABASES)('on %s', (database) => {
 			['a scope beyond its account', { scope: 'owner:write' }, 'Choose scopes that your account allows'],
 			['an unknown scope', { scope: 'everything' }, 'Choose scopes that your account allows'],
 			['an unknown lifetime', { lifetime: '1' }, 'Choose when the key expires.'],
-			['a day that does not exist', { lifetime: 'date', date: '2099-02-30' }, 'Choose when the key expires.'],
-			[
-				'a day that is over',
-				{ lifetime: 'date', date: '2020-01-01' },
-				'This day has passed. Choose a later day.'
-			],
 			['another form', { form: 'x' }, 'This form is damaged.']
 		])('is refused with %s', async (_what, fields, words) => {
 			const maker = await person();
@@ -152,16 +133,15 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await fixture().sql.count('select count(*) from api_keys')).toBe(before);
 		});
 
-		it('is refused with the entries of its form, and a day that was typed is never passed over', async () => {
+		it('is refused with the entries of its form', async () => {
 			const maker = await person();
-			const fields = { name: 'with a day', scope: 'routers:read', lifetime: '30', date: '2099-12-31' };
+			const fields = { name: 'without a lifetime', scope: 'routers:read', lifetime: '' };
 			const page = await make(maker, fields);
 			expect(page.status).toBe(400);
-			expect(page.text).toContain('You entered a date but chose another expiry.');
+			expect(page.text).toContain('Choose when the key expires.');
 			expect(page.html).toMatch(/<title>Please check: /);
-			expect(page.html).toContain('value="with a day"');
+			expect(page.html).toContain('value="without a lifetime"');
 			expect(page.html).toMatch(/value="routers:read"[^>]* checked/);
-			expect(page.html).toContain('value="2099-12-31"');
 		});
 
 		it('of an owner may be of role app, and then cannot have an owner’s scopes', async () => {

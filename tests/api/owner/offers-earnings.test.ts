@@ -146,21 +146,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		for (const day of ['2019-12-01', '2020-02-01']) expect(html).toContain(`/earnings/statement?day=${day}"`);
 	});
 
-	it.each(['router', 'offer'])('all sums by %s are those of the payments that they lead to', async (by) => {
-		const { html } = await owner.get(`/owner/earnings/all?by=${by}&period=monthly`);
-		const rows = [...html.matchAll(/<tr>(.*?)<\/tr>/gs)]
-			.map(([, row = '']) => row)
-			.filter((row) => row.includes('/owner/payments'));
-		expect(rows).toHaveLength(by === 'router' ? 2 : 3);
-		for (const row of rows) {
-			const [, count = '', net = ''] = [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(
-				([, cell = '']) => cell
-			);
-			const sum = await csvOf(queryOf(row));
-			expect([amountOf(count), amountOf(net)]).toEqual([sum.payments, sum.net]);
-		}
-	});
-
 	it('a list of a filter says what it shows, and a filter that cannot be is not found', async () => {
 		const text = (await owner.get('/owner/payments?period=daily&offer=&kind=payment')).text.replaceAll(
 			'\u00a0',

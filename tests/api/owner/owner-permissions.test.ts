@@ -43,7 +43,6 @@ const EXPECTED: Readonly<Record<string, { page?: string } & Readonly<Record<stri
 	'help/[session]/refund': { page: MANAGERS, default: [MANAGERS, 303, NOTE] },
 	'help/[session]/end': { page: EVERYBODY, default: [EVERYBODY, 303, NOTE] },
 	earnings: { page: MANAGERS },
-	'earnings/all': { page: MANAGERS },
 	'earnings/statement': { page: MANAGERS },
 	payments: { page: MANAGERS },
 	'payments/export': { page: MANAGERS },

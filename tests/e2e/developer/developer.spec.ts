@@ -46,7 +46,7 @@ for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 			await expect(page.getByRole('alert')).toHaveText('The current password is wrong.');
 			// It stands far down, so the page comes back there.
 			await expect(page.getByRole('alert')).toBeInViewport();
-			await page.getByRole('button', { name: 'Sign out' }).click();
+			await page.getByRole('button', { name: 'Sign out', exact: true }).click();
 			await expect(title(page)).toHaveText('Sign in');
 			await page.goto(`${area.url}/developer/account`);
 			await expect(page).toHaveURL(/\/developer\/sign-in\?next=/);
@@ -62,19 +62,7 @@ for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 				await signIn(other, area, email);
 				await expect(title(other)).toHaveText('API keys');
 				await page.getByRole('link', { name: 'Account' }).click();
-				const places = page.getByRole('region', { name: 'Where you are signed in' });
-				await expect(places.getByRole('listitem')).toHaveCount(2);
-				await expect(places.getByText('this one')).toHaveCount(1);
-				await places.getByRole('button', { name: 'Sign out there', exact: true }).click();
-				await expect(done(page)).toHaveText('You are signed out there.');
-				await expect(places.getByRole('listitem')).toHaveCount(1);
-				await other.goto(`${area.url}/developer/keys`);
-				await expect(title(other)).toHaveText('Sign in');
-
-				await signIn(other, area, email);
-				await expect(title(other)).toHaveText('API keys');
-				await page.reload();
-				await places.getByRole('button', { name: 'Sign out everywhere else' }).click();
+				await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
 				await expect(done(page)).toHaveText('You are signed out everywhere else.');
 				await other.goto(`${area.url}/developer/keys`);
 				await expect(title(other)).toHaveText('Sign in');

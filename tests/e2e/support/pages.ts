@@ -205,7 +205,6 @@ export const OWNING: readonly Place[] = [
 	{ ...owned('owner: this month, everything unfolded', '/owner?period=monthly'), act: unfold },
 	owned('owner: earnings', '/owner/earnings'),
 	owned('owner: statement', '/owner/earnings/statement'),
-	owned('owner: all sums', '/owner/earnings/all?by=router&period=monthly'),
 	owned('owner: payments', '/owner/payments'),
 	owned('owner: payments of an hour', '/owner/payments?period=monthly&hour=9&kind=payment'),
 	owned('owner: people', '/owner/people'),

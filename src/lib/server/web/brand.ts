@@ -27,5 +27,17 @@ export function showBrand(
 
 const isLogoPath = (url: string) => /^\/logos\/[0-9a-f]{32}\.(svg|png)$/.test(url);
 
-export const fillRules = (html: string, { accentRules, signRules, pageRules }: App.Locals): string =>
-	html.replace('/*airtill.rules*/', () => (signRules ?? '') + (accentRules ?? '') + (pageRules ?? ''));
+export function fillRules(html: string, { accentRules, signRules, pageRules }: App.Locals): string {
+	return html.replace('/*airtill.rules*/', () =>
+		[choiceRules(html), signRules, accentRules, pageRules].join('')
+	);
+}
+
+/** Without script: the price of the chosen time and the chosen method, in browsers that support it. */
+function choiceRules(html: string): string {
+	const shown = [...html.matchAll(/ class="([an])(\d+|o)"/g)];
+	const rules = shown.map(
+		([, kind, index]) => `form:has(.${kind === 'a' ? 't' : 'm'}${index}:checked) .${kind}${index}`
+	);
+	return rules.length > 0 ? `${rules.join()}{display:inline}` : '';
+}

@@ -1,12 +1,6 @@
-import { redirect } from '@sveltejs/kit';
-import { link } from '#lib/i18n/current.ts';
-import { answerSignIn, nextPath, visitor } from '#lib/server/web/sign-in/sign-in.ts';
+import { answerSignIn, loadSignInPage } from '#lib/server/web/sign-in/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-export const load: PageServerLoad = async (event) => {
-	const next = nextPath('owner', event.url.searchParams.get('next'));
-	if (await visitor(event)) redirect(303, link(next));
-	return { next };
-};
+export const load: PageServerLoad = (event) => loadSignInPage(event, 'owner');
 
 export const actions: Actions = { default: (event) => answerSignIn(event, 'owner') };

@@ -7,6 +7,7 @@ import type { GatewayTransport } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
 import { everyGateway, type GatewayRow } from '../store.ts';
 import { checkGateway, needsProbe, type HealthCheck } from './check-gateway.ts';
+import { SEEN_INTERVAL_MS } from './record-status.ts';
 import * as store from './store.ts';
 
 export interface GatewayHealthContext {
@@ -78,7 +79,7 @@ async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Pro
 		unheard: await store.unheardSignIns(
 			database.db,
 			{ from: now - LOST_MS, to: now - SIGN_IN_MS },
-			ARRIVED_MS
+			{ arrivedMs: ARRIVED_MS, savedMs: SEEN_INTERVAL_MS }
 		),
 		signal
 	};

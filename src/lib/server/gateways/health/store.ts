@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { first, isChanged } from '#lib/server/db/first.ts';
-import { SEEN_INTERVAL_MS } from './record-status.ts';
 
 export async function ownersOfRouters(queries: Queries): Promise<Map<number, number>> {
 	const rows = await queries
@@ -37,16 +36,17 @@ export async function reportingConnections(
  * Counts, by gateway, the buyers who were sent there to sign in and of whom the gateway has not said a word since.
  * @param span sign-ins from `from` until `to` count (ms since the epoch)
  * @param arrivedMs they came from the gateway at most this long before, so they were still at it
+ * @param savedMs what the gateway says is noted at most this often
  */
 export async function unheardSignIns(
 	queries: Queries,
 	{ from, to }: { from: number; to: number },
-	arrivedMs: number
+	{ arrivedMs, savedMs }: { arrivedMs: number; savedMs: number }
 ): Promise<Map<number, number>> {
 	const { rows } = await sql<{ gateway_id: number; buyers: number }>`
 		select gateway_id, count(distinct purchase_token_hash) as buyers from captive_sessions
 		where tried_at >= ${from} and tried_at <= ${to} and tried_at < created_at + ${arrivedMs}
-			and tried_at > (select coalesce(seen_at, 0) from gateways where id = gateway_id) + ${SEEN_INTERVAL_MS}
+			and tried_at > (select coalesce(seen_at, 0) from gateways where id = gateway_id) + ${savedMs}
 		group by gateway_id`.execute(queries);
 	return new Map(rows.map(({ gateway_id, buyers }) => [gateway_id, buyers]));
 }

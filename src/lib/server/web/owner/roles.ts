@@ -31,7 +31,6 @@ export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, reado
 	'help/[session]/end': { page: EVERYBODY, default: EVERYBODY },
 	'help/[session]/refund': { page: MANAGERS, default: MANAGERS },
 	earnings: { page: MANAGERS },
-	'earnings/all': { page: MANAGERS },
 	'earnings/statement': { page: MANAGERS },
 	payments: { page: MANAGERS },
 	'payments/export': { page: MANAGERS },

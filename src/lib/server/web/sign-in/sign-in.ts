@@ -111,6 +111,13 @@ export function openNext(area: Area, next: string, { needsCode }: SignedIn): nev
 	redirect(303, pathIn(area, path));
 }
 
+/** Leads on who is signed in already. */
+export async function loadSignInPage(event: RequestEvent, area: Area) {
+	const next = nextPath(area, event.url.searchParams.get('next'));
+	if (await visitor(event)) redirect(303, pathIn(area, next));
+	return { next };
+}
+
 export async function answerSignIn(event: RequestEvent, area: Area) {
 	const { field } = await readFields(event.request);
 	const [email, password] = [field('email').trim(), field('password')];
@@ -218,44 +225,26 @@ export async function changePassword(
 	return true;
 }
 
-export async function signOut(event: RequestEvent): Promise<void> {
+/** @param next address that opens then */
+export async function signOut(event: RequestEvent, next: string): Promise<never> {
 	const found = await visitor(event);
 	await accepted(event, ({ signOut: end }, headers) => end({ headers, returnHeaders: true }));
-	if (!found) return;
-	const { account, sessionId } = found;
-	logSecurity(event, 'signed out', { account: account.id });
-	await event.locals.app.ownerViews.stop({ adminId: account.id, signInSession: sessionId });
+	if (found) {
+		const { account, sessionId } = found;
+		logSecurity(event, 'signed out', { account: account.id });
+		await event.locals.app.ownerViews.stop({ adminId: account.id, signInSession: sessionId });
+	}
+	redirect(303, next);
 }
 
-/** Omits the tokens. Most recently used first. */
-export async function listSessions(event: RequestEvent, { userId, sessionId }: Visitor) {
-	const { internalAdapter } = await (await authOf(event)).$context;
-	const sessions = await internalAdapter.listSessions(userId, { onlyActiveSessions: true });
-	return sessions
-		.filter((session) => !isOver(event, session))
-		.map((session) => ({
-			id: session.id,
-			isThis: session.id === sessionId,
-			userAgent: session.userAgent ?? '',
-			startedAt: session.createdAt.getTime(),
-			lastActiveAt: session.updatedAt.getTime()
-		}))
-		.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
-}
-
-/** Ends one sign-in session, or all but this one. Returns the number of ended sessions. */
-export async function endSessions(
+export async function endOtherSessions(
 	event: RequestEvent,
-	{ userId, sessionId, account }: Visitor,
-	which: { id: string } | 'others'
-): Promise<number> {
+	{ userId, sessionId, account }: Visitor
+): Promise<void> {
 	const { internalAdapter } = await (await authOf(event)).$context;
-	const ended = (await internalAdapter.listSessions(userId)).filter(({ id }) =>
-		which === 'others' ? id !== sessionId : id === which.id
-	);
-	for (const { token } of ended) await internalAdapter.deleteSession(token);
-	if (ended.length > 0) logSecurity(event, 'sign-in sessions ended', { account: account.id });
-	return ended.length;
+	const others = (await internalAdapter.listSessions(userId)).filter(({ id }) => id !== sessionId);
+	for (const { token } of others) await internalAdapter.deleteSession(token);
+	if (others.length > 0) logSecurity(event, 'sign-in sessions ended', { account: account.id });
 }
 
 /** Copies better-auth's cookies to the response. Returns null if it refuses. */

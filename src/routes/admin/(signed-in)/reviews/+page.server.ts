@@ -1,24 +1,20 @@
 import { namesOf, requireAdmin } from '#lib/server/web/admin/admin.ts';
 import { titleOf } from '#lib/server/web/admin/reviews.ts';
-import { idOf, pageLinks } from '#lib/server/web/page-links.ts';
+import { pageById } from '#lib/server/web/page-links.ts';
 import type { PageServerLoad } from './$types';
-
-const PAGE_SIZE = 50;
 
 /** /admin/reviews?resolved&before=ID: open reviews from the oldest, resolved ones from the newest. */
 export const load: PageServerLoad = async (event) => {
 	await requireAdmin(event);
-	const search = event.url.searchParams;
-	const which = search.has('resolved') ? 'resolved' : 'open';
-	const at = idOf(search.get('at')) || null;
-	const found = await event.locals.app.reviews.page(which, { at, limit: PAGE_SIZE + 1 });
-	const reviews = found.slice(0, PAGE_SIZE);
+	const which = event.url.searchParams.has('resolved') ? 'resolved' : 'open';
+	const filter = { resolved: which === 'resolved' ? '' : null };
+	const { rows: reviews, pages } = await pageById(event, 'at', filter, (at, limit) =>
+		event.locals.app.reviews.page(which, { at, limit })
+	);
 	const nameOf = await namesOf(
 		event,
 		reviews.map(({ resolved_by }) => resolved_by)
 	);
-	const next = found.length > PAGE_SIZE ? (reviews.at(-1)?.id ?? null) : null;
-	const filter = { resolved: which === 'resolved' ? '' : null };
 	return {
 		which,
 		reviews: reviews.map((review) => ({
@@ -28,6 +24,6 @@ export const load: PageServerLoad = async (event) => {
 			resolvedAt: review.resolved_at,
 			resolvedBy: nameOf(review.resolved_by ?? '')
 		})),
-		pages: pageLinks(event.url.pathname, filter, { parameter: 'at', at, next })
+		pages
 	};
 };

@@ -29,9 +29,6 @@ export const paymentsHref = (period: Period, day: string, filter: Filter = {}) =
 export const statementHref = (day: string) =>
 	link(`/owner/earnings/statement?${new URLSearchParams({ day }).toString()}`);
 
-export const sumsHref = (by: 'router' | 'offer', period: Period, day: string) =>
-	link(`/owner/earnings/all?${new URLSearchParams({ by, period, day }).toString()}`);
-
 export const isEmpty = (sums: Sums) => sums.sessions === 0 && sums.refunds === 0;
 
 export const sumLine = (name: string, { sessions, net }: Sums, currency: string) => ({

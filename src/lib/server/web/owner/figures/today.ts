@@ -11,13 +11,12 @@ import {
 	offerLines,
 	paymentsHref,
 	statementHref,
-	sumLine,
-	sumsHref
+	sumLine
 } from './figures.ts';
 
 const CHART_DAYS = 14;
-/** Lines of a group. */
-const MOST = 10;
+/** Lines of a group. A month's statement has all routers, and the page of earnings all offers. */
+const MOST = 50;
 
 /** Reads the first page for a period: sums, charts and groups, each figure with the address of its payments. */
 export async function salesOfPeriod({ earnings }: App, caller: { accountId: number }, period: Period) {
@@ -38,10 +37,7 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 		...line,
 		href: hrefOf({ offer })
 	}));
-	const more = (by: 'router' | 'offer', count: number) =>
-		count > MOST
-			? { note: m.owner_most_sales({ count: numberText(MOST) }), href: sumsHref(by, period, start) }
-			: null;
+	const note = (count: number) => (count > MOST ? m.owner_most_sales({ count: numberText(MOST) }) : null);
 	return {
 		period,
 		any: !isEmpty(total),
@@ -74,9 +70,9 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 			...sumLine(one.name, one, currency),
 			href: hrefOf({ router: one.id })
 		})),
-		moreRouters: more('router', routers.data.length),
+		routersNote: note(routers.data.length),
 		offers: offers.slice(0, MOST),
-		moreOffers: more('offer', offers.length),
+		offersNote: note(offers.length),
 		methods: body.methods.slice(0, MOST).map((one) => ({
 			...sumLine(methodName(one.name), one, currency),
 			href: hrefOf({ method: one.name })

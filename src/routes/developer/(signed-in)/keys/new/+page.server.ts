@@ -1,6 +1,5 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
 import { DAY_MS } from '#lib/format/time.ts';
-import { buckets, dateAt, isDate } from '#lib/format/calendar.ts';
 import { SCOPE_TEXTS } from '#lib/server/api/contract/scopes.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 import { readFields } from '#lib/server/web/form.ts';
@@ -12,21 +11,19 @@ const LIFETIMES = [
 	['never', 'Never'],
 	['30', 'After 30 days'],
 	['90', 'After 90 days'],
-	['365', 'After 1 year'],
-	['date', 'On a date']
+	['365', 'After 1 year']
 ] as const;
 
 /** /developer/keys/new: creates a key and shows it once. */
 export const load: PageServerLoad = async (event) => {
 	const { account } = await requireVisitor(event);
-	const { apiKeys, clock, config } = event.locals.app;
+	const { apiKeys, config } = event.locals.app;
 	const { roles, scopes } = apiKeys.choices(account.role);
 	return {
 		roles,
 		scopes: scopes.map((scope) => [scope, SCOPE_TEXTS[scope]] as const),
 		mode: apiKeys.mode,
 		lifetimes: LIFETIMES,
-		today: dateAt(clock.now(), config.reportTimezone),
 		formToken: apiKeys.formToken(),
 		origin: event.locals.origin,
 		centre: config.centre
@@ -44,9 +41,7 @@ export const actions: Actions = {
 		if (visitor.account.status === 'suspended') return refused(403, 'form', SUSPENDED);
 		try {
 			const key = await make(event, visitor, entry);
-			return key === null
-				? refused(400, 'expiry', 'Choose when the key expires.')
-				: { key, name: entry.name };
+			return { key, name: entry.name };
 		} catch (error) {
 			if (!(error instanceof KeyRefused)) throw error;
 			const field = ['too_many', 'already_created'].includes(error.reason) ? 'form' : error.reason;
@@ -64,22 +59,17 @@ async function readEntry({ request }: RequestEvent) {
 		role: field('role'),
 		scopes: all('scope'),
 		lifetime: field('lifetime'),
-		date: field('date'),
 		formToken: field('form')
 	};
 }
 
-/** Creates the key. Returns null if the expiry is missing. @throws KeyRefused */
-async function make(event: RequestEvent, { account }: Developer, entry: Entry): Promise<string | null> {
-	const { apiKeys, clock, config } = event.locals.app;
-	if (entry.date !== '' && entry.lifetime !== 'date') {
-		throw new KeyRefused(
-			'expiry',
-			'You entered a date but chose another expiry. Choose “On a date”, or clear the date.'
-		);
+/** @throws KeyRefused */
+async function make(event: RequestEvent, { account }: Developer, entry: Entry): Promise<string> {
+	const { apiKeys, clock } = event.locals.app;
+	if (!LIFETIMES.some(([days]) => days === entry.lifetime)) {
+		throw new KeyRefused('expiry', 'Choose when the key expires.');
 	}
-	const expiresAt = expiryOf(entry, clock.now(), config.reportTimezone);
-	if (expiresAt === undefined) return null;
+	const expiresAt = entry.lifetime === 'never' ? null : clock.now() + Number(entry.lifetime) * DAY_MS;
 	const choices = apiKeys.choices(account.role);
 	const role = choices.roles.find((one) => one === entry.role);
 	if (!role) throw new KeyRefused('role', 'Choose one of the roles of your account.');
@@ -97,12 +87,4 @@ async function make(event: RequestEvent, { account }: Developer, entry: Entry): 
 	});
 	logSecurity(event, 'API key created', { account: account.id });
 	return key;
-}
-
-/** Returns the expiry in ms since the epoch: null for never, undefined if invalid. A date ends the day. */
-function expiryOf({ lifetime, date }: Entry, now: number, timeZone: string): number | null | undefined {
-	if (lifetime === 'never') return null;
-	if (/^(30|90|365)$/.test(lifetime)) return now + Number(lifetime) * DAY_MS;
-	if (lifetime !== 'date' || !isDate(date) || date.startsWith('9')) return undefined;
-	return buckets('daily', { from: date, to: date }, date, timeZone)?.[0]?.until;
 }

@@ -5,10 +5,9 @@ import { readFields } from '#lib/server/web/form.ts';
 import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
 import { pollUntil } from '#lib/developer/poll-until.ts';
 import { endpointOf, EVENT_CHOICES, knownEvents, outcomeText } from '#lib/server/web/developer/webhooks.ts';
-import { idOf, pageLinks } from '#lib/server/web/page-links.ts';
+import { pageById } from '#lib/server/web/page-links.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-const PAGE_SIZE = 50;
 const STATUSES = ['pending', 'delivered', 'failed'] as const;
 /** Days. Deliveries are kept for 30. */
 const REPLAY_DAYS = [1, 7, 30];
@@ -19,23 +18,17 @@ export const load: PageServerLoad = async (event) => {
 	const endpoint = await endpointOf(event, visitor);
 	const search = event.url.searchParams;
 	const status = STATUSES.find((one) => one === search.get('status')) ?? null;
-	const before = idOf(search.get('before')) || null;
-	const found = await event.locals.app.webhooks.deliveries(visitor.account.id, endpoint.id, {
-		before,
-		// One extra row shows whether there is another page.
-		limit: PAGE_SIZE + 1,
-		status
-	});
-	const deliveries = found.slice(0, PAGE_SIZE);
-	const next = found.length > PAGE_SIZE ? (deliveries.at(-1)?.id ?? null) : null;
+	const { rows, pages } = await pageById(event, 'before', { status }, (before, limit) =>
+		event.locals.app.webhooks.deliveries(visitor.account.id, endpoint.id, { before, limit, status })
+	);
 	return {
 		endpoint,
 		choices: EVENT_CHOICES,
-		deliveries: deliveries.map((delivery) => ({
+		deliveries: rows.map((delivery) => ({
 			...delivery,
 			outcome: outcomeText({ statusCode: delivery.lastStatusCode, failure: delivery.lastFailure })
 		})),
-		pages: pageLinks(event.url.pathname, { status }, { parameter: 'before', at: before, next }),
+		pages,
 		status,
 		done: doneText(search)
 	};
