@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { HELP_ACTIONS } from '../../../src/lib/server/web/owner/help/actions.ts';
 import { OWNER_ROUTES } from '../../../src/lib/server/web/owner/roles.ts';
+import { accountActions } from '../../../src/lib/server/web/sign-in/account-page.ts';
 
+const ACCOUNT_ACTIONS = Object.keys(accountActions(() => Promise.reject(new Error('nobody'))));
 const routes = fileURLToPath(new URL('../../../src/routes/owner/(signed-in)', import.meta.url));
 /** An action of a customer's purchase is a place of its own. */
 const HELP = 'help/[session]/[action]';
@@ -29,6 +31,7 @@ function actionsOf(place: string): string[] {
 		return methods.map(([, method]) => (method === 'GET' ? 'page' : 'default'));
 	}
 	const source = read('+page.server.ts') ?? '';
+	if (source.includes('accountActions(')) return ['page', ...ACCOUNT_ACTIONS];
 	const written = /^export const actions\b.*?^\}|^export const actions\b.*$/ms.exec(source)?.[0] ?? '';
 	const named = [...written.matchAll(/^\t(\w+): |\{ (default): /gm)].map(([, name, only]) => name ?? only);
 	return ['page', ...named.filter((name) => name !== undefined)];
