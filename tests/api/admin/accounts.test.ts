@@ -1,6 +1,7 @@
 /** Accounts: search, invitations, and changes with a reason. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { browse, PASSWORD, signInAs, type Browsing } from '../../support/pages/browsing.ts';
+import { setUpSecondFactor } from '../../support/pages/second-factor.ts';
 import { BOTH_DATABASES, runsAllOn, useFixture } from '../../support/server/fixture.ts';
 
 describe.each(BOTH_DATABASES)('on %s', (database) => {
@@ -129,6 +130,20 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		const person = browse(fixture().server.url);
 		expect((await person.get(link)).text).toContain('This link does not work any more');
 		expect((await audited(email)).at(-1)).toBe('admin account.invitations_deleted sent to somebody else');
+	});
+
+	it('a second factor is removed for a person whose phone is lost, who then signs in with the password', async () => {
+		const email = 'lost-phone@accounts.example';
+		const person = await accept(await create(email, 'owner'));
+		const path = await addressOf(email);
+		const form = { note: 'lost the phone' };
+		expect((await admin.post(`${path}?/factor`, form)).text).toContain('This account has no second factor.');
+		await setUpSecondFactor(fixture().server, person, PASSWORD, '/owner/account');
+		expect((await admin.post(`${path}?/factor`, form)).text).toContain('The second factor is removed.');
+		expect((await person.get('/owner')).path).toMatch(/sign-in/);
+		const again = await person.post('/owner/sign-in', { email, password: PASSWORD });
+		expect(again.path).toBe('/owner');
+		expect(await audited(email)).toContain('admin account.second_factor_removed lost the phone');
 	});
 
 	it('an account of the role app gets no link, and a taken address no second account', async () => {

@@ -14,7 +14,7 @@ const PLACES: Readonly<Record<string, readonly [page: string, actions?: readonly
 	accounts: ['/admin/accounts'],
 	'accounts/[id]': [
 		'/admin/accounts/3',
-		['invite', 'links', 'suspend', 'restore', 'role', 'plan', 'view', 'stop']
+		['invite', 'links', 'factor', 'suspend', 'restore', 'role', 'plan', 'view', 'stop']
 	],
 	'accounts/new': ['/admin/accounts/new', ['']],
 	audit: ['/admin/audit'],

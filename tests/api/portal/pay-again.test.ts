@@ -150,6 +150,20 @@ describe('other time, bought from the page of a purchase', () => {
 		expect(page.text).not.toContain('did not accept this device');
 	});
 
+	it('after the end of the time it begins with a new redirect, because the gateway has forgotten the device', async () => {
+		const { server } = fixture();
+		const host = '192.168.8.1';
+		const gateway = await registerGateway(server, 'opennds', { loginHost: host });
+		const entry = ndsEntry(gateway, { hid: sha256('another token'), mac: newMac() }, host);
+		const path = await buyHourOn(person, await person.get(entry));
+		await eventually('the time runs', async () => (await person.get(path)).html.includes('/online"'));
+		await server.advance(61 * 60_000);
+		const page = await follow(path, 'Buy Wi‑Fi time at');
+		expect(page.path).toBe(`/splash/${gateway.key}`);
+		expect(page.html).toContain(`href="http://${host}:2050/`);
+		expect((await person.get(`${path}?buy`)).path).toBe(page.path);
+	});
+
 	it('without a device it leads to the page of the Wi-Fi', async () => {
 		const shop = await person.get(`/r/${ROUTER}`);
 		const declined = await buyHourOn(person, shop, numberEnding('001'));

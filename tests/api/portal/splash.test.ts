@@ -206,6 +206,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(headingOf(back)).toBe('You are online.');
 		expect(back.text).toMatch(/Your Wi‑Fi is paid until .*? You can close this page\./);
 		expect((await person.get(path)).html).not.toContain('http-equiv="refresh"');
+		// A tab that is opened again later knows nothing of the device.
+		await fixture().server.advance(11 * 60_000);
+		expect(headingOf(await person.get(`${path}?online`))).not.toBe('You are online.');
 	});
 
 	it('nothing is signed in before it is paid, nor for a purchase that came through no gateway', async () => {
@@ -269,7 +272,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const foreign = await registerGateway(server, 'opennds', { loginHost, router: 4 });
 		const there = await person.get(entry(fas({ gatewayaddress: `${loginHost}:2050` }), foreign));
 		const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(there.html)?.[1] ?? '';
-		expect((await person.get(`${path}?visit=${visit}`)).path).toBe(path);
+		const opened = await person.get(`${path}?visit=${visit}`);
+		expect(opened.path).toBe(`${path}?elsewhere`);
+		expect(opened.text).toContain('This Wi‑Fi belongs to another place. Your time works at ');
 		const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '', server.url);
 		expect(to.hostname).toBe(LOGIN_HOST);
 		expect(to.searchParams.get('tok')).toBe(sha256(sha256('own') + opennds.secret));

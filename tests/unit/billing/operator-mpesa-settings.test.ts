@@ -81,6 +81,8 @@ describe('the settings', () => {
 		const live = { mode: 'live', currency: 'KES', callbackUrl: 'https://pay.example' } as const;
 		const base = { MPESA_BASE_URL: 'https://api.safaricom.co.ke' };
 		expect(problemsOf(base, live)).toEqual([]);
+		const problem = 'MPESA_BASE_URL: takes real money, which AIRTILL_MODE=sandbox must not.';
+		expect(problemsOf(base)).toEqual([problem]);
 		expect(problemsOf({}, live)).toEqual(['MPESA_BASE_URL: must be https in live mode.']);
 		const sandbox = { MPESA_BASE_URL: 'https://sandbox.safaricom.co.ke/' };
 		expect(problemsOf(sandbox, live)[0]).toMatch(/^MPESA_BASE_URL: is Daraja's sandbox/);

@@ -110,7 +110,7 @@ export async function passwordState(state: SignInState, { email }: Account, orig
 	const auth = await authFor(state, origin);
 	const { adapter, internalAdapter } = await auth.$context;
 	const user = await findUser(auth, email);
-	if (!user) return { hasPassword: false, links: 0 };
+	if (!user) return { hasPassword: false, hasSecondFactor: false, links: 0 };
 	const [credential, links] = await Promise.all([
 		internalAdapter.findCredentialAccount(user.id),
 		adapter.findMany<{ identifier: string; expiresAt: Date }>({
@@ -120,7 +120,11 @@ export async function passwordState(state: SignInState, { email }: Account, orig
 	]);
 	const isLink = ({ identifier, expiresAt }: { identifier: string; expiresAt: Date }) =>
 		!identifier.startsWith(PENDING) && expiresAt.getTime() > state.clock.now();
-	return { hasPassword: Boolean(credential?.password), links: links.filter(isLink).length };
+	return {
+		hasPassword: Boolean(credential?.password),
+		hasSecondFactor: user.twoFactorEnabled === true,
+		links: links.filter(isLink).length
+	};
 }
 
 /** Ends all password links of an account, also those that were mailed. */

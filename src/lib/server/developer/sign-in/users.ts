@@ -4,7 +4,12 @@ import type { Auth } from './auth.ts';
 /** Users with unconfirmed addresses are deleted after this. */
 const UNCONFIRMED_MS = 7 * 24 * 60 * 60 * 1000;
 
-export async function findUser(auth: Auth, email: string): Promise<{ id: string } | null> {
+interface User {
+	id: string;
+	twoFactorEnabled?: boolean | null;
+}
+
+export async function findUser(auth: Auth, email: string): Promise<User | null> {
 	const { internalAdapter } = await auth.$context;
 	return (await internalAdapter.findUserByEmail(email))?.user ?? null;
 }

@@ -18,6 +18,7 @@ const DONE: ReadonlyMap<string, string> = new Map([
 	['role', 'The role is changed.'],
 	['plan', 'The rate plan is changed.'],
 	['links', 'The password links do not work any more.'],
+	['factor', 'The second factor is removed.'],
 	['view', 'The view has ended.']
 ]);
 
@@ -67,7 +68,7 @@ interface Entry {
 }
 
 type Outcome =
-	| { done: 'role' | 'plan' | 'links' | Account['status'] }
+	| { done: 'role' | 'plan' | 'links' | 'factor' | Account['status'] }
 	| { leadTo: string }
 	/** Shown once. */
 	| { link: string }
@@ -82,7 +83,7 @@ const wrong = (problem: string, status = 400): Outcome => ({ status, problem });
 async function change(
 	event: AccountEvent,
 	visitor: Visitor,
-	which: 'invite' | 'links' | 'status' | 'role' | 'plan' | 'view',
+	which: 'invite' | 'links' | 'factor' | 'status' | 'role' | 'plan' | 'view',
 	run: (account: Account, entry: Entry) => Promise<Outcome>
 ) {
 	const account = await accountOf(event);
@@ -136,6 +137,13 @@ export const deleteInvitations = (event: AccountEvent, visitor: Visitor) =>
 		const { app, origin } = event.locals;
 		await app.signIn.deleteInvitations(account, { by: actorOf(visitor), note }, origin);
 		return { done: 'links' };
+	});
+
+export const removeSecondFactor = (event: AccountEvent, visitor: Visitor) =>
+	change(event, visitor, 'factor', async (account, { note }) => {
+		const { app, origin } = event.locals;
+		const isRemoved = await app.signIn.removeSecondFactor(account, { by: actorOf(visitor), note }, origin);
+		return isRemoved ? { done: 'factor' } : wrong('This account has no second factor.', 409);
 	});
 
 export const startView = (event: AccountEvent, visitor: Visitor) =>

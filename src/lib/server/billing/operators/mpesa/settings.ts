@@ -55,16 +55,23 @@ export const checkSettings = (values: MpesaValues, installation: Installation): 
 	...checkRefunds(values)
 ];
 
+const LIVE_HOST = 'api.safaricom.co.ke';
+
 /** Daraja asks not to use these in addresses (page "Customer To Business Register URL"). */
 const UNWANTED = /m-?pesa|safaricom|exec?|cmd|sql|query/i;
 
 function checkInstallation(values: MpesaValues, { mode, currency, callbackUrl }: Installation): string[] {
 	const problems: string[] = [];
 	if (currency !== MPESA_CURRENCY) problems.push(`CURRENCY: must be ${MPESA_CURRENCY} with M-Pesa.`);
-	if (mode === 'sandbox') return problems;
+	const { hostname } = new URL(values.MPESA_BASE_URL);
+	if (mode === 'sandbox') {
+		return hostname === LIVE_HOST
+			? [...problems, 'MPESA_BASE_URL: takes real money, which AIRTILL_MODE=sandbox must not.']
+			: problems;
+	}
 	if (!values.MPESA_BASE_URL.startsWith('https:'))
 		problems.push('MPESA_BASE_URL: must be https in live mode.');
-	if (new URL(values.MPESA_BASE_URL).hostname.startsWith('sandbox.')) {
+	if (hostname.startsWith('sandbox.')) {
 		problems.push("MPESA_BASE_URL: is Daraja's sandbox, which is refused in live mode.");
 	}
 	if (!callbackUrl.startsWith('https:')) {

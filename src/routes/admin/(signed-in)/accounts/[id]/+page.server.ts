@@ -2,6 +2,7 @@ import {
 	accountPage,
 	deleteInvitations,
 	invite,
+	removeSecondFactor,
 	setPlan,
 	setRole,
 	setStatus,
@@ -16,6 +17,7 @@ export const load: PageServerLoad = async (event) => accountPage(event, await re
 export const actions: Actions = {
 	invite: async (event) => invite(event, await requireAdmin(event)),
 	links: async (event) => deleteInvitations(event, await requireAdmin(event)),
+	factor: async (event) => removeSecondFactor(event, await requireAdmin(event)),
 	suspend: async (event) => setStatus(event, await requireAdmin(event), 'suspended'),
 	restore: async (event) => setStatus(event, await requireAdmin(event), 'active'),
 	role: async (event) => setRole(event, await requireAdmin(event)),
