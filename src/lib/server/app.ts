@@ -41,7 +41,6 @@ import { createPersonalData } from './personal-data/personal-data.ts';
 import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
 import { REFUND_JOB } from './billing/context.ts';
-import { createOperatorLimit } from './billing/operators/concurrency-limit.ts';
 import { createPayments } from './billing/payments/payments.ts';
 import { createQuota } from './portal/quota.ts';
 import { createMapRouters } from './map/map-routers.ts';
@@ -204,9 +203,7 @@ function createSales(base: Base, operators: Operators) {
 	const sessions = createSessions({ ...base, events, routers, operators, passes, provisioning });
 	const changes = createChanges();
 	const reviews = createReviews(base);
-	const operatorLimit = createOperatorLimit(clock);
-	const money = { ...base, events, sessions, routers, operators, operatorLimit, changes, reviews };
-	const payments = createPayments(money);
+	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
 	const earnings = createEarnings(base);
 	const offers = createOffers({ ...base, operators, routers, gateways });
 	const sold = { sessions, changes, reviews, payments, events, earnings };

@@ -113,7 +113,9 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		await accept(again);
 		const refused = await admin.post(`${address}?/invite`, { note: 'again' });
 		expect(refused).toMatchObject({ status: 409, text: expect.stringContaining('can ask for a new one') });
-		expect((await admin.get(address)).text).toContain('Password chosen Unused password links 0');
+		expect((await admin.get(address)).text).toContain(
+			'Password chosen Second factor off Unused password links 0'
+		);
 		expect(await audited(email)).toEqual([
 			'admin account.created new',
 			'admin account.invited new',

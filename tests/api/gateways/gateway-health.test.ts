@@ -10,12 +10,9 @@ import { NO_SETTINGS } from '../../../src/lib/server/gateways/settings/input.ts'
 import { systemClock } from '../../../src/lib/server/platform/clock.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { startRouterOs } from '../../simulators/gateway/routeros.ts';
-import { connectRouterOs, connectUniFi, newMac, ROUTER_OS } from '../../support/gateways/consoles.ts';
+import { connectRouterOs, connectUniFi, ROUTER_OS } from '../../support/gateways/consoles.ts';
 import { registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
-import { ndsEntry, sha256 } from '../../support/gateways/opennds.ts';
-import { browse } from '../../support/pages/browsing.ts';
 import { addRouter, newOwner } from '../../support/pages/owners.ts';
-import { buyHourOn } from '../../support/pages/splash.ts';
 import { cli } from '../../support/server/cli.ts';
 import { startServer } from '../../support/server/server.ts';
 import { recordResponse, later, minute, minutes } from '../../support/gateways/watch.ts';
@@ -104,34 +101,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		await minutes(fixture(), 5);
 		expect(await status()).toBe('online');
 		expect(await status(4)).toBe('online');
-	});
-
-	it('two buyers who signed in, without a word of the gateway since, take its router off sale; one does not', async () => {
-		const { server, sql } = fixture();
-		const host = '192.168.8.1';
-		const gateway = await registerGateway(server, 'opennds', { loginHost: host, router: ROUTER });
-		await recordResponse(fixture(), [gateway.name]);
-		const person = browse(server.url);
-		const signIn = async () => {
-			const entry = ndsEntry(gateway, { hid: sha256(newMac()), mac: newMac() }, host);
-			const path = await buyHourOn(person, await person.get(entry));
-			await eventually('the page leads online', async () =>
-				(await person.get(path)).html.includes('/online"')
-			);
-			await person.raw(`${path}/online`);
-		};
-		await minutes(fixture(), 1);
-		await signIn();
-		await minutes(fixture(), 4);
-		expect(await status()).toBe('online');
-		await signIn();
-		await minutes(fixture(), 4);
-		expect(await status()).toBe('offline');
-		await recordResponse(fixture(), [gateway.name]);
-		expect(await status()).toBe('online');
-		expect(await sql.count('select count(*) from captive_sessions where tried_at is not null')).toBe(2);
-		await minutes(fixture(), 4);
-		expect(await status()).toBe('online');
 	});
 
 	it('a packet that was lost, or two, change nothing: only quiet checks in a row count', async () => {

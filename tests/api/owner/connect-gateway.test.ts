@@ -208,6 +208,20 @@ it('takes five gateways for a router, and another one after one is removed', asy
 		...{ action: 'gateway.removed', actor: `account ${owner.accountId}` }
 	});
 	await added(OPENNDS);
+	expect((await owner.post(`${page}?/remove`)).path).toBe(removed.path);
+});
+
+it('is not removed while buyers need it, unless another one serves them', async () => {
+	const { sql } = fixture();
+	const page = await added(OPENNDS);
+	const { session } = await fixture().buy({ router_id: router });
+	await sql.run('update gateways set seen_at = 1 where router_id = ?', router);
+	expect(alertOf(await owner.post(`${page}?/remove`))).toContain('customers have access through it');
+	expect(await rows()).toHaveLength(1);
+	await added(OPENNDS);
+	await sql.run('update gateways set seen_at = 1 where router_id = ?', router);
+	expect((await owner.post(`${page}?/remove`)).text).toContain('The gateway was removed.');
+	expect((await fixture().api.getSession(session.id)).status).toBe('active');
 });
 
 describe('what Airtill would call or run', () => {

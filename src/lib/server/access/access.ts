@@ -29,7 +29,7 @@ import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.
 import { fetchGrants } from './provisioning/grants/fetched-grants.ts';
 import { pendingAt } from './provisioning/grants/gateway-store.ts';
 import { moveForHelp, movePass, type Moved } from './provisioning/move-pass.ts';
-import { removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
+import { removeForOwner, removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
 export { REPORT_LIFETIME_MS } from './device-slots/device-slots.ts';
 export { createAccessKinds } from './passes/access-kinds.ts';
@@ -63,6 +63,7 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		endClient: bind(endClient),
 		pendingAt: (gatewayId: number) => pendingAt(context.database.db, gatewayId),
 		remove: bind(removeGateway),
+		removeForOwner: bind(removeForOwner),
 		probeRadiusGateway: bind(probeRadiusGateway),
 		jobs: {
 			[GRANT_JOB]: bind(applyGrant),

@@ -1,6 +1,5 @@
 import type { Base } from '#lib/server/base.ts';
 import type { Events } from '#lib/server/events/events.ts';
-import type { OperatorLimit } from './operators/concurrency-limit.ts';
 import type { Operators } from './operators/registry.ts';
 import type { Reviews } from './reviews/reviews.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
@@ -12,7 +11,6 @@ export interface BillingContext extends Base {
 	sessions: Sessions;
 	routers: Routers;
 	operators: Operators;
-	operatorLimit: OperatorLimit;
 	changes: Changes;
 	reviews: Reviews;
 }

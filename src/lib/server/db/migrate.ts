@@ -52,7 +52,6 @@ import { ownerSessions } from './migrations/0058-owner-sessions.ts';
 import { secondFactors } from './migrations/0059-second-factors.ts';
 import { replacedOrders } from './migrations/0060-replaced-orders.ts';
 import { paymentReceipts } from './migrations/0061-payment-receipts.ts';
-import { triedSignIns } from './migrations/0062-tried-sign-ins.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -131,8 +130,7 @@ const MIGRATIONS: readonly Migration[] = [
 	ownerSessions,
 	secondFactors,
 	replacedOrders,
-	paymentReceipts,
-	triedSignIns
+	paymentReceipts
 ];
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */

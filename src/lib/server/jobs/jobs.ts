@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newestRecordAt } from '../db/inspect.ts';
@@ -17,8 +18,9 @@ import * as store from './store.ts';
  * Guarantees: a job of a committed transaction runs at least once. If a process dies, another repeats its
  * jobs after LEASE_MS, so every handler must be safe to run again. Claims and ends of jobs are `unsynced`: a lost one
  * only repeats the job.
- * Concurrency: jobs without a group share MAX_UNGROUPED slots. Groups have slots of their own (groups.ts), so
- * that slow webhook receivers never delay payments.
+ * Concurrency: jobs without a group share MAX_UNGROUPED slots, which they hold only while they work (`withoutSlot`), so
+ * that an operator that hangs does not delay buyers who pay with another one. Groups have slots of their own (groups.ts),
+ * so that slow webhook receivers never delay payments.
  */
 export type Jobs = ReturnType<typeof createJobs>;
 
@@ -31,13 +33,22 @@ export type JobHandler = (subjectId: number, signal: AbortSignal) => Promise<num
 /** Another process takes over within ten seconds, its next tick included. Three lost heartbeats cost no lease. */
 const LEASE_MS = 8_000;
 const HEARTBEAT_MS = 2_000;
-/** Jobs without a group, per process; most of them only wait for a network. */
-const MAX_UNGROUPED = 64;
+/** Jobs without a group, per process, that work at a time. */
+const MAX_UNGROUPED = 16;
+/** Jobs without a group, per process, those included that wait for another system. */
+const MAX_OPEN = 500;
 /** Longest sleep between ticks: other processes add work, and tests move the clock. */
 const MAX_SLEEP_MS = 250;
 /** Records further in the future mean that the machine's clock was set back. */
 const CLOCK_STEP_MS = 5_000;
 const MAX_BACKOFF_MS = 60_000;
+
+interface RunningJob {
+	task: Promise<void>;
+	isGrouped: boolean;
+	/** It waits for another system, without a slot. */
+	isWaiting: boolean;
+}
 
 interface JobsContext {
 	database: Database;
@@ -47,7 +58,7 @@ interface JobsContext {
 	traces: Traces;
 	/** Names this process in leases. */
 	owner: string;
-	running: Map<number, { task: Promise<void>; isGrouped: boolean }>;
+	running: Map<number, RunningJob>;
 	stopping: AbortController;
 	handlers: Record<string, JobHandler>;
 	isClockChecked: boolean;
@@ -107,6 +118,19 @@ export function createJobs(
 		},
 		/** Starts due jobs now instead of at the next tick. */
 		nudge,
+		/** Calls another system. The job that calls holds no slot until the answer is there. */
+		async withoutSlot<T>(call: () => Promise<T>): Promise<T> {
+			const job = CURRENT.getStore();
+			if (!job) return call();
+			const wasFull = working(running) >= MAX_UNGROUPED;
+			job.isWaiting = true;
+			if (wasFull) nudge();
+			try {
+				return await call();
+			} finally {
+				job.isWaiting = false;
+			}
+		},
 		/** Counts due jobs by kind, at most 1,000, and due groups. `oldest`: the first `run_at`. */
 		async due() {
 			const now = clock.now();
@@ -135,6 +159,9 @@ export function createJobs(
 	};
 }
 
+/** The job whose handler runs. */
+const CURRENT = new AsyncLocalStorage<RunningJob>();
+
 async function run(context: JobsContext, job: store.Job): Promise<void> {
 	const { database, clock, log, metrics, traces } = context;
 	const { kind, subject_id: subjectId } = job;
@@ -160,13 +187,14 @@ function launch(context: JobsContext, job: store.Job): void {
 	const { running } = context;
 	// After a clock jump, a lease can end while its job runs here: finish that run first.
 	const before = running.get(job.id)?.task ?? Promise.resolve();
-	const task = before
-		.then(() => run(context, job))
+	const entry: RunningJob = { task: before, isGrouped: job.group_id !== null, isWaiting: false };
+	running.set(job.id, entry);
+	entry.task = before
+		.then(() => CURRENT.run(entry, () => run(context, job)))
 		.finally(() => {
-			if (running.get(job.id)?.task === task) running.delete(job.id);
+			if (running.get(job.id) === entry) running.delete(job.id);
 			context.nudged.abort();
 		});
-	running.set(job.id, { task, isGrouped: job.group_id !== null });
 }
 
 async function claimJobs(context: JobsContext): Promise<void> {
@@ -181,6 +209,9 @@ async function claimJobs(context: JobsContext): Promise<void> {
 	}
 }
 
+const working = (running: JobsContext['running']): number =>
+	[...running.values()].filter((one) => !one.isGrouped && !one.isWaiting).length;
+
 /** Claims and starts due jobs. Returns how long to sleep in ms. */
 async function tick(context: JobsContext): Promise<number> {
 	const { database, clock, owner, running } = context;
@@ -192,7 +223,7 @@ async function tick(context: JobsContext): Promise<number> {
 	}
 	const lease = { owner, now, until: now + LEASE_MS };
 	const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
-	const free = MAX_UNGROUPED - (running.size - groupedCount);
+	const free = Math.min(MAX_UNGROUPED - working(running), MAX_OPEN - (running.size - groupedCount));
 	const { nextAt, hasGroups } = await store.waiting(database);
 	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
 	const isDue = free > 0 && nextAt !== null && nextAt <= now;

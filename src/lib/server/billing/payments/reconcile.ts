@@ -37,12 +37,6 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 		await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'uncertain' });
 	}
 
-	return context.operatorLimit.run(payment.operator, () => reconcileNow(context, payment));
-}
-
-async function reconcileNow(context: BillingContext, payment: store.PaymentRow): Promise<number | null> {
-	const { database, clock } = context;
-	const { id } = payment;
 	const outcome = await ask(context, payment);
 	await keepAnswer(context, payment, 'status', outcome);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
@@ -103,14 +97,16 @@ function unconfirmed({ providerReference }: CallbackClaim, said: string): string
 async function ask(context: BillingContext, payment: store.PaymentRow): Promise<StatusOutcome> {
 	const claim = claimOf(payment);
 	try {
-		const outcome = await context.operators.byId(payment.operator).readStatus({
+		const adapter = context.operators.byId(payment.operator);
+		const attempt = {
 			reference: payment.reference,
 			operatorReference: payment.operator_reference,
 			submittedAt: payment.submitted_at,
 			amountMinor: payment.amount_minor,
 			currency: payment.currency,
 			claim
-		});
+		};
+		const outcome = await context.jobs.withoutSlot(() => adapter.readStatus(attempt));
 		if (outcome.kind !== 'failed' || claim?.claimed !== 'succeeded') return outcome;
 		return { kind: 'contradiction', message: unconfirmed(claim, outcome.message), raw: outcome.raw };
 	} catch (error) {

@@ -40,16 +40,6 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 		return null;
 	}
 
-	return context.operatorLimit.run(payment.operator, () => submitNow(context, payment, session.duration));
-}
-
-async function submitNow(
-	context: BillingContext,
-	payment: store.PaymentRow,
-	duration: string
-): Promise<number | null> {
-	const { database, clock } = context;
-	const { id } = payment;
 	// After a pause of this process, another may have failed the payment, and nobody would ask for its result.
 	const sentAt = clock.now();
 	const sending = await store.changeSubmit(
@@ -59,7 +49,7 @@ async function submitNow(
 	);
 	if (!sending) return null;
 
-	const outcome = await send(context, payment, duration);
+	const outcome = await send(context, payment, session.duration);
 	await keepAnswer(context, payment, 'submit', outcome);
 	switch (outcome.kind) {
 		case 'accepted':
@@ -89,7 +79,7 @@ async function send(
 		return refused('merchant_error', `Operator ${payment.operator} no longer takes this currency or number.`);
 	}
 	try {
-		return await adapter.submit({
+		const request = {
 			reference: payment.reference,
 			amountMinor: payment.amount_minor,
 			currency: payment.currency,
@@ -98,7 +88,8 @@ async function send(
 			description: `Wi-Fi ${formatDuration(duration, 'en')}`,
 			callbackUrl: callbackUrl(context, payment.operator, payment.reference),
 			expiresAt: payment.expires_at
-		});
+		};
+		return await context.jobs.withoutSlot(() => adapter.submit(request));
 	} catch (error) {
 		// An adapter that throws is a bug in Airtill and says nothing about what the operator received.
 		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at submit');

@@ -42,12 +42,6 @@ export async function refundPayment(context: BillingContext, refundId: number): 
 		await finish(context, subject, 'failed', 'refund_not_supported');
 		return null;
 	}
-	return context.operatorLimit.run(payment.operator, () => refundNow(context, subject));
-}
-
-async function refundNow(context: BillingContext, subject: Subject): Promise<number | null> {
-	const { database } = context;
-	const { refund, payment, adapter } = subject;
 	if (refund.submit_state !== 'created') return read(context, subject);
 	const { provider_reference: transaction } = payment;
 	const other =
@@ -222,7 +216,7 @@ async function attempt<T>(
 	fallback: T
 ): Promise<T> {
 	try {
-		return (await call()) ?? fallback;
+		return await context.jobs.withoutSlot(async () => (await call()) ?? fallback);
 	} catch (error) {
 		context.log.error({ err: error }, 'operator adapter failed at refund');
 		return fallback;

@@ -41,7 +41,8 @@ export function addStaff(
 	const email = normaliseEmail(typed);
 	return database.transact(async (trx) => {
 		const known = await first(trx.selectFrom('accounts').selectAll().where('email', '=', email));
-		if (known?.employer_id === employerId) return { person: known, isNew: false };
+		if (known?.employer_id === employerId && known.staff_role === role)
+			return { person: known, isNew: false };
 		const isFree = known?.role === 'staff' && known.employer_id === null && known.status === 'active';
 		if (known && !isFree) throw new StaffRefused('taken');
 		const count = await countOf(trx.selectFrom('accounts').where('employer_id', '=', employerId));

@@ -11,15 +11,14 @@ const PAID_MS = PAID_DAYS * 24 * 60 * 60 * 1000;
 
 /**
  * @param routerId of the purchase, if it was found by its code
- * @returns `online`: the gateway reports that the device is online; `elsewhere`: the captive session is at another router,
- * and nothing was bound
+ * @returns `elsewhere`: the captive session is at another router; then, and if it is unknown, nothing was bound
  */
 export async function bindPurchase(
 	context: CaptiveSessionsContext,
 	id: string,
 	purchaseToken: string,
 	routerId?: number
-): Promise<'bound' | 'online' | 'elsewhere' | 'unknown'> {
+): Promise<'bound' | 'elsewhere' | 'unknown'> {
 	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return 'unknown';
 	const { database, clock, secrets, access } = context;
 	const now = clock.now();
@@ -39,9 +38,8 @@ export async function bindPurchase(
 		return found;
 	});
 	if (typeof entry === 'string') return entry;
-	const isOnline = entry.state === 'online';
-	await access.purchaseOpened(tokenHash, isOnline);
-	return isOnline ? 'online' : 'bound';
+	await access.purchaseOpened(tokenHash, entry.state === 'online');
+	return 'bound';
 }
 
 export async function moveToPurchase(

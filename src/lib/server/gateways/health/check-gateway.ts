@@ -11,13 +11,8 @@ export interface HealthCheck {
 	counts: boolean;
 	/** By gateway id: open connections on which it should report. */
 	reporting: ReadonlyMap<number, number>;
-	/** By gateway id: buyers who were sent there to sign in, without a word of the gateway since. */
-	unheard: ReadonlyMap<number, number>;
 	signal: AbortSignal;
 }
-
-/** One may have left the Wi-Fi. */
-const MIN_UNHEARD = 2;
 
 /** An unresponsive RADIUS gateway may only have lost its connections. */
 const mayHaveLostConnections = ({ mode, unresponsiveSince }: RegisteredGateway) =>
@@ -31,7 +26,7 @@ export async function checkGateway(
 	context: GatewayHealthContext,
 	row: GatewayRow,
 	gateway: RegisteredGateway,
-	{ now, counts, reporting, unheard, signal }: HealthCheck
+	{ now, counts, reporting, signal }: HealthCheck
 ): Promise<void> {
 	const { database, gateways, access } = context;
 	const { mode } = gateway;
@@ -50,12 +45,11 @@ export async function checkGateway(
 	if (signal.aborted) return;
 	const wasProbed = mode === 'push' || probeResult !== 'unknown';
 	const seenAt = wasProbed ? await store.seenAt(database.db, row.id) : row.seen_at;
-	const isUnheard = (unheard.get(row.id) ?? 0) >= MIN_UNHEARD;
-	const reports = probeResult === 'unresponsive' || (reporting.get(row.id) ?? 0) > 0;
+	const isMonitored = mode === 'push' || mode === 'poll' || mode === 'radius';
 	const before = { missedChecks: row.missed_checks, unresponsiveSince: row.unresponsive_since };
 	const verdict = judge(before, {
-		isAlive: responded || probeResult === 'responding' || seenAt !== row.checked_seen_at,
-		isExpected: mode === 'push' || mode === 'poll' || (mode === 'radius' && reports) || isUnheard,
+		isAlive: responded || probeResult === 'responding' || !isMonitored || seenAt !== row.checked_seen_at,
+		isExpected: mode !== 'radius' || probeResult === 'unresponsive' || (reporting.get(row.id) ?? 0) > 0,
 		counts,
 		seenAt,
 		now

@@ -7,7 +7,6 @@ import type { GatewayTransport } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
 import { everyGateway, type GatewayRow } from '../store.ts';
 import { checkGateway, needsProbe, type HealthCheck } from './check-gateway.ts';
-import { SEEN_INTERVAL_MS } from './record-status.ts';
 import * as store from './store.ts';
 
 export interface GatewayHealthContext {
@@ -32,10 +31,6 @@ const MAX_CONCURRENT_PROBES = 8;
 const PROBES_MS = 40_000;
 /** A report this long after the start shows that a connection sends interim reports. */
 const REPORTED_AFTER_MS = 30_000;
-/** A sign-in takes less time than this. */
-const SIGN_IN_MS = 30_000;
-/** Time to pay on the splash page. Later the device may have left. */
-const ARRIVED_MS = 10 * 60_000;
 /** Fifteen times the interval of interim reports. */
 const LOST_MS = 15 * 60_000;
 
@@ -45,9 +40,8 @@ const LOST_MS = 15 * 60_000;
  * Purpose: a router without a responding gateway is `offline` and sells nothing. Otherwise buyers would pay
  * and stay offline.
  * Signs of life: `push` gateways answer a status request, `poll` gateways poll, and `radius` gateways report
- * on open connections. A gateway of any kind is expected to ask about the buyers who are sent there to sign in: two
- * of whom nothing is heard are a sign that it, or the RADIUS server between, refuses everybody. `browser` and `radius`
- * gateways without such buyers or open connections are not monitored, nor are `external` ones.
+ * on open connections. `browser` and `external` gateways are not monitored, nor are `radius` gateways without
+ * open connections.
  * Recovery: a check probes an unresponsive `radius` gateway if it accepts Disconnect-Requests. Otherwise
  * connections without a report for LOST_MS count as ended, and the router sells again. Without this rule, a
  * lost Stop or a power cut would keep the router offline for ever.
@@ -76,11 +70,6 @@ async function checkAll(context: GatewayHealthContext, signal: AbortSignal): Pro
 			reportedAfterMs: REPORTED_AFTER_MS,
 			lostAfterMs: LOST_MS
 		}),
-		unheard: await store.unheardSignIns(
-			database.db,
-			{ from: now - LOST_MS, to: now - SIGN_IN_MS },
-			{ arrivedMs: ARRIVED_MS, savedMs: SEEN_INTERVAL_MS }
-		),
 		signal
 	};
 	const toProbe: Due[] = [];

@@ -15,7 +15,7 @@ export interface StatusUpdate {
 
 const MAX_TROUBLE_LENGTH = 500;
 /** Limits writes for gateways that call often. */
-export const SEEN_INTERVAL_MS = 10_000;
+const SEEN_INTERVAL_MS = 10_000;
 
 /**
  * Saves an update. The router sells after the first response, and again after the end of an outage.

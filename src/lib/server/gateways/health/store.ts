@@ -32,26 +32,6 @@ export async function reportingConnections(
 	return new Map(rows.map(({ gateway_id, reporting }) => [gateway_id, reporting]));
 }
 
-/**
- * Counts, by gateway, the buyers who were sent there to sign in, without a word of the gateway since. One that has never
- * said a word is not counted: an administrator may have confirmed its access.
- * @param span sign-ins from `from` until `to` count (ms since the epoch)
- * @param arrivedMs they came from the gateway at most this long before, so they were still at it
- * @param savedMs what the gateway says is noted at most this often
- */
-export async function unheardSignIns(
-	queries: Queries,
-	{ from, to }: { from: number; to: number },
-	{ arrivedMs, savedMs }: { arrivedMs: number; savedMs: number }
-): Promise<Map<number, number>> {
-	const { rows } = await sql<{ gateway_id: number; buyers: number }>`
-		select gateway_id, count(distinct purchase_token_hash) as buyers from captive_sessions
-		where tried_at >= ${from} and tried_at <= ${to} and tried_at < created_at + ${arrivedMs}
-			and tried_at > (select seen_at from gateways where id = gateway_id) + ${savedMs}
-		group by gateway_id`.execute(queries);
-	return new Map(rows.map(({ gateway_id, buyers }) => [gateway_id, buyers]));
-}
-
 export const seenAt = async (queries: Queries, id: number): Promise<number | null> =>
 	(await first(queries.selectFrom('gateways').select('seen_at').where('id', '=', id)))?.seen_at ?? null;
 

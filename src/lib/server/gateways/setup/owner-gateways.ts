@@ -88,12 +88,9 @@ export function ownerGateways(context: GatewaySetupContext) {
 			};
 			return gateways.rotate(id, rotation, (trx) => record(trx, author, 'rotated', gateway));
 		},
-		/** @throws InputError while passes have access there, or if an offer needs it */
+		/** @throws InputError with the field `in_use` while buyers need it, otherwise if an offer needs it */
 		remove: (gateway: RegisteredGateway, author: Author) =>
-			access.remove(gateway, {
-				isForced: false,
-				apply: (trx) => record(trx, author, 'removed', gateway)
-			}),
+			access.removeForOwner(gateway, (trx) => record(trx, author, 'removed', gateway)),
 		/** Returns the configuration with its secrets, and records who saw it. */
 		async configOf(
 			gateway: RegisteredGateway,

@@ -17,7 +17,7 @@ export interface GatewaySetupContext {
 	audit: Audit;
 	gateways: Gateways;
 	routers: Routers;
-	access: Pick<Access, 'scheduleGatewayAdded' | 'changeGateway' | 'remove'>;
+	access: Pick<Access, 'scheduleGatewayAdded' | 'changeGateway' | 'removeForOwner'>;
 	accessKinds: Pick<ReturnType<typeof createAccessKinds>, 'checkGateway' | 'noteGateway'>;
 	offers: Pick<Offers, 'checkHeld'>;
 	transport: GatewayTransport;

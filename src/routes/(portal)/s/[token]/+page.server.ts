@@ -21,6 +21,7 @@ import {
 	goOnline,
 	isLetIn,
 	isOnline,
+	mayHaveLeft,
 	onlineHeading,
 	watchText
 } from './go-online.ts';
@@ -52,7 +53,7 @@ export const load: PageServerLoad = async (event) => {
 	if (buyer && event.request.method === 'GET' && event.url.searchParams.has('buy')) {
 		redirect(303, buyPath === BUY ? await enterAgain(event, buyer) : buyPath);
 	}
-	const device = pass && buyer;
+	const device = pass && buyer && !mayHaveLeft(buyer) ? buyer : null;
 	const sms = await codeBySms(event, event.params.token, shown);
 	const { gateways } = event.locals.app;
 	const signIn = pass ? await gateways.signInMethodAt(router.id) : 'typed';
@@ -97,11 +98,14 @@ function pathToBuy(
 	purchase: Purchase,
 	device: Access['device']
 ): string {
-	const hasRun = [purchase, ...purchase.added].some(({ session }) => session.starts_at !== null);
-	if (device && !hasRun) return BUY;
-	// At the end of the time the gateway forgot the device: only a new redirect names it.
-	const begins = device && app.captiveSessions.startAddress(device.gateway) !== null;
-	return link(begins ? `/splash/${device.gateway.key}` : `/r/${purchase.router.id}`);
+	if (!device) return link(`/r/${purchase.router.id}`);
+	// At the end of the time, or when nothing let the device in, only a new redirect names it to the gateway.
+	const isForgotten = [purchase, ...purchase.added].some(
+		({ session }) => session.starts_at !== null || session.status_reason === 'provisioning_failed'
+	);
+	const hasRedirect = app.captiveSessions.startAddress(device.gateway) !== null;
+	const isStale = hasRedirect && (isForgotten || device.entry.state === 'online');
+	return isStale ? link(`/splash/${device.gateway.key}`) : BUY;
 }
 
 interface Access {

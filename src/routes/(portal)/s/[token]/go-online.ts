@@ -29,13 +29,16 @@ export async function adoptCaptiveSession(event: Event, routerId: number): Promi
 	const { token } = event.params;
 	const { captiveSessions } = event.locals.app;
 	const bound = await captiveSessions.bind(captiveSession, token, routerId);
-	const query = { bound: '', online: '?online', elsewhere: '?elsewhere', unknown: '' }[bound];
-	redirect(303, link(`/s/${token}`) + query);
+	redirect(303, link(`/s/${token}`) + (bound === 'elsewhere' ? '?elsewhere' : ''));
 }
 
 /** Finds the device on which a purchase was last opened. Returns null without a captive session. */
 export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice | null> =>
 	event.locals.app.captiveSessions.ofPurchase({ token: event.params.token, routerId });
+
+/** It was online when the buyer opened the purchase, so this captive session has no sign-in data. */
+export const mayHaveLeft = ({ entry, isRecent, deviceState }: PurchaseDevice): boolean =>
+	entry.state === 'online' && !isRecent && deviceState !== 'online';
 
 export const isLetIn = (device: PurchaseDevice | null): boolean =>
 	device?.how === 'waits' && device.deviceState !== null;
@@ -69,12 +72,10 @@ export async function signInAddress(
 export function isOnline({ url }: Pick<RequestEvent, 'url'>, device: PurchaseDevice | null): boolean {
 	if (device === null) return false;
 	const { entry, how, tried, isRecent, deviceState } = device;
-	// After a refusal the gateway redirects the browser with a new, untried captive session. Later the device may have left.
-	const isBack = isRecent && url.searchParams.has('online');
-	return (
-		deviceState === 'online' ||
-		(isBack && (entry.state === 'online' || (how === 'navigate' && tried === 'here')))
-	);
+	// After a refusal the gateway redirects the browser with a new, untried captive session.
+	const isBack = how === 'navigate' && url.searchParams.has('online') && tried === 'here';
+	// Later the device may have left.
+	return deviceState === 'online' || (isRecent && (entry.state === 'online' || isBack));
 }
 
 /** Makes the result of the sign-in the heading of the page. */

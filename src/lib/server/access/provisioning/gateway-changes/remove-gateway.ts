@@ -5,6 +5,7 @@ import type { AccessContext } from '../context.ts';
 import { applyGrant } from '../grants/apply-grant.ts';
 import * as gatewayStore from '../grants/gateway-store.ts';
 import * as store from '../grants/store.ts';
+import { openPassesAt } from '../../passes/store.ts';
 import { controllerOf } from '../targets.ts';
 
 /** Counts devices and users that the gateway let in. */
@@ -49,6 +50,32 @@ export async function removeGateway(
 		return { disconnected: disconnected.size, left };
 	});
 }
+
+/**
+ * Deletes a gateway for the owner of its router, but not one that buyers may still need.
+ * @throws InputError with the field `in_use`, or as `removeGateway`
+ */
+export async function removeForOwner(
+	context: AccessContext,
+	gateway: RegisteredGateway,
+	apply: (trx: Tx) => Promise<void>
+): Promise<void> {
+	const { clock, gateways } = context;
+	const { db } = context.database;
+	const { id, routerId, seenAt, unresponsiveSince } = gateway;
+	const others = (await gateways.ofRouter(db, routerId)).filter((one) => one.id !== id && responds(one));
+	const isSilent = !responds(gateway);
+	const devices = async () =>
+		(await gatewayStore.openIdsAt(db, id)).length + (await gatewayStore.countConnectedAt(db, id));
+	const passes = async () => (await openPassesAt(db, { routerId, afterId: 0 }, clock.now(), 1)).length;
+	const isNeeded =
+		others.length > 0 ? !isSilent && (await devices()) > 0 : seenAt !== null && (await passes()) > 0;
+	if (isNeeded) throw new InputError([{ field: 'in_use', reason: 'buyers have access there' }]);
+	await removeGateway(context, gateway, { isForced: unresponsiveSince !== null, apply });
+}
+
+const responds = ({ seenAt, unresponsiveSince }: RegisteredGateway) =>
+	seenAt !== null && unresponsiveSince === null;
 
 /** Returns the ids of the grants whose device or user the gateway has disconnected. */
 async function disconnectAll(context: AccessContext, gateway: RegisteredGateway): Promise<Set<number>> {

@@ -112,14 +112,19 @@ export async function rotateGateway(event: Event) {
 }
 
 export async function removeGateway(event: Event) {
+	const router = await ownRouter(event, await requireActiveOwner(event));
+	const done = link(`/owner/routers/${router.id}?done=gateway`);
+	// The form was sent twice.
+	if (!(await event.locals.app.gateways.byId(idOf(event.params.gateway)))) redirect(303, done);
 	const { gateway, author, service } = await ownGateway(event);
 	try {
 		await service.remove(gateway, author);
 	} catch (refused) {
 		if (!(refused instanceof InputError)) throw refused;
-		return fail(409, { remove: m.owner_gateway_in_use() });
+		const isInUse = refused.problems.some(({ field }) => field === 'in_use');
+		return fail(409, { remove: isInUse ? m.owner_gateway_in_use() : m.owner_gateway_needed() });
 	}
-	redirect(303, link(`/owner/routers/${gateway.routerId}?done=gateway`));
+	redirect(303, done);
 }
 
 const TEST_TEXTS: Record<TestResult, () => string> = {

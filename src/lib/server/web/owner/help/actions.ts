@@ -48,9 +48,12 @@ const isActive = ({ session }: PurchaseFacts) => session.status === 'active';
 const runs = (facts: PurchaseFacts) => isActive(facts) || facts.extraUntil !== null;
 
 /** A person of the venue has ended the time, or the extra time after it. */
-const wasEnded = ({ session: { status, status_reason: reason }, extraTime, extraUntil }: PurchaseFacts) =>
-	(status === 'ended' && reason === 'admin_ended') ||
-	(status === 'expired' && extraTime.length > 0 && extraUntil === null);
+const wasEnded = ({ session, extraTime, extraUntil }: PurchaseFacts) => {
+	const { status, status_reason: reason, ended_at: endedAt } = session;
+	if (status === 'ended') return reason === 'admin_ended';
+	const hadExtra = extraTime.some(({ created_at: at }) => at >= (endedAt ?? Infinity));
+	return status === 'expired' && hadExtra && extraUntil === null;
+};
 
 /** The time has ended, and extra time can follow: the buyer's page shows the new password. */
 const mayGoOn = ({ session: { status, ended_at: endedAt }, payment, hasPage, now }: PurchaseFacts) =>
