@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import adapterNode from '@sveltejs/adapter-node';
 
-/** The hash of the script in app.html, which runs on every page. SvelteKit adds those of its own scripts. */
+/** The hash of the script in app.html, which runs on every page. SvelteKit adds a nonce to its own scripts. */
 function templateScript() {
 	const [, text = ''] = /<script>(.*?)<\/script>/s.exec(readFileSync('src/app.html', 'utf8')) ?? [];
 	return `sha256-${createHash('sha256').update(text).digest('base64')}`;

@@ -140,7 +140,7 @@ describe('a connection is ended', () => {
 		const clock = { now: () => Date.now() + offsetMs() };
 		const app = await createApp(loadConfig({ ...server.env, ORIGIN: server.url }), { clock });
 		try {
-			expect(await app.captiveSessions.bind(visit, token)).toBe('bound');
+			expect(await app.captiveSessions.bindPurchase(visit, token)).toBe('bound');
 			expect(await app.access.move(sha256(token))).toBe(true);
 		} finally {
 			await app.stop();

@@ -39,7 +39,7 @@ export const placeOrder = (
 		if (captiveSession) {
 			// The purchase exists, so its page is shown even if this fails.
 			await captiveSessions
-				.bind(captiveSession.id, token)
+				.bindPurchase(captiveSession.id, token)
 				.catch((problem: unknown) => log.error({ err: problem }, 'a captive session could not be noted'));
 		}
 		return token;

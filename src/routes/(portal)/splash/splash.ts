@@ -88,7 +88,7 @@ async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSessi
 	if (own === null || !(await event.locals.app.purchases.exists(own.token))) return;
 	const isOnline = captiveSession.entry.state === 'online';
 	// The captive session of the sign-in stays the newest one, with which the device can sign in again.
-	if (!isOnline) await event.locals.app.captiveSessions.bind(captiveSession.id, own.token);
+	if (!isOnline) await event.locals.app.captiveSessions.bindPurchase(captiveSession.id, own.token);
 	redirect(303, link(own.path) + (isOnline ? '?online' : ''));
 }
 

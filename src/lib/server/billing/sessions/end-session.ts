@@ -5,7 +5,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import type { SessionsContext } from './context.ts';
 import { current, sessionAtOwner } from './read-session.ts';
 import * as store from './store.ts';
-import { applyDueChange, extraTimeEnd, findOrThrow, transition } from './transition.ts';
+import { applyDueChange, extraTimeUntil, findOrThrow, transition } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -58,7 +58,7 @@ export const endForOwner = (
 	context.database.transact(async (trx) => {
 		const row = await sessionAtOwner(context, trx, accountId, id);
 		const isActive = row.status === 'active';
-		const until = isActive ? row.expires_at : await extraTimeEnd(context, trx, row);
+		const until = isActive ? row.expires_at : await extraTimeUntil(context, trx, row);
 		if (until === null) return false;
 		if (isActive) await endTime(context, trx, row, 'admin_ended');
 		else await endExtraTime(context, trx, row);
@@ -80,7 +80,7 @@ export async function endRefunded(context: SessionsContext, trx: Tx, row: Sessio
 }
 
 export async function endExtraTime(context: SessionsContext, trx: Tx, row: SessionRow): Promise<void> {
-	const runs = (await extraTimeEnd(context, trx, row)) !== null;
+	const runs = (await extraTimeUntil(context, trx, row)) !== null;
 	if (runs && row.pass_id !== null) await shortenPass(context, trx, row.pass_id);
 }
 

@@ -6,7 +6,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { asOfNow, sessionBody } from './body.ts';
 import type { SessionsContext } from './context.ts';
 import * as store from './store.ts';
-import { applyDueChange, extraTimeEnd, findOrThrow, isDue } from './transition.ts';
+import { applyDueChange, extraTimeUntil, findOrThrow, isDue } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -93,7 +93,7 @@ export async function readExtended(context: SessionsContext, id: number): Promis
 		passes
 	} = context;
 	const row = await store.find(db, id);
-	const end = row ? await extraTimeEnd(context, db, row) : null;
+	const end = row ? await extraTimeUntil(context, db, row) : null;
 	if (end === null || row?.pass_id == null) return null;
 	const pass = await passes.findOrThrow(db, row.pass_id);
 	const shown = { ...row, status: 'active', expires_at: end, ended_at: null } as const;

@@ -17,7 +17,7 @@ import { giveExtraTime } from './extra-time.ts';
 import { activeForOwner, endedForOwner, listForOwner } from './owner-sessions.ts';
 import { listSessions, sessionAtOwner, readExtended, readSession } from './read-session.ts';
 import * as store from './store.ts';
-import { applyDueChange, extraTimeEnd, findOrThrow, runSessionJob, shownSession } from './transition.ts';
+import { applyDueChange, extraTimeUntil, findOrThrow, runSessionJob, shownSession } from './transition.ts';
 
 export { asOfNow } from './body.ts';
 export type { UnappliedReason } from './activate.ts';
@@ -58,7 +58,7 @@ export function createSessions(context: SessionsContext) {
 		endForOwner: bind(endForOwner),
 		giveExtraTime: bind(giveExtraTime),
 		extraTimeMs: store.extraTimeMs,
-		extraTimeEnd: bind(extraTimeEnd),
+		extraTimeUntil: bind(extraTimeUntil),
 		endExtraTime: bind(endExtraTime),
 		readExtended: bind(readExtended),
 		sessionAtOwner: bind(sessionAtOwner),

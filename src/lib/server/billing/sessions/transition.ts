@@ -70,7 +70,7 @@ async function closeIfOver({ passes, provisioning }: SessionsContext, trx: Tx, p
 }
 
 /** Returns the end of extra time that runs after a session's own (ms since the epoch); null if none does. */
-export async function extraTimeEnd(
+export async function extraTimeUntil(
 	{ passes }: SessionsContext,
 	queries: Queries,
 	row: Pick<SessionRow, 'id' | 'status' | 'ended_at' | 'pass_id'>
@@ -104,7 +104,7 @@ export async function runSessionJob(context: SessionsContext, id: number): Promi
 		const row = await applyDueChange(context, trx, before);
 		// It ended before, so this is the end of extra time.
 		if (before.ended_at !== null && before.pass_id !== null) await closeIfOver(context, trx, before.pass_id);
-		return { row, extraUntil: await extraTimeEnd(context, trx, row) };
+		return { row, extraUntil: await extraTimeUntil(context, trx, row) };
 	});
 	if (row.status === 'active') return row.expires_at;
 	if (row.status !== 'pending_payment') return extraUntil;

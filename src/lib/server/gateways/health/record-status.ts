@@ -31,6 +31,7 @@ export async function recordStatus(
 	const { db } = database;
 	const row = await store.findGateway(db, 'id', id);
 	if (row?.updated_at !== updatedAt) return;
+	// An answer to our request counts only after the gateway has called by itself: its calls may still be refused.
 	const seen = called ?? (answered && row.seen_at !== null);
 	const now = clock.now();
 	const isFresh = row.seen_at !== null && Math.abs(now - row.seen_at) < SEEN_INTERVAL_MS;

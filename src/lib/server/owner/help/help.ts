@@ -19,7 +19,7 @@ interface HelpContext {
 	operators: Operators;
 	audit: Audit;
 	payments: Pick<Payments, 'isRefundable'>;
-	sessions: Pick<Sessions, 'extraTimeEnd'>;
+	sessions: Pick<Sessions, 'extraTimeUntil'>;
 	purchases: Pick<Purchases, 'sessionsOfCode' | 'pageOf'>;
 	access: Pick<Access, 'moveForHelp'>;
 }
@@ -164,7 +164,7 @@ async function read(
 		);
 	const session = asOfNow(found, now);
 	const payment = decisivePayment(found, payments);
-	const extraUntil = await sessions.extraTimeEnd(db, session);
+	const extraUntil = await sessions.extraTimeUntil(db, session);
 	const activatingUntil = await store.activatingUntil(db, passId);
 	const hasPage = (await purchases.pageOf(sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);

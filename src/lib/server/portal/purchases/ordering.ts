@@ -25,7 +25,7 @@ interface Relation {
 	/** The unpaid session that it replaces; cancelled before the new payment starts. */
 	replaces?: number | null;
 	/** The token names one purchase, even if the form differs. */
-	isAnyOrder?: boolean;
+	keepsToken?: boolean;
 	/** The purchase whose page shows it, and the session to extend (null if its pass has ended). */
 	adds?: { purchaseId: number; sessionId: number | null };
 }
@@ -65,7 +65,7 @@ export async function buy(
 	} catch (error) {
 		const isUnanswered = error instanceof ApiUnavailable || isInUse(error);
 		// The replaced purchase is already cancelled, so this one's page continues.
-		const continues = isUnanswered || (error instanceof ApiProblem && relation.isAnyOrder);
+		const continues = isUnanswered || (error instanceof ApiProblem && relation.keepsToken);
 		if (continues && (await store.find(db, row.token_hash))?.session_id != null) return token;
 		// A refusal started no payment. After any other failure one may exist. The row then stays, because
 		// the same form must use the same keys.
@@ -160,7 +160,7 @@ async function begin(
 	const now = context.clock.now();
 	const amount = toMinor(form.amount, form.currency);
 	if (amount === null) throw new PriceChanged();
-	const { replaces = null, isAnyOrder = false, adds } = relation;
+	const { replaces = null, keepsToken = false, adds } = relation;
 	const values = {
 		router_id: form.routerId,
 		duration: form.duration,
@@ -178,7 +178,7 @@ async function begin(
 	if (PURCHASE_TOKEN_PATTERN.test(token)) {
 		const row = await insert(context, token, values);
 		const isRelated = row.extends_purchase_id === (adds?.purchaseId ?? null);
-		if (isRelated && (isAnyOrder || isSameOrder(row, form))) return { token, row };
+		if (isRelated && (keepsToken || isSameOrder(row, form))) return { token, row };
 	}
 	// Another order from the same page (back, other number, buy) is a separate purchase.
 	const own = token + JSON.stringify(form);

@@ -145,7 +145,7 @@ async function retry(
 	};
 	try {
 		if (!next && payable && (await payAgain(context, api, row, form.phone))) return token;
-		return await buy(context, api, successor, order, { replaces: session.id, isAnyOrder: true });
+		return await buy(context, api, successor, order, { replaces: session.id, keepsToken: true });
 	} catch (error) {
 		if (error instanceof PaidMeanwhile) return token;
 		throw error;

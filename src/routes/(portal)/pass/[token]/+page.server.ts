@@ -36,7 +36,7 @@ export const load: PageServerLoad = async (event) => {
 export const actions: Actions = {
 	move: async (event) => {
 		const { token } = event.params;
-		const isMoved = await event.locals.app.captiveSessions.move(token);
+		const isMoved = await event.locals.app.captiveSessions.moveSlots(token);
 		redirect(303, link(`/pass/${token}`) + (isMoved ? '?moved' : '?later'));
 	}
 };

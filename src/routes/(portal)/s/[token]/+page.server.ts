@@ -39,7 +39,7 @@ export const load: PageServerLoad = async (event) => {
 	await adoptCaptiveSession(event, purchase.router.id);
 	// A replaced purchase redirects to its replacement.
 	if (purchase.successor !== null && event.request.method === 'GET') {
-		await event.locals.app.captiveSessions.carry(event.params.token, purchase.successor);
+		await event.locals.app.captiveSessions.moveToPurchase(event.params.token, purchase.successor);
 		redirect(303, link(`/s/${purchase.successor}`));
 	}
 	const { config, clock } = event.locals.app;
@@ -189,7 +189,7 @@ export const actions: Actions = {
 
 	move: async (event) => {
 		const { token } = event.params;
-		const isMoved = await event.locals.app.captiveSessions.move(token);
+		const isMoved = await event.locals.app.captiveSessions.moveSlots(token);
 		redirect(303, link(`/s/${token}`) + (isMoved ? '?moved' : '?later'));
 	},
 

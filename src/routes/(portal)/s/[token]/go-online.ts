@@ -28,7 +28,7 @@ export async function adoptCaptiveSession(event: Event, routerId: number): Promi
 	if (captiveSession === null) return;
 	const { token } = event.params;
 	const { captiveSessions } = event.locals.app;
-	const bound = await captiveSessions.bind(captiveSession, token, routerId);
+	const bound = await captiveSessions.bindPurchase(captiveSession, token, routerId);
 	redirect(303, link(`/s/${token}`) + (bound === 'elsewhere' ? '?elsewhere' : ''));
 }
 

@@ -88,6 +88,7 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 		event.setHeaders(headers);
 		return fail(status, { retried: entry, errors });
 	}
-	if (token !== event.params.token) await event.locals.app.captiveSessions.carry(event.params.token, token);
+	if (token !== event.params.token)
+		await event.locals.app.captiveSessions.moveToPurchase(event.params.token, token);
 	redirect(303, link(`/s/${token}`));
 }

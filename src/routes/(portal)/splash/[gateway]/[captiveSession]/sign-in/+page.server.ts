@@ -43,7 +43,7 @@ export const actions: Actions = {
 		}
 		const token = await apiBuyers.signIn(gateway.routerId, { user, password });
 		if (token === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });
-		await captiveSessions.bind(captiveSession.id, token);
+		await captiveSessions.bindPurchase(captiveSession.id, token);
 		redirect(303, link(`/pass/${token}`));
 	}
 };
