@@ -100,14 +100,14 @@ export const load: PageServerLoad = async (event) => {
 export const actions: Actions = {
 	default: async (event) => {
 		const form = await readForm(event.request);
-		const sent = readTexts(form, ['code', 'transaction', 'phone', 'visit']);
-		const visit = captiveSessionOf(sent.visit);
+		const sent = readTexts(form, ['code', 'transaction', 'phone']);
+		const visit = captiveSessionOf(event.url.searchParams.get('visit'));
 		const isByPayment = form.has('transaction');
 		const refused = isByPayment ? await openByPayment(event, sent, visit) : await open(event, sent, visit);
 		const { status, why, asksNumber = false } = refused;
 		const [code, phone] = [sent.code.slice(0, MAX_SHOWN), sent.phone.slice(0, MAX_SHOWN)];
 		return fail(status, {
-			...{ code, transaction: sent.transaction, phone, visit },
+			...{ code, transaction: sent.transaction, phone },
 			why,
 			asksNumber,
 			isByPayment
