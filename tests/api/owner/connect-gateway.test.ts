@@ -216,6 +216,8 @@ it('is not removed while buyers need it, unless another one serves them', async 
 	const page = await added(OPENNDS);
 	const { session } = await fixture().buy({ router_id: router });
 	await sql.run('update gateways set seen_at = 1 where router_id = ?', router);
+	const secrets = fieldValue(await owner.get(page), 'secrets');
+	await owner.post(`${page}?/rotate`, { secrets });
 	expect(alertOf(await owner.post(`${page}?/remove`))).toContain('customers have access through it');
 	expect(await rows()).toHaveLength(1);
 	await added(OPENNDS);

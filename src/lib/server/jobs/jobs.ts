@@ -37,6 +37,8 @@ const HEARTBEAT_MS = 2_000;
 const MAX_UNGROUPED = 16;
 /** Jobs without a group, per process, those included that wait for another system. */
 const MAX_OPEN = 500;
+/** For one system. The HTTP client has more connections per host. */
+const MAX_WAITING = 200;
 /** Longest sleep between ticks: other processes add work, and tests move the clock. */
 const MAX_SLEEP_MS = 250;
 /** Records further in the future mean that the machine's clock was set back. */
@@ -46,8 +48,8 @@ const MAX_BACKOFF_MS = 60_000;
 interface RunningJob {
 	task: Promise<void>;
 	isGrouped: boolean;
-	/** It waits for another system, without a slot. */
-	isWaiting: boolean;
+	/** What it waits for, without a slot. */
+	waitsFor: string | null;
 }
 
 interface JobsContext {
@@ -118,17 +120,21 @@ export function createJobs(
 		},
 		/** Starts due jobs now instead of at the next tick. */
 		nudge,
-		/** Calls another system. The job that calls holds no slot until the answer is there. */
-		async withoutSlot<T>(call: () => Promise<T>): Promise<T> {
+		/**
+		 * Calls another system. The job that calls holds no slot until the answer is there, unless MAX_WAITING others wait
+		 * for the same system.
+		 */
+		async withoutSlot<T>(system: string, call: () => Promise<T>): Promise<T> {
 			const job = CURRENT.getStore();
-			if (!job) return call();
+			const others = [...running.values()].filter(({ waitsFor }) => waitsFor === system).length;
+			if (!job || others >= MAX_WAITING) return call();
 			const wasFull = working(running) >= MAX_UNGROUPED;
-			job.isWaiting = true;
+			job.waitsFor = system;
 			if (wasFull) nudge();
 			try {
 				return await call();
 			} finally {
-				job.isWaiting = false;
+				job.waitsFor = null;
 			}
 		},
 		/** Counts due jobs by kind, at most 1,000, and due groups. `oldest`: the first `run_at`. */
@@ -186,11 +192,16 @@ async function run(context: JobsContext, job: store.Job): Promise<void> {
 function launch(context: JobsContext, job: store.Job): void {
 	const { running } = context;
 	// After a clock jump, a lease can end while its job runs here: finish that run first.
-	const before = running.get(job.id)?.task ?? Promise.resolve();
-	const entry: RunningJob = { task: before, isGrouped: job.group_id !== null, isWaiting: false };
+	const earlier = running.get(job.id)?.task;
+	const before = earlier ?? Promise.resolve();
+	const waitsFor = earlier ? 'its earlier run' : null;
+	const entry: RunningJob = { task: before, isGrouped: job.group_id !== null, waitsFor };
 	running.set(job.id, entry);
 	entry.task = before
-		.then(() => CURRENT.run(entry, () => run(context, job)))
+		.then(() => {
+			entry.waitsFor = null;
+			return CURRENT.run(entry, () => run(context, job));
+		})
 		.finally(() => {
 			if (running.get(job.id) === entry) running.delete(job.id);
 			context.nudged.abort();
@@ -210,7 +221,7 @@ async function claimJobs(context: JobsContext): Promise<void> {
 }
 
 const working = (running: JobsContext['running']): number =>
-	[...running.values()].filter((one) => !one.isGrouped && !one.isWaiting).length;
+	[...running.values()].filter((one) => !one.isGrouped && one.waitsFor === null).length;
 
 /** Claims and starts due jobs. Returns how long to sleep in ms. */
 async function tick(context: JobsContext): Promise<number> {

@@ -106,7 +106,7 @@ async function ask(context: BillingContext, payment: store.PaymentRow): Promise<
 			currency: payment.currency,
 			claim
 		};
-		const outcome = await context.jobs.withoutSlot(() => adapter.readStatus(attempt));
+		const outcome = await context.jobs.withoutSlot(adapter.id, () => adapter.readStatus(attempt));
 		if (outcome.kind !== 'failed' || claim?.claimed !== 'succeeded') return outcome;
 		return { kind: 'contradiction', message: unconfirmed(claim, outcome.message), raw: outcome.raw };
 	} catch (error) {

@@ -89,7 +89,7 @@ async function send(
 			callbackUrl: callbackUrl(context, payment.operator, payment.reference),
 			expiresAt: payment.expires_at
 		};
-		return await context.jobs.withoutSlot(() => adapter.submit(request));
+		return await context.jobs.withoutSlot(adapter.id, () => adapter.submit(request));
 	} catch (error) {
 		// An adapter that throws is a bug in Airtill and says nothing about what the operator received.
 		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at submit');

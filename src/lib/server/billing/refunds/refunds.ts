@@ -88,6 +88,7 @@ async function submit(context: BillingContext, subject: Subject): Promise<number
 	if (!(await setSubmit(context, refund, sending, 'created'))) return clock.now() + RETRY_MS;
 	const outcome = await attempt<SubmitOutcome>(
 		context,
+		subject,
 		() => adapter.refund?.({ ...referenceOf(context, subject), payerPhone: payment.phone }),
 		{ kind: 'uncertain', cause: 'network', raw: 'adapter error' }
 	);
@@ -124,11 +125,16 @@ async function neverArrived(context: BillingContext, subject: Subject): Promise<
 }
 
 const readStatus = (context: BillingContext, subject: Subject): Promise<StatusOutcome> =>
-	attempt<StatusOutcome>(context, () => subject.adapter.readRefund?.(referenceOf(context, subject)), {
-		kind: 'unavailable',
-		cause: 'adapter error',
-		retryAfterSeconds: null
-	});
+	attempt<StatusOutcome>(
+		context,
+		subject,
+		() => subject.adapter.readRefund?.(referenceOf(context, subject)),
+		{
+			kind: 'unavailable',
+			cause: 'adapter error',
+			retryAfterSeconds: null
+		}
+	);
 
 /** Reads a refund for a person. Returns null if no read can tell. */
 export async function readRefund(
@@ -212,11 +218,12 @@ async function pollLater(
 
 async function attempt<T>(
 	context: BillingContext,
+	{ adapter }: Subject,
 	call: () => Promise<T> | undefined,
 	fallback: T
 ): Promise<T> {
 	try {
-		return await context.jobs.withoutSlot(async () => (await call()) ?? fallback);
+		return await context.jobs.withoutSlot(adapter.id, async () => (await call()) ?? fallback);
 	} catch (error) {
 		context.log.error({ err: error }, 'operator adapter failed at refund');
 		return fallback;

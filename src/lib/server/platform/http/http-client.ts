@@ -20,7 +20,7 @@ export type HttpOutcome =
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Per host. */
-const MAX_CONNECTIONS = 32;
+const MAX_CONNECTIONS = 256;
 
 export type HttpClient = ReturnType<typeof createHttpClient>;
 

@@ -38,7 +38,7 @@ export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice
 
 /** It was online when the buyer opened the purchase, so this captive session has no sign-in data. */
 export const mayHaveLeft = ({ entry, isRecent, deviceState }: PurchaseDevice): boolean =>
-	entry.state === 'online' && !isRecent && deviceState !== 'online';
+	entry.state === 'online' && !isRecent && deviceState === null;
 
 export const isLetIn = (device: PurchaseDevice | null): boolean =>
 	device?.how === 'waits' && device.deviceState !== null;

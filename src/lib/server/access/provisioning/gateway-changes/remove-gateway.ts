@@ -5,6 +5,7 @@ import type { AccessContext } from '../context.ts';
 import { applyGrant } from '../grants/apply-grant.ts';
 import * as gatewayStore from '../grants/gateway-store.ts';
 import * as store from '../grants/store.ts';
+import { REPORT_LIFETIME_MS } from '../../device-slots/device-slots.ts';
 import { openPassesAt } from '../../passes/store.ts';
 import { controllerOf } from '../targets.ts';
 
@@ -29,7 +30,7 @@ export async function removeGateway(
 	gateway: RegisteredGateway,
 	{ isForced, apply }: { isForced: boolean; apply?(trx: Tx): Promise<void> }
 ): Promise<Removal> {
-	const { database, gateways, offers } = context;
+	const { clock, database, gateways, offers } = context;
 	const removal = { gateway: { before: gateway, after: null } };
 	await offers.checkHeld(database.db, gateway.routerId, removal);
 	const isControlled = controllerOf(gateway) !== null;
@@ -42,7 +43,9 @@ export async function removeGateway(
 				'gateway when their time has ended, or use --force';
 			throw new InputError([{ field: 'name', reason }]);
 		}
-		const connected = isControlled ? 0 : await gatewayStore.countConnectedAt(trx, gateway.id);
+		const connected = isControlled
+			? 0
+			: await gatewayStore.countConnectedAt(trx, gateway.id, reportsAt(clock.now()));
 		await gateways.remove(trx, gateway);
 		await offers.checkHeld(trx, gateway.routerId, removal);
 		await apply?.(trx);
@@ -62,17 +65,20 @@ export async function removeForOwner(
 ): Promise<void> {
 	const { clock, gateways } = context;
 	const { db } = context.database;
-	const { id, routerId, seenAt, unresponsiveSince } = gateway;
+	const { id, routerId, unresponsiveSince } = gateway;
+	const now = clock.now();
 	const others = (await gateways.ofRouter(db, routerId)).filter((one) => one.id !== id && responds(one));
 	const isSilent = !responds(gateway);
 	const devices = async () =>
-		(await gatewayStore.openIdsAt(db, id)).length + (await gatewayStore.countConnectedAt(db, id));
-	const passes = async () => (await openPassesAt(db, { routerId, afterId: 0 }, clock.now(), 1)).length;
-	const isNeeded =
-		others.length > 0 ? !isSilent && (await devices()) > 0 : seenAt !== null && (await passes()) > 0;
+		(await gatewayStore.openIdsAt(db, id)).length +
+		(await gatewayStore.countConnectedAt(db, id, reportsAt(now)));
+	const passes = async () => (await openPassesAt(db, { routerId, afterId: 0 }, now, 1)).length;
+	const isNeeded = others.length > 0 ? !isSilent && (await devices()) > 0 : (await passes()) > 0;
 	if (isNeeded) throw new InputError([{ field: 'in_use', reason: 'buyers have access there' }]);
 	await removeGateway(context, gateway, { isForced: unresponsiveSince !== null, apply });
 }
+
+const reportsAt = (now: number) => ({ now, since: now - REPORT_LIFETIME_MS });
 
 const responds = ({ seenAt, unresponsiveSince }: RegisteredGateway) =>
 	seenAt !== null && unresponsiveSince === null;

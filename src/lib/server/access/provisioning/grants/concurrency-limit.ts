@@ -71,7 +71,7 @@ export function createConcurrencyLimit({ clock, jobs, log }: { clock: Clock; job
 			waiting.delete(key);
 			running.add(call);
 			try {
-				return await work();
+				return await jobs.withoutSlot(`gateway ${call.gateway.id}`, work);
 			} finally {
 				running.delete(call);
 				await wakeNext();

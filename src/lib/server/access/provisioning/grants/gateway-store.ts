@@ -25,12 +25,18 @@ export async function requestAllAgain(queries: Queries, gatewayId: number, now: 
 	return rows.map(({ id }) => id);
 }
 
-export async function countConnectedAt(queries: Queries, gatewayId: number): Promise<number> {
+/** Counts devices with a slot whose end is later than `now`, or that was reported after `since` if it has no end. */
+export async function countConnectedAt(
+	queries: Queries,
+	gatewayId: number,
+	{ now, since }: { now: number; since: number }
+): Promise<number> {
 	const { rows } = await sql<{ count: number }>`
 		select count(*) as count from (
 			select mac from connections where gateway_id = ${gatewayId} and stopped_at is null
 			union
-			select mac from device_slots where gateway_id = ${gatewayId} and released_at is null) devices
+			select mac from device_slots where gateway_id = ${gatewayId} and released_at is null
+				and (expected_until > ${now} or (expected_until is null and reported_at > ${since}))) devices
 		`.execute(queries);
 	return rows[0]?.count ?? 0;
 }

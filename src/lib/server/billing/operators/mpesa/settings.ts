@@ -65,7 +65,7 @@ function checkInstallation(values: MpesaValues, { mode, currency, callbackUrl }:
 	if (currency !== MPESA_CURRENCY) problems.push(`CURRENCY: must be ${MPESA_CURRENCY} with M-Pesa.`);
 	const { hostname } = new URL(values.MPESA_BASE_URL);
 	if (mode === 'sandbox') {
-		return hostname === LIVE_HOST
+		return hostname.replace(/\.$/, '') === LIVE_HOST
 			? [...problems, 'MPESA_BASE_URL: takes real money, which AIRTILL_MODE=sandbox must not.']
 			: problems;
 	}
