@@ -48,7 +48,7 @@ const MAX_BACKOFF_MS = 60_000;
 interface RunningJob {
 	task: Promise<void>;
 	isGrouped: boolean;
-	/** What it waits for, without a slot. */
+	/** The system that it waits for; a job that waits holds no slot. */
 	waitsFor: string | null;
 }
 

@@ -28,8 +28,10 @@ export async function bindPurchase(
 	const entry = await database.transact(async (trx) => {
 		const row = await store.find(trx, null, sha256(id), now);
 		if (!row) return 'unknown';
-		const gateway = await gatewayStore.findGateway(trx, 'id', row.gateway_id);
-		if (routerId !== undefined && gateway?.router_id !== routerId) return 'elsewhere';
+		if (routerId !== undefined) {
+			const gateway = await gatewayStore.findGateway(trx, 'id', row.gateway_id);
+			if (gateway?.router_id !== routerId) return 'elsewhere';
+		}
 		const found = entryOf(secrets, row);
 		const hasOther = row.purchase_token_hash !== null && row.purchase_token_hash !== tokenHash;
 		// The other purchase keeps its captive session; this one gets a copy.

@@ -65,9 +65,9 @@ const TRANSACTION = /^[!-~]{1,64}$/;
  *
  * Security: some operators count their transactions, so an ID is guessed from one near it, and people know each other's
  * numbers. So a try counts like a code, and also toward a limit of its number and one of its ID, whatever the network: at
- * most 480 a day name one number. Who knows the second of the payment needs days, and most passes are over by then. The
- * number is always asked for, so the total limit refuses nobody, as with codes. An unknown pair, a payment that is not paid and
- * one of another program have the same answer.
+ * most 480 a day name one number. An attacker who knows the second of the payment still needs days, and most passes are
+ * over by then. The number is always asked for, so the total limit refuses nobody, as with codes. An unknown pair, a
+ * payment that is not paid and one of another program have the same answer.
  * @param typed as the buyer typed them
  */
 export async function resumeByPayment(

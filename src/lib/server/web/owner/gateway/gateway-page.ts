@@ -122,7 +122,7 @@ export async function removeGateway(event: Event) {
 	} catch (refused) {
 		if (!(refused instanceof InputError)) throw refused;
 		const isInUse = refused.problems.some(({ field }) => field === 'in_use' || field === 'name');
-		return fail(409, { remove: isInUse ? m.owner_gateway_in_use() : m.owner_gateway_needed() });
+		return fail(409, { problem: isInUse ? m.owner_gateway_in_use() : m.owner_gateway_needed() });
 	}
 	redirect(303, done);
 }
