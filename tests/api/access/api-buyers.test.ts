@@ -123,6 +123,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		// The router has let it in, or not, and sends it here again with a new visit.
 		const back = { ...entry, 'link-orig': `${server.url}${path}?online` };
 		expect((await person.get(`/splash/${key}?${new URLSearchParams(back).toString()}`)).path).toBe(path);
+		await fixture().sql.run("update routers set ssid = 'New-Name' where id = ?", HOTSPOT_ROUTER);
+		expect((await person.get(path)).text).toContain('New-Name');
 	});
 
 	it('refuses a pass of another router, and a shared password', async () => {

@@ -244,6 +244,21 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await api.getSession(session.id)).toMatchObject({ status: 'active' });
 	});
 
+	it('starts no time at a gateway that replaced the last one, until it has responded', async () => {
+		const router = await newRouter();
+		const at = { kind: 'mikrotik', access: 'portal_login', router } as const;
+		const first = await registerRadius({ server, sql }, at);
+		await radiusCalls(server.url, first).authorize('nobody', MAC);
+		const { session, payment } = await startPayment(router, 2 * MINUTE);
+		await run('gateways', 'remove', first.name);
+		const second = await registerRadius({ server, sql }, at);
+		await until(payment, 'success');
+		expect(await api.getSession(session.id)).toMatchObject({ status: 'activating' });
+		await radiusCalls(server.url, second).authorize('nobody', MAC);
+		await advance(MINUTE / 2);
+		expect(await api.getSession(session.id)).toMatchObject({ status: 'active' });
+	});
+
 	it('refunds money that comes late if nobody confirms the access', async () => {
 		const router = await newRouter();
 		await confirm(router);

@@ -1,6 +1,7 @@
 /** An owner connects a gateway to a router on the owner pages, and nobody else can see or touch it. */
 import { execFileSync } from 'node:child_process';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { numberEnding } from '../../support/api/api.ts';
 import { browse, fieldValue, type Browsing, type Page } from '../../support/pages/browsing.ts';
 import { addRouter, alertOf, newOwner, type Owner } from '../../support/pages/owners.ts';
 import { selfSigned } from '../../support/gateways/certificates.ts';
@@ -213,13 +214,20 @@ it('takes five gateways for a router, and another one after one is removed', asy
 
 it('is not removed while buyers need it, unless another one serves them', async () => {
 	const { sql } = fixture();
+	const { api, decided } = fixture();
 	const page = await added(OPENNDS);
-	const { session } = await fixture().buy({ router_id: router });
+	const isKept = async () => {
+		expect(alertOf(await owner.post(`${page}?/remove`))).toContain('customers have access through it');
+		expect(await rows()).toHaveLength(1);
+	};
+	const { id } = await api.createSession({ router_id: router, phone: numberEnding('123') });
+	const payment = await api.pay(await api.getSession(id));
+	await isKept();
+	const session = await decided(payment).then(() => api.getSession(id));
 	await sql.run('update gateways set seen_at = 1 where router_id = ?', router);
 	const secrets = fieldValue(await owner.get(page), 'secrets');
 	await owner.post(`${page}?/rotate`, { secrets });
-	expect(alertOf(await owner.post(`${page}?/remove`))).toContain('customers have access through it');
-	expect(await rows()).toHaveLength(1);
+	await isKept();
 	await added(OPENNDS);
 	await sql.run('update gateways set seen_at = 1 where router_id = ?', router);
 	expect((await owner.post(`${page}?/remove`)).text).toContain('The gateway was removed.');

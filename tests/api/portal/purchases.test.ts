@@ -29,7 +29,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	beforeAll(async () => {
 		const { server } = fixture();
 		database = await openDatabase(server.databaseUrl, { poolSize: 2 });
-		purchases = guarded({ network: 1_000, total: 1_000 });
+		purchases = guarded({ source: 1_000, total: 1_000 });
 		const access = { url: `${server.url}/v1`, key: demoKey(server, 'app') };
 		api = apiClient({
 			fetch,
@@ -40,7 +40,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	afterAll(() => database.close());
 
 	/** With counts of their own, on databases whose processes do not share them. */
-	const guarded = (maxCodes: { network: number; total: number }): Purchases => {
+	const guarded = (maxCodes: { source: number; total: number }): Purchases => {
 		const rateLimits = createRateLimits({ ...database, rates: null }, systemClock, createLog('silent'));
 		return createPurchases({
 			database,
@@ -356,7 +356,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		});
 
 		it('has a limit of tries per IP network and in total', async () => {
-			const limited = guarded({ network: 2, total: 3 });
+			const limited = guarded({ source: 2, total: 3 });
 			const guess = { code: 'ZZZZ-ZZZZ', phone: '' };
 			const kinds = async (network: string, times: number) => {
 				const tries = [];

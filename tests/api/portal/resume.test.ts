@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
+import { connectUniFi, newMac, visitOf } from '../../support/gateways/consoles.ts';
+import { browse } from '../../support/pages/browsing.ts';
 import { shownCode } from '../../support/pages/purchase.ts';
 import { DATABASES, eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
@@ -190,9 +192,10 @@ describe.each(DATABASES)('a buyer who saw no code, on %s', (database) => {
 		await isUnknown(transaction, numberEnding('008'));
 		await isUnknown(`${transaction}1`, phone);
 		await isUnknown('no transaction\0', phone);
-		await change(id, 'status', 'refunded');
+		await change(id, 'status', 'failed');
 		await isUnknown(transaction, phone);
-		await change(id, 'status', 'success');
+		await change(id, 'status', 'refunded');
+		expect(placeOf(await open(transaction, phone))).toBe(page);
 		const token = page.split('/').at(-1);
 		const hash = createHash('sha256').update(String(token)).digest('hex');
 		await fixture().sql.run(
@@ -223,6 +226,17 @@ describe.each(DATABASES)('a buyer who saw no code, on %s', (database) => {
 		const other = await buy();
 		for (let tries = 0; tries < 5; tries += 1) await isUnknown(other.transaction, numberEnding('008'));
 		expect((await open(other.transaction, other.phone)).status).toBe(429);
+	});
+
+	it('has tries of its own in each captive session, because a venue can share one address', async () => {
+		await connectUniFi(fixture());
+		const { phone, page, transaction } = await buy();
+		const fields = { transaction, phone };
+		for (let count = 0; count < 10; count += 1) await post('/resume', { code: 'ZZZZ-ZZZZ' }, '203.0.113.8');
+		const tryFrom = (visit: string) => post(`/resume?visit=${visit}`, fields, '203.0.113.8');
+		for (const visit of ['', 'no-captive-session-12345']) expect((await tryFrom(visit)).status).toBe(429);
+		const opened = await tryFrom(await visitOf(browse(fixture().server.url), newMac()));
+		expect([opened.status, placeOf(opened)]).toEqual([303, page]);
 	});
 
 	it('shares the tries of a network with codes', async () => {

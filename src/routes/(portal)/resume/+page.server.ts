@@ -20,6 +20,9 @@ type Resumed = Awaited<ReturnType<RequestEvent['locals']['app']['purchases']['re
 /** The captive session of a device from the splash page, which the purchase then connects; or ''. */
 const captiveSessionOf = (given: string | null) => (/^[\w-]{24}$/.test(given ?? '') ? (given ?? '') : '');
 
+const sourceOf = async (event: RequestEvent, visit: string): Promise<string> =>
+	(await event.locals.app.captiveSessions.find(null, visit))?.id ?? networkOf(event);
+
 /** Redirects to the purchase of a code, or returns the problem. */
 async function open(
 	event: RequestEvent,
@@ -30,7 +33,7 @@ async function open(
 	const { purchases } = event.locals.app;
 	const kind = await follow(
 		event,
-		purchases.resume(apiClient(event), { code, phone }, networkOf(event)),
+		purchases.resume(apiClient(event), { code, phone }, await sourceOf(event, visit)),
 		visit
 	);
 	switch (kind) {
@@ -55,7 +58,7 @@ async function openByPayment(
 	const { purchases } = event.locals.app;
 	const kind = await follow(
 		event,
-		purchases.resumeByPayment(apiClient(event), typed, networkOf(event)),
+		purchases.resumeByPayment(apiClient(event), typed, await sourceOf(event, visit)),
 		visit
 	);
 	return typeof kind === 'object' ? kind : { status: 404, why: m.resume_transaction_unknown() };

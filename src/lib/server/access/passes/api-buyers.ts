@@ -5,7 +5,7 @@ import type { Database } from '#lib/server/db/database.ts';
 import { equalSecrets, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import { openPass, type OpenPass } from './pass-state.ts';
 import type { PassRow, Passes } from './passes.ts';
-import { addPurchase, newestSessionOf, sessionOfPurchase } from './store.ts';
+import { addPurchase, newestSessionOf, sessionOfPurchase, ssidOf } from './store.ts';
 
 function dataOf(pass: PassRow): { limitMb: number; leftMb: number | null } | null {
 	const { data_limit_mb: limitMb } = pass;
@@ -70,12 +70,11 @@ export function createApiBuyers({
 		/** Finds the open pass of a token from `signIn`. `untilMs` is null while it waits for a gateway. */
 		async find(token: string) {
 			const open = await passOf(sha256(token));
-			const session = open && (await newestSessionOf(db, open.pass.id));
-			if (!open || !session) return null;
+			if (!open) return null;
 			const { pass } = open;
 			return {
 				routerId: pass.router_id,
-				ssid: session.ssid,
+				ssid: await ssidOf(db, pass.router_id),
 				user: loginUser(pass.id),
 				password: passes.passwordOf(pass),
 				untilMs: open.kind === 'runs' ? open.untilMs : null,

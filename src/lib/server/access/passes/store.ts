@@ -101,6 +101,11 @@ export const newestSessionOf = (
 ): Promise<Selectable<SessionsTable> | null> =>
 	first(queries.selectFrom('sessions').selectAll().where('pass_id', '=', passId).orderBy('id', 'desc'));
 
+export const ssidOf = async (queries: Queries, routerId: number): Promise<string> => {
+	const router = queries.selectFrom('routers').select('ssid').where('id', '=', routerId);
+	return (await router.executeTakeFirstOrThrow()).ssid;
+};
+
 /** Creates the purchase that binds captive sessions to an API buyer's pass, unless it exists. */
 export async function addPurchase(
 	queries: Queries,

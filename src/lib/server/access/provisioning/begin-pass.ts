@@ -52,7 +52,7 @@ async function requestGrants(context: ProvisioningContext, trx: Tx, pass: PassRo
 	return until;
 }
 
-/** False if no gateway responds, or if the last one was removed while the payment was on its way. */
+/** False if no gateway responds, also if all were removed or replaced while the payment was on its way. */
 async function mayLetIn(
 	{ config, gateways, routers }: ProvisioningContext,
 	trx: Tx,
@@ -60,7 +60,8 @@ async function mayLetIn(
 ): Promise<boolean> {
 	const router = await routers.findOrThrow(trx, routerId);
 	if (isUnresponsive(router)) return false;
-	return !isUnverified(router, config) || (await gateways.ofRouter(trx, routerId)).length > 0;
+	if (!isUnverified(router, config)) return true;
+	return (await gateways.ofRouter(trx, routerId)).some(({ seenAt }) => seenAt !== null);
 }
 
 /**

@@ -70,6 +70,7 @@ export function createSessions(context: SessionsContext) {
 		findOrThrow,
 		activeOf: store.activeOf,
 		laterInPass: store.laterInPass,
+		isPaying: store.isPaying,
 		/** Returns the caller's own session after due changes; null for others. */
 		async ownCurrent(trx: Tx, caller: Caller, id: number): Promise<store.SessionRow | null> {
 			const row = await store.find(trx, id);

@@ -138,6 +138,18 @@ export const extraTimeMs = async (
 	return (await given.executeTakeFirstOrThrow()).sum * 1000;
 };
 
+/** Whether a payment for time at the router may still succeed. */
+export const isPaying = (queries: Queries, routerId: number): Promise<boolean> =>
+	exists(
+		queries
+			.selectFrom('sessions')
+			.innerJoin('payments', 'payments.id', 'sessions.payment_id')
+			.select('sessions.id')
+			.where('sessions.router_id', '=', routerId)
+			.where('sessions.status', '=', 'pending_payment')
+			.where('payments.status', 'in', ['pending', 'expired'])
+	);
+
 /** Counts pending payments; `expiry` is the latest time limit of a payment that was not refused. */
 export const openPayments = (queries: Queries, id: number) =>
 	queries

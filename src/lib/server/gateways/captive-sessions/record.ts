@@ -79,13 +79,14 @@ export async function enterAgain(
 	return { id: await insert(context, context.database.db, gateway.id, entry), entry };
 }
 
+/** @param gateway null for any */
 export async function findCaptiveSession(
 	{ database, clock, secrets }: CaptiveSessionsContext,
-	gateway: RegisteredGateway,
+	gateway: RegisteredGateway | null,
 	id: string
 ): Promise<CaptiveSession | null> {
 	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return null;
-	const row = await store.find(database.db, gateway.id, sha256(id), clock.now());
+	const row = await store.find(database.db, gateway?.id ?? null, sha256(id), clock.now());
 	return row && { id, entry: entryOf(secrets, row) };
 }
 

@@ -1,6 +1,7 @@
 import type { ApiClient } from '../api-client.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { readCode } from '#lib/checkout/purchase/code.ts';
+import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import { LONGEST_WINDOW_MS, type RateLimits } from '#lib/server/api/rate-limits/rate-limits.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { CODE_MS } from './codes.ts';
@@ -15,21 +16,22 @@ type Resumed =
 	| { kind: 'limited'; retryAfterSeconds: number };
 
 /**
- * Security: a limit per IP network and a total limit count each try, so codes cannot be guessed. Anybody can
+ * Security: a limit per source and a total limit count each try, so codes cannot be guessed. Anybody can
  * use up the total limit. A code then opens only with the number of the order, so buyers are not locked out.
  * @param typed `phone` is the number as typed; '' if none was requested
+ * @param source captive session, otherwise IP network: after a power cut the guests of a venue share an address
  */
 export async function resume(
 	context: PurchasesContext,
 	api: ApiClient,
 	typed: { code: string; phone: string },
-	network: string
+	source: string
 ): Promise<Resumed> {
 	const { clock, codes, region } = context;
 	const code = readCode(typed.code);
 	// A text that cannot be a code does not count.
 	if (code === null) return { kind: 'unknown' };
-	const limited = await takeTry(context, network);
+	const limited = await takeTry(context, source);
 	if (limited) return limited;
 	const isCrowded = await takeOfAll(context);
 	const number = isCrowded ? parseMobile(typed.phone, region) : null;
@@ -43,8 +45,8 @@ export async function resume(
 const openedPage = (token: string | null): Resumed =>
 	token === null ? { kind: 'unknown' } : { kind: 'found', token };
 
-const takeTry = ({ rateLimits, maxCodes }: PurchasesContext, network: string): Promise<Resumed | null> =>
-	limitedUntil(rateLimits.take(`code:${network}`, maxCodes.network));
+const takeTry = ({ rateLimits, maxCodes }: PurchasesContext, source: string): Promise<Resumed | null> =>
+	limitedUntil(rateLimits.take(`code:${source}`, maxCodes.source));
 
 /** Counts a try toward the total limit. Returns true if it is used up. */
 const takeOfAll = async ({ rateLimits, maxCodes }: PurchasesContext): Promise<boolean> =>
@@ -55,6 +57,13 @@ async function limitedUntil(decision: ReturnType<RateLimits['take']>): Promise<R
 	return admitted ? null : { kind: 'limited', retryAfterSeconds: Math.max(1, Math.ceil(resetMs / 1000)) };
 }
 
+/** Also money that goes back: the page says so. */
+const PAID: ReadonlySet<PaymentBody['status']> = new Set([
+	'success',
+	'refund_pending',
+	'refunded',
+	'refund_failed'
+]);
 /** Tries with one number, and with one transaction ID, from all networks in LONGEST_WINDOW_MS. */
 const MAX_OF_PAYMENT = 5;
 /** No operator's IDs have other characters; PostgreSQL and the API refuse some. */
@@ -74,14 +83,14 @@ export async function resumeByPayment(
 	context: PurchasesContext,
 	api: ApiClient,
 	typed: { transaction: string; phone: string },
-	network: string
+	source: string
 ): Promise<Resumed> {
 	const { codes, rateLimits, region } = context;
 	const number = parseMobile(typed.phone, region);
 	const transaction = typed.transaction.replaceAll(/\s/g, '');
 	// What cannot be a payment does not count.
 	if (number === null || !TRANSACTION.test(transaction)) return { kind: 'unknown' };
-	const limited = await takeTry(context, network);
+	const limited = await takeTry(context, source);
 	if (limited) return limited;
 	await takeOfAll(context);
 	for (const half of [number, transaction.toUpperCase()]) {
@@ -110,7 +119,7 @@ async function sessionsPaidBy(api: ApiClient, transaction: string, number: strin
 		.flatMap(({ data }) => data)
 		// An older API ignores the filter.
 		.filter(({ provider_reference: id }) => id !== null && spellings.includes(id))
-		.filter(({ status, phone }) => status === 'success' && phone === number);
+		.filter(({ status, phone }) => PAID.has(status) && phone === number);
 	return new Set(paid.map(({ session_id }) => session_id));
 }
 

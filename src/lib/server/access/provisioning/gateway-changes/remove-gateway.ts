@@ -1,5 +1,5 @@
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import type { Tx } from '#lib/server/db/database.ts';
+import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import type { AccessContext } from '../context.ts';
 import { applyGrant } from '../grants/apply-grant.ts';
@@ -22,13 +22,17 @@ const MAX_LEFT = 3;
 /**
  * Deletes a gateway. If Airtill controls it, it stays while passes have access there: nobody could end that later, and
  * their buyers have paid for it. By force, it is deleted all the same, and its devices are disconnected if it answers.
- * @param apply writes in the transaction of the removal
+ * @param options `check` runs in the transaction before the removal, `apply` after it; either refuses it by throwing
  * @throws InputError if devices have access there, or if its router sells a limit that only this gateway holds
  */
 export async function removeGateway(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	{ isForced, apply }: { isForced: boolean; apply?(trx: Tx): Promise<void> }
+	{
+		isForced,
+		check,
+		apply
+	}: { isForced: boolean; check?(trx: Tx): Promise<void>; apply?(trx: Tx): Promise<void> }
 ): Promise<Removal> {
 	const { clock, database, gateways, offers } = context;
 	const removal = { gateway: { before: gateway, after: null } };
@@ -36,6 +40,7 @@ export async function removeGateway(
 	const isControlled = controllerOf(gateway) !== null;
 	const disconnected = isControlled && isForced ? await disconnectAll(context, gateway) : new Set();
 	return database.transact(async (trx) => {
+		await check?.(trx);
 		const open = await gatewayStore.openIdsAt(trx, gateway.id);
 		if (isControlled && !isForced && open.length > 0) {
 			const reason =
@@ -63,19 +68,28 @@ export async function removeForOwner(
 	gateway: RegisteredGateway,
 	apply: (trx: Tx) => Promise<void>
 ): Promise<void> {
-	const { clock, gateways } = context;
-	const { db } = context.database;
-	const { id, routerId, unresponsiveSince } = gateway;
+	const check = async (queries: Queries) => {
+		if (await isNeeded(context, queries, gateway))
+			throw new InputError([{ field: 'in_use', reason: 'buyers have access there, or are paying' }]);
+	};
+	// Before a device is disconnected, and again when nobody can pay any more.
+	await check(context.database.db);
+	await removeGateway(context, gateway, { isForced: gateway.unresponsiveSince !== null, check, apply });
+}
+
+async function isNeeded(
+	{ clock, gateways, sessions }: AccessContext,
+	queries: Queries,
+	gateway: RegisteredGateway
+): Promise<boolean> {
+	const { id, routerId } = gateway;
 	const now = clock.now();
-	const others = (await gateways.ofRouter(db, routerId)).filter((one) => one.id !== id && responds(one));
-	const isSilent = !responds(gateway);
-	const devices = async () =>
-		(await gatewayStore.openIdsAt(db, id)).length +
-		(await gatewayStore.countConnectedAt(db, id, reportsAt(now)));
-	const passes = async () => (await openPassesAt(db, { routerId, afterId: 0 }, now, 1)).length;
-	const isNeeded = others.length > 0 ? !isSilent && (await devices()) > 0 : (await passes()) > 0;
-	if (isNeeded) throw new InputError([{ field: 'in_use', reason: 'buyers have access there' }]);
-	await removeGateway(context, gateway, { isForced: unresponsiveSince !== null, apply });
+	const others = (await gateways.ofRouter(queries, routerId)).filter((one) => one.id !== id && responds(one));
+	if (others.length > 0 && !responds(gateway)) return false;
+	if (await sessions.isPaying(queries, routerId)) return true;
+	if (others.length === 0) return (await openPassesAt(queries, { routerId, afterId: 0 }, now, 1)).length > 0;
+	const open = await gatewayStore.openIdsAt(queries, id);
+	return open.length > 0 || (await gatewayStore.countConnectedAt(queries, id, reportsAt(now))) > 0;
 }
 
 const reportsAt = (now: number) => ({ now, since: now - REPORT_LIFETIME_MS });
