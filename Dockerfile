@@ -46,4 +46,4 @@ VOLUME /data
 USER airtill
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1))"]
-CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=30", "src/server.js"]
+CMD ["node", "--max-semi-space-size=2", "--heap-growing-percent=30", "src/server.js"]

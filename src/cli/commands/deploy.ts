@@ -61,7 +61,7 @@ After=network-online.target time-sync.target${isSqlite ? '' : ' postgresql.servi
 User=airtill
 WorkingDirectory=${folder}
 EnvironmentFile=${unitPath('airtill.env')}
-ExecStart=${quoted(process.execPath)} --max-semi-space-size=8 --heap-growing-percent=30 src/server.js
+ExecStart=${quoted(process.execPath)} --max-semi-space-size=2 --heap-growing-percent=30 src/server.js
 Restart=always
 RestartSec=2
 # More than a stop takes, also with DRAIN_SECONDS.
