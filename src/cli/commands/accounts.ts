@@ -1,6 +1,6 @@
 import { isEmail } from '#lib/domain/email.ts';
 import type { App } from '#lib/server/app.ts';
-import { PLANS, ROLES } from '#lib/server/developer/accounts/accounts.ts';
+import { PLANS, ROLES } from '#lib/server/accounts/accounts.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { UsageError, defineCommand, oneOf, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';

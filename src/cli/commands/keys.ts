@@ -1,4 +1,4 @@
-import { ROLES } from '#lib/server/developer/accounts/accounts.ts';
+import { ROLES } from '#lib/server/accounts/accounts.ts';
 import { hasRole } from '#lib/server/developer/api-keys/api-keys.ts';
 import { keyMode } from '#lib/server/developer/api-keys/key-format.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';

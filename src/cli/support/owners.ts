@@ -1,6 +1,6 @@
 import type { App } from '#lib/server/app.ts';
 import { demoAccounts } from '#lib/server/demo/accounts.ts';
-import type { Account } from '#lib/server/developer/accounts/accounts.ts';
+import type { Account } from '#lib/server/accounts/accounts.ts';
 import { hasRole } from '#lib/server/developer/api-keys/api-keys.ts';
 import { CommandError } from './errors.ts';
 import { accountOf } from './services.ts';

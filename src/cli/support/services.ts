@@ -1,6 +1,6 @@
 import { createApp, type App } from '#lib/server/app.ts';
 import type { Config } from '#lib/server/config/config.ts';
-import type { Account, Accounts } from '#lib/server/developer/accounts/accounts.ts';
+import type { Account, Accounts } from '#lib/server/accounts/accounts.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createLog } from '#lib/server/platform/log.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { Accounts } from '../developer/accounts/accounts.ts';
+import type { Accounts } from '../accounts/accounts.ts';
 import { OWN_PREFIX } from '../developer/api-keys/api-keys.ts';
 
 export const DEMO_OWNER_EMAIL = 'owner@airtill.example';

@@ -6,7 +6,7 @@ import { binder } from '#lib/server/platform/bind.ts';
 import { pollUntil } from '#lib/developer/poll-until.ts';
 import type { TestOutcome } from '#lib/checkout/test-outcomes.ts';
 import type { Role } from '#lib/server/api/contract/scopes.ts';
-import type { Account as AnyAccount } from '../accounts/accounts.ts';
+import type { Account as AnyAccount } from '../../accounts/accounts.ts';
 import type { Caller } from '../api-keys/api-keys.ts';
 import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
 import type { Payments } from '#lib/server/billing/payments/payments.ts';

@@ -1,4 +1,4 @@
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import type { Mail, Mailer } from '#lib/server/platform/mail.ts';
 import type { Notify, WebhookNotice } from './upkeep.ts';

@@ -1,6 +1,6 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { isEmail } from '#lib/domain/email.ts';
-import { AccountChangeRefused, PLANS, ROLES, type Account } from '../../developer/accounts/accounts.ts';
+import { AccountChangeRefused, PLANS, ROLES, type Account } from '../../accounts/accounts.ts';
 import { readFields, type Fields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';

@@ -1,6 +1,6 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import type { Role } from '../../api/contract/scopes.ts';
-import type { Account } from '../../developer/accounts/accounts.ts';
+import type { Account } from '../../accounts/accounts.ts';
 import { logSecurity } from '../security-log.ts';
 import { SIGN_IN_PATH, signedIn, type Visitor } from '../sign-in/sign-in.ts';
 

@@ -2,7 +2,7 @@ import { error, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { accountActor, type Author } from '../../audit/audit.ts';
-import type { Account } from '../../developer/accounts/accounts.ts';
+import type { Account } from '../../accounts/accounts.ts';
 import { AppError } from '../../platform/errors.ts';
 import type { OwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';

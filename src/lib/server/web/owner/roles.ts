@@ -1,4 +1,4 @@
-import type { StaffRole } from '../../developer/accounts/accounts.ts';
+import type { StaffRole } from '../../accounts/accounts.ts';
 
 /** An administrator who has routers acts as their owner. */
 export type OwnerRole = 'owner' | StaffRole;

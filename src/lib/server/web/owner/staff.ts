@@ -11,7 +11,7 @@ import {
 	type Account,
 	type Employer,
 	type StaffRole
-} from '../../developer/accounts/accounts.ts';
+} from '../../accounts/accounts.ts';
 import { readFields, type Fields } from '../form.ts';
 import { idOf, pageLinks } from '../page-links.ts';
 import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';

@@ -1,6 +1,6 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
 import type { Author } from '../../audit/audit.ts';
-import type { Account } from '../../developer/accounts/accounts.ts';
+import type { Account } from '../../accounts/accounts.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readFields } from '../form.ts';

@@ -18,7 +18,7 @@ export { LONGEST_SESSION_MS, type Auth } from './auth.ts';
 export { PENDING, readTypedCode } from './second-factor.ts';
 
 /**
- * Sign-in to the developer and owner areas. Sign-up, a forgotten password and an administrator's invitation all
+ * Sign-in of developers, owners, staff and administrators. Sign-up, a forgotten password and an administrator's invitation all
  * send a password link. The first password connects the user to the account of the address, or creates one.
  */
 export function createSignIn(context: SignInContext) {
