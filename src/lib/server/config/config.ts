@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { durationSeconds, MAX_DURATION } from '#lib/domain/duration.ts';
 import { MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
-import type { IsListed } from '../billing/operators/addresses.ts';
+import type { IsListed } from '../billing/operators/callback-addresses.ts';
 import { configureOperators, operatorTables } from '../billing/operators/configure.ts';
 import { sandboxSecret } from '../platform/sandbox-secret.ts';
 import { readSetting, settingsTable, type Setting } from './setting.ts';

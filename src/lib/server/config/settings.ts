@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isContact } from '#lib/domain/contact.ts';
 import { CURRENCIES } from '#lib/domain/money.ts';
 import { readBasemap } from '../map/basemap-source.ts';
-import { readAddressLists } from '../billing/operators/addresses.ts';
+import { readAddressLists } from '../billing/operators/callback-addresses.ts';
 import { NAMED_METHODS } from '../billing/operators/registry.ts';
 import { flag, httpUrl, integer, position, secret, timeZone } from './fields.ts';
 import { LIMITS } from './limits.ts';

@@ -2,10 +2,8 @@ import { getCountryCallingCode, type CountryCode } from 'libphonenumber-js/mobil
 import { ANY_AMOUNT, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { currencyExponent, toMajor } from '#lib/domain/money.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
-import { jsonObject, member, textMember } from '../response.ts';
 import type {
 	AttemptReference,
-	CallbackHint,
 	OperatorAdapter,
 	PaymentRequest,
 	RefundReference,
@@ -13,12 +11,12 @@ import type {
 	StatusOutcome,
 	SubmitOutcome
 } from '../operator.ts';
-import { busy, NO_HINT, refused } from '../outcomes.ts';
+import { busy, refused } from '../outcomes.ts';
 import { plainText } from '../plain-text.ts';
-import { paymentOutcome, refundOutcome, statusOutcome } from './answers.ts';
-import { isAuthentic } from './callback-hash.ts';
-import { createConnection, type Connection } from './connection.ts';
-import { idOf, referenceOf } from './ids.ts';
+import { paymentOutcome, refundOutcome, statusOutcome } from './outcomes.ts';
+import { parseCallback } from './callback.ts';
+import { createAirtelClient, type AirtelClient } from './client.ts';
+import { idOf } from './ids.ts';
 import { checkSettings, SETTINGS, type AirtelValues } from './settings.ts';
 
 /** Airtel Money, Collection API ("USSD Push"). The portal holds one callback address for all payments. */
@@ -45,7 +43,7 @@ const MAX_REFERENCE_LENGTH = 25;
 
 interface AirtelContext {
 	values: AirtelValues;
-	connection: Connection;
+	client: AirtelClient;
 	/** Digits, without `+`. */
 	callingCode: string;
 }
@@ -55,9 +53,9 @@ interface AirtelContext {
  * payer was prompted. The status read names no amount. A refund has neither our reference nor a readable state.
  */
 function createAirtel(values: AirtelValues, dependencies: OperatorDependencies): OperatorAdapter {
-	const connection = createConnection(values, dependencies);
+	const client = createAirtelClient(values, dependencies);
 	const callingCode = getCountryCallingCode(values.AIRTEL_COUNTRY as CountryCode);
-	const context: AirtelContext = { values, connection, callingCode };
+	const context: AirtelContext = { values, client, callingCode };
 	return {
 		id: 'airtel',
 		currency: values.AIRTEL_CURRENCY,
@@ -75,10 +73,10 @@ function createAirtel(values: AirtelValues, dependencies: OperatorDependencies):
 		amounts: () => amounts(values),
 		submit: (request) => submit(context, request),
 		readStatus: (attempt) => readStatus(context, attempt),
-		parseCallback: async ({ body }) => parseCallback(context, body),
+		parseCallback: async ({ body }) => parseCallback(body, values.AIRTEL_CALLBACK_KEY),
 		refund: (request) => refund(context, request),
 		readRefund: (reference) => readRefund(context, reference),
-		health: connection.check
+		health: client.check
 	};
 }
 
@@ -95,12 +93,12 @@ function amounts(values: AirtelValues): AmountRule {
 }
 
 async function submit(context: AirtelContext, request: PaymentRequest): Promise<SubmitOutcome> {
-	const { values, connection, callingCode } = context;
+	const { values, client, callingCode } = context;
 	const id = idOf(request.reference, values.AIRTEL_ID_FORMAT);
 	const number = request.payerPhone.slice(1 + callingCode.length);
 	const msisdn = values.AIRTEL_LEADING_ZERO === 'on' && !number.startsWith('0') ? `0${number}` : number;
 	const market = { country: values.AIRTEL_COUNTRY, currency: values.AIRTEL_CURRENCY };
-	const sent = await connection.post(`/merchant/${values.AIRTEL_API_VERSION}/payments/`, {
+	const sent = await client.post(`/merchant/${values.AIRTEL_API_VERSION}/payments/`, {
 		reference: textFor(request),
 		subscriber: { ...market, msisdn },
 		transaction: { amount: toMajor(request.amountMinor, request.currency), ...market, id }
@@ -109,11 +107,11 @@ async function submit(context: AirtelContext, request: PaymentRequest): Promise<
 }
 
 async function readStatus(
-	{ values, connection }: AirtelContext,
+	{ values, client }: AirtelContext,
 	{ reference, operatorReference }: Pick<AttemptReference, 'reference' | 'operatorReference'>
 ): Promise<StatusOutcome> {
 	const id = operatorReference ?? idOf(reference, values.AIRTEL_ID_FORMAT);
-	return statusOutcome(await connection.get(`/standard/v1/payments/${encodeURIComponent(id)}`), id);
+	return statusOutcome(await client.get(`/standard/v1/payments/${encodeURIComponent(id)}`), id);
 }
 
 /**
@@ -138,7 +136,7 @@ async function refund(context: AirtelContext, { payment }: RefundRequest): Promi
 	const airtelMoneyId = stored ?? named;
 	if (airtelMoneyId === null) return refuse('The payment has no airtel_money_id.');
 	const path = `/standard/${context.values.AIRTEL_REFUND_VERSION}/payments/refund`;
-	const sent = await context.connection.post(path, { transaction: { airtel_money_id: airtelMoneyId } });
+	const sent = await context.client.post(path, { transaction: { airtel_money_id: airtelMoneyId } });
 	return refundOutcome(sent, airtelMoneyId);
 }
 
@@ -163,31 +161,6 @@ async function readRefund(
 		cause: `The answer to the refund was lost, and Airtel has no state of refunds; the payment reads: ${state}`
 	};
 }
-
-function parseCallback({ values }: AirtelContext, body: string): CallbackHint {
-	const { AIRTEL_CALLBACK_KEY: key } = values;
-	const transaction = member(jsonObject(body), 'transaction');
-	const id = textMember(transaction, 'id');
-	const reference = id === null ? null : referenceOf(id);
-	const state = textMember(transaction, 'status_code') ?? textMember(transaction, 'status') ?? '';
-	const hint: CallbackHint = {
-		...NO_HINT,
-		claimed: CLAIMS[state.trim().toUpperCase()] ?? 'unknown',
-		reference,
-		operatorReference: reference === null || id === null ? null : id.trim().toLowerCase(),
-		providerReference: textMember(transaction, 'airtel_money_id')
-	};
-	if (key === undefined) return hint;
-	return { ...hint, authentic: isAuthentic(body, key) ? 'verified' : 'invalid' };
-}
-
-const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
-	TS: 'succeeded',
-	TF: 'failed',
-	TE: 'failed',
-	TIP: 'pending',
-	TA: 'pending'
-};
 
 /**
  * The payer's text: the description and the start of our reference. It differs per payment, because Airtel

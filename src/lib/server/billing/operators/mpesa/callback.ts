@@ -2,15 +2,15 @@ import { toMinor } from '#lib/domain/money.ts';
 import { jsonObject, member, textMember } from '../response.ts';
 import type { CallbackHint, RawCallback } from '../operator.ts';
 import { NO_HINT } from '../outcomes.ts';
-import { isBeingProcessed } from './results.ts';
+import { isBeingProcessed } from './outcomes.ts';
 import { MPESA_CURRENCY } from './settings.ts';
-import { STATUS_MARK, TIMEOUT_MARK } from './wire.ts';
+import { STATUS_MARK, TIMEOUT_MARK } from './requests.ts';
 
 /**
  * Parses Daraja's callbacks: `Body.stkCallback` for a push, `Result` for a reversal or a query about one
  * (marked in the address). Only the address authenticates the sender.
  */
-export function readCallback(raw: RawCallback): CallbackHint {
+export function parseCallback(raw: RawCallback): CallbackHint {
 	const body = jsonObject(raw.body);
 	const push = member(member(body, 'Body'), 'stkCallback');
 	if (Object.keys(push).length > 0) return pushResult(push);

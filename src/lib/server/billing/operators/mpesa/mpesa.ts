@@ -1,4 +1,4 @@
-import { createClient, type Client } from '../client.ts';
+import type { Client } from '../client.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import { jsonObject, retryAfterSeconds, textMember } from '../response.ts';
 import type {
@@ -10,9 +10,10 @@ import type {
 	SubmitOutcome
 } from '../operator.ts';
 import { busy, causeOf, unavailable } from '../outcomes.ts';
-import { readCallback } from './callback.ts';
+import { parseCallback } from './callback.ts';
+import { createMpesaClient } from './client.ts';
 import { findTransaction } from './pull.ts';
-import { credentialsRefusal, isBeingProcessed, isTokenRefusal, reasonOf, submitOutcome } from './results.ts';
+import { credentialsRefusal, isBeingProcessed, reasonOf, submitOutcome } from './outcomes.ts';
 import { checkSettings, MPESA_CURRENCY, SETTINGS, type MpesaValues } from './settings.ts';
 import {
 	initiator,
@@ -23,7 +24,7 @@ import {
 	statusBody,
 	WHOLE_SHILLINGS,
 	type Initiator
-} from './wire.ts';
+} from './requests.ts';
 
 /**
  * Safaricom Daraja, M-Pesa Express (page of that name on developer.safaricom.co.ke). The id is not `mpesa`:
@@ -52,31 +53,14 @@ interface MpesaContext {
 	daraja: Client;
 }
 
-/** Default if the response names none (Daraja's page). */
-const USUAL_TOKEN_SECONDS = 3_599;
-
 /**
  * M-Pesa Express (STK push). Daraja takes no reference of ours: the CheckoutRequestID of the response or
  * callback identifies a push. The status read has neither amount nor receipt; the callback has both. Only the
  * read decides whether the money moved.
  */
-function createMpesa(values: MpesaValues, { http, clock }: OperatorDependencies): OperatorAdapter {
-	const { MPESA_BASE_URL: baseUrl, MPESA_CONSUMER_KEY: key, MPESA_CONSUMER_SECRET: secret } = values;
-	const basic = Buffer.from(`${key}:${secret}`).toString('base64');
-	const accept = 'application/json';
-	const daraja = createClient({
-		http,
-		clock,
-		baseUrl,
-		headers: { accept },
-		tokenRequest: {
-			method: 'GET',
-			url: `${baseUrl}/oauth/v1/generate?grant_type=client_credentials`,
-			headers: { accept, authorization: `Basic ${basic}` }
-		},
-		usualTokenSeconds: USUAL_TOKEN_SECONDS,
-		isTokenRefusal
-	});
+function createMpesa(values: MpesaValues, dependencies: OperatorDependencies): OperatorAdapter {
+	const daraja = createMpesaClient(values, dependencies);
+	const { clock } = dependencies;
 	const context: MpesaContext = { values, clock, daraja };
 	const by = initiator(values);
 	return {
@@ -96,7 +80,7 @@ function createMpesa(values: MpesaValues, { http, clock }: OperatorDependencies)
 			return submitOutcome(await daraja.post('/mpesa/stkpush/v1/processrequest', body), 'CheckoutRequestID');
 		},
 		readStatus: (attempt) => readStatus(context, attempt),
-		parseCallback: async (raw) => readCallback(raw),
+		parseCallback: async (raw) => parseCallback(raw),
 		...(by && {
 			refund: (request) => refund(context, by, request),
 			readRefund: (reference) => readRefund(context, by, reference)

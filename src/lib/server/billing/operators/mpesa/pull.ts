@@ -2,7 +2,7 @@ import { toMinor } from '#lib/domain/money.ts';
 import type { Client } from '../client.ts';
 import { jsonObject, textMember } from '../response.ts';
 import { MPESA_CURRENCY, type MpesaValues } from './settings.ts';
-import { accountReference, pullBody } from './wire.ts';
+import { accountReference, pullBody } from './requests.ts';
 
 /** Daraja keeps its list of settled payments for 48 hours. */
 const KEPT_MS = 48 * 60 * 60 * 1000;

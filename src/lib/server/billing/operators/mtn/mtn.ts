@@ -7,9 +7,10 @@ import type { OperatorResponse, Client } from '../client.ts';
 import type { OperatorAdapter, PaymentRequest, RefundRequest, SubmitOutcome } from '../operator.ts';
 import { causeOf, refused } from '../outcomes.ts';
 import { plainText } from '../plain-text.ts';
-import { callbackHint, statusOutcome, submitOutcome, type ReadMoney } from './outcomes.ts';
-import { createProducts } from './product.ts';
-import { checkSettings, payersCountry, SANDBOX, SETTINGS, wireCurrency, type Values } from './settings.ts';
+import { parseCallback } from './callback.ts';
+import { statusOutcome, submitOutcome, type ReadMoney } from './outcomes.ts';
+import { createMtnClients } from './client.ts';
+import { checkSettings, payersCountry, SANDBOX, SETTINGS, wireCurrency, type MtnValues } from './settings.ts';
 
 /** MTN MoMo: Collections (request to pay) for payments, Disbursements for refunds (momodeveloper.mtn.com). */
 export const mtn = defineOperator({
@@ -18,7 +19,7 @@ export const mtn = defineOperator({
 	settings: SETTINGS,
 	methods: () => ['mtn_momo'],
 	check: checkSettings,
-	create: createAdapter,
+	create: createMtn,
 	statement: {
 		reference: ['External id', 'External Transaction Id'],
 		providerReference: ['Id', 'Transaction ID', 'Financial Transaction Id'],
@@ -34,7 +35,7 @@ const FIRST_READ_SECONDS = 3;
 const TEST_NUMBER = /^\+467331234\d\d$/;
 
 interface MtnContext {
-	values: Values;
+	values: MtnValues;
 	currency: string;
 	/** MTN's currency code; EUR in the sandbox. */
 	wire: string;
@@ -44,7 +45,7 @@ interface MtnContext {
 	disbursement: Client | null;
 }
 
-function createAdapter(values: Values, dependencies: OperatorDependencies): OperatorAdapter {
+function createMtn(values: MtnValues, dependencies: OperatorDependencies): OperatorAdapter {
 	const { currency } = dependencies;
 	const country = payersCountry(values);
 	const context: MtnContext = {
@@ -52,7 +53,7 @@ function createAdapter(values: Values, dependencies: OperatorDependencies): Oper
 		currency,
 		wire: wireCurrency(values, currency),
 		prefix: country === null ? '+' : `+${getCountryCallingCode(country as CountryCode)}`,
-		...createProducts(values, dependencies)
+		...createMtnClients(values, dependencies)
 	};
 	const { collection, disbursement } = context;
 	const readMoney: ReadMoney = (body) => moneyOf(context, body);
@@ -69,7 +70,7 @@ function createAdapter(values: Values, dependencies: OperatorDependencies): Oper
 		submit: (request) => submit(context, request),
 		readStatus: async ({ reference }) =>
 			statusOutcome(await collection.get(`/v1_0/requesttopay/${reference}`), readMoney),
-		parseCallback: async ({ body }) => callbackHint(body, readMoney),
+		parseCallback: async ({ body }) => parseCallback(body, readMoney),
 		...(disbursement && {
 			refund: (request) => refund(context, disbursement, request),
 			readRefund: async ({ reference }) =>

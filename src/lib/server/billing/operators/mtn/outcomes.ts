@@ -1,7 +1,7 @@
 import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import type { OperatorResponse, AuthorisedOutcome } from '../client.ts';
-import { busy, causeOf, NO_HINT, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
+import { busy, causeOf, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
 
 /** Parses MTN's responses (momodeveloper.mtn.com, common errors). Payments and refunds share states and reasons. */
 
@@ -113,20 +113,7 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 	}
 }
 
-/** A callback has the body of a status read but no X-Reference-Id; externalId holds our reference. */
-export function callbackHint(text: string, readMoney: ReadMoney): CallbackHint {
-	const body = jsonObject(text);
-	if (body === null) return NO_HINT;
-	return {
-		...NO_HINT,
-		claimed: stateOf(body),
-		reference: textMember(body, 'externalId'),
-		providerReference: textMember(body, 'financialTransactionId'),
-		...readMoney(body)
-	};
-}
-
-function stateOf(body: Record<string, unknown>): CallbackHint['claimed'] {
+export function stateOf(body: Record<string, unknown>): CallbackHint['claimed'] {
 	switch (textMember(body, 'status')?.toUpperCase()) {
 		case 'SUCCESSFUL':
 			return 'succeeded';

@@ -58,7 +58,7 @@ export const SETTINGS = {
 	}
 } as const satisfies Record<string, Setting>;
 
-export type Values = ValuesOf<typeof SETTINGS>;
+export type MtnValues = ValuesOf<typeof SETTINGS>;
 
 export const SANDBOX = 'sandbox';
 
@@ -82,17 +82,17 @@ const MARKETS: Readonly<Record<string, { country: string; currency: string | nul
 };
 
 /** Currency code that MTN expects; amounts stay in the installation's currency. */
-export const wireCurrency = (values: Values, currency: string): string =>
+export const wireCurrency = (values: MtnValues, currency: string): string =>
 	values.MTN_CURRENCY ?? (values.MTN_TARGET_ENVIRONMENT === SANDBOX ? 'EUR' : currency);
 
 /** ISO 3166; null if payers may be from any country. */
-export const payersCountry = (values: Values): string | null =>
+export const payersCountry = (values: MtnValues): string | null =>
 	values.MTN_COUNTRY ?? MARKETS[values.MTN_TARGET_ENVIRONMENT]?.country ?? null;
 
 /** MTN's hosts that move real money. */
 const REAL = /(^|\.)momoapi\.mtn\.[a-z.]+$/i;
 
-export function checkSettings(values: Values, { mode, currency, callbackUrl }: Installation): string[] {
+export function checkSettings(values: MtnValues, { mode, currency, callbackUrl }: Installation): string[] {
 	const target = values.MTN_TARGET_ENVIRONMENT;
 	const wire = wireCurrency(values, currency);
 	const market = MARKETS[target];

@@ -1,6 +1,6 @@
 import type { HttpOutcome } from '#lib/server/platform/http/http-client.ts';
 import type { Installation } from '../definition.ts';
-import { describe } from './answers.ts';
+import { describe } from './outcomes.ts';
 import { readConfiguration, type ProviderRules } from './configuration.ts';
 import type { PawapayValues } from './settings.ts';
 

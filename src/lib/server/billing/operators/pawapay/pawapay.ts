@@ -3,26 +3,19 @@ import { loosest, strictest, type AmountRule } from '#lib/domain/payment-methods
 import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../response.ts';
-import type {
-	CallbackHint,
-	OperatorAdapter,
-	PaymentRequest,
-	RawCallback,
-	RefundRequest,
-	SubmitOutcome
-} from '../operator.ts';
-import { NO_HINT, refused } from '../outcomes.ts';
+import type { OperatorAdapter, PaymentRequest, RefundRequest, SubmitOutcome } from '../operator.ts';
+import { refused } from '../outcomes.ts';
 import { plainText } from '../plain-text.ts';
 import { amountRule, usualDecimals, wireAmount } from './amounts.ts';
-import { paidOf, statusOutcome, submitOutcome } from './answers.ts';
+import { statusOutcome, submitOutcome } from './outcomes.ts';
 import { createCache, type Cache } from './cache.ts';
-import { createCalls, type Calls } from './calls.ts';
+import { parseCallback, type CallbackContext } from './callback.ts';
+import { createPawapayClient, type PawapayClient } from './client.ts';
 import { CONFIGURATION_PATH, readConfiguration, type ActiveConfiguration } from './configuration.ts';
 import { healthProblems } from './health.ts';
-import { createCallbackKeys } from './keys.ts';
+import { createCallbackKeys } from './callback-keys.ts';
 import { isInMarket, likelyProvider, type Provider } from './providers.ts';
 import { checkSettings, SETTINGS, type PawapayValues } from './settings.ts';
-import { isSigned } from './signatures.ts';
 
 /**
  * pawaPay, Merchant API version 2 (docs.pawapay.io/v2). Each payment method is a
@@ -49,26 +42,24 @@ const CONFIGURATION_TIMES = { freshMs: 10 * 60 * 1000, pauseMs: 30 * 1000 };
 /** Limit for optional requests while a buyer waits for the prompt. */
 const OPTIONAL_MS = 3_000;
 
-interface PawapayContext extends OperatorDependencies {
-	values: PawapayValues;
-	calls: Calls;
+interface PawapayContext extends OperatorDependencies, CallbackContext {
+	client: PawapayClient;
 	configuration: Cache<ActiveConfiguration>;
-	callbackKeys: ReturnType<typeof createCallbackKeys>;
 }
 
 function createPawapay(values: PawapayValues, dependencies: OperatorDependencies): OperatorAdapter {
 	const { clock } = dependencies;
-	const calls = createCalls(values, dependencies);
+	const client = createPawapayClient(values, dependencies);
 	const context: PawapayContext = {
 		...dependencies,
 		values,
-		calls,
+		client,
 		configuration: createCache(
 			clock,
-			async () => readConfiguration(await calls.get(CONFIGURATION_PATH)),
+			async () => readConfiguration(await client.get(CONFIGURATION_PATH)),
 			CONFIGURATION_TIMES
 		),
-		callbackKeys: createCallbackKeys(calls, clock)
+		callbackKeys: createCallbackKeys(client, clock)
 	};
 	return {
 		id: 'pawapay',
@@ -78,13 +69,13 @@ function createPawapay(values: PawapayValues, dependencies: OperatorDependencies
 		amounts: (method) => amounts(context, method),
 		submit: (request) => submit(context, request),
 		readStatus: async ({ reference }) =>
-			statusOutcome(await calls.get(`/v2/deposits/${reference}`), 'depositId', reference),
+			statusOutcome(await client.get(`/v2/deposits/${reference}`), 'depositId', reference),
 		parseCallback: (raw) => parseCallback(context, raw),
 		refund: (request) => refund(context, request),
 		readRefund: async ({ reference }) =>
-			statusOutcome(await calls.get(`/v2/refunds/${reference}`), 'refundId', reference),
+			statusOutcome(await client.get(`/v2/refunds/${reference}`), 'refundId', reference),
 		async health() {
-			const problems = healthProblems(await calls.get(CONFIGURATION_PATH), values, dependencies);
+			const problems = healthProblems(await client.get(CONFIGURATION_PATH), values, dependencies);
 			return problems.join('; ') || null;
 		}
 	};
@@ -103,7 +94,7 @@ function amounts({ values, currency, configuration }: PawapayContext, method: st
 }
 
 async function submit(context: PawapayContext, request: PaymentRequest): Promise<SubmitOutcome> {
-	const { calls, configuration } = context;
+	const { client, configuration } = context;
 	const { reference, currency, payerPhone } = request;
 	const [provider, known] = await Promise.all([
 		choose(context, request),
@@ -113,7 +104,7 @@ async function submit(context: PawapayContext, request: PaymentRequest): Promise
 	const decimals = known?.rulesOf(code, currency)?.decimals ?? usualDecimals(currency);
 	const amount = wireAmount(request.amountMinor, currency, decimals);
 	if (amount === null) return refused('merchant_error', `${code} takes whole amounts only.`);
-	const outcome = await calls.post(
+	const outcome = await client.post(
 		'/v2/deposits',
 		{
 			depositId: reference,
@@ -130,13 +121,13 @@ async function submit(context: PawapayContext, request: PaymentRequest): Promise
 
 /** Finds the provider: the buyer's choice, pawaPay's prediction (wrong for one number in 800), or a guess. */
 async function choose(
-	{ calls, values: { PAWAPAY_PROVIDERS: providers } }: PawapayContext,
+	{ client, values: { PAWAPAY_PROVIDERS: providers } }: PawapayContext,
 	{ paymentMethod, payerPhone }: PaymentRequest
 ): Promise<Provider | undefined> {
 	const chosen = providers.find(({ method }) => method === paymentMethod);
 	if (chosen) return chosen;
 	const outcome = await briefly(
-		calls.post('/v2/predict-provider', { phoneNumber: payerPhone.slice(1) }),
+		client.post('/v2/predict-provider', { phoneNumber: payerPhone.slice(1) }),
 		null
 	);
 	const isAnswer = outcome?.kind === 'response' && outcome.status === 200;
@@ -158,10 +149,10 @@ const PASSING_FOR_REFUNDS = [
 ];
 
 async function refund(
-	{ calls }: PawapayContext,
+	{ client }: PawapayContext,
 	{ reference, payment, amountMinor, currency }: RefundRequest
 ): Promise<SubmitOutcome> {
-	const outcome = await calls.post(
+	const outcome = await client.post(
 		'/v2/refunds',
 		{
 			refundId: reference,
@@ -173,41 +164,6 @@ async function refund(
 		true
 	);
 	return submitOutcome(outcome, 'refundId', reference, PASSING_FOR_REFUNDS);
-}
-
-const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
-	COMPLETED: 'succeeded',
-	FAILED: 'failed',
-	ACCEPTED: 'pending',
-	SUBMITTED: 'pending',
-	PROCESSING: 'pending',
-	ENQUEUED: 'pending',
-	IN_RECONCILIATION: 'pending'
-};
-
-async function parseCallback(context: PawapayContext, raw: RawCallback): Promise<CallbackHint> {
-	const body = jsonObject(raw.body);
-	const isVerified = context.values.PAWAPAY_VERIFY_CALLBACKS === 'on';
-	return {
-		...NO_HINT,
-		claimed: CLAIMS[textMember(body, 'status') ?? ''] ?? 'unknown',
-		authentic: !isVerified ? 'absent' : (await isAuthentic(context, raw)) ? 'verified' : 'invalid',
-		// A refund's callback is about the refund, even if it names the deposit.
-		reference: textMember(body, 'refundId') ?? textMember(body, 'depositId'),
-		...paidOf(body)
-	};
-}
-
-function isAuthentic(
-	{ callbackUrl, clock, callbackKeys }: PawapayContext,
-	{ method, headers, body, authority, path }: RawCallback
-): Promise<boolean> {
-	const published = new URL(callbackUrl);
-	const targets = [
-		{ authority, path },
-		{ authority: published.host, path: published.pathname.replace(/\/$/, '') + path }
-	];
-	return isSigned({ method, headers, body, targets, now: clock.now() }, callbackKeys);
 }
 
 const MESSAGE = { min: 4, max: 22 };

@@ -1,6 +1,34 @@
 import { createHmac } from 'node:crypto';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
-import { jsonObject } from '../response.ts';
+import type { CallbackHint } from '../operator.ts';
+import { NO_HINT } from '../outcomes.ts';
+import { jsonObject, member, textMember } from '../response.ts';
+import { referenceOf } from './ids.ts';
+
+const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
+	TS: 'succeeded',
+	TF: 'failed',
+	TE: 'failed',
+	TIP: 'pending',
+	TA: 'pending'
+};
+
+/** @param key of the portal, for authenticated callbacks; undefined if the portal has none */
+export function parseCallback(body: string, key: string | undefined): CallbackHint {
+	const transaction = member(jsonObject(body), 'transaction');
+	const id = textMember(transaction, 'id');
+	const reference = id === null ? null : referenceOf(id);
+	const state = textMember(transaction, 'status_code') ?? textMember(transaction, 'status') ?? '';
+	const hint: CallbackHint = {
+		...NO_HINT,
+		claimed: CLAIMS[state.trim().toUpperCase()] ?? 'unknown',
+		reference,
+		operatorReference: reference === null || id === null ? null : id.trim().toLowerCase(),
+		providerReference: textMember(transaction, 'airtel_money_id')
+	};
+	if (key === undefined) return hint;
+	return { ...hint, authentic: isAuthentic(body, key) ? 'verified' : 'invalid' };
+}
 
 /** A transaction has no nested objects; its strings may contain braces. */
 const TRANSACTION = /"transaction"\s*:\s*(\{(?:"(?:[^"\\]|\\.)*"|[^{}"])*\})/;
@@ -12,7 +40,7 @@ const HASH = /,\s*"hash"\s*:\s*"[^"]*"|"hash"\s*:\s*"[^"]*"\s*,\s*/;
  * Checks the `hash` of an authenticated callback: Base64(HMAC-SHA256(payload, private key of the portal)).
  * Published clients define the payload differently, so each definition is tried.
  */
-export function isAuthentic(body: string, key: string): boolean {
+function isAuthentic(body: string, key: string): boolean {
 	const { hash, ...others } = jsonObject(body) ?? {};
 	if (typeof hash !== 'string' || (body.match(SIGNED_MEMBERS)?.length ?? 0) > 2) return false;
 	try {

@@ -7,19 +7,19 @@ import {
 } from '../client.ts';
 import type { OperatorDependencies } from '../definition.ts';
 import { jsonObject, member, textMember } from '../response.ts';
-import { refusesSignature } from './answers.ts';
+import { refusesSignature } from './outcomes.ts';
 import type { AirtelValues } from './settings.ts';
-import { rsaKey, signatureHeaders } from './signing.ts';
+import { rsaKey, signatureHeaders } from './signatures.ts';
 
 /** Default if the response names none: documented for most markets; others live longer. */
 const USUAL_TOKEN_SECONDS = 180;
 /** The key's expiry (`valid_upto`) has no time zone, so the key is fetched again after this time. */
 const KEY_SECONDS = 600;
 
-export type Connection = ReturnType<typeof createConnection>;
+export type AirtelClient = ReturnType<typeof createAirtelClient>;
 
 /** Adds the token, the market and, if configured, a signature to requests. */
-export function createConnection(values: AirtelValues, { http, clock }: OperatorDependencies) {
+export function createAirtelClient(values: AirtelValues, { http, clock }: OperatorDependencies) {
 	const { AIRTEL_BASE_URL: baseUrl } = values;
 	const client = createClient({
 		http,

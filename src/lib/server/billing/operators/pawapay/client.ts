@@ -2,10 +2,10 @@ import type { OperatorDependencies } from '../definition.ts';
 import type { PawapayValues } from './settings.ts';
 import { signedHeaders } from './signatures.ts';
 
-export type Calls = ReturnType<typeof createCalls>;
+export type PawapayClient = ReturnType<typeof createPawapayClient>;
 
 /** The API token does not expire (docs.pawapay.io/v2/docs). */
-export function createCalls(values: PawapayValues, { http, clock }: OperatorDependencies) {
+export function createPawapayClient(values: PawapayValues, { http, clock }: OperatorDependencies) {
 	const { PAWAPAY_BASE_URL: baseUrl, PAWAPAY_SIGNING_KEY: key, PAWAPAY_SIGNING_KEY_ID: id } = values;
 	const common = { accept: 'application/json', authorization: `Bearer ${values.PAWAPAY_API_TOKEN}` };
 

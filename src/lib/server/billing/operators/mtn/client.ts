@@ -1,13 +1,13 @@
 import type { OperatorDependencies } from '../definition.ts';
 import { createClient } from '../client.ts';
-import type { Values } from './settings.ts';
+import type { MtnValues } from './settings.ts';
 
 /** Used if MTN names no lifetime. */
 const USUAL_TOKEN_SECONDS = 3_600;
 
 /** Creates the client of each product, with its own subscription key, user and token (reference 1.3, 1.4). */
-export function createProducts(values: Values, { http, clock }: OperatorDependencies) {
-	function product(name: 'collection' | 'disbursement', key: string, user: string, userKey: string) {
+export function createMtnClients(values: MtnValues, { http, clock }: OperatorDependencies) {
+	function clientOf(name: 'collection' | 'disbursement', key: string, user: string, userKey: string) {
 		const baseUrl = `${values.MTN_BASE_URL}/${name}`;
 		const subscription = { 'Ocp-Apim-Subscription-Key': key };
 		const basic = Buffer.from(`${user}:${userKey}`).toString('base64');
@@ -29,8 +29,8 @@ export function createProducts(values: Values, { http, clock }: OperatorDependen
 	const { MTN_DISBURSEMENT_API_USER: refundUser = user, MTN_DISBURSEMENT_API_KEY: refundUserKey = userKey } =
 		values;
 	return {
-		collection: product('collection', values.MTN_SUBSCRIPTION_KEY, user, userKey),
+		collection: clientOf('collection', values.MTN_SUBSCRIPTION_KEY, user, userKey),
 		disbursement:
-			refundKey === undefined ? null : product('disbursement', refundKey, refundUser, refundUserKey)
+			refundKey === undefined ? null : clientOf('disbursement', refundKey, refundUser, refundUserKey)
 	};
 }
