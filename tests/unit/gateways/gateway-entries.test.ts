@@ -5,7 +5,7 @@ import {
 	EntryRefused,
 	type Entry,
 	type EntryRequest,
-	type Gateway,
+	type GatewayAdapter,
 	type GatewayFacts
 } from '../../../src/lib/server/gateways/gateway.ts';
 import { signsInBrowser } from '../../../src/lib/server/gateways/gateway-record.ts';
@@ -31,9 +31,9 @@ const post = (fields: Record<string, string>): EntryRequest => ({
 	fields: new URLSearchParams(fields)
 });
 
-function refusal(gateway: Gateway, request: EntryRequest, facts: GatewayFacts): string {
+function refusal(adapter: GatewayAdapter, request: EntryRequest, facts: GatewayFacts): string {
 	try {
-		gateway.parseEntry(request, facts);
+		adapter.parseEntry(request, facts);
 	} catch (error) {
 		if (error instanceof EntryRefused) return error.reason;
 		throw error;
@@ -42,8 +42,8 @@ function refusal(gateway: Gateway, request: EntryRequest, facts: GatewayFacts): 
 }
 
 /** The address to which the browser is redirected. */
-function finished(gateway: Gateway, entry: Entry, facts: GatewayFacts): URL {
-	return new URL(gateway.signInUrl?.(entry, ACCESS, facts) ?? '');
+function finished(adapter: GatewayAdapter, entry: Entry, facts: GatewayFacts): URL {
+	return new URL(adapter.signInUrl?.(entry, ACCESS, facts) ?? '');
 }
 
 describe('openNDS', () => {

@@ -219,7 +219,7 @@ export interface ConfigPart {
 	text: string;
 }
 
-export interface Gateway {
+export interface GatewayAdapter {
 	title: string;
 	/** The vendor's name for `secret`; null if there is none. */
 	secretName: string | null;

@@ -1,4 +1,5 @@
-import type { ControlMode, GatewayKind, GatewaySettings, Speed } from './gateway.ts';
+import type { RegisteredGateway } from './gateway-record.ts';
+import type { Speed } from './gateway.ts';
 
 /** The limits of an offer that a gateway holds. */
 interface HeldLimits {
@@ -16,19 +17,15 @@ const MAX_KBPS = 4_294_967;
 /** The integration API takes 2 to this many kbit/s. */
 const UNIFI_MOST_KBPS = 100_000;
 
-interface Gateway {
-	kind: GatewayKind;
-	mode: ControlMode;
-	settings: GatewaySettings;
-}
+type Limiting = Pick<RegisteredGateway, 'kind' | 'mode' | 'settings'>;
 
 /** Returns what a gateway holds. Each adapter that sends limits is listed here; see src/docs/routers-and-gateways.md. */
-export const heldLimits = (gateway: Gateway): HeldLimits => ({
+export const heldLimits = (gateway: Limiting): HeldLimits => ({
 	maxSpeedKbps: maxSpeedOf(gateway),
 	data: dataOf(gateway)
 });
 
-function dataOf({ kind, mode, settings }: Gateway): HeldLimits['data'] {
+function dataOf({ kind, mode, settings }: Limiting): HeldLimits['data'] {
 	switch (mode) {
 		case 'radius':
 			// Only a Disconnect-Request ends all devices of a pass.
@@ -44,7 +41,7 @@ function dataOf({ kind, mode, settings }: Gateway): HeldLimits['data'] {
 	}
 }
 
-function maxSpeedOf({ kind, mode, settings }: Gateway): number {
+function maxSpeedOf({ kind, mode, settings }: Limiting): number {
 	if (kind === 'hostapd' || mode === 'external') return 0;
 	if (mode === 'browser' && !settings.binauthLimits) return 0;
 	return kind === 'unifi' ? UNIFI_MOST_KBPS : MAX_KBPS;

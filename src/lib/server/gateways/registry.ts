@@ -1,14 +1,14 @@
 import { coova } from './coova/adapter.ts';
-import type { Gateway, GatewayKind } from './gateway.ts';
+import type { GatewayAdapter, GatewayKind } from './gateway.ts';
 import type { RegisteredGateway } from './gateway-record.ts';
 import { hostapd } from './hostapd/adapter.ts';
 import { mikrotik } from './mikrotik/adapter.ts';
 import { opennds } from './opennds/adapter.ts';
 import { unifi } from './unifi/adapter.ts';
 
-const ADAPTERS: Readonly<Record<GatewayKind, Gateway>> = { opennds, mikrotik, coova, unifi, hostapd };
+const ADAPTERS: Readonly<Record<GatewayKind, GatewayAdapter>> = { opennds, mikrotik, coova, unifi, hostapd };
 
-export const adapterOf = (kind: GatewayKind): Gateway => ADAPTERS[kind];
+export const adapterOf = (kind: GatewayKind): GatewayAdapter => ADAPTERS[kind];
 
 /** Returns a URL that makes a gateway redirect to its portal page once more, or null. */
 export function startAddress({ kind, loginHosts: [host] }: RegisteredGateway): string | null {

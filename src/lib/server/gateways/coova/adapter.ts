@@ -9,7 +9,7 @@ import {
 	problemOf,
 	webAddressOf
 } from '../captive-sessions/fields.ts';
-import { EntryRefused, type EntryRequest, type EntryState, type Gateway } from '../gateway.ts';
+import { EntryRefused, type EntryRequest, type EntryState, type GatewayAdapter } from '../gateway.ts';
 import { registeredHost } from '../captive-sessions/login-hosts.ts';
 
 /**
@@ -49,7 +49,7 @@ const STATES: Readonly<Record<string, EntryState>> = {
 	timeout: 'new'
 };
 
-export const coova: Gateway = {
+export const coova: GatewayAdapter = {
 	title: 'CoovaChilli',
 	secretName: 'uamsecret',
 	defaultPort: DEFAULT_PORT,

@@ -8,7 +8,7 @@ import {
 	problemOf,
 	webAddressOf
 } from '../captive-sessions/fields.ts';
-import { EntryRefused, type EntryRequest, type Gateway, type GatewayFacts } from '../gateway.ts';
+import { EntryRefused, type EntryRequest, type GatewayAdapter, type GatewayFacts } from '../gateway.ts';
 import { registeredHost } from '../captive-sessions/login-hosts.ts';
 import { mikrotikConfig } from './config.ts';
 import { mikrotikController } from './client.ts';
@@ -74,7 +74,7 @@ function chapOf(request: EntryRequest): Record<string, string> {
 	return { chapId: id.toString('hex'), challenge: challenge.toString('hex') };
 }
 
-export const mikrotik: Gateway = {
+export const mikrotik: GatewayAdapter = {
 	title: 'MikroTik hotspot',
 	secretName: null,
 	defaultPort: DEFAULT_PORT,

@@ -7,7 +7,7 @@ import {
 	field,
 	webAddressOf
 } from '../captive-sessions/fields.ts';
-import { EntryRefused, type Entry, type Gateway } from '../gateway.ts';
+import { EntryRefused, type Entry, type GatewayAdapter } from '../gateway.ts';
 import { registeredHost } from '../captive-sessions/login-hosts.ts';
 import { openndsConfig } from './config.ts';
 import { ndsctlController } from './client.ts';
@@ -46,7 +46,7 @@ function parse(items: ReadonlyMap<string, string>): Pick<Entry, 'clientMac' | 'c
 	};
 }
 
-export const opennds: Gateway = {
+export const opennds: GatewayAdapter = {
 	title: 'openNDS',
 	secretName: 'faskey',
 	defaultPort: DEFAULT_PORT,

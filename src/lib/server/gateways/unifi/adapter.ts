@@ -1,6 +1,6 @@
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { checkSize, clientMacOf, field, webAddressOf } from '../captive-sessions/fields.ts';
-import { EntryRefused, type Gateway } from '../gateway.ts';
+import { EntryRefused, type GatewayAdapter } from '../gateway.ts';
 import { unifiConfig } from './config.ts';
 import { unifiController } from './client.ts';
 
@@ -10,7 +10,7 @@ import { unifiController } from './client.ts';
  * The console accepts a portal host but no path, so site and access point identify the gateway, not its key.
  * The browser does not sign in: we authorize the client at the console.
  */
-export const unifi: Gateway = {
+export const unifi: GatewayAdapter = {
 	title: 'UniFi',
 	secretName: null,
 	defaultPort: null,
