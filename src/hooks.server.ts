@@ -7,17 +7,14 @@ import { answerAuthmon, isAuthmon } from '#lib/server/web/device-endpoints/authm
 import { fillRules } from '#lib/server/web/brand.ts';
 import { createApi, type Api } from '#lib/server/api/api.ts';
 import { readProxySettings } from '#lib/server/api/http/client-address.ts';
-import { createProxyWarning } from '#lib/server/web/proxy-warning.ts';
+import { createProxyWarning } from '#lib/server/web/security/proxy-warning.ts';
 import { createAlertWriter } from '#lib/server/web/owner/alerts/alert-texts.ts';
 import { compressPage } from '#lib/server/web/compress.ts';
-import {
-	isApiPath,
-	isForeignForm,
-	isGatewayEntry,
-	limitForm,
-	publicOrigin,
-	setCommonHeaders
-} from '#lib/server/web/security-headers.ts';
+import { isForeignForm } from '#lib/server/web/security/csrf.ts';
+import { limitForm } from '#lib/server/web/security/form-size.ts';
+import { isApiPath, isGatewayEntry } from '#lib/server/web/security/machine-paths.ts';
+import { publicOrigin } from '#lib/server/web/security/origin.ts';
+import { setCommonHeaders } from '#lib/server/web/security/security-headers.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { observeRequest } from '#lib/server/api/http/observe-request.ts';
 import { paraglideMiddleware } from '#lib/i18n/generated/server.js';

@@ -4,7 +4,7 @@ import type { App } from '#lib/server/app.ts';
 import { hasRole, type Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
-import { securityHeaders } from '#lib/server/web/security-headers.ts';
+import { securityHeaders } from '#lib/server/web/security/security-headers.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
 import type { ProxySettings } from '../http/client-address.ts';
 import { observeRequest } from '../http/observe-request.ts';

@@ -8,7 +8,7 @@ import type { Account } from '../../accounts/accounts.ts';
 import { guessProblem } from '../../sign-in/guessable.ts';
 import { LONGEST_SESSION_MS, type Auth } from '../../sign-in/sign-in.ts';
 import { readFields } from '../form.ts';
-import { logSecurity } from '../security-log.ts';
+import { logSecurity } from '../security/security-log.ts';
 import { attemptSucceeded, takeAttemptBack, tooOften, tooSoon } from './sign-in-limits.ts';
 
 export interface Visitor {

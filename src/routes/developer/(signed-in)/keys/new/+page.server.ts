@@ -3,7 +3,7 @@ import { DAY_MS } from '#lib/format/time.ts';
 import { SCOPE_TEXTS } from '#lib/server/api/contract/scopes.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { logSecurity } from '#lib/server/web/security-log.ts';
+import { logSecurity } from '#lib/server/web/security/security-log.ts';
 import { requireVisitor, type Developer } from '#lib/server/web/developer/visitor.ts';
 import type { Actions, PageServerLoad } from './$types';
 

@@ -1,5 +1,5 @@
-import type { ProxySettings } from '../api/http/client-address.ts';
-import type { App } from '../app.ts';
+import type { ProxySettings } from '../../api/http/client-address.ts';
+import type { App } from '../../app.ts';
 
 const FORWARDED = ['x-forwarded-for', 'forwarded'];
 

@@ -1,0 +1,27 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { MAX_BODY_BYTES, readBody } from '../../api/http/read-body.ts';
+import { AppError } from '../../platform/errors.ts';
+
+export const FORM_TYPES = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\s*(;|$)/i;
+
+/** Forms with a file. Their actions read the body after they know who sends it. */
+const isFileForm = (path: string) =>
+	/^(\/[a-z]{2})?\/owner\/(routers\/\d+\/)?brand$/.test(path) || path === '/admin/routers/import';
+
+/**
+ * Reads a posted form of at most 16 KiB, because parsing a large one stalls the process. Forms with
+ * a file may be larger. Returns false if the form is too large.
+ */
+export async function limitForm(event: RequestEvent): Promise<boolean> {
+	const { request, url } = event;
+	if (request.method !== 'POST' || isFileForm(url.pathname)) return true;
+	if (!FORM_TYPES.test(request.headers.get('content-type') ?? '')) return true;
+	try {
+		event.request = new Request(request, { body: Buffer.from(await readBody(request, MAX_BODY_BYTES)) });
+		return true;
+	} catch (error) {
+		if (error instanceof AppError && error.code === 'body_too_large') return false;
+		// The page reports an incomplete form.
+		return true;
+	}
+}
