@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownPurchase } from '../../../src/routes/(portal)/splash/own-purchase.ts';
+import { ownPurchase } from '../../../src/lib/server/web/portal/splash/own-purchase.ts';
 import { normaliseLoginHost } from '../../../src/lib/server/gateways/captive-sessions/login-hosts.ts';
 import { checkGateway } from '../../../src/lib/server/gateways/settings/gateway-input.ts';
 import { NO_SETTINGS, type GatewayInput } from '../../../src/lib/server/gateways/settings/input.ts';

@@ -127,7 +127,7 @@ describe('rule 2: routes and hooks', () => {
 });
 
 describe('rule 3: buyer pages reach the service through the API client', () => {
-	const portal = files.filter((file) => /^routes\/\(portal\)\/.*\.ts$/.test(file));
+	const portal = files.filter((file) => /^(routes\/\(portal\)|lib\/server\/web\/portal)\/.*\.ts$/.test(file));
 	const ALLOWED = [
 		'purchases',
 		'mapRouters',
@@ -157,10 +157,10 @@ describe('rule 3: buyer pages reach the service through the API client', () => {
 		}
 	});
 
-	it('and so do portal/ and map/', () => {
+	it('and so do portal/, web/portal/ and map/', () => {
 		expect(
 			found(
-				/^lib\/server\/(portal|map)\//,
+				/^lib\/server\/(portal|map|web\/portal)\//,
 				/^lib\/server\/(billing|access|accounts|routers|developer|gateways|sign-in)\//
 			)
 		).toEqual([]);

@@ -4,8 +4,8 @@ import * as m from '#lib/i18n/messages.js';
 import { isArea } from '#lib/map/area.ts';
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { compressed } from '#lib/server/web/compress.ts';
-import { openingTexts } from '../opening-times.ts';
-import { passes, readFilters } from '../search.ts';
+import { openingTexts } from '#lib/server/web/portal/opening-times.ts';
+import { passes, readFilters } from '#lib/server/web/portal/list/search.ts';
 import type { RequestHandler } from './$types';
 
 const MAX_CURSOR_LENGTH = 512;

@@ -5,9 +5,9 @@ import { dataWords } from '#lib/checkout/purchase/data.ts';
 import * as m from '#lib/i18n/messages.js';
 import { momentText } from '#lib/format/when.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { orNull } from '../../api-errors.ts';
-import { brandOf } from '../../brand.ts';
-import { goOnline, isOnline, onlineHeading } from '../../s/[token]/go-online.ts';
+import { orNull } from '#lib/server/web/portal/api-errors.ts';
+import { brandOf } from '#lib/server/web/portal/router-brand.ts';
+import { goOnline, isOnline, onlineHeading } from '#lib/server/web/portal/purchase/go-online.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** The page of a pass from the API: its end, and how this device goes online. */

@@ -1,8 +1,8 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { routerOf } from '../../api-errors.ts';
-import { placeOrder } from '../../order.ts';
-import { payPage } from '../../pay-page.ts';
+import { routerOf } from '#lib/server/web/portal/api-errors.ts';
+import { placeOrder } from '#lib/server/web/portal/order.ts';
+import { payPage } from '#lib/server/web/portal/pay-page.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 async function findRouter(event: RequestEvent<{ router: string }>) {

@@ -1,6 +1,6 @@
 import { error, redirect } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { enter, findGateway, splashPage, captiveSessionPath } from '../splash.ts';
+import { enter, findGateway, splashPage, captiveSessionPath } from '#lib/server/web/portal/splash/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** GET /splash/{key}: the query has the gateway's parameters. The first response is the page itself. */

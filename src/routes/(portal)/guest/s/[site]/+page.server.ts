@@ -1,7 +1,7 @@
 import { error } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { normaliseMac } from '#lib/domain/mac.ts';
-import { enter, splashPage } from '../../../splash/splash.ts';
+import { enter, splashPage } from '#lib/server/web/portal/splash/splash.ts';
 import type { PageServerLoad } from './$types';
 
 /** UniFi's address has a trailing slash; a redirect would cost a round trip. */

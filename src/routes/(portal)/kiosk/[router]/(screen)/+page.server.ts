@@ -1,7 +1,7 @@
 import { kioskOptions } from '#lib/kiosk/options.ts';
-import { routerOf } from '../../../api-errors.ts';
-import { brandOf } from '../../../brand.ts';
-import { readAvailability } from '../availability.ts';
+import { routerOf } from '#lib/server/web/portal/api-errors.ts';
+import { brandOf } from '#lib/server/web/portal/router-brand.ts';
+import { readAvailability } from '#lib/server/web/portal/kiosk/availability.ts';
 import type { PageServerLoad } from './$types';
 
 /** GET /kiosk/{router}: contains no purchase token, because the next buyer sees the same page. */

@@ -1,9 +1,9 @@
 import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { readForm } from '../../../api-errors.ts';
-import { retry, retryProblems } from '../../../s/[token]/retry.ts';
-import { answerOrder, refused, unsentOrder } from '../answers.ts';
+import { readForm } from '#lib/server/web/portal/api-errors.ts';
+import { retry, retryProblems } from '#lib/server/web/portal/purchase/retry.ts';
+import { answerOrder, refused, unsentOrder } from '#lib/server/web/portal/kiosk/answers.ts';
 import type { RequestHandler } from './$types';
 
 /** Pays the purchase of the form's `token` again. Returns its new `{ token }`, or `{ errors }` by field. */

@@ -1,5 +1,5 @@
-import { readAvailability } from '../availability.ts';
-import { answer } from '../../../status.ts';
+import { readAvailability } from '#lib/server/web/portal/kiosk/availability.ts';
+import { answer } from '#lib/server/web/portal/status.ts';
 import type { RequestHandler } from './$types';
 
 /** Returns `{ availability, purchase }`: the router with its prices, and a token for a purchase. */

@@ -2,9 +2,9 @@ import * as m from '#lib/i18n/messages.js';
 import { readPayEntry, wantedTime } from '#lib/checkout/pay-form.ts';
 import { chargingMethods } from '#lib/checkout/price.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { readForm, routerOf } from '../../../api-errors.ts';
-import { purchaseForm } from '../../../order.ts';
-import { answerOrder, refused, unsentOrder } from '../answers.ts';
+import { readForm, routerOf } from '#lib/server/web/portal/api-errors.ts';
+import { purchaseForm } from '#lib/server/web/portal/order.ts';
+import { answerOrder, refused, unsentOrder } from '#lib/server/web/portal/kiosk/answers.ts';
 import type { RequestHandler } from './$types';
 
 /**

@@ -1,8 +1,8 @@
 import { readTexts } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { readForm } from '../../../api-errors.ts';
-import { answer, unanswered } from '../../../status.ts';
-import { kioskPurchase } from '../view.ts';
+import { readForm } from '#lib/server/web/portal/api-errors.ts';
+import { answer, unanswered } from '#lib/server/web/portal/status.ts';
+import { kioskPurchase } from '#lib/server/web/portal/kiosk/kiosk-purchase.ts';
 import type { RequestHandler } from './$types';
 
 /** Limits the chain of purchases that replaced each other. */

@@ -2,7 +2,7 @@ import { error } from '@sveltejs/kit';
 import { IDLE_SECONDS, kioskOptions, kioskSearch } from '#lib/kiosk/options.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { orUnavailable, routerOf } from '../../../api-errors.ts';
+import { orUnavailable, routerOf } from '#lib/server/web/portal/api-errors.ts';
 import type { PageServerLoad } from './$types';
 
 /** Sets up a kiosk: a form for its start address, and instructions for the owner. */

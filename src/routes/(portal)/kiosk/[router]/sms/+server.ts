@@ -1,9 +1,9 @@
 import { readTexts } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { readForm } from '../../../api-errors.ts';
-import { sendCodeOf } from '../../../s/[token]/code-by-sms.ts';
-import { answer, unanswered } from '../../../status.ts';
-import { kioskPurchase } from '../view.ts';
+import { readForm } from '#lib/server/web/portal/api-errors.ts';
+import { sendCodeOf } from '#lib/server/web/portal/purchase/code-by-sms.ts';
+import { answer, unanswered } from '#lib/server/web/portal/status.ts';
+import { kioskPurchase } from '#lib/server/web/portal/kiosk/kiosk-purchase.ts';
 import type { RequestHandler } from './$types';
 
 /** Sends the code of the form's `token` by SMS. Returns the purchase (KioskPurchase); 404 if there is none. */

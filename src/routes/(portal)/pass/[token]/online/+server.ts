@@ -1,5 +1,5 @@
 import { link } from '#lib/i18n/current.ts';
-import { signInAddress } from '../../../s/[token]/go-online.ts';
+import { signInAddress } from '#lib/server/web/portal/purchase/go-online.ts';
 import type { RequestHandler } from './$types';
 
 /** 303 to the gateway's sign-in, which returns to the pass. See /s/{token}/online. */

@@ -4,7 +4,7 @@ import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
 import { currentLocale, link } from '#lib/i18n/current.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
-import { orUnavailable, routerOf } from '../../../api-errors.ts';
+import { orUnavailable, routerOf } from '#lib/server/web/portal/api-errors.ts';
 import { languagesOf, nameSize, sizeOf } from './choice.ts';
 import { posterWords } from './words.ts';
 import type { PageServerLoad } from './$types';

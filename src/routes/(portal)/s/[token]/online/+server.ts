@@ -1,8 +1,8 @@
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { link } from '#lib/i18n/current.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
-import { signInAddress } from '../go-online.ts';
-import { purchaseShown } from '../view.ts';
+import { signInAddress } from '#lib/server/web/portal/purchase/go-online.ts';
+import { purchaseShown } from '#lib/server/web/portal/purchase/purchase-shown.ts';
 import type { RequestHandler } from './$types';
 
 const goTo = (location: string) => new Response(null, { status: 303, headers: { location } });

@@ -1,6 +1,6 @@
-import { answerState } from '../../../status.ts';
-import { codeBySms } from '../code-by-sms.ts';
-import { deviceOf, watchText } from '../go-online.ts';
+import { answerState } from '#lib/server/web/portal/status.ts';
+import { codeBySms } from '#lib/server/web/portal/purchase/code-by-sms.ts';
+import { deviceOf, watchText } from '#lib/server/web/portal/purchase/go-online.ts';
 import type { RequestHandler } from './$types';
 
 export const GET: RequestHandler = (event) =>

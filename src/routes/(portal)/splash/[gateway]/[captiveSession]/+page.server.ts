@@ -3,9 +3,9 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readPayEntry } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { orUnavailable, readForm } from '../../../api-errors.ts';
-import { placeOrder } from '../../../order.ts';
-import { findGateway, findRouter, splashPage } from '../../splash.ts';
+import { orUnavailable, readForm } from '#lib/server/web/portal/api-errors.ts';
+import { placeOrder } from '#lib/server/web/portal/order.ts';
+import { findGateway, findRouter, splashPage } from '#lib/server/web/portal/splash/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 type Event = RequestEvent<{ gateway: string; captiveSession: string }>;

@@ -5,8 +5,8 @@ import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/checkout/pay-form.ts';
 import { takeSignIn } from '#lib/server/api/http/request-limits.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { orUnavailable, readForm } from '../../../../api-errors.ts';
-import { findGateway, findRouter, captiveSessionPath } from '../../../splash.ts';
+import { orUnavailable, readForm } from '#lib/server/web/portal/api-errors.ts';
+import { findGateway, findRouter, captiveSessionPath } from '#lib/server/web/portal/splash/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const MAX_TYPED = 64;

@@ -11,8 +11,8 @@ import { moment } from '#lib/format/text.ts';
 import { momentText } from '#lib/format/when.ts';
 import type { PaymentBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { findPurchase } from './purchase.ts';
-import { takenText, type Purchase } from './view.ts';
+import { findPurchase } from './find-purchase.ts';
+import { takenText, type Purchase } from './purchase-shown.ts';
 
 type Line = [label: string, value: string];
 

@@ -1,6 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
-import { purchaseShown, type Purchase, type PurchaseShown } from './s/[token]/view.ts';
+import { purchaseShown, type Purchase, type PurchaseShown } from './purchase/purchase-shown.ts';
 
 /** The longest wait for a change, in seconds; the same as the API's limit. */
 const MAX_WAIT_SECONDS = 20;

@@ -11,10 +11,10 @@ import { formatMobile } from '#lib/domain/phone.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { quote, quoteOffer } from '#lib/checkout/quote.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { readForm } from '../../api-errors.ts';
-import { orderRefusal, PAID_AGAIN } from '../../refusal.ts';
-import { findPurchase } from './purchase.ts';
-import type { Purchase } from './view.ts';
+import { readForm } from '../api-errors.ts';
+import { orderRefusal, PAID_AGAIN } from '../order-refusal.ts';
+import { findPurchase } from './find-purchase.ts';
+import type { Purchase } from './purchase-shown.ts';
 
 /** Returns the agreed price while this order can be paid, otherwise the current one, or null. */
 export const priceAgain = (purchase: Purchase): number | null =>

@@ -6,6 +6,7 @@ import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { takeCaptiveSession } from '#lib/server/api/http/request-limits.ts';
 import { orNull } from '../api-errors.ts';
 import { payPage } from '../pay-page.ts';
+import { withCaptiveSession } from './captive-session-address.ts';
 import { ownPurchase } from './own-purchase.ts';
 
 /**
@@ -117,7 +118,7 @@ export async function splashPage(
 			paidBefore: !isAgain && (await hasPaid(event, gateway, captiveSession))
 		},
 		/** Contains the captive session, so that the found purchase connects this device. */
-		resume: link('/resume') + (captiveSession ? `?visit=${captiveSession.id}` : ''),
+		resume: withCaptiveSession(link('/resume'), captiveSession?.id ?? null),
 		signIn: captiveSession ? `${path}/sign-in` : null,
 		begin: captiveSession ? null : captiveSessions.startAddress(gateway),
 		/** The gateway connects only known devices, so a purchase without a captive session connects none. */

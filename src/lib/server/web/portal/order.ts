@@ -16,7 +16,7 @@ import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
 import { readForm } from './api-errors.ts';
-import { NEW_ORDER, orderRefusal, TooManyUnpaid, unsent } from './refusal.ts';
+import { NEW_ORDER, orderRefusal, TooManyUnpaid, unsent } from './order-refusal.ts';
 
 /**
  * Processes a posted PayForm: redirects to the purchase, or returns the form with problems or an unseen

@@ -1,11 +1,17 @@
+import { redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
+import { apiClient, ApiProblem } from '#lib/server/portal/api-client.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
+import { orUnavailable } from '../api-errors.ts';
+import { findPurchase } from './find-purchase.ts';
 import { takesCode, type SignIn } from './sign-in-instructions.ts';
 
-/** Texts about moving and ending a pass; both depend on the kind of access. */
+/** Moving a pass to another device and ending it. The texts of both depend on the kind of access. */
+
+type Event = RequestEvent<{ token: string }>;
 
 /** Its QR code opens the page on another device; null if only the Wi-Fi's sign-in page helps. */
 export function moveTo(
@@ -35,4 +41,27 @@ export function moveTo(
 export function endText(session: SessionBody, signIn: SignIn): string {
 	if (session.access.kind === 'shared_password') return m.purchase_end_text_shared();
 	return takesCode(session, signIn) ? m.purchase_end_text_login() : m.purchase_end_text();
+}
+
+/** Gives the device slots of a pass to the device that asks. */
+export async function moveSlots(event: Event): Promise<never> {
+	const { token } = event.params;
+	const isMoved = await event.locals.app.captiveSessions.moveSlots(token);
+	redirect(303, link(`/s/${token}`) + (isMoved ? '?moved' : '?later'));
+}
+
+/** Ends the running time, including added time. Repeating it changes nothing. */
+export async function endTime(event: Event): Promise<never> {
+	const { session, added } = await findPurchase(event);
+	const active = [session, ...added.map((part) => part.session)].filter(
+		({ status, isExtra }) => status === 'active' && !isExtra
+	);
+	active.sort((a, b) => Date.parse(a.starts_at ?? '') - Date.parse(b.starts_at ?? ''));
+	const [first] = active;
+	try {
+		if (first) await orUnavailable(apiClient(event).endSession(first.id), m.purchase_unreachable());
+	} catch (problem) {
+		if (!(problem instanceof ApiProblem && problem.code === 'session_not_active')) throw problem;
+	}
+	redirect(303, link(`/s/${event.params.token}`));
 }

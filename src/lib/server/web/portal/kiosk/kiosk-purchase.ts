@@ -7,11 +7,11 @@ import { waitFor } from '#lib/checkout/purchase/waits.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
-import { pageAddress } from '../../s/[token]/receipt.ts';
-import { codeBySms } from '../../s/[token]/code-by-sms.ts';
-import { methodsAgain, priceAgain } from '../../s/[token]/retry.ts';
-import { purchaseShown, type Purchase } from '../../s/[token]/view.ts';
-import { signInInstructions } from '../../s/[token]/sign-in-instructions.ts';
+import { pageAddress } from '../purchase/receipt.ts';
+import { codeBySms } from '../purchase/code-by-sms.ts';
+import { methodsAgain, priceAgain } from '../purchase/retry.ts';
+import { purchaseShown, type Purchase } from '../purchase/purchase-shown.ts';
+import { signInInstructions } from '../purchase/sign-in-instructions.ts';
 
 const PAYS_AGAIN: readonly string[] = ['retry', 'wait-or-retry', 'renew'];
 

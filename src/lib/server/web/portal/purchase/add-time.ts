@@ -5,9 +5,9 @@ import { formatMobile } from '#lib/domain/phone.ts';
 import { offerOf, usualChoice } from '#lib/checkout/quote.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
-import { takeOrder } from '../../order.ts';
-import { findPurchase } from './purchase.ts';
-import type { Purchase } from './view.ts';
+import { takeOrder } from '../order.ts';
+import { findPurchase } from './find-purchase.ts';
+import type { Purchase } from './purchase-shown.ts';
 
 /** The router with what it can add to the pass of a purchase. */
 export const routerToAdd = ({ router, session }: Purchase) => sellingTo(router, session.offer ?? {});

@@ -1,8 +1,8 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { orUnavailable } from '../../api-errors.ts';
-import type { Purchase } from './view.ts';
+import { orUnavailable } from '../api-errors.ts';
+import type { Purchase } from './purchase-shown.ts';
 
 /**
  * Holds a reload without script until there is a change, or for this time. The service gets a few requests

@@ -5,9 +5,9 @@ import { DELETED_NUMBER, formatMobile } from '#lib/domain/phone.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
-import { findPurchase } from './purchase.ts';
+import { findPurchase } from './find-purchase.ts';
 import { signInInstructions, type SignIn } from './sign-in-instructions.ts';
-import { purchaseShown, type Purchase, type PurchaseShown } from './view.ts';
+import { purchaseShown, type Purchase, type PurchaseShown } from './purchase-shown.ts';
 
 /** The installation pays for an SMS with the code to the number that paid, and for a second if the first may be missing. */
 

@@ -2,8 +2,8 @@ import type { RequestEvent } from '@sveltejs/kit';
 import type { FormErrors } from '#lib/checkout/pay-form.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
-import { orderRefusal, PAID_AGAIN, unsent } from '../../refusal.ts';
-import { answer } from '../../status.ts';
+import { orderRefusal, PAID_AGAIN, unsent } from '../order-refusal.ts';
+import { answer } from '../status.ts';
 
 export const refused = (errors: FormErrors, status = 400, headers: Record<string, string> = {}) =>
 	answer({ errors }, status, headers);

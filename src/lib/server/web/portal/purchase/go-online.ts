@@ -4,6 +4,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { GoOnline } from '#lib/checkout/sign-in-instructions.ts';
 import { SLOW_SECONDS, SOON_SECONDS } from '#lib/checkout/purchase/seconds.ts';
+import { captiveSessionIn } from '../splash/captive-session-address.ts';
 import type { SignIn } from './sign-in-instructions.ts';
 
 /** Time to copy the password before a mini-browser goes online, and maybe closes. */
@@ -22,9 +23,9 @@ type Event = RequestEvent<{ token: string }>;
 type CaptiveSessions = Event['locals']['app']['captiveSessions'];
 type PurchaseDevice = NonNullable<Awaited<ReturnType<CaptiveSessions['ofPurchase']>>>;
 
-/** Binds the purchase to the captive session in `?visit=`: the buyer found it by its code at a gateway. */
+/** Binds the purchase to the captive session in the address: the buyer found it by its code at a gateway. */
 export async function adoptCaptiveSession(event: Event, routerId: number): Promise<void> {
-	const captiveSession = event.request.method === 'GET' ? event.url.searchParams.get('visit') : null;
+	const captiveSession = event.request.method === 'GET' ? captiveSessionIn(event.url) : null;
 	if (captiveSession === null) return;
 	const { token } = event.params;
 	const { captiveSessions } = event.locals.app;
@@ -93,28 +94,28 @@ export const onlineHeading = (status: { title: string }) => ({
 export function goOnline(
 	event: Pick<RequestEvent, 'url' | 'request'>,
 	device: PurchaseDevice | null,
-	{ page, ssid, signIn: way, isApiBuyer = false }: GoOnlinePage
+	{ page, ssid, signIn, isApiBuyer = false }: GoOnlinePage
 ): GoOnline | null {
 	if (device === null || isOnline(event, device)) return null;
 	const { entry, how, tried, deviceState } = device;
 	const asked = event.url.searchParams;
 	const here = { ...NOTHING, tone: 'plain', address: page } as const;
-	const signIn = { ...NOTHING, tone: 'plain', address: `${page}/online` } as const;
+	const go = { ...NOTHING, tone: 'plain', address: `${page}/online` } as const;
 	if (deviceState === 'no-free-slot') {
 		const title = m.splash_elsewhere_title();
 		if (asked.has('later')) return { ...here, title, texts: [m.splash_elsewhere_later()] };
 		return { ...here, title, texts: [m.splash_elsewhere_text()], move: m.splash_elsewhere_move() };
 	}
-	if (how === 'waits') return { ...here, ...waiting(deviceState, way) };
-	if (asked.has('moved')) return { ...signIn, ...offer(MOVED_SECONDS, way) };
+	if (how === 'waits') return { ...here, ...waiting(deviceState, signIn) };
+	if (asked.has('moved')) return { ...go, ...offer(MOVED_SECONDS, signIn) };
 	if (entry.problem !== null && tried !== 'here') {
 		return {
-			...signIn,
+			...go,
 			tone: 'bad',
 			title: m.splash_refused_title({ ssid }),
 			texts: [
 				gatewayProblem(entry.problem),
-				way !== 'typed' ? m.splash_go_refused_code() : m.splash_go_refused()
+				signIn !== 'typed' ? m.splash_go_refused_code() : m.splash_go_refused()
 			],
 			link: { text: m.splash_go_again(), quiet: entry.problem === 'too-many-devices' },
 			move: entry.problem === 'too-many-devices' ? m.splash_elsewhere_move() : null
@@ -122,10 +123,10 @@ export function goOnline(
 	}
 	if (tried !== null) {
 		const again = { text: m.splash_go_again(), quiet: true };
-		return { ...signIn, title: null, texts: [m.splash_go_tried()], link: again };
+		return { ...go, title: null, texts: [m.splash_go_tried()], link: again };
 	}
 	const stays = isApiBuyer || asked.has('stay') || event.request.method === 'POST';
-	return { ...signIn, ...offer(stays ? null : AUTOMATIC_SECONDS, way) };
+	return { ...go, ...offer(stays ? null : AUTOMATIC_SECONDS, signIn) };
 }
 
 function waiting(deviceState: PurchaseDevice['deviceState'], signIn: SignIn) {

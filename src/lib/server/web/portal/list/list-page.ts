@@ -1,0 +1,136 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { formatDistance, formatKilometres } from '#lib/domain/geo.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import { priceText } from '#lib/checkout/quote.ts';
+import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { lowestOffer } from '#lib/checkout/price.ts';
+import { apiClient, type ApiClient } from '#lib/server/portal/api-client.ts';
+import type { RouterBody, RouterListBody } from '#lib/server/api/contract/schemas.ts';
+import { orUnavailable } from '../api-errors.ts';
+import { findByName } from './find-by-name.ts';
+import { openingTexts } from '../opening-times.ts';
+import { filterQuery, MAX_SHOWN, PAGE_SIZE, passes, RADII, readSearch, type Search } from './search.ts';
+
+/** The search stops at this many routers nearby; farther away one is enough. */
+const ENOUGH_NEARBY = 4;
+/** A filtered list looks at so many of the nearest routers, because the API does not know the filters. */
+const FILTERED_LIMIT = 100;
+
+/** Returns the data of the list of routers, nearest first. */
+export async function listPage(event: RequestEvent) {
+	const { config } = event.locals.app;
+	const api = apiClient(event);
+	const unreachable = m.common_list_unreachable();
+	const search = await orUnavailable(
+		named(api, readSearch(event.url.searchParams, config.centre)),
+		unreachable
+	);
+	const found = await orUnavailable(findNear(api, search), unreachable);
+	const opening = await openingTexts(event, found.data);
+	const { position, filters, show } = search;
+
+	const filtered = filterQuery(filters);
+	const query = (extra: Record<string, number>) => {
+		const where = search.given ? { lat: position.lat, lon: position.lon } : {};
+		return String(
+			new URLSearchParams(Object.entries({ ...where, ...filtered, ...extra }).map(([k, v]) => [k, String(v)]))
+		);
+	};
+	const wider = RADII.find((radius) => radius > found.radius);
+	const hasMore = found.hasMore && show < MAX_SHOWN;
+
+	return {
+		picture: `${event.locals.origin}/icon.png`,
+		search: { position, given: search.given, text: search.text, problem: search.problem },
+		filters,
+		/** A search for a position starts with it. */
+		searchStart: `?${Object.entries(filtered)
+			.map((pair) => `${pair.join('=')}&`)
+			.join('')}`,
+		currency: config.currency,
+		radius: found.radius,
+		summary: summary(found, search),
+		routers: found.data.map((router) => cardOf(router, opening.get(router.id))),
+		more: hasMore
+			? `${query({ radius: found.radius, show: show + PAGE_SIZE })}#router-${found.data.at(-1)?.id}`
+			: null,
+		wider: wider === undefined ? null : { query: query({ radius: wider }), reach: formatKilometres(wider) },
+		testExample: config.mode === 'sandbox' ? phoneHint(config.defaultRegion).testExample : ''
+	};
+}
+
+async function named(api: ApiClient, search: Search): Promise<Search> {
+	if (search.name === null) return search;
+	const found = await findByName(api, search.position, search.name);
+	return found
+		? { ...search, position: { lat: found.lat, lon: found.lon }, given: true, problem: null }
+		: search;
+}
+
+interface Found {
+	data: RouterBody[];
+	/** Metres. */
+	radius: number;
+	hasMore: boolean;
+}
+
+function summary({ data, radius }: Found, { given, filters }: Search): string {
+	const distance = formatKilometres(radius);
+	if (data.length === 0 && isFiltered(filters)) return m.list_none_fits({ distance });
+	if (data.length === 0) return given ? m.list_none_chosen({ distance }) : m.list_none_centre({ distance });
+	return given ? m.list_around_chosen({ distance }) : m.list_around_centre({ distance });
+}
+
+/** Searches wider circles until something is on sale. */
+async function findNear(api: ApiClient, search: Search): Promise<Found> {
+	let found: Found | null = null;
+	for (const [step, radius] of (search.radius === null ? RADII : [search.radius]).entries()) {
+		const wider = await readCircle(api, search, radius);
+		// If the wider circle has no more routers on sale, keep the nearer list.
+		if (found === null || found.data.length === 0 || onSale(wider) > onSale(found)) found = wider;
+		if (onSale(found) >= (step === 0 ? ENOUGH_NEARBY : 1)) break;
+	}
+	if (found === null) throw new Error('No radius to search');
+	return found;
+}
+
+async function readCircle(
+	api: ApiClient,
+	{ position, filters, show }: Search,
+	radius: number
+): Promise<Found> {
+	const limit = isFiltered(filters) ? FILTERED_LIMIT : show;
+	const found: RouterListBody = await api.listRouters({ ...position, radius, limit });
+	if (!isFiltered(filters)) return { data: found.data, radius, hasMore: found.next_cursor !== null };
+	const data = found.data.filter((router) =>
+		passes(filters, { price: lowestOffer(router) ?? router.price, isOnline: router.status === 'online' })
+	);
+	return { data: data.slice(0, show), radius, hasMore: data.length > show };
+}
+
+const isFiltered = ({ open, max }: Search['filters']) => open || max !== null;
+
+const onSale = ({ data }: Found) => data.filter(({ status }) => status === 'online').length;
+
+const closedLabel = (time?: string) => (time === undefined ? m.list_closed() : m.list_closed_until({ time }));
+
+/** Phones do not know their position better. */
+const HERE_METRES = 10;
+
+/** @param opens when it opens again, if that is known */
+function cardOf(router: RouterBody, opens: string | undefined) {
+	const { id, name, address, ssid, lat, lon, distance, status, status_reason } = router;
+	return {
+		id,
+		name,
+		address,
+		ssid: m.list_network({ ssid: apart(ssid) }),
+		lat,
+		lon,
+		distance: distance === null ? '' : distance < HERE_METRES ? m.list_here() : formatDistance(distance),
+		price: priceText(router),
+		online: status === 'online',
+		closed: status_reason === 'closed' ? closedLabel(opens) : ''
+	};
+}

@@ -1,0 +1,179 @@
+import { redirect, type RequestEvent } from '@sveltejs/kit';
+import { link } from '#lib/i18n/current.ts';
+import { apart } from '#lib/i18n/intl.ts';
+import * as m from '#lib/i18n/messages.js';
+import { formatMoney } from '#lib/domain/money.ts';
+import { sellsNothing } from '#lib/checkout/price.ts';
+import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { dataWords } from '#lib/checkout/purchase/data.ts';
+import type { PurchaseState } from '#lib/checkout/purchase/state.ts';
+import { waitFor } from '#lib/checkout/purchase/waits.ts';
+import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
+import { clockText } from '#lib/format/when.ts';
+import { enterAgain } from '../splash/splash.ts';
+import { addForm, routerToAdd } from './add-time.ts';
+import {
+	adoptCaptiveSession,
+	deviceOf,
+	goOnline,
+	isLetIn,
+	isOnline,
+	mayHaveLeft,
+	onlineHeading,
+	watchText
+} from './go-online.ts';
+import { codeBySms } from './code-by-sms.ts';
+import { findPurchase } from './find-purchase.ts';
+import { hasReceipt, pageAddress, shortLines } from './receipt.ts';
+import { priceAgain, retryForm } from './retry.ts';
+import { purchaseShown, type Purchase, type PurchaseShown } from './purchase-shown.ts';
+import { endText, moveTo } from './move-and-end.ts';
+import { signInInstructions, takesCode, type SignIn } from './sign-in-instructions.ts';
+
+type Event = RequestEvent<{ token: string }>;
+
+/** Returns the data of the page of a purchase. Redirects to its replacement, or to what the address asks for. */
+export async function purchasePage(event: Event) {
+	const purchase = await findPurchase(event);
+	await adoptCaptiveSession(event, purchase.router.id);
+	// A replaced purchase redirects to its replacement.
+	if (purchase.successor !== null && event.request.method === 'GET') {
+		await event.locals.app.captiveSessions.moveToPurchase(event.params.token, purchase.successor);
+		redirect(303, link(`/s/${purchase.successor}`));
+	}
+	const { config, clock } = event.locals.app;
+	const { router, session, code } = purchase;
+	const now = new Date(clock.now());
+	const shown = purchaseShown(purchase, now, config.reportTimezone);
+	const { state, added, pass, part, waiting, notes, watch } = shown;
+	const payment = waiting?.payment ?? part.payment;
+	const buyer = await deviceOf(event, router.id);
+	const buyPath = pathToBuy(event, purchase, buyer);
+	if (buyer && event.request.method === 'GET' && event.url.searchParams.has('buy')) {
+		redirect(303, buyPath === BUY ? await enterAgain(event, buyer) : buyPath);
+	}
+	const device = pass && buyer && !mayHaveLeft(buyer) ? buyer : null;
+	const sms = await codeBySms(event, event.params.token, shown);
+	const { gateways } = event.locals.app;
+	const signIn = pass ? await gateways.signInMethodAt(router.id) : 'typed';
+	const startAddress = pass && !device ? await gateways.startAddressAt(router.id) : null;
+	return {
+		state: { ...state, ...headingOf(event, shown, { device, signIn }) },
+		brand: showBrand(event, router),
+		added,
+		watch: watchText(watch, device, sms?.state),
+		sms,
+		code,
+		keepsCode: pass === null && mayReturn(state, part),
+		routerName: router.name,
+		buyPath,
+		isWaiting: waiting !== null,
+		money: formatMoney(payment?.amount ?? session.amount, session.currency),
+		notes: event.url.searchParams.has('elsewhere')
+			? [m.splash_other_router({ name: apart(router.name) }), ...notes]
+			: notes,
+		lines: shortLines(purchase, now, config.reportTimezone),
+		hasReceipt: hasReceipt(purchase),
+		asOf: clockText(now, config.reportTimezone),
+		waits: waiting?.payment ? waitFor(waiting.payment, now) : null,
+		online: goOnline(event, device, {
+			page: link(`/s/${event.params.token}`),
+			ssid: apart(session.ssid),
+			signIn
+		}),
+		/** The buyer's part of the API cannot end extra time. */
+		endText: pass?.session.isExtra ? null : endText(session, signIn),
+		...passData(event, purchase, shown, { device, signIn, startAddress }),
+		...payingAgain(event, purchase, shown),
+		...addingTime(event, purchase, shown)
+	};
+}
+
+const BUY = '?buy';
+
+/** Leads to prices; what is bought there connects the same device. */
+function pathToBuy({ locals: { app } }: Event, purchase: Purchase, device: Access['device']): string {
+	if (!device) return link(`/r/${purchase.router.id}`);
+	// At the end of the time, or when nothing let the device in, only a new redirect names it to the gateway.
+	const isForgotten = [purchase, ...purchase.added].some(
+		({ session }) => session.starts_at !== null || session.status_reason === 'provisioning_failed'
+	);
+	const hasRedirect = app.captiveSessions.startAddress(device.gateway) !== null;
+	const isStale = hasRedirect && (isForgotten || device.entry.state === 'online');
+	return isStale ? link(`/splash/${device.gateway.key}`) : BUY;
+}
+
+interface Access {
+	device: Awaited<ReturnType<typeof deviceOf>>;
+	signIn: SignIn;
+}
+
+/** Changes the words of the state for a connected device, and for a buyer who types a code. */
+function headingOf(event: Event, { state, pass }: PurchaseShown, { device, signIn }: Access) {
+	const asksCode = pass !== null && takesCode(pass.session, signIn);
+	return {
+		// They find the next step below.
+		...((asksCode || isLetIn(device)) && { text: '' }),
+		...(asksCode && { next: m.purchase_code_text() }),
+		...(isOnline(event, device) && onlineHeading(state))
+	};
+}
+
+function passData(
+	{ locals, params }: Event,
+	{ code }: Purchase,
+	{ pass }: PurchaseShown,
+	{ device, signIn, startAddress }: Access & { startAddress: string | null }
+) {
+	const address = pageAddress(locals.origin, params.token);
+	return {
+		pass: pass && {
+			instructions: signInInstructions(pass.session, {
+				...{ shownOn: device ? 'gateway' : 'page', signIn, code, startAddress }
+			}),
+			remainingSeconds: pass.remainingSeconds,
+			totalSeconds: pass.totalSeconds,
+			warnSeconds: pass.warnSeconds,
+			data: pass.data && dataWords(pass.data)
+		},
+		move: pass && moveTo(pass.session, { address, code, signIn })
+	};
+}
+
+const asksFor = ({ url, request }: Event, name: 'again' | 'more'): boolean =>
+	url.searchParams.has(name) || request.method === 'POST';
+
+function payingAgain(event: Event, purchase: Purchase, { state: { action } }: PurchaseShown) {
+	const price = priceAgain(purchase);
+	const sells = purchase.session.status === 'pending_payment' || purchase.router.status === 'online';
+	const canPayAgain = price !== null && sells;
+	const asksAgain = asksFor(event, 'again');
+	const mayWait = action === 'wait-or-retry';
+	const showsAgain = canPayAgain && (action === 'retry' || action === 'renew' || (mayWait && asksAgain));
+	return {
+		again: showsAgain ? retryForm(purchase, price, event.locals.app.config.defaultRegion) : null,
+		offersAgain: canPayAgain && mayWait && !asksAgain
+	};
+}
+
+function addingTime(event: Event, purchase: Purchase, { pass, added, part }: PurchaseShown) {
+	const { config, purchases } = event.locals.app;
+	// The API adds no time to a session that has expired.
+	const hasTime = pass !== null && !pass.session.isExtra;
+	const mayAdd = hasTime && purchase.router.status === 'online' && added?.action !== 'none';
+	const offersAdd = mayAdd && !sellsNothing(routerToAdd(purchase));
+	const asksMore = asksFor(event, 'more');
+	// Only on request or after a refusal: pages stay small, and a reload would empty the form.
+	const showsAdd = offersAdd && (asksMore || (added !== null && added.refreshSeconds === null));
+	const hint = phoneHint(config.defaultRegion);
+	return {
+		offersAdd,
+		asksMore,
+		add: showsAdd ? { ...addForm(purchase, part, purchases.newToken()), hint } : null
+	};
+}
+
+/** The code leads back to a result that is still to come. */
+const mayReturn = ({ refreshSeconds }: PurchaseState, { payment }: PurchasePart): boolean =>
+	refreshSeconds !== null || payment?.status === 'refund_failed';
