@@ -193,7 +193,7 @@ export interface DeviceController {
 	status(facts: GatewayFacts, transport: GatewayTransport): Promise<GatewayStatus>;
 }
 
-export interface ConfigSite {
+export interface ConfigContext {
 	origin: string | null;
 	/** URL at which the RADIUS server reaches this installation. */
 	apiOrigin: string;
@@ -231,7 +231,7 @@ export interface GatewayAdapter {
 	/** null for kinds that we never call. */
 	controller: DeviceController | null;
 	/** Returns the complete configuration, including secrets. */
-	configFor(facts: GatewayFacts, site: ConfigSite): ConfigPart[];
+	configFor(facts: GatewayFacts, context: ConfigContext): ConfigPart[];
 	/** Reads a redirect. @throws EntryRefused */
 	parseEntry(request: EntryRequest, facts: GatewayFacts): Entry;
 	/** Returns whether a redirect shows, by more than a MAC address, the device of an earlier one. */

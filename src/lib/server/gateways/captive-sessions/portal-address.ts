@@ -1,9 +1,9 @@
-import { UNKNOWN, type ConfigSite } from '../gateway.ts';
+import { UNKNOWN, type ConfigContext } from '../gateway.ts';
 
 /** The address at which devices reach this installation; `port` is '' for the protocol's default. */
 export type PortalAddress = ReturnType<typeof portalAddress>;
 
-export function portalAddress({ origin: text, port: ownPort }: Pick<ConfigSite, 'origin' | 'port'>) {
+export function portalAddress({ origin: text, port: ownPort }: Pick<ConfigContext, 'origin' | 'port'>) {
 	if (text !== null) {
 		const { origin, protocol, hostname, port } = new URL(text);
 		return { origin, protocol, hostname, port };

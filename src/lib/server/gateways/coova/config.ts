@@ -1,22 +1,22 @@
 import { freeRadius } from '../freeradius/config.ts';
-import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
+import { UNKNOWN, type ConfigPart, type ConfigContext, type GatewayFacts } from '../gateway.ts';
 import { portalAddress } from '../captive-sessions/portal-address.ts';
 
 /**
  * Returns /etc/chilli/config (Debian's package) and the RADIUS server's configuration. OpenWrt's package has the same
  * options in /etc/config/chilli, in lower case without `HS_`.
  */
-export function coovaConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
+export function coovaConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
 	const [own = '10.1.0.1'] = facts.loginHosts;
 	const [address = own, port = '3990'] = own.split(':');
-	const { origin: portal, hostname } = portalAddress(site);
-	const radius = site.radiusServer ?? UNKNOWN.radius;
+	const { origin: portal, hostname } = portalAddress(context);
+	const radius = context.radiusServer ?? UNKNOWN.radius;
 	const lines = [
-		`# ${site.gateway.name}: devices without internet are sent to ${portal}. Contains secrets: mode 600.`,
-		...(site.origin === null
+		`# ${context.gateway.name}: devices without internet are sent to ${portal}. Contains secrets: mode 600.`,
+		...(context.origin === null
 			? [`# Replace ${UNKNOWN.machine} with the address of this installation (or set ORIGIN).`]
 			: []),
-		...(site.radiusServer === null
+		...(context.radiusServer === null
 			? [
 					`# Replace ${UNKNOWN.radius} with the address at which this router reaches the RADIUS server (or use --radius-server).`
 				]
@@ -25,9 +25,9 @@ export function coovaConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[]
 		'# (sysctl -w net.ipv6.conf.HS_LANIF.disable_ipv6=1), or the kernel forwards it for devices that have not paid.',
 		`HS_UAMLISTEN=${address}`,
 		`HS_UAMPORT=${port}`,
-		`HS_NASID=airtill-${site.gateway.name}`,
+		`HS_NASID=airtill-${context.gateway.name}`,
 		`HS_UAMSECRET=${facts.secret ?? ''}`,
-		`HS_UAMFORMAT=${portal}/splash/${site.gateway.key}`,
+		`HS_UAMFORMAT=${portal}/splash/${context.gateway.key}`,
 		`HS_UAMHOMEPAGE=`,
 		'# Reachable before a sign-in: only the portal, never the pages with which phones detect the internet.',
 		`HS_UAMALLOW=${hostname}`,
@@ -42,6 +42,6 @@ export function coovaConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[]
 	];
 	return [
 		{ title: 'CoovaChilli', file: '/etc/chilli/config', text: `${lines.join('\n')}\n` },
-		...freeRadius(facts, site)
+		...freeRadius(facts, context)
 	];
 }

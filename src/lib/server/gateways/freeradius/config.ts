@@ -1,4 +1,4 @@
-import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
+import { UNKNOWN, type ConfigPart, type ConfigContext, type GatewayFacts } from '../gateway.ts';
 
 /**
  * FreeRADIUS 3.2 (Debian 12's 3.2.1 and later) for one gateway.
@@ -44,10 +44,10 @@ const indented = (text: string, depth: number) =>
 		.map((line) => (line === '' ? '' : '\t'.repeat(depth) + line))
 		.join('\n');
 
-export function freeRadius(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
+export function freeRadius(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
 	// Gateway names cannot contain the underscore of a suffix: `lobby_inner` and `lobby-inner` do not collide.
-	const name = `airtill-${site.gateway.name}`;
-	const hasEap = site.router === null || site.router.accessKind === 'wpa_enterprise';
+	const name = `airtill-${context.gateway.name}`;
+	const hasEap = context.router === null || context.router.accessKind === 'wpa_enterprise';
 	return [
 		{
 			title: 'FreeRADIUS: packages',
@@ -71,7 +71,7 @@ export function freeRadius(facts: GatewayFacts, site: ConfigSite): ConfigPart[] 
 		{
 			title: 'FreeRADIUS: module',
 			file: `${ROOT}/mods-enabled/${name}`,
-			text: moduleText(name, site, hasEap)
+			text: moduleText(name, context, hasEap)
 		},
 		{
 			title: 'FreeRADIUS: client and site',
@@ -81,7 +81,7 @@ export function freeRadius(facts: GatewayFacts, site: ConfigSite): ConfigPart[] 
 	];
 }
 
-function moduleText(name: string, { apiOrigin, gateway, router }: ConfigSite, hasEap: boolean): string {
+function moduleText(name: string, { apiOrigin, gateway, router }: ConfigContext, hasEap: boolean): string {
 	const login = router?.accessKind === 'wpa_personal_per_client' ? LOGIN_BY_ADDRESS : LOGIN;
 	const call = (section: string, path: string, fields: Readonly<Record<string, string>>) => `
 	${section} {

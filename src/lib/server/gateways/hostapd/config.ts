@@ -1,21 +1,21 @@
 import { freeRadius } from '../freeradius/config.ts';
-import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
+import { UNKNOWN, type ConfigPart, type ConfigContext, type GatewayFacts } from '../gateway.ts';
 
-export function hostapdConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
-	const isEnterprise = site.router?.accessKind === 'wpa_enterprise';
+export function hostapdConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
+	const isEnterprise = context.router?.accessKind === 'wpa_enterprise';
 	return [
 		{
 			title: 'hostapd',
 			file: '/etc/hostapd/hostapd.conf',
-			text: hostapdText(facts, site, isEnterprise)
+			text: hostapdText(facts, context, isEnterprise)
 		},
 		{
 			title: 'OpenWrt, instead of hostapd.conf',
 			file: null,
-			text: openWrtText(facts, site, isEnterprise)
+			text: openWrtText(facts, context, isEnterprise)
 		},
 		{ title: 'Notes', file: null, text: isEnterprise ? ENTERPRISE : PERSONAL },
-		...freeRadius(facts, site)
+		...freeRadius(facts, context)
 	];
 }
 
@@ -29,12 +29,12 @@ const ssidLine = (ssid: string) =>
 
 function hostapdText(
 	{ credentials, settings }: GatewayFacts,
-	site: ConfigSite,
+	context: ConfigContext,
 	isEnterprise: boolean
 ): string {
 	const secret = credentials.radiusSecret ?? '';
 	const own = settings.nas ?? UNKNOWN.gateway;
-	const radius = site.radiusServer ?? UNKNOWN.radius;
+	const radius = context.radiusServer ?? UNKNOWN.radius;
 	const kind = isEnterprise
 		? ['ieee8021x=1', 'wpa_key_mgmt=WPA-EAP']
 		: [
@@ -44,13 +44,13 @@ function hostapdText(
 				'wpa_psk_radius=2'
 			];
 	return `${[
-		`# ${site.gateway.name}. Contains secrets: mode 600. Add interface, channel and country of this access point.`,
-		ssidLine(site.router?.ssid ?? SSID),
+		`# ${context.gateway.name}. Contains secrets: mode 600. Add interface, channel and country of this access point.`,
+		ssidLine(context.router?.ssid ?? SSID),
 		'auth_algs=1',
 		'wpa=2',
 		'rsn_pairwise=CCMP',
 		...kind,
-		...unknownOf(settings.nas, site),
+		...unknownOf(settings.nas, context),
 		`auth_server_addr=${radius}`,
 		'auth_server_port=1812',
 		`auth_server_shared_secret=${secret}`,
@@ -60,7 +60,7 @@ function hostapdText(
 		'radius_acct_interim_interval=60',
 		'# The address from which it sends RADIUS requests.',
 		`own_ip_addr=${own}`,
-		`nas_identifier=airtill-${site.gateway.name}`,
+		`nas_identifier=airtill-${context.gateway.name}`,
 		'# Disconnect-Requests, so that a pass that is ended ends at once.',
 		`radius_das_port=${settings.nasPort ?? 3799}`,
 		`radius_das_client=${UNKNOWN.airtill} ${secret}`,
@@ -70,7 +70,7 @@ function hostapdText(
 }
 
 /** Placeholders and their meanings. hostapd does not start with them. */
-const unknownOf = (nas: string | undefined, { radiusServer }: ConfigSite) => [
+const unknownOf = (nas: string | undefined, { radiusServer }: ConfigContext) => [
 	...(nas === undefined
 		? [
 				`# ${UNKNOWN.gateway}: the address from which this access point sends RADIUS requests (register it with --nas).`
@@ -89,22 +89,22 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function openWrtText(
 	{ credentials, settings }: GatewayFacts,
-	site: ConfigSite,
+	context: ConfigContext,
 	isEnterprise: boolean
 ): string {
 	const secret = quoted(credentials.radiusSecret ?? '');
-	const radius = site.radiusServer ?? UNKNOWN.radius;
+	const radius = context.radiusServer ?? UNKNOWN.radius;
 	const dasPort = String(settings.nasPort ?? 3799);
 	const set = (name: string, value: string) => `uci set wireless.airtill.${name}=${value}`;
 	const option = (line: string) => `uci add_list wireless.airtill.hostapd_bss_options=${quoted(line)}`;
 	return [
 		'# On the router, with wpad (not wpad-basic); "radio0" is the radio of the network.',
-		...unknownOf('its own', site),
+		...unknownOf('its own', context),
 		'uci set wireless.airtill=wifi-iface',
 		set('device', 'radio0'),
 		set('network', 'lan'),
 		set('mode', 'ap'),
-		set('ssid', quoted(site.router?.ssid ?? SSID)),
+		set('ssid', quoted(context.router?.ssid ?? SSID)),
 		...(isEnterprise
 			? [set('encryption', 'wpa2')]
 			: [
@@ -119,7 +119,7 @@ function openWrtText(
 		set('acct_port', '1813'),
 		set('acct_secret', secret),
 		set('acct_interval', '60'),
-		set('nasid', quoted(`airtill-${site.gateway.name}`)),
+		set('nasid', quoted(`airtill-${context.gateway.name}`)),
 		'# Disconnect-Requests, so that a pass that is ended ends at once.',
 		...(isEnterprise
 			? [set('dae_client', UNKNOWN.airtill), set('dae_port', dasPort), set('dae_secret', secret)]

@@ -1,24 +1,24 @@
 import { freeRadius } from '../freeradius/config.ts';
-import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
+import { UNKNOWN, type ConfigPart, type ConfigContext, type GatewayFacts } from '../gateway.ts';
 import { portalAddress } from '../captive-sessions/portal-address.ts';
 
 /**
  * Returns a script for `/import`, the page `login.html`, and the RADIUS server if the hotspot uses one. The
  * administrator runs `/ip hotspot setup` first, because interfaces and addresses differ between routers.
  */
-export function mikrotikConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
+export function mikrotikConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
 	const isRest = facts.settings.control === 'rest';
 	return [
-		{ title: 'MikroTik: what to do', file: null, text: steps(site, isRest) },
-		{ title: 'MikroTik: script', file: 'airtill.rsc', text: script(facts, site, isRest) },
-		{ title: 'MikroTik: login.html', file: 'hotspot/login.html', text: loginPage(site) },
-		...(isRest ? [] : freeRadius(facts, site))
+		{ title: 'MikroTik: what to do', file: null, text: steps(context, isRest) },
+		{ title: 'MikroTik: script', file: 'airtill.rsc', text: script(facts, context, isRest) },
+		{ title: 'MikroTik: login.html', file: 'hotspot/login.html', text: loginPage(context) },
+		...(isRest ? [] : freeRadius(facts, context))
 	];
 }
 
 const quoted = (text: string) => `"${text.replace(/[\\"$?]/g, '\\$&')}"`;
 
-const unknownOf = ({ origin, radiusServer }: ConfigSite, isRest: boolean) => [
+const unknownOf = ({ origin, radiusServer }: ConfigContext, isRest: boolean) => [
 	...(origin === null
 		? [{ name: UNKNOWN.machine, what: 'in both files: the address of this installation (or set ORIGIN)' }]
 		: []),
@@ -32,8 +32,8 @@ const unknownOf = ({ origin, radiusServer }: ConfigSite, isRest: boolean) => [
 		: [])
 ];
 
-function steps(site: ConfigSite, isRest: boolean): string {
-	const unknown = unknownOf(site, isRest);
+function steps(context: ConfigContext, isRest: boolean): string {
+	const unknown = unknownOf(context, isRest);
 	return [
 		...(unknown.length === 0
 			? []
@@ -57,16 +57,18 @@ function steps(site: ConfigSite, isRest: boolean): string {
 	].join('\n');
 }
 
-function script(facts: GatewayFacts, site: ConfigSite, isRest: boolean): string {
-	const { hostname } = portalAddress(site);
-	const unknown = unknownOf(site, isRest);
-	const name = `airtill-${site.gateway.name}`;
+function script(facts: GatewayFacts, context: ConfigContext, isRest: boolean): string {
+	const { hostname } = portalAddress(context);
+	const unknown = unknownOf(context, isRest);
+	const name = `airtill-${context.gateway.name}`;
 	const { credentials, settings } = facts;
-	const api = site.origin?.startsWith('https:') ? `${site.origin}/captive-portal/${site.gateway.key}` : null;
+	const api = context.origin?.startsWith('https:')
+		? `${context.origin}/captive-portal/${context.gateway.key}`
+		: null;
 	const radius = [
 		'# The RADIUS server. Running the script again replaces it.',
 		`/radius remove [find comment=${name}]`,
-		`/radius add service=hotspot address=${site.radiusServer ?? UNKNOWN.radius} secret=${quoted(credentials.radiusSecret ?? '')} timeout=3s comment=${name}`,
+		`/radius add service=hotspot address=${context.radiusServer ?? UNKNOWN.radius} secret=${quoted(credentials.radiusSecret ?? '')} timeout=3s comment=${name}`,
 		'# Disconnect-Requests (RFC 5176): a pass that is ended early ends at once.',
 		`/radius incoming set accept=yes port=${settings.nasPort ?? 3799}`,
 		'/ip hotspot profile set [find] use-radius=yes radius-accounting=yes radius-interim-update=1m'
@@ -80,7 +82,7 @@ function script(facts: GatewayFacts, site: ConfigSite, isRest: boolean): string 
 		'/ip hotspot profile set [find] use-radius=no'
 	];
 	return `${[
-		`# ${site.gateway.name}: written by "airtill gateways config". Contains secrets: delete the file after /import.`,
+		`# ${context.gateway.name}: written by "airtill gateways config". Contains secrets: delete the file after /import.`,
 		...(unknown.length === 0
 			? []
 			: [
@@ -129,8 +131,8 @@ const FIELDS = [
 ] as const;
 
 /** Returns a page that submits itself, or has a button without scripts. The router fills in its variables. */
-function loginPage(site: ConfigSite): string {
-	const action = `${portalAddress(site).origin}/splash/${site.gateway.key}`;
+function loginPage(context: ConfigContext): string {
+	const action = `${portalAddress(context).origin}/splash/${context.gateway.key}`;
 	const inputs = FIELDS.map((name) => `<input type="hidden" name="${name}" value="$(${name})">`);
 	return `<!doctype html>
 <html lang="en">

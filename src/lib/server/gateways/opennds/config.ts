@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import { binauthScript } from './binauth-script.ts';
 import { guards } from './firewall-guard.ts';
 import { levelProblem } from './level.ts';
-import { UNKNOWN, type ConfigPart, type ConfigSite, type GatewayFacts } from '../gateway.ts';
+import { UNKNOWN, type ConfigPart, type ConfigContext, type GatewayFacts } from '../gateway.ts';
 import { portalAddress, type PortalAddress } from '../captive-sessions/portal-address.ts';
 
 /** Returns opennds.conf for openNDS 9 (tested with 9.10 on Debian), and the uci file for 10 and newer. */
@@ -14,16 +14,16 @@ const BINAUTH_FILE = '/usr/lib/opennds/airtill-binauth.sh';
 
 type Option = readonly [name: string, value: string];
 
-export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart[] {
+export function openndsConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
 	const { settings } = facts;
 	const level = settings.level ?? 1;
-	const portal = portalAddress(site);
+	const portal = portalAddress(context);
 	const hasScript = !settings.ndsctl;
 	const options: Option[] = [
 		['fas_secure_enabled', String(level)],
 		['faskey', facts.secret ?? ''],
 		...fasOf(portal, facts),
-		['faspath', `/splash/${site.gateway.key}`],
+		['faspath', `/splash/${context.gateway.key}`],
 		['sessiontimeout', String(BACKSTOP_MINUTES)],
 		['checkinterval', '15'],
 		// Airtill sells time, not traffic: an idle phone stays online.
@@ -35,7 +35,7 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 		...(hasScript ? [['binauth', BINAUTH_FILE] as const] : []),
 		...(level === 4 ? [['nat_traversal_poll_interval', '5'] as const] : [])
 	];
-	const { name } = site.gateway;
+	const { name } = context.gateway;
 	return [
 		...(level === 1
 			? [{ title: 'openNDS 9', file: '/etc/opennds/opennds.conf', text: legacy(name, options) }]
@@ -47,14 +47,14 @@ export function openndsConfig(facts: GatewayFacts, site: ConfigSite): ConfigPart
 						title: 'openNDS: BinAuth script (chmod 700, it contains a secret)',
 						file: BINAUTH_FILE,
 						text: binauthScript(
-							`${portal.origin}/opennds/${site.gateway.key}/binauth`,
+							`${portal.origin}/opennds/${context.gateway.key}/binauth`,
 							facts.credentials.token ?? ''
 						)
 					}
 				]
 			: []),
 		...guards(INTERFACE, portal),
-		{ title: 'Notes', file: null, text: steps(facts, site, portal) }
+		{ title: 'Notes', file: null, text: steps(facts, context, portal) }
 	];
 }
 
@@ -107,7 +107,7 @@ const uci = (name: string, options: readonly Option[]) =>
 		''
 	].join('\n');
 
-function steps(facts: GatewayFacts, site: ConfigSite, portal: PortalAddress): string {
+function steps(facts: GatewayFacts, context: ConfigContext, portal: PortalAddress): string {
 	const level = facts.settings.level ?? 1;
 	const lines = [
 		'- Firewall guard: if openNDS stops or cannot set its rules, a router that forwards connects every device unpaid.',
@@ -132,7 +132,7 @@ function steps(facts: GatewayFacts, site: ConfigSite, portal: PortalAddress): st
 			'  the guard, and remove the "#" from its line. Otherwise no device reaches the portal.'
 		);
 	}
-	if (site.origin === null) {
+	if (context.origin === null) {
 		lines.unshift(`- Replace ${UNKNOWN.machine} with the address of this machine, or set ORIGIN.`);
 	}
 	const problem = levelProblem({ level }, portal.origin);

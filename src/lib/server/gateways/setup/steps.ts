@@ -63,7 +63,7 @@ const note = (
 	{ routerId, kind, settings }: RegisteredGateway
 ) => accessKinds.noteGateway(routerId, { kind, elsewhere: settings.external === true });
 
-/** Returns its complete configuration, with its secrets. Parameters: see ConfigSite. @throws InputError without them */
+/** Returns its complete configuration, with its secrets. Parameters: see ConfigContext. @throws InputError without them */
 export async function configOf(
 	{ config, database, routers }: GatewaySetupContext,
 	gateway: RegisteredGateway,

@@ -1,11 +1,11 @@
-import type { ConfigPart, ConfigSite, GatewayFacts } from '../gateway.ts';
+import type { ConfigPart, ConfigContext, GatewayFacts } from '../gateway.ts';
 import { portalAddress } from '../captive-sessions/portal-address.ts';
 
 /** Returns manual steps, because UniFi's console has no configuration file. */
-export function unifiConfig({ settings }: GatewayFacts, site: ConfigSite): ConfigPart[] {
-	const portal = portalAddress(site);
+export function unifiConfig({ settings }: GatewayFacts, context: ConfigContext): ConfigPart[] {
+	const portal = portalAddress(context);
 	const steps = [
-		`Settings > WiFi: the network "${site.router?.ssid ?? '(that of the router)'}" with Hotspot 2.0 off, "Hotspot Portal" on, ` +
+		`Settings > WiFi: the network "${context.router?.ssid ?? '(that of the router)'}" with Hotspot 2.0 off, "Hotspot Portal" on, ` +
 			'security "Open" or a shared password.',
 		'Hotspot (Insights > Hotspot > Landing Page): Authentication "External Portal Server", and as its address ' +
 			`${portal.hostname}. UniFi appends /guest/s/${settings.site ?? 'default'}/. ` +
