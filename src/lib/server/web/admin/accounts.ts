@@ -36,14 +36,14 @@ async function accountOf({ params, locals }: AccountEvent): Promise<Account> {
 	return account;
 }
 
-export async function accountPage(event: AccountEvent, visitor: Visitor) {
+export async function accountPage(event: AccountEvent, admin: Visitor) {
 	const account = await accountOf(event);
 	const { app, origin } = event.locals;
 	const [password, keys, employer, view] = await Promise.all([
 		app.signIn.passwordState(account, origin),
 		app.apiKeys.list(account.id),
 		account.employer_id === null ? null : app.accounts.find(account.employer_id),
-		app.ownerViews.current(visitor.sessionId)
+		app.ownerViews.current(admin.sessionId)
 	]);
 	const now = app.clock.now();
 	const done = event.url.searchParams.get('done') ?? '';
@@ -53,7 +53,7 @@ export async function accountPage(event: AccountEvent, visitor: Visitor) {
 		...password,
 		mayInvite: mayInvite(event, password),
 		keys: keys.filter((key) => key.revoked_at === null && (key.expires_at ?? now + 1) > now).length,
-		isSelf: account.id === visitor.account.id,
+		isSelf: account.id === admin.account.id,
 		employer: employer && { id: employer.id, email: employer.email },
 		isViewed: view?.account_id === account.id,
 		done: isStale ? null : (DONE.get(done) ?? null)
@@ -82,7 +82,7 @@ const wrong = (problem: string, status = 400): Outcome => ({ status, problem });
  */
 async function change(
 	event: AccountEvent,
-	visitor: Visitor,
+	admin: Visitor,
 	which: 'invite' | 'links' | 'factor' | 'status' | 'role' | 'plan' | 'view',
 	run: (account: Account, entry: Entry) => Promise<Outcome>
 ) {
@@ -91,7 +91,7 @@ async function change(
 	const { note, problem } = readReason(field);
 	const answer = { which, note, problem: null, link: null };
 	if (problem !== null) return fail(400, { ...answer, problem });
-	const outcome = await run(account, { field, by: visitor.account.id, note }).catch((refusal: unknown) => {
+	const outcome = await run(account, { field, by: admin.account.id, note }).catch((refusal: unknown) => {
 		if (refusal instanceof AccountChangeRefused) return wrong(refusal.message, 409);
 		throw refusal;
 	});
@@ -100,14 +100,14 @@ async function change(
 	redirect(303, 'leadTo' in outcome ? outcome.leadTo : `/admin/accounts/${account.id}?done=${outcome.done}`);
 }
 
-export const setStatus = (event: AccountEvent, visitor: Visitor, status: Account['status']) =>
-	change(event, visitor, 'status', async ({ id }, entry) => {
+export const setStatus = (event: AccountEvent, admin: Visitor, status: Account['status']) =>
+	change(event, admin, 'status', async ({ id }, entry) => {
 		await event.locals.app.accounts.change(id, { status }, entry);
 		return { done: status };
 	});
 
-export const setRole = (event: AccountEvent, visitor: Visitor) =>
-	change(event, visitor, 'role', async (account, entry) => {
+export const setRole = (event: AccountEvent, admin: Visitor) =>
+	change(event, admin, 'role', async (account, entry) => {
 		const role = roleOf(entry.field);
 		if (!role) return wrong(ROLE_PROBLEM);
 		const { app, origin } = event.locals;
@@ -117,38 +117,38 @@ export const setRole = (event: AccountEvent, visitor: Visitor) =>
 		return { done: 'role' };
 	});
 
-export const setPlan = (event: AccountEvent, visitor: Visitor) =>
-	change(event, visitor, 'plan', async ({ id }, entry) => {
+export const setPlan = (event: AccountEvent, admin: Visitor) =>
+	change(event, admin, 'plan', async ({ id }, entry) => {
 		const plan = planOf(entry.field);
 		if (!plan) return wrong(PLAN_PROBLEM);
 		await event.locals.app.accounts.change(id, { plan }, entry);
 		return { done: 'plan' };
 	});
 
-export const invite = (event: AccountEvent, visitor: Visitor) =>
-	change(event, visitor, 'invite', async (account, { note }) => {
-		const link = await inviteWithoutPassword(event, account, { by: actorOf(visitor), note });
+export const invite = (event: AccountEvent, admin: Visitor) =>
+	change(event, admin, 'invite', async (account, { note }) => {
+		const link = await inviteWithoutPassword(event, account, { by: actorOf(admin), note });
 		if (link !== null) return { link };
 		return wrong('This account has a password. Its person can ask for a new one by email.', 409);
 	});
 
-export const deleteInvitations = (event: AccountEvent, visitor: Visitor) =>
-	change(event, visitor, 'links', async (account, { note }) => {
+export const deleteInvitations = (event: AccountEvent, admin: Visitor) =>
+	change(event, admin, 'links', async (account, { note }) => {
 		const { app, origin } = event.locals;
-		await app.signIn.deleteInvitations(account, { by: actorOf(visitor), note }, origin);
+		await app.signIn.deleteInvitations(account, { by: actorOf(admin), note }, origin);
 		return { done: 'links' };
 	});
 
-export const removeSecondFactor = (event: AccountEvent, visitor: Visitor) =>
-	change(event, visitor, 'factor', async (account, { note }) => {
+export const removeSecondFactor = (event: AccountEvent, admin: Visitor) =>
+	change(event, admin, 'factor', async (account, { note }) => {
 		const { app, origin } = event.locals;
-		const isRemoved = await app.signIn.removeSecondFactor(account, { by: actorOf(visitor), note }, origin);
+		const isRemoved = await app.signIn.removeSecondFactor(account, { by: actorOf(admin), note }, origin);
 		return isRemoved ? { done: 'factor' } : wrong('This account has no second factor.', 409);
 	});
 
-export const startView = (event: AccountEvent, visitor: Visitor) =>
-	change(event, visitor, 'view', async ({ id }, { note: reason, by }) => {
-		const order = { accountId: id, adminId: by, signInSession: visitor.sessionId, reason };
+export const startView = (event: AccountEvent, admin: Visitor) =>
+	change(event, admin, 'view', async ({ id }, { note: reason, by }) => {
+		const order = { accountId: id, adminId: by, signInSession: admin.sessionId, reason };
 		const isStarted = await event.locals.app.ownerViews.start(order);
 		return isStarted ? { leadTo: '/owner' } : wrong("Only an owner's pages can be viewed.", 409);
 	});
@@ -163,7 +163,7 @@ const planOf = (field: Fields) => PLANS.find((one) => one === field('plan'));
 const ROLE_PROBLEM = 'Role: choose one from the list.';
 const PLAN_PROBLEM = 'Rate plan: choose one from the list.';
 
-export async function createAccount(event: RequestEvent, visitor: Visitor) {
+export async function createAccount(event: RequestEvent, admin: Visitor) {
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();
 	const [role, plan, { note, problem }] = [roleOf(field), planOf(field), readReason(field)];
@@ -174,7 +174,7 @@ export async function createAccount(event: RequestEvent, visitor: Visitor) {
 	if (!plan) return refused(400, PLAN_PROBLEM);
 	if (problem !== null) return refused(400, problem);
 	const { app, origin } = event.locals;
-	const author = { by: actorOf(visitor), note };
+	const author = { by: actorOf(admin), note };
 	const created = await app.signIn.createAccount({ email, role, plan }, author, origin);
 	if (!created) return refused(409, 'Email address: another account has it.');
 	const { account, invitation } = created;

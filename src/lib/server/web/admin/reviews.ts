@@ -99,7 +99,7 @@ function factsOf({ payment }: Evidence, timeZone: string): [label: string, value
 }
 
 /** Carries out the decision of the form, and leads back to the review. */
-export async function decideReview(event: ReviewEvent, visitor: Visitor) {
+export async function decideReview(event: ReviewEvent, admin: Visitor) {
 	const review = await reviewOf(event);
 	const { field } = await readFields(event.request);
 	const transaction = field('transaction').trim();
@@ -111,7 +111,7 @@ export async function decideReview(event: ReviewEvent, visitor: Visitor) {
 	if (reason.problem !== null) return refused(400, reason.problem);
 	if (transaction.length > MAX_TRANSACTION)
 		return refused(400, `Transaction id: use at most ${MAX_TRANSACTION} characters.`);
-	const order = { decision, by: actorOf(visitor), note, transaction: transaction || null };
+	const order = { decision, by: actorOf(admin), note, transaction: transaction || null };
 	try {
 		await event.locals.app.payments.decide(review, order);
 	} catch (problem) {

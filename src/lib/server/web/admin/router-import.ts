@@ -17,7 +17,7 @@ const MAX_REMARKS = 100;
 const SAMPLE_ROWS = 10;
 
 /** Previews a file of routers, or imports the previewed one. Good rows are imported, bad ones reported. */
-export async function importFile(event: RequestEvent, visitor: Visitor) {
+export async function importFile(event: RequestEvent, admin: Visitor) {
 	const { app } = event.locals;
 	const { currency, maxPrice, paymentMethods } = app.config;
 	const { field, file } = await readFields(event.request);
@@ -64,7 +64,7 @@ export async function importFile(event: RequestEvent, visitor: Visitor) {
 					// A repeated form changes nothing.
 					if (added + changed === 0) return;
 					await app.audit.record(trx, {
-						...{ actor: actorOf(visitor), action: 'routers.imported', paymentId: null, reason: note },
+						...{ actor: actorOf(admin), action: 'routers.imported', paymentId: null, reason: note },
 						before: {},
 						after: { owner_account_id: owner.id, added, changed, unchanged, skipped: bad }
 					});

@@ -108,11 +108,11 @@ function doneText(done: string | null, { isDisabled, isConfirmed }: ReturnType<t
 
 const CHANGES = Object.keys(DONE) as Change[];
 
-export async function routerPage(event: RouterEvent, visitor: Visitor) {
+export async function routerPage(event: RouterEvent, admin: Visitor) {
 	const { app } = event.locals;
-	const row = await routerOf(event, visitor);
+	const row = await routerOf(event, admin);
 	const [router, owner, use, money, audited] = await Promise.all([
-		app.routers.ownedOne({ accountId: visitor.account.id, role: 'admin' }, row.id),
+		app.routers.ownedOne({ accountId: admin.account.id, role: 'admin' }, row.id),
 		app.accounts.find(row.owner_account_id),
 		app.usage.ofRouters([row.id]),
 		moneyOf(app, row.id),
@@ -188,12 +188,12 @@ async function moneyOf({ monitoring, config }: App, routerId: number) {
 }
 
 /** Carries out a change that needs a reason, and leads back to the router. A second click changes nothing. */
-export async function changeRouter(event: RouterEvent, visitor: Visitor, which: Change) {
-	const { id } = await routerOf(event, visitor);
+export async function changeRouter(event: RouterEvent, admin: Visitor, which: Change) {
+	const { id } = await routerOf(event, admin);
 	const { note, problem } = readReason((await readFields(event.request)).field);
 	if (problem !== null) return fail(400, { which, note, problem });
 	const column = which === 'disable' || which === 'enable' ? 'disabled_at' : 'access_confirmed_at';
 	const isSet = which === 'disable' || which === 'confirm';
-	await event.locals.app.routers.mark(id, column, { isSet, by: actorOf(visitor), note });
+	await event.locals.app.routers.mark(id, column, { isSet, by: actorOf(admin), note });
 	redirect(303, `/admin/routers/${id}?done=${which}`);
 }

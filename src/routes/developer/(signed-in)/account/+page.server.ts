@@ -1,16 +1,16 @@
-import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
+import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import { accountActions, accountData } from '#lib/server/web/sign-in/account-page.ts';
 import { needsSecondFactor } from '#lib/server/web/sign-in/sign-in.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async (event) => {
-	const visitor = await requireVisitor(event);
-	const { role, plan } = visitor.account;
+	const developer = await requireDeveloper(event);
+	const { role, plan } = developer.account;
 	return {
-		...accountData(event, visitor),
+		...accountData(event, developer),
 		account: { role, plan, perMinute: event.locals.app.config.rateLimits[plan] },
-		needsFactor: needsSecondFactor(event, visitor)
+		needsFactor: needsSecondFactor(event, developer)
 	};
 };
 
-export const actions: Actions = accountActions(requireVisitor);
+export const actions: Actions = accountActions(requireDeveloper);

@@ -1,4 +1,4 @@
-import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
+import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import { keysOf } from '#lib/server/web/developer/keys.ts';
 import type { PageServerLoad } from './$types';
 
@@ -6,15 +6,15 @@ import type { PageServerLoad } from './$types';
 const MAX_ENDED = 20;
 
 export const load: PageServerLoad = async (event) => {
-	const visitor = await requireVisitor(event);
+	const developer = await requireDeveloper(event);
 	const { config, requestLog, apiKeys } = event.locals.app;
-	const [all, usage] = await Promise.all([keysOf(event, visitor), requestLog.usage(visitor.account.id)]);
+	const [all, usage] = await Promise.all([keysOf(event, developer), requestLog.usage(developer.account.id)]);
 	const keys = all.filter(({ isOwn }) => !isOwn);
 	const revoked = Number(event.url.searchParams.get('revoked'));
 	return {
 		mode: apiKeys.mode,
-		plan: visitor.account.plan,
-		perMinute: config.rateLimits[visitor.account.plan],
+		plan: developer.account.plan,
+		perMinute: config.rateLimits[developer.account.plan],
 		active: keys
 			.filter(({ state }) => state === 'active')
 			.map((key) => ({ ...key, usage: usage.get(key.id) ?? { minute: 0, day: 0 } })),

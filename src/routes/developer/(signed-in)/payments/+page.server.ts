@@ -2,7 +2,7 @@ import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { isTestOutcome, TEST_OUTCOMES } from '#lib/checkout/test-outcomes.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
+import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const HERE = '/developer/payments';
@@ -14,7 +14,7 @@ function testPaymentsOf({ locals }: RequestEvent) {
 }
 
 export const load: PageServerLoad = async (event) => {
-	const { account } = await requireVisitor(event);
+	const { account } = await requireDeveloper(event);
 	const payments = await testPaymentsOf(event).recent(account.id);
 	return {
 		outcomes: TEST_OUTCOMES,
@@ -25,7 +25,7 @@ export const load: PageServerLoad = async (event) => {
 
 export const actions: Actions = {
 	settle: async (event) => {
-		const { account } = await requireVisitor(event);
+		const { account } = await requireDeveloper(event);
 		const testPayments = testPaymentsOf(event);
 		const { field } = await readFields(event.request);
 		const [id, outcome] = [Number(field('payment')), field('outcome')];
@@ -36,7 +36,7 @@ export const actions: Actions = {
 		redirect(303, `${HERE}?settled=${id}`);
 	},
 	start: async (event) => {
-		const { account } = await requireVisitor(event);
+		const { account } = await requireDeveloper(event);
 		const testPayments = testPaymentsOf(event);
 		if (account.status === 'suspended') return fail(403, { problem: 'This account is suspended.' });
 		try {

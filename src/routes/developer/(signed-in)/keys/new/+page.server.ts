@@ -4,7 +4,7 @@ import { SCOPE_TEXTS } from '#lib/server/api/contract/scopes.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { logSecurity } from '#lib/server/web/security/security-log.ts';
-import { requireVisitor, type Developer } from '#lib/server/web/developer/visitor.ts';
+import { requireDeveloper, type Developer } from '#lib/server/web/developer/developer.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const LIFETIMES = [
@@ -16,7 +16,7 @@ const LIFETIMES = [
 
 /** /developer/keys/new: creates a key and shows it once. */
 export const load: PageServerLoad = async (event) => {
-	const { account } = await requireVisitor(event);
+	const { account } = await requireDeveloper(event);
 	const { apiKeys, config } = event.locals.app;
 	const { roles, scopes } = apiKeys.choices(account.role);
 	return {
@@ -34,13 +34,13 @@ const SUSPENDED = 'This account is suspended. New keys cannot be created.';
 
 export const actions: Actions = {
 	default: async (event) => {
-		const visitor = await requireVisitor(event);
+		const developer = await requireDeveloper(event);
 		const entry = await readEntry(event);
 		const refused = (status: number, field: string, problem: string) =>
 			fail(status, { entry, field, problem });
-		if (visitor.account.status === 'suspended') return refused(403, 'form', SUSPENDED);
+		if (developer.account.status === 'suspended') return refused(403, 'form', SUSPENDED);
 		try {
-			const key = await make(event, visitor, entry);
+			const key = await make(event, developer, entry);
 			return { key, name: entry.name };
 		} catch (error) {
 			if (!(error instanceof KeyRefused)) throw error;

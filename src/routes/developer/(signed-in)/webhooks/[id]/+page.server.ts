@@ -2,7 +2,7 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { DAY_MS } from '#lib/format/time.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
+import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import { pollUntil } from '#lib/developer/poll-until.ts';
 import { endpointOf, EVENT_CHOICES, knownEvents, outcomeText } from '#lib/server/web/developer/webhooks.ts';
 import { pageById } from '#lib/server/web/page-links.ts';
@@ -14,12 +14,12 @@ const REPLAY_DAYS = [1, 7, 30];
 
 /** /developer/webhooks/{id}?status=…&before=ID */
 export const load: PageServerLoad = async (event) => {
-	const visitor = await requireVisitor(event);
-	const endpoint = await endpointOf(event, visitor);
+	const developer = await requireDeveloper(event);
+	const endpoint = await endpointOf(event, developer);
 	const search = event.url.searchParams;
 	const status = STATUSES.find((one) => one === search.get('status')) ?? null;
 	const { rows, pages } = await pageById(event, 'before', { status }, (before, limit) =>
-		event.locals.app.webhooks.deliveries(visitor.account.id, endpoint.id, { before, limit, status })
+		event.locals.app.webhooks.deliveries(developer.account.id, endpoint.id, { before, limit, status })
 	);
 	return {
 		endpoint,
@@ -49,10 +49,10 @@ function doneText(search: URLSearchParams): string | null {
 }
 
 async function sentBy(event: RequestEvent<{ id: string }>) {
-	const visitor = await requireVisitor(event);
-	const endpoint = await endpointOf(event, visitor);
+	const developer = await requireDeveloper(event);
+	const endpoint = await endpointOf(event, developer);
 	const { webhooks, clock } = event.locals.app;
-	return { account: visitor.account, endpoint, webhooks, clock, here: `/developer/webhooks/${endpoint.id}` };
+	return { account: developer.account, endpoint, webhooks, clock, here: `/developer/webhooks/${endpoint.id}` };
 }
 
 const SUSPENDED = 'This account is suspended.';

@@ -1,18 +1,18 @@
 import { fail } from '@sveltejs/kit';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
+import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import { EVENT_CHOICES, knownEvents } from '#lib/server/web/developer/webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async (event) => {
-	await requireVisitor(event);
+	await requireDeveloper(event);
 	return { choices: EVENT_CHOICES };
 };
 
 export const actions: Actions = {
 	default: async (event) => {
-		const { account } = await requireVisitor(event);
+		const { account } = await requireDeveloper(event);
 		const { field, all } = await readFields(event.request);
 		const entry = { url: field('url').trim(), events: knownEvents(all('event')) };
 		const refused = (status: number, at: 'url' | 'events' | 'form', problem: string) =>

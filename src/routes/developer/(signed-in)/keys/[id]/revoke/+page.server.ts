@@ -1,5 +1,5 @@
 import { error, redirect } from '@sveltejs/kit';
-import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
+import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import { keysOf } from '#lib/server/web/developer/keys.ts';
 import { logSecurity } from '#lib/server/web/security/security-log.ts';
 import { idOf } from '#lib/server/web/page-links.ts';
@@ -8,7 +8,7 @@ import type { Actions, PageServerLoad } from './$types';
 const NO_KEY = 'You have no such active key.';
 
 export const load: PageServerLoad = async (event) => {
-	const keys = await keysOf(event, await requireVisitor(event));
+	const keys = await keysOf(event, await requireDeveloper(event));
 	const key = keys.find(({ id, isOwn }) => id === idOf(event.params.id) && !isOwn);
 	if (key?.state !== 'active') error(404, NO_KEY);
 	return { key };
@@ -16,7 +16,7 @@ export const load: PageServerLoad = async (event) => {
 
 export const actions: Actions = {
 	default: async (event) => {
-		const { account } = await requireVisitor(event);
+		const { account } = await requireDeveloper(event);
 		const id = idOf(event.params.id);
 		if (!(await event.locals.app.apiKeys.revokeOwn(account.id, id))) error(404, NO_KEY);
 		logSecurity(event, 'API key revoked', { account: account.id, keyId: id });

@@ -1,21 +1,21 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { requireVisitor } from '#lib/server/web/developer/visitor.ts';
+import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import { type Visitor } from '#lib/server/web/sign-in/sign-in.ts';
 import { pollUntil } from '#lib/developer/poll-until.ts';
 import { idOf } from '#lib/server/web/page-links.ts';
 import { endpointOf, outcomeText } from '#lib/server/web/developer/webhooks.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-async function deliveryOf(event: RequestEvent<{ id: string; delivery: string }>, visitor: Visitor) {
-	const endpoint = await endpointOf(event, visitor);
+async function deliveryOf(event: RequestEvent<{ id: string; delivery: string }>, developer: Visitor) {
+	const endpoint = await endpointOf(event, developer);
 	const id = idOf(event.params.delivery);
-	const delivery = await event.locals.app.webhooks.delivery(visitor.account.id, id);
+	const delivery = await event.locals.app.webhooks.delivery(developer.account.id, id);
 	if (delivery?.endpointId !== endpoint.id) error(404, 'This webhook has no such delivery.');
 	return { endpoint, delivery };
 }
 
 export const load: PageServerLoad = async (event) => {
-	const { endpoint, delivery } = await deliveryOf(event, await requireVisitor(event));
+	const { endpoint, delivery } = await deliveryOf(event, await requireDeveloper(event));
 	return {
 		endpoint: { id: endpoint.id, url: endpoint.url, active: endpoint.status === 'active' },
 		delivery: {
@@ -38,14 +38,14 @@ function readable(text: string): string {
 
 export const actions: Actions = {
 	default: async (event) => {
-		const visitor = await requireVisitor(event);
-		const { delivery } = await deliveryOf(event, visitor);
+		const developer = await requireDeveloper(event);
+		const { delivery } = await deliveryOf(event, developer);
 		const { webhooks } = event.locals.app;
-		if (!(await webhooks.replay(visitor.account.id, delivery.id))) {
+		if (!(await webhooks.replay(developer.account.id, delivery.id))) {
 			return fail(409, { problem: 'Enable the webhook first.' });
 		}
 		await pollUntil(
-			async () => (await webhooks.delivery(visitor.account.id, delivery.id))?.attempts !== delivery.attempts
+			async () => (await webhooks.delivery(developer.account.id, delivery.id))?.attempts !== delivery.attempts
 		);
 		redirect(303, `${event.url.pathname}?replayed`);
 	}

@@ -10,7 +10,7 @@ export interface Developer extends Visitor {
 }
 
 /** Redirects to the sign-in page. Throws 403 for staff of an owner. */
-export async function requireVisitor(event: RequestEvent): Promise<Developer> {
+export async function requireDeveloper(event: RequestEvent): Promise<Developer> {
 	const { account, ...found } = await signedIn(event, SIGN_IN_PATH);
 	const { role } = account;
 	if (role !== 'staff') return { ...found, account: { ...account, role } };
