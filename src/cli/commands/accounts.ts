@@ -1,6 +1,6 @@
 import { isEmail } from '#lib/domain/email.ts';
 import type { App } from '#lib/server/app.ts';
-import { PLANS, ROLES } from '#lib/server/accounts/accounts.ts';
+import { RATE_PLANS, ROLES } from '#lib/server/accounts/accounts.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { UsageError, defineCommand, oneOf, required } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
@@ -26,7 +26,7 @@ export const createAccount = defineCommand({
 		const email = required(values.email, '--email');
 		if (!isEmail(email)) throw new UsageError(`--email is not an email address: "${values.email}".`);
 		const role = oneOf(required(values.role, '--role'), ROLES, '--role');
-		const plan = oneOf(values.plan ?? 'default', PLANS, '--plan');
+		const plan = oneOf(values.plan ?? 'default', RATE_PLANS, '--plan');
 		const app = await open();
 		const created = await app.signIn.createAccount({ email, role, plan }, AUTHOR, originOf(app));
 		if (!created) throw new CommandError(`The email address ${email} is taken by another account.`);

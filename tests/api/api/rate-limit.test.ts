@@ -262,7 +262,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 
 	it('a plan that grows helps at once, a plan that shrinks holds within a minute', async () => {
 		const { sql, server } = fixture();
-		const setPlan = async (plan: string) => {
+		const setRatePlan = async (plan: string) => {
 			await sql.run('update accounts set plan = ? where id = ?', plan, caller.accountId);
 			// What a process knows of a key is at most five seconds old.
 			await server.advance(5_000);
@@ -271,10 +271,10 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		await pass(10_000);
 		await exhaust(caller.api, KEY / 2);
 		await caller.api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
-		await setPlan('enterprise');
+		await setRatePlan('enterprise');
 		const answers = await ask([caller.api], 3 * KEY);
 		expect(admitted(answers)).toBe(3 * KEY);
-		await setPlan('default');
+		await setRatePlan('default');
 		await pass(minute);
 		expect(admitted(await ask([caller.api], 1.3 * KEY))).toBe(KEY);
 		// The slots of the larger plan are used again in any order; the count stays exact.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import type { Plan } from '../../../src/lib/server/developer/api-keys/api-keys.ts';
+import type { RatePlan } from '../../../src/lib/server/developer/api-keys/api-keys.ts';
 import { generateKey, keyHint, type KeyMode } from '../../../src/lib/server/developer/api-keys/key-format.ts';
 import type { Role, Scope } from '../../../src/lib/server/api/contract/scopes.ts';
 import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
@@ -53,7 +53,7 @@ interface KeyOptions {
 	accountRole?: Role;
 	scopes?: Scope[];
 	/** The default is enterprise. */
-	plan?: Plan;
+	plan?: RatePlan;
 	status?: 'active' | 'suspended';
 	mode?: KeyMode;
 	expiresAt?: number;

@@ -7,7 +7,7 @@ export const WORDS: PurchaseWords = {
 	amount: 'UGX 1,000',
 	taken: 'UGX 1,000',
 	number: '0772 ••• 456',
-	network: 'MTN MoMo',
+	method: 'MTN MoMo',
 	ssid: 'KISEMENTI-WIFI',
 	until: '16:40',
 	data: '20 GB',

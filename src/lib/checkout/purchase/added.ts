@@ -20,17 +20,17 @@ export function addedState(
 }
 
 const OF_ADDED: Readonly<Record<string, (words: PurchaseWords) => Partial<PurchaseState>>> = {
-	waiting: ({ network, amount: money }) => ({
+	waiting: ({ method, amount: money }) => ({
 		title: m.purchase_adding_title(),
-		text: m.purchase_adding_text({ network, money })
+		text: m.purchase_adding_text({ method, money })
 	}),
-	unknown: ({ network }) => ({
-		title: m.purchase_adding_unknown_title({ network }),
+	unknown: ({ method }) => ({
+		title: m.purchase_adding_unknown_title({ method }),
 		text: m.purchase_adding_unknown_text(),
 		next: m.purchase_adding_unknown_next()
 	}),
-	'unknown-late': ({ network }) => ({
-		title: m.purchase_adding_unknown_title({ network }),
+	'unknown-late': ({ method }) => ({
+		title: m.purchase_adding_unknown_title({ method }),
 		text: m.purchase_adding_late_text(),
 		next: m.purchase_adding_late_next()
 	}),

@@ -46,7 +46,7 @@ export function whileCancelled(
 		return {
 			kind: 'unknown-late',
 			tone: 'notice',
-			title: m.purchase_unknown_title({ network: words.network }),
+			title: m.purchase_unknown_title({ method: words.method }),
 			text: m.purchase_late_text(),
 			next: m.purchase_late_next(),
 			action: 'buy',

@@ -39,7 +39,7 @@ export interface PurchaseWords {
 	/** "0772 ••• 456": the payer's number. */
 	number: string;
 	/** "MTN MoMo", or "mobile-money" while the operator is unknown. */
-	network: string;
+	method: string;
 	ssid: string;
 	/** "16:40"; null unless the time is running. */
 	until: string | null;
@@ -96,7 +96,7 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 			kind: 'waiting',
 			tone: 'plain',
 			title: m.purchase_waiting_title(),
-			text: m.purchase_waiting_text({ network: words.network, money: words.amount }),
+			text: m.purchase_waiting_text({ method: words.method, money: words.amount }),
 			next: m.purchase_may_close(),
 			note: null,
 			action: 'none',
@@ -130,7 +130,7 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 	return {
 		kind: 'unknown',
 		tone: 'notice',
-		title: m.purchase_unknown_title({ network: words.network }),
+		title: m.purchase_unknown_title({ method: words.method }),
 		text: m.purchase_unknown_text(),
 		next: m.purchase_unknown_next(),
 		action: 'wait-or-retry',

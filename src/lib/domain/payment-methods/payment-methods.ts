@@ -18,8 +18,8 @@ const words = (slug: string) => {
 
 /** Names a payment method in the form: "MTN MoMo". A slug without a name gets plain words. */
 export function methodChoice(slug: string): string {
-	if (slug === ANY_PAYMENT_METHOD) return m.router_network_any();
-	return slug === 'sandbox' ? m.router_network_test() : (NAMES[slug] ?? words(slug));
+	if (slug === ANY_PAYMENT_METHOD) return m.router_method_any();
+	return slug === 'sandbox' ? m.router_method_test() : (NAMES[slug] ?? words(slug));
 }
 
 /** Names a payment method in a sentence: "MTN MoMo", or "mobile-money" while the operator is unknown. */

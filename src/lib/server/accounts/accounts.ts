@@ -14,7 +14,7 @@ export { MAX_STAFF, STAFF_ROLES, StaffRefused, type Employer, type StaffRole } f
 export type Account = Selectable<AccountsTable>;
 export type NewAccount = Pick<Account, 'email' | 'plan'> & { role: Role };
 
-export const PLANS = ['default', 'enterprise'] as const;
+export const RATE_PLANS = ['default', 'enterprise'] as const;
 export const ROLES = ['app', 'owner', 'admin'] as const satisfies readonly Role[];
 
 export type Accounts = ReturnType<typeof createAccounts>;

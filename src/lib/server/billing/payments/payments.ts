@@ -23,7 +23,7 @@ export type Payments = ReturnType<typeof createPayments>;
 export function createPayments(context: BillingContext) {
 	const bind = binder(context);
 	return {
-		start: binder({ ...context, turns: new Map() })(startPayment),
+		start: binder({ ...context, queues: new Map() })(startPayment),
 		read: bind(readPayment),
 		list: bind(listPayments),
 		merchantErrors: bind(merchantErrors),

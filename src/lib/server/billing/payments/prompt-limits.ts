@@ -30,18 +30,22 @@ export interface PromptSource {
 	refusal: AppError | null;
 }
 
-/** The last order of each network. */
-export type Turns = Map<string, Promise<unknown>>;
+/** The last order that waits, by network. */
+export type NetworkQueues = Map<string, Promise<unknown>>;
 
 /** Runs the orders of one network one after another, because on PostgreSQL they would conflict and retry. */
-export async function inTurn<T>(turns: Turns, network: string | null, work: () => Promise<T>): Promise<T> {
+export async function oneByOne<T>(
+	queues: NetworkQueues,
+	network: string | null,
+	work: () => Promise<T>
+): Promise<T> {
 	if (network === null) return work();
-	const turn = (turns.get(network) ?? Promise.resolve()).then(work, work);
-	turns.set(network, turn);
+	const own = (queues.get(network) ?? Promise.resolve()).then(work, work);
+	queues.set(network, own);
 	try {
-		return await turn;
+		return await own;
 	} finally {
-		if (turns.get(network) === turn) turns.delete(network);
+		if (queues.get(network) === own) queues.delete(network);
 	}
 }
 

@@ -13,10 +13,10 @@ import { RECONCILE_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
 import {
 	checkPrompts,
 	hashNetwork,
-	inTurn,
+	oneByOne,
 	promptSource,
 	type PromptSource,
-	type Turns
+	type NetworkQueues
 } from './prompt-limits.ts';
 import * as store from './store.ts';
 
@@ -28,13 +28,13 @@ const MAX_START_ATTEMPTS = 5;
  * @throws AppError with a code of the API's reference
  */
 export async function startPayment(
-	context: BillingContext & { turns: Turns },
+	context: BillingContext & { queues: NetworkQueues },
 	caller: Caller,
 	order: PaymentStartBody,
 	address: string | null,
 	remember?: RememberBody<PaymentBody>
 ): Promise<PaymentBody> {
-	const { config, turns } = context;
+	const { config, queues } = context;
 	if (toMinor(order.amount, config.currency) === null) {
 		const most = toMajor(MAX_AMOUNT_MINOR, config.currency);
 		const code = order.amount > most ? 'out_of_range' : 'invalid_format';
@@ -42,7 +42,7 @@ export async function startPayment(
 		throw validationFailed([{ in: 'body', pointer: '/amount', code, detail }]);
 	}
 	const network = hashNetwork(context, address);
-	return inTurn(turns, network, async () => {
+	return oneByOne(queues, network, async () => {
 		const source = await promptSource(context, network);
 		return commit(context, caller, { order, source }, remember);
 	});

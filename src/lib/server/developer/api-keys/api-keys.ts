@@ -11,7 +11,7 @@ import { createKey, ensureDerivedKey } from './create-key.ts';
 import { keyMode } from './key-format.ts';
 import * as store from './store.ts';
 
-export { hasRole, type Caller, type Plan } from './context.ts';
+export { hasRole, type Caller, type RatePlan } from './context.ts';
 export { OWN_PREFIX } from './store.ts';
 export { isDerivedFrom, KeyRefused, PORTAL_KEY, type NewKey } from './create-key.ts';
 

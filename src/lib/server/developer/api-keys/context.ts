@@ -5,7 +5,7 @@ import type { Account } from '../../accounts/accounts.ts';
 import type { KeyMode } from './key-format.ts';
 import type * as store from './store.ts';
 
-export type Plan = 'default' | 'enterprise' | 'portal';
+export type RatePlan = 'default' | 'enterprise' | 'portal';
 
 export interface Caller {
 	accountId: number;
@@ -13,7 +13,7 @@ export interface Caller {
 	role: Role;
 	/** null: every scope of the role. */
 	scopes: ReadonlySet<Scope> | null;
-	plan: Plan;
+	plan: RatePlan;
 	suspended: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { isEmail } from '#lib/domain/email.ts';
-import { AccountChangeRefused, PLANS, ROLES, type Account } from '../../accounts/accounts.ts';
+import { AccountChangeRefused, RATE_PLANS, ROLES, type Account } from '../../accounts/accounts.ts';
 import { readFields, type Fields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';
@@ -117,9 +117,9 @@ export const setRole = (event: AccountEvent, admin: Visitor) =>
 		return { done: 'role' };
 	});
 
-export const setPlan = (event: AccountEvent, admin: Visitor) =>
+export const setRatePlan = (event: AccountEvent, admin: Visitor) =>
 	change(event, admin, 'plan', async ({ id }, entry) => {
-		const plan = planOf(entry.field);
+		const plan = ratePlanOf(entry.field);
 		if (!plan) return wrong(PLAN_PROBLEM);
 		await event.locals.app.accounts.change(id, { plan }, entry);
 		return { done: 'plan' };
@@ -159,14 +159,14 @@ export async function stopView({ locals, params }: AccountEvent, { account, sess
 }
 
 const roleOf = (field: Fields) => ROLES.find((one) => one === field('role'));
-const planOf = (field: Fields) => PLANS.find((one) => one === field('plan'));
+const ratePlanOf = (field: Fields) => RATE_PLANS.find((one) => one === field('plan'));
 const ROLE_PROBLEM = 'Role: choose one from the list.';
 const PLAN_PROBLEM = 'Rate plan: choose one from the list.';
 
 export async function createAccount(event: RequestEvent, admin: Visitor) {
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();
-	const [role, plan, { note, problem }] = [roleOf(field), planOf(field), readReason(field)];
+	const [role, plan, { note, problem }] = [roleOf(field), ratePlanOf(field), readReason(field)];
 	const refused = (status: number, reason: string) =>
 		fail(status, { email, role, plan, note, problem: reason, created: null });
 	if (!isEmail(email)) return refused(400, 'Email address: write one such as ann@example.org.');

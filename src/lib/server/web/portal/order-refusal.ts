@@ -82,7 +82,7 @@ function paymentRefusal(
 		case 'duration_not_allowed':
 			return { time: m.router_choose_from({ bounds: words.bounds }) };
 		case 'payment_method_not_supported':
-			return { paymentMethod: m.router_network_refused() };
+			return { paymentMethod: m.router_method_refused() };
 		case 'payer_prompt_limit':
 			return { phone: m.router_number_prompt_limit({ minutes: minutesUntil(extensions.retry_after) }) };
 		case 'router_unavailable':

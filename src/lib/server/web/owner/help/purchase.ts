@@ -78,7 +78,7 @@ function buyersText({ session, payment, extraUntil, now }: PurchaseFacts, timeZo
 			amount: formatMinor(amount_minor, currency),
 			taken: formatMinor(payment?.settled_minor ?? amount_minor, payment?.settled_currency ?? currency),
 			number: maskPhone((payment ?? session).phone),
-			network: methodName(session.payment_method),
+			method: methodName(session.payment_method),
 			ssid: apart(session.router_ssid),
 			until: end === null ? null : momentText(new Date(end), new Date(now), timeZone),
 			data: null,

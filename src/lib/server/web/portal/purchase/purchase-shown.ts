@@ -159,7 +159,7 @@ function notesOf(parts: readonly PurchasePart[], described: readonly (PurchasePa
 function wordsOf({ session, payment }: PurchasePart, code: string, until: string | null) {
 	return {
 		...moneyWords(payment ?? session),
-		network: methodName(payment?.payment_method ?? session.payment_method),
+		method: methodName(payment?.payment_method ?? session.payment_method),
 		ssid: apart(session.ssid),
 		until,
 		// Word joiners prevent a line break at the hyphen: buyers copy the code by hand. readCode ignores

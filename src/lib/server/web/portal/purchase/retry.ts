@@ -83,8 +83,8 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 	try {
 		token = await retry(event, event.params.token, purchase, entry);
 	} catch (problem) {
-		const place = { router: purchase.router, region: event.locals.app.config.defaultRegion };
-		const { status, errors, headers = {} } = orderRefusal(problem, PAID_AGAIN, place);
+		const seller = { router: purchase.router, region: event.locals.app.config.defaultRegion };
+		const { status, errors, headers = {} } = orderRefusal(problem, PAID_AGAIN, seller);
 		event.setHeaders(headers);
 		return fail(status, { retried: entry, errors });
 	}

@@ -3,7 +3,7 @@ import {
 	deleteInvitations,
 	invite,
 	removeSecondFactor,
-	setPlan,
+	setRatePlan,
 	setRole,
 	setStatus,
 	startView,
@@ -21,7 +21,7 @@ export const actions: Actions = {
 	suspend: async (event) => setStatus(event, await requireAdmin(event), 'suspended'),
 	restore: async (event) => setStatus(event, await requireAdmin(event), 'active'),
 	role: async (event) => setRole(event, await requireAdmin(event)),
-	plan: async (event) => setPlan(event, await requireAdmin(event)),
+	plan: async (event) => setRatePlan(event, await requireAdmin(event)),
 	view: async (event) => startView(event, await requireAdmin(event)),
 	stop: async (event) => stopView(event, await requireAdmin(event))
 };

@@ -52,7 +52,13 @@ async function sentBy(event: RequestEvent<{ id: string }>) {
 	const developer = await requireDeveloper(event);
 	const endpoint = await endpointOf(event, developer);
 	const { webhooks, clock } = event.locals.app;
-	return { account: developer.account, endpoint, webhooks, clock, here: `/developer/webhooks/${endpoint.id}` };
+	return {
+		account: developer.account,
+		endpoint,
+		webhooks,
+		clock,
+		here: `/developer/webhooks/${endpoint.id}`
+	};
 }
 
 const SUSPENDED = 'This account is suspended.';
