@@ -1,0 +1,216 @@
+/** Payments that could get stuck: lost answers, late lists, reviews that a person must be able to resolve. */
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { useOperated } from '../../support/billing/use-operated.ts';
+import { cli } from '../../support/server/cli.ts';
+import { DATABASES, eventually } from '../../support/server/fixture.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+describe.each(DATABASES)('on %s', (database) => {
+	describe('Airtel', () => {
+		const use = useOperated('airtel', database);
+
+		it('a request that Airtel does not find for four minutes and then accepts buys the time', async () => {
+			const { payment } = await use.pay({
+				submit: 'drop_after',
+				afterMs: 0,
+				callbacks: [],
+				notFoundReads: 8
+			});
+			for (let step = 0; step < 8; step += 1) {
+				await use.operated().advance(30_000);
+				expect((await use.find(payment)).status).not.toBe('failed');
+			}
+			expect(await use.until(payment, 'success')).toMatchObject({ applied: true });
+		});
+
+		it('a request that it finds after it was given up is still credited', async () => {
+			const { payment } = await use.pay({
+				submit: 'drop_after',
+				afterMs: 0,
+				callbacks: [],
+				notFoundReads: 9
+			});
+			await use.until(payment, 'failed');
+			expect(await use.until(payment, 'success', minute)).toMatchObject({ applied: true });
+		});
+
+		it('a request that it never finds, but called paid, is for a person and never called failed', async () => {
+			const { payment } = await use.pay({ submit: 'drop_after', afterMs: 0, notFoundReads: 99 });
+			await use.until(payment, 'expired');
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'no_final_answer', detail: expect.stringMatching(/paid, receipt .+ says: not found$/) }
+			]);
+			const held = await use.held(payment);
+			held.script = { ...held.script, notFoundReads: 0 };
+			expect(await use.until(payment, 'success', minute)).toMatchObject({ applied: true });
+		});
+	});
+
+	describe('M-Pesa', () => {
+		const use = useOperated('mpesa', database);
+
+		it('a refused request opens no review', async () => {
+			const { payment } = await use.pay({ submit: 'refuse', submitCode: '400.002.02' });
+			await use.until(payment, 'failed');
+			for (let step = 0; step < 6; step += 1) await use.operated().advance(5 * minute);
+			expect(await use.questions(payment)).toEqual([]);
+		});
+
+		it('a resolved review is not opened again', async () => {
+			const { payment } = await use.pay({ submit: 'drop_before' });
+			await use.until(payment, 'expired', minute);
+			await use.operated().advance(2 * minute);
+			const [question] = await use.questions(payment);
+			expect(question).toMatchObject({ reason: 'no_reference' });
+			expect(await use.resolve(question?.['id'], 'unpaid')).toMatchObject({ code: 0 });
+			for (let step = 0; step < 5; step += 1) await use.operated().advance(20 * minute);
+			expect(await use.questions(payment)).toEqual([]);
+		});
+
+		it('a statement with withdrawals is read, and a second charge for one payment is found', async () => {
+			const { payment } = await use.pay({ afterMs: 0 });
+			await use.until(payment, 'success');
+			const paid = await eventually('the receipt is there', async () => {
+				const found = await use.find(payment);
+				return found.provider_reference !== null && found;
+			});
+			const { fixture } = use.operated();
+			const account = (await use.held(payment)).reference ?? '';
+			const file = path.join(fixture.server.dataDir, 'mpesa.csv');
+			writeFileSync(
+				file,
+				[
+					'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn,A/C No.',
+					`${paid.provider_reference ?? ''},,Completed,${paid.amount}.00,,${account}`,
+					`SKZSECOND1,,Completed,${paid.amount}.00,,${account}`,
+					'SKZWITHDRAW,,Completed,,-500.00,'
+				].join('\n')
+			);
+			const check = await cli(
+				['statement', 'check', file, '--operator', 'daraja', '--from', '2000-01-01'],
+				fixture.server
+			);
+			expect(JSON.parse(check.stdout.trim().split('\n').at(-1) ?? '{}')).toMatchObject({
+				rows: 2,
+				matched: 1,
+				unknown: 1
+			});
+		});
+	});
+
+	describe('MTN', () => {
+		const use = useOperated('mtn', database);
+
+		it('a payment that a callback calls paid, and no read does, is for a person when it expires', async () => {
+			const { payment } = await use.pay({ afterMs: 0, failedReads: 99 });
+			await use.until(payment, 'expired', minute);
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'no_final_answer', detail: expect.stringMatching(/paid, receipt .+ says: HTTP 500$/) }
+			]);
+			const { payment: other } = await use.pay({ afterMs: 0 });
+			const { provider_reference: used } = await use.until(other, 'success');
+			const [question] = await use.questions(payment);
+			expect(await use.resolve(question?.['id'], 'paid', '--transaction', used ?? '')).toMatchObject({
+				code: 1,
+				stderr: expect.stringContaining(`has already paid payment ${other.id}`)
+			});
+			const held = await use.held(payment);
+			held.script = { ...held.script, failedReads: 0 };
+			expect(await use.until(payment, 'success', minute)).toMatchObject({ applied: true });
+		});
+
+		it('a transaction that has paid another payment buys the time that the operator calls paid, and a person looks', async () => {
+			const { payment: first } = await use.pay({ afterMs: 0 });
+			await use.until(first, 'success');
+			const { payment } = await use.pay({ afterMs: 0 });
+			const { provider_reference: receipt } = await use.until(payment, 'success');
+			// As the operator reports it for the next payment, too.
+			const next = String(Number(receipt) + 1);
+			const { sql } = use.operated().fixture;
+			await sql.run('update payments set provider_reference = ? where id = ?', next, first.id);
+			const { payment: third } = await use.pay({ afterMs: 0 });
+			expect(await use.until(third, 'success')).toMatchObject({ applied: true });
+			expect(await use.questions(third)).toMatchObject([
+				{ reason: 'contradiction', detail: `transaction ${next} has already paid payment ${first.id}` }
+			]);
+		});
+
+		it('a callback about another payment is no claim', async () => {
+			const { payment } = await use.pay({ outcome: 'pending', callbacks: [] });
+			const { callbackUrl } = await use.held(payment);
+			const { sql } = use.operated().fixture;
+			const body = { status: 'SUCCESSFUL', financialTransactionId: '9', externalId: randomUUID() };
+			await fetch(callbackUrl ?? '', { method: 'POST', body: JSON.stringify(body) });
+			expect(await sql.all('select claim from payments where id = ?', payment.id)).toEqual([{ claim: null }]);
+			const [message] = await sql.all(
+				"select outcome from operator_messages where payment_id = ? and kind = 'callback'",
+				payment.id
+			);
+			expect(message).toEqual({ outcome: 'not authentic' });
+		});
+
+		it('a failure reported after the payment expired is final', async () => {
+			const { payment } = await use.pay({ outcome: 'pending', callbacks: [] });
+			const held = await use.held(payment);
+			await use.until(payment, 'expired', minute);
+			await use.operated().simulator.settle(held, 'EXPIRED');
+			for (let step = 0; step < 16; step += 1) await use.operated().advance(6 * hour);
+			expect(await use.questions(payment)).toEqual([]);
+		});
+
+		it('a request that never arrived before it expired opens no review', async () => {
+			const { payment } = await use.pay({ submit: 'drop_before' });
+			await use.until(payment, 'expired', minute);
+			for (let step = 0; step < 16; step += 1) await use.operated().advance(6 * hour);
+			expect(await use.find(payment)).toMatchObject({ failure_code: 'provider_unavailable' });
+			expect(await use.questions(payment)).toEqual([]);
+		});
+	});
+
+	describe('an operator that was moved to another country', () => {
+		const use = useOperated('airtel', database);
+
+		it('gets no request for a number that it no longer takes', async () => {
+			const { payment } = await use.pay({ submit: 'rate_limited' });
+			const { fixture, simulator } = use.operated();
+			await eventually('the request was refused for now', () =>
+				fixture.sql.count(
+					"select count(*) from operator_messages where payment_id = ? and kind = 'submit'",
+					payment.id
+				)
+			);
+			simulator.script({ phone: payment.phone.slice(1) }, { guards: false });
+			fixture.server.env['AIRTEL_COUNTRY'] = 'KE';
+			await fixture.server.restart();
+			// Less than the ten minutes after which it would expire.
+			const failed = await use.until(payment, 'failed', minute, 3);
+			expect(failed).toMatchObject({ failure_code: 'provider_error' });
+			expect(simulator.books.payments).toEqual([]);
+		});
+	});
+
+	describe('an operator that was removed from the settings', () => {
+		const use = useOperated('airtel', database);
+
+		it('keeps its payments pending until it is configured again', async () => {
+			const { session, payment } = await use.pay({ outcome: 'pending' });
+			const held = await use.held(payment);
+			const { fixture, simulator } = use.operated();
+			await fixture.api.endSession(session.id);
+			const settings = Object.entries(fixture.server.env).filter(([name]) => name.startsWith('AIRTEL_'));
+			for (const [name] of settings) fixture.server.env[name] = '';
+			await fixture.server.restart();
+			await simulator.settle(held, 'success');
+			await use.operated().advance(minute);
+			expect(await use.find(payment)).toMatchObject({ status: 'pending' });
+			Object.assign(fixture.server.env, Object.fromEntries(settings));
+			await fixture.server.restart();
+			await use.until(payment, 'refunded');
+		});
+	});
+});

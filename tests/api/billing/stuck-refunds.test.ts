@@ -1,0 +1,207 @@
+/** Refunds that could get stuck: lost answers, late results, reviews that a person must be able to resolve. */
+import { describe, expect, it } from 'vitest';
+import type { Script } from '../../simulators/script.ts';
+import { useOperated } from '../../support/billing/use-operated.ts';
+import { DATABASES, eventually } from '../../support/server/fixture.ts';
+import { serverNow } from '../../torture/time.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+describe.each(DATABASES)('on %s', (database) => {
+	describe('Airtel', () => {
+		const use = useOperated('airtel', database);
+
+		it.each([
+			['refunded', 'drop_after'],
+			['retry-refund', 'drop_before']
+		] as const)('a refund whose answer was lost is ended by a person: %s', async (decision, submit) => {
+			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit } });
+			const held = await use.held(payment);
+			await use.operated().fixture.api.endSession(session.id);
+			await use.operated().simulator.settle(held, 'success');
+			await use.until(payment, 'refund_pending');
+			await use.operated().advance(minute);
+			const [question] = await use.questions(payment);
+			expect(question).toMatchObject({ reason: 'refund_no_final_answer' });
+			held.script = { ...held.script, refund: {} };
+			expect(await use.resolve(question?.['id'], decision)).toMatchObject({ code: 0 });
+			await use.until(payment, 'refunded');
+			expect(await use.questions(payment)).toEqual([]);
+		});
+	});
+
+	describe('Airtel, when the clock jumps ahead', () => {
+		const use = useOperated('airtel', database);
+
+		it('a refund that is being sent is not started twice', async () => {
+			const refund = { submit: 'slow', slowMs: 700 } as const;
+			const { session, payment } = await use.pay({ outcome: 'pending', refund });
+			const held = await use.held(payment);
+			const { fixture, simulator } = use.operated();
+			await fixture.api.endSession(session.id);
+			await simulator.settle(held, 'success');
+			const sent = () => simulator.requests.filter(({ path: called }) => called.endsWith('/refund')).length;
+			await eventually('it is being sent', async () => {
+				if (sent() > 0) return true;
+				await fixture.server.advance(5_000);
+				return false;
+			});
+			await fixture.server.advance(2 * minute);
+			await use.until(payment, 'refunded');
+			expect(sent()).toBe(1);
+			expect(await use.questions(payment)).toEqual([]);
+		});
+	});
+
+	describe('M-Pesa', () => {
+		const use = useOperated('mpesa', database);
+
+		it('a refund without a result is read from time to time, not without a pause', async () => {
+			const { session, payment } = await use.pay({
+				outcome: 'pending',
+				refund: { outcome: 'pending', callbacks: [] }
+			});
+			const held = await use.held(payment);
+			await use.operated().fixture.api.endSession(session.id);
+			await use.operated().simulator.settle(held, 'success');
+			await use.until(payment, 'refund_pending');
+			await use.operated().advance(minute);
+			await use.operated().advance(minute);
+			const { fixture, simulator } = use.operated();
+			await eventually('it is read later', () => {
+				const soon = serverNow(fixture.server) + 10_000;
+				const later =
+					"select count(*) from jobs where kind = 'payment.refund' and lease_until is null and run_at > ?";
+				return fixture.sql.count(later, soon);
+			});
+			expect(simulator.requests.some(({ path: called }) => called.includes('transactionstatus'))).toBe(true);
+		});
+
+		it('a refund waits for the receipt that a late callback brings', async () => {
+			const callbacks = [{ when: 'at_outcome', afterMs: 2 * minute, times: 1 }] as const;
+			const { session, payment } = await use.pay({ outcome: 'pending', callbacks });
+			const held = await use.held(payment);
+			await use.operated().fixture.api.endSession(session.id);
+			await use.operated().simulator.settle(held, 'success');
+			await use.until(payment, 'refunded');
+			expect(await use.questions(payment)).toEqual([]);
+		});
+	});
+
+	describe('pawaPay', () => {
+		const use = useOperated('pawapay', database);
+
+		it('the review of a refused refund has the reason without the number in it', async () => {
+			const { session, payment } = await use.pay({ outcome: 'pending' });
+			const held = await use.held(payment);
+			const number = payment.phone.slice(1);
+			held.script = { ...held.script, refund: { submit: 'refuse', submitCode: `BLOCKED ${number}` } };
+			await use.operated().fixture.api.endSession(session.id);
+			await use.operated().simulator.settle(held, 'success');
+			await use.until(payment, 'refund_failed');
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'refund_refused', detail: `Simulated BLOCKED …${number.slice(-4)}` }
+			]);
+		});
+	});
+
+	describe('MTN', () => {
+		const use = useOperated('mtn', database);
+
+		/** Opens a review, after a cancelled session was paid and its refund began. */
+		async function refundOf(refund: Script['refund']) {
+			const { session, payment } = await use.pay({ outcome: 'pending', refund });
+			const held = await use.held(payment);
+			await use.operated().fixture.api.endSession(session.id);
+			await use.operated().simulator.settle(held, 'success');
+			await use.until(payment, 'refund_pending');
+			return { payment, held };
+		}
+
+		it('a refund that the operator still has is not sent again', async () => {
+			const { payment, held } = await refundOf({ outcome: 'pending' });
+			await use.operated().advance(40 * hour);
+			await use.operated().advance(40 * hour);
+			const [question] = await use.questions(payment);
+			expect(question).toMatchObject({ reason: 'refund_no_final_answer' });
+			const decided = await use.resolve(question?.['id'], 'retry-refund');
+			expect(decided).toMatchObject({ code: 1, stderr: expect.stringContaining('is not over') });
+			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
+			const { books } = use.operated().simulator;
+			expect(books.refunds.filter(({ paymentNumber }) => paymentNumber === held.number)).toHaveLength(1);
+		});
+
+		it('a refund that never arrives is for a person after an hour', async () => {
+			const { payment } = await refundOf({ submit: 'error_before' });
+			for (let step = 0; step < 8; step += 1) await use.operated().advance(10 * minute);
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'refund_no_final_answer', detail: 'the operator does not know the refund' }
+			]);
+		});
+
+		it('a refund of another amount is for a person', async () => {
+			const { payment } = await refundOf({ afterMs: minute });
+			const { sql } = use.operated().fixture;
+			await sql.run('update refunds set amount_minor = amount_minor + 100 where payment_id = ?', payment.id);
+			await use.until(payment, 'refunded');
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'amount_mismatch', detail: expect.stringMatching(/^refunded .+, owed /) }
+			]);
+		});
+
+		it('a refund refused after a lost answer fails only after it is not found for two minutes', async () => {
+			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit: 'drop_before' } });
+			const held = await use.held(payment);
+			await use.operated().fixture.api.endSession(session.id);
+			await use.operated().simulator.settle(held, 'success');
+			await use.until(payment, 'refund_pending', 1_000);
+			held.script = { ...held.script, refund: { submit: 'refuse', submitCode: 'NOT_ALLOWED' } };
+			for (let step = 0; step < 10; step += 1) await use.operated().advance(10_000);
+			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
+			await use.until(payment, 'refund_failed');
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'refund_refused', detail: expect.stringContaining('NOT_ALLOWED') }
+			]);
+			held.script = { ...held.script, refund: {} };
+			const [question] = await use.questions(payment);
+			// The buyer's money is still here.
+			expect(await use.resolve(question?.['id'], 'dismiss')).toMatchObject({ code: 1 });
+			expect(await use.questions(payment)).toHaveLength(1);
+			expect(await use.resolve(question?.['id'], 'retry-refund')).toMatchObject({ code: 0 });
+			await use.until(payment, 'refunded');
+			expect(await use.questions(payment)).toEqual([]);
+		});
+
+		it('a review about something else does not end a pending refund', async () => {
+			const { payment } = await use.pay({ amountFactor: 2, afterMs: 0, refund: { outcome: 'pending' } });
+			await use.until(payment, 'refund_pending');
+			const [question] = await use.questions(payment);
+			expect(question).toMatchObject({ reason: 'amount_mismatch' });
+			expect(await use.resolve(question?.['id'], 'retry-refund')).toMatchObject({ code: 1 });
+			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
+		});
+	});
+
+	describe('an operator that was removed from the settings', () => {
+		const use = useOperated('airtel', database);
+
+		it('opens a review for a refund that waits for it', async () => {
+			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit: 'rate_limited' } });
+			const held = await use.held(payment);
+			const { fixture, simulator } = use.operated();
+			await fixture.api.endSession(session.id);
+			await simulator.settle(held, 'success');
+			await use.until(payment, 'refund_pending');
+			const settings = Object.entries(fixture.server.env).filter(([name]) => name.startsWith('AIRTEL_'));
+			for (const [name] of settings) fixture.server.env[name] = '';
+			await fixture.server.restart();
+			await use.operated().advance(minute);
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'refund_no_final_answer' }]);
+			held.script = { ...held.script, refund: {} };
+			Object.assign(fixture.server.env, Object.fromEntries(settings));
+			await fixture.server.restart();
+			await use.until(payment, 'refunded', 10 * minute);
+		});
+	});
+});

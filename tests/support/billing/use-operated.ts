@@ -1,0 +1,56 @@
+import { afterAll, beforeAll } from 'vitest';
+import { OPERATORS } from '../../simulators/facts.ts';
+import type { Script } from '../../simulators/script.ts';
+import type { Payment, Session } from '../api/api.ts';
+import { cli } from '../server/cli.ts';
+import { eventually } from '../server/fixture.ts';
+import { startOperated, type OperatedFixture } from './operators.ts';
+
+const by = ['--by', 'Test Person', '--note', 'seen in the portal'];
+
+/** Starts a server and the simulator of an operator, for payments that need time or a person. */
+export function useOperated(name: string, database: string) {
+	const facts = OPERATORS.find((one) => one.name === name);
+	if (!facts) throw new Error(`There is no ${name}`);
+	let operated: OperatedFixture;
+	beforeAll(async () => {
+		operated = await startOperated(facts, database);
+	});
+	afterAll(() => operated.stop());
+
+	const api = () => operated.fixture.api;
+	const find = (payment: Payment) => api().getPayment(payment.id);
+	return {
+		operated: () => operated,
+		find,
+		async pay(script: Partial<Script>): Promise<{ session: Session; payment: Payment }> {
+			const phone = operated.newPhone();
+			const session = await api().createSession({ payment_method: facts.method, phone });
+			operated.simulator.script({ phone: phone.slice(1) }, { guards: false, ...script });
+			return { session, payment: await api().pay(session) };
+		},
+		/** The operator's entry of a payment. */
+		held: ({ phone }: Payment) =>
+			eventually('the operator has it', async () =>
+				operated.simulator.books.payments.find((entry) => phone.endsWith(entry.phone.slice(-9)))
+			),
+		async until(payment: Payment, status: Payment['status'], stepMs = 30_000, most = 60): Promise<Payment> {
+			for (let step = 0; step < most; step += 1) {
+				const found = await find(payment);
+				if (found.status === status) return found;
+				await operated.advance(stepMs);
+			}
+			return eventually(`payment ${payment.id} is ${status}`, async () => {
+				const found = await find(payment);
+				return found.status === status && found;
+			});
+		},
+		questions: (payment: Payment) =>
+			operated.fixture.sql.all(
+				'select id, reason, detail from reviews where payment_id = ? and resolved_at is null order by id',
+				payment.id
+			),
+		resolve: (id: unknown, ...decision: string[]) =>
+			cli(['review', 'resolve', String(id), ...by, '--decision', ...decision], operated.fixture.server)
+	};
+}
