@@ -10,7 +10,7 @@ import { asOfNow, sessionBody } from './body.ts';
 import { SESSION_JOB, type SessionsContext } from './context.ts';
 import { sessionNotFound } from './read-session.ts';
 import * as store from './store.ts';
-import { agreedTerms } from './terms.ts';
+import { agreedTerms } from './price.ts';
 import { recordEvent } from './transition.ts';
 
 /** Stores a response in the transaction of its effect. `status` replaces the route's own. */
