@@ -9,7 +9,7 @@ import { checkStatement } from '../statements/statement.ts';
 import { RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
 import { listPayments, merchantErrors, newestPayments, readPayment } from './read-payment.ts';
 import { reconcilePayment } from './reconcile.ts';
-import { refundUnprovisioned } from './settlement.ts';
+import { refundUnprovisioned } from '../refunds/start-refund.ts';
 import { startPayment } from './start-payment.ts';
 import * as store from './store.ts';
 import { submitPayment } from './submission.ts';

@@ -1,13 +1,11 @@
-import { formatMinor } from '#lib/domain/money.ts';
 import { LIMIT_CONCURRENCY, type Queries, type Tx } from '#lib/server/db/database.ts';
 import type { EventType } from '#lib/server/events/events.ts';
-import { refundReference } from '#lib/server/platform/ids.ts';
 import type { StatusOutcome } from '../operators/operator.ts';
-import type { UnappliedReason } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
 import { claimOf } from '../callbacks/claims.ts';
-import { REFUND_JOB, type BillingContext } from '../context.ts';
+import type { BillingContext } from '../context.ts';
 import { FAILURE_MESSAGES, type FailureCode } from '../operators/failures.ts';
+import { startRefund } from '../refunds/start-refund.ts';
 import * as store from './store.ts';
 
 /**
@@ -16,8 +14,6 @@ import * as store from './store.ts';
  */
 
 export type Succeeded = Extract<StatusOutcome, { kind: 'succeeded' }>;
-/** `admin`: the owner refunds time that was bought. */
-export type RefundReason = UnappliedReason | 'amount_mismatch' | 'admin';
 
 /** States in which the payer has not been charged, as far as we know. */
 const UNPAID = ['pending', 'failed', 'expired'] as const;
@@ -162,64 +158,6 @@ async function withCallbackFacts(
 function differsFromAsked(payment: store.PaymentRow): boolean {
 	if (payment.settled_minor !== null && payment.settled_minor !== payment.amount_minor) return true;
 	return payment.settled_currency !== null && payment.settled_currency !== payment.currency;
-}
-
-/** Refunds money that bought nothing, or as the owner decided. Opens a review if the amount differs from the one requested. */
-export async function startRefund(
-	context: BillingContext,
-	trx: Tx,
-	payment: store.PaymentRow,
-	reason: RefundReason,
-	from: 'success' | 'refund_failed' = 'success'
-): Promise<store.RefundRow> {
-	const now = context.clock.now();
-	const earlier = await store.refundsOf(trx, payment.id);
-	const refund = await store.insertRefund(trx, {
-		payment_id: payment.id,
-		reference: refundReference(payment.reference, earlier.length + 1),
-		// Refund the amount taken, even if it is not the amount requested.
-		amount_minor: payment.settled_minor ?? payment.amount_minor,
-		currency: payment.settled_currency ?? payment.currency,
-		reason,
-		status: 'pending',
-		submit_state: 'created',
-		created_at: now,
-		updated_at: now
-	});
-	const to = { status: 'refund_pending', refund_reason: reason, updated_at: now } as const;
-	const changed = await store.change(trx, { id: payment.id, status: [from] }, to);
-	if (!changed) throw new Error(`Payment ${payment.id} is not ${from}, so it cannot be refunded`);
-	if (reason === 'amount_mismatch' && from === 'success') {
-		const taken = formatMinor(refund.amount_minor, refund.currency, 'en');
-		const requested = formatMinor(payment.amount_minor, payment.currency, 'en');
-		const detail = `taken ${taken}, requested ${requested}`;
-		await context.reviews.open(trx, { paymentId: payment.id, reason, detail });
-	}
-	await context.jobs.schedule(trx, REFUND_JOB, refund.id, now);
-	return refund;
-}
-
-/**
- * Refunds a payment whose session was cancelled because no gateway let the buyer in. Does nothing if its owner has
- * refunded it.
- */
-export async function refundUnprovisioned(context: BillingContext, trx: Tx, id: number): Promise<void> {
-	const now = context.clock.now();
-	const payment = await store.change(trx, { id, status: ['success'] }, { applied: 0, updated_at: now });
-	if (!payment) {
-		const { refund_reason: reason } = await store.findOrThrow(trx, id);
-		if (reason === 'admin') return;
-		throw new Error(`Payment ${id} is not one that bought anything`);
-	}
-	const refund = await startRefund(context, trx, payment, 'provisioning_failed');
-	await context.audit.record(trx, {
-		actor: 'access',
-		action: 'payment.success, taken back',
-		paymentId: id,
-		reason: 'no gateway let the buyer in: provisioning_failed',
-		before: { status: 'success', applied: 1 },
-		after: { status: 'refund_pending', applied: 0, refund: refund.reference }
-	});
 }
 
 /** Fails a pending payment. An expired one stays expired and gets the reason. Returns false if unchanged. */

@@ -1,7 +1,7 @@
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
 import type { BillingContext } from '../context.ts';
-import { startRefund } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
+import { startRefund } from './start-refund.ts';
 
 /**
  * Refunds the payment that bought a session at a router of this owner, and ends its time. A second call for the same

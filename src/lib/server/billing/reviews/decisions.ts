@@ -3,16 +3,10 @@ import type { Author } from '#lib/server/audit/audit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Review } from './reviews.ts';
 import type { BillingContext } from '../context.ts';
-import {
-	recordPaymentEvent,
-	settleFailure,
-	settleSuccess,
-	startRefund,
-	type Decider,
-	type RefundReason
-} from '../payments/settlement.ts';
+import { recordPaymentEvent, settleFailure, settleSuccess, type Decider } from '../payments/settlement.ts';
 import { messagesOf } from '../callbacks/store.ts';
 import { readRefund } from '../refunds/refunds.ts';
+import { startRefund, type RefundReason } from '../refunds/start-refund.ts';
 import * as store from '../payments/store.ts';
 
 /** The message is for the person who decided. */
