@@ -2,12 +2,9 @@ import { CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
 import * as gatewayStore from '../store.ts';
+import { PAID_MS } from './lifetime.ts';
 import { entryOf, insert } from './record.ts';
 import * as store from './store.ts';
-
-/** Covers the longest pass and the time to pay for it. */
-export const PAID_DAYS = 32;
-const PAID_MS = PAID_DAYS * 24 * 60 * 60 * 1000;
 
 /**
  * @param routerId of the purchase, if it was found by its code

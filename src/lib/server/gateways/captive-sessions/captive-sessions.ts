@@ -11,8 +11,8 @@ import { purchaseDevice, signInUrl } from './purchase-device.ts';
 import { enter, enterAgain, findCaptiveSession, loginOf } from './record.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 
-export { PAID_DAYS } from './bind-purchase.ts';
-export { UNPAID_HOURS, type CaptiveSession } from './record.ts';
+export { PAID_DAYS, UNPAID_HOURS } from './lifetime.ts';
+export type { CaptiveSession } from './record.ts';
 export type { PurchaseAt, PurchaseDevice } from './purchase-device.ts';
 
 /** Calls to access/, which identifies a purchase by the SHA-256 of its token. */

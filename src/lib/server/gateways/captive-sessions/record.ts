@@ -6,16 +6,13 @@ import type { RegisteredGateway } from '../gateways.ts';
 import { adapterOf } from '../registry.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
+import { UNPAID_MS } from './lifetime.ts';
 import * as store from './store.ts';
 
 export interface CaptiveSession {
 	id: string;
 	entry: Entry;
 }
-
-/** Time to choose, pay and return. */
-export const UNPAID_HOURS = 2;
-const UNPAID_MS = UNPAID_HOURS * 60 * 60 * 1000;
 
 /** Part of the stored encryption: never rename. */
 const sealContext = (idHash: string) => `gateway-visit:${idHash}`;
