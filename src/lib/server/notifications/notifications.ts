@@ -11,7 +11,7 @@ import type { Mailer } from '#lib/server/platform/mail.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { createProvider, type SmsOutcome, type SmsProvider } from './sms/provider.ts';
-import { partsOf, smsText } from './sms/text.ts';
+import { partsOf, smsText } from './sms/encoding.ts';
 import * as store from './store.ts';
 
 /**

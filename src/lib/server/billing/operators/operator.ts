@@ -37,7 +37,7 @@ interface OperatorCapabilities {
 	/** `not_found` is final only after this time: operators may lag behind their acceptance. Default: 120. */
 	notFoundFinalSeconds?: number;
 	/** The status read of a refund only asks for a callback, so that `pending` says nothing. */
-	refundsToldByCallback?: boolean;
+	refundsReportedByCallback?: boolean;
 	/** A refund names the operator's transaction, not our reference. */
 	refundsByTransaction?: boolean;
 	/** True if the operator never charges a repeated reference twice. */
@@ -51,7 +51,7 @@ export interface PaymentRequest {
 	currency: string;
 	/** E.164 */
 	payerPhone: string;
-	/** The buyer's choice, e.g. `mtn_momo`; `mobile_money` leaves the network open. */
+	/** The buyer's choice, e.g. `mtn_momo`; `mobile_money` leaves it open. */
 	paymentMethod: string;
 	description: string;
 	/** Unguessable, one per payment. */

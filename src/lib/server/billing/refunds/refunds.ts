@@ -145,8 +145,8 @@ export async function readRefund(
 	const adapter = context.operators.find(payment.operator);
 	if (!adapter?.readRefund || refund.submitted_at === null) return null;
 	const outcome = await readStatus(context, { refund, payment, adapter });
-	const isUntold = outcome.kind === 'pending' && adapter.capabilities.refundsToldByCallback;
-	return isUntold ? null : outcome;
+	const isUnreported = outcome.kind === 'pending' && adapter.capabilities.refundsReportedByCallback;
+	return isUnreported ? null : outcome;
 }
 
 async function read(context: BillingContext, subject: Subject): Promise<number | null> {

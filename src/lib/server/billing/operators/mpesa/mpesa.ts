@@ -69,7 +69,7 @@ function createMpesa(values: MpesaValues, dependencies: OperatorDependencies): O
 		capabilities: {
 			callbackAnswer: { ResultCode: 0, ResultDesc: 'Accepted' },
 			minStatusDelaySeconds: 15,
-			refundsToldByCallback: true,
+			refundsReportedByCallback: true,
 			refundsByTransaction: true,
 			resubmitSameReferenceSafe: false
 		},
