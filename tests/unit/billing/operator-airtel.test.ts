@@ -335,13 +335,6 @@ describe('answers that Airtel does not document', () => {
 describe('the token', () => {
 	const TOKEN = '/auth/oauth2/token';
 
-	it('is requested once by twenty payments at the same time', async () => {
-		const adapter = adapterWith();
-		const outcomes = await Promise.all(Array.from({ length: 20 }, () => adapter.submit(order())));
-		expect(outcomes.every(({ kind }) => kind === 'accepted')).toBe(true);
-		expect(countOf(TOKEN)).toBe(1);
-	});
-
 	it.each(['text', 'number'] as const)('lives as long as Airtel says, as a %s: 180 seconds', async (form) => {
 		simulator.portal({ expires_in: form });
 		const adapter = adapterWith();
@@ -364,15 +357,6 @@ describe('the token', () => {
 		const read = await adapter.readStatus(attempt(simulator.books.payments[0]?.reference ?? ''));
 		expect(read.kind).not.toBe('unavailable');
 		expect(countOf(TOKEN)).toBe(3);
-	});
-
-	it('that is refused refuses the payment, and leaves a status read without an answer', async () => {
-		const adapter = adapterWith({ AIRTEL_CLIENT_SECRET: 'wrong' });
-		const outcome = await adapter.submit(order());
-		expect(outcome).toMatchObject({ kind: 'refused', reason: 'merchant_error', retryable: false });
-		expect(JSON.stringify(outcome)).not.toContain('wrong');
-		expect((await adapter.readStatus(attempt(randomUUID()))).kind).toBe('unavailable');
-		expect(countOf(PUSH)).toBe(0);
 	});
 
 	it('is never stored', async () => {

@@ -131,18 +131,6 @@ describe('the answer to a request to pay', () => {
 		expect(unknown.outcome).toMatchObject({ kind: 'uncertain', cause: '5xx' });
 	});
 
-	it('wrong credentials are refused, once more or not', async () => {
-		configure({ MTN_API_KEY: 'wrong' });
-		expect(await adapter.submit(request())).toMatchObject({
-			kind: 'refused',
-			reason: 'merchant_error',
-			retryable: false
-		});
-		configure({ MTN_SUBSCRIPTION_KEY: 'wrong' });
-		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', reason: 'merchant_error' });
-		expect(sent(PAY)).toEqual([]);
-	});
-
 	it('no token: nothing was sent, and a retry is allowed', async () => {
 		simulator.outage('error');
 		expect(await adapter.submit(request())).toMatchObject({
@@ -348,12 +336,6 @@ describe('answers that no operator’s page shows', () => {
 
 describe('tokens', () => {
 	const tokens = () => sent('/collection/token/').length;
-
-	it('are requested once, however many payments need one at the same time', async () => {
-		const outcomes = await Promise.all(Array.from({ length: 20 }, () => adapter.submit(request())));
-		expect(outcomes.map(({ kind }) => kind)).toEqual(Array(20).fill('accepted'));
-		expect(tokens()).toBe(1);
-	});
 
 	it('are renewed a minute before they end', async () => {
 		const { reference } = await pay();

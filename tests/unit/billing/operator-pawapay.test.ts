@@ -140,13 +140,6 @@ describe('the outcome of a submit', () => {
 		expect(sent('/v2/deposits')).toHaveLength(1);
 		expect(await adapter.readStatus(attempt(payment))).toMatchObject({ kind: 'not_found' });
 	});
-
-	it('repeats no token', async () => {
-		const adapter = adapterFor({ PAWAPAY_API_TOKEN: 'another-token-that-is-wrong' });
-		const outcome = await adapter.submit(request());
-		expect(outcome).toMatchObject({ kind: 'refused', reason: 'merchant_error', retryable: false });
-		expect(JSON.stringify(outcome)).not.toContain('another-token');
-	});
 });
 
 describe('a status read', () => {
