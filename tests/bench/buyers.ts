@@ -25,33 +25,40 @@ export interface Bought {
 	paymentId: number;
 }
 
-export type Buyers = Awaited<ReturnType<typeof createBuyers>>;
-
-export async function createBuyers(server: TestServer, places: Record<'area' | 'density', Place>) {
-	const key = await demoKey(server);
+/** Calls the API with a key. */
+export function createBuyer(url: string, key: string) {
 	const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 	async function call<T>(path: string, body?: object): Promise<T> {
 		const request = body ? { method: 'POST', body: JSON.stringify(body) } : {};
-		const response = await fetch(server.url + path, { ...request, headers });
+		const response = await fetch(url + path, { ...request, headers });
 		const text = await response.text();
 		if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
 		return JSON.parse(text) as T;
 	}
+	return {
+		call,
+		/** From the order until the pass runs. */
+		async buy(router = ROUTER): Promise<Bought> {
+			const phone = payingPhone();
+			const order = { router_id: router, duration: '1h', payment_method: 'mobile_money', phone };
+			const { id: sessionId, amount } = await call<{ id: number; amount: number }>('/v1/sessions', order);
+			const payment = { amount, phone, session_id: sessionId };
+			const { id: paymentId } = await call<{ id: number }>('/v1/payments/mobile-money', payment);
+			const { status } = await call<{ status: string }>(`/v1/payments/${paymentId}/status?wait=20`);
+			if (status !== 'success') throw new Error(`Payment ${paymentId} is ${status}`);
+			return { sessionId, paymentId };
+		}
+	};
+}
+
+export type Buyers = Awaited<ReturnType<typeof createBuyers>>;
+
+export async function createBuyers(server: TestServer, places: Record<'area' | 'density', Place>) {
+	const { call, buy } = createBuyer(server.url, await demoKey(server));
 	async function page(path: string): Promise<void> {
 		const response = await fetch(server.url + path, { headers: { accept: 'text/html' } });
 		const text = await response.text();
 		if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
-	}
-	/** From the order until the pass runs. */
-	async function buy(router = ROUTER): Promise<Bought> {
-		const phone = payingPhone();
-		const order = { router_id: router, duration: '1h', payment_method: 'mobile_money', phone };
-		const { id: sessionId, amount } = await call<{ id: number; amount: number }>('/v1/sessions', order);
-		const payment = { amount, phone, session_id: sessionId };
-		const { id: paymentId } = await call<{ id: number }>('/v1/payments/mobile-money', payment);
-		const { status } = await call<{ status: string }>(`/v1/payments/${paymentId}/status?wait=20`);
-		if (status !== 'success') throw new Error(`Payment ${paymentId} is ${status}`);
-		return { sessionId, paymentId };
 	}
 	const bought = await buy();
 	const purchasePage = await buyAt(server.url, `/r/${ROUTER}`, payingPhone());

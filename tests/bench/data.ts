@@ -1,29 +1,19 @@
 /** Test data for benchmarks: routers at random locations and settled payments. */
+import { sequence } from '../support/random.ts';
 import { openSql, type Sql } from '../support/server/sql.ts';
+import { createBuyer } from './buyers.ts';
 
 const CENTRE = { lat: 0.3476, lon: 32.5825 };
 /** A square of about 200 km: 100,000 routers give about eight within a kilometre of any point. */
 const SPREAD_DEGREES = 0.9;
 const ROWS_AT_ONCE = 500;
 
-/** Repeatable random numbers. */
-function createRandom(seed: number): () => number {
-	let state = seed;
-	// Mulberry32, by Tommy Ettinger (public domain).
-	return () => {
-		state = (state + 0x6d2b79f5) | 0;
-		let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-	};
-}
-
 function createPlaces(
 	seed: number,
 	centre = CENTRE,
 	spread = SPREAD_DEGREES
 ): () => { lat: string; lon: string } {
-	const random = createRandom(seed);
+	const random = sequence(seed);
 	const near = (middle: number) => (middle + (random() * 2 - 1) * spread).toFixed(6);
 	return () => ({ lat: near(centre.lat), lon: near(centre.lon) });
 }
@@ -111,28 +101,8 @@ export function searches(count: number, { more = '', centre = CENTRE } = {}): st
 
 /** Buys sessions, waits until they are paid and returns the paths of their payment statuses. */
 export async function makePayments(url: string, key: string, count: number): Promise<string[]> {
+	const { buy } = createBuyer(url, key);
 	const paths: string[] = [];
-	for (let number = 0; number < count; number += 1) {
-		// The sandbox operator accepts numbers with this ending at once.
-		const phone = `+25677${String(number).padStart(4, '0')}008`;
-		const order = { router_id: 3, duration: '1h', payment_method: 'mobile_money', phone };
-		const session = await post<{ id: number; amount: number }>(url, key, '/v1/sessions', order);
-		const body = { amount: session.amount, phone, session_id: session.id };
-		const { id } = await post<{ id: number }>(url, key, '/v1/payments/mobile-money', body);
-		const path = `/v1/payments/${id}/status`;
-		const payment = await call<{ status: string }>(`${url}${path}?wait=20`, key);
-		if (payment.status !== 'success') throw new Error(`Payment ${id} is ${payment.status}`);
-		paths.push(path);
-	}
+	while (paths.length < count) paths.push(`/v1/payments/${(await buy()).paymentId}/status`);
 	return paths;
-}
-
-const post = <T>(url: string, key: string, path: string, body: object) =>
-	call<T>(url + path, key, { method: 'POST', body: JSON.stringify(body) });
-
-async function call<T>(address: string, key: string, init: RequestInit = {}): Promise<T> {
-	const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-	const response = await fetch(address, { ...init, headers });
-	if (!response.ok) throw new Error(`${address}: ${response.status} ${await response.text()}`);
-	return (await response.json()) as T;
 }

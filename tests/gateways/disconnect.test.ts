@@ -81,7 +81,7 @@ describe('a connection is ended', () => {
 	it('within five seconds when its time is over', async () => {
 		const { session, id } = await online('30m');
 		const endsAt = Date.parse(session.expires_at ?? '');
-		await fixture().server.advance(endsAt - Date.now() - offsetMs() - 1_500);
+		await fixture().server.advance(endsAt - fixture().server.now() - 1_500);
 		const asked = await firstAsked(id);
 		const lateMs = asked.at + offsetMs() - endsAt;
 		expect(lateMs).toBeGreaterThanOrEqual(0);
@@ -137,8 +137,7 @@ describe('a connection is ended', () => {
 		// The same purchase, opened on the other device.
 		const entered = await person.post(`/splash/${gateway.key}`, hotspot(second));
 		const visit = /\/splash\/[\w-]{24}\/([\w-]{24})/.exec(`${entered.path} ${entered.html}`)?.[1] ?? '';
-		const clock = { now: () => Date.now() + offsetMs() };
-		const app = await createApp(loadConfig({ ...server.env, ORIGIN: server.url }), { clock });
+		const app = await createApp(loadConfig({ ...server.env, ORIGIN: server.url }), { clock: server });
 		try {
 			expect(await app.captiveSessions.bindPurchase(visit, token)).toBe('bound');
 			expect(await app.access.move(sha256(token))).toBe(true);

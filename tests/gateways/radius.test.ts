@@ -379,9 +379,7 @@ describe('accounting', () => {
 		const pass = await buy(HOTSPOT.router);
 		const mac = newMac();
 		const own = { 'Calling-Station-Id': mac, 'Framed-IP-Address': '10.5.50.9' };
-		const at = Math.floor(
-			(Date.now() + Number(fixture().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0)) / 1000
-		);
+		const at = Math.floor(fixture().server.now() / 1000);
 		const stamp = { 'Event-Timestamp': at - 300 + 120 };
 		for (let times = 0; times < 2; times += 1) {
 			expect((await report(pass, 'books', 'Start', { ...own, ...stamp })).kind).toBe('accounting');

@@ -51,12 +51,12 @@ export const listKeys = defineCommand({
 	options: { account: { type: 'string' } },
 	async run({ values, open }) {
 		const email = required(values.account, '--account');
-		const { accounts, apiKeys, clock } = await open();
+		const { accounts, apiKeys } = await open();
 		const keys = await apiKeys.list((await accountOf(accounts, email)).id);
 		await print(keyLine('ID', 'KEY', 'ROLE', 'CREATED', 'LAST USED', 'STATE', 'NAME'));
 		for (const key of keys) {
 			const used = isoTime(key.last_used_at) ?? 'never';
-			const state = stateOf(key, clock.now());
+			const state = apiKeys.stateOf(key);
 			await print(
 				keyLine(String(key.id), key.hint, key.role, isoTime(key.created_at), used, state, key.name)
 			);
@@ -80,8 +80,3 @@ export const revokeKey = defineCommand({
 		console.error('The key is revoked.');
 	}
 });
-
-function stateOf(key: { revoked_at: number | null; expires_at: number | null }, now: number): string {
-	if (key.revoked_at !== null) return 'revoked';
-	return key.expires_at !== null && key.expires_at <= now ? 'expired' : 'active';
-}

@@ -67,7 +67,6 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const [found] = await fixture().sql.all('select * from payments where session_id = ?', sessionId);
 		return found ?? {};
 	};
-	const serverNow = () => Date.now() + Number(fixture().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
 	/** A device on the Wi-Fi of the console that has bought, and is in. */
 	async function inside(): Promise<Bought> {
 		const mac = newMac();
@@ -100,7 +99,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const bought = await buyAtUniFi(fixture(), mac);
 			expect(await row(bought.sessionId)).toMatchObject({ status: 'activating', starts_at: null });
 			await tried(/sites/, 2);
-			const healedAt = serverNow();
+			const healedAt = fixture().server.now();
 			unifi.heal();
 			await becomes(bought.sessionId, 'active');
 			expect(unifi.isIn(mac)).toBe(true);
@@ -242,11 +241,11 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 		it('is disconnected within five seconds after its end', async () => {
 			const bought = await inside();
-			const left = Number((await row(bought.sessionId))['expires_at']) - serverNow();
+			const left = Number((await row(bought.sessionId))['expires_at']) - fixture().server.now();
 			await fixture().server.advance(left - 2 * SECOND);
 			expect(unifi.isIn(bought.mac)).toBe(true);
 			await isOut(bought);
-			const late = serverNow() - Number((await row(bought.sessionId))['expires_at']);
+			const late = fixture().server.now() - Number((await row(bought.sessionId))['expires_at']);
 			expect(late).toBeGreaterThanOrEqual(0);
 			expect(late).toBeLessThan(9 * SECOND);
 			await becomes(bought.sessionId, 'expired');
@@ -346,7 +345,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			await unifi.release();
 			expect(unifi.isIn(mac)).toBe(true);
 			await server.restart();
-			const startedAt = serverNow();
+			const startedAt = fixture().server.now();
 			await server.advance(LEASE);
 			await becomes(bought.sessionId, 'active');
 			expect(await grants(bought.sessionId)).toHaveLength(1);

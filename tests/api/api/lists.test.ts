@@ -177,7 +177,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		const { api } = await fixture().newKey();
 		const session = await api.createSession({ phone: numberEnding('008') });
 		await api.getPayment((await api.pay(session)).id, 20);
-		const end = Date.now() + Number(fixture().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+		const end = fixture().server.now();
 		// No job knows of this end.
 		await fixture().sql.run('update sessions set expires_at = ? where id = ?', end - 1, session.id);
 		expect(await listOf(api, '/v1/sessions?status=active')).toMatchObject({ data: [] });

@@ -316,7 +316,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	/** Whether the next look is still to come: the one that was due is done. */
 	async function isLookedAt({ id }: Payment): Promise<boolean> {
-		const now = Date.now() + Number(fixture().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+		const now = fixture().server.now();
 		const due = await fixture().sql.count(
 			`select count(*) from jobs where kind = 'payment.reconcile' and subject_id = ?
 				and (run_at <= ? or lease_until is not null)`,

@@ -22,10 +22,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	let owner: Owner;
 	let router: number;
 
-	const serverNow = () => Date.now() + Number(fixture().server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
-
 	beforeEach(async () => {
-		await fixture().server.advance((((NOON - serverNow()) % day) + day) % day);
+		await fixture().server.advance((((NOON - fixture().server.now()) % day) + day) % day);
 		owner = await newOwner(fixture());
 		router = await addRouter(fixture(), owner.accountId, { name: 'Kiosk', ...PLACE });
 	});
@@ -59,7 +57,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				expect.stringContaining('closed until tomorrow, 06:00')
 			]);
 			expect((await owner.get('/owner/routers')).text).toContain('closed until tomorrow, 06:00');
-			const until = (Math.floor(serverNow() / day) + 1) * day + MORNING;
+			const until = (Math.floor(fixture().server.now() / day) + 1) * day + MORNING;
 			expect(await columns()).toMatchObject({ paused_until: until });
 			await press('pause');
 			const actor = `account ${owner.accountId}`;
@@ -170,7 +168,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('pass midnight, and leave out days', async () => {
-			const today = WEEKDAYS[(new Date(serverNow()).getUTCDay() + 6) % 7];
+			const today = WEEKDAYS[(new Date(fixture().server.now()).getUTCDay() + 6) % 7];
 			await save({ [`from-${today}`]: '18:00', [`until-${today}`]: '02:00' });
 			expect(await nearby()).toEqual([CLOSED]);
 			await fixture().server.advance(6 * hour);

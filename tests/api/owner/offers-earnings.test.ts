@@ -14,7 +14,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	beforeAll(async () => {
 		const { server, sql } = fixture();
-		const now = Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+		const now = server.now();
 		await server.advance((((noon - now) % day) + day) % day);
 		owner = await newOwner(fixture());
 		const routers = [

@@ -11,7 +11,7 @@ const noon = 9 * 60 * 60_000;
 
 /** Milliseconds until the reports' clock shows noon: no test stands beside a midnight. */
 function untilNoon({ server }: Fixture): number {
-	const now = Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+	const now = server.now();
 	return (((noon - now) % day) + day) % day;
 }
 

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { earnings, ownerUserList } from '../../../src/lib/server/api/contract/schemas.ts';
 import { numberEnding, type Api } from '../../support/api/api.ts';
+import { addRouter } from '../../support/pages/owners.ts';
 import { random } from '../../support/random.ts';
 import type { Value } from '../../support/server/sql.ts';
 import { INSTANT } from '../../support/api/wire.ts';
@@ -17,8 +18,6 @@ type Earnings = z.output<typeof earnings>;
 type Users = z.output<typeof ownerUserList>;
 
 const isoDate = (instant: number) => new Date(instant).toISOString().slice(0, 10);
-const serverNow = ({ server }: Fixture) =>
-	Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
 
 async function insert({ sql }: Fixture, table: string, row: Record<string, Value>): Promise<number> {
 	const names = Object.keys(row);
@@ -33,24 +32,6 @@ async function together({ sql }: Fixture, work: () => Promise<void>): Promise<vo
 	await sql.run('begin');
 	await work();
 	await sql.run('commit');
-}
-
-/** A copy of the third demo router that belongs to another account. */
-async function addRouter(
-	fixture: Fixture,
-	owner: number,
-	different: Record<string, Value> = {}
-): Promise<number> {
-	const [row] = await fixture.sql.all('select * from routers where id = 3');
-	const columns = { ...row, external_id: null, owner_account_id: owner, ...different } as Record<
-		string,
-		Value
-	>;
-	return insert(
-		fixture,
-		'routers',
-		Object.fromEntries(Object.entries(columns).filter(([name]) => name !== 'id'))
-	);
 }
 
 /** A session as the database holds it, in whatever state; no job knows of it. */
@@ -327,7 +308,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('without a span are the last 30 days, 12 weeks or 12 months, empty ones included', async () => {
 			const { api } = await fixture().newKey({ role: 'owner' });
-			const today = dateAt(serverNow(fixture()));
+			const today = dateAt(fixture().server.now());
 			for (const [period, count] of [
 				['daily', 30],
 				['weekly', 12],
@@ -473,7 +454,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				];
 				const foreign = await addRouter(fixture(), stranger.accountId);
 				const next = random(5);
-				const now = serverNow(fixture());
+				const now = fixture().server.now();
 				sessions = [];
 				await together(fixture(), async () => {
 					for (let count = 0; count < 90; count += 1) {
@@ -540,7 +521,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				}
 				const stale = await fixture().sql.count(
 					`select count(*) from sessions where status = 'active' and expires_at <= ?`,
-					serverNow(fixture())
+					fixture().server.now()
 				);
 				expect(stale).toBeGreaterThan(0);
 			});
@@ -576,7 +557,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			it('a page does not shift when a session begins meanwhile', async () => {
 				const one = await usersOf(owner.api, '?limit=5');
 				const router = one.data[0]?.router_id ?? 0;
-				const starts_at = serverNow(fixture()) + minute;
+				const starts_at = fixture().server.now() + minute;
 				const id = await addSession(fixture(), router, { starts_at, expires_at: starts_at + hour });
 				try {
 					const two = await usersOf(owner.api, `?limit=5&cursor=${one.next_cursor}`);
@@ -711,9 +692,9 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('is set at once, and kept with who changed it and when', async () => {
 			const before = await fixture().api.getRouter(router);
-			const started = serverNow(fixture());
+			const started = fixture().server.now();
 			const { status, body } = await set(owner.api, 750);
-			const ended = serverNow(fixture());
+			const ended = fixture().server.now();
 			const after = await fixture().api.getRouter(router);
 			expect([status, body]).toEqual([200, after]);
 			expect(after).toEqual({ ...before, price: 750, updated_at: after.updated_at });

@@ -17,7 +17,7 @@ const day = 24 * 60 * 60_000;
 const noon = 9 * 60 * 60_000;
 
 async function untilNoon({ server }: Area): Promise<void> {
-	const now = Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0);
+	const now = server.now();
 	await server.advance((((noon - now) % day) + day) % day);
 }
 

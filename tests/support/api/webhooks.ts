@@ -50,9 +50,8 @@ export function verified(
 async function openWebhooks(
 	fixture: Fixture
 ): Promise<{ webhooks: Webhooks; database: Database; close(): Promise<void> }> {
-	const { databaseUrl, env } = fixture.server;
-	const database = await openDatabase(databaseUrl, { poolSize: 2 });
-	const clock = { now: () => Date.now() + Number(env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0) };
+	const clock = fixture.server;
+	const database = await openDatabase(clock.databaseUrl, { poolSize: 2 });
 	const webhooks = createWebhooks({
 		database,
 		secrets: createSecrets(SECRET),

@@ -1,5 +1,5 @@
 /** Moves a server's clock minute by minute while some gateways respond and others do not. */
-import { systemClock, type Clock } from '../../../src/lib/server/platform/clock.ts';
+import type { Clock } from '../../../src/lib/server/platform/clock.ts';
 import { openDatabase } from '../../../src/lib/server/db/database.ts';
 import { createGateways } from '../../../src/lib/server/gateways/gateways.ts';
 import type { StatusUpdate } from '../../../src/lib/server/gateways/health/record-status.ts';
@@ -9,9 +9,7 @@ import { eventually, SECRET, type Fixture } from '../server/fixture.ts';
 export const minute = 60_000;
 
 /** The clock of a server under test. */
-export const clockOf = ({ server }: Pick<Fixture, 'server'>): Clock => ({
-	now: () => systemClock.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0)
-});
+export const clockOf = ({ server }: Pick<Fixture, 'server'>): Clock => server;
 
 /** Notes what an endpoint or a job learns of gateways: by their names, in the words of the server. */
 export async function recordResponse(

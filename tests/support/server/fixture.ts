@@ -217,7 +217,7 @@ const soonMs = 400;
  * comes when it comes: it is not in it.) */
 export async function recorded({ sql, server }: Fixture): Promise<Record<string, unknown>> {
 	await eventually('no job is due', async () => {
-		const soon = Date.now() + Number(server.env['AIRTILL_TEST_CLOCK_OFFSET_MS'] ?? 0) + soonMs;
+		const soon = server.now() + soonMs;
 		return (await sql.count('select count(*) from jobs where run_at <= ? or lease_until > 0', soon)) === 0;
 	});
 	const found: Record<string, unknown> = {};

@@ -1,5 +1,4 @@
 /** Reversals, against the simulated Daraja. */
-import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { RefundRequest } from '../../../src/lib/server/billing/operators/operator.ts';
 import type { Script } from '../../simulators/script.ts';
@@ -11,12 +10,15 @@ import {
 	configure,
 	lastSent,
 	pushed,
+	readingOf,
 	receiver,
+	refundOf,
 	simulator,
-	useMpesa
-} from '../../support/billing/mpesa.ts';
+	useOperator
+} from '../../support/billing/adapter.ts';
+import { MPESA } from '../../support/billing/tested-operators.ts';
 
-useMpesa();
+useOperator(MPESA);
 
 describe('a refund', () => {
 	/** A payment with its receipt, and a refund of it. */
@@ -24,20 +26,10 @@ describe('a refund', () => {
 		const { asked, reference } = await pushed(script);
 		simulator.advance(1_000);
 		const claim = await claimAt(asked.callbackUrl);
-		const refund = {
-			reference: randomUUID(),
-			payment: {
-				reference: asked.reference,
-				operatorReference: reference.operatorReference,
-				providerReference: claim.providerReference
-			},
-			amountMinor: 2_500,
-			currency: 'KES',
-			payerPhone: asked.payerPhone,
-			callbackUrl: `${receiver.url}/callbacks/daraja/refunds/${randomUUID()}`
-		};
-		const submittedAt = simulator.books.now();
-		return { refund, reading: { ...refund, submittedAt, operatorReference: null, claim: null } };
+		const { operatorReference } = reference;
+		const { providerReference } = claim;
+		const refund = refundOf(asked, { operatorReference, providerReference });
+		return { refund, reading: readingOf(refund) };
 	}
 	const send = async (refund: RefundRequest) => {
 		const outcome = await adapter.refund?.(refund);

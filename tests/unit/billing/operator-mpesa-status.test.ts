@@ -9,10 +9,11 @@ import {
 	pushed,
 	request,
 	simulator,
-	useMpesa
-} from '../../support/billing/mpesa.ts';
+	useOperator
+} from '../../support/billing/adapter.ts';
+import { MPESA } from '../../support/billing/tested-operators.ts';
 
-useMpesa();
+useOperator(MPESA);
 
 describe('a status read', () => {
 	it.each([false, true])('is pending while Daraja is processing (other form: %s)', async (otherForm) => {

@@ -1,6 +1,7 @@
 /** Pushes and tokens of M-Pesa Express, against the simulated Daraja. */
 import { describe, expect, it } from 'vitest';
 import { submitOutcome } from '../../../src/lib/server/billing/operators/mpesa/outcomes.ts';
+import { mpesa } from '../../simulators/mpesa.ts';
 import type { Script } from '../../simulators/script.ts';
 import {
 	adapter,
@@ -13,10 +14,11 @@ import {
 	request,
 	simulator,
 	start,
-	useMpesa
-} from '../../support/billing/mpesa.ts';
+	useOperator
+} from '../../support/billing/adapter.ts';
+import { MPESA } from '../../support/billing/tested-operators.ts';
 
-useMpesa();
+useOperator(MPESA);
 
 describe('a push', () => {
 	it('contains shortcode, password for the time in Nairobi, whole shillings, number and callback address', async () => {
@@ -67,27 +69,7 @@ describe('a push', () => {
 		expect(lastSent()['TransactionDesc']).toBe(shown);
 	});
 
-	it('is sent once, whatever the answer', async () => {
-		for (const submit of ['drop_before', 'drop_after', 'error_after', 'not_json', 'slow'] as const) {
-			simulator.script({ times: 1 }, { submit, guards: false });
-			await adapter.submit(request());
-		}
-		const pushes = simulator.requests.filter(({ path }) => path.includes('stkpush'));
-		expect(pushes).toHaveLength(5);
-	});
-
 	it.each<[what: string, script: Partial<Script>, expected: object, queued: number]>([
-		[
-			'a connection that breaks before',
-			{ submit: 'drop_before' },
-			{ kind: 'uncertain', cause: 'network' },
-			0
-		],
-		['a connection that breaks after', { submit: 'drop_after' }, { kind: 'uncertain', cause: 'network' }, 1],
-		['an answer that is too slow', { submit: 'slow' }, { kind: 'uncertain', cause: 'timeout' }, 1],
-		['an internal error before', { submit: 'error_before' }, { kind: 'uncertain', cause: '5xx' }, 0],
-		['an internal error after', { submit: 'error_after' }, { kind: 'uncertain', cause: '5xx' }, 1],
-		['a page of a gateway', { submit: 'not_json' }, { kind: 'uncertain', cause: 'unparsable' }, 1],
 		[
 			'Spike Arrest',
 			{ submit: 'rate_limited' },
@@ -160,20 +142,7 @@ describe('a push', () => {
 		expect(simulator.books.payments).toHaveLength(queued);
 	});
 
-	it('without a connection is refused and may go again: nothing was sent', async () => {
-		configure({ MPESA_BASE_URL: 'http://127.0.0.1:9' });
-		expect(await adapter.submit(request())).toMatchObject({
-			kind: 'refused',
-			reason: 'provider_busy',
-			retryable: true
-		});
-		configure({ MPESA_CONSUMER_SECRET: 'wrong' });
-		expect(await adapter.submit(request())).toMatchObject({
-			kind: 'refused',
-			reason: 'merchant_error',
-			retryable: false
-		});
-		configure();
+	it('without a token is refused and may go again: nothing was sent', async () => {
 		simulator.outage('refuse');
 		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', retryable: true });
 		expect(simulator.requests.filter(({ path }) => path.includes('stkpush'))).toHaveLength(0);
@@ -228,19 +197,10 @@ describe('an answer to a push that no page shows', () => {
 describe('the token', () => {
 	const made = () => simulator.requests.filter(({ path }) => path.startsWith('/oauth')).length;
 
-	it('is requested once by twenty payments at the same time', async () => {
-		const all = Array.from({ length: 20 }, (_, index) =>
-			adapter.submit(request({ payerPhone: `+2547110000${String(index).padStart(2, '0')}` }))
-		);
-		for (const outcome of await Promise.all(all)) expect(outcome.kind).toBe('accepted');
-		expect(made()).toBe(1);
-	});
-
 	it('is kept until shortly before its end, which is a text or a number', async () => {
 		for (const written of ['text', 'number']) {
 			await simulator.stop();
-			await start({ 'expires-in': written });
-			configure();
+			await start(mpesa({ 'expires-in': written }));
 			const { reference } = await pushed();
 			simulator.advance(3_500_000);
 			await adapter.readStatus(reference);

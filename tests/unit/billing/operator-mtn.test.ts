@@ -1,65 +1,31 @@
 import { randomUUID } from 'node:crypto';
-import pino from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { configureOperators } from '#lib/server/billing/operators/configure.ts';
-import type { Installation } from '#lib/server/billing/operators/definition.ts';
-import { createHttpClient, type HttpClient } from '#lib/server/platform/http/http-client.ts';
-import type { OperatorAdapter, PaymentRequest } from '#lib/server/billing/operators/operator.ts';
-import { startSimulator, type Simulator } from '../../simulators/frame.ts';
+import type { PaymentRequest } from '#lib/server/billing/operators/operator.ts';
 import { mtn } from '../../simulators/mtn.ts';
 import type { Script } from '../../simulators/script.ts';
+import {
+	adapter,
+	adapterWith as make,
+	attempt,
+	configure,
+	configured,
+	installation,
+	problemsOf,
+	readingOf,
+	refundOf as refundFor,
+	request,
+	requestsTo as sent,
+	simulator,
+	start,
+	useOperator
+} from '../../support/billing/adapter.ts';
+import { MTN } from '../../support/billing/tested-operators.ts';
 
 /** The adapter of MTN MoMo against the simulated operator: what is sent, and what each answer becomes. */
-const SANDBOX: Installation = { mode: 'sandbox', currency: 'UGX', callbackUrl: 'http://127.0.0.1:9' };
-const TIMEOUT_MS = 3_000;
+useOperator(MTN);
 
-let simulator: Simulator;
-let http: HttpClient;
-let adapter: OperatorAdapter;
-beforeEach(async () => {
-	simulator = await startSimulator(mtn());
-	http = createHttpClient({ timeoutMs: TIMEOUT_MS });
-	adapter = make();
-});
-afterEach(async () => {
-	await http.stop();
-	await simulator.stop();
-});
-
-const problemsOf = (env: Record<string, string>, installation: Partial<Installation> = {}) =>
-	configureOperators({ ...simulator.environment, ...env }, { ...SANDBOX, ...installation }).problems;
-
-function make(env: Record<string, string> = {}, installation: Partial<Installation> = {}): OperatorAdapter {
-	const settled = { ...SANDBOX, ...installation };
-	const { operators, problems } = configureOperators({ ...simulator.environment, ...env }, settled);
-	expect(problems).toEqual([]);
-	const [operator] = operators;
-	if (!operator) throw new Error('not configured');
-	const clock = { now: () => simulator.books.now() };
-	return operator.create({ ...settled, clock, log: pino({ level: 'silent' }), http });
-}
-
-const request = (changes: Partial<PaymentRequest> = {}): PaymentRequest => ({
-	reference: randomUUID(),
-	amountMinor: 1_500,
-	currency: 'UGX',
-	payerPhone: '+256772123456',
-	paymentMethod: 'mtn_momo',
-	description: 'Wi-Fi 1 hour',
-	callbackUrl: 'http://127.0.0.1:9/callbacks/mtn/a/b',
-	expiresAt: simulator.books.now() + 600_000,
-	...changes
-});
-
-const read = (reference: string) =>
-	adapter.readStatus({
-		reference,
-		operatorReference: null,
-		submittedAt: simulator.books.now(),
-		amountMinor: 1_500,
-		currency: 'UGX',
-		claim: null
-	});
+const read = (reference: string) => adapter.readStatus(attempt(request({ reference })));
 
 /** One payment under a script. */
 async function pay(script: Partial<Script> = {}, changes: Partial<PaymentRequest> = {}) {
@@ -74,7 +40,6 @@ const NO_DISBURSEMENT = {
 	MTN_DISBURSEMENT_API_KEY: ''
 };
 
-const sent = (path: string) => simulator.requests.filter((one) => one.path === path);
 const PAY = '/collection/v1_0/requesttopay';
 
 describe('the request', () => {
@@ -115,7 +80,7 @@ describe('the request', () => {
 		[100, 'KES', '1'],
 		[7, 'ZMW', '0.07']
 	])('%i minor units of %s are "%s"', async (amountMinor, currency, amount) => {
-		adapter = make({}, { currency });
+		configure({}, { currency });
 		expect((await adapter.submit(request({ amountMinor, currency }))).kind).toBe('accepted');
 		expect(JSON.parse(sent(PAY)[0]?.body ?? '').amount).toBe(amount);
 	});
@@ -131,9 +96,9 @@ describe('the request', () => {
 	});
 
 	it('has no callback address where MTN would not call it', async () => {
-		adapter = make({ MTN_CALLBACKS: 'off' });
+		configure({ MTN_CALLBACKS: 'off' });
 		await adapter.submit(request());
-		adapter = make();
+		configure();
 		await adapter.submit(request({ callbackUrl: 'https://till.example/callbacks/mtn/a/b' }));
 		expect(sent(PAY).map(({ headers }) => headers['x-callback-url'])).toEqual([undefined, undefined]);
 	});
@@ -159,55 +124,11 @@ describe('the answer to a request to pay', () => {
 		expect(sent(PAY)).toHaveLength(1);
 	});
 
-	it.each([
-		['drop_before', 'network'],
-		['drop_after', 'network'],
-		['slow', 'timeout'],
-		['error_before', '5xx'],
-		['error_after', '5xx'],
-		['not_json', 'unparsable']
-	] as const)('%s is uncertain (%s), and it is not sent again', async (submit, cause) => {
-		const { outcome } = await pay({ submit });
-		expect(outcome).toMatchObject({ kind: 'uncertain', cause });
-		expect(sent(PAY)).toHaveLength(1);
-	});
-
 	it('SERVICE_UNAVAILABLE and codes that are not known are uncertain', async () => {
 		const unavailable = await pay({ submit: 'refuse', submitCode: 'SERVICE_UNAVAILABLE' });
 		expect(unavailable.outcome).toMatchObject({ kind: 'uncertain', cause: '5xx' });
 		const unknown = await pay({ submit: 'refuse', submitCode: 'SOMETHING_NEW' });
 		expect(unknown.outcome).toMatchObject({ kind: 'uncertain', cause: '5xx' });
-	});
-
-	it('to a reference that MTN has is uncertain, and the status read finds the payment', async () => {
-		const asked = request();
-		await adapter.submit(asked);
-		expect(await adapter.submit(asked)).toMatchObject({ kind: 'uncertain', cause: 'duplicate' });
-		expect((await read(asked.reference)).kind).toBe('pending');
-		expect(simulator.books.payments).toHaveLength(1);
-	});
-
-	it('too many requests: the same one is retryable', async () => {
-		const { outcome } = await pay({ submit: 'rate_limited' });
-		expect(outcome).toMatchObject({ kind: 'refused', reason: 'provider_busy', retryable: true });
-	});
-
-	it('is missing because the connection was refused: nothing was queued, and a retry is allowed', async () => {
-		await simulator.stop();
-		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', retryable: true });
-		simulator = await startSimulator(mtn());
-	});
-
-	it('wrong credentials are refused, once more or not', async () => {
-		adapter = make({ MTN_API_KEY: 'wrong' });
-		expect(await adapter.submit(request())).toMatchObject({
-			kind: 'refused',
-			reason: 'merchant_error',
-			retryable: false
-		});
-		adapter = make({ MTN_SUBSCRIPTION_KEY: 'wrong' });
-		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', reason: 'merchant_error' });
-		expect(sent(PAY)).toEqual([]);
 	});
 
 	it('no token: nothing was sent, and a retry is allowed', async () => {
@@ -314,9 +235,9 @@ describe('a status read', () => {
 		expect(await read(reference)).toMatchObject({ kind: 'unavailable', cause: 'network' });
 		simulator.outage(null);
 		// Paths that are not MTN's: a gateway's 404 is no word on the payment.
-		adapter = make({ MTN_BASE_URL: `${simulator.url}/api` });
+		configure({ MTN_BASE_URL: `${simulator.url}/api` });
 		expect((await read(reference)).kind).toBe('unavailable');
-		adapter = make({ MTN_API_KEY: 'wrong' });
+		configure({ MTN_API_KEY: 'wrong' });
 		expect(await read(reference)).toMatchObject({
 			kind: 'unavailable',
 			cause: expect.stringContaining('credentials refused')
@@ -326,15 +247,18 @@ describe('a status read', () => {
 
 describe('answers that no operator’s page shows', () => {
 	const answering = (status: number, text: string, headers: Record<string, string> = {}) => {
-		http = {
-			open: async () => {},
-			send: async ({ url }) =>
-				url.endsWith('/token/')
-					? { kind: 'response', status: 200, headers: {}, text: '{"access_token":"t","expires_in":"3600"}' }
-					: { kind: 'response', status, headers, text },
-			stop: async () => {}
-		};
-		adapter = make();
+		configure(
+			{},
+			{},
+			{
+				open: async () => {},
+				send: async ({ url }) =>
+					url.endsWith('/token/')
+						? { kind: 'response', status: 200, headers: {}, text: '{"access_token":"t","expires_in":"3600"}' }
+						: { kind: 'response', status, headers, text },
+				stop: async () => {}
+			}
+		);
 	};
 
 	it.each([
@@ -413,12 +337,6 @@ describe('answers that no operator’s page shows', () => {
 describe('tokens', () => {
 	const tokens = () => sent('/collection/token/').length;
 
-	it('are requested once, however many payments need one at the same time', async () => {
-		const outcomes = await Promise.all(Array.from({ length: 20 }, () => adapter.submit(request())));
-		expect(outcomes.map(({ kind }) => kind)).toEqual(Array(20).fill('accepted'));
-		expect(tokens()).toBe(1);
-	});
-
 	it('are renewed a minute before they end', async () => {
 		const { reference } = await pay();
 		simulator.advance(3_530_000);
@@ -453,16 +371,9 @@ describe('tokens', () => {
 });
 
 describe('refunds', () => {
-	const refundOf = (reference: string, amountMinor = 1_500) => ({
-		reference: randomUUID(),
-		payment: { reference, operatorReference: null, providerReference: null },
-		amountMinor,
-		currency: 'UGX',
-		payerPhone: '+256772123456',
-		callbackUrl: 'https://till.example/callbacks/mtn/refund/token'
-	});
-	const readBack = (refund: ReturnType<typeof refundOf>) =>
-		adapter.readRefund?.({ ...refund, operatorReference: null, submittedAt: null, claim: null });
+	const refundOf = (reference: string, changes: Partial<PaymentRequest> = {}) =>
+		refundFor(request({ reference, ...changes }));
+	const readBack = (refund: ReturnType<typeof refundOf>) => adapter.readRefund?.(readingOf(refund));
 	const paid = async (script: Partial<Script> = {}) => {
 		const { reference } = await pay(script);
 		simulator.advance(1_000);
@@ -470,7 +381,7 @@ describe('refunds', () => {
 	};
 
 	it.each(['v1_0', 'v2_0'])('by %s have their own reference, and their status is read', async (version) => {
-		adapter = make({ MTN_REFUND_VERSION: version });
+		configure({ MTN_REFUND_VERSION: version });
 		const refund = refundOf(await paid());
 		expect(await adapter.refund?.(refund)).toMatchObject({ kind: 'accepted' });
 		const [post] = sent(`/disbursement/${version}/refund`);
@@ -515,7 +426,7 @@ describe('refunds', () => {
 	});
 
 	it('that MTN does not make have failed', async () => {
-		const refund = refundOf(await paid(), 1_501);
+		const refund = refundOf(await paid(), { amountMinor: 1_501 });
 		await adapter.refund?.(refund);
 		simulator.advance(1_000);
 		expect(await readBack(refund)).toMatchObject({ kind: 'failed', reason: 'payer_timeout' });
@@ -529,7 +440,7 @@ describe('refunds', () => {
 	});
 
 	it('may have an API user of their own', async () => {
-		adapter = make({ MTN_DISBURSEMENT_API_USER: randomUUID(), MTN_DISBURSEMENT_API_KEY: 'x' });
+		configure({ MTN_DISBURSEMENT_API_USER: randomUUID(), MTN_DISBURSEMENT_API_KEY: 'x' });
 		const refund = refundOf(await paid());
 		expect(await adapter.refund?.(refund)).toMatchObject({ kind: 'refused', reason: 'merchant_error' });
 	});
@@ -599,14 +510,14 @@ describe('its health', () => {
 		}
 		expect(await reasonWith({ MTN_BASE_URL: 'http://127.0.0.1:1' })).toMatch(/gives no token: network/);
 		await simulator.stop();
-		simulator = await startSimulator(mtn({ market: 'mtnuganda' }));
+		await start(mtn({ market: 'mtnuganda' }));
 		const wrongMarket = { MTN_TARGET_ENVIRONMENT: 'mtnelsewhere' };
 		expect(await reasonWith(wrongMarket)).toMatch(/^MTN_TARGET_ENVIRONMENT: .*mtnelsewhere/);
 	});
 
 	it('sees an account of another currency', async () => {
 		await simulator.stop();
-		simulator = await startSimulator(mtn({ market: 'mtnliberia' }));
+		await start(mtn({ market: 'mtnliberia' }));
 		const other = make({ MTN_CURRENCY: 'USD' }, { currency: 'USD' });
 		expect(await other.health()).toMatch(/^MTN_CURRENCY: .*LRD, not USD/);
 	});
@@ -615,17 +526,10 @@ describe('its health', () => {
 describe('its settings', () => {
 	it('are those that the simulator prints', () => {
 		expect(problemsOf({})).toEqual([]);
-		const { operators } = configureOperators(simulator.environment, SANDBOX);
+		const { operators } = configured();
 		expect(operators).toMatchObject([{ id: 'mtn', name: 'MTN MoMo', methods: ['mtn_momo'] }]);
-		expect(configureOperators({}, SANDBOX)).toEqual({ operators: [], problems: [] });
+		expect(configureOperators({}, installation())).toEqual({ operators: [], problems: [] });
 	});
-
-	it.each(['MTN_BASE_URL', 'MTN_TARGET_ENVIRONMENT', 'MTN_API_USER', 'MTN_API_KEY', 'MTN_SUBSCRIPTION_KEY'])(
-		'%s is required',
-		(name) => {
-			expect(problemsOf({ [name]: '' })).toEqual([`${name}: is required for MTN MoMo.`]);
-		}
-	);
 
 	it('go together', () => {
 		const uganda = { MTN_TARGET_ENVIRONMENT: 'mtnuganda' };
@@ -687,8 +591,8 @@ describe('its settings', () => {
 
 it('speaks with a market in its currency', async () => {
 	await simulator.stop();
-	simulator = await startSimulator(mtn({ market: 'mtnuganda' }));
-	adapter = make();
+	await start(mtn({ market: 'mtnuganda' }));
+	configure();
 	const { reference } = await pay();
 	simulator.advance(1_000);
 	expect(await read(reference)).toMatchObject({ kind: 'succeeded', amountMinor: 1_500, currency: 'UGX' });

@@ -1,12 +1,5 @@
 /** The simulated Airtel Money as any client of Airtel sees it: by plain HTTP, without the adapter. */
-import {
-	constants,
-	createCipheriv,
-	createHmac,
-	createPublicKey,
-	publicEncrypt,
-	randomBytes
-} from 'node:crypto';
+import { constants, createCipheriv, createPublicKey, publicEncrypt, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { airtelProtocol } from '../../simulators/airtel.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
@@ -193,12 +186,6 @@ describe('a payment', () => {
 		expect(status).toBe(200);
 	});
 
-	it('with an id that was used is a duplicate', async () => {
-		await push(payment());
-		expect(codeOf(await push(payment()))).toBe('ESB000041');
-		expect(simulator.books.payments).toHaveLength(1);
-	});
-
 	it('uses the number and id formats of the market', async () => {
 		simulator.portal({ leading_zero: 'on', short_ids: 'on' });
 		expect(codeOf(await push(payment({ transaction: { id: 'short1' } })))).toBe('ESB000036');
@@ -226,23 +213,6 @@ describe('a payment', () => {
 		const headers = await headersWith();
 		expect((await call('POST', '/merchant/v1/payments', headers, payment())).status).toBe(404);
 		expect((await call('GET', '/merchant/v1/payments/', headers)).status).toBe(405);
-	});
-
-	it('meets the faults of its script', async () => {
-		const go = async (id: string, script: Parameters<Simulator['script']>[1]) => {
-			simulator.script({ reference: id }, script);
-			return push(payment({ transaction: { id } }));
-		};
-		await expect(go('a', { submit: 'drop_after' })).rejects.toThrow();
-		await expect(go('b', { submit: 'drop_before' })).rejects.toThrow();
-		expect((await go('c', { submit: 'error_after' })).status).toBe(500);
-		expect(codeOf(await go('d', { submit: 'error_after', submitCode: 'ROUTER117' }))).toBe('ROUTER117');
-		expect((await go('e', { submit: 'rate_limited' })).status).toBe(429);
-		expect(codeOf(await go('f', { submit: 'refuse', submitCode: 'ESB000039' }))).toBe('ESB000039');
-		expect(simulator.books.payments.map(({ reference }) => reference)).toEqual(['a', 'c', 'd']);
-		await go('g', { notFoundReads: 1, failedReads: 1 });
-		const codes = [await enquire('g'), await enquire('g'), await enquire('g')].map(codeOf);
-		expect(codes).toEqual(['ESB000045', 'ESB000014', 'DP00800001006']);
 	});
 });
 
@@ -286,21 +256,6 @@ describe('a refund', () => {
 	const sendBack = async (id: unknown, path = '/standard/v1/payments/refund') =>
 		call('POST', path, await headersWith(), { transaction: { airtel_money_id: id } });
 
-	it('uses the airtel_money_id of a paid payment, in full and once', async () => {
-		await push(payment());
-		const id = simulator.books.payments[0]?.operatorReference;
-		expect(codeOf(await sendBack(id))).toBe('DP00800001025');
-		simulator.advance(1_000);
-		const answer = await sendBack(id);
-		expect(answer.body.data?.transaction).toEqual({
-			airtel_money_id: expect.stringMatching(/^CI/),
-			status: 'SUCCESS'
-		});
-		expect(answer.body.status?.['success']).toBe(false);
-		expect((await sendBack(id, '/standard/v2/payments/refund')).status).toBe(400);
-		expect(simulator.ledger()).toEqual({ debited: 1_000, payments: 1, refunded: 1_000, refunds: 1 });
-	});
-
 	it('of anything else is refused', async () => {
 		expect(codeOf(await sendBack('random-unique-id'))).toBe('DP00800001025');
 		expect(codeOf(await sendBack(undefined))).toBe('ROUTER003');
@@ -317,40 +272,6 @@ it('a user is known by a national number', async () => {
 });
 
 describe('a callback', () => {
-	it('goes to the address of the portal, of every state, with a hash over the transaction', async () => {
-		const receiver = await startReceiver();
-		try {
-			simulator.portal({ callback_url: `${receiver.url}/callback` });
-			const callbacks = [
-				{ when: 'before_answer', afterMs: 0, times: 1 },
-				{ when: 'at_outcome', afterMs: 0, times: 2 }
-			] as const;
-			simulator.script({}, { callbacks });
-			await push(payment());
-			expect(receiver.at('/callback')).toHaveLength(1);
-			simulator.advance(1_000);
-			await expect.poll(() => receiver.at('/callback').length).toBe(3);
-			const key = simulator.credentials['callback_key'] ?? '';
-			const bodies = receiver.at('/callback').map(({ raw, method }) => {
-				expect(method).toBe('POST');
-				const { transaction, hash } = JSON.parse(raw) as { transaction: object; hash: string };
-				const made = createHmac('sha256', key).update(JSON.stringify(transaction)).digest('base64');
-				expect(hash).toBe(made);
-				return transaction;
-			});
-			expect(bodies[0]).toMatchObject({ id: 'random-unique-id', status_code: 'TIP' });
-			expect(bodies[2]).toEqual({
-				id: 'random-unique-id',
-				message: expect.stringMatching(/^Paid UGX 1,000 to .* Trans ID MP/),
-				status_code: 'TS',
-				airtel_money_id: simulator.books.payments[0]?.operatorReference
-			});
-			expect(bodies[1]).toEqual(bodies[2]);
-		} finally {
-			await receiver.stop();
-		}
-	});
-
 	it('has no hash without callback authentication, and is not sent without an address', async () => {
 		const receiver = await startReceiver();
 		try {

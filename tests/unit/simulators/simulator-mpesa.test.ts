@@ -83,15 +83,6 @@ async function came(path: string, count = 1): Promise<Received[]> {
 const bodyOf = (received: Received | undefined) => JSON.parse(received?.raw ?? '{}') as Json;
 
 describe('the token', () => {
-	it('is returned for Basic credentials, with its 3599 seconds as a text', async () => {
-		const { consumer_key, consumer_secret } = simulator.credentials;
-		const response = await fetch(`${simulator.url}/oauth/v1/generate?grant_type=client_credentials`, {
-			headers: { authorization: basic(consumer_key ?? '', consumer_secret ?? '') }
-		});
-		expect(response.status).toBe(200);
-		expect(await response.json()).toEqual({ access_token: expect.any(String), expires_in: '3599' });
-	});
-
 	it('is refused with 400.008.01 for other credentials and 400.008.02 for another grant type', async () => {
 		const ask = async (query: string, authorization: string) => {
 			const answer = await fetch(`${simulator.url}/oauth/v1/generate${query}`, {
@@ -105,23 +96,6 @@ describe('the token', () => {
 		expect(await ask('?grant_type=client_credentials', 'Bearer x')).toEqual([400, '400.008.01']);
 		expect(await ask('?grant_type=password', right)).toEqual([400, '400.008.02']);
 		expect(await ask('', right)).toEqual([400, '400.008.02']);
-	});
-
-	it('ends when a new one is created, when its time is over and when the script ends it', async () => {
-		const first = await token();
-		const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
-		expect((await post(PUSH, push(), bearer(first))).status).toBe(200);
-		const second = await token();
-		expect(await post(PUSH, push(), bearer(first))).toMatchObject({
-			status: 404,
-			body: { errorCode: '404.001.03', errorMessage: 'Invalid Access Token' }
-		});
-		simulator.advance(3_600_000);
-		expect(await post(PUSH, push(), bearer(second))).toMatchObject({ status: 404 });
-		const third = await token();
-		simulator.expireTokens();
-		expect(await post(PUSH, push(), bearer(third))).toMatchObject({ status: 404 });
-		expect(await post(PUSH, push())).toMatchObject({ status: 404, body: { errorCode: '404.001.03' } });
 	});
 });
 
@@ -254,25 +228,6 @@ describe('a push', () => {
 		expect(simulator.ledger()).toEqual({ debited: 1, payments: 1, refunded: 0, refunds: 0 });
 	});
 
-	it('fails with every fault of the script', async () => {
-		const once = async (script: Parameters<Simulator['script']>[1]) => {
-			simulator.script({ times: 1 }, { guards: false, ...script });
-			return authorised(PUSH, push()).then(
-				({ status, body }) => [status, body['errorCode'] ?? null],
-				() => 'broken'
-			);
-		};
-		expect(await once({ submit: 'drop_before' })).toBe('broken');
-		expect(await once({ submit: 'error_before' })).toEqual([500, '500.003.1001']);
-		expect(await once({ submit: 'rate_limited' })).toEqual([500, '500.003.02']);
-		expect(await once({ submit: 'refuse', submitCode: '500.003.03' })).toEqual([500, '500.003.03']);
-		expect(simulator.books.payments).toHaveLength(0);
-		expect(await once({ submit: 'drop_after' })).toBe('broken');
-		expect(await once({ submit: 'error_after' })).toEqual([500, '500.003.1001']);
-		expect(await once({ submit: 'not_json' })).toBe('broken');
-		expect(simulator.books.payments).toHaveLength(3);
-	});
-
 	it('in production must have an https address without unwanted words', async () => {
 		await simulator.stop();
 		simulator = await startSimulator(mpesa({ production: 'on' }));
@@ -320,16 +275,6 @@ describe('the query', () => {
 			}
 		});
 	});
-
-	it('can contradict a payment, fail for a while, and does not know strangers', async () => {
-		const id = await pushed({ contradicts: true, notFoundReads: 1, failedReads: 1 });
-		simulator.advance(1_000);
-		expect((await query(id)).status).toBe(400);
-		expect(await query(id)).toMatchObject({ status: 500, body: { errorCode: '500.003.1001' } });
-		expect(await query(id)).toMatchObject({ status: 200, body: { ResultCode: '1032' } });
-		expect(simulator.ledger()).toMatchObject({ debited: 1 });
-		expect((await query('ws_CO_0')).status).toBe(400);
-	});
 });
 
 describe('the callback of a push', () => {
@@ -359,42 +304,6 @@ describe('the callback of a push', () => {
 				}
 			}
 		});
-	});
-
-	it.each(['1', '1032', '1037', '2001', 'SFC_IC0003'])('of failure %s has no list', async (code) => {
-		simulator.script({}, { outcome: code });
-		const body = push();
-		await authorised(PUSH, body);
-		simulator.advance(1_000);
-		const [received] = await came(new URL(String(body['CallBackURL'])).pathname);
-		const said = (bodyOf(received) as { Body: { stkCallback: Json } }).Body.stkCallback;
-		expect(said).not.toHaveProperty('CallbackMetadata');
-		expect(said['ResultCode']).toBe(code === 'SFC_IC0003' ? code : Number(code));
-		expect(simulator.ledger()).toMatchObject({ debited: 0 });
-	});
-
-	it('is lost, repeated, forged or wrong as the script demands', async () => {
-		simulator.script(
-			{},
-			{
-				outcome: '1032',
-				callbacks: [
-					{ when: 'at_outcome', afterMs: 0, times: 2 },
-					{ when: 'at_outcome', afterMs: 5_000, times: 1, alter: 'forged_success' },
-					{ when: 'at_outcome', afterMs: 600_000, times: 1, alter: 'garbage' }
-				]
-			}
-		);
-		const body = push();
-		const path = new URL(String(body['CallBackURL'])).pathname;
-		await authorised(PUSH, body);
-		simulator.advance(1_000);
-		await came(path, 2);
-		simulator.advance(5_000);
-		const received = await came(path, 3);
-		expect(received[2]?.raw).toContain('FORGED0001');
-		simulator.advance(600_000);
-		expect((await came(path, 4))[3]?.raw).toBe('<oops');
 	});
 });
 
@@ -482,48 +391,6 @@ describe('a reversal', () => {
 			status: 400,
 			body: { errorMessage: `Bad Request - Invalid ${name}` }
 		});
-	});
-
-	it('fails and times out in the queue as the script demands', async () => {
-		const receipt = await paid('40', { refund: { outcome: '1' } });
-		expect(await reverse({ TransactionID: receipt })).toMatchObject({ ResultCode: 1 });
-		simulator.advance(121_000);
-		const second = await paid('40', { refund: { outcome: 'timeout' } });
-		const body = reversal({ TransactionID: second });
-		await authorised(REVERSE, body);
-		simulator.advance(1_000);
-		await came(new URL(String(body['QueueTimeOutURL'])).pathname);
-		expect(simulator.ledger()).toMatchObject({ refunded: 0 });
-	});
-
-	it('and payments can be queried with Transaction Status', async () => {
-		const receipt = await paid();
-		const { OriginatorConversationID } = await reverse({ TransactionID: receipt });
-		const ask = async (changes: Json) => {
-			const url = `${receiver.url}/status/${(calls += 1)}`;
-			const answer = await authorised('/mpesa/transactionstatus/v1/query', {
-				Initiator: simulator.credentials['initiator'],
-				SecurityCredential: simulator.credentials['security_credential'],
-				CommandID: 'TransactionStatusQuery',
-				PartyA: 174379,
-				IdentifierType: '4',
-				ResultURL: url,
-				QueueTimeOutURL: url,
-				Remarks: 'Status',
-				...changes
-			});
-			expect(answer).toMatchObject({ status: 200, body: { ResponseCode: '0' } });
-			const { OriginatorConversationID, ConversationID } = answer.body;
-			simulator.advance(100);
-			const result = bodyOf((await came(new URL(url).pathname))[0]);
-			expect(result).toMatchObject({ Result: { OriginatorConversationID, ConversationID } });
-			return JSON.stringify(result);
-		};
-		expect(await ask({ TransactionID: receipt })).toContain(
-			'{"Key":"TransactionStatus","Value":"Completed"}'
-		);
-		expect(await ask({ OriginalConversationID: OriginatorConversationID })).toContain('"Reversal via API"');
-		expect(await ask({ TransactionID: 'SKA0000099' })).toContain('"ResultCode":"R000002"');
 	});
 });
 

@@ -91,13 +91,6 @@ describe('a deposit', () => {
 		expect(simulator.ledger()).toEqual({ debited: 100, payments: 1, refunded: 0, refunds: 0 });
 	});
 
-	it('with an existing id is ignored', async () => {
-		const body = deposit();
-		await post(body);
-		expect((await post({ ...body, amount: '900' })).body).toMatchObject({ status: 'DUPLICATE_IGNORED' });
-		expect(simulator.books.payments).toHaveLength(1);
-	});
-
 	it('with an unknown id is not found, in both versions', async () => {
 		expect(await read(deposit())).toEqual({ status: 'NOT_FOUND' });
 		expect((await call('GET', `/deposits/${randomUUID()}`)).body).toEqual([]);
@@ -288,57 +281,6 @@ describe('a callback', () => {
 		await expect.poll(() => at(CALLBACKS)).toHaveLength(1);
 		expect((await resend(body)).body).toEqual({ depositId: body['depositId'], status: 'ACCEPTED' });
 		await expect.poll(() => at(CALLBACKS)).toHaveLength(2);
-	});
-
-	it('is signed if the account requires it: digest, and a key that is published by its id', async () => {
-		simulator.portal({ signed_callbacks: 'on' });
-		await paid();
-		await expect.poll(() => at(CALLBACKS)).toHaveLength(1);
-		const [came] = receiver.at(CALLBACKS);
-		if (!came) throw new Error('no callback');
-		const { headers, raw } = came;
-		const digest = createHash('sha512').update(raw).digest('base64');
-		expect(headers['content-digest']).toBe(`sha-512=:${digest}:`);
-		const input = String(headers['signature-input']);
-		const [, parameters = '', keyid = ''] =
-			/^sig-pp=(\("@method" "@authority" "@path" "signature-date" "content-digest" "content-type"\);alg="ecdsa-p256-sha256";keyid="([^"]+)";created=\d+;expires=\d+)$/.exec(
-				input
-			) ?? [];
-		expect(parameters).not.toBe('');
-		const base = [
-			'"@method": POST',
-			`"@authority": ${String(headers.host)}`,
-			`"@path": ${CALLBACKS}`,
-			`"signature-date": ${String(headers['signature-date'])}`,
-			`"content-digest": ${String(headers['content-digest'])}`,
-			`"content-type": ${String(headers['content-type'])}`,
-			`"@signature-params": ${parameters}`
-		].join('\n');
-		const keys = (await (await fetch(`${simulator.url}/v2/public-key/http`)).json()) as {
-			id: string;
-			key: string;
-		}[];
-		const signature = Buffer.from(String(headers['signature']).slice('sig-pp=:'.length, -1), 'base64');
-		const checks = keys.map(({ id, key }) => [
-			id === keyid,
-			verify('sha256', Buffer.from(base), createPublicKey(key), signature)
-		]);
-		expect(checks).toEqual([
-			[false, false],
-			[true, true]
-		]);
-	});
-
-	it.each([
-		['wrong_amount', { amount: '1000' }],
-		['forged_success', { status: 'COMPLETED' }]
-	] as const)('can be false: %s', async (alter, content) => {
-		simulator.script({}, { outcome: alter === 'forged_success' ? 'pending' : 'success', callbacks: [] });
-		await paid();
-		const [payment] = simulator.books.payments;
-		if (!payment) throw new Error('no payment');
-		expect(await simulator.callBack(payment, { alter })).toBe(200);
-		expect(at(CALLBACKS)).toMatchObject([content]);
 	});
 });
 

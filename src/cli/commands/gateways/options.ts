@@ -1,3 +1,4 @@
+import type { parseArgs } from 'node:util';
 import type { NO_SETTINGS } from '#lib/server/gateways/settings/input.ts';
 import { UsageError } from '../../support/command.ts';
 import { readSecret } from '../../support/files.ts';
@@ -53,21 +54,7 @@ export const SETTING_HELP = [
 	'                        the webhook session.activated'
 ];
 
-interface Values {
-	'login-host': string[];
-	'access-point': string[];
-	'external-access': boolean;
-	'api-insecure': boolean;
-	level?: string | undefined;
-	site?: string | undefined;
-	control?: string | undefined;
-	nas?: string | undefined;
-	ndsctl?: string | undefined;
-	api?: string | undefined;
-	'api-user'?: string | undefined;
-	'api-key-file'?: string | undefined;
-	'api-certificate-file'?: string | undefined;
-}
+type Values = ReturnType<typeof parseArgs<{ options: typeof SETTING_OPTIONS }>>['values'];
 
 /** Returns the given settings. An empty text deletes one. */
 export async function readSettings(values: Values, folder: string): Promise<Partial<typeof NO_SETTINGS>> {

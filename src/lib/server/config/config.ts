@@ -4,7 +4,7 @@ import { MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { IsListed } from '../billing/operators/callback-addresses.ts';
 import { configureOperators, operatorTables } from '../billing/operators/configure.ts';
 import { sandboxSecret } from '../platform/sandbox-secret.ts';
-import { readSetting, settingsTable, type Setting } from './setting.ts';
+import { readSettings, settingsTable } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 
 /** Nothing else in lib/ reads process.env. */
@@ -30,7 +30,9 @@ export class ConfigError extends Error {
 
 /** @throws ConfigError that names every wrong variable */
 export function loadConfig(env: Env) {
-	const settings = readSettings(env);
+	const { values, problems: wrong } = readSettings(env, SETTINGS);
+	refuse(wrong);
+	const settings = values as Settings;
 	const { AIRTILL_MODE: mode, CURRENCY: currency } = settings;
 	const callbackUrl = settings.CALLBACK_URL ?? settings.ORIGIN ?? `http://127.0.0.1:${settings.PORT}`;
 	const { operators, problems } = configureOperators(env, { mode, currency, callbackUrl });
@@ -50,18 +52,6 @@ export function loadConfig(env: Env) {
 
 function refuse(problems: string[]): void {
 	if (problems.length > 0) throw new ConfigError(problems);
-}
-
-function readSettings(env: Env): Settings {
-	const problems: string[] = [];
-	const values: Record<string, unknown> = {};
-	for (const [name, setting] of Object.entries<Setting>(SETTINGS)) {
-		const read = readSetting(env, name, setting);
-		if ('value' in read) values[name] = read.value;
-		else problems.push(read.problem);
-	}
-	refuse(problems);
-	return values as Settings;
 }
 
 const TEST_HOSTS = ['localhost', '127.0.0.1', '[::1]', 'api.sandbox.africastalking.com'];

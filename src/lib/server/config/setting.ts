@@ -6,7 +6,7 @@ export interface Setting {
 	description: string;
 }
 
-export function readSetting(
+function readSetting(
 	env: Record<string, string | undefined>,
 	name: string,
 	setting: Setting
@@ -19,6 +19,21 @@ export function readSetting(
 	const result = setting.schema.safeParse(text ?? setting.default);
 	if (result.success) return { value: result.data };
 	return { problem: `${name}: ${result.error.issues[0]?.message ?? 'is not valid.'}` };
+}
+
+/** Reads all settings. Problems are sentences that begin with the variable's name. */
+export function readSettings(
+	env: Record<string, string | undefined>,
+	settings: Readonly<Record<string, Setting>>
+): { values: Record<string, unknown>; problems: string[] } {
+	const values: Record<string, unknown> = {};
+	const problems: string[] = [];
+	for (const [name, setting] of Object.entries(settings)) {
+		const read = readSetting(env, name, setting);
+		if ('value' in read) values[name] = read.value;
+		else problems.push(read.problem);
+	}
+	return { values, problems };
 }
 
 export function settingsTable(settings: Readonly<Record<string, Setting>>): string {

@@ -1,57 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
-import { initial } from './migrations/0001-initial.ts';
-import { rateLimits } from './migrations/0002-rate-limits.ts';
-import { idempotency } from './migrations/0003-idempotency.ts';
-import { owners } from './migrations/0004-owners.ts';
-import { portalPlan } from './migrations/0005-portal-plan.ts';
-import { webhooks } from './migrations/0006-webhooks.ts';
-import { signIn } from './migrations/0007-sign-in.ts';
-import { requestLog } from './migrations/0008-request-log.ts';
-import { accountPayments } from './migrations/0009-account-payments.ts';
-import { moneyEvidence } from './migrations/0010-money-evidence.ts';
-import { passes } from './migrations/0011-passes.ts';
-import { gateways } from './migrations/0012-gateways.ts';
-import { branding } from './migrations/0013-branding.ts';
-import { access } from './migrations/0014-access.ts';
-import { silence } from './migrations/0015-silence.ts';
-import { accessServers } from './migrations/0016-access-servers.ts';
-import { markedUsers } from './migrations/0017-marked-users.ts';
-import { confirmedEnds } from './migrations/0018-confirmed-ends.ts';
-import { passRows } from './migrations/0019-pass-rows.ts';
-import { accessNames } from './migrations/0020-access-names.ts';
-import { oneQueue } from './migrations/0022-one-queue.ts';
-import { gatewayHealth } from './migrations/0025-gateway-health.ts';
-import { verifiedAccess } from './migrations/0026-verified-access.ts';
-import { promptNetworks } from './migrations/0027-prompt-networks.ts';
-import { routerWords } from './migrations/0030-router-words.ts';
-import { failedSignIns } from './migrations/0031-failed-sign-ins.ts';
-import { offers } from './migrations/0032-offers.ts';
-import { dataUse } from './migrations/0033-data-use.ts';
-import { priceHistory } from './migrations/0037-price-history.ts';
-import { brandContact } from './migrations/0038-brand-contact.ts';
-import { apiLists } from './migrations/0039-api-lists.ts';
-import { enforcedUntil } from './migrations/0040-enforced-until.ts';
-import { grantVisits } from './migrations/0041-grant-visits.ts';
-import { counters } from './migrations/0042-counters.ts';
-import { retention } from './migrations/0043-retention.ts';
-import { rateRings } from './migrations/0044-rate-rings.ts';
-import { auditSearch } from './migrations/0045-audit-search.ts';
-import { pauseRouters } from './migrations/0046-pause-routers.ts';
-import { purchaseSearch } from './migrations/0047-purchase-search.ts';
-import { refundTimes } from './migrations/0049-refund-times.ts';
-import { routerSearch } from './migrations/0050-router-search.ts';
-import { extraTime } from './migrations/0051-extra-time.ts';
-import { staff } from './migrations/0052-staff.ts';
-import { ownerViews } from './migrations/0053-owner-views.ts';
-import { notifications } from './migrations/0054-notifications.ts';
-import { alerts } from './migrations/0055-alerts.ts';
-import { openingHours } from './migrations/0056-opening-hours.ts';
-import { gatewayInstallations } from './migrations/0057-gateway-installations.ts';
-import { ownerSessions } from './migrations/0058-owner-sessions.ts';
-import { secondFactors } from './migrations/0059-second-factors.ts';
-import { replacedOrders } from './migrations/0060-replaced-orders.ts';
-import { paymentReceipts } from './migrations/0061-payment-receipts.ts';
+import * as migrations from './migrations.ts';
 
 /** One step of the schema, in the SQL of the given database. Never change a released migration. */
 export interface Migration {
@@ -77,61 +26,10 @@ export const DIALECTS: Record<Database['kind'], Dialect> = {
 	}
 };
 
-/** In order; the position (from 1) is the version. Numbers in file names only sort them and may have gaps. */
-const MIGRATIONS: readonly Migration[] = [
-	initial,
-	rateLimits,
-	idempotency,
-	owners,
-	portalPlan,
-	webhooks,
-	signIn,
-	requestLog,
-	accountPayments,
-	moneyEvidence,
-	passes,
-	gateways,
-	branding,
-	access,
-	silence,
-	accessServers,
-	markedUsers,
-	confirmedEnds,
-	passRows,
-	accessNames,
-	oneQueue,
-	gatewayHealth,
-	verifiedAccess,
-	promptNetworks,
-	routerWords,
-	failedSignIns,
-	offers,
-	dataUse,
-	priceHistory,
-	brandContact,
-	apiLists,
-	enforcedUntil,
-	grantVisits,
-	counters,
-	retention,
-	rateRings,
-	auditSearch,
-	pauseRouters,
-	purchaseSearch,
-	refundTimes,
-	routerSearch,
-	extraTime,
-	staff,
-	ownerViews,
-	notifications,
-	alerts,
-	openingHours,
-	gatewayInstallations,
-	ownerSessions,
-	secondFactors,
-	replacedOrders,
-	paymentReceipts
-];
+/** In the order of their numbers, which may have gaps; the position (from 1) is the version. */
+const MIGRATIONS: readonly Migration[] = Object.entries(migrations)
+	.sort(([one], [other]) => (one < other ? -1 : 1))
+	.map(([, migration]) => migration);
 
 /** Arbitrary but fixed: identifies the migrations among the locks of this program. */
 export const MIGRATION_LOCK = 7_243_001;

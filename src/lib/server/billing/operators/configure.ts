@@ -1,4 +1,4 @@
-import { readSetting, settingsTable } from '#lib/server/config/setting.ts';
+import { readSettings, settingsTable } from '#lib/server/config/setting.ts';
 import type { ConfiguredOperator, Installation } from './definition.ts';
 import { INSTALLED } from './installed.ts';
 
@@ -12,13 +12,8 @@ export function configureOperators(
 	for (const definition of INSTALLED) {
 		const names = Object.keys(definition.settings);
 		if (!names.some((name) => env[name] !== undefined && env[name] !== '')) continue;
-		const values: Record<string, unknown> = {};
-		const wrong: string[] = [];
-		for (const [name, setting] of Object.entries(definition.settings)) {
-			const read = readSetting(env, name, setting);
-			if ('value' in read) values[name] = read.value;
-			else wrong.push(read.problem.replace(/is required\.$/, `is required for ${definition.name}.`));
-		}
+		const { values, problems: found } = readSettings(env, definition.settings);
+		const wrong = found.map((one) => one.replace(/is required\.$/, `is required for ${definition.name}.`));
 		const between = wrong.length > 0 ? [] : (definition.check?.(values as never, installation) ?? []);
 		problems.push(...wrong, ...between);
 		const { id, name, statement } = definition;

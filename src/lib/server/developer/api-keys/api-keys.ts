@@ -36,6 +36,7 @@ export function createApiKeys(base: Base) {
 		authenticate: bind(authenticate),
 		revokeOwn: bind(revokeOwn),
 		revoke: bind(revoke),
+		stateOf: bind(stateOf),
 		list: (accountId: number) => store.list(context.database.db, accountId),
 		/** Empty: every scope of the key's role. */
 		scopesIn: ({ scopes }: store.ApiKey) => scopeList.parse(JSON.parse(scopes)),
@@ -43,6 +44,16 @@ export function createApiKeys(base: Base) {
 		formToken: () => randomCharacters(FORM_TOKEN_ALPHABET, FORM_TOKEN_LENGTH),
 		choices: (role: Role) => ({ roles: ROLES.filter((one) => hasRole(role, one)), scopes: scopesOf(role) })
 	};
+}
+
+/** `other-mode`: the key does not work in this installation. */
+function stateOf(
+	{ clock, mode }: KeysContext,
+	{ hint, revoked_at: revokedAt, expires_at: expiresAt }: store.ApiKey
+): 'active' | 'expired' | 'revoked' | 'other-mode' {
+	if (revokedAt !== null) return 'revoked';
+	if (expiresAt !== null && expiresAt <= clock.now()) return 'expired';
+	return hint.startsWith(`atl_${mode}_`) ? 'active' : 'other-mode';
 }
 
 /** Returns false if the account has created no such key, or if it is revoked. */

@@ -2,8 +2,7 @@ import type { RequestEvent } from '@sveltejs/kit';
 import type { Visitor } from '../sign-in/sign-in.ts';
 
 export async function keysOf({ locals }: RequestEvent, { account }: Visitor) {
-	const { apiKeys, clock } = locals.app;
-	const now = clock.now();
+	const { apiKeys } = locals.app;
 	const keys = await apiKeys.list(account.id);
 	return keys
 		.map((key) => ({
@@ -12,7 +11,7 @@ export async function keysOf({ locals }: RequestEvent, { account }: Visitor) {
 			hint: key.hint,
 			role: key.role,
 			scopes: apiKeys.scopesIn(key),
-			state: stateOf(key, apiKeys.mode, now),
+			state: apiKeys.stateOf(key),
 			createdAt: key.created_at,
 			expiresAt: key.expires_at,
 			lastUsedAt: key.last_used_at,
@@ -21,14 +20,4 @@ export async function keysOf({ locals }: RequestEvent, { account }: Visitor) {
 			isOwn: apiKeys.isOwn(key)
 		}))
 		.toReversed();
-}
-
-function stateOf(
-	key: { hint: string; revoked_at: number | null; expires_at: number | null },
-	mode: string,
-	now: number
-): 'active' | 'expired' | 'revoked' | 'other-mode' {
-	if (key.revoked_at !== null) return 'revoked';
-	if (key.expires_at !== null && key.expires_at <= now) return 'expired';
-	return key.hint.startsWith(`atl_${mode}_`) ? 'active' : 'other-mode';
 }

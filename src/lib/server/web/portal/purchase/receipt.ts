@@ -85,7 +85,7 @@ function receiptOf(
 			[m.receipt_place(), router.name],
 			...(router.address === null ? [] : [[m.receipt_address(), router.address] satisfies Line]),
 			[m.receipt_wifi(), apart(purchase.session.ssid)],
-			[m.receipt_access(), accessText(purchase.session.access.kind)],
+			[m.receipt_access(), ACCESS[purchase.session.access.kind]()],
 			[m.receipt_code(), apart(code)]
 		] satisfies Line[],
 		/** One for each order (first and added) and each additional payment. */
@@ -99,18 +99,12 @@ function receiptOf(
 	};
 }
 
-function accessText(kind: AccessKind): string {
-	switch (kind) {
-		case 'wpa_personal_per_client':
-			return m.receipt_access_own();
-		case 'wpa_enterprise':
-			return m.receipt_access_user();
-		case 'portal_login':
-			return m.receipt_access_login();
-		case 'shared_password':
-			return m.receipt_access_shared();
-	}
-}
+const ACCESS: Record<AccessKind, () => string> = {
+	wpa_personal_per_client: m.receipt_access_own,
+	wpa_enterprise: m.receipt_access_user,
+	portal_login: m.receipt_access_login,
+	shared_password: m.receipt_access_shared
+};
 
 function timeLines(session: SessionBody, isAdded: boolean, when: (text: string) => string): Line[] {
 	const { duration, starts_at, expires_at, ended_at } = session;

@@ -1,0 +1,176 @@
+/** The adapter of an operator beside its simulator, with one clock for both. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { createLog } from '../../../src/lib/server/platform/log.ts';
+import { configureOperators } from '../../../src/lib/server/billing/operators/configure.ts';
+import type { Installation } from '../../../src/lib/server/billing/operators/definition.ts';
+import { createHttpClient, type HttpClient } from '../../../src/lib/server/platform/http/http-client.ts';
+import type {
+	AttemptReference,
+	CallbackClaim,
+	OperatorAdapter,
+	PaymentRequest,
+	RawCallback,
+	RefundReference,
+	RefundRequest
+} from '../../../src/lib/server/billing/operators/operator.ts';
+import { startSimulator, type Protocol, type Simulator } from '../../simulators/frame.ts';
+import type { Script } from '../../simulators/script.ts';
+import { startReceiver, type Receiver } from '../api/receiver.ts';
+
+type Env = Record<string, string>;
+
+export interface Operator {
+	protocol: () => Protocol;
+	/** Settings other than those that the simulator gives. */
+	env?: Env;
+	order: Pick<PaymentRequest, 'amountMinor' | 'currency' | 'payerPhone' | 'paymentMethod'>;
+}
+
+export let simulator: Simulator;
+/** Takes the callbacks in. */
+export let receiver: Receiver;
+export let adapter: OperatorAdapter;
+let http: HttpClient;
+let operator: Operator;
+const log = createLog('silent');
+
+/** A new simulator and a new receiver for each test of the file, or of a `describe`. */
+export function useOperator(tested: Operator): void {
+	beforeAll(() => {
+		// Long enough for every answer that comes, short enough to wait for one that does not.
+		http = createHttpClient({ timeoutMs: 3_000 });
+	});
+	afterAll(() => http.stop());
+	beforeEach(async () => {
+		operator = tested;
+		receiver = await startReceiver();
+		await start();
+	});
+	afterEach(() => Promise.all([simulator.stop(), receiver.stop()]));
+}
+
+/** Starts another simulator; the one before must be stopped. */
+export async function start(
+	protocol = operator.protocol(),
+	changes: Partial<Installation> = {}
+): Promise<void> {
+	simulator = await startSimulator(protocol);
+	configure({}, changes);
+}
+
+export const installation = (changes: Partial<Installation> = {}): Installation => ({
+	mode: 'sandbox',
+	currency: operator.order.currency,
+	callbackUrl: 'http://127.0.0.1:3000',
+	...changes
+});
+
+/** What the simulator's settings, with changes of them, configure. */
+export const configured = (env: Env = {}, changes: Partial<Installation> = {}) =>
+	configureOperators({ ...simulator.environment, ...operator.env, ...env }, installation(changes));
+
+export const problemsOf = (env: Env, changes: Partial<Installation> = {}): string[] =>
+	configured(env, changes).problems;
+
+export function adapterWith(
+	env: Env = {},
+	changes: Partial<Installation> = {},
+	client = http
+): OperatorAdapter {
+	const { operators, problems } = configured(env, changes);
+	expect(problems).toEqual([]);
+	const [made] = operators;
+	if (!made) throw new Error('The operator is not configured');
+	return made.create({ ...installation(changes), clock: simulator.books, log, http: client });
+}
+
+export function configure(...settings: Parameters<typeof adapterWith>): void {
+	adapter = adapterWith(...settings);
+}
+
+export function request(changes: Partial<PaymentRequest> = {}): PaymentRequest {
+	const reference = changes.reference ?? randomUUID();
+	return {
+		reference,
+		...operator.order,
+		description: 'Wi-Fi 1 hour',
+		callbackUrl: `${receiver.url}/callbacks/operator/${reference}/token`,
+		expiresAt: simulator.books.now() + 600_000,
+		...changes
+	};
+}
+
+export const attempt = (
+	asked: PaymentRequest,
+	changes: Partial<AttemptReference> = {}
+): AttemptReference => ({
+	reference: asked.reference,
+	operatorReference: null,
+	submittedAt: simulator.books.now(),
+	amountMinor: asked.amountMinor,
+	currency: asked.currency,
+	claim: null,
+	...changes
+});
+
+/** A payment that was accepted, and the reference to ask about it. */
+export async function pushed(script: Partial<Script> = {}, changes: Partial<PaymentRequest> = {}) {
+	simulator.script({}, script);
+	const asked = request(changes);
+	const outcome = await adapter.submit(asked);
+	if (outcome.kind !== 'accepted') throw new Error(`It was ${outcome.kind}: ${outcome.raw}`);
+	return { asked, reference: attempt(asked, { operatorReference: outcome.operatorReference }) };
+}
+
+export function refundOf(
+	{ reference, amountMinor, currency, payerPhone }: PaymentRequest,
+	payment: Partial<RefundRequest['payment']> = {}
+): RefundRequest {
+	const refund = randomUUID();
+	return {
+		reference: refund,
+		payment: { reference, operatorReference: null, providerReference: null, ...payment },
+		...{ amountMinor, currency, payerPhone },
+		callbackUrl: `${receiver.url}/callbacks/operator/refunds/${refund}`
+	};
+}
+
+/** Asks about a refund. */
+export const readingOf = (
+	refund: RefundRequest,
+	operatorReference: string | null = null
+): RefundReference => ({
+	...refund,
+	operatorReference,
+	submittedAt: simulator.books.now(),
+	claim: null
+});
+
+export const requestsTo = (path: string) => simulator.requests.filter((one) => one.path === path);
+
+export const sentTo = (path: string): unknown[] =>
+	requestsTo(path).map(({ body }) => JSON.parse(body) as unknown);
+
+export const lastSent = (): Record<string, unknown> =>
+	JSON.parse(simulator.requests.at(-1)?.body ?? '{}') as Record<string, unknown>;
+
+export const callbackOf = (url: string, body: string): RawCallback => ({
+	method: 'POST',
+	path: new URL(url).pathname + new URL(url).search,
+	authority: 'airtill.example',
+	headers: { 'content-type': 'application/json' },
+	body
+});
+
+/** Turns the message that arrived at an address into a claim, as the core does. */
+export async function claimAt(url: string): Promise<CallbackClaim> {
+	const at = new URL(url).pathname + new URL(url).search;
+	await expect.poll(() => receiver.at(at).length, { timeout: 15_000 }).toBeGreaterThan(0);
+	const { claimed, ...hint } = await adapter.parseCallback(
+		callbackOf(url, receiver.at(at).at(-1)?.raw ?? '')
+	);
+	if (claimed !== 'succeeded' && claimed !== 'failed') throw new Error(`It claims ${claimed}`);
+	const { operatorReference, providerReference, amountMinor, currency } = hint;
+	return { claimed, operatorReference, providerReference, amountMinor, currency };
+}

@@ -1,0 +1,126 @@
+/** What the adapters of all operators have in common, against the simulated operators. */
+import { describe, expect, it } from 'vitest';
+import type { Script } from '../../simulators/script.ts';
+import {
+	adapter,
+	attempt,
+	configure,
+	problemsOf,
+	request,
+	requestsTo,
+	simulator,
+	useOperator,
+	type Operator
+} from '../../support/billing/adapter.ts';
+import { AIRTEL, MPESA, MTN, PAWAPAY } from '../../support/billing/tested-operators.ts';
+
+interface Facts {
+	name: string;
+	operator: Operator;
+	/** Where a payment is requested. */
+	path: string;
+	baseUrl: string;
+	/** A secret of ours; with another one the operator refuses everything. */
+	secret: string;
+	/** Where a token is requested; null if the secret is the token. */
+	tokenPath: string | null;
+	required: string[];
+	/** Whether the operator knows a request by our reference. */
+	knowsReference: boolean;
+}
+
+const OPERATORS: Facts[] = [
+	{
+		...{ name: 'MTN MoMo', operator: MTN, path: '/collection/v1_0/requesttopay', knowsReference: true },
+		...{ baseUrl: 'MTN_BASE_URL', secret: 'MTN_API_KEY', tokenPath: '/collection/token/' },
+		required: ['MTN_TARGET_ENVIRONMENT', 'MTN_API_USER', 'MTN_API_KEY', 'MTN_SUBSCRIPTION_KEY']
+	},
+	{
+		...{ name: 'Airtel Money', operator: AIRTEL, path: '/merchant/v1/payments/', knowsReference: true },
+		...{ baseUrl: 'AIRTEL_BASE_URL', secret: 'AIRTEL_CLIENT_SECRET', tokenPath: '/auth/oauth2/token' },
+		required: ['AIRTEL_COUNTRY', 'AIRTEL_CURRENCY', 'AIRTEL_CLIENT_ID', 'AIRTEL_CLIENT_SECRET']
+	},
+	{
+		...{ name: 'M-Pesa Express (Daraja)', operator: MPESA, knowsReference: false },
+		path: '/mpesa/stkpush/v1/processrequest',
+		...{ baseUrl: 'MPESA_BASE_URL', secret: 'MPESA_CONSUMER_SECRET', tokenPath: '/oauth/v1/generate' },
+		required: ['MPESA_CONSUMER_KEY', 'MPESA_CONSUMER_SECRET', 'MPESA_SHORTCODE', 'MPESA_PASSKEY']
+	},
+	{
+		...{ name: 'pawaPay', operator: PAWAPAY, path: '/v2/deposits', knowsReference: true },
+		...{ baseUrl: 'PAWAPAY_BASE_URL', secret: 'PAWAPAY_API_TOKEN', tokenPath: null },
+		required: ['PAWAPAY_API_TOKEN', 'PAWAPAY_PROVIDERS']
+	}
+];
+
+const BUSY = { kind: 'refused', reason: 'provider_busy', retryable: true };
+
+const ANSWERS: [what: string, script: Partial<Script>, outcome: object, queued: number][] = [
+	['lost before it was queued', { submit: 'drop_before' }, { kind: 'uncertain', cause: 'network' }, 0],
+	['lost after it was queued', { submit: 'drop_after' }, { kind: 'uncertain', cause: 'network' }, 1],
+	['too late', { submit: 'slow', afterMs: 60_000 }, { kind: 'uncertain', cause: 'timeout' }, 1],
+	['an error before it was queued', { submit: 'error_before' }, { kind: 'uncertain', cause: '5xx' }, 0],
+	['an error after it was queued', { submit: 'error_after' }, { kind: 'uncertain', cause: '5xx' }, 1],
+	['no JSON', { submit: 'not_json' }, { kind: 'uncertain', cause: 'unparsable' }, 1],
+	['a limit', { submit: 'rate_limited' }, BUSY, 0]
+];
+
+describe.each(OPERATORS)('$name', (facts) => {
+	const { name, operator, path, baseUrl, secret, tokenPath, required, knowsReference } = facts;
+	useOperator(operator);
+
+	it.each(ANSWERS)('an answer that is %s is %j, and nothing is sent again', async (...row) => {
+		const [, script, outcome, queued] = row;
+		simulator.script({}, script);
+		const asked = request();
+		expect(await adapter.submit(asked)).toMatchObject(outcome);
+		expect(requestsTo(path)).toHaveLength(1);
+		expect(simulator.books.payments).toHaveLength(queued);
+		if (!knowsReference) return;
+		const { kind } = await adapter.readStatus(attempt(asked));
+		expect(kind).toBe(queued === 1 ? 'pending' : 'not_found');
+	});
+
+	it('without a connection nothing was queued, and a retry is allowed', async () => {
+		configure({ [baseUrl]: 'http://127.0.0.1:9' });
+		expect(await adapter.submit(request())).toMatchObject(BUSY);
+		const read = await adapter.readStatus(attempt(request(), { operatorReference: 'unknown' }));
+		expect(read).toMatchObject({ kind: 'unavailable' });
+	});
+
+	it('with a wrong secret nothing is queued or known, for good, and the secret is not kept', async () => {
+		configure({ [secret]: 'wrong-secret' });
+		const outcome = await adapter.submit(request());
+		expect(outcome).toMatchObject({ kind: 'refused', reason: 'merchant_error', retryable: false });
+		const read = await adapter.readStatus(attempt(request(), { operatorReference: 'unknown' }));
+		expect(read).toMatchObject({ kind: 'unavailable' });
+		expect(JSON.stringify([outcome, read])).not.toContain('wrong-secret');
+		expect(simulator.books.payments).toHaveLength(0);
+	});
+
+	if (tokenPath !== null) {
+		it('one token is requested by twenty payments at the same time', async () => {
+			const payers = Array.from(
+				{ length: 20 },
+				(_, index) => operator.order.payerPhone.slice(0, -2) + (index + 10)
+			);
+			const outcomes = await Promise.all(payers.map((payerPhone) => adapter.submit(request({ payerPhone }))));
+			expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['accepted']));
+			expect(simulator.requests.filter((one) => one.path.startsWith(tokenPath))).toHaveLength(1);
+		});
+	}
+
+	if (knowsReference) {
+		it('a reference that the operator has is uncertain, and charged once', async () => {
+			const asked = request();
+			expect(await adapter.submit(asked)).toMatchObject({ kind: 'accepted' });
+			expect(await adapter.submit(asked)).toMatchObject({ kind: 'uncertain', cause: 'duplicate' });
+			expect((await adapter.readStatus(attempt(asked))).kind).toBe('pending');
+			expect(simulator.books.payments).toHaveLength(1);
+		});
+	}
+
+	it.each([baseUrl, ...required])('%s is required', (setting) => {
+		expect(problemsOf({ [setting]: '' })).toEqual([`${setting}: is required for ${name}.`]);
+	});
+});
