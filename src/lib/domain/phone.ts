@@ -8,7 +8,9 @@ import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/
  */
 export function parseMobile(text: string, region: string): string | null {
 	if (text.length > 32) return null;
-	for (const candidate of [text, `+${text.trim()}`]) {
+	// Contact lists and right-to-left pages put invisible marks around a number.
+	const visible = text.replace(/\p{Cf}/gu, '').trim();
+	for (const candidate of [visible, `+${visible}`]) {
 		const number = parsePhoneNumberFromString(candidate, {
 			defaultCountry: region as CountryCode,
 			extract: false

@@ -26,6 +26,16 @@ describe('GET /openapi.json', () => {
 		expect(await packed.text()).toBe(await plain.text());
 	});
 
+	it('has only patterns that the regular expressions of all languages know', async () => {
+		const patterns: string[] = [];
+		JSON.parse(await (await get()).text(), (name, value: unknown) => {
+			if (name === 'pattern' && typeof value === 'string') patterns.push(value);
+		});
+		expect(patterns.length).toBeGreaterThan(10);
+		// Go, Rust and Python lack lookarounds or classes of Unicode.
+		expect(patterns.filter((pattern) => /\(\?|\\p\{/i.test(pattern))).toEqual([]);
+	});
+
 	it('can be read by tools of other sites', async () => {
 		expect((await get({ origin: 'https://tools.example' })).headers.get('access-control-allow-origin')).toBe(
 			'*'

@@ -60,6 +60,11 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		const refused = await owner.post(pathOf(first.id), NOTE);
 		expect([refused.status, refused.text.includes('Refund the added time first')]).toEqual([409, true]);
 		expect(await refundsOf(first.payment_id)).toEqual([]);
+		for (const action of ['refund', 'end']) {
+			const asked = await owner.get(`/owner/help/${added.id}/${action}`);
+			expect(asked.text).toContain('The time before it goes on.');
+			expect(asked.text).not.toContain('the password stops working');
+		}
 		expect((await owner.post(pathOf(added.id), NOTE)).path).toContain('?done=refund');
 		expect((await fixture().api.getSession(first.id)).status).toBe('active');
 		expect((await fixture().api.getSession(added.id)).status).toBe('ended');

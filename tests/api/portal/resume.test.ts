@@ -158,7 +158,8 @@ describe.each(DATABASES)('a buyer who saw no code, on %s', (database) => {
 		const spaced = ` ${transaction.slice(0, 4)} ${transaction.slice(4).toLowerCase()}`;
 		for (const [typed, number] of [
 			[transaction, phone],
-			[spaced, phone.replace('+256', '0')]
+			[spaced, phone.replace('+256', '0')],
+			[`\u200e${transaction}.`, `\u202a${phone}\u202c`]
 		] as const) {
 			const opened = await open(typed, number);
 			expect([opened.status, placeOf(opened)]).toEqual([303, page]);

@@ -32,7 +32,7 @@ function clientOf(status: number, body: unknown): { client: ApiClient; sent: Sen
 }
 
 it('sends each request to its path of the document', async () => {
-	const { client, sent } = clientOf(200, {});
+	const { client, sent } = clientOf(200, { password: null });
 	await client.listRouters({ lat: 0.3354, lon: 1e-7, radius: 1000, limit: 5 });
 	await client.listRouters({ lat: 1, lon: 2, cursor: 'a/b' });
 	await client.getRouter(42);

@@ -12,6 +12,7 @@ import type {
 } from '../api/contract/schemas.ts';
 import type { Log } from '../platform/log.ts';
 import type { ApiMemory } from './api-memory.ts';
+import { completeSession } from './complete-session.ts';
 import type { Quota } from './quota.ts';
 
 /**
@@ -107,12 +108,12 @@ const callsOf = (event: PortalEvent) => ({
 	getRouter: (id: number) => call<RouterBody>(event, 'GET', `/routers/${id}`),
 	/** @param key Idempotency-Key: the same request with the same key gets the first response */
 	createSession: (body: SessionCreationBody, key?: string) =>
-		call<SessionBody>(event, 'POST', '/sessions', { body, key }),
-	getSession: (id: number) => call<SessionBody>(event, 'GET', `/sessions/${id}`),
-	endSession: (id: number) => call<SessionBody>(event, 'DELETE', `/sessions/${id}`),
+		callSession(event, 'POST', '/sessions', { body, key }),
+	getSession: (id: number) => callSession(event, 'GET', `/sessions/${id}`),
+	endSession: (id: number) => callSession(event, 'DELETE', `/sessions/${id}`),
 	/** Fails with `session_not_active` if the session is paid. */
 	cancelUnpaid: (id: number) =>
-		call<SessionBody>(event, 'DELETE', `/sessions/${id}`, { query: { if_status: 'pending_payment' } }),
+		callSession(event, 'DELETE', `/sessions/${id}`, { query: { if_status: 'pending_payment' } }),
 	/** @param key Idempotency-Key */
 	startPayment: (body: PaymentStartBody, key?: string) =>
 		call<PaymentBody>(event, 'POST', '/payments/mobile-money', { body, key }),
@@ -123,6 +124,9 @@ const callsOf = (event: PortalEvent) => ({
 	getPayment: (id: number, wait = 0) =>
 		call<PaymentBody>(event, 'GET', `/payments/${id}/status`, { query: wait > 0 ? { wait } : {} }, wait)
 });
+
+const callSession = async (...request: Parameters<typeof call>): Promise<SessionBody> =>
+	completeSession(await call<SessionBody>(...request));
 
 async function call<Body>(
 	{ fetch: ownFetch, request, locals }: PortalEvent,

@@ -4,8 +4,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import type { ApiContext, ApiEnv } from '../env.ts';
 import { brokeOff, MAX_BODY_BYTES, tooLarge } from '../http/read-body.ts';
 
-/** Matches the validator of @hono/zod-openapi, which would refuse other types with its own error. */
-const JSON_TYPE = /^application\/([a-z.-]+\+)?json(;\s*[a-z0-9-]+=[^;]+)*$/i;
+const JSON_TYPE = /^application\/([\w.-]+\+)?json\s*(;.*)?$/i;
 
 const limited = bodyLimit({
 	maxSize: MAX_BODY_BYTES,
@@ -33,6 +32,8 @@ function requireJsonType({ req }: ApiContext): void {
 	if (!JSON_TYPE.test(req.header('content-type') ?? '')) {
 		throw new AppError('unsupported_media_type');
 	}
+	// The validator of @hono/zod-openapi knows fewer spellings.
+	req.raw.headers.set('content-type', 'application/json');
 	const encoding = req.header('content-encoding')?.trim() ?? '';
 	if (!/^(identity)?$/i.test(encoding)) {
 		throw new AppError(

@@ -94,7 +94,7 @@ const endSession = defineRoute({
 	tags: ['Sessions'],
 	summary: 'End an active session, or cancel one that is not paid',
 	description:
-		'Ends an `active` session: its password stops working, nothing is refunded, and added time of the same pass ends too. Cancels a session in `pending_payment`. In any other state the request is refused and names the state, so that a client that repeats the request sees that the first one succeeded. A body is ignored.',
+		'Ends an `active` session and time that was added after it: nothing is refunded, and the password stops working unless time before it still runs. Cancels a session in `pending_payment`. In any other state the request is refused and names the state, so that a client that repeats the request sees that the first one succeeded. A body is ignored.',
 	role: 'app',
 	scope: 'sessions:write',
 	errors: ['session_not_found', 'session_not_active'],

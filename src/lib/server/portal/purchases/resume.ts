@@ -87,7 +87,7 @@ export async function resumeByPayment(
 ): Promise<Resumed> {
 	const { codes, rateLimits, region } = context;
 	const number = parseMobile(typed.phone, region);
-	const transaction = typed.transaction.replaceAll(/\s/g, '');
+	const transaction = typed.transaction.replaceAll(/[\s\p{Cf}]/gu, '').replace(/[.,:;]+$/, '');
 	// What cannot be a payment does not count.
 	if (number === null || !TRANSACTION.test(transaction)) return { kind: 'unknown' };
 	const limited = await takeTry(context, source);

@@ -106,7 +106,8 @@ const newOffer = z
 			.regex(/^(?=.*\S)\P{Cc}{1,40}$/u, 'Use 1 to 40 characters in one line.')
 			.meta({
 				description: 'Name of the offer.',
-				pattern: String.raw`^(?=.*\S)\P{Cc}{1,40}$`,
+				// Other languages and generators read neither a lookahead nor `\P`.
+				pattern: String.raw`^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$`,
 				minLength: 1,
 				maxLength: 40
 			}),

@@ -45,6 +45,8 @@ interface HelpAction {
 }
 
 const isActive = ({ session }: PurchaseFacts) => session.status === 'active';
+/** Added time: until it starts, the time before it runs. */
+const startsLater = ({ session: { starts_at: startsAt }, now }: PurchaseFacts) => (startsAt ?? 0) > now;
 const runs = (facts: PurchaseFacts) => isActive(facts) || facts.extraUntil !== null;
 
 /** A person of the venue has ended the time, or the extra time after it. */
@@ -122,7 +124,8 @@ const move: HelpAction = {
 const refund: HelpAction = {
 	link: m.help_refund,
 	title: m.help_refund_title,
-	text: ({ session, payment, extraUntil }) => {
+	text: (facts) => {
+		const { session, payment, extraUntil } = facts;
 		if (!payment) return '';
 		const { settled_minor: taken, settled_currency: currency } = payment;
 		const words = {
@@ -130,6 +133,7 @@ const refund: HelpAction = {
 			phone: apart(maskPhone(payment.phone))
 		};
 		if (session.status !== 'active' && extraUntil === null) return m.help_refund_text_over(words);
+		if (startsLater(facts)) return m.help_refund_text_added(words);
 		return endsByItself(session.access_kind) ? m.help_refund_text(words) : m.help_refund_text_shared(words);
 	},
 	button: m.help_refund,
@@ -146,7 +150,10 @@ const refund: HelpAction = {
 const end: HelpAction = {
 	link: m.help_end,
 	title: m.help_end_title,
-	text: ({ session }) => (endsByItself(session.access_kind) ? m.help_end_text() : m.help_end_text_shared()),
+	text(facts) {
+		if (startsLater(facts)) return m.help_end_text_added();
+		return endsByItself(facts.session.access_kind) ? m.help_end_text() : m.help_end_text_shared();
+	},
 	button: m.purchase_end_button,
 	isDangerous: true,
 	isPossible: runs,

@@ -159,8 +159,8 @@ function payingAgain(event: Event, purchase: Purchase, { state: { action } }: Pu
 
 function addingTime(event: Event, purchase: Purchase, { pass, added, part }: PurchaseShown) {
 	const { config, purchases } = event.locals.app;
-	// The API adds no time to a session that has expired.
-	const hasTime = pass !== null && !pass.session.isExtra;
+	// The API adds no time to a session that has expired. One with only the fields of the wire format adds none.
+	const hasTime = pass !== null && !pass.session.isExtra && 'pass_id' in pass.session;
 	const mayAdd = hasTime && purchase.router.status === 'online' && added?.action !== 'none';
 	const offersAdd = mayAdd && !sellsNothing(routerToAdd(purchase));
 	const asksMore = asksFor(event, 'more');
