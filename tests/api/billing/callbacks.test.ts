@@ -118,6 +118,18 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(longest).toBeLessThanOrEqual(4 * kib);
 	});
 
+	it('reads a body without a content type', async () => {
+		const { payment, address } = await start('003');
+		const body = '{"status":"anything"}';
+		// Bytes, because fetch gives a string a type.
+		expect((await fetch(address, { method: 'POST', body: Buffer.from(body) })).status).toBe(200);
+		const rows = await fixture().sql.all(
+			"select raw from operator_messages where kind = 'callback' and payment_id = ?",
+			payment.id
+		);
+		expect(rows).toEqual([{ raw: body }]);
+	});
+
 	it('keeps no whole number of a payer', async () => {
 		const { payment, address } = await start('003');
 		await call(address, 'POST', `{"msisdn":"${payment.phone.slice(1)}"}`);

@@ -72,6 +72,17 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.questions(payment)).toEqual([]);
 		});
 
+		it('a callback that a person has judged opens no other review, though the status read goes on to deny it', async () => {
+			const early = { when: 'before_answer', afterMs: 0, times: 1 } as const;
+			const { payment } = await use.pay({ afterMs: 0, contradicts: true, callbacks: [early] });
+			await use.until(payment, 'expired', minute);
+			const [question] = await use.questions(payment);
+			expect(question).toMatchObject({ reason: 'contradiction' });
+			expect(await use.resolve(question?.['id'], 'unpaid')).toMatchObject({ code: 0 });
+			for (let step = 0; step < 16; step += 1) await use.operated().advance(6 * hour);
+			expect(await use.questions(payment)).toEqual([]);
+		});
+
 		it('a statement with withdrawals is read, and a second charge for one payment is found', async () => {
 			const { payment } = await use.pay({ afterMs: 0 });
 			await use.until(payment, 'success');

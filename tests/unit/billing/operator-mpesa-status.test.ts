@@ -86,6 +86,23 @@ describe('a status read', () => {
 		});
 	});
 
+	it.each([{ contradicts: true }, { failedReads: 2 }])(
+		'that does not confirm a paid callback is overruled by that list, when allowed: %j',
+		async (script) => {
+			const { asked, reference } = await pushed(script);
+			simulator.advance(1_000);
+			const claim = await claimAt(asked.callbackUrl);
+			expect((await adapter.readStatus({ ...reference, claim })).kind).not.toBe('succeeded');
+			configure({ MPESA_PULL: 'on' });
+			expect(await adapter.readStatus({ ...reference, claim })).toMatchObject({
+				kind: 'succeeded',
+				providerReference: 'SKA0000001',
+				amountMinor: 2_500,
+				currency: 'KES'
+			});
+		}
+	);
+
 	it.each([
 		['1', 'insufficient_funds'],
 		['2', 'payer_limit'],
@@ -113,15 +130,19 @@ describe('a status read', () => {
 		expect(await adapter.readStatus({ ...reference, claim })).toMatchObject({ kind: 'failed', reason });
 	});
 
-	it('stays pending when a forged or early callback claims success', async () => {
-		const { asked, reference } = await pushed({
-			outcome: 'pending',
-			callbacks: [{ when: 'before_answer', afterMs: 0, times: 1, alter: 'forged_success' }]
-		});
-		const claim = await claimAt(asked.callbackUrl);
-		expect(claim).toMatchObject({ claimed: 'succeeded', providerReference: 'FORGED0001' });
-		expect((await adapter.readStatus({ ...reference, claim })).kind).toBe('pending');
-	});
+	it.each(['off', 'on'])(
+		'stays pending when a callback claims success too early (list: %s)',
+		async (list) => {
+			configure({ MPESA_PULL: list });
+			const { asked, reference } = await pushed({
+				outcome: 'pending',
+				callbacks: [{ when: 'before_answer', afterMs: 0, times: 1, alter: 'forged_success' }]
+			});
+			const claim = await claimAt(asked.callbackUrl);
+			expect(claim).toMatchObject({ claimed: 'succeeded', providerReference: 'FORGED0001' });
+			expect((await adapter.readStatus({ ...reference, claim })).kind).toBe('pending');
+		}
+	);
 
 	it('returns the amount of the callback, right or wrong', async () => {
 		const { asked, reference } = await pushed({

@@ -192,6 +192,16 @@ describe('an answer to a push that no page shows', () => {
 		const outcome = submitOutcome({ kind: 'response', status: 429, headers, text: '' }, 'CheckoutRequestID');
 		expect(outcome).toMatchObject({ reason: 'provider_busy', retryable: true, retryAfterSeconds: 7 });
 	});
+
+	it('may go again when the gateway before Daraja limits the rate, in its own form', () => {
+		const fault = { detail: { errorcode: 'policies.ratelimit.SpikeArrestViolation' } };
+		const answer = { status: 500, headers: {}, text: JSON.stringify({ fault }) };
+		expect(submitOutcome({ kind: 'response', ...answer }, 'CheckoutRequestID')).toMatchObject({
+			kind: 'refused',
+			reason: 'provider_busy',
+			retryable: true
+		});
+	});
 });
 
 describe('the token', () => {

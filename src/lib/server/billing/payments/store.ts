@@ -203,6 +203,14 @@ export const setClaim = (
 
 const CLAIMED_SUCCESS = '%"claimed":"succeeded"%';
 
+/** Only the references of a claimed success stay. */
+export const denyClaim = (queries: Queries, id: number) =>
+	queries
+		.updateTable('payments')
+		.set({ claim: sql`replace(claim, '"claimed":"succeeded"', '"claimed":"failed"')` })
+		.where('id', '=', id)
+		.execute();
+
 export const addReceipt = (queries: Queries, id: number, transaction: string) =>
 	queries
 		.updateTable('payments')

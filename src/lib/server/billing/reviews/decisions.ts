@@ -99,7 +99,16 @@ async function settleAs(
 	{ decision, transaction }: DecisionOrder,
 	by: Decider
 ): Promise<boolean> {
-	if (decision === 'unpaid') return settleFailure(context, payment.id, 'provider_error', by);
+	if (decision === 'unpaid') {
+		return settleFailure(context, payment.id, 'provider_error', {
+			...by,
+			async inTransaction(trx) {
+				await by.inTransaction?.(trx);
+				// The person has judged the callback that said otherwise.
+				await store.denyClaim(trx, payment.id);
+			}
+		});
+	}
 	const { amount_minor: amountMinor, currency } = payment;
 	const outcome = { kind: 'succeeded', providerReference: transaction, amountMinor, currency } as const;
 	const other = transaction && (await store.paidBefore(context.database.db, payment, transaction));

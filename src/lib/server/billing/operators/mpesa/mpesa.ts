@@ -108,7 +108,6 @@ async function healthProblem({ values, clock, daraja }: MpesaContext): Promise<s
 }
 
 async function readStatus(context: MpesaContext, attempt: AttemptReference): Promise<StatusOutcome> {
-	const { values, clock, daraja } = context;
 	const { claim } = attempt;
 	const id = attempt.operatorReference ?? claim?.operatorReference ?? null;
 	if (id === null) {
@@ -119,7 +118,24 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	}
 	// A callback of another push says nothing about this one.
 	const own = claim !== null && (claim.operatorReference ?? id) === id ? claim : null;
+	const read = await readPush(context, id);
+	if (read.kind !== 'succeeded') {
+		// The query can be down, or contradict a callback, when the list shows the payment as settled.
+		const settled = own?.claimed === 'succeeded' ? await findPulled(context, attempt) : null;
+		return settled ? { kind: 'succeeded', ...settled, currency: MPESA_CURRENCY, at: null } : read;
+	}
+	const found = own?.providerReference ? own : await findPulled(context, attempt);
+	const amountMinor = found?.amountMinor ?? own?.amountMinor ?? null;
+	return {
+		...read,
+		providerReference: found?.providerReference ?? null,
+		amountMinor,
+		currency: amountMinor === null ? null : MPESA_CURRENCY
+	};
+}
 
+/** The query names neither receipt nor amount. */
+async function readPush({ values, clock, daraja }: MpesaContext, id: string): Promise<StatusOutcome> {
 	const outcome = await daraja.post('/mpesa/stkpushquery/v1/query', queryBody(values, id, clock.now()));
 	if (outcome.kind !== 'response') return unavailable(causeOf(outcome));
 	const { status, headers, text: raw } = outcome;
@@ -131,19 +147,8 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	if (status !== 200 || code === '' || isOther) {
 		return unavailable(`HTTP ${status} ${message ?? ''}`.trim(), retryAfterSeconds(headers));
 	}
-	if (code === '0') {
-		const found = own?.providerReference ? own : await findPulled(context, attempt);
-		const amountMinor = found?.amountMinor ?? own?.amountMinor ?? null;
-		return {
-			kind: 'succeeded',
-			providerReference: found?.providerReference ?? null,
-			amountMinor,
-			currency: amountMinor === null ? null : MPESA_CURRENCY,
-			at: null,
-			raw
-		};
-	}
-	return { kind: 'failed', reason: reasonOf(code), message: message ?? code, raw };
+	if (code !== '0') return { kind: 'failed', reason: reasonOf(code), message: message ?? code, raw };
+	return { kind: 'succeeded', providerReference: null, amountMinor: null, currency: null, at: null, raw };
 }
 
 const findPulled = async (

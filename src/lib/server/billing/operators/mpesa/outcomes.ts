@@ -1,5 +1,5 @@
 import type { OperatorResponse, AuthorisedOutcome } from '../client.ts';
-import { jsonObject, retryAfterSeconds, textMember } from '../response.ts';
+import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { FailureReason, SubmitOutcome } from '../operator.ts';
 import { busy, reasonIn, refused, unanswered } from '../outcomes.ts';
 
@@ -70,14 +70,18 @@ export function credentialsRefusal({ text }: OperatorResponse): string | null {
 const REFUSED_CREDENTIALS =
 	/merchant does not exist|wrong credentials|invalid (password|passkey|(business)?shortcode)/i;
 
+/** Daraja's gateway (Apigee) also answers in its own form, which integrators report. */
+const RATE_FAULT = /^policies\.ratelimit\./;
+
 /** Returns the refusal if certainly nothing was queued; otherwise null. */
 function refusalOf({ status, headers, text: raw }: OperatorResponse): SubmitOutcome | null {
 	const body = jsonObject(raw);
 	const code = textMember(body, 'errorCode') ?? '';
 	const text = textMember(body, 'errorMessage') ?? '';
-	const message = text || code;
+	const fault = textMember(member(member(body, 'fault'), 'detail'), 'errorcode') ?? '';
+	const message = text || code || fault;
 	// Another process's token ended ours twice in a row: wrong credentials get no token.
-	if (code === '500.003.02' || status === 429 || namesToken(body))
+	if (code === '500.003.02' || status === 429 || RATE_FAULT.test(fault) || namesToken(body))
 		return busy(message, raw, retryAfterSeconds(headers) ?? BUSY_SECONDS);
 	if (code === '500.001.1001') {
 		// One code has several meanings; only the text differs.
