@@ -19,7 +19,7 @@ const PLACES: Readonly<Record<string, readonly [page: string, actions?: readonly
 	'accounts/new': ['/admin/accounts/new', ['']],
 	audit: ['/admin/audit'],
 	'audit/export': ['/admin/audit/export'],
-	reviews: ['/admin/reviews'],
+	reviews: ['/admin/reviews', ['']],
 	'reviews/[id]': ['/admin/reviews/1', ['']],
 	routers: ['/admin/routers'],
 	'routers/import': ['/admin/routers/import', ['']],

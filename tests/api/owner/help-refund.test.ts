@@ -77,6 +77,14 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 
 	if (!runsAllOn(database)) return;
 
+	it('no refund by hand is recorded for a payment that the operator can refund', async () => {
+		const session = await buy();
+		const path = `/owner/help/${session.id}/by-hand`;
+		expect((await owner.get(path)).path).toBe(`/owner/help/${session.id}`);
+		expect((await owner.post(path, NOTE)).status).toBe(409);
+		expect((await fixture().api.getSession(session.id)).status).toBe('active');
+	});
+
 	it('unpaid orders have nothing to refund', async () => {
 		const session = await fixture().api.createSession({ router_id: router });
 		expect((await owner.get(pathOf(session.id))).path).toBe(`/owner/help/${session.id}`);

@@ -18,7 +18,7 @@ interface HelpContext {
 	clock: Clock;
 	operators: Operators;
 	audit: Audit;
-	payments: Pick<Payments, 'isRefundable'>;
+	payments: Pick<Payments, 'isRefundable' | 'takesRefundByHand'>;
 	sessions: Pick<Sessions, 'extraTimeUntil'>;
 	purchases: Pick<Purchases, 'sessionsOfCode' | 'pageOf'>;
 	access: Pick<Access, 'moveForHelp'>;
@@ -169,7 +169,11 @@ async function read(
 	const hasPage = (await purchases.pageOf(sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
 	const isRefundable = isPaidTime && payment !== null && billing.isRefundable(payment);
+	const takesRefundByHand =
+		payment !== null &&
+		(isPaidTime || payment.status === 'refund_failed') &&
+		billing.takesRefundByHand(payment);
 	const events = { payments, refunds, reviews, extraTime, slots, grants };
-	const state = { isConnected, activatingUntil, extraUntil, hasPage, isRefundable };
+	const state = { isConnected, activatingUntil, extraUntil, hasPage, isRefundable, takesRefundByHand };
 	return { now, session, payment, ...events, ...state };
 }

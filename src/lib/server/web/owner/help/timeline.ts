@@ -3,6 +3,7 @@ import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
+import { isRefundedByHand } from '#lib/server/billing/refunds/refundable.ts';
 import type { PurchaseFacts } from '#lib/server/owner/help/help.ts';
 
 interface Entry {
@@ -73,7 +74,13 @@ const FAILURES: Texts = {
 };
 
 function refundEntries({ refunds, payments }: PurchaseFacts): Entry[] {
-	return refunds.flatMap((refund) => {
+	const byHand = payments.flatMap((payment) => {
+		const { id, refunded_at: at } = payment;
+		const own = refunds.filter(({ payment_id }) => payment_id === id);
+		if (at === null || !isRefundedByHand(payment, own)) return [];
+		return [{ at, text: m.help_at_by_hand({ number: String(id) }) }];
+	});
+	const sent = refunds.flatMap((refund) => {
 		const number = String(refund.payment_id);
 		const sum = formatMinor(refund.amount_minor, refund.currency);
 		const reason = REFUND_REASONS[refund.reason]?.() ?? '';
@@ -88,6 +95,7 @@ function refundEntries({ refunds, payments }: PurchaseFacts): Entry[] {
 			? [begun, { at: refund.updated_at, text: m.help_at_refund_failed({ number }) }]
 			: [begun];
 	});
+	return [...sent, ...byHand];
 }
 
 const REFUND_REASONS: Texts = {
