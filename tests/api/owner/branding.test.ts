@@ -10,7 +10,7 @@ import {
 	type BrandFields,
 	type Owner
 } from '../../support/pages/owners.ts';
-import { browse } from '../../support/pages/browsing.ts';
+import { browse, fieldValue } from '../../support/pages/browsing.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 describe.each(DATABASES)('branding on %s', (database) => {
@@ -74,6 +74,33 @@ describe.each(DATABASES)('branding on %s', (database) => {
 		expect(await brandOf(router)).toBeNull();
 		expect((await browse(fixture().server.url).get(file)).status).toBe(404);
 	});
+
+	it.each(['', 'router'])(
+		'of an older page replaces newer changes only after a warning, and keeps what was typed: %s',
+		async (of) => {
+			const path = of === '' ? '/owner/brand' : `/owner/routers/${router}/brand`;
+			const version = fieldValue(await owner.get(path), 'version');
+			const newer = { name: `Newer ${of}`, version, logo: { bytes: pngOf(50, 50) } };
+			// The second form is the first one, sent twice.
+			expect((await save(newer, path)).path).toBe(`${path}?done`);
+			expect((await save(newer, path)).path).toBe(`${path}?done`);
+			const logo = await logoFile();
+			const old = { name: 'From an old page', contact: '0700 000 111', colour: '#aa2200', version };
+			const wrong = await save({ ...old, contact: 'nobody' }, path);
+			expect([wrong.status, fieldValue(wrong, 'version')]).toEqual([400, version]);
+			const refused = await save(old, path);
+			expect([refused.status, alertOf(refused)]).toEqual([
+				409,
+				'Somebody else changed these settings after you opened the page. Check yours, then save again to replace theirs.'
+			]);
+			expect(fieldValue(refused, 'name')).toBe(old.name);
+			expect(fieldValue(refused, 'contact')).toBe(old.contact);
+			expect(await brandOf(router)).toMatchObject({ name: newer.name.trim(), accent: null });
+			await save({ ...old, version: fieldValue(refused, 'version') }, path);
+			expect(await brandOf(router)).toMatchObject({ name: old.name, logo: { url: logo } });
+			await save({ remove: true }, path);
+		}
+	);
 
 	it('serves the logo as a picture and as nothing else', async () => {
 		await save({ logo: { bytes: pngOf(120, 40) } });
