@@ -81,7 +81,10 @@ describe('pages of administrators', () => {
 			expect((await person.get(page)).path).toBe(`/developer/sign-in?next=${encodeURIComponent(page)}`);
 		}
 		for (const action of ACTIONS) {
-			expect((await person.post(action, FIELDS)).path, action).toBe('/developer/sign-in?next=%2Fadmin');
+			const page = await person.post(action, FIELDS);
+			expect([action, page.status, fieldValue(page, 'note')]).toEqual([action, 401, FIELDS.note]);
+			expect(page.html).toContain('href="/developer/sign-in?next=%2Fadmin"');
+			expect((await person.post(action)).path, action).toBe('/developer/sign-in?next=%2Fadmin');
 		}
 		expect(await fixture().sql.count('select count(*) from audit_log')).toBe(entries);
 		const admin = await signInAs(fixture().server, 'admin');
