@@ -5,10 +5,10 @@ import type { BrandBody } from '#lib/server/api/contract/schemas.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import { Refusal } from '#lib/server/platform/errors.ts';
 import { sha256, sha256Bytes } from '#lib/server/platform/secrets.ts';
-import { drawLogo, LogoRefused, type LogoPicture } from './logo.ts';
+import { drawLogo, LogoRefused, type LogoPicture, type LogoProblem } from './logo.ts';
 import * as store from './store.ts';
 
-export { MAX_UPLOAD_BYTES } from './logo.ts';
+export { MAX_UPLOAD_BYTES, MAX_UPLOAD_SIDE, type LogoProblem } from './logo.ts';
 
 /** One router's brand; with `routerId: null`, the brand of all routers of the account. */
 export interface BrandSubject {
@@ -27,9 +27,9 @@ interface BrandChange {
 	version: string;
 }
 
-/** A brand has an invalid field, or is newer than the form (`moved`). For `logo`, the message is for the owner. */
+/** A brand has an invalid field, or is newer than the form (`moved`).  */
 export class BrandRefused extends Refusal<
-	'name_unseen' | 'name_long' | 'contact' | 'colour_format' | 'colour_grey' | 'logo' | 'moved'
+	'name_unseen' | 'name_long' | 'contact' | 'colour_format' | 'colour_grey' | LogoProblem | 'moved'
 > {}
 
 export const MAX_BRAND_NAME = 40;
@@ -165,5 +165,5 @@ function checkedAccent(text: string): string {
 
 const checkedLogo = (bytes: Buffer): Promise<LogoPicture> =>
 	drawLogo(bytes).catch((error: unknown) => {
-		throw error instanceof LogoRefused ? new BrandRefused('logo', error.message) : error;
+		throw error instanceof LogoRefused ? new BrandRefused(error.reason) : error;
 	});

@@ -7,10 +7,13 @@ import {
 	MAX_BRAND_NAME,
 	MAX_CONTACT,
 	MAX_UPLOAD_BYTES,
-	type BrandSubject
+	MAX_UPLOAD_SIDE,
+	type BrandSubject,
+	type LogoProblem
 } from '#lib/server/owner/branding/branding.ts';
 import { readFields } from '#lib/server/web/form.ts';
 
+const MAX_UPLOAD_MEGABYTES = MAX_UPLOAD_BYTES / 1024 ** 2;
 const LOGO_PREVIEW = { tall: 96, widest: 256 };
 
 export async function brandForm(event: RequestEvent, subject: BrandSubject) {
@@ -24,7 +27,7 @@ export async function brandForm(event: RequestEvent, subject: BrandSubject) {
 		shown: accent === null ? null : accentOf(accent),
 		maxName: MAX_BRAND_NAME,
 		maxContact: MAX_CONTACT,
-		maxMegabytes: MAX_UPLOAD_BYTES / 1024 ** 2,
+		maxMegabytes: MAX_UPLOAD_MEGABYTES,
 		done: event.url.searchParams.has('done')
 	};
 }
@@ -52,7 +55,7 @@ export async function saveBrand(event: RequestEvent, subject: BrandSubject, byAc
 	redirect(303, `${event.url.pathname}?done`);
 }
 
-function refusal({ reason, message }: BrandRefused) {
+function refusal({ reason }: BrandRefused) {
 	switch (reason) {
 		case 'name_unseen':
 			return { field: 'name', problem: m.owner_brand_name_unseen() } as const;
@@ -66,7 +69,19 @@ function refusal({ reason, message }: BrandRefused) {
 			return { field: 'colour', problem: m.owner_brand_colour_grey() } as const;
 		case 'moved':
 			return { field: null, problem: m.owner_moved() } as const;
-		case 'logo':
-			return { field: 'logo', problem: m.owner_brand_logo_refused({ reason: message }) } as const;
+		default:
+			return {
+				field: 'logo',
+				problem: m.owner_brand_logo_refused({ reason: LOGO_PROBLEMS[reason]() })
+			} as const;
 	}
 }
+
+const LOGO_PROBLEMS: Record<LogoProblem, () => string> = {
+	logo_large: () => m.owner_logo_large({ size: String(MAX_UPLOAD_MEGABYTES) }),
+	logo_pixels: () => m.owner_logo_pixels({ side: String(MAX_UPLOAD_SIDE) }),
+	logo_narrow: m.owner_logo_narrow,
+	logo_details: m.owner_logo_details,
+	logo_svg: m.owner_logo_svg,
+	logo_unreadable: m.owner_logo_unreadable
+};
