@@ -211,7 +211,10 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			await fixture().sql.run('update payments set paid_at = ? where id = ?', Date.parse(time), payment.id);
 			const on = async (date: string) => rowsOf(await csvOf(`daily&day=${date}`, early));
 			expect(await on('2026-11-21')).toMatchObject([
-				{ 'Time (Africa/Kampala)': '2026-11-21 00:30:00', 'Time (UTC)': time, Payment: String(payment.id) }
+				{
+					...{ 'Time (Africa/Kampala)': '2026-11-21 00:30:00', 'Time (UTC)': time },
+					...{ Payment: String(payment.id), 'Transaction ID': payment.provider_reference }
+				}
 			]);
 			expect(await on('2026-11-20')).toEqual([]);
 			const { text } = await early.get('/owner/payments?period=daily&day=2026-11-21');
