@@ -51,7 +51,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		);
 		for (const page of pages) {
 			expect([page.status, page.path]).toEqual([200, `/owner/help/${session.id}?done=extend`]);
-			expect(page.text).toContain('Extra time was given: 30 minutes.');
+			expect(page.text).toMatch(/Extra time was given: 30 minutes, until \S/);
 		}
 		expect(await endOf(session.id)).toBe(before + 30 * MINUTE_MS);
 		expect(await fixture().sql.count('select ends_at from passes where id = ?', session.id)).toBe(
@@ -185,6 +185,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			const events = await fixture().events(id);
 			expect(events.filter((type) => type === 'session.expired')).toHaveLength(1);
 			expect((await owner.get(sales)).text).toBe(sold);
+			expect((await owner.get(`/owner/help/${id}`)).text).toContain('The extra time ended.');
 		});
 
 		it('a console lets the device in again, without the page, and ends it with the extra time', async () => {
@@ -218,6 +219,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			await owner.post(pathOf(id), orderOf('30m'));
 			const forms = [1, 2].map(() => owner.post(`/owner/help/${id}/end`, { note: NOTE }));
 			for (const { status } of await Promise.all(forms)) expect(status).toBe(200);
+			expect((await owner.get(`/owner/help/${id}`)).text).toContain('The extra time was ended early.');
 			expect((await signIn(id)).status).toBe(401);
 			expect(await shown(page)).toMatch(/<h1[^>]*>Your time has ended/);
 		});
