@@ -3,6 +3,7 @@ import type { ShownBrand } from '#lib/branding/brand.ts';
 import type { App as AirtillApp } from '#lib/server/app.ts';
 import type { OwnerVisitor } from '#lib/server/web/owner/owner.ts';
 import type { Visitor } from '#lib/server/web/sign-in/sign-in.ts';
+import type { UnsentForm } from '#lib/server/web/sign-in/unsent-form.ts';
 
 declare global {
 	namespace App {
@@ -10,6 +11,7 @@ declare global {
 			message: string;
 			/** Time until the service accepts calls. The page retries automatically. */
 			retryAfterSeconds?: number;
+			unsent?: UnsentForm;
 		}
 		interface PageData {
 			brand?: ShownBrand | null;
@@ -33,6 +35,8 @@ declare global {
 			origin: string;
 			/** The person signed in to the developer area, once read. */
 			visitor?: Promise<Visitor | null>;
+			/** The form of somebody who is not signed in, once read. */
+			unsentForm?: Promise<UnsentForm | null>;
 			/** The person on the owner pages, once read. */
 			ownerVisitor?: Promise<OwnerVisitor>;
 			/** Style rules of the page's owner and of the page itself (web/brand.ts). */

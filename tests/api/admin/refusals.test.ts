@@ -19,7 +19,7 @@ const PLACES: Readonly<Record<string, readonly [page: string, actions?: readonly
 	'accounts/new': ['/admin/accounts/new', ['']],
 	audit: ['/admin/audit'],
 	'audit/export': ['/admin/audit/export'],
-	reviews: ['/admin/reviews'],
+	reviews: ['/admin/reviews', ['']],
 	'reviews/[id]': ['/admin/reviews/1', ['']],
 	routers: ['/admin/routers'],
 	'routers/import': ['/admin/routers/import', ['']],
@@ -81,7 +81,10 @@ describe('pages of administrators', () => {
 			expect((await person.get(page)).path).toBe(`/developer/sign-in?next=${encodeURIComponent(page)}`);
 		}
 		for (const action of ACTIONS) {
-			expect((await person.post(action, FIELDS)).path, action).toBe('/developer/sign-in?next=%2Fadmin');
+			const page = await person.post(action, FIELDS);
+			expect([action, page.status, fieldValue(page, 'note')]).toEqual([action, 401, FIELDS.note]);
+			expect(page.html).toContain('href="/developer/sign-in?next=%2Fadmin"');
+			expect((await person.post(action)).path, action).toBe('/developer/sign-in?next=%2Fadmin');
 		}
 		expect(await fixture().sql.count('select count(*) from audit_log')).toBe(entries);
 		const admin = await signInAs(fixture().server, 'admin');

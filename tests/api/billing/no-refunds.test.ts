@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATORS } from '../../simulators/facts.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { Session } from '../../support/api/api.ts';
-import { browse } from '../../support/pages/browsing.ts';
+import { browse, signInAs } from '../../support/pages/browsing.ts';
+import { addRouter, newOwner } from '../../support/pages/owners.ts';
 import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
 import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
 import { buyAt } from '../../support/pages/purchase.ts';
@@ -50,7 +51,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			async () => (await operated.fixture.api.getSession(id)).status === status
 		);
 	/** Orders a quarter of an hour and pays it. */
-	async function bought(more: { extends_session_id?: number } = {}) {
+	async function bought(more: { extends_session_id?: number; router_id?: number } = {}) {
 		const { api } = operated.fixture;
 		const session = await api.createSession({
 			router_id: ROUTER_OS_ROUTER,
@@ -165,5 +166,75 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(doctor.stdout).toMatch(/^warn operator: mtn: sends no money back/m);
 		const { stdout } = await cli(['review', 'list'], server);
 		expect(stdout).toMatch(new RegExp(`refund_not_supported +payment ${Number(payment)}\\b`));
+	});
+
+	describe('a refund by hand', () => {
+		const note = 'Cash at the counter';
+		const paymentOf = async (id: number) =>
+			(await operated.fixture.sql.all('select status, refund_reason from payments where id = ?', id))[0];
+		const audited = (payment: number) =>
+			operated.fixture.sql.all(
+				"select actor, reason from audit_log where action = 'refund.by_hand' and payment_id = ?",
+				payment
+			);
+
+		it('is recorded once by the owner, however often the form is sent, and ends the time', async () => {
+			const owner = await newOwner(operated.fixture);
+			const router = await addRouter(operated.fixture, owner.accountId);
+			const { id, payment } = await bought({ router_id: router });
+			const page = `/owner/help/${id}`;
+			expect((await owner.get(page)).text).toContain('The operator cannot refund this payment.');
+			expect((await owner.post(`${page}/by-hand`, { note: ' ' })).status).toBe(400);
+			const sent = await Promise.all([1, 2, 3].map(() => owner.post(`${page}/by-hand`, { note })));
+			expect(sent.map(({ path }) => path)).toEqual(Array(3).fill(`${page}?done=by-hand`));
+			await becomes(id, 'ended');
+			expect(await paymentOf(payment)).toEqual({ status: 'refunded', refund_reason: 'admin' });
+			expect(await audited(payment)).toEqual([{ actor: `account ${owner.accountId}`, reason: note }]);
+			const events = await operated.fixture.events(id);
+			expect(events.filter((type) => type === 'payment.refunded')).toHaveLength(1);
+			const shown = await owner.get(page);
+			expect(shown.text).toContain(`Payment ${payment}: the money was returned by hand.`);
+			expect(shown.html).not.toContain('/by-hand"');
+		});
+
+		it('is recorded by the owner after a refund that failed, and resolves its review', async () => {
+			const owner = await newOwner(operated.fixture);
+			const router = await addRouter(operated.fixture, owner.accountId);
+			const { id, payment } = await bought({ router_id: router });
+			await operated.fixture.sql.run("update payments set status = 'refund_failed' where id = ?", payment);
+			await operated.fixture.sql.run(
+				"insert into reviews (payment_id, subject, reason, opened_at) values (?, ?, 'refund_failed', 1)",
+				...[payment, `payment ${payment}`]
+			);
+			expect((await owner.post(`/owner/help/${id}/by-hand`, { note })).path).toContain('?done=by-hand');
+			expect(await paymentOf(payment)).toMatchObject({ status: 'refunded' });
+			expect(await questions(payment)).toEqual([]);
+		});
+
+		it('is recorded by an administrator in a review, which a second form finds again', async () => {
+			const admin = await signInAs(operated.fixture.server, 'admin');
+			const { id, payment } = await bought();
+			await becomes(id, 'active');
+			const more = await bought({ extends_session_id: id });
+			await becomes(more.id, 'active');
+			const ask = (number: number) => admin.post('/admin/reviews', { payment: String(number) });
+			expect((await ask(999_999)).status).toBe(400);
+			const [review, again] = [await ask(payment), await ask(payment)];
+			expect(review.path).toMatch(/^\/admin\/reviews\/\d+$/);
+			expect(again.path).toBe(review.path);
+			expect(review.html).not.toContain('value="retry-refund"');
+			const decide = (path: string) => admin.post(path, { decision: 'refunded', note });
+			const early = await decide(review.path);
+			expect([early.status, early.text.includes('time was added after it')]).toEqual([409, true]);
+			await decide((await ask(more.payment)).path);
+			expect((await decide(review.path)).text).toContain('The review is resolved.');
+			for (const one of [more, { id, payment }]) {
+				await becomes(one.id, 'ended');
+				expect(await paymentOf(one.payment)).toEqual({ status: 'refunded', refund_reason: 'admin' });
+				expect(await audited(one.payment)).toHaveLength(1);
+				expect(await questions(one.payment)).toEqual([]);
+			}
+			expect((await ask(payment)).status).toBe(400);
+		});
 	});
 });

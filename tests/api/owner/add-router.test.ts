@@ -140,7 +140,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			return [(await person.raw(PATH)).status, (await person.raw(PATH, sent)).status];
 		};
 		const before = await fixture().sql.count('select count(*) from routers');
-		expect(await send(browse(fixture().server.url))).toEqual([303, 303]);
+		expect(await send(browse(fixture().server.url))).toEqual([303, 401]);
 		expect(await send(await newOwner(fixture(), 'app'))).toEqual([403, 403]);
 		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
 		expect(await send(owner)).toEqual([200, 403]);

@@ -110,6 +110,25 @@ describe('openNDS', () => {
 	});
 });
 
+it('an older page replaces newer settings only after a warning, and keeps what was typed', async () => {
+	const page = await added(OPENNDS);
+	const version = fieldValue(await owner.get(page), 'version');
+	const change = (loginHost: string, shown: string) =>
+		owner.post(`${page}?/change`, { loginHost, version: shown });
+	// The second form is the first one, sent twice.
+	expect((await change('192.168.8.1', version)).path).toMatch(/done=changed$/);
+	expect((await change('192.168.8.1', version)).path).toMatch(/done=changed$/);
+	const refused = await change('192.168.8.2', version);
+	expect([refused.status, alertOf(refused)]).toEqual([
+		409,
+		'Somebody else changed these settings after you opened the page. Check yours, then save again to replace theirs.'
+	]);
+	expect(fieldValue(refused, 'loginHost')).toBe('192.168.8.2');
+	expect((await rows())[0]).toMatchObject({ login_hosts: '["192.168.8.1"]' });
+	await change('192.168.8.2', fieldValue(refused, 'version'));
+	expect((await rows())[0]).toMatchObject({ login_hosts: '["192.168.8.2"]' });
+});
+
 it('shows secrets only when asked, writes them to no log, and records who saw them', async () => {
 	const page = await added(OPENNDS);
 	const key = faskeyOf(await owner.post(`${page}?/config`));
@@ -325,7 +344,7 @@ describe('another owner', () => {
 		const before = [await rows(), (await audit()).length];
 		expect(await answers(other, page)).toEqual([404, ...all(404)]);
 		expect(await answers(other, page.replace(`/${router}/`, `/${own}/`))).toEqual([404, ...all(404)]);
-		expect(await answers(browse(fixture().server.url), page)).toEqual([303, ...all(303)]);
+		expect(await answers(browse(fixture().server.url), page)).toEqual([303, 401, 401, 401, 401, 303]);
 		expect(await answers(await newOwner(fixture(), 'app'), page)).toEqual([403, ...all(403)]);
 		expect([(await other.get(path)).status, (await other.post(path, OPENNDS)).status]).toEqual([404, 404]);
 		expect([await rows(), (await audit()).length]).toEqual(before);

@@ -75,7 +75,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		};
 		expect(await ask(await newOwner(fixture()))).toBe(404);
 		expect(await ask(await newOwner(fixture(), 'app'))).toBe(403);
-		expect(await ask(browse(fixture().server.url))).toBe(303);
+		expect(await ask(browse(fixture().server.url))).toBe(401);
 		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
 		expect(await ask(owner)).toBe(403);
 		await fixture().sql.run("update accounts set status = 'active' where id = ?", owner.accountId);

@@ -86,7 +86,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		};
 		expect(await end(await newOwner(fixture()))).toBe(404);
 		expect(await end(await newOwner(fixture(), 'app'))).toBe(403);
-		expect(await end(browse(fixture().server.url))).toBe(303);
+		expect(await end(browse(fixture().server.url))).toBe(401);
 		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
 		expect(await end(owner)).toBe(403);
 		await fixture().sql.run("update accounts set status = 'active' where id = ?", owner.accountId);

@@ -181,11 +181,11 @@ it('offers are copied to the chosen routers; each is checked on its own', async 
 });
 
 describe('a CSV file', () => {
-	const read = async (csv: string) => {
+	const read = async (csv: string | Uint8Array<ArrayBuffer>, language = '') => {
 		const body = new FormData();
 		body.set('do', 'file');
 		body.set('file', new File([csv], 'offers.csv', { type: 'text/csv' }));
-		const response = await owner.raw(path(), {
+		const response = await owner.raw(language + path(), {
 			...{ method: 'POST', body, headers: { origin: fixture().server.url } }
 		});
 		const html = await response.text();
@@ -204,6 +204,29 @@ describe('a CSV file', () => {
 		const page = await read('name,duration,price\nDay,1d,1000\nWeek,seven,x\n');
 		expect(page.status).toBe(400);
 		expect(alertOf(page)).toMatch(/Line 3, duration: .* Line 3, price: /);
+	});
+
+	const HEADER = 'name,duration,price,days,active,speed_down_kbps,data_limit_mb';
+	it.each([
+		['', 'La première ligne doit nommer ces colonnes'],
+		['name,price\nDay,1\n', 'La première ligne doit nommer ces colonnes'],
+		['name,duration,price,colour\nDay,1d,1,red\n', 'La première ligne doit nommer ces colonnes'],
+		[Uint8Array.of(0xe9, 0x0a), 'Enregistrez le fichier en CSV et en UTF-8.'],
+		['name,duration,price\nDay,"1d,1\n', 'La ligne 2 est illisible.'],
+		['name,duration,price\nDay,1d,1\nWeek,7d\n', 'La ligne 3 est illisible.'],
+		[`${HEADER}\n,1d,1000,,,,\n`, 'Ligne 2, name : '],
+		[`${HEADER}\nDay,x,1000,,,,\n`, 'Ligne 2, duration : Choisissez'],
+		[`${HEADER}\nDay,1d,x,,,,\n`, 'Ligne 2, price : '],
+		[`${HEADER}\nDay,1d,1000,soon,,,\n`, 'Ligne 2, days : Utilisez des jours comme mon tue'],
+		[`${HEADER}\nDay,1d,1000,,oui,,\n`, 'Ligne 2, active : Utilisez yes ou no.'],
+		[`${HEADER}\nDay,1d,1000,,,x,y\n`, 'Ligne 2, speed_down_kbps : '],
+		[`${HEADER}\n${'Day,1d,1000,,,,\n'.repeat(21)}`, 'Un routeur vend 20 offres au plus.']
+	])('is refused in the language of the page: %j', async (csv, text) => {
+		const page = await read(csv, '/fr');
+		expect(page.status).toBe(400);
+		const plain = alertOf(page).replace(/[\u2068\u2069]/g, '');
+		expect(plain).toContain(text);
+		expect(plain).not.toMatch(/\b(Use|Line|file|column|offers|must)\b/);
 	});
 });
 

@@ -1,8 +1,15 @@
 /** The owner pages: figures that are sums of a list, prices with their consequences, and nothing of anybody else's. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
-import { browse, fieldValue, triesForgotten, type Browsing } from '../../support/pages/browsing.ts';
-import { addRouter, alertOf, newOwner, signInOnOwnerPages, type Owner } from '../../support/pages/owners.ts';
+import { browse, fieldValue, PASSWORD, triesForgotten, type Browsing } from '../../support/pages/browsing.ts';
+import {
+	addRouter,
+	alertOf,
+	newOwner,
+	sendBrand,
+	signInOnOwnerPages,
+	type Owner
+} from '../../support/pages/owners.ts';
 import { DATABASES, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
 const day = 24 * 60 * 60_000;
@@ -54,6 +61,55 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 				expect(safe.path).toBe('/owner');
 				expect((await person.post('/owner/sign-out')).path).toBe('/owner/sign-in');
 			}
+		});
+
+		it('after its end, a form comes back with its entries and without secrets, to be sent again', async () => {
+			const owner = await newOwner(fixture());
+			const router = await addRouter(fixture(), owner.accountId);
+			const path = `/fr/owner/routers/${router}/edit`;
+			const form = await owner.get(path);
+			const was = Object.fromEntries(
+				['name', 'address', 'ssid', 'lat', 'lon', 'opening_hours'].map((name) => [
+					`was-${name}`,
+					fieldValue(form, `was-${name}`)
+				])
+			);
+			await owner.post('/owner/sign-out');
+			const name = 'Café "Ü" & Co';
+			const sent = {
+				...was,
+				name,
+				ssid: 'Net',
+				lat: '1',
+				lon: '2',
+				'from-all': '08:00',
+				'until-all': '20:00'
+			};
+			const entered = { ...sent, password: 'hunter2hunter2', apiKey: 'key-of-a-console' };
+			const page = await owner.post(path, entered);
+			expect([page.status, page.path]).toEqual([401, path]);
+			expect(page.text).toContain('Vous êtes déconnecté. Rien n’a encore été enregistré.');
+			expect(page.text).toContain('Les mots de passe, les clés et les fichiers ne sont pas gardés.');
+			expect(page.html).toContain(`href="/fr/owner/sign-in" target="_blank"`);
+			expect(page.html).toContain(`<form method="post" action="${path}"`);
+			expect(page.html).not.toMatch(/hunter2|key-of-a-console/);
+			const kept = Object.fromEntries(Object.keys(sent).map((field) => [field, fieldValue(page, field)]));
+			expect(kept).toEqual(sent);
+			expect((await owner.post(path, kept)).status).toBe(401);
+			await owner.post('/owner/sign-in', { email: owner.email, password: PASSWORD });
+			expect((await owner.post(path, kept)).path).toBe(`/fr/owner/routers/${router}?done=edit`);
+			expect(await fixture().sql.count('select count(*) from routers where name = ?', name)).toBe(1);
+		});
+
+		it('after its end, a form without entries or with a large file leads to the sign-in page', async () => {
+			const nobody = browse(fixture().server.url);
+			expect((await nobody.post('/owner/staff?/remove')).path).toBe('/owner/sign-in');
+			const file = { bytes: Buffer.alloc(20_000) };
+			const page = await sendBrand(nobody, fixture().server.url, '/owner/brand', {
+				name: 'Mine',
+				logo: file
+			});
+			expect(page.path).toBe('/owner/sign-in');
 		});
 
 		it('keeps the language of the address', async () => {
@@ -155,7 +211,10 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 			await fixture().sql.run('update payments set paid_at = ? where id = ?', Date.parse(time), payment.id);
 			const on = async (date: string) => rowsOf(await csvOf(`daily&day=${date}`, early));
 			expect(await on('2026-11-21')).toMatchObject([
-				{ 'Time (Africa/Kampala)': '2026-11-21 00:30:00', 'Time (UTC)': time, Payment: String(payment.id) }
+				{
+					...{ 'Time (Africa/Kampala)': '2026-11-21 00:30:00', 'Time (UTC)': time },
+					...{ Payment: String(payment.id), 'Transaction ID': payment.provider_reference }
+				}
 			]);
 			expect(await on('2026-11-20')).toEqual([]);
 			const { text } = await early.get('/owner/payments?period=daily&day=2026-11-21');
@@ -343,7 +402,7 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 		] as const) {
 			expect((await person.post(`/owner/routers/${router}/price`, fields)).status).toBe(status);
 		}
-		expect((await nobody.post(`/owner/routers/${router}/price`, fields)).path).toBe('/owner/sign-in');
+		expect((await nobody.post(`/owner/routers/${router}/price`, fields)).status).toBe(401);
 		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
 		expect((await owner.post(`/owner/routers/${router}/price`, fields)).status).toBe(403);
 		expect((await owner.get('/owner')).text).toContain('This account is suspended.');

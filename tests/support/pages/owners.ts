@@ -70,6 +70,8 @@ export interface BrandFields {
 	/** The colour that the page showed. */
 	shown?: string;
 	remove?: boolean;
+	/** Of the brand that the page showed. */
+	version?: string;
 	logo?: { bytes: string | Buffer; name?: string; type?: string };
 }
 
@@ -78,11 +80,12 @@ export async function sendBrand(
 	person: Browsing,
 	url: string,
 	path: string,
-	{ name = '', contact = '', colour, shown, remove, logo }: BrandFields
+	{ name = '', contact = '', colour, shown, remove, version, logo }: BrandFields
 ): Promise<Page> {
 	const form = new FormData();
 	form.set('name', name);
 	form.set('contact', contact);
+	if (version !== undefined) form.set('version', version);
 	if (shown !== undefined) form.set('shown', shown);
 	form.set('which', colour === undefined || shown !== undefined ? 'none' : 'own');
 	form.set('colour', colour ?? '#0a6b4b');

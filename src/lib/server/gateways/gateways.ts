@@ -44,12 +44,11 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			routerIds.length === 0 ? [] : openAll(await store.gatewaysOfRouters(db, routerIds, MAX_OF_ROUTERS)),
 		sharingConsole,
 		routersSharing,
-		signInMethodAt: async (routerId: number) =>
-			signInMethodOf(openAll(await store.gatewaysOfRouters(db, [routerId], MAX_OF_ROUTER))),
-		/** Returns a URL that opens the portal page on a device in the Wi-Fi of a router, or null. */
-		async startAddressAt(routerId: number): Promise<string | null> {
+		/** Returns how a device in the Wi-Fi of a router signs in, and a URL that opens the portal page there, or null. */
+		async signInAt(routerId: number): Promise<{ method: SignInMethod; startAddress: string | null }> {
 			const gateways = openAll(await store.gatewaysOfRouters(db, [routerId], MAX_OF_ROUTER));
-			return gateways.map(startAddress).find((address) => address !== null) ?? null;
+			const address = gateways.map(startAddress).find((one) => one !== null);
+			return { method: signInMethodOf(gateways), startAddress: address ?? null };
 		},
 		recordStatus: bind(recordStatus),
 		set: bind(setGateway),
@@ -67,7 +66,9 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
  * - `code`: our page opens, and the resume code finds the purchase. Username and password work as well.
  * - `device`: our page opens. The gateway admits devices by address, without username and password.
  */
-function signInMethodOf(gateways: readonly RegisteredGateway[]): 'typed' | 'code' | 'device' {
+type SignInMethod = 'typed' | 'code' | 'device';
+
+function signInMethodOf(gateways: readonly RegisteredGateway[]): SignInMethod {
 	// hostapd has no page: devices ask for the Wi-Fi password.
 	const portals = gateways.filter(({ kind }) => kind !== 'hostapd');
 	if (portals.length === 0) return 'typed';

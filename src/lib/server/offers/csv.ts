@@ -3,13 +3,13 @@ import type { ProblemItem } from '../api/contract/schemas.ts';
 import { CsvFileError, readCsv } from '../platform/csv.ts';
 import { OFFER_COLUMNS, type OfferCells, type OfferColumn } from './cells.ts';
 
-interface OfferFile {
+export interface OfferFile {
 	rows: OfferCells[];
 	/** The first line of each row; the header is line 1. */
 	lines: number[];
 }
 
-const REQUIRED: readonly OfferColumn[] = ['name', 'duration', 'price'];
+export const REQUIRED_COLUMNS: readonly OfferColumn[] = ['name', 'duration', 'price'];
 const HINTS: Partial<Record<string, string>> = { active: 'Use yes or no.' };
 /** The spreadsheet's sign that a cell is text. `offersCsv` writes it before formulas. */
 const TEXT_MARK = /^'(?=[=+\-@\t\r])/;
@@ -17,12 +17,12 @@ const TEXT_MARK = /^'(?=[=+\-@\t\r])/;
 /** @throws CsvFileError for an unknown or missing column, and for rows that are not readable */
 export async function readOffersCsv(bytes: Buffer): Promise<OfferFile> {
 	const file: OfferFile = { rows: [], lines: [] };
-	const problems: string[] = [];
+	const problems = new Map<number, string>();
 	let columns: OfferColumn[] = [];
 	await readCsv([bytes], {
 		header(names) {
 			columns = names.map((name) => columnOf(name.trim()));
-			const missing = REQUIRED.filter((column) => !columns.includes(column));
+			const missing = REQUIRED_COLUMNS.filter((column) => !columns.includes(column));
 			const twice = columns.filter((column, index) => columns.indexOf(column) !== index);
 			if (missing.length > 0) throw new CsvFileError(`The file has no column ${missing.join(', ')}.`);
 			if (twice.length > 0) throw new CsvFileError(`The file has two columns ${twice.join(', ')}.`);
@@ -32,9 +32,11 @@ export async function readOffersCsv(bytes: Buffer): Promise<OfferFile> {
 			file.rows.push(Object.fromEntries(OFFER_COLUMNS.map((name) => [name, cell(name)])) as OfferCells);
 			file.lines.push(line);
 		},
-		problem: (line, reason) => void problems.push(`Line ${line}: ${reason}.`)
+		problem: (line, reason) => void problems.set(line, `Line ${line}: ${reason}.`)
 	});
-	if (problems.length > 0) throw new CsvFileError(problems.join('\n'));
+	if (problems.size > 0) {
+		throw new CsvFileError([...problems.values()].join('\n'), 'row', [...problems.keys()]);
+	}
 	return file;
 }
 

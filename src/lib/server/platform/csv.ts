@@ -8,7 +8,20 @@ interface CsvReader {
 	problem(line: number, reason: string): void;
 }
 
-export class CsvFileError extends Error {}
+/** Of the first line (`columns`), of the bytes, or of a row. */
+type CsvFault = 'columns' | 'encoding' | 'row';
+
+/** The whole file is refused. */
+export class CsvFileError extends Error {
+	readonly fault: CsvFault;
+	readonly lines: readonly number[];
+
+	constructor(message: string, fault: CsvFault = 'columns', lines: readonly number[] = []) {
+		super(message);
+		this.fault = fault;
+		this.lines = lines;
+	}
+}
 
 type Chunks = Iterable<Buffer> | AsyncIterable<Buffer>;
 
@@ -51,7 +64,8 @@ export async function readCsv(chunks: Chunks, reader: CsvReader): Promise<void> 
 		await pipeline(textOf(chunks), parser.resume());
 	} catch (error) {
 		if (!(error instanceof CsvError)) throw error;
-		throw new CsvFileError(`Line ${lastLine + 1}: ${reasonOf(error)}.`);
+		const line = lastLine + 1;
+		throw new CsvFileError(`Line ${line}: ${reasonOf(error)}.`, 'row', [line]);
 	}
 	if (width === null) throw new CsvFileError('The file is empty; its first line must name the columns.');
 }
@@ -72,7 +86,7 @@ async function* textOf(chunks: Chunks): AsyncGenerator<string> {
 		yield withLineFeeds(held + decoder.decode());
 	} catch (error) {
 		if (!(error instanceof TypeError)) throw error;
-		throw new CsvFileError('The file is not in UTF-8; save it as CSV in UTF-8.');
+		throw new CsvFileError('The file is not in UTF-8; save it as CSV in UTF-8.', 'encoding');
 	}
 }
 

@@ -1,4 +1,5 @@
 import { error } from '@sveltejs/kit';
+import * as m from '#lib/i18n/messages.js';
 
 export type Fields = (name: string) => string;
 
@@ -23,7 +24,7 @@ export async function readFields(request: Request): Promise<{
 	try {
 		form = await request.formData();
 	} catch {
-		error(400, 'The form did not arrive completely. Go back and send it again.');
+		error(400, m.common_form_broken());
 	}
 	// PostgreSQL cannot store NUL.
 	const text = (value: FormDataEntryValue | null, most = MAX_FIELD_CHARACTERS) =>

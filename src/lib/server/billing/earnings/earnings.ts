@@ -212,6 +212,7 @@ function lineOf(line: store.Booked, currency: string) {
 		phoneMasked: maskPhone(line.phone),
 		duration: line.duration,
 		offerName: line.offer_name,
+		transaction: line.transaction_id,
 		amount: toMajor(amount, currency),
 		fee: toMajor(line.fees, currency),
 		net: toMajor(amount - line.fees, currency)

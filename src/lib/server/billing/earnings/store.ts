@@ -55,7 +55,7 @@ const entries = (sold: Sold): RawBuilder<Booked> =>
 	);
 
 const FACTS = sql`payments.id as payment_id, payments.payment_method as payment_method, payments.phone as phone,
-	sessions.id as session_id, sessions.duration as duration, sessions.offer_name as offer_name,
+	payments.provider_reference as transaction_id, sessions.id as session_id, sessions.duration as duration, sessions.offer_name as offer_name,
 	routers.id as router_id, routers.name as router_name`;
 
 /**
@@ -106,6 +106,8 @@ export interface Booked extends Sums {
 	phone: string;
 	session_id: number;
 	duration: string;
+	/** The operator’s, of the payment. */
+	transaction_id: string | null;
 	/** null: time at the hourly price. */
 	offer_name: string | null;
 	router_id: number;

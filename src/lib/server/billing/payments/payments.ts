@@ -2,9 +2,10 @@ import type { Queries } from '#lib/server/db/database.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { portalCallbackUrl } from '../callbacks/callback-url.ts';
 import { receiveCallback } from '../callbacks/callbacks.ts';
-import { isRefundable, refundForOwner } from '../refunds/refund-for-owner.ts';
+import { recordRefundForOwner, refundForOwner } from '../refunds/refund-for-owner.ts';
+import { isRefundable, takesRefundByHand } from '../refunds/refundable.ts';
 import { refundPayment } from '../refunds/refunds.ts';
-import { decide, evidenceOf } from '../reviews/decisions.ts';
+import { decide, evidenceOf, openRefundByHand } from '../reviews/decisions.ts';
 import { checkStatement } from '../statements/statement.ts';
 import { RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
 import { listPayments, merchantErrors, newestPayments, readPayment } from './read-payment.ts';
@@ -33,13 +34,16 @@ export function createPayments(context: BillingContext) {
 		portalCallbackUrl: bind(portalCallbackUrl),
 		evidenceOf: bind(evidenceOf),
 		decide: bind(decide),
+		openRefundByHand: bind(openRefundByHand),
 		checkStatement: bind(checkStatement),
 		async operatorRefunds(queries: Queries, id: number): Promise<boolean> {
 			const { operator } = await store.findOrThrow(queries, id);
 			return context.operators.find(operator)?.refund !== undefined;
 		},
 		isRefundable: bind(isRefundable),
+		takesRefundByHand: bind(takesRefundByHand),
 		refundForOwner: bind(refundForOwner),
+		recordRefundForOwner: bind(recordRefundForOwner),
 		refundUnprovisioned: bind(refundUnprovisioned),
 		jobs: {
 			[SUBMIT_JOB]: bind(submitPayment),

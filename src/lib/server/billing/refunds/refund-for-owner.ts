@@ -1,6 +1,8 @@
-import { DELETED_NUMBER } from '#lib/domain/phone.ts';
+import type { Author } from '#lib/server/audit/audit.ts';
 import type { BillingContext } from '../context.ts';
 import * as store from '../payments/store.ts';
+import { endForRefund, recordRefundByHand } from './refund-by-hand.ts';
+import { isRefundable, isRefundedByHand, takesRefundByHand } from './refundable.ts';
 import { startRefund } from './start-refund.ts';
 
 /**
@@ -14,7 +16,7 @@ export async function refundForOwner(
 	context: BillingContext,
 	accountId: number,
 	sessionId: number,
-	{ by, note }: { by: string; note: string }
+	{ by, note }: Author
 ): Promise<'started' | 'time_added' | 'not_possible'> {
 	const { database, clock, sessions, audit } = context;
 	const result = await database.transact(async (trx) => {
@@ -24,11 +26,8 @@ export async function refundForOwner(
 		const isStarted = payment.status === 'refund_pending' || payment.status === 'refunded';
 		if (payment.refund_reason === 'admin' && isStarted) return 'started';
 		if (!isRefundable(context, payment)) return 'not_possible';
-		if (session.status === 'active') {
-			if ((await sessions.laterInPass(trx, session)).length > 0) return 'time_added';
-			await sessions.endRefunded(trx, session);
-		} else if (session.status === 'expired') await sessions.endExtraTime(trx, session);
-		else if (session.status !== 'ended') return 'not_possible';
+		const refusal = await endForRefund(context, trx, session);
+		if (refusal !== null) return refusal;
 		const from = { id: payment.id, status: ['success'] } as const;
 		const current = await store.change(trx, from, { updated_at: clock.now() });
 		if (!current) throw new Error(`Payment ${payment.id} changed inside its own transaction`);
@@ -49,18 +48,40 @@ export async function refundForOwner(
 		});
 		return 'started';
 	});
-	const { payment_id: paymentId } = await sessions.findOrThrow(database.db, sessionId);
-	if (result === 'started' && paymentId !== null) context.changes.announce(paymentId);
-	context.jobs.nudge();
+	if (result === 'started') await announce(context, sessionId);
 	return result;
 }
 
-/** Whether a person may refund it: it bought time, its operator can return the money, and its number is still stored. */
-export const isRefundable = (
-	{ operators }: Pick<BillingContext, 'operators'>,
-	payment: Pick<store.PaymentRow, 'status' | 'applied' | 'operator' | 'phone'>
-): boolean =>
-	payment.status === 'success' &&
-	payment.applied === 1 &&
-	payment.phone !== DELETED_NUMBER &&
-	operators.all().some(({ id, refund }) => id === payment.operator && refund !== undefined);
+/**
+ * Records that a person has returned in another way the money of a session at a router of this owner, and ends its time.
+ * A second call changes nothing.
+ * @returns `time_added` as `refundForOwner`; `not_possible`: the operator returns it, or it is not owed
+ * @throws AppError `session_not_found`, also for a session at another owner's router
+ */
+export async function recordRefundForOwner(
+	context: BillingContext,
+	accountId: number,
+	sessionId: number,
+	author: Author
+): Promise<'recorded' | 'time_added' | 'not_possible'> {
+	const { database, sessions } = context;
+	const result = await database.transact(async (trx) => {
+		const session = await sessions.sessionAtOwner(trx, accountId, sessionId);
+		const payment = session.payment_id === null ? undefined : await store.find(trx, session.payment_id);
+		if (!payment) return 'not_possible';
+		if (isRefundedByHand(payment, await store.refundsOf(trx, payment.id))) return 'recorded';
+		if (!takesRefundByHand(context, payment)) return 'not_possible';
+		const refusal = payment.status === 'success' ? await endForRefund(context, trx, session) : null;
+		if (refusal !== null) return refusal;
+		await recordRefundByHand(context, trx, payment, author);
+		return 'recorded';
+	});
+	if (result === 'recorded') await announce(context, sessionId);
+	return result;
+}
+
+async function announce({ changes, database, jobs, sessions }: BillingContext, sessionId: number) {
+	const { payment_id: paymentId } = await sessions.findOrThrow(database.db, sessionId);
+	if (paymentId !== null) changes.announce(paymentId);
+	jobs.nudge();
+}

@@ -3,8 +3,10 @@ import type { Author } from '#lib/server/audit/audit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Review } from './reviews.ts';
 import type { BillingContext } from '../context.ts';
-import { recordPaymentEvent, settleFailure, settleSuccess, type Decider } from '../payments/settlement.ts';
+import { settleFailure, settleSuccess, type Decider } from '../payments/settlement.ts';
 import { messagesOf } from '../callbacks/store.ts';
+import { endForRefund, recordRefundByHand } from '../refunds/refund-by-hand.ts';
+import { takesRefundByHand } from '../refunds/refundable.ts';
 import { readRefund } from '../refunds/refunds.ts';
 import { startRefund, type RefundReason } from '../refunds/start-refund.ts';
 import * as store from '../payments/store.ts';
@@ -25,16 +27,34 @@ export function allowedDecisions({ reason }: Review, payment: store.PaymentRow |
 	const isUnpaid = status === 'pending' || status === 'failed' || status === 'expired';
 	const hasFailedRefund =
 		status === 'refund_failed' || (status === 'refund_pending' && reason === 'refund_no_final_answer');
+	const isByHand = status === 'success' && reason === 'refund_by_hand';
 	return [
 		...(isUnpaid ? (['paid'] as const) : []),
 		...(isUnpaid && status !== 'failed' ? (['unpaid'] as const) : []),
-		...(hasFailedRefund ? (['retry-refund', 'refunded'] as const) : []),
+		...(hasFailedRefund ? (['retry-refund'] as const) : []),
+		...(hasFailedRefund || isByHand ? (['refunded'] as const) : []),
 		...(isOwed(status) ? [] : (['dismiss'] as const))
 	];
 }
 
 /** The buyer's money is still to be returned, so that there is something to do. */
 const isOwed = (status: string | undefined) => status === 'refund_failed';
+
+/**
+ * Opens the review in which a person records that the money went back in another way, unless one about its refund is open.
+ * @returns its id; null if nothing is to be returned, or the operator can return it
+ */
+export async function openRefundByHand(context: BillingContext, paymentId: number): Promise<number | null> {
+	const { database, reviews } = context;
+	return database.transact(async (trx) => {
+		const payment = await store.find(trx, paymentId);
+		if (!payment || !takesRefundByHand(context, payment)) return null;
+		if (!(await reviews.aboutRefund(trx, paymentId))) {
+			await reviews.open(trx, { paymentId, reason: 'refund_by_hand' });
+		}
+		return (await reviews.aboutRefund(trx, paymentId))?.id ?? null;
+	});
+}
 
 export type Evidence = NonNullable<Awaited<ReturnType<typeof evidenceOf>>>;
 
@@ -85,9 +105,11 @@ export async function decide(context: BillingContext, review: Review, order: Dec
 	const read = ender && order.decision === 'retry-refund' ? await askAboutRefund(context, payment) : null;
 	await database.transact(async (trx) => {
 		await close(trx);
-		const current = await failedRefund(context, trx, payment.id, { by: ender, read });
+		const isAsked = review.reason === 'refund_by_hand' && order.decision === 'refunded';
+		const paid = isAsked ? await endPaidTime(context, trx, payment.id) : null;
+		const current = paid ?? (await failedRefund(context, trx, payment.id, { by: ender, read }));
 		if (order.decision === 'retry-refund') await retryRefund(context, trx, current, by);
-		else await recordManualRefund(context, trx, current, order, by);
+		else await recordRefundByHand(context, trx, current, { ...order, note: by.reason });
 	});
 	context.jobs.nudge();
 	context.changes.announce(payment.id);
@@ -150,26 +172,17 @@ async function retryRefund(context: BillingContext, trx: Tx, current: store.Paym
 	});
 }
 
-/** Records a refund that a person sent in another way. */
-async function recordManualRefund(
-	context: BillingContext,
-	trx: Tx,
-	{ id, status }: store.PaymentRow,
-	{ transaction }: DecisionOrder,
-	by: Decider
-): Promise<void> {
-	const now = context.clock.now();
-	const to = { status: 'refunded', refunded_at: now, updated_at: now } as const;
-	const refunded = await store.change(trx, { id, status: ['refund_failed'] }, to);
-	if (!refunded) throw refusal('it has just changed');
-	await recordPaymentEvent(context, trx, 'payment.refunded', refunded);
-	await context.audit.record(trx, {
-		...by,
-		action: 'refund.by_hand',
-		paymentId: id,
-		before: { status },
-		after: { status: 'refunded', transaction }
-	});
+/** Ends the time that a payment bought, and returns the payment. Returns null if it did not buy any, or is not paid now. */
+async function endPaidTime(context: BillingContext, trx: Tx, paymentId: number) {
+	const payment = await store.findOrThrow(trx, paymentId);
+	if (payment.status !== 'success' || payment.applied === 0) return null;
+	const { router_id: routerId } = await context.sessions.findOrThrow(trx, payment.session_id);
+	const { owner_account_id: owner } = await context.routers.findOrThrow(trx, routerId);
+	const session = await context.sessions.sessionAtOwner(trx, owner, payment.session_id);
+	const refused = await endForRefund(context, trx, session);
+	if (refused === 'time_added') throw refusal('time was added after it; refund that first');
+	if (refused !== null) throw refusal('its time has not started');
+	return payment;
 }
 
 /**

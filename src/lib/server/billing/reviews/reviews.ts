@@ -1,5 +1,7 @@
+import type { Author } from '#lib/server/audit/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
+import { first } from '#lib/server/db/first.ts';
 import * as store from './store.ts';
 
 /** Decisions about money that a person must make. The same review is open only once at a time. */
@@ -19,6 +21,8 @@ export type ReviewReason =
 	| 'refund_refused'
 	| 'refund_failed'
 	| 'refund_no_final_answer'
+	/** A person returns the money of a payment that the operator cannot refund. */
+	| 'refund_by_hand'
 	/** The operator's statement and our payments differ. */
 	| 'statement_unknown'
 	| 'statement_paid'
@@ -27,7 +31,17 @@ export type ReviewReason =
 
 export type Reviews = ReturnType<typeof createReviews>;
 
+interface Resolution extends Author {
+	decision: string;
+}
+
 export function createReviews({ database, clock, log }: Base) {
+	const resolved = ({ by, decision, note }: Resolution) => ({
+		resolved_at: clock.now(),
+		resolved_by: by,
+		decision,
+		note
+	});
 	return {
 		/**
 		 * Opens a review unless the same one is open; with `once`, unless it was ever opened.
@@ -51,8 +65,11 @@ export function createReviews({ database, clock, log }: Base) {
 		/** Open reviews from the oldest, resolved ones from the newest. @param of.at the last id of the page before */
 		page: (which: 'open' | 'resolved', of: { at: number | null; limit: number }) =>
 			store.page(database.db, which === 'open', of),
+		/** Returns the oldest open review about the refund of a payment. */
+		aboutRefund: (queries: Queries, paymentId: number) => first(store.aboutRefund(queries, paymentId)),
 		countOpen: () => store.countOpen(database.db),
-		close: (trx: Tx, id: number, { by, decision, note }: { by: string; decision: string; note: string }) =>
-			store.close(trx, id, { resolved_at: clock.now(), resolved_by: by, decision, note })
+		close: (trx: Tx, id: number, resolution: Resolution) => store.close(trx, id, resolved(resolution)),
+		closeAboutRefund: (trx: Tx, paymentId: number, resolution: Resolution) =>
+			store.closeAboutRefund(trx, paymentId, resolved(resolution))
 	};
 }

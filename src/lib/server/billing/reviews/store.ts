@@ -1,7 +1,7 @@
-import type { Insertable, Selectable } from 'kysely';
+import type { ExpressionBuilder, Insertable, Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { byId, exists, isChanged } from '#lib/server/db/first.ts';
-import type { ReviewsTable } from '#lib/server/db/schema.ts';
+import type { ReviewsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type ReviewRow = Selectable<ReviewsTable>;
 
@@ -44,14 +44,25 @@ export const countOpen = (queries: Queries) =>
 		.where('resolved_at', 'is', null)
 		.executeTakeFirstOrThrow();
 
-export const close = (
-	queries: Queries,
-	id: number,
-	to: Pick<ReviewRow, 'resolved_at' | 'resolved_by' | 'decision' | 'note'>
-) =>
+type Resolution = Pick<ReviewRow, 'resolved_at' | 'resolved_by' | 'decision' | 'note'>;
+
+export const close = (queries: Queries, id: number, to: Resolution) =>
 	isChanged(
 		queries
 			.updateTable('reviews')
 			.set(to)
 			.where(({ and }) => and({ id, resolved_at: null }))
 	);
+
+const openRefundOf = (paymentId: number) => (where: ExpressionBuilder<Schema, 'reviews'>) =>
+	where.and([
+		where('payment_id', '=', paymentId),
+		where('resolved_at', 'is', null),
+		where('reason', 'like', 'refund%')
+	]);
+
+export const aboutRefund = (queries: Queries, paymentId: number) =>
+	queries.selectFrom('reviews').select('id').where(openRefundOf(paymentId)).orderBy('id');
+
+export const closeAboutRefund = (queries: Queries, paymentId: number, to: Resolution) =>
+	queries.updateTable('reviews').set(to).where(openRefundOf(paymentId)).execute();

@@ -67,9 +67,21 @@ export function ownerGateways(context: GatewaySetupContext) {
 			});
 			return gateway;
 		},
-		/** Its portal address and secrets stay. @throws InputError with every wrong field */
-		change: (gateway: RegisteredGateway, own: OwnInput, author: Author) =>
-			access.changeGateway(gateway.id, ownChange(gateway, own), checked(author, 'changed')),
+		/**
+		 * Its portal address and secrets stay.
+		 * @param version of the input that the form showed; '' if it is not known
+		 * @throws InputError with every wrong field; field `moved` if the input is newer
+		 */
+		change: (gateway: RegisteredGateway, own: OwnInput, author: Author, version = '') =>
+			access.changeGateway(gateway.id, ownChange(gateway, own), async (trx, after) => {
+				const current = inputVersion(gateway);
+				// They are the same if the form was sent twice.
+				if (version !== '' && version !== current && inputVersion(after) !== current) {
+					throw new InputError([{ field: 'moved', reason: 'somebody else has changed the gateway' }]);
+				}
+				await checked(author, 'changed')(trx, after);
+			}),
+		inputVersion,
 		/** Names its secrets, so that a form that comes again replaces none. */
 		secretsVersion: ({ secret, credentials }: RegisteredGateway) =>
 			sha256(JSON.stringify([secret, credentials])),
@@ -122,6 +134,9 @@ export function ownerGateways(context: GatewaySetupContext) {
 		}
 	};
 }
+
+/** Names what a form shows of a gateway. */
+const inputVersion = (gateway: RegisteredGateway): string => sha256(JSON.stringify(ownInputOf(gateway)));
 
 export type TestResult = 'ready' | 'unready' | 'unreachable' | 'seen' | 'unseen' | 'busy';
 

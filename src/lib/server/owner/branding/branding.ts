@@ -4,11 +4,11 @@ import type { Clock } from '#lib/server/platform/clock.ts';
 import type { BrandBody } from '#lib/server/api/contract/schemas.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import { Refusal } from '#lib/server/platform/errors.ts';
-import { sha256Bytes } from '#lib/server/platform/secrets.ts';
-import { drawLogo, LogoRefused, type LogoPicture } from './logo.ts';
+import { sha256, sha256Bytes } from '#lib/server/platform/secrets.ts';
+import { drawLogo, LogoRefused, type LogoPicture, type LogoProblem } from './logo.ts';
 import * as store from './store.ts';
 
-export { MAX_UPLOAD_BYTES } from './logo.ts';
+export { MAX_UPLOAD_BYTES, MAX_UPLOAD_SIDE, type LogoProblem } from './logo.ts';
 
 /** One router's brand; with `routerId: null`, the brand of all routers of the account. */
 export interface BrandSubject {
@@ -23,17 +23,23 @@ interface BrandChange {
 	accent: string | null;
 	/** An uploaded file, or the action for the current logo. */
 	logo: Buffer | 'keep' | 'remove';
+	/** Of the brand that the form showed; '' if it is not known. */
+	version: string;
 }
 
-/** A brand has an invalid field. For `logo`, the message is for the owner. */
+/** A brand has an invalid field, or is newer than the form (`moved`).  */
 export class BrandRefused extends Refusal<
-	'name_unseen' | 'name_long' | 'contact' | 'colour_format' | 'colour_grey' | 'logo'
+	'name_unseen' | 'name_long' | 'contact' | 'colour_format' | 'colour_grey' | LogoProblem | 'moved'
 > {}
 
 export const MAX_BRAND_NAME = 40;
 export const MAX_CONTACT = 30;
 const LOGO_FILE = /^[0-9a-f]{32}\.(svg|png)$/;
 const HASH_LENGTH = 32;
+
+/** Names what a form shows of a brand. */
+const versionOf = ({ name, contact, accent, logo_file }: Partial<store.BrandRow> = {}): string =>
+	sha256(JSON.stringify([name, contact, accent, logo_file].map((value) => value ?? null)));
 
 const subjectOf = ({ accountId, routerId }: BrandSubject) =>
 	routerId === null ? `account ${accountId}` : `router ${routerId}`;
@@ -65,7 +71,7 @@ export function createBranding(database: Database, clock: Clock) {
 		async read(subject: BrandSubject) {
 			const [row] = await store.find(database.kind, database.db, [subjectOf(subject)]);
 			const { name = null, contact = null, accent = null } = row ?? {};
-			return { name, contact, accent, logo: logoOf(row) };
+			return { name, contact, accent, logo: logoOf(row), version: versionOf(row) };
 		},
 		/** @throws BrandRefused */
 		async change(subject: BrandSubject, change: BrandChange, byAccountId: number): Promise<void> {
@@ -73,16 +79,19 @@ export function createBranding(database: Database, clock: Clock) {
 			const contact = checkedContact(change.contact);
 			const accent = change.accent === null ? null : checkedAccent(change.accent);
 			const logo = typeof change.logo === 'string' ? change.logo : await checkedLogo(change.logo);
-			await store.save(database.db, {
-				subject: subjectOf(subject),
-				account_id: subject.accountId,
-				router_id: subject.routerId,
-				name,
-				contact,
-				accent,
-				...logoColumns(logo),
-				updated_at: clock.now(),
-				updated_by: byAccountId
+			const key = subjectOf(subject);
+			const shown = { name, contact, accent, ...logoColumns(logo) };
+			await database.transact(async (trx) => {
+				const [before] = await store.find(database.kind, trx, [key]);
+				const isOld = change.version !== '' && change.version !== versionOf(before);
+				// They are the same if the form was sent twice.
+				if (isOld && versionOf({ ...before, ...shown }) !== versionOf(before))
+					throw new BrandRefused('moved');
+				await store.save(trx, {
+					...{ subject: key, account_id: subject.accountId, router_id: subject.routerId },
+					...shown,
+					...{ updated_at: clock.now(), updated_by: byAccountId }
+				});
 			});
 		},
 		/** Stored SVG logos were rewritten when they were uploaded. */
@@ -156,5 +165,5 @@ function checkedAccent(text: string): string {
 
 const checkedLogo = (bytes: Buffer): Promise<LogoPicture> =>
 	drawLogo(bytes).catch((error: unknown) => {
-		throw error instanceof LogoRefused ? new BrandRefused('logo', error.message) : error;
+		throw error instanceof LogoRefused ? new BrandRefused(error.reason) : error;
 	});

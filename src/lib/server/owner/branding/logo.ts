@@ -1,3 +1,5 @@
+import { Refusal } from '#lib/server/platform/errors.ts';
+
 /** A PNG that we drew from the upload. */
 export interface LogoPicture {
 	bytes: Buffer;
@@ -9,7 +11,8 @@ export interface LogoPicture {
 /** src/server.js lets forms with somewhat larger files through, so that their owners get a reason. */
 export const MAX_UPLOAD_BYTES = 5 * 1024 ** 2;
 /** A small compressed file can hold a huge picture; 16 megapixels take 64 MB to shrink. */
-const MAX_UPLOAD_PIXELS = 4096 * 4096;
+export const MAX_UPLOAD_SIDE = 4096;
+const MAX_UPLOAD_PIXELS = MAX_UPLOAD_SIDE ** 2;
 /** A buyer's phone loads the logo over a slow link. */
 const MAX_LOGO_BYTES = 48 * 1024;
 /** Tried from the largest. The first one that fits into MAX_LOGO_BYTES is stored. */
@@ -23,8 +26,11 @@ const PALETTE_EFFORT = 3;
 /** The last drawing. One runs at a time, because each takes much memory and a core. */
 let last: Promise<LogoPicture | undefined> = Promise.resolve(undefined);
 
-/** The upload cannot become a logo. The message is shown to the owner. */
-export class LogoRefused extends Error {}
+export type LogoProblem =
+	'logo_large' | 'logo_pixels' | 'logo_narrow' | 'logo_details' | 'logo_svg' | 'logo_unreadable';
+
+/** The upload cannot become a logo. */
+export class LogoRefused extends Refusal<LogoProblem> {}
 
 /**
  * Draws the upload as one small PNG without metadata.
@@ -40,23 +46,14 @@ export function drawLogo(upload: Buffer): Promise<LogoPicture> {
 }
 
 async function drawNow(upload: Buffer): Promise<LogoPicture> {
-	if (upload.length > MAX_UPLOAD_BYTES) {
-		const megabytes = Math.ceil((upload.length / 1024 ** 2) * 10) / 10;
-		throw new LogoRefused(`This file has ${megabytes} MB. Use a file of at most 5 MB.`);
-	}
+	if (upload.length > MAX_UPLOAD_BYTES) throw new LogoRefused('logo_large');
 	const sharp = await loadSharp();
 	const { autoOrient: size } = await readable(upload, () =>
 		sharp(upload, { limitInputPixels: false }).metadata()
 	);
-	if (size.width * size.height > MAX_UPLOAD_PIXELS) {
-		throw new LogoRefused(
-			`This picture has ${size.width} × ${size.height} pixels. Use at most 4096 × 4096 pixels.`
-		);
-	}
+	if (size.width * size.height > MAX_UPLOAD_PIXELS) throw new LogoRefused('logo_pixels');
 	const ratio = size.width / size.height;
-	if (ratio > MAX_RATIO || ratio < 1 / MAX_RATIO) {
-		throw new LogoRefused('This picture is too long and narrow. Crop it closer to a square.');
-	}
+	if (ratio > MAX_RATIO || ratio < 1 / MAX_RATIO) throw new LogoRefused('logo_narrow');
 	for (const side of SIDES_PIXELS) {
 		const { data, info } = await readable(upload, () =>
 			sharp(upload, { limitInputPixels: MAX_UPLOAD_PIXELS })
@@ -68,7 +65,7 @@ async function drawNow(upload: Buffer): Promise<LogoPicture> {
 		);
 		if (data.length <= MAX_LOGO_BYTES) return { bytes: data, width: info.width, height: info.height };
 	}
-	throw new LogoRefused('This picture has too many details. Use a simpler one.');
+	throw new LogoRefused('logo_details');
 }
 
 /** Loads sharp with the three readers that a logo needs. Other formats of libvips stay disabled. */
@@ -85,10 +82,6 @@ async function readable<T>(upload: Buffer, read: () => Promise<T>): Promise<T> {
 	try {
 		return await read();
 	} catch {
-		throw new LogoRefused(
-			upload.includes('<svg')
-				? 'SVG files are not accepted. Save the logo as a PNG file and upload that.'
-				: 'This file is damaged, or it is not a PNG, JPEG or WebP picture.'
-		);
+		throw new LogoRefused(upload.includes('<svg') ? 'logo_svg' : 'logo_unreadable');
 	}
 }

@@ -18,7 +18,7 @@ interface HelpContext {
 	clock: Clock;
 	operators: Operators;
 	audit: Audit;
-	payments: Pick<Payments, 'isRefundable'>;
+	payments: Pick<Payments, 'isRefundable' | 'takesRefundByHand'>;
 	sessions: Pick<Sessions, 'extraTimeUntil'>;
 	purchases: Pick<Purchases, 'sessionsOfCode' | 'pageOf'>;
 	access: Pick<Access, 'moveForHelp'>;
@@ -132,9 +132,15 @@ async function moveDevice(
 	);
 }
 
+/** Of the audit log. */
+interface ExtraTimeGiven {
+	session: number;
+	expires_at: number;
+}
+
 /** Returns null for an unknown session and for one at another owner's router. */
 async function read(
-	{ database: { db }, clock, purchases, payments: billing, sessions }: HelpContext,
+	{ database: { db }, audit, clock, purchases, payments: billing, sessions }: HelpContext,
 	accountId: number,
 	sessionId: number
 ) {
@@ -144,12 +150,13 @@ async function read(
 	const passId = found.pass_id ?? 0;
 	const payments = await store.childrenOf(db, 'payments', 'session_id', [sessionId]);
 	const ids = payments.map(({ id }) => id);
-	const [refunds, reviews, extraTime, slots, allGrants] = await Promise.all([
+	const [refunds, reviews, extraTime, slots, allGrants, decisions] = await Promise.all([
 		store.childrenOf(db, 'refunds', 'payment_id', ids),
 		store.childrenOf(db, 'reviews', 'payment_id', ids),
 		store.childrenOf(db, 'extra_time', 'session_id', [sessionId]),
 		store.childrenOf(db, 'device_slots', 'pass_id', [passId]),
-		store.childrenOf(db, 'grants', 'pass_id', [passId])
+		store.childrenOf(db, 'grants', 'pass_id', [passId]),
+		audit.ofPayment(db, found.payment_id ?? 0)
 	]);
 	/** Of devices. */
 	const grants = allGrants.filter(({ mac }) => mac !== null);
@@ -165,11 +172,29 @@ async function read(
 	const session = asOfNow(found, now);
 	const payment = decisivePayment(found, payments);
 	const extraUntil = await sessions.extraTimeUntil(db, session);
-	const activatingUntil = await store.activatingUntil(db, passId);
+	const pass = await store.passTimes(db, passId);
+	const [activatingUntil, passEndsAt] = [pass?.activating_until ?? null, pass?.ends_at ?? null];
 	const hasPage = (await purchases.pageOf(sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
 	const isRefundable = isPaidTime && payment !== null && billing.isRefundable(payment);
+	const takesRefundByHand =
+		payment !== null &&
+		(isPaidTime || payment.status === 'refund_failed') &&
+		billing.takesRefundByHand(payment);
 	const events = { payments, refunds, reviews, extraTime, slots, grants };
-	const state = { isConnected, activatingUntil, extraUntil, hasPage, isRefundable };
+	const extraEnds = decisions.flatMap(({ action, after }) => {
+		const given = action === 'session.extra_time' ? (JSON.parse(after) as ExtraTimeGiven) : null;
+		return given?.session === sessionId ? [given.expires_at] : [];
+	});
+	const state = {
+		isConnected,
+		activatingUntil,
+		passEndsAt,
+		extraEnds,
+		extraUntil,
+		hasPage,
+		isRefundable,
+		takesRefundByHand
+	};
 	return { now, session, payment, ...events, ...state };
 }

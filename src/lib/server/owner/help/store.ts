@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
 import type { Queries } from '#lib/server/db/database.ts';
+import { first } from '#lib/server/db/first.ts';
 import type { PaymentsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type FoundSession = Awaited<ReturnType<ReturnType<typeof ofOwner>['execute']>>[number];
@@ -87,7 +88,5 @@ export const childrenOf = <Table extends Child>(
 		.orderBy('id')
 		.execute() as Promise<unknown> as Promise<Selectable<Schema[Table]>[]>;
 
-export async function activatingUntil(queries: Queries, passId: number): Promise<number | null> {
-	const pass = queries.selectFrom('passes').select('activating_until').where('id', '=', passId);
-	return (await pass.executeTakeFirst())?.activating_until ?? null;
-}
+export const passTimes = (queries: Queries, passId: number) =>
+	first(queries.selectFrom('passes').select(['activating_until', 'ends_at']).where('id', '=', passId));

@@ -22,6 +22,7 @@ const REASONS: Record<ReviewReason, string> = {
 	refund_refused: 'The operator refused the refund',
 	refund_failed: 'The refund failed',
 	refund_no_final_answer: 'Nobody knows if the refund arrived',
+	refund_by_hand: 'A person refunds by hand',
 	statement_unknown: 'The statement has a payment that we do not know',
 	statement_paid: 'The statement says paid, we do not',
 	statement_missing: 'The statement lacks a payment',
@@ -119,4 +120,14 @@ export async function decideReview(event: ReviewEvent, admin: Visitor) {
 		return refused(409, problem.message);
 	}
 	redirect(303, `/admin/reviews/${review.id}?decided`);
+}
+
+/** Leads to the review in which a refund by hand is recorded. */
+export async function openRefundByHand({ request, locals }: RequestEvent) {
+	const { field } = await readFields(request);
+	const payment = field('payment').trim();
+	const id = await locals.app.payments.openRefundByHand(idOf(payment));
+	if (id !== null) redirect(303, `/admin/reviews/${id}`);
+	const problem = 'Payment number: enter a paid payment that its operator cannot refund.';
+	return fail(400, { payment, problem });
 }

@@ -7,45 +7,55 @@ import {
 	MAX_BRAND_NAME,
 	MAX_CONTACT,
 	MAX_UPLOAD_BYTES,
-	type BrandSubject
+	MAX_UPLOAD_SIDE,
+	type BrandSubject,
+	type LogoProblem
 } from '#lib/server/owner/branding/branding.ts';
 import { readFields } from '#lib/server/web/form.ts';
 
+const MAX_UPLOAD_MEGABYTES = MAX_UPLOAD_BYTES / 1024 ** 2;
 const LOGO_PREVIEW = { tall: 96, widest: 256 };
 
 export async function brandForm(event: RequestEvent, subject: BrandSubject) {
-	const { name, contact, accent, logo } = await event.locals.app.branding.read(subject);
+	const { name, contact, accent, logo, version } = await event.locals.app.branding.read(subject);
 	return {
 		name: name ?? '',
 		contact: contact ?? '',
 		colour: accent,
+		version,
 		logo: logo && { url: logo.url, ...logoBox(logo, LOGO_PREVIEW.tall, LOGO_PREVIEW.widest) },
 		shown: accent === null ? null : accentOf(accent),
 		maxName: MAX_BRAND_NAME,
 		maxContact: MAX_CONTACT,
-		maxMegabytes: MAX_UPLOAD_BYTES / 1024 ** 2,
+		maxMegabytes: MAX_UPLOAD_MEGABYTES,
 		done: event.url.searchParams.has('done')
 	};
 }
 
 export async function saveBrand(event: RequestEvent, subject: BrandSubject, byAccountId: number) {
 	const { field, file } = await readFields(event.request);
-	const [name, contact] = [field('name'), field('contact')];
+	const [name, contact, version] = [field('name'), field('contact'), field('version')];
 	// Without script, choosing another colour than the shown one does not select "Your own colour".
 	const isChosen = field('shown') !== '' && field('colour') !== field('shown');
 	const colour = field('which') === 'own' || isChosen ? field('colour') : null;
 	const sent = await file('logo');
 	const logo = sent ?? (field('remove') === '1' ? 'remove' : 'keep');
 	try {
-		await event.locals.app.branding.change(subject, { name, contact, accent: colour, logo }, byAccountId);
+		await event.locals.app.branding.change(
+			subject,
+			{ name, contact, accent: colour, logo, version },
+			byAccountId
+		);
 	} catch (problem) {
 		if (!(problem instanceof BrandRefused)) throw problem;
-		return fail(400, { ...refusal(problem), name, contact, colour });
+		const isMoved = problem.reason === 'moved';
+		const shown = { name, contact, colour, version: isMoved ? null : version };
+		return fail(isMoved ? 409 : 400, { ...refusal(problem), ...shown });
 	}
 	redirect(303, `${event.url.pathname}?done`);
 }
 
-function refusal({ reason, message }: BrandRefused) {
+function refusal({ reason }: BrandRefused) {
 	switch (reason) {
 		case 'name_unseen':
 			return { field: 'name', problem: m.owner_brand_name_unseen() } as const;
@@ -57,7 +67,21 @@ function refusal({ reason, message }: BrandRefused) {
 			return { field: 'colour', problem: m.owner_brand_colour_bad() } as const;
 		case 'colour_grey':
 			return { field: 'colour', problem: m.owner_brand_colour_grey() } as const;
-		case 'logo':
-			return { field: 'logo', problem: m.owner_brand_logo_refused({ reason: message }) } as const;
+		case 'moved':
+			return { field: null, problem: m.owner_moved() } as const;
+		default:
+			return {
+				field: 'logo',
+				problem: m.owner_brand_logo_refused({ reason: LOGO_PROBLEMS[reason]() })
+			} as const;
 	}
 }
+
+const LOGO_PROBLEMS: Record<LogoProblem, () => string> = {
+	logo_large: () => m.owner_logo_large({ size: String(MAX_UPLOAD_MEGABYTES) }),
+	logo_pixels: () => m.owner_logo_pixels({ side: String(MAX_UPLOAD_SIDE) }),
+	logo_narrow: m.owner_logo_narrow,
+	logo_details: m.owner_logo_details,
+	logo_svg: m.owner_logo_svg,
+	logo_unreadable: m.owner_logo_unreadable
+};

@@ -30,6 +30,7 @@ export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, reado
 	'help/[session]/extend': { page: EVERYBODY, default: EVERYBODY },
 	'help/[session]/end': { page: EVERYBODY, default: EVERYBODY },
 	'help/[session]/refund': { page: MANAGERS, default: MANAGERS },
+	'help/[session]/by-hand': { page: MANAGERS, default: MANAGERS },
 	earnings: { page: MANAGERS },
 	'earnings/statement': { page: MANAGERS },
 	payments: { page: MANAGERS },

@@ -1,4 +1,4 @@
-import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS } from '#lib/developer/password-rule.ts';
 import { isEmail } from '#lib/domain/email.ts';
 import { link } from '#lib/i18n/current.ts';
@@ -9,6 +9,7 @@ import { guessProblem } from '../../sign-in/guessable.ts';
 import { LONGEST_SESSION_MS, type Auth } from '../../sign-in/sign-in.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '../security/security-log.ts';
+import { unsentForm } from './unsent-form.ts';
 import { attemptSucceeded, takeAttemptBack, tooOften, tooSoon } from './sign-in-limits.ts';
 
 export interface Visitor {
@@ -86,14 +87,22 @@ export const needsSecondFactor = (
 	{ account, hasSecondFactor }: Pick<Visitor, 'account' | 'hasSecondFactor'>
 ): boolean => account.role === 'admin' && !hasSecondFactor && locals.app.config.mode === 'live';
 
-/** The sign-in page leads back here, after a form to `first`. An administrator may have to set up the second factor. */
+/**
+ * Leads to the sign-in page, which leads back here, after a form to `first`. Throws 401 with a form that is not empty, so
+ * that it can be sent again. An administrator may have to set up the second factor.
+ */
 export async function signedIn(event: RequestEvent, signInPath: string, first?: string): Promise<Visitor> {
 	const found = await visitor(event);
 	if (found && needsSecondFactor(event, found) && event.route.id !== SET_UP.route) redirect(303, SET_UP.path);
 	if (found) return found;
-	const { path } = splitLanguage(event.url.pathname);
-	const next = event.request.method === 'GET' ? path + event.url.search : first;
-	redirect(303, next === undefined ? signInPath : `${signInPath}?next=${encodeURIComponent(next)}`);
+	const next =
+		event.request.method === 'GET' ? splitLanguage(event.url.pathname).path + event.url.search : first;
+	const path = next === undefined ? signInPath : `${signInPath}?next=${encodeURIComponent(next)}`;
+	// The layout asks again.
+	event.locals.unsentForm ??= unsentForm(event, path);
+	const unsent = await event.locals.unsentForm;
+	if (unsent) error(401, { message: m.owner_signed_out(), unsent });
+	redirect(303, path);
 }
 
 /** Returns the page of the area that was asked for, or its first one. */

@@ -1,7 +1,7 @@
 import { namesOf, requireAdmin } from '#lib/server/web/admin/admin.ts';
-import { titleOf } from '#lib/server/web/admin/reviews.ts';
+import { openRefundByHand, titleOf } from '#lib/server/web/admin/reviews.ts';
 import { pageById } from '#lib/server/web/page-links.ts';
-import type { PageServerLoad } from './$types';
+import type { Actions, PageServerLoad } from './$types';
 
 /** /admin/reviews?resolved&before=ID: open reviews from the oldest, resolved ones from the newest. */
 export const load: PageServerLoad = async (event) => {
@@ -26,4 +26,11 @@ export const load: PageServerLoad = async (event) => {
 		})),
 		pages
 	};
+};
+
+export const actions: Actions = {
+	default: async (event) => {
+		await requireAdmin(event);
+		return openRefundByHand(event);
+	}
 };

@@ -80,7 +80,8 @@ export function gatewayErrors({ problems }: InputError) {
 	const general: Record<string, () => string> = {
 		shared: m.owner_gateway_shared,
 		limit: () => m.owner_gateway_full({ count: numberText(MAX_OWN_GATEWAYS) }),
-		access: m.owner_gateway_access
+		access: m.owner_gateway_access,
+		moved: m.owner_moved
 	};
 	const other = fields.find((field) => !(field in ERRORS));
 	const problem = other === undefined ? m.owner_check_fields() : (general[other] ?? m.owner_access_refused)();

@@ -56,6 +56,7 @@ export async function gatewayPage(event: Event) {
 		isWaiting: state !== 'responding' && gateway.mode !== 'external',
 		kind: gatewaySetup.owner.isOwn(gateway) ? ownKindOf(kind) : null,
 		entry: gatewaySetup.owner.inputOf(gateway),
+		version: gatewaySetup.owner.inputVersion(gateway),
 		done: doneTexts[event.url.searchParams.get('done') ?? '']?.() ?? null
 	};
 }
@@ -82,12 +83,15 @@ export const configParts = async (event: Event) => {
 
 export async function changeGateway(event: Event) {
 	const { gateway, author, service } = await ownGateway(event);
-	const entry = readOwnInput((await readFields(event.request)).field);
+	const { field } = await readFields(event.request);
+	const [entry, version] = [readOwnInput(field), field('version')];
 	try {
-		await service.change(gateway, entry, author);
+		await service.change(gateway, entry, author, version);
 	} catch (refused) {
 		if (!(refused instanceof InputError)) throw refused;
-		return fail(400, { entry, ...gatewayErrors(refused) });
+		const isMoved = refused.problems.some((one) => one.field === 'moved');
+		const shown = { entry, version: isMoved ? null : version };
+		return fail(isMoved ? 409 : 400, { ...shown, ...gatewayErrors(refused) });
 	}
 	return done(event, 'changed');
 }

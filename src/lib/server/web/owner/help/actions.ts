@@ -121,15 +121,17 @@ const move: HelpAction = {
 	done: m.help_move_done
 };
 
+const moneyOf = (payment: NonNullable<PurchaseFacts['payment']>): string =>
+	formatMinor(payment.settled_minor ?? payment.amount_minor, payment.settled_currency ?? payment.currency);
+
 const refund: HelpAction = {
 	link: m.help_refund,
 	title: m.help_refund_title,
 	text: (facts) => {
 		const { session, payment, extraUntil } = facts;
 		if (!payment) return '';
-		const { settled_minor: taken, settled_currency: currency } = payment;
 		const words = {
-			money: formatMinor(taken ?? payment.amount_minor, currency ?? payment.currency),
+			money: moneyOf(payment),
 			phone: apart(maskPhone(payment.phone))
 		};
 		if (session.status !== 'active' && extraUntil === null) return m.help_refund_text_over(words);
@@ -145,6 +147,25 @@ const refund: HelpAction = {
 		return { refusal: result === 'time_added' ? m.help_refund_added() : m.help_refund_nothing() };
 	},
 	done: m.help_refund_done
+};
+
+const recordRefund: HelpAction = {
+	link: m.help_by_hand,
+	title: m.help_by_hand_title,
+	text({ payment }) {
+		if (!payment) return '';
+		const text = m.help_by_hand_text({ money: moneyOf(payment) });
+		return payment.applied === 1 ? `${text} ${m.help_by_hand_counts()}` : text;
+	},
+	button: m.help_by_hand,
+	isDangerous: true,
+	isPossible: ({ takesRefundByHand }) => takesRefundByHand,
+	async run({ app, accountId, by, note }, id) {
+		const result = await app.payments.recordRefundForOwner(accountId, id, { by, note });
+		if (result === 'recorded') return 'done';
+		return { refusal: result === 'time_added' ? m.help_refund_added() : m.help_by_hand_nothing() };
+	},
+	done: m.help_by_hand_done
 };
 
 const end: HelpAction = {
@@ -171,5 +192,6 @@ export const HELP_ACTIONS: ReadonlyMap<string, HelpAction> = new Map([
 	['move', move],
 	['extend', extend],
 	['refund', refund],
+	['by-hand', recordRefund],
 	['end', end]
 ]);

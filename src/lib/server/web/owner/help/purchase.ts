@@ -53,12 +53,12 @@ export async function purchasePage(
 	};
 }
 
-/** Explains who can refund if this person cannot. */
+/** Explains how to refund if this person cannot refund here. */
 function refundNote({ session, payment, isRefundable }: PurchaseFacts, mayRefund: boolean): string | null {
 	// Time that still waits for a gateway is refunded automatically.
 	if (payment?.status !== 'success' || session.status === 'activating') return null;
-	if (!isRefundable) return m.help_refund_who({ number: String(payment.id) });
-	return mayRefund ? null : m.staff_ask_refund();
+	if (!mayRefund) return m.staff_ask_refund();
+	return isRefundable ? null : m.help_by_hand_note();
 }
 
 /** Returns the result that the buyer's page shows, without the password and the code. */

@@ -3,6 +3,7 @@ import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
+import { isRefundedByHand } from '#lib/server/billing/refunds/refundable.ts';
 import type { PurchaseFacts } from '#lib/server/owner/help/help.ts';
 
 interface Entry {
@@ -73,7 +74,13 @@ const FAILURES: Texts = {
 };
 
 function refundEntries({ refunds, payments }: PurchaseFacts): Entry[] {
-	return refunds.flatMap((refund) => {
+	const byHand = payments.flatMap((payment) => {
+		const { id, refunded_at: at } = payment;
+		const own = refunds.filter(({ payment_id }) => payment_id === id);
+		if (at === null || !isRefundedByHand(payment, own)) return [];
+		return [{ at, text: m.help_at_by_hand({ number: String(id) }) }];
+	});
+	const sent = refunds.flatMap((refund) => {
 		const number = String(refund.payment_id);
 		const sum = formatMinor(refund.amount_minor, refund.currency);
 		const reason = REFUND_REASONS[refund.reason]?.() ?? '';
@@ -88,6 +95,7 @@ function refundEntries({ refunds, payments }: PurchaseFacts): Entry[] {
 			? [begun, { at: refund.updated_at, text: m.help_at_refund_failed({ number }) }]
 			: [begun];
 	});
+	return [...sent, ...byHand];
 }
 
 const REFUND_REASONS: Texts = {
@@ -125,19 +133,23 @@ function deviceEntries({ slots, grants }: PurchaseFacts): Entry[] {
 	return [...[...first.values()].map((at) => ({ at, text: m.help_at_connected() })), ...left];
 }
 
-/** Extra time after the end is apart from the time that was bought, so it says when it ends. */
-function extraTimeEntries({ session, extraTime, extraUntil, now }: PurchaseFacts, timeZone: string): Entry[] {
+/** Extra time after the end is apart from the time that was bought, so it has an end of its own. */
+function extraTimeEntries(
+	{ session, extraTime, extraEnds, passEndsAt }: PurchaseFacts,
+	timeZone: string
+): Entry[] {
 	let end: number | null = null;
-	const given = extraTime.map(({ seconds, created_at: at }) => {
-		const duration = formatDuration(`${seconds / 60}m`);
+	const given = extraTime.map(({ seconds, created_at: at }, index) => {
+		const until = extraEnds[index] ?? at + seconds * 1000;
+		const words = { duration: formatDuration(`${seconds / 60}m`), time: moment(until, timeZone) };
 		if (session.status !== 'expired' || at < (session.ended_at ?? at))
-			return { at, text: m.help_at_extended({ duration }) };
-		end = Math.max(at, end ?? at) + seconds * 1000;
-		return { at, text: m.help_at_extended_after({ duration, time: moment(end, timeZone) }) };
+			return { at, text: m.help_at_extended(words) };
+		end = until;
+		return { at, text: m.help_at_extended_after(words) };
 	});
-	return end === null || extraUntil !== null
-		? given
-		: [...given, { at: Math.min(end, now), text: m.help_at_over() }];
+	if (end === null) return given;
+	const over = Math.min(end, passEndsAt ?? end);
+	return [...given, { at: over, text: over < end ? m.help_at_extra_ended() : m.help_at_extra_over() }];
 }
 
 function endEntries({ session }: PurchaseFacts): Entry[] {

@@ -4,7 +4,7 @@ import type { OfferEntry, OffersDraft } from '#lib/domain/offers/entry.ts';
 import { cellsOf, type OfferCells } from '#lib/server/offers/cells.ts';
 import type { readFields } from '../../form.ts';
 
-const MAX_ROWS = 20;
+export const MAX_ROWS = 20;
 const EMPTY_ROWS = 5;
 /** A usual price list: minutes, an hour, a day, a week, 30 days. */
 const EMPTY_UNITS = ['m', 'h', 'd', 'w', 'd'];

@@ -6,14 +6,14 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { OffersUpdateBody } from '#lib/server/api/contract/schemas.ts';
 import { cellsOf, OFFER_COLUMNS, offersOfCells } from '#lib/server/offers/cells.ts';
-import { csvProblem, readOffersCsv } from '#lib/server/offers/csv.ts';
+import { readOffersCsv } from '#lib/server/offers/csv.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
 import { cellsOfDraft, changedRows, entryOf, readDraft, withEmptyRows } from './draft.ts';
-import { offerProblem } from './problems.ts';
+import { fileProblem, offerProblem, rowProblem } from './problems.ts';
 import type { requireActiveOwner } from '../owner.ts';
 
 type Actor = Awaited<ReturnType<typeof requireActiveOwner>>['actor'];
@@ -67,10 +67,10 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, act
 	redirect(303, `${link(`/owner/routers/${router.id}/offers`)}?done`);
 }
 
-function refusal({ items, message }: AppError, draft: OffersDraft, router: OwnedRouter): Shown {
+function refusal({ items }: AppError, draft: OffersDraft, router: OwnedRouter): Shown {
 	const { cells, rowIndexes } = cellsOfDraft(draft);
 	const errors: Record<number, Partial<Record<OfferField, string>>> = {};
-	let problem: string | null = items ? null : message;
+	let problem: string | null = items ? null : m.owner_problem();
 	for (const item of items ?? []) {
 		const { index, field, text } = offerProblem(item, cells, router);
 		const row = index === null ? undefined : rowIndexes[index];
@@ -90,12 +90,12 @@ async function fileDraft({ locals }: RequestEvent, router: OwnedRouter, actor: A
 			offersOfCells(file.rows, { hourly });
 		} catch (problem) {
 			if (!(problem instanceof AppError)) throw problem;
-			return refused((problem.items ?? []).map((item) => csvProblem(file, item)).join('\n'));
+			return refused((problem.items ?? []).map((item) => rowProblem(file, item, router)).join('\n'));
 		}
 		return { ...NOTHING, draft: { hourly, version, rows: withEmptyRows(file.rows.map(entryOf)) } };
 	} catch (problem) {
 		if (!(problem instanceof CsvFileError)) throw problem;
-		return refused(problem.message);
+		return refused(fileProblem(problem));
 	}
 }
 
@@ -117,7 +117,7 @@ async function copyOffers(
 		} catch (refused) {
 			if (!(refused instanceof AppError)) throw refused;
 			const [item] = refused.items ?? [];
-			const reason = item ? offerProblem(item, cells, other).text : refused.message;
+			const reason = item ? offerProblem(item, cells, other).text : m.owner_problem();
 			copied.push({ name, text: m.owner_offers_not_copied({ name, reason }), isDone: false });
 		}
 	}

@@ -1,10 +1,15 @@
 import { boundsText } from '#lib/checkout/quote.ts';
 import { parseAmount, toMinor } from '#lib/domain/money.ts';
+import { WEEKDAYS } from '#lib/domain/offers/sale-hours.ts';
 import type { OfferField } from '#lib/domain/offers/entry.ts';
+import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { ProblemItem } from '#lib/server/api/contract/schemas.ts';
-import type { OfferCells, OfferColumn } from '#lib/server/offers/cells.ts';
+import { OFFER_COLUMNS, type OfferCells, type OfferColumn } from '#lib/server/offers/cells.ts';
+import { REQUIRED_COLUMNS, type OfferFile } from '#lib/server/offers/csv.ts';
+import type { CsvFileError } from '#lib/server/platform/csv.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
+import { MAX_ROWS } from './draft.ts';
 
 const FIELDS: Record<OfferColumn, OfferField> = {
 	...{ name: 'name', duration: 'count', price: 'price', max_devices: 'devices', speed_down_kbps: 'down' },
@@ -19,7 +24,7 @@ interface OfferProblem {
 	text: string;
 }
 
-/** Describes a refused field to an owner. Reasons without a translation stay as the API gives them. */
+/** Describes a refused field to an owner. */
 export function offerProblem(
 	item: ProblemItem,
 	offers: readonly OfferCells[],
@@ -29,13 +34,14 @@ export function offerProblem(
 	const column = name as OfferColumn | undefined;
 	const cells = offers[Number(index)];
 	if (column === undefined || !cells || !(column in FIELDS)) {
-		const text = item.pointer === '/hourly' ? m.owner_offers_nothing() : item.detail;
+		const isUnsold = item.pointer === '/hourly';
+		const text = isUnsold ? m.owner_offers_nothing() : m.owner_offers_too_many({ max: String(MAX_ROWS) });
 		return { index: null, field: null, text };
 	}
 	return { index: Number(index), field: FIELDS[column], text: textOf(column, item, cells, router) };
 }
 
-function textOf(column: OfferColumn, { code, detail }: ProblemItem, cells: OfferCells, router: OwnedRouter) {
+function textOf(column: OfferColumn, { code }: ProblemItem, cells: OfferCells, router: OwnedRouter) {
 	const isDuplicate = code === 'duplicate';
 	switch (column) {
 		case 'name':
@@ -43,28 +49,56 @@ function textOf(column: OfferColumn, { code, detail }: ProblemItem, cells: Offer
 		case 'duration':
 			return m.router_choose_from({ bounds: boundsText(router) });
 		case 'price':
-			return isDuplicate ? m.owner_offers_same() : priceText(detail, cells.price, router.currency);
+			return isDuplicate ? m.owner_offers_same() : priceText(cells.price, router.currency);
 		case 'max_devices':
 			return router.access_kind === 'shared_password'
 				? m.owner_offers_shared_devices()
 				: m.owner_offers_bad_devices();
 		case 'speed_down_kbps':
 		case 'speed_up_kbps':
-			return isNumber(cells[column]) ? `${m.owner_offers_no_speed()} ${detail}` : m.owner_offers_bad_number();
+			return isNumber(cells[column]) ? m.owner_offers_no_speed() : m.owner_offers_bad_number();
 		case 'data_limit_mb':
-			return isNumber(cells[column]) ? `${m.owner_offers_no_data()} ${detail}` : m.owner_offers_bad_number();
+			return isNumber(cells[column]) ? m.owner_offers_no_data() : m.owner_offers_bad_number();
 		case 'from':
 		case 'until':
 			return m.owner_offers_bad_hours();
-		default:
-			return detail;
+		case 'days':
+			return m.owner_csv_days({ example: apart(WEEKDAYS.slice(0, 2).join(' ')) });
+		case 'active':
+			return m.owner_csv_active({ yes: apart('yes'), no: apart('no') });
 	}
 }
 
 const isNumber = (text: string) => /^[1-9]\d{0,9}$/.test(text);
 
-function priceText(detail: string, text: string, currency: string): string {
+function priceText(text: string, currency: string): string {
 	const price = parseAmount(text);
 	if (price === null || price <= 0) return m.owner_price_not_number();
-	return toMinor(price, currency) === null ? m.owner_price_too_fine({ currency }) : detail;
+	return toMinor(price, currency) === null
+		? m.owner_price_too_fine({ currency })
+		: m.owner_offers_not_charged();
+}
+
+/** Describes a refused offer of a CSV file, by its line and column. */
+export function rowProblem({ rows, lines }: OfferFile, item: ProblemItem, router: OwnedRouter): string {
+	const { index, text } = offerProblem(item, rows, router);
+	if (index === null) return text;
+	const column = apart(item.pointer.split('/')[3] ?? '');
+	return m.owner_csv_line({ line: String(lines[index]), column, text });
+}
+
+export function fileProblem({ fault, lines }: CsvFileError): string {
+	switch (fault) {
+		case 'columns': {
+			const others = OFFER_COLUMNS.filter((column) => !REQUIRED_COLUMNS.includes(column));
+			return m.owner_csv_columns({
+				needed: apart(REQUIRED_COLUMNS.join(', ')),
+				others: apart(others.join(', '))
+			});
+		}
+		case 'encoding':
+			return m.owner_csv_encoding();
+		case 'row':
+			return lines.map((line) => m.owner_csv_row({ line: String(line) })).join('\n');
+	}
 }

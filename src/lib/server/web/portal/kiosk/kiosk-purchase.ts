@@ -28,8 +28,8 @@ export async function kioskPurchase(
 	const { state, pass, notes, watch } = shown;
 	const { kind, tone, title, text, next, note, action, polls } = state;
 	const { ssid } = session;
-	const signIn = pass ? await gateways.signInMethodAt(purchase.router.id) : 'typed';
-	const startAddress = pass ? await gateways.startAddressAt(purchase.router.id) : null;
+	const here = pass && (await gateways.signInAt(purchase.router.id));
+	const [signIn, startAddress] = [here?.method ?? 'typed', here?.startAddress ?? null];
 	return {
 		token,
 		watch,

@@ -60,7 +60,7 @@ export async function sendCodeOf(
 ): Promise<void> {
 	const shown = purchaseShown(purchase, new Date(app.clock.now()), app.config.reportTimezone);
 	const phone = payingNumber(shown);
-	const signIn = await app.gateways.signInMethodAt(purchase.router.id);
+	const { method: signIn } = await app.gateways.signInAt(purchase.router.id);
 	const text = shown.pass && smsText(purchase, shown.pass.session, { signIn, origin });
 	if (phone && text) await app.notifications.sendCode(token, { phone, text });
 }

@@ -56,8 +56,9 @@ export async function purchasePage(event: Event) {
 	const device = pass && buyer && !mayHaveLeft(buyer) ? buyer : null;
 	const sms = await codeBySms(event, event.params.token, shown);
 	const { gateways } = event.locals.app;
-	const signIn = pass ? await gateways.signInMethodAt(router.id) : 'typed';
-	const startAddress = pass && !device ? await gateways.startAddressAt(router.id) : null;
+	const here = pass && (await gateways.signInAt(router.id));
+	const signIn = here?.method ?? 'typed';
+	const startAddress = device ? null : (here?.startAddress ?? null);
 	return {
 		state: { ...state, ...headingOf(event, shown, { device, signIn }) },
 		brand: showBrand(event, router),

@@ -4,7 +4,7 @@ import type { Credential, SignInInstructions } from '#lib/checkout/sign-in-instr
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 
-export type SignIn = Awaited<ReturnType<App.Locals['app']['gateways']['signInMethodAt']>>;
+export type SignIn = Awaited<ReturnType<App.Locals['app']['gateways']['signInAt']>>['method'];
 
 /** `gateway`: the page on a device from a gateway, which is already connected to the Wi-Fi. */
 type ShownOn = 'page' | 'gateway' | 'kiosk';

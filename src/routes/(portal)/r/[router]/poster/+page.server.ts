@@ -26,7 +26,7 @@ export const load: PageServerLoad = async (event) => {
 	const brand = showBrand(event, router);
 	// A class cannot set the paper size, so the rule travels with the accent colour.
 	event.locals.pageRules = `@page{size:${PAPER[size]};margin:0}`;
-	const isOurs = (await event.locals.app.gateways.signInMethodAt(router.id)) !== 'typed';
+	const isOurs = (await event.locals.app.gateways.signInAt(router.id)).method !== 'typed';
 	const takesCode = router.access_kind === 'portal_login' && isOurs;
 	const joinsFirst = takesCode && router.security === 'nopass';
 	const name = brand?.name ?? router.name;

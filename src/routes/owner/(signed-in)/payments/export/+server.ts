@@ -20,7 +20,7 @@ const columnsOf = (timeZone: string) => [
 		'Duration',
 		'Offer'
 	],
-	...['Amount', 'Fee', 'Net', 'Currency']
+	...['Amount', 'Fee', 'Net', 'Currency', 'Transaction ID']
 ];
 
 async function* rowsOf(
@@ -31,10 +31,10 @@ async function* rowsOf(
 	do {
 		const { data, currency, next }: Awaited<ReturnType<Earnings['lines']>> = await linesAfter(after);
 		for (const line of data) {
-			const { kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName } = line;
+			const { kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName, transaction } = line;
 			const sale = [kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName ?? ''];
 			const times = [timeAt(line.at, timeZone), new Date(line.at).toISOString()];
-			yield [...times, ...sale, line.amount, line.fee, line.net, currency];
+			yield [...times, ...sale, line.amount, line.fee, line.net, currency, transaction ?? ''];
 		}
 		after = next;
 	} while (after !== null);
