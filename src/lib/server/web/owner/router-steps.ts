@@ -31,7 +31,7 @@ export function routerSteps(router: OwnedRouter) {
 	];
 }
 
-/** Returns the next step of an owner none of whose routers sells yet. Returns null if one sells. */
+/** Returns what an owner does next before a first router is ready. Returns null if one is. */
 export function startOf(routers: readonly OwnedRouter[]) {
 	const [first] = routers;
 	if (!first) {
