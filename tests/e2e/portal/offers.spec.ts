@@ -4,7 +4,7 @@ import { lastTerms, ownerSets, PRICE_LIST } from '../support/offers.ts';
 import { expect, freshNumber, test } from '../support/test.ts';
 
 const ROUTER = 9;
-const LONG_NAMED = 13;
+const LONG_NAMED = 12;
 
 test.describe('without script', () => {
 	test.use({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } });
