@@ -61,6 +61,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const enabled = await owner.post(`/owner/routers/${router?.['id']}/sales`, { do: 'enable' });
 		expect(enabled.text).toContain('This router sells now.');
 		expect(await isListed()).toBe(true);
+		expect((await owner.get('/owner')).text).not.toContain('Steps to start selling');
 	});
 
 	it('adds one router for a form that is sent several times at once', async () => {
