@@ -21,7 +21,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const add = (at: number, actor: string, action: string, reason: string, payment: number | null = null) =>
 			sql.run(
 				`insert into audit_log (at, actor, action, payment_id, reason, before, after)
-				values (?, ?, ?, ?, ?, '{"name":"Old","kept":1}', '{"name":"New","kept":1}')`,
+				values (?, ?, ?, ?, ?, '{"name":"Old","kept":1}', '{"name":"New","kept":1,"ends_at":${NOON}}')`,
 				...[at, actor, action, payment, reason]
 			);
 		// Pairs share their moment.
@@ -59,7 +59,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const byEmail = await admin.get('/admin/audit?actor=Admin@airtill.example&action=test.one');
 		expect(byEmail.text).toContain('test.one, payment');
 		expect(byEmail.text).toContain('2026-03-11 15:00:00, admin@airtill.example');
-		expect(byEmail.text).toContain('name: Old → New · kept: 1');
+		expect(byEmail.text).toContain('name: Old → New · kept: 1 · ends_at: 2026-03-10 15:00:00');
 		expect(fieldValue(byEmail, 'actor')).toBe('Admin@airtill.example');
 		const byPayment = await admin.get(`/admin/audit?payment=${paymentId}`);
 		expect(byPayment.text).toContain('payment.success');

@@ -35,8 +35,12 @@ describe.each(DATABASES)('on %s', (database) => {
 	};
 
 	it('keeps the new router from buyers until its owner enables it, and records who added it', async () => {
+		const start = await owner.get('/owner');
+		expect(start.text).toContain('You have no routers yet.');
+		expect(start.text).not.toContain('Put up your poster');
 		const page = await owner.post(PATH, { ...FIELDS, key });
 		const [router] = await own();
+		expect((await owner.get('/owner')).html).toContain(`href="/owner/routers/${router?.['id']}/gateway"`);
 		expect(page.path).toBe(`/owner/routers/${router?.['id']}?done=new`);
 		expect(page.text).toContain('The router is added.');
 		expect(page.text).toContain('It sells by the hour. You can also sell offers with their own prices.');
@@ -57,6 +61,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const enabled = await owner.post(`/owner/routers/${router?.['id']}/sales`, { do: 'enable' });
 		expect(enabled.text).toContain('This router sells now.');
 		expect(await isListed()).toBe(true);
+		expect((await owner.get('/owner')).text).not.toContain('Steps to start selling');
 	});
 
 	it('adds one router for a form that is sent several times at once', async () => {

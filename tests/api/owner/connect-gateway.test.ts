@@ -62,11 +62,13 @@ const faskeyOf = (page: Page) => /option faskey '(\w+)'/.exec(codeOf(page)[0] ??
 
 describe('openNDS', () => {
 	it('waits until its router responds, and then says so', async () => {
+		await fixture().sql.run('update routers set disabled_at = 1, disabled_by_owner = 1 where id = ?', router);
 		const page = await added(OPENNDS);
 		expect(await settings()).toEqual({ level: 1 });
 		const before = await owner.get(page);
 		expect(before.text).toContain('Waiting for the router.');
 		expect(before.html).toContain('data-refresh="10"');
+		expect(before.text).not.toContain('Steps to start selling');
 		expect(alertOf(await owner.post(`${page}?/test`))).toContain('has not contacted Airtill yet');
 
 		// The script is what the router runs.
@@ -87,6 +89,7 @@ describe('openNDS', () => {
 		const after = await owner.get(page);
 		expect(after.text).toContain('last response:');
 		expect(after.text).not.toContain('Waiting for the router.');
+		expect(after.html).toContain(`href="/owner/routers/${router}#steps"`);
 		expect(alertOf(await owner.post(`${page}?/test`))).toContain('has contacted Airtill');
 	});
 

@@ -1,8 +1,8 @@
 /** The owner's help: finds a purchase by each thing that a customer can show, and says what happened to it. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
-import { signInAs, type Browsing } from '../../support/pages/browsing.ts';
-import { newOwner, type Owner } from '../../support/pages/owners.ts';
+import { fieldValue, signInAs, type Browsing } from '../../support/pages/browsing.ts';
+import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
 import { buyAt, shownCode } from '../../support/pages/purchase.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
@@ -90,6 +90,21 @@ describe.each(DATABASES)('on %s', (database) => {
 		);
 		for (const secret of [bought.phone, bought.phone.slice(-9), bought.code])
 			expect(html).not.toContain(secret);
+	});
+
+	it('where the sign-in page takes the code, it names the code instead of a password', async () => {
+		const access = { access_kind: 'portal_login', security: 'nopass' };
+		const router = await addRouter(fixture(), other.accountId, access);
+		const { session } = await fixture().buy({ router_id: router });
+		const page = () => other.get(`/owner/help/${session.id}`);
+		expect((await page()).text).toContain('It shows the password.');
+		const form = `/owner/routers/${router}/gateway`;
+		const key = fieldValue(await other.get(`${form}?kind=opennds`), 'key');
+		await other.post(form, { key, kind: 'opennds', loginHost: '192.168.1.1' });
+		const { text } = await page();
+		expect(text).toContain('the customer chooses “Already paid? Enter your code” there');
+		expect(text).toContain('enter this code to connect your device.');
+		expect(text).not.toContain('password');
 	});
 
 	it('another owner learns nothing: the page of a foreign purchase is that of a missing one', async () => {

@@ -324,7 +324,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			);
 		const home = await cashier.get('/owner?period=monthly');
 		expect(placesIn(home)).toEqual(['/owner', '/owner/help', '/owner/account']);
-		expect(home.html).not.toMatch(/href="[^"]*\/owner\/(payments|earnings|routers|staff|brand)/);
+		expect(home.html).not.toMatch(/href="[^"]*\/owner\/(payments|earnings|people|routers|staff|brand)/);
 		expect(home.text).toContain('Today');
 		const purchase = await cashier.get(`/owner/help/${session.id}`);
 		expect(purchase.html).not.toContain('/refund"');

@@ -1,8 +1,10 @@
 /** Offers of a router, from the page to what the buyer gets. */
+import { cutOff } from '../support/layout.ts';
 import { lastTerms, ownerSets, PRICE_LIST } from '../support/offers.ts';
 import { expect, freshNumber, test } from '../support/test.ts';
 
 const ROUTER = 9;
+const LONG_NAMED = 12;
 
 test.describe('without script', () => {
 	test.use({ javaScriptEnabled: false, viewport: { width: 360, height: 740 } });
@@ -44,4 +46,21 @@ test.describe('without script', () => {
 		await expect(page.getByRole('radio', { name: /^Day\s*UGX\s1,500/ })).toBeVisible();
 		await expect(page.getByText('Other time')).toHaveCount(0);
 	});
+});
+
+test('a long word in the name of an offer stays in its tile, also at the kiosk', async ({ page, portal }) => {
+	const name = 'Supercalifragilisticexpialidocious-2026';
+	await ownerSets(portal, LONG_NAMED, [
+		{ name: 'Day', duration: '1d', price: 990_000, max_devices: 10 },
+		{ name, duration: '2d', price: 1_000_000, max_devices: 10 }
+	]);
+	await page.setViewportSize({ width: 360, height: 740 });
+	await page.goto(`${portal.url}/r/${LONG_NAMED}`);
+	await expect(page.getByText(name)).toBeVisible();
+	expect(await cutOff(page)).toEqual([]);
+	await page.setViewportSize({ width: 1024, height: 768 });
+	await page.goto(`${portal.url}/kiosk/${LONG_NAMED}`);
+	await page.locator('.kiosk-begin:enabled').click();
+	await expect(page.getByText(name)).toBeVisible();
+	expect(await cutOff(page)).toEqual([]);
 });

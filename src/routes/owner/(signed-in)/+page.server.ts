@@ -1,6 +1,7 @@
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
 import { peopleOf } from '#lib/server/web/owner/people.ts';
 import { mayDo } from '#lib/server/web/owner/roles.ts';
+import { startOf } from '#lib/server/web/owner/router-steps.ts';
 import { periodOf } from '#lib/server/web/owner/figures/period.ts';
 import { salesOfPeriod, sumOfToday } from '#lib/server/web/owner/figures/today.ts';
 import { routersOf } from '#lib/server/web/owner/figures/usage.ts';
@@ -26,6 +27,8 @@ export const load: PageServerLoad = async (event) => {
 		sum,
 		online: await peopleOf(app, online.data),
 		onlineCount: online.count,
+		mayList: mayDo(role, 'people'),
+		start: owned && startOf(owned.data),
 		routers: owned && (await routersOf(app, owned.data)),
 		moreRouters: owned?.next != null
 	};

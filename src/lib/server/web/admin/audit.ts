@@ -74,20 +74,24 @@ export async function auditLines(event: RequestEvent, entries: readonly FoundEnt
 		paymentId: entry.payment_id,
 		refundId: entry.refund_id,
 		reason: entry.reason,
-		changes: changesOf(entry)
+		changes: changesOf(entry, reportTimezone)
 	}));
 }
 
 /** Returns "status: pending → success" for each field that has a value; an unchanged one without the arrow. */
-function changesOf(entry: FoundEntry): string[] {
+function changesOf(entry: FoundEntry, timeZone: string): string[] {
 	const before = JSON.parse(entry.before) as Record<string, unknown>;
 	const after = JSON.parse(entry.after) as Record<string, unknown>;
 	return Object.keys({ ...before, ...after }).flatMap((name) => {
-		const [old, now] = [valueText(before[name]), valueText(after[name])];
-		if (old === now || old === '') return now === '' ? [] : [`${name}: ${now}`];
+		const [old, now] = [before, after].map((values) => valueText(name, values[name], timeZone));
+		if (old === now || !old) return now ? [`${name}: ${now}`] : [];
 		return [`${name}: ${old} → ${now || 'none'}`];
 	});
 }
 
-const valueText = (value: unknown): string =>
-	value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+/** Times are milliseconds in fields that end in "_at". */
+function valueText(name: string, value: unknown, timeZone: string): string {
+	if (value === undefined || value === null) return '';
+	if (typeof value === 'number' && name.endsWith('_at')) return timeAt(value, timeZone);
+	return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -31,5 +31,19 @@ export function routerSteps(router: OwnedRouter) {
 	];
 }
 
+/** Returns the next step of an owner whose routers all lack one before they sell; null if one sells. */
+export function startOf(routers: readonly OwnedRouter[]) {
+	const [first] = routers;
+	if (!first) {
+		const action = m.owner_new_title();
+		return { name: null, text: m.owner_no_routers(), href: '/owner/routers/new', action };
+	}
+	if (routers.some(({ disabled, status }) => !disabled && status === 'online')) return null;
+	const missing = routers.map((router) => routerSteps(router)?.find(({ isDone }) => !isDone) ?? null);
+	const [next] = missing;
+	if (!next || missing.includes(null)) return null;
+	return { name: first.name, text: next.text, href: next.href, action: next.action };
+}
+
 const connectText = ({ status }: OwnedRouter): string =>
 	status === 'online' ? m.owner_step_connect_test() : m.usage_unverified();

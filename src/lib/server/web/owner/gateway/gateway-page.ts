@@ -11,6 +11,7 @@ import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
 import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '../owner.ts';
 import { mayDo } from '../roles.ts';
+import { routerSteps } from '../router-steps.ts';
 import { gatewayErrors, gatewayPath, originOf, ownKindOf, readOwnInput } from './gateway-form.ts';
 
 type Event = RequestEvent<{ router: string; gateway: string }>;
@@ -50,6 +51,7 @@ export async function gatewayPage(event: Event) {
 		secrets: gatewaySetup.owner.secretsVersion(gateway),
 		mayChange: mayDo(owner.role, 'routers/[router]/gateway/[gateway]', 'change'),
 		router: { id: router.id, name: router.name },
+		hasSteps: routerSteps(router) !== null,
 		portal: kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`,
 		seen: seenAt === null ? null : m.usage_last_response({ time: moment(seenAt, config.reportTimezone) }),
 		/** The page then renews itself. */

@@ -28,11 +28,15 @@ export async function purchasePage(
 	const { reportTimezone: timeZone } = app.config;
 	const { session, payment, now, activatingUntil, isConnected } = facts;
 	const { unresponsive_since: silentSince } = session;
+	const takesCode =
+		session.access_kind === 'portal_login' &&
+		(await app.gateways.signInMethodAt(session.router_id)) !== 'typed';
 	return {
 		...summaryOf(facts, timeZone),
-		customerSees: buyersText(facts, timeZone),
+		customerSees: buyersText(facts, takesCode, timeZone),
 		advice: adviceFor(helpState(facts), {
 			isConnected,
+			takesCode,
 			ssid: apart(session.router_ssid),
 			address: apart(`${url.host}${link('/resume')}`),
 			number: String(payment?.id ?? ''),
@@ -62,10 +66,14 @@ function refundNote({ session, payment, isRefundable }: PurchaseFacts, mayRefund
 }
 
 /** Returns the result that the buyer's page shows, without the password and the code. */
-function buyersText({ session, payment, extraUntil, now }: PurchaseFacts, timeZone: string): string {
+function buyersText(
+	{ session, payment, extraUntil, now }: PurchaseFacts,
+	takesCode: boolean,
+	timeZone: string
+): string {
 	const { amount_minor, currency } = session;
 	const end = extraUntil ?? session.expires_at;
-	const { title, text } = purchaseState(
+	const { kind, title, text } = purchaseState(
 		{
 			status: extraUntil === null ? session.status : 'active',
 			isExtra: extraUntil !== null,
@@ -86,5 +94,6 @@ function buyersText({ session, payment, extraUntil, now }: PurchaseFacts, timeZo
 		},
 		new Date(now)
 	);
-	return `${title} ${text}`;
+	const asksCode = takesCode && (kind === 'active' || kind === 'extra');
+	return `${title} ${asksCode ? m.purchase_code_there({ choose: m.common_paid_already() }) : text}`;
 }

@@ -60,6 +60,8 @@ export function adviceFor(
 	state: HelpState,
 	words: {
 		isConnected: boolean;
+		/** The sign-in page of the Wi-Fi accepts the code. */
+		takesCode: boolean;
 		/** When the router last responded, if it does not now. */
 		silentSince: string | null;
 		ssid: string;
@@ -76,8 +78,9 @@ export function adviceFor(
 		paid: () => m.help_do_paid({ time }),
 		active() {
 			if (silentSince !== null) return m.usage_not_sold({ time: silentSince });
-			return words.isConnected
-				? m.help_do_connected({ address })
+			if (words.isConnected) return m.help_do_connected({ address });
+			return words.takesCode
+				? m.help_do_enter_code({ ssid, choose: m.common_paid_already() })
 				: m.help_do_not_connected({ ssid, address });
 		},
 		ended: m.help_do_ended,
