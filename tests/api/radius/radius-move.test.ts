@@ -72,6 +72,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		);
 		expect(back.path).toContain(path);
 		expect(back.text).toContain('in use on another device');
+		expect(back.text).toContain('If you use it here, all other devices go offline.');
 		expect(back.text).toContain('Use it on this device instead');
 		// The first one, whose browser came back from its sign-in, is told what is true for it.
 		const held = await person.get(`${path}?online`);
