@@ -18,6 +18,8 @@ export function poll(): void {
 	const { state, holds, rests } = settingsOf<PollSettings>(element, 'poll');
 	const busy = element.querySelector<HTMLElement>('[data-poll-busy]');
 	const offline = element.querySelector<HTMLElement>('[data-poll-offline]');
+	/** Tells the device that has signed in from others with this page. */
+	const query = new URLSearchParams(location.search).has('online') ? '?online' : '';
 	const busyText = busy?.textContent ?? '';
 	const showBusy = (seconds: number | null) => {
 		if (!busy) return;
@@ -27,10 +29,10 @@ export function poll(): void {
 	const watch = (options: { holds: boolean; rests: boolean }) =>
 		watchPurchase({
 			...options,
-			url: `${location.pathname}/status`,
+			url: `${location.pathname}/status${query}`,
 			state,
 			// A full navigation: mini-browsers check for internet access only after one.
-			onNews: () => location.replace(location.pathname),
+			onNews: () => location.replace(location.pathname + query),
 			onLink: (works) => {
 				if (offline) offline.hidden = works;
 				showBusy(null);

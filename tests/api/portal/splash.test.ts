@@ -248,20 +248,32 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect((await person.raw(`/s/${visit}/online`)).headers.get('location')).toBe(`/s/${visit}`);
 	});
 
-	it('a purchase that is opened in another captive session lets that device online', async () => {
+	it('a purchase that is opened in another captive session lets that device online, once by itself', async () => {
 		const path = await buyHourOn(person, await person.get(entry(fas({ hid: sha256('first') }))));
 		await active(person, path);
-		const second = await person.get(entry(fas({ hid: sha256('second'), clientmac: '02:00:00:00:00:77' })));
-		const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(second.html)?.[1] ?? '';
-		const adopted = await person.raw(`${path}?visit=${visit}`);
+		await person.raw(`${path}/online`);
+		const isSentThere = async () =>
+			(await person.get(path)).html.includes(`content="12; url=${path}/online"`);
+		expect(await isSentThere()).toBe(false);
+		const open = async (name: string) => {
+			const device = fas({ hid: sha256(name), clientmac: '02:00:00:00:00:77' });
+			const page = await person.get(entry(device));
+			const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(page.html)?.[1] ?? '';
+			return person.raw(`${path}?visit=${visit}`);
+		};
+		const adopted = await open('second');
 		expect(adopted.status).toBe(303);
 		expect(adopted.headers.get('location')).toBe(path);
+		expect(await isSentThere()).toBe(true);
 		const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
 		expect(to.searchParams.get('tok')).toBe(sha256(sha256('second') + opennds.secret));
 		// A visit that is none changes nothing.
 		await person.raw(`${path}?visit=${'A'.repeat(24)}`);
 		const again = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
 		expect(again.searchParams.get('tok')).toBe(to.searchParams.get('tok'));
+		// Its gateway redirects it again: it must not go in a circle.
+		await open('second again');
+		expect(await isSentThere()).toBe(false);
 	});
 
 	it('a purchase that is opened at another router’s gateway is shown there, and never signed in to it', async () => {

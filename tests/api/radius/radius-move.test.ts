@@ -53,7 +53,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		const user = loginUser(await sql.count('select max(pass_id) from sessions'));
 		expect((await calls.postAuth(user, OLD)).status).toBe(204);
 		const report = { user, mac: OLD, nas_address: '127.0.0.1' };
+		await person.raw(`${path}/online`);
 		expect(await calls.account('start', 'has-it', report)).toBe(204);
+		const state = async () => (await person.raw(`${path}/status?online`)).json();
+		expect((await person.get(`${path}?online`)).text).toContain('You are online.');
+		const before = await state();
 
 		// The other device signs in with the same password, and its hotspot sends it back with what RADIUS said.
 		const refused = await calls.authorize(user, NEW);
@@ -68,7 +72,13 @@ describe.each(DATABASES)('on %s', (database) => {
 		);
 		expect(back.path).toContain(path);
 		expect(back.text).toContain('in use on another device');
+		expect(back.text).toContain('If you use it here, all other devices go offline.');
 		expect(back.text).toContain('Use it on this device instead');
+		// The first one, whose browser came back from its sign-in, is told what is true for it.
+		const held = await person.get(`${path}?online`);
+		expect(held.text).toContain('You are online.');
+		expect(held.text).not.toContain('in use on another device');
+		expect(await state()).toEqual(before);
 		// It is not sent there to be refused again.
 		const blocked = await own.raw(`${path}/online`);
 		expect(new URL(blocked.headers.get('location') ?? '', server.url).origin).toBe(server.url);

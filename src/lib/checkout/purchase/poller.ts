@@ -41,7 +41,7 @@ type PollResult = { as: 'gone' } | { as: 'busy'; seconds: number } | { as: 'stat
 
 /** Asks once. @throws if the service does not answer, or `signal` aborts */
 async function askState({ url, body }: Watch, waitSeconds: number, signal: AbortSignal): Promise<PollResult> {
-	const response = await fetch(`${url}?wait=${waitSeconds}`, {
+	const response = await fetch(`${url}${url.includes('?') ? '&' : '?'}wait=${waitSeconds}`, {
 		signal,
 		cache: 'no-store',
 		...(body ? { method: 'POST', body: body() } : {})

@@ -41,7 +41,7 @@ export const SETTINGS = {
 		schema: z.string().min(1),
 		default: './data',
 		description:
-			'Folder for files that Airtill creates, such as the secret of a sandbox. Other users of the machine get no access.'
+			'Folder for files that Airtill creates, such as the secret of a sandbox, but not the database (`DATABASE_URL`). Other users of the machine get no access.'
 	},
 	AIRTILL_MODE: {
 		schema: z.enum(['sandbox', 'live']),

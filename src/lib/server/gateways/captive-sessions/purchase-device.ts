@@ -14,12 +14,17 @@ export interface PurchaseAt {
 	routerId: number;
 }
 
+interface Viewed extends PurchaseAt {
+	/** The browser came back from a sign-in at its gateway. */
+	isBack: boolean;
+}
+
 export interface PurchaseDevice {
 	gateway: RegisteredGateway;
 	entry: Entry;
 	/** `navigate`: the browser signs in. `waits`: the gateway connects the device without it. */
 	how: 'navigate' | 'waits';
-	/** The browser was sent to the gateway in this captive session, or recently in another one. */
+	/** The browser was sent to the gateway in this captive session, or recently in another one of the device. */
 	tried: 'here' | 'elsewhere' | null;
 	/** It opened the purchase, or was sent to the gateway, in the last ten minutes. */
 	isRecent: boolean;
@@ -27,30 +32,44 @@ export interface PurchaseDevice {
 	deviceState: DeviceState | null;
 }
 
-/** Separates automatic sign-ins of a purchase, so that gateway and portal do not redirect in a circle. */
+/** Separates automatic sign-ins of a device, so that gateway and portal do not redirect in a circle. */
 const RETRY_MS = 10 * 60 * 1000;
 const MAX_SESSIONS = 10;
 
-/** Returns the newest device; null if no device opened the purchase behind a gateway of its router. */
+/**
+ * Returns the newest device; null if no device opened the purchase behind a gateway of its router. A browser that has
+ * signed in keeps its device while the newest one has no slot.
+ */
 export async function purchaseDevice(
 	context: CaptiveSessionsContext,
-	purchase: PurchaseAt
+	{ isBack, ...purchase }: Viewed
 ): Promise<PurchaseDevice | null> {
-	const found = await newestOf(context, purchase);
-	if (!found) return null;
-	const { newest, gateway, triedAt } = found;
+	const rows = await sessionsOf(context, purchase);
+	const newest = await deviceOf(context, purchase, rows, rows[0]);
+	if (!isBack || newest?.deviceState !== 'no-free-slot') return newest;
+	const signedIn = rows.find((row) => row.tried_at !== null && row.client_mac !== rows[0]?.client_mac);
+	const own = await deviceOf(context, purchase, rows, signedIn);
+	return own === null || own.deviceState === 'no-free-slot' ? newest : own;
+}
+
+async function deviceOf(
+	context: CaptiveSessionsContext,
+	{ token }: PurchaseAt,
+	rows: readonly store.CaptiveSessionRow[],
+	row: store.CaptiveSessionRow | undefined
+): Promise<PurchaseDevice | null> {
+	const gateway = row && (await gatewayOf(context, row));
+	if (!gateway) return null;
 	const since = context.clock.now() - RETRY_MS;
-	const recently = triedAt > since ? 'elsewhere' : null;
+	const ofDevice = rows.filter(({ client_mac: mac }) => mac === row.client_mac);
+	const isTried = ofDevice.some(({ tried_at: triedAt }) => triedAt !== null && triedAt > since);
 	return {
 		gateway,
-		entry: entryOf(context.secrets, newest),
+		entry: entryOf(context.secrets, row),
 		how: signsInBrowser(gateway) ? 'navigate' : 'waits',
-		tried: newest.tried_at === null ? recently : 'here',
-		isRecent: Math.max(newest.tried_at ?? 0, newest.bound_at ?? 0) > since,
-		deviceState: await context.access.stateOf(sha256(purchase.token), {
-			gatewayId: gateway.id,
-			mac: newest.client_mac
-		})
+		tried: row.tried_at !== null ? 'here' : isTried ? 'elsewhere' : null,
+		isRecent: Math.max(row.tried_at ?? 0, row.bound_at ?? 0) > since,
+		deviceState: await context.access.stateOf(sha256(token), { gatewayId: gateway.id, mac: row.client_mac })
 	};
 }
 
@@ -60,9 +79,9 @@ export async function signInUrl(
 	purchase: PurchaseAt,
 	login: PassLogin
 ): Promise<string | null> {
-	const found = await newestOf(context, purchase);
-	if (!found || !signsInBrowser(found.gateway)) return null;
-	const { newest, gateway } = found;
+	const [newest] = await sessionsOf(context, purchase);
+	const gateway = newest && (await gatewayOf(context, newest));
+	if (!gateway || !signsInBrowser(gateway)) return null;
 	// Also if there is no address: the page would try again and again.
 	await store.update(context.database.db, newest.id, { tried_at: context.clock.now() });
 	try {
@@ -73,15 +92,16 @@ export async function signInUrl(
 	}
 }
 
-async function newestOf(
-	{ database: { db }, clock, secrets }: CaptiveSessionsContext,
+const sessionsOf = (
+	{ database: { db }, clock }: CaptiveSessionsContext,
 	{ token, routerId }: PurchaseAt
-) {
-	const purchase = { tokenHash: sha256(token), routerId };
-	const rows = await store.ofPurchase(db, purchase, clock.now(), MAX_SESSIONS);
-	const [newest] = rows;
-	const row = newest && (await gatewayStore.findGateway(db, 'id', newest.gateway_id));
-	if (!newest || !row) return null;
-	const tries = rows.flatMap(({ tried_at }) => tried_at ?? []);
-	return { newest, gateway: openGateway(row, secrets), triedAt: Math.max(-Infinity, ...tries) };
+): Promise<store.CaptiveSessionRow[]> =>
+	store.ofPurchase(db, { tokenHash: sha256(token), routerId }, clock.now(), MAX_SESSIONS);
+
+async function gatewayOf(
+	{ database: { db }, secrets }: CaptiveSessionsContext,
+	{ gateway_id: id }: store.CaptiveSessionRow
+): Promise<RegisteredGateway | null> {
+	const row = await gatewayStore.findGateway(db, 'id', id);
+	return row && openGateway(row, secrets);
 }

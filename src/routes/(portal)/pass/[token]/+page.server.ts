@@ -7,19 +7,19 @@ import { momentText } from '#lib/format/when.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { orNull } from '#lib/server/web/portal/api-errors.ts';
 import { brandOf } from '#lib/server/web/portal/router-brand.ts';
-import { goOnline, isOnline, onlineHeading } from '#lib/server/web/portal/purchase/go-online.ts';
+import { deviceOf, goOnline, isOnline, onlineHeading } from '#lib/server/web/portal/purchase/go-online.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** The page of a pass from the API: its end, and how this device goes online. */
 export const load: PageServerLoad = async (event) => {
-	const { clock, config, apiBuyers, captiveSessions } = event.locals.app;
+	const { clock, config, apiBuyers } = event.locals.app;
 	const { token } = event.params;
 	const pass = await apiBuyers.find(token);
 	if (!pass) error(404, m.splash_pass_over());
 	const { routerId, user, untilMs } = pass;
 	const ssid = apart(pass.ssid);
 	const page = link(`/pass/${token}`);
-	const device = await captiveSessions.ofPurchase({ token, routerId });
+	const device = await deviceOf(event, routerId);
 	const now = new Date(clock.now());
 	const until = untilMs === null ? null : momentText(new Date(untilMs), now, config.reportTimezone);
 	const title = until === null ? m.purchase_ready_title() : m.purchase_active_title({ until });

@@ -33,9 +33,12 @@ export async function adoptCaptiveSession(event: Event, routerId: number): Promi
 	redirect(303, link(`/s/${token}`) + (bound === 'elsewhere' ? '?elsewhere' : ''));
 }
 
-/** Finds the device on which a purchase was last opened. Returns null without a captive session. */
+/** Finds the device of this browser, or else the one on which a purchase was last opened; null without a captive session. */
 export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice | null> =>
-	event.locals.app.captiveSessions.ofPurchase({ token: event.params.token, routerId });
+	event.locals.app.captiveSessions.ofPurchase({ token: event.params.token, routerId, isBack: isBack(event) });
+
+/** The gateway sends a browser here after a sign-in. */
+const isBack = ({ url }: Pick<RequestEvent, 'url'>): boolean => url.searchParams.has('online');
 
 /** It was online when the buyer opened the purchase, so this captive session has no sign-in data. */
 export const mayHaveLeft = ({ entry, isRecent, deviceState }: PurchaseDevice): boolean =>
@@ -65,18 +68,19 @@ export async function signInAddress(
 ): Promise<string> {
 	const { captiveSessions } = locals.app;
 	// The pass has no free device slot: the buyer must move it first.
-	if ((await captiveSessions.ofPurchase({ token, routerId }))?.deviceState === 'no-free-slot') return page;
+	const device = await captiveSessions.ofPurchase({ token, routerId, isBack: false });
+	if (device?.deviceState === 'no-free-slot') return page;
 	const landing = `${locals.origin}${page}?online`;
 	return (await captiveSessions.signInUrl({ token, routerId }, { user, password, landing })) ?? page;
 }
 
-export function isOnline({ url }: Pick<RequestEvent, 'url'>, device: PurchaseDevice | null): boolean {
+export function isOnline(event: Pick<RequestEvent, 'url'>, device: PurchaseDevice | null): boolean {
 	if (device === null) return false;
 	const { entry, how, tried, isRecent, deviceState } = device;
 	// After a refusal the gateway redirects the browser with a new, untried captive session.
-	const isBack = how === 'navigate' && url.searchParams.has('online') && tried === 'here';
+	const hasSignedIn = how === 'navigate' && isBack(event) && tried === 'here';
 	// Later the device may have left.
-	return deviceState === 'online' || (isRecent && (entry.state === 'online' || isBack));
+	return deviceState === 'online' || (isRecent && (entry.state === 'online' || hasSignedIn));
 }
 
 /** Makes the result of the sign-in the heading of the page. */
