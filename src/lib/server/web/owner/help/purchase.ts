@@ -30,7 +30,7 @@ export async function purchasePage(
 	const { unresponsive_since: silentSince } = session;
 	const takesCode =
 		session.access_kind === 'portal_login' &&
-		(await app.gateways.signInMethodAt(session.router_id)) !== 'typed';
+		(await app.gateways.signInAt(session.router_id)).method !== 'typed';
 	return {
 		...summaryOf(facts, timeZone),
 		customerSees: buyersText(facts, takesCode, timeZone),
