@@ -5,6 +5,7 @@ import { openGateway, signsInBrowser, type RegisteredGateway } from '../gateway-
 import { adapterOf } from '../registry.ts';
 import * as gatewayStore from '../store.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
+import { UNPAID_MS } from './lifetime.ts';
 import { entryOf } from './record.ts';
 import * as store from './store.ts';
 
@@ -28,6 +29,8 @@ export interface PurchaseDevice {
 	tried: 'here' | 'elsewhere' | null;
 	/** It opened the purchase, or was sent to the gateway, in the last ten minutes. */
 	isRecent: boolean;
+	/** Neither in the last two hours, in which a buyer pays. */
+	isOld: boolean;
 	/** null at gateways that do not control devices. */
 	deviceState: DeviceState | null;
 }
@@ -60,7 +63,9 @@ async function deviceOf(
 ): Promise<PurchaseDevice | null> {
 	const gateway = row && (await gatewayOf(context, row));
 	if (!gateway) return null;
-	const since = context.clock.now() - RETRY_MS;
+	const now = context.clock.now();
+	const since = now - RETRY_MS;
+	const openedAt = Math.max(row.tried_at ?? 0, row.bound_at ?? 0);
 	const ofDevice = rows.filter(({ client_mac: mac }) => mac === row.client_mac);
 	const isTried = ofDevice.some(({ tried_at: triedAt }) => triedAt !== null && triedAt > since);
 	return {
@@ -68,7 +73,8 @@ async function deviceOf(
 		entry: entryOf(context.secrets, row),
 		how: signsInBrowser(gateway) ? 'navigate' : 'waits',
 		tried: row.tried_at !== null ? 'here' : isTried ? 'elsewhere' : null,
-		isRecent: Math.max(row.tried_at ?? 0, row.bound_at ?? 0) > since,
+		isRecent: openedAt > since,
+		isOld: openedAt <= now - UNPAID_MS,
 		deviceState: await context.access.stateOf(sha256(token), { gatewayId: gateway.id, mac: row.client_mac })
 	};
 }
