@@ -4,7 +4,7 @@ import { timeAt } from '#lib/format/calendar.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '../../app.ts';
 import { AppError } from '../../platform/errors.ts';
-import type { OwnedRouter, RouterRow } from '../../routers/routers.ts';
+import { importedId, type OwnedRouter, type RouterRow } from '../../routers/routers.ts';
 import { readFields } from '../form.ts';
 import { kindWords } from '../owner/access-words.ts';
 import { routerState } from '../owner/router-state.ts';
@@ -130,7 +130,7 @@ export async function routerPage(event: RouterEvent, admin: Visitor) {
 	return {
 		router: {
 			...{ id: row.id, name: row.name, address: row.address, ssid: row.ssid, security: row.security },
-			...{ lat: row.lat, lon: row.lon, externalId: row.external_id },
+			...{ lat: row.lat, lon: row.lon, externalId: importedId(row) },
 			kind: kindWords(row.access_kind, row.security, row.ssid).title,
 			...{ createdAt: row.created_at, respondedAt: row.responded_at, confirmedAt: row.access_confirmed_at },
 			price: router.hourly ? formatMinor(row.price_minor, row.currency) : null,
