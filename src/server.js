@@ -63,7 +63,7 @@ const server = createServer(timeouts(), (request, response) => {
 	if (isStopping) response.setHeader('connection', 'close');
 	response.once('finish', () => discardRest(request));
 	// SvelteKit drops a body without a type, and operators need not send one.
-	if (request.url.startsWith('/callbacks/')) request.headers['content-type'] ??= 'application/octet-stream';
+	if (request.url.startsWith('/callbacks/')) request.headers['content-type'] ||= 'application/octet-stream';
 	if (API_PATH.test(request.url)) api(request, response);
 	else handler(request, response, () => response.writeHead(404).end());
 });

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATORS } from '../../simulators/facts.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { Session } from '../../support/api/api.ts';
-import { browse, signInAs } from '../../support/pages/browsing.ts';
+import { browse, fieldValue, signInAs } from '../../support/pages/browsing.ts';
 import { addRouter, newOwner } from '../../support/pages/owners.ts';
 import { connectRouterOs, newMac, ROUTER_OS_ROUTER } from '../../support/gateways/consoles.ts';
 import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
@@ -185,7 +185,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			const page = `/owner/help/${id}`;
 			expect((await owner.get(page)).text).toContain('The operator cannot refund this payment.');
 			expect((await owner.post(`${page}/by-hand`, { note: ' ' })).status).toBe(400);
-			const sent = await Promise.all([1, 2, 3].map(() => owner.post(`${page}/by-hand`, { note })));
+			const number = fieldValue(await owner.get(`${page}/by-hand`), 'payment');
+			const form = { note, payment: number };
+			const sent = await Promise.all([1, 2, 3].map(() => owner.post(`${page}/by-hand`, form)));
 			expect(sent.map(({ path }) => path)).toEqual(Array(3).fill(`${page}?done=by-hand`));
 			await becomes(id, 'ended');
 			expect(await paymentOf(payment)).toEqual({ status: 'refunded', refund_reason: 'admin' });
@@ -206,9 +208,33 @@ describe.each(DATABASES)('on %s', (database) => {
 				"insert into reviews (payment_id, subject, reason, opened_at) values (?, ?, 'refund_failed', 1)",
 				...[payment, `payment ${payment}`]
 			);
-			expect((await owner.post(`/owner/help/${id}/by-hand`, { note })).path).toContain('?done=by-hand');
+			const form = { note, payment: String(payment) };
+			expect((await owner.post(`/owner/help/${id}/by-hand`, form)).path).toContain('?done=by-hand');
 			expect(await paymentOf(payment)).toMatchObject({ status: 'refunded' });
 			expect(await questions(payment)).toEqual([]);
+		});
+
+		it('is recorded for the second payment of a session, whose time goes on; another person returns nothing', async () => {
+			const { sql } = operated.fixture;
+			const owner = await newOwner(operated.fixture);
+			const router = await addRouter(operated.fixture, owner.accountId);
+			const { id, payment } = await bought({ router_id: router });
+			await becomes(id, 'active');
+			const { payment: twice } = await bought({ router_id: router });
+			await sql.run(
+				"update payments set session_id = ?, status = 'refund_failed', applied = 0 where id = ?",
+				...[id, twice]
+			);
+			const page = `/owner/help/${id}/by-hand`;
+			const asked = await owner.get(page);
+			expect(asked.text).toContain(`(payment ${twice})`);
+			const form = { note, payment: fieldValue(asked, 'payment') };
+			expect((await owner.post(page, form)).path).toContain('?done=by-hand');
+			expect(await paymentOf(twice)).toMatchObject({ status: 'refunded' });
+			expect(await paymentOf(payment)).toMatchObject({ status: 'success' });
+			expect((await operated.fixture.api.getSession(id)).status).toBe('active');
+			await sql.run("update audit_log set actor = 'somebody else' where payment_id = ?", twice);
+			expect((await owner.post(page, form)).status).toBe(409);
 		});
 
 		it('is recorded by an administrator in a review, which a second form finds again', async () => {

@@ -351,7 +351,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await other.get(PAGE)).text).not.toContain(typed.slice(0, 4));
 		expect(await statusesOf(other)).toEqual([303, 400, 303, 303]);
 		expect(await statusesOf(await newOwner(fixture(), 'app'))).toEqual([403, 403, 403, 403]);
-		expect(await statusesOf(browse(fixture().server.url))).toEqual([401, 401, 401, 401]);
+		expect(await statusesOf(browse(fixture().server.url))).toEqual([401, 303, 401, 401]);
 		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
 		expect(await statusesOf(owner)).toEqual([403, 403, 403, 403]);
 		expect(await stored()).toEqual(before);

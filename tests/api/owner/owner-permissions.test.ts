@@ -44,7 +44,7 @@ const EXPECTED: Readonly<Record<string, { page?: string | Form } & Readonly<Reco
 		'help/[session]/extend': { page: EVERYBODY, default: [EVERYBODY, 303, { ...NOTE, duration: '15m' }] },
 		'help/[session]/refund': { page: MANAGERS, default: [MANAGERS, 303, NOTE] },
 		// The operator can refund it, so the page leads back.
-		'help/[session]/by-hand': { page: [MANAGERS, 303, null], default: [MANAGERS, 409, NOTE] },
+		'help/[session]/by-hand': { page: [OWNER, 303, null], default: [OWNER, 409, NOTE] },
 		'help/[session]/end': { page: EVERYBODY, default: [EVERYBODY, 303, NOTE] },
 		earnings: { page: MANAGERS },
 		'earnings/statement': { page: MANAGERS },
@@ -177,8 +177,9 @@ describe.each(DATABASES)('on %s', (database) => {
 	/** The answer to people who must not: it is stated here, not read from the table. */
 	function refusalOf(name: string, { place, roles, fields }: (typeof CASES)[number]): number | null {
 		const isNothing = place === '[...unknown]';
-		// Forms come back, to be sent again, except for the one of a download.
-		if (name === 'nobody') return fields === null || place.endsWith('/file') ? 303 : 401;
+		// Forms come back, to be sent again, except for those with a secret and the one of a download.
+		const hasSecret = ['password', 'wanted', 'code'].some((field) => fields && field in fields);
+		if (name === 'nobody') return fields === null || hasSecret || place.endsWith('/file') ? 303 : 401;
 		if (name === 'developer') return 403;
 		if (isNothing) return 404;
 		const [role = '', other] = name.split(' ').toReversed();

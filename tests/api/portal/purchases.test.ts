@@ -20,6 +20,8 @@ const HOUR = {
 	currency: 'UGX'
 };
 
+const visitor = (network: string, captiveSession: string | null = null) => ({ network, captiveSession });
+
 describe.each(DATABASES)('on %s', (kind) => {
 	const fixture = useFixture({ database: kind });
 	let database: Database;
@@ -29,7 +31,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	beforeAll(async () => {
 		const { server } = fixture();
 		database = await openDatabase(server.databaseUrl, { poolSize: 2 });
-		purchases = guarded({ source: 1_000, total: 1_000 });
+		purchases = guarded({ visitor: 1_000, total: 1_000 });
 		const access = { url: `${server.url}/v1`, key: demoKey(server, 'app') };
 		api = apiClient({
 			fetch,
@@ -40,7 +42,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	afterAll(() => database.close());
 
 	/** With counts of their own, on databases whose processes do not share them. */
-	const guarded = (maxCodes: { source: number; total: number }): Purchases => {
+	const guarded = (maxCodes: { visitor: number; total: number }): Purchases => {
 		const rateLimits = createRateLimits({ ...database, rates: null }, systemClock, createLog('silent'));
 		return createPurchases({
 			database,
@@ -305,7 +307,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const stored = JSON.stringify(await row(token));
 			for (const secret of [token, code, code.replace('-', '')]) expect(stored).not.toContain(secret);
 			const typed = ` ${code.toLowerCase().replace('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')}`;
-			expect(await purchases.resume(api, { code: typed, phone: '' }, 'one')).toEqual({
+			expect(await purchases.resume(api, { code: typed, phone: '' }, visitor('one'))).toEqual({
 				kind: 'found',
 				token
 			});
@@ -318,7 +320,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				Number((await row(token))['session_id'])
 			);
 			expect((await purchases.find(api, token))?.code).toBe(code);
-			expect(await purchases.resume(api, { code, phone: '' }, 'two')).toEqual({ kind: 'found', token });
+			expect(await purchases.resume(api, { code, phone: '' }, visitor('two'))).toEqual({ kind: 'found', token });
 		});
 
 		it('differs if another purchase has the same code', async () => {
@@ -333,7 +335,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 			);
 			const second = (await purchases.find(api, token))?.code ?? '';
 			expect(second).not.toBe(code);
-			expect(await purchases.resume(api, { code: second, phone: '' }, 'three')).toEqual({
+			expect(await purchases.resume(api, { code: second, phone: '' }, visitor('three'))).toEqual({
 				kind: 'found',
 				token
 			});
@@ -350,27 +352,36 @@ describe.each(DATABASES)('on %s', (kind) => {
 				);
 			const hash = String((await row(token))['code_hash']);
 			await age(59);
-			expect(await purchases.resume(api, { code, phone: '' }, 'four')).toEqual({ kind: 'found', token });
+			expect(await purchases.resume(api, { code, phone: '' }, visitor('four'))).toEqual({ kind: 'found', token });
 			await age(61);
-			expect(await purchases.resume(api, { code, phone: '' }, 'four')).toEqual({ kind: 'unknown' });
+			expect(await purchases.resume(api, { code, phone: '' }, visitor('four'))).toEqual({ kind: 'unknown' });
 		});
 
-		it('has a limit of tries per IP network and in total', async () => {
-			const limited = guarded({ source: 2, total: 3 });
+		it('has a limit of tries per network, per captive session and in total', async () => {
+			const limited = guarded({ visitor: 2, total: 3 });
 			const guess = { code: 'ZZZZ-ZZZZ', phone: '' };
-			const kinds = async (network: string, times: number) => {
+			const kinds = async (network: string, times: number, captiveSession: string | null = null) => {
 				const tries = [];
 				for (let count = 0; count < times; count += 1) {
-					tries.push((await limited.resume(api, guess, network)).kind);
+					tries.push((await limited.resume(api, guess, visitor(network, captiveSession))).kind);
 				}
 				return tries;
 			};
 			// What cannot be a code costs nothing.
-			expect((await limited.resume(api, { code: 'hello', phone: '' }, 'guesser')).kind).toBe('unknown');
+			expect((await limited.resume(api, { code: 'hello', phone: '' }, visitor('guesser'))).kind).toBe('unknown');
 			expect(await kinds('guesser', 3)).toEqual(['unknown', 'unknown', 'limited']);
 			// Beyond that a code asks for the number that paid, too.
 			expect(await kinds('another', 2)).toEqual(['unknown', 'crowded']);
 			expect(await kinds('third', 3)).toEqual(['crowded', 'crowded', 'limited']);
+		});
+
+		it('has half of all tries for the captive sessions of one network', async () => {
+			const limited = guarded({ visitor: 2, total: 6 });
+			const kindOf = async (captiveSession: string) =>
+				(await limited.resume(api, { code: 'ZZZZ-ZZZZ', phone: '' }, visitor('venue', captiveSession))).kind;
+			const kinds = [];
+			for (const id of ['a', 'a', 'a', 'b', 'b']) kinds.push(await kindOf(id));
+			expect(kinds).toEqual(['unknown', 'unknown', 'limited', 'unknown', 'limited']);
 		});
 	});
 });

@@ -25,16 +25,18 @@ async function startBareService(url: string): Promise<Server> {
 		const { method = 'GET', url: path = '/', headers } = incoming;
 		const body = await text(incoming);
 		const asked = body === '' ? [] : Object.keys(JSON.parse(body) as object);
-		const response = asked.every((name) => FIELDS.has(name))
-			? await fetch(url + path, {
-					method,
-					headers: {
-						authorization: headers.authorization ?? '',
-						...(body === '' ? {} : { 'content-type': 'application/json' })
-					},
-					...(body === '' ? {} : { body })
-				})
-			: Response.json({ code: 'validation_failed', detail: 'unknown field' }, { status: 400 });
+		const response = path.startsWith('/v1/payments?')
+			? Response.json({ code: 'not_found', detail: 'no list' }, { status: 404 })
+			: asked.every((name) => FIELDS.has(name))
+				? await fetch(url + path, {
+						method,
+						headers: {
+							authorization: headers.authorization ?? '',
+							...(body === '' ? {} : { 'content-type': 'application/json' })
+						},
+						...(body === '' ? {} : { body })
+					})
+				: Response.json({ code: 'validation_failed', detail: 'unknown field' }, { status: 400 });
 		const bare = JSON.stringify(await response.json(), (name, value: unknown) =>
 			name === '' || /^\d+$/.test(name) || FIELDS.has(name) ? value : undefined
 		);
@@ -105,6 +107,11 @@ describe('a portal of a service with only the fields of the wire format', () => 
 		expect((await page(`${place}/receipt`)).status).toBe(200);
 		await page(`${place}?/end`, {});
 		expect((await page(place)).text).toContain('You ended your time.');
+	});
+
+	it('finds no purchase by its payment, because such a service lists none', async () => {
+		const found = await page('/resume', { transaction: 'SBX123', phone: numberEnding('123') });
+		expect([found.status, found.text.includes('We can’t find a payment')]).toEqual([404, true]);
 	});
 
 	it('says why a payment was refused, and what is refunded', async () => {

@@ -157,7 +157,7 @@ const serverConfig = (settings: Settings) => ({
 	pageLimits: { lists: settings.RATE_LIMIT_LISTS, orders: settings.RATE_LIMIT_ORDERS },
 	maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
 	/** Attempts per minute to open a purchase by its code. */
-	maxCodes: { source: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
+	maxCodes: { visitor: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
 	webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE,
 	/** Retention of personal data. */
 	keepDays: { numbers: settings.KEEP_NUMBERS_DAYS, devices: settings.KEEP_DEVICES_DAYS }

@@ -28,7 +28,8 @@ export const load: PageServerLoad = async (event) => {
 		online: await peopleOf(app, online.data),
 		onlineCount: online.count,
 		mayList: mayDo(role, 'people'),
-		start: owned && startOf(owned.data),
+		// Of an owner with more routers, one may sell that is not here.
+		start: owned && owned.next === null ? startOf(owned.data) : null,
 		routers: owned && (await routersOf(app, owned.data)),
 		moreRouters: owned?.next != null
 	};

@@ -5,6 +5,9 @@ import { recordPaymentEvent } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
 import type { SessionRow } from '../sessions/sessions.ts';
 
+/** In the audit log. */
+export const REFUND_BY_HAND = 'refund.by_hand';
+
 /**
  * Ends the time of a session whose payment is refunded.
  * @returns why it must not end; null if it is over
@@ -42,7 +45,7 @@ export async function recordRefundByHand(
 	await context.audit.record(trx, {
 		actor: by,
 		reason: note,
-		action: 'refund.by_hand',
+		action: REFUND_BY_HAND,
 		paymentId: id,
 		before: { status },
 		after: { router_id, status: 'refunded', transaction }

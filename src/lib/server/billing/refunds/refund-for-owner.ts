@@ -1,8 +1,8 @@
 import type { Author } from '#lib/server/audit/audit.ts';
 import type { BillingContext } from '../context.ts';
 import * as store from '../payments/store.ts';
-import { endForRefund, recordRefundByHand } from './refund-by-hand.ts';
-import { isRefundable, isRefundedByHand, takesRefundByHand } from './refundable.ts';
+import { endForRefund, recordRefundByHand, REFUND_BY_HAND } from './refund-by-hand.ts';
+import { isRefundable, takesRefundByHand } from './refundable.ts';
 import { startRefund } from './start-refund.ts';
 
 /**
@@ -53,30 +53,37 @@ export async function refundForOwner(
 }
 
 /**
- * Records that a person has returned in another way the money of a session at a router of this owner, and ends its time.
- * A second call changes nothing.
- * @returns `time_added` as `refundForOwner`; `not_possible`: the operator returns it, or it is not owed
+ * Records that a person returns in another way a payment for a session at a router of this owner, and ends the time that
+ * it bought. A second call of the same person changes nothing.
+ * @returns `time_added` as `refundForOwner`; `not_possible`: the operator returns it, it is not owed, or somebody else has
+ * recorded it
  * @throws AppError `session_not_found`, also for a session at another owner's router
  */
 export async function recordRefundForOwner(
 	context: BillingContext,
 	accountId: number,
-	sessionId: number,
+	{ sessionId, paymentId }: { sessionId: number; paymentId: number },
 	author: Author
 ): Promise<'recorded' | 'time_added' | 'not_possible'> {
-	const { database, sessions } = context;
+	const { audit, changes, database, jobs, sessions } = context;
 	const result = await database.transact(async (trx) => {
 		const session = await sessions.sessionAtOwner(trx, accountId, sessionId);
-		const payment = session.payment_id === null ? undefined : await store.find(trx, session.payment_id);
-		if (!payment) return 'not_possible';
-		if (isRefundedByHand(payment, await store.refundsOf(trx, payment.id))) return 'recorded';
+		const payment = await store.find(trx, paymentId);
+		if (payment?.session_id !== sessionId) return 'not_possible';
+		const isRecorded = (await audit.ofPayment(trx, paymentId)).some(
+			({ action, actor }) => action === REFUND_BY_HAND && actor === author.by
+		);
+		if (isRecorded && payment.status === 'refunded') return 'recorded';
 		if (!takesRefundByHand(context, payment)) return 'not_possible';
 		const refusal = payment.status === 'success' ? await endForRefund(context, trx, session) : null;
 		if (refusal !== null) return refusal;
 		await recordRefundByHand(context, trx, payment, author);
 		return 'recorded';
 	});
-	if (result === 'recorded') await announce(context, sessionId);
+	if (result === 'recorded') {
+		changes.announce(paymentId);
+		jobs.nudge();
+	}
 	return result;
 }
 

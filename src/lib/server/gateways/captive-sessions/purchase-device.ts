@@ -29,7 +29,7 @@ export interface PurchaseDevice {
 	tried: 'here' | 'elsewhere' | null;
 	/** It opened the purchase, or was sent to the gateway, in the last ten minutes. */
 	isRecent: boolean;
-	/** Neither in the last two hours, in which a buyer pays. */
+	/** Opened before the time to pay, so the gateway may have forgotten the device. */
 	isOld: boolean;
 	/** null at gateways that do not control devices. */
 	deviceState: DeviceState | null;
@@ -41,7 +41,7 @@ const MAX_SESSIONS = 10;
 
 /**
  * Returns the newest device; null if no device opened the purchase behind a gateway of its router. A browser that has
- * signed in keeps its device while the newest one has no slot.
+ * signed in keeps its device while the newest one has no slot or has not tried.
  */
 export async function purchaseDevice(
 	context: CaptiveSessionsContext,
@@ -49,7 +49,9 @@ export async function purchaseDevice(
 ): Promise<PurchaseDevice | null> {
 	const rows = await sessionsOf(context, purchase);
 	const newest = await deviceOf(context, purchase, rows, rows[0]);
-	if (!isBack || newest?.deviceState !== 'no-free-slot') return newest;
+	// This browser has tried, so a device that has not is another one.
+	const isOther = newest?.deviceState === 'no-free-slot' || newest?.tried === null;
+	if (!isBack || !isOther) return newest;
 	const signedIn = rows.find((row) => row.tried_at !== null && row.client_mac !== rows[0]?.client_mac);
 	const own = await deviceOf(context, purchase, rows, signedIn);
 	return own === null || own.deviceState === 'no-free-slot' ? newest : own;

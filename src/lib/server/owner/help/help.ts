@@ -177,10 +177,10 @@ async function read(
 	const hasPage = (await purchases.pageOf(sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
 	const isRefundable = isPaidTime && payment !== null && billing.isRefundable(payment);
-	const takesRefundByHand =
-		payment !== null &&
-		(isPaidTime || payment.status === 'refund_failed') &&
-		billing.takesRefundByHand(payment);
+	/** The payment whose refund by hand can be recorded. A failed refund may be of another payment than the one for the time. */
+	const failed = payments.find(({ status }) => status === 'refund_failed');
+	const owed = failed ?? (isPaidTime ? payment : null);
+	const toRefundByHand = owed && billing.takesRefundByHand(owed) ? owed : null;
 	const events = { payments, refunds, reviews, extraTime, slots, grants };
 	const extraEnds = decisions.flatMap(({ action, after }) => {
 		const given = action === 'session.extra_time' ? (JSON.parse(after) as ExtraTimeGiven) : null;
@@ -194,7 +194,7 @@ async function read(
 		extraUntil,
 		hasPage,
 		isRefundable,
-		takesRefundByHand
+		toRefundByHand
 	};
 	return { now, session, payment, ...events, ...state };
 }

@@ -33,8 +33,8 @@ export type { PurchasePart, PurchaseView, ShownSession } from './views.ts';
 
 export interface PurchasesContext extends OrderingContext {
 	rateLimits: RateLimits;
-	/** Tries per minute to open a purchase by its code or payment, per IP network and in total. */
-	maxCodes: { source: number; total: number };
+	/** Tries per minute to open a purchase by its code or payment: per captive session or network, and in total. */
+	maxCodes: { visitor: number; total: number };
 	isApiBuyer(purchase: store.PurchaseRow): boolean;
 	readExtended: ReadExtended;
 	/** Country of numbers without a country code. */

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../api-client.ts';
+import { ApiProblem, type ApiClient } from '../api-client.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { readCode } from '#lib/checkout/purchase/code.ts';
 import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
@@ -15,23 +15,29 @@ type Resumed =
 	| { kind: 'unknown' | 'crowded' }
 	| { kind: 'limited'; retryAfterSeconds: number };
 
+interface Visitor {
+	/** IP address, or /64 of IPv6. After a power cut all guests of a venue can share it. */
+	network: string;
+	/** Id of a captive session that has not expired. */
+	captiveSession: string | null;
+}
+
 /**
- * Security: a limit per source and a total limit count each try, so codes cannot be guessed. Anybody can
+ * Security: a limit per captive session, otherwise per network, and a total limit count each try, so codes cannot be guessed. Anybody can
  * use up the total limit. A code then opens only with the number of the order, so buyers are not locked out.
  * @param typed `phone` is the number as typed; '' if none was requested
- * @param source captive session, otherwise IP network: after a power cut the guests of a venue share an address
  */
 export async function resume(
 	context: PurchasesContext,
 	api: ApiClient,
 	typed: { code: string; phone: string },
-	source: string
+	from: Visitor
 ): Promise<Resumed> {
 	const { clock, codes, region } = context;
 	const code = readCode(typed.code);
 	// A text that cannot be a code does not count.
 	if (code === null) return { kind: 'unknown' };
-	const limited = await takeTry(context, source);
+	const limited = await takeTry(context, from);
 	if (limited) return limited;
 	const isCrowded = await takeOfAll(context);
 	const number = isCrowded ? parseMobile(typed.phone, region) : null;
@@ -45,8 +51,17 @@ export async function resume(
 const openedPage = (token: string | null): Resumed =>
 	token === null ? { kind: 'unknown' } : { kind: 'found', token };
 
-const takeTry = ({ rateLimits, maxCodes }: PurchasesContext, source: string): Promise<Resumed | null> =>
-	limitedUntil(rateLimits.take(`code:${source}`, maxCodes.source));
+/** One device can have many captive sessions, so an address has half of the total with them. */
+async function takeTry(
+	{ rateLimits, maxCodes }: PurchasesContext,
+	{ network, captiveSession }: Visitor
+): Promise<Resumed | null> {
+	const limited = await limitedUntil(
+		rateLimits.take(`code:${captiveSession ?? network}`, maxCodes.visitor)
+	);
+	if (limited || captiveSession === null) return limited;
+	return limitedUntil(rateLimits.take(`codes:${network}`, Math.ceil(maxCodes.total / 2)));
+}
 
 /** Counts a try toward the total limit. Returns true if it is used up. */
 const takeOfAll = async ({ rateLimits, maxCodes }: PurchasesContext): Promise<boolean> =>
@@ -83,14 +98,14 @@ export async function resumeByPayment(
 	context: PurchasesContext,
 	api: ApiClient,
 	typed: { transaction: string; phone: string },
-	source: string
+	from: Visitor
 ): Promise<Resumed> {
 	const { codes, rateLimits, region } = context;
 	const number = parseMobile(typed.phone, region);
 	const transaction = typed.transaction.replaceAll(/[\s\p{Cf}]/gu, '').replace(/[.,:;]+$/, '');
 	// What cannot be a payment does not count.
 	if (number === null || !TRANSACTION.test(transaction)) return { kind: 'unknown' };
-	const limited = await takeTry(context, source);
+	const limited = await takeTry(context, from);
 	if (limited) return limited;
 	await takeOfAll(context);
 	for (const half of [number, transaction.toUpperCase()]) {
@@ -109,14 +124,22 @@ export async function resumeByPayment(
 	return openedPage(others.length > 0 ? null : token);
 }
 
-/** Reads the sessions of successful payments from a number (E.164) with the ID as it is typed, or in capitals. */
+/** An API with only the fields of the wire format has no list of payments. */
+async function paymentsOf(api: ApiClient, provider_reference: string): Promise<PaymentBody[]> {
+	try {
+		return (await api.listPayments({ provider_reference })).data;
+	} catch (problem) {
+		if (problem instanceof ApiProblem) return [];
+		throw problem;
+	}
+}
+
+/** Reads the sessions of paid payments from a number (E.164) with the ID as it is typed, or in capitals. */
 async function sessionsPaidBy(api: ApiClient, transaction: string, number: string): Promise<Set<number>> {
 	const spellings = [...new Set([transaction, transaction.toUpperCase()])];
-	const lists = await Promise.all(
-		spellings.map((provider_reference) => api.listPayments({ provider_reference }))
-	);
+	const lists = await Promise.all(spellings.map((transaction) => paymentsOf(api, transaction)));
 	const paid = lists
-		.flatMap(({ data }) => data)
+		.flat()
 		// An older API ignores the filter.
 		.filter(({ provider_reference: id }) => id !== null && spellings.includes(id))
 		.filter(({ status, phone }) => PAID.has(status) && phone === number);

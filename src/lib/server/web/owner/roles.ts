@@ -13,6 +13,7 @@ const EVERYBODY: readonly OwnerRole[] = ['owner', 'manager', 'cashier'];
  * Cashiers help customers and see the sales of today. Managers do what the owner does, except:
  * - staff, so that nobody gets more than the owner gave;
  * - alerts, which go to the owner;
+ * - refunds by hand, which no operator confirms;
  * - secrets of gateways, which still work after the person has left.
  */
 export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, readonly OwnerRole[]>>>> = {
@@ -30,7 +31,7 @@ export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, reado
 	'help/[session]/extend': { page: EVERYBODY, default: EVERYBODY },
 	'help/[session]/end': { page: EVERYBODY, default: EVERYBODY },
 	'help/[session]/refund': { page: MANAGERS, default: MANAGERS },
-	'help/[session]/by-hand': { page: MANAGERS, default: MANAGERS },
+	'help/[session]/by-hand': { page: OWNER, default: OWNER },
 	earnings: { page: MANAGERS },
 	'earnings/statement': { page: MANAGERS },
 	payments: { page: MANAGERS },

@@ -24,9 +24,10 @@ function captiveSessionOf(url: URL): string | null {
 }
 
 /** Returns whom a try counts for: a captive session, or else the network. */
-async function sourceOf(event: RequestEvent, captiveSession: string | null): Promise<string> {
-	if (captiveSession === null) return networkOf(event);
-	return (await event.locals.app.captiveSessions.find(null, captiveSession))?.id ?? networkOf(event);
+async function visitorOf(event: RequestEvent, captiveSession: string | null) {
+	const { captiveSessions } = event.locals.app;
+	const found = captiveSession === null ? null : await captiveSessions.find(null, captiveSession);
+	return { network: networkOf(event), captiveSession: found?.id ?? null };
 }
 
 /** Redirects to the purchase of a code, or returns the problem. */
@@ -39,7 +40,7 @@ async function open(
 	const { purchases } = event.locals.app;
 	const kind = await follow(
 		event,
-		purchases.resume(apiClient(event), { code, phone }, await sourceOf(event, captiveSession)),
+		purchases.resume(apiClient(event), { code, phone }, await visitorOf(event, captiveSession)),
 		captiveSession
 	);
 	switch (kind) {
@@ -64,7 +65,7 @@ async function openByPayment(
 	const { purchases } = event.locals.app;
 	const kind = await follow(
 		event,
-		purchases.resumeByPayment(apiClient(event), typed, await sourceOf(event, captiveSession)),
+		purchases.resumeByPayment(apiClient(event), typed, await visitorOf(event, captiveSession)),
 		captiveSession
 	);
 	return typeof kind === 'object' ? kind : { status: 404, why: m.resume_transaction_unknown() };

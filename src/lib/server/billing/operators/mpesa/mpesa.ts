@@ -56,7 +56,7 @@ interface MpesaContext {
 /**
  * M-Pesa Express (STK push). Daraja takes no reference of ours: the CheckoutRequestID of the response or
  * callback identifies a push. The status read has neither amount nor receipt; the callback has both. Only the
- * read decides whether the money moved.
+ * read, or the list of settled payments, decides whether the money moved.
  */
 function createMpesa(values: MpesaValues, dependencies: OperatorDependencies): OperatorAdapter {
 	const daraja = createMpesaClient(values, dependencies);
@@ -121,7 +121,8 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	const read = await readPush(context, id);
 	if (read.kind !== 'succeeded') {
 		// The query can be down, or contradict a callback, when the list shows the payment as settled.
-		const settled = own?.claimed === 'succeeded' ? await findPulled(context, attempt) : null;
+		const receipt = own?.providerReference ?? null;
+		const settled = receipt === null ? null : await findPulled(context, attempt, receipt);
 		return settled ? { kind: 'succeeded', ...settled, currency: MPESA_CURRENCY, at: null } : read;
 	}
 	const found = own?.providerReference ? own : await findPulled(context, attempt);
@@ -153,8 +154,9 @@ async function readPush({ values, clock, daraja }: MpesaContext, id: string): Pr
 
 const findPulled = async (
 	{ values, clock, daraja }: MpesaContext,
-	payment: { reference: string; submittedAt: number | null }
-) => (values.MPESA_PULL === 'on' ? findTransaction(daraja, values, payment, clock.now()) : null);
+	payment: { reference: string; submittedAt: number | null },
+	receipt: string | null = null
+) => (values.MPESA_PULL === 'on' ? findTransaction(daraja, values, payment, receipt, clock.now()) : null);
 
 async function refund(context: MpesaContext, by: Initiator, request: RefundRequest): Promise<SubmitOutcome> {
 	const { reference, providerReference } = request.payment;

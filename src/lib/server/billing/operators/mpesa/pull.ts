@@ -1,4 +1,4 @@
-import { toMinor } from '#lib/domain/money.ts';
+import { parseAmount, toMinor } from '#lib/domain/money.ts';
 import type { Client } from '../client.ts';
 import { jsonObject, textMember } from '../response.ts';
 import { MPESA_CURRENCY, type MpesaValues } from './settings.ts';
@@ -12,14 +12,16 @@ const MAX_PAGES = 20;
 
 /**
  * Searches the settled payments ("Pull Transactions", for registered shortcodes) for the account reference.
- * Returns null if it is not there or the list cannot be read.
+ * Returns null if it is not there with an amount, or the list cannot be read.
+ * @param receipt of a callback; null for any
  */
 export async function findTransaction(
 	daraja: Client,
 	values: MpesaValues,
 	{ reference, submittedAt }: { reference: string; submittedAt: number | null },
+	receipt: string | null,
 	now: number
-): Promise<{ providerReference: string; amountMinor: number | null; raw: string } | null> {
+): Promise<{ providerReference: string; amountMinor: number; raw: string } | null> {
 	const wanted = accountReference(reference);
 	const from = Math.max(now - KEPT_MS, (submittedAt ?? 0) - MARGIN_MS);
 	let offset = 0;
@@ -31,15 +33,14 @@ export async function findTransaction(
 		if (outcome.kind !== 'response' || outcome.status !== 200) return null;
 		const list = jsonObject(outcome.text)?.['Response'];
 		const rows: unknown[] = Array.isArray(list) ? list.flat() : [];
-		const row = rows.find((one) => textMember(one, 'billreference')?.toUpperCase() === wanted);
-		const receipt = row === undefined ? null : textMember(row, 'transactionId');
-		if (receipt) {
-			const amount = Number(textMember(row, 'amount') ?? NaN);
-			return {
-				providerReference: receipt,
-				amountMinor: toMinor(amount, MPESA_CURRENCY),
-				raw: JSON.stringify(row)
-			};
+		for (const row of rows) {
+			const providerReference = textMember(row, 'transactionId');
+			const amountMinor = toMinor(parseAmount(textMember(row, 'amount') ?? '') ?? NaN, MPESA_CURRENCY);
+			const isWanted = textMember(row, 'billreference')?.toUpperCase() === wanted;
+			if (!isWanted || !providerReference || amountMinor === null) continue;
+			// Somebody can also pay by hand with this reference.
+			if (receipt !== null && providerReference !== receipt) continue;
+			return { providerReference, amountMinor, raw: JSON.stringify(row) };
 		}
 		if (rows.length === 0) return null;
 		offset += rows.length;

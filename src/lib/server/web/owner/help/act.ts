@@ -31,6 +31,7 @@ export async function actionPage(event: ActionEvent, owner: OwnerVisitor) {
 		button: action.button(),
 		isDangerous: action.isDangerous ?? false,
 		durations: (action.durations ?? []).map((value) => ({ value, label: formatDuration(value) })),
+		payment: action.payment?.(facts) ?? null,
 		/** Names this form, so that it acts once. */
 		form: event.locals.app.purchases.newToken()
 	};
@@ -41,7 +42,7 @@ export async function act(event: ActionEvent, owner: OwnerVisitor) {
 	const { field } = await readFields(event.request);
 	const note = noteOf(field);
 	const refused = (status: number, problem: string) =>
-		fail(status, { note, duration: field('duration'), problem, shown: null });
+		fail(status, { note, duration: field('duration'), payment: field('payment'), problem, shown: null });
 	if (note === '' || note.length > MAX_REASON)
 		return refused(400, m.help_reason_wrong({ max: String(MAX_REASON) }));
 	const { app, origin } = event.locals;
@@ -50,5 +51,5 @@ export async function act(event: ActionEvent, owner: OwnerVisitor) {
 	const outcome = await action.run(order, facts.session.id);
 	if (outcome === 'done') redirect(303, link(`/owner/help/${facts.session.id}?done=${event.params.action}`));
 	if ('refusal' in outcome) return refused(409, outcome.refusal);
-	return { note, duration: '', problem: null, ...outcome };
+	return { note, duration: '', payment: '', problem: null, ...outcome };
 }

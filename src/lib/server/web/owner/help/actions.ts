@@ -37,6 +37,8 @@ interface HelpAction {
 	isDangerous?: boolean;
 	/** Durations to choose from, in the field `duration`. */
 	durations?: readonly string[];
+	/** The payment that it is about, in the field `payment`: a purchase can have several. */
+	payment?(facts: PurchaseFacts): number | null;
 	isPossible(facts: PurchaseFacts): boolean;
 	/** Carries it out. A form that is sent twice acts once and gets the same answer. */
 	run(order: Order, sessionId: number): Promise<Outcome>;
@@ -152,16 +154,18 @@ const refund: HelpAction = {
 const recordRefund: HelpAction = {
 	link: m.help_by_hand,
 	title: m.help_by_hand_title,
-	text({ payment }) {
+	text({ toRefundByHand: payment }) {
 		if (!payment) return '';
-		const text = m.help_by_hand_text({ money: moneyOf(payment) });
+		const text = m.help_by_hand_text({ money: moneyOf(payment), number: String(payment.id) });
 		return payment.applied === 1 ? `${text} ${m.help_by_hand_counts()}` : text;
 	},
 	button: m.help_by_hand,
 	isDangerous: true,
-	isPossible: ({ takesRefundByHand }) => takesRefundByHand,
-	async run({ app, accountId, by, note }, id) {
-		const result = await app.payments.recordRefundForOwner(accountId, id, { by, note });
+	payment: ({ toRefundByHand }) => toRefundByHand?.id ?? null,
+	isPossible: ({ toRefundByHand }) => toRefundByHand !== null,
+	async run({ app, accountId, by, note, field }, sessionId) {
+		const ids = { sessionId, paymentId: Number(field('payment')) };
+		const result = await app.payments.recordRefundForOwner(accountId, ids, { by, note });
 		if (result === 'recorded') return 'done';
 		return { refusal: result === 'time_added' ? m.help_refund_added() : m.help_by_hand_nothing() };
 	},

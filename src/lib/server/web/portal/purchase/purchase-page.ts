@@ -95,17 +95,14 @@ const BUY = '?buy';
 
 /** Leads to prices; what is bought there connects the same device. */
 function pathToBuy({ locals: { app } }: Event, purchase: Purchase, device: Access['device']): string {
-	const prices = link(`/r/${purchase.router.id}`);
-	if (!device) return prices;
-	const hasRedirect = app.captiveSessions.startAddress(device.gateway) !== null;
-	const start = hasRedirect ? link(`/splash/${device.gateway.key}`) : null;
-	// Another device may read the page now.
-	if (device.isOld) return start ?? prices;
+	if (!device) return link(`/r/${purchase.router.id}`);
 	// At the end of the time, or when nothing let the device in, only a new redirect names it to the gateway.
 	const isForgotten = [purchase, ...purchase.added].some(
 		({ session }) => session.starts_at !== null || session.status_reason === 'provisioning_failed'
 	);
-	return start !== null && (isForgotten || device.entry.state === 'online') ? start : BUY;
+	const hasRedirect = app.captiveSessions.startAddress(device.gateway) !== null;
+	const isStale = hasRedirect && (isForgotten || device.isOld || device.entry.state === 'online');
+	return isStale ? link(`/splash/${device.gateway.key}`) : BUY;
 }
 
 interface Access {
