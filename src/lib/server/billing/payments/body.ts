@@ -6,7 +6,7 @@ import type { PaymentRow } from './store.ts';
 /** Created once: the OpenAPI registry keeps every schema that derives from a named one, so one per call would leak. */
 const failureCodeOrNull = failureCode.nullable();
 
-/** A refund returns what the operator took (settlement.ts). */
+/** A refund returns what the operator took (refunds/start-refund.ts). */
 function refundOf(row: PaymentRow): Pick<PaymentBody, 'refund_amount' | 'refund_currency'> {
 	if (row.refund_reason === null) return { refund_amount: null, refund_currency: null };
 	const currency = row.settled_currency ?? row.currency;
