@@ -320,7 +320,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 				Number((await row(token))['session_id'])
 			);
 			expect((await purchases.find(api, token))?.code).toBe(code);
-			expect(await purchases.resume(api, { code, phone: '' }, visitor('two'))).toEqual({ kind: 'found', token });
+			expect(await purchases.resume(api, { code, phone: '' }, visitor('two'))).toEqual({
+				kind: 'found',
+				token
+			});
 		});
 
 		it('differs if another purchase has the same code', async () => {
@@ -352,7 +355,10 @@ describe.each(DATABASES)('on %s', (kind) => {
 				);
 			const hash = String((await row(token))['code_hash']);
 			await age(59);
-			expect(await purchases.resume(api, { code, phone: '' }, visitor('four'))).toEqual({ kind: 'found', token });
+			expect(await purchases.resume(api, { code, phone: '' }, visitor('four'))).toEqual({
+				kind: 'found',
+				token
+			});
 			await age(61);
 			expect(await purchases.resume(api, { code, phone: '' }, visitor('four'))).toEqual({ kind: 'unknown' });
 		});
@@ -368,7 +374,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 				return tries;
 			};
 			// What cannot be a code costs nothing.
-			expect((await limited.resume(api, { code: 'hello', phone: '' }, visitor('guesser'))).kind).toBe('unknown');
+			expect((await limited.resume(api, { code: 'hello', phone: '' }, visitor('guesser'))).kind).toBe(
+				'unknown'
+			);
 			expect(await kinds('guesser', 3)).toEqual(['unknown', 'unknown', 'limited']);
 			// Beyond that a code asks for the number that paid, too.
 			expect(await kinds('another', 2)).toEqual(['unknown', 'crowded']);

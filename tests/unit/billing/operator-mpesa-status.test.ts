@@ -103,6 +103,17 @@ describe('a status read', () => {
 		}
 	);
 
+	it('is overruled by that list after a person has denied the callback, but not by another receipt', async () => {
+		configure({ MPESA_PULL: 'on' });
+		const { asked, reference } = await pushed({ contradicts: true });
+		simulator.advance(1_000);
+		const claim = await claimAt(asked.callbackUrl);
+		const denied = { ...claim, claimed: 'failed' } as const;
+		expect((await adapter.readStatus({ ...reference, claim: denied })).kind).toBe('succeeded');
+		const other = { ...claim, providerReference: 'PAID0BYHAND' };
+		expect((await adapter.readStatus({ ...reference, claim: other })).kind).not.toBe('succeeded');
+	});
+
 	it.each([
 		['1', 'insufficient_funds'],
 		['2', 'payer_limit'],

@@ -34,7 +34,9 @@ export function refund(
 		case 'refunded':
 			return {
 				title: m.purchase_refunded_title(),
-				text: where(payment.refund_reason === 'admin' ? m.purchase_refunded_venue_sum : m.purchase_refunded_sum),
+				text: where(
+					payment.refund_reason === 'admin' ? m.purchase_refunded_venue_sum : m.purchase_refunded_sum
+				),
 				next: m.purchase_refunded_next()
 			};
 		case 'refund_failed':

@@ -13,7 +13,6 @@ import { sha256 } from '#lib/server/platform/secrets.ts';
 
 export { PAID_DAYS, UNPAID_HOURS } from './lifetime.ts';
 export type { CaptiveSession } from './record.ts';
-export type { PurchaseAt, PurchaseDevice } from './purchase-device.ts';
 
 /** Calls to access/, which identifies a purchase by the SHA-256 of its token. */
 interface CaptiveSessionAccess {

@@ -56,9 +56,7 @@ async function takeTry(
 	{ rateLimits, maxCodes }: PurchasesContext,
 	{ network, captiveSession }: Visitor
 ): Promise<Resumed | null> {
-	const limited = await limitedUntil(
-		rateLimits.take(`code:${captiveSession ?? network}`, maxCodes.visitor)
-	);
+	const limited = await limitedUntil(rateLimits.take(`code:${captiveSession ?? network}`, maxCodes.visitor));
 	if (limited || captiveSession === null) return limited;
 	return limitedUntil(rateLimits.take(`codes:${network}`, Math.ceil(maxCodes.total / 2)));
 }

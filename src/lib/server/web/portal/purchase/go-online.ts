@@ -33,7 +33,7 @@ export async function adoptCaptiveSession(event: Event, routerId: number): Promi
 	redirect(303, link(`/s/${token}`) + (bound === 'elsewhere' ? '?elsewhere' : ''));
 }
 
-/** Finds the device of this browser, or else the one on which a purchase was last opened; null without a captive session. */
+/** Finds the device on which a purchase was last opened, or this browser's own after its sign-in; null without one. */
 export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice | null> =>
 	event.locals.app.captiveSessions.ofPurchase({ token: event.params.token, routerId, isBack: isBack(event) });
 
