@@ -389,7 +389,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				(await limited.resume(api, { code: 'ZZZZ-ZZZZ', phone: '' }, visitor('venue', captiveSession))).kind;
 			const kinds = [];
 			for (const id of ['a', 'a', 'a', 'b', 'b']) kinds.push(await kindOf(id));
-			expect(kinds).toEqual(['unknown', 'unknown', 'limited', 'unknown', 'limited']);
+			expect(kinds).toEqual(['unknown', 'unknown', 'limited', 'unknown', 'crowded']);
 		});
 	});
 });

@@ -29,7 +29,7 @@ export const LIMITS = {
 	),
 	RATE_LIMIT_CODES_TOTAL: rate(
 		60,
-		'The same for all addresses together. Above it a code also needs the number that paid. With 2^40 codes and 100,000 purchases, constant guessing finds one in about four months.'
+		'The same for all addresses together; the devices of one address that gateways redirect have half of it. Above it a code also needs the number that paid. With 2^40 codes and 100,000 purchases, constant guessing finds one in about four months.'
 	),
 	PAYMENT_TIMEOUT_SECONDS: integer(
 		[30, 60 * 60],

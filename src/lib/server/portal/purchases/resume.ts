@@ -39,7 +39,7 @@ export async function resume(
 	if (code === null) return { kind: 'unknown' };
 	const limited = await takeTry(context, from);
 	if (limited) return limited;
-	const isCrowded = await takeOfAll(context);
+	const isCrowded = await takeOfAll(context, from);
 	const number = isCrowded ? parseMobile(typed.phone, region) : null;
 	if (isCrowded && number === null) return { kind: 'crowded' };
 	const row = await codes.find(code, clock.now() - CODE_MS);
@@ -51,19 +51,24 @@ export async function resume(
 const openedPage = (token: string | null): Resumed =>
 	token === null ? { kind: 'unknown' } : { kind: 'found', token };
 
-/** One device can have many captive sessions, so an address has half of the total with them. */
-async function takeTry(
+const takeTry = (
 	{ rateLimits, maxCodes }: PurchasesContext,
 	{ network, captiveSession }: Visitor
-): Promise<Resumed | null> {
-	const limited = await limitedUntil(rateLimits.take(`code:${captiveSession ?? network}`, maxCodes.visitor));
-	if (limited || captiveSession === null) return limited;
-	return limitedUntil(rateLimits.take(`codes:${network}`, Math.ceil(maxCodes.total / 2)));
-}
+): Promise<Resumed | null> =>
+	limitedUntil(rateLimits.take(`code:${captiveSession ?? network}`, maxCodes.visitor));
 
-/** Counts a try toward the total limit. Returns true if it is used up. */
-const takeOfAll = async ({ rateLimits, maxCodes }: PurchasesContext): Promise<boolean> =>
-	!(await rateLimits.take('code', maxCodes.total)).admitted;
+/**
+ * Counts a try toward the total limit. Returns true if it is used up, or if the captive sessions of this network have used
+ * half of it: one device can have many.
+ */
+async function takeOfAll(
+	{ rateLimits, maxCodes }: PurchasesContext,
+	{ network, captiveSession }: Visitor
+): Promise<boolean> {
+	const half = Math.ceil(maxCodes.total / 2);
+	if (captiveSession !== null && !(await rateLimits.take(`codes:${network}`, half)).admitted) return true;
+	return !(await rateLimits.take('code', maxCodes.total)).admitted;
+}
 
 async function limitedUntil(decision: ReturnType<RateLimits['take']>): Promise<Resumed | null> {
 	const { admitted, resetMs } = await decision;
@@ -105,7 +110,7 @@ export async function resumeByPayment(
 	if (number === null || !TRANSACTION.test(transaction)) return { kind: 'unknown' };
 	const limited = await takeTry(context, from);
 	if (limited) return limited;
-	await takeOfAll(context);
+	await takeOfAll(context, from);
 	for (const half of [number, transaction.toUpperCase()]) {
 		const tried = rateLimits.take(`payment:${sha256(half)}`, MAX_OF_PAYMENT, LONGEST_WINDOW_MS);
 		const limitedHalf = await limitedUntil(tried);

@@ -42,7 +42,7 @@ export async function act(event: ActionEvent, owner: OwnerVisitor) {
 	const { field } = await readFields(event.request);
 	const note = noteOf(field);
 	const refused = (status: number, problem: string) =>
-		fail(status, { note, duration: field('duration'), payment: field('payment'), problem, shown: null });
+		fail(status, { note, duration: field('duration'), problem, shown: null });
 	if (note === '' || note.length > MAX_REASON)
 		return refused(400, m.help_reason_wrong({ max: String(MAX_REASON) }));
 	const { app, origin } = event.locals;
@@ -51,5 +51,5 @@ export async function act(event: ActionEvent, owner: OwnerVisitor) {
 	const outcome = await action.run(order, facts.session.id);
 	if (outcome === 'done') redirect(303, link(`/owner/help/${facts.session.id}?done=${event.params.action}`));
 	if ('refusal' in outcome) return refused(409, outcome.refusal);
-	return { note, duration: '', payment: '', problem: null, ...outcome };
+	return { note, duration: '', problem: null, ...outcome };
 }
