@@ -131,6 +131,16 @@ describe('the answer to a request to pay', () => {
 		expect(unknown.outcome).toMatchObject({ kind: 'uncertain', cause: '5xx' });
 	});
 
+	it('a wrong subscription key is refused for good', async () => {
+		configure({ MTN_SUBSCRIPTION_KEY: 'wrong' });
+		expect(await adapter.submit(request())).toMatchObject({
+			kind: 'refused',
+			reason: 'merchant_error',
+			retryable: false
+		});
+		configure();
+	});
+
 	it('no token: nothing was sent, and a retry is allowed', async () => {
 		simulator.outage('error');
 		expect(await adapter.submit(request())).toMatchObject({

@@ -90,7 +90,10 @@ describe.each(OPERATORS)('$name', (facts) => {
 
 	it('with a wrong secret nothing is queued or known, for good, and the secret is not kept', async () => {
 		configure({ [secret]: 'wrong-secret' });
+		const before = simulator.requests.length;
 		const outcome = await adapter.submit(request());
+		const sent = simulator.requests.slice(before).map(({ path }) => path);
+		if (tokenPath !== null) expect(sent.filter((path) => !path.startsWith(tokenPath))).toEqual([]);
 		expect(outcome).toMatchObject({ kind: 'refused', reason: 'merchant_error', retryable: false });
 		const read = await adapter.readStatus(attempt(request(), { operatorReference: 'unknown' }));
 		expect(read).toMatchObject({ kind: 'unavailable' });
