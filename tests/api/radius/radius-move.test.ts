@@ -74,7 +74,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(back.text).toContain('in use on another device');
 		expect(back.text).toContain('If you use it here, all other devices go offline.');
 		expect(back.text).toContain('Use it on this device instead');
-		// The first one, whose browser came back from its sign-in, is told what is true for it.
+		// The first device has signed in: its own page goes on to say that it is online.
 		const held = await person.get(`${path}?online`);
 		expect(held.text).toContain('You are online.');
 		expect(held.text).not.toContain('in use on another device');

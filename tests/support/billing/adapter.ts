@@ -66,7 +66,7 @@ export const installation = (changes: Partial<Installation> = {}): Installation 
 	...changes
 });
 
-/** What the simulator's settings, with changes of them, configure. */
+/** Configures operators with the simulator's settings and the given changes. */
 export const configured = (env: Env = {}, changes: Partial<Installation> = {}) =>
 	configureOperators({ ...simulator.environment, ...operator.env, ...env }, installation(changes));
 

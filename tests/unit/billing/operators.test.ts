@@ -1,4 +1,4 @@
-/** What the adapters of all operators have in common, against the simulated operators. */
+/** Rules that the adapter of every operator follows; each runs against its simulator. */
 import { describe, expect, it } from 'vitest';
 import type { Script } from '../../simulators/script.ts';
 import {
@@ -17,12 +17,12 @@ import { AIRTEL, MPESA, MTN, PAWAPAY } from '../../support/billing/tested-operat
 interface Facts {
 	name: string;
 	operator: Operator;
-	/** Where a payment is requested. */
+	/** Path of the request that starts a payment. */
 	path: string;
 	baseUrl: string;
 	/** A secret of ours; with another one the operator refuses everything. */
 	secret: string;
-	/** Where a token is requested; null if the secret is the token. */
+	/** Path of the request for a token; null if the secret itself is the token. */
 	tokenPath: string | null;
 	required: string[];
 	/** Whether the operator knows a request by our reference. */

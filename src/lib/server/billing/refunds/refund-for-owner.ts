@@ -24,7 +24,7 @@ export async function refundForOwner(
 		const payment = session.payment_id === null ? undefined : await store.find(trx, session.payment_id);
 		if (!payment) return 'not_possible';
 		const isStarted = payment.status === 'refund_pending' || payment.status === 'refunded';
-		if (payment.refund_reason === 'admin' && isStarted) return 'started';
+		if (payment.refund_reason === 'admin' && isStarted) return payment.id;
 		if (!isRefundable(context, payment)) return 'not_possible';
 		const refusal = await endForRefund(context, trx, session);
 		if (refusal !== null) return refusal;
@@ -46,10 +46,11 @@ export async function refundForOwner(
 				currency: refund.currency
 			}
 		});
-		return 'started';
+		return payment.id;
 	});
-	if (result === 'started') await announce(context, sessionId);
-	return result;
+	if (typeof result === 'string') return result;
+	announce(context, result);
+	return 'started';
 }
 
 /**
@@ -65,7 +66,7 @@ export async function recordRefundForOwner(
 	{ sessionId, paymentId }: { sessionId: number; paymentId: number },
 	author: Author
 ): Promise<'recorded' | 'time_added' | 'not_possible'> {
-	const { audit, changes, database, jobs, sessions } = context;
+	const { audit, database, sessions } = context;
 	const result = await database.transact(async (trx) => {
 		const session = await sessions.sessionAtOwner(trx, accountId, sessionId);
 		const payment = await store.find(trx, paymentId);
@@ -80,15 +81,11 @@ export async function recordRefundForOwner(
 		await recordRefundByHand(context, trx, payment, author);
 		return 'recorded';
 	});
-	if (result === 'recorded') {
-		changes.announce(paymentId);
-		jobs.nudge();
-	}
+	if (result === 'recorded') announce(context, paymentId);
 	return result;
 }
 
-async function announce({ changes, database, jobs, sessions }: BillingContext, sessionId: number) {
-	const { payment_id: paymentId } = await sessions.findOrThrow(database.db, sessionId);
-	if (paymentId !== null) changes.announce(paymentId);
+function announce({ changes, jobs }: BillingContext, paymentId: number): void {
+	changes.announce(paymentId);
 	jobs.nudge();
 }

@@ -4,6 +4,7 @@ import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/checkout/pay-form.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
+import { CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
 import { networkOf } from '#lib/server/api/http/request-limits.ts';
 import { orUnavailable, readForm } from './api-errors.ts';
 import { captiveSessionIn, withCaptiveSession } from './splash/captive-session-address.ts';
@@ -20,7 +21,7 @@ type Resumed = Awaited<ReturnType<RequestEvent['locals']['app']['purchases']['re
 /** Returns the captive session of a device from the splash page, which the purchase then connects. */
 function captiveSessionOf(url: URL): string | null {
 	const id = captiveSessionIn(url);
-	return id !== null && /^[\w-]{24}$/.test(id) ? id : null;
+	return id !== null && CAPTIVE_SESSION_ID_PATTERN.test(id) ? id : null;
 }
 
 /** Returns whom a try counts for: a captive session, or else the network. */

@@ -1,6 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
+import { MAX_BODY_BYTES } from '../../api/http/read-body.ts';
 
-/** What a person entered in a form that came without a sign-in session. */
+/** The entries of a form that was sent after the sign-in session had ended. */
 export interface UnsentForm {
 	fields: [name: string, value: string][];
 	lacksFile: boolean;
@@ -9,8 +10,6 @@ export interface UnsentForm {
 
 /** Fields of passwords, codes and keys, which no page sends back. */
 const SECRETS = new Set(['password', 'current', 'wanted', 'code', 'uri', 'apiKey', 'newKey']);
-/** Nobody is signed in, and parsing a large form stalls the process. */
-const MAX_KEPT_BYTES = 16 * 1024;
 const MAX_KEPT_FIELDS = 400;
 
 /** Reads the body. Returns null without anything to keep, and for a form with a secret: sent again, it would lose it. */
@@ -19,7 +18,7 @@ export async function unsentForm(
 	signInPath: string
 ): Promise<UnsentForm | null> {
 	const length = request.headers.get('content-length');
-	if (request.method !== 'POST' || length === null || Number(length) > MAX_KEPT_BYTES) return null;
+	if (request.method !== 'POST' || length === null || Number(length) > MAX_BODY_BYTES) return null;
 	const form = await request.formData().catch(() => new FormData());
 	const entries = [...form];
 	const hasSecret = entries.some(([name, value]) => SECRETS.has(name) && value !== '');
