@@ -83,6 +83,55 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.questions(payment)).toEqual([]);
 		});
 
+		it('an earlier request of the payment that the payer approved buys the time, and a second charge is for a person', async () => {
+			const { session, payment } = await use.pay({ outcome: 'pending' });
+			const second = await use.held(payment);
+			const { simulator, fixture } = use.operated();
+			await eventually('it was accepted', () =>
+				fixture.sql.count(
+					"select count(*) from payments where id = ? and submit_state = 'accepted'",
+					payment.id
+				)
+			);
+			// Daraja queued it, but said that it is busy, so it was sent again.
+			const script = { ...second.script, outcome: '1032', afterMs: 0 };
+			const declined = simulator.books.add({ ...second, operatorReference: 'ws_CO_1', script });
+			const first = simulator.books.add({ ...second, operatorReference: 'ws_CO_2' });
+			expect(await simulator.callBack(declined)).toBe(200);
+			await simulator.settle(first, 'success');
+			await use.until(payment, 'success', 2_000);
+			const { provider_reference: receipt } = await use.find(payment);
+			expect(receipt).toEqual(expect.any(String));
+			expect(await fixture.api.getSession(session.id)).toMatchObject({ status: 'active' });
+			await simulator.callBack(first);
+			expect(await use.questions(payment)).toEqual([]);
+
+			await simulator.settle(second, 'success');
+			const [question] = await eventually('it is for a person', async () => {
+				const rows = await use.questions(payment);
+				return rows.length > 0 && rows;
+			});
+			expect(question).toMatchObject({
+				reason: 'contradiction',
+				detail: expect.stringContaining(`paid twice: also request ${second.operatorReference}, receipt `)
+			});
+			expect(await use.find(payment)).toMatchObject({ provider_reference: receipt });
+		});
+
+		it('an earlier request that a callback calls paid, and the operator does not, is for a person', async () => {
+			const { payment } = await use.pay({ outcome: '1032' });
+			const second = await use.held(payment);
+			const { simulator } = use.operated();
+			await use.until(payment, 'failed');
+			const script = { ...second.script, outcome: 'success', afterMs: 0, contradicts: true };
+			await simulator.callBack(simulator.books.add({ ...second, operatorReference: 'ws_CO_3', script }));
+			const [question] = await eventually('it is for a person', async () => {
+				const rows = await use.questions(payment);
+				return rows.length > 0 && rows;
+			});
+			expect(question).toMatchObject({ reason: 'contradiction' });
+		});
+
 		it('a statement with withdrawals is read, and a second charge for one payment is found', async () => {
 			const { payment } = await use.pay({ afterMs: 0 });
 			await use.until(payment, 'success');

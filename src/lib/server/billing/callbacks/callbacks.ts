@@ -3,7 +3,7 @@ import type { CallbackClaim, CallbackHint, RawCallback } from '../operators/oper
 import { isOurs } from './callback-url.ts';
 import { RECONCILE_JOB, REFUND_JOB, type BillingContext } from '../context.ts';
 import { keepCallback } from './messages.ts';
-import { reviewUsedTransaction } from '../payments/settlement.ts';
+import { isOfAnotherRequest, reviewSecondCharge, reviewUsedTransaction } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
 
 /**
@@ -25,7 +25,8 @@ type CallbackAnswer = Readonly<Record<string, unknown>> | null;
 const RECEIVED = { received: true };
 
 /** The payer has paid, even if the money was refunded since. */
-const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'] as const;
+const isPaid = ({ status }: store.PaymentRow) =>
+	status === 'success' || status === 'refund_pending' || status === 'refunded' || status === 'refund_failed';
 
 export async function receiveCallback(context: BillingContext, callback: Callback): Promise<CallbackAnswer> {
 	const adapter = context.operators.find(callback.operator);
@@ -57,18 +58,26 @@ async function ofPayment(
 	hint: CallbackHint,
 	body: string
 ): Promise<void> {
-	const { database, jobs, reviews } = context;
-	if (isTrusted(payment, hint)) {
-		await keepClaim(context, 'payments', payment.id, hint);
-		await completeReceipt(context, payment.id, hint);
-		const isPaid = PAID.some((status) => status === payment.status);
-		if (isPaid && hint.claimed === 'failed') {
-			const detail = 'a callback says failed, the status read said paid';
-			await reviews.open(database.db, { paymentId: payment.id, reason: 'contradiction', detail });
-		}
-		if (!isPaid) await jobs.wake(RECONCILE_JOB, payment.id);
-	}
+	if (hint.authentic !== 'invalid') await takeIn(context, payment, hint);
 	await keepCallback(context, payment, outcomeOf(hint), body);
+}
+
+async function takeIn(context: BillingContext, before: store.PaymentRow, hint: CallbackHint): Promise<void> {
+	const { database, jobs, reviews } = context;
+	const { claimed } = hint;
+	// A request that failed before the payment was sent again says nothing about the payment.
+	if (claimed !== 'succeeded' && isOfAnotherRequest(before, hint)) return;
+	await keepClaim(context, 'payments', before.id, hint);
+	// Read after storing the claim: either the settlement saw the claim, or this sees the settlement.
+	const payment = await store.findOrThrow(database.db, before.id);
+	if (!isPaid(payment)) return jobs.wake(RECONCILE_JOB, payment.id);
+	if (claimed === 'failed' && !isOfAnotherRequest(payment, hint)) {
+		const detail = 'a callback says failed, the status read said paid';
+		await reviews.open(database.db, { paymentId: payment.id, reason: 'contradiction', detail });
+	}
+	if (claimed !== 'succeeded') return;
+	if (isOfAnotherRequest(payment, hint)) await reviewSecondCharge(context, database.db, payment, hint);
+	else await completeReceipt(context, payment, hint);
 }
 
 /**
@@ -77,13 +86,9 @@ async function ofPayment(
  */
 async function completeReceipt(
 	{ database, reviews }: BillingContext,
-	id: number,
-	{ claimed, providerReference, amountMinor }: CallbackHint
+	payment: store.PaymentRow,
+	{ providerReference, amountMinor }: CallbackHint
 ): Promise<void> {
-	if (claimed !== 'succeeded' || (providerReference === null && amountMinor === null)) return;
-	// Read after storing the claim: either the settlement saw the claim, or this sees the settlement.
-	const payment = await store.find(database.db, id);
-	if (!payment || !PAID.some((status) => status === payment.status)) return;
 	const isNews = providerReference && payment.provider_reference === null;
 	if (isNews && !(await reviewUsedTransaction({ reviews }, database.db, payment, providerReference))) {
 		await store.addReceipt(database.db, payment.id, providerReference);
@@ -104,7 +109,7 @@ async function ofRefund(
 ): Promise<boolean> {
 	const refund = await store.findRefundByReference(context.database.db, reference);
 	if (!refund) return false;
-	if (isTrusted(refund, hint)) {
+	if (hint.authentic !== 'invalid' && !isOfAnotherRequest(refund, hint)) {
 		await keepClaim(context, 'refunds', refund.id, hint);
 		// The callback to our own status read can say "pending"; another read at once would loop.
 		const isNews = hint.claimed !== 'pending';
@@ -113,17 +118,6 @@ async function ofRefund(
 	const payment = await store.find(context.database.db, refund.payment_id);
 	if (payment) await keepCallback(context, payment, `refund ${outcomeOf(hint)}`, body);
 	return true;
-}
-
-function isTrusted(
-	{ operator_reference }: { operator_reference: string | null },
-	hint: CallbackHint
-): boolean {
-	if (hint.authentic === 'invalid') return false;
-	const { operatorReference } = hint;
-	return (
-		operator_reference === null || operatorReference === null || operatorReference === operator_reference
-	);
 }
 
 async function keepClaim(

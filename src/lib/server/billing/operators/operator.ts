@@ -130,6 +130,8 @@ export type StatusOutcome =
 			currency: string | null;
 			/** In ms since the epoch, if the operator reports it. */
 			at: number | null;
+			/** If the payer paid another request of the payment than the one asked about. */
+			operatorReference?: string;
 			raw: string;
 	  }
 	| { kind: 'failed'; reason: FailureReason; message: string; raw: string }

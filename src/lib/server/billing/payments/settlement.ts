@@ -1,6 +1,6 @@
 import { LIMIT_CONCURRENCY, type Queries, type Tx } from '#lib/server/db/database.ts';
 import type { EventType } from '#lib/server/events/events.ts';
-import type { StatusOutcome } from '../operators/operator.ts';
+import type { CallbackClaim, StatusOutcome } from '../operators/operator.ts';
 import { paymentBody } from './body.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
@@ -74,6 +74,7 @@ export async function settleSuccess(
 				// The operator's clock may be wrong; the payment happened between its start and now.
 				paid_at: Math.min(now, Math.max(before.created_at, outcome.at ?? now)),
 				provider_reference: outcome.providerReference,
+				...(outcome.operatorReference && { operator_reference: outcome.operatorReference }),
 				settled_minor: outcome.amountMinor,
 				settled_currency: outcome.currency,
 				failure_code: null,
@@ -137,9 +138,10 @@ async function withCallbackFacts(
 ): Promise<store.PaymentRow> {
 	const claim = claimOf(payment);
 	if (claim?.claimed !== 'succeeded') return payment;
-	// Stored before the operator's answer, and about another request.
-	const { operator_reference: own } = payment;
-	if (own !== null && claim.operatorReference !== null && claim.operatorReference !== own) return payment;
+	if (isOfAnotherRequest(payment, claim)) {
+		await reviewSecondCharge(context, trx, payment, claim);
+		return payment;
+	}
 	let { provider_reference: transaction } = payment;
 	if (
 		transaction === null &&
@@ -153,6 +155,26 @@ async function withCallbackFacts(
 		settled_currency: payment.settled_currency ?? claim.currency
 	};
 	return (await store.change(trx, { id: payment.id, status: ['success'] }, claimed)) ?? payment;
+}
+
+type Facts = Pick<CallbackClaim, 'operatorReference' | 'providerReference'>;
+
+/** A payment that was sent twice has two requests at an operator that names them itself. */
+export const isOfAnotherRequest = (
+	{ operator_reference: own }: Pick<store.PaymentRow, 'operator_reference'>,
+	{ operatorReference: named }: Facts
+): boolean => own !== null && named !== null && named !== own;
+
+/** Opens a review about a request that a callback calls paid, beside the one that paid the payment. */
+export async function reviewSecondCharge(
+	{ reviews }: Pick<BillingContext, 'reviews'>,
+	queries: Queries,
+	{ id }: store.PaymentRow,
+	{ operatorReference, providerReference }: Facts
+): Promise<void> {
+	const receipt = providerReference === null ? '' : `, receipt ${providerReference}`;
+	const detail = `a callback says that the payer paid twice: also request ${operatorReference}${receipt}`;
+	await reviews.open(queries, { paymentId: id, reason: 'contradiction', detail });
 }
 
 function differsFromAsked(payment: store.PaymentRow): boolean {

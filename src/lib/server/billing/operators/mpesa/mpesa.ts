@@ -3,6 +3,7 @@ import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import { jsonObject, retryAfterSeconds, textMember } from '../response.ts';
 import type {
 	AttemptReference,
+	CallbackClaim,
 	OperatorAdapter,
 	RefundReference,
 	RefundRequest,
@@ -119,6 +120,9 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	// A callback of another push says nothing about this one.
 	const own = claim !== null && (claim.operatorReference ?? id) === id ? claim : null;
 	const read = await readPush(context, id);
+	if (read.kind !== 'succeeded' && own === null && claim?.claimed === 'succeeded') {
+		return readOther(context, claim, read);
+	}
 	if (read.kind !== 'succeeded') {
 		// The query can be down, or contradict a callback, when the list shows the payment as settled.
 		const receipt = own?.providerReference ?? null;
@@ -133,6 +137,21 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 		amountMinor,
 		currency: amountMinor === null ? null : MPESA_CURRENCY
 	};
+}
+
+/** A push was sent again although Daraja had queued the first one, and the payer approved that one. */
+async function readOther(
+	context: MpesaContext,
+	claim: CallbackClaim,
+	own: StatusOutcome
+): Promise<StatusOutcome> {
+	const { operatorReference, providerReference, amountMinor, currency } = claim;
+	if (operatorReference === null) return own;
+	const other = await readPush(context, operatorReference);
+	if (other.kind === 'succeeded') {
+		return { ...other, operatorReference, providerReference, amountMinor, currency };
+	}
+	return own.kind === 'failed' ? other : own;
 }
 
 /** The query names neither receipt nor amount. */
