@@ -181,6 +181,11 @@ describe.each(DATABASES)('on %s', (database) => {
 			code: 1,
 			stderr: expect.stringContaining('no column "Amount"')
 		});
+		writeFileSync(file, 'Period,November\n');
+		expect(await check(later)).toMatchObject({
+			code: 1,
+			stderr: expect.stringContaining('no column "Transaction"; it has Period, November')
+		});
 		writeFileSync(file, 'Reference,Transaction,Amount\n,TX-1,a lot\n');
 		expect(await check(later)).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 2') });
 		expect(await count()).toBe(before);

@@ -142,19 +142,30 @@ describe.each(DATABASES)('on %s', (database) => {
 			const { fixture } = use.operated();
 			const account = (await use.held(payment)).reference ?? '';
 			const file = path.join(fixture.server.dataDir, 'mpesa.csv');
-			writeFileSync(
-				file,
-				[
-					'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn,A/C No.',
-					`${paid.provider_reference ?? ''},,Completed,${paid.amount}.00,,${account}`,
-					`SKZSECOND1,,Completed,${paid.amount}.00,,${account}`,
-					'SKZWITHDRAW,,Completed,,-500.00,'
-				].join('\n')
-			);
-			const check = await cli(
-				['statement', 'check', file, '--operator', 'daraja', '--from', '2000-01-01'],
-				fixture.server
-			);
+			// As the portal of organisations writes it, with lines above the header and a sum at the end.
+			const write = (amount: string) =>
+				writeFileSync(
+					file,
+					[
+						'Organization Name:,SIMULATED SHOP',
+						'Time Period:,01-11-2026 - 30-11-2026',
+						'',
+						'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,A/C No.',
+						`${paid.provider_reference ?? ''},,Pay Bill Online,Completed,${amount},,${account}`,
+						`SKZSECOND1,,Pay Bill Online,Completed,${amount},,${account}`,
+						'SKZWITHDRAW,,Pay Bill Charge,Completed,,-500.00,',
+						',,Totals,,"1,000.00",500.00,'
+					].join('\n')
+				);
+			const checked = () =>
+				cli(['statement', 'check', file, '--operator', 'daraja', '--from', '2000-01-01'], fixture.server);
+			write('much');
+			expect(await checked()).toMatchObject({
+				code: 1,
+				stderr: expect.stringContaining('Line 5, Paid In: "much" is not an amount.')
+			});
+			write(`${paid.amount}.00`);
+			const check = await checked();
 			expect(JSON.parse(check.stdout.trim().split('\n').at(-1) ?? '{}')).toMatchObject({
 				rows: 2,
 				matched: 1,

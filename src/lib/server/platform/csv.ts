@@ -2,6 +2,8 @@ import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 
 interface CsvReader {
+	/** Skips the lines before the first that it accepts; if there is none, the first line is the header. Default: the first line. */
+	isHeader?(cells: string[]): boolean;
 	header(columns: string[]): void;
 	/** `cells` has one cell per column; `line` (from 1) is the first line of the row. */
 	row(cells: string[], line: number): void;
@@ -35,10 +37,13 @@ const MAX_ROW_CHARACTERS = 64 * 1024;
  */
 export async function readCsv(chunks: Chunks, reader: CsvReader): Promise<void> {
 	let width: number | null = null;
+	let first: string[] | null = null;
 	let lastLine = 0;
 
 	function take(cells: string[], line: number): void {
+		first ??= cells;
 		if (width === null) {
+			if (reader.isHeader?.(cells) === false) return;
 			width = cells.length;
 			reader.header(cells);
 		} else if (cells.length === width) reader.row(cells, line);
@@ -67,7 +72,8 @@ export async function readCsv(chunks: Chunks, reader: CsvReader): Promise<void> 
 		const line = lastLine + 1;
 		throw new CsvFileError(`Line ${line}: ${reasonOf(error)}.`, 'row', [line]);
 	}
-	if (width === null) throw new CsvFileError('The file is empty; its first line must name the columns.');
+	if (first === null) throw new CsvFileError('The file is empty; its first line must name the columns.');
+	if (width === null) reader.header(first);
 }
 
 /** Turns CRLF and CR into LF, because the parser counts a CRLF in a cell as two lines. */

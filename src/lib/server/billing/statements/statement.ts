@@ -31,7 +31,7 @@ interface StatementRow {
 	/** Start of our reference, if the list holds only that. */
 	start: string | null;
 	transaction: string;
-	amountMinor: number | null;
+	amountMinor: number;
 	line: number;
 }
 
@@ -84,7 +84,7 @@ async function match(
 		return 'notPaid';
 	}
 	const known = payment.settled_minor ?? payment.amount_minor;
-	if (row.amountMinor !== null && row.amountMinor !== known) {
+	if (row.amountMinor !== known) {
 		const money = (minor: number) => formatMinor(minor, payment.currency, 'en');
 		const detail = `the statement says ${money(row.amountMinor)}, here it is ${money(known)}`;
 		await reviews.open(database.db, { paymentId: payment.id, reason: 'statement_amount', detail });
@@ -111,8 +111,9 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 	const rows: StatementRow[] = [];
 	let header: string[] = [];
 	const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
-	const columnOf = (names: readonly string[]) =>
-		header.findIndex((cell) => names.some((name) => plain(name) === plain(cell)));
+	const columnIn = (cells: readonly string[], names: readonly string[]) =>
+		cells.findIndex((cell) => names.some((name) => plain(name) === plain(cell)));
+	const columnOf = (names: readonly string[]) => columnIn(header, names);
 	const needed = (names: readonly string[]): number => {
 		const column = columnOf(names);
 		if (column >= 0) return column;
@@ -121,7 +122,11 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 		);
 	};
 	let indexes = { reference: -1, transaction: -1, amount: -1, status: -1 };
+	const fault = (line: number, column: number, reason: string) =>
+		new StatementError(`Line ${line}, ${header[column]}: ${reason}.`);
 	await readCsv([bytes], {
+		// M-Pesa's portal writes the organisation and the period above the header.
+		isHeader: (cells) => columnIn(cells, columns.providerReference) >= 0,
 		header(cells) {
 			header = cells;
 			indexes = {
@@ -134,21 +139,25 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 		row(cells, line) {
 			const status = indexes.status < 0 ? null : plain(cells[indexes.status] ?? '');
 			if (status !== null && !columns.status?.settled.some((word) => plain(word) === status)) return;
-			if (paysNothingIn(cells[indexes.amount] ?? '')) return;
+			const amount = cells[indexes.amount] ?? '';
+			if (paysNothingIn(amount)) return;
+			const amountMinor = amountOf(amount, currency);
+			if (amountMinor === null)
+				throw fault(line, indexes.amount, `"${amount.slice(0, 40)}" is not an amount`);
 			const transaction = (cells[indexes.transaction] ?? '').trim();
-			if (transaction === '') throw new StatementError(`Line ${line} has no transaction id.`);
+			if (transaction === '') throw fault(line, indexes.transaction, 'the transaction id is missing');
 			const reference = (cells[indexes.reference] ?? '').trim() || null;
 			const start = reference === null ? null : (columns.referenceStart?.(reference) ?? null);
 			rows.push({
 				reference,
 				start: start !== null && /^[0-9a-f-]{8,}$/.test(start) ? start : null,
 				transaction,
-				amountMinor: amountOf(cells[indexes.amount] ?? '', line, currency),
+				amountMinor,
 				line
 			});
 		},
 		problem(line, reason) {
-			throw new StatementError(`Line ${line} ${reason}.`);
+			throw new StatementError(`Line ${line}: ${reason}.`);
 		}
 	});
 	return rows;
@@ -157,9 +166,7 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 /** True for outgoing money (refunds, withdrawals, charges), which many lists also contain. */
 const paysNothingIn = (text: string) => /^([A-Z]{3})?\s*(-.*|0*([.,]0*)?)$/.test(text.trim());
 
-function amountOf(text: string, line: number, currency: string): number {
+function amountOf(text: string, currency: string): number | null {
 	const amount = Number(text.replace(/[,\s]|[A-Z]{3}/g, ''));
-	const minor = Number.isFinite(amount) && amount > 0 ? toMinor(amount, currency) : null;
-	if (minor === null) throw new StatementError(`Line ${line}: "${text.slice(0, 40)}" is not an amount.`);
-	return minor;
+	return Number.isFinite(amount) && amount > 0 ? toMinor(amount, currency) : null;
 }
