@@ -216,16 +216,28 @@ describe.each(DATABASES)('a buyer who saw no code, on %s', (database) => {
 		await isUnknown(first.transaction, first.phone);
 	});
 
-	it('has five tries in 15 minutes for a number and for an ID, from whatever networks', async () => {
-		const { phone, transaction } = await buy();
-		for (let tries = 0; tries < 5; tries += 1) await isUnknown(`GUESS${tries}`, phone);
-		const limited = await open(transaction, phone);
+	it('has five tries in 15 minutes for a number and for an ID from one network, and ten from all', async () => {
+		const { phone, page, transaction } = await buy();
+		const from = (network: string, fields: { transaction: string; phone: string }) =>
+			post('/resume', fields, network);
+		for (let tries = 0; tries < 5; tries += 1)
+			expect((await from('203.0.113.9', { transaction: `GUESS${tries}`, phone })).status).toBe(404);
+		const limited = await from('203.0.113.9', { transaction, phone });
 		expect(limited.status).toBe(429);
 		expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(14 * 60);
 		expect(await limited.text()).toContain('Wait 15 min, then try again. Your purchase is safe.');
+		expect(placeOf(await open(transaction, phone))).toBe(page);
+		for (let tries = 6; tries < 10; tries += 1) await isUnknown(`GUESS${tries}`, phone);
+		expect((await open(transaction, phone)).status).toBe(429);
 
 		const other = await buy();
-		for (let tries = 0; tries < 5; tries += 1) await isUnknown(other.transaction, numberEnding('008'));
+		for (let tries = 0; tries < 5; tries += 1) {
+			const fields = { transaction: other.transaction, phone: numberEnding('008') };
+			expect((await from('203.0.113.10', fields)).status).toBe(404);
+		}
+		expect((await from('203.0.113.10', other)).status).toBe(429);
+		expect(placeOf(await open(other.transaction, other.phone))).toBe(other.page);
+		for (let tries = 6; tries < 10; tries += 1) await isUnknown(other.transaction, numberEnding('008'));
 		expect((await open(other.transaction, other.phone)).status).toBe(429);
 	});
 
