@@ -133,6 +133,11 @@ test('after a wrong amount the page names the sum that was taken and refunded, a
 	}
 });
 
+test('money that a person returned may have come in another way than to the number', () => {
+	const { text } = told(session('cancelled'), payment('refunded', { refund_reason: 'admin' }));
+	expect(text).toContain('0772 ••• 456, unless the venue paid you in another way, for example in cash.');
+});
+
 test('money on its way back is never left unsaid, whatever became of the time', () => {
 	for (const aSession of SESSIONS) {
 		for (const status of ['refund_pending', 'refunded', 'refund_failed']) {

@@ -36,7 +36,8 @@ export async function recordRefundByHand(
 	const refunded = await store.change(
 		trx,
 		{ id, status: [status] },
-		{ status: 'refunded', refund_reason: refund_reason ?? 'admin', refunded_at: now, updated_at: now }
+		// Another reason would tell the buyer that the operator returned it to the number.
+		{ status: 'refunded', refund_reason: 'admin', refunded_at: now, updated_at: now }
 	);
 	if (!refunded) throw new Error(`Payment ${id} changed inside its own transaction`);
 	await recordPaymentEvent(context, trx, 'payment.refunded', refunded);
@@ -47,7 +48,7 @@ export async function recordRefundByHand(
 		reason: note,
 		action: REFUND_BY_HAND,
 		paymentId: id,
-		before: { status },
+		before: { status, refund_reason },
 		after: { router_id, status: 'refunded', transaction }
 	});
 }
