@@ -168,6 +168,20 @@ describe.each(DATABASES)('on %s', (kind) => {
 		const other = { ...HOUR, paymentMethod: 'airtel_money', phone: numberEnding('003') };
 		expect(await purchases.retry(unaware(id), token, other)).toBe(token);
 		expect((await purchases.find(api, token))?.session.status).toBe('active');
+
+		// A service that does not know `if_status`, and says late that the first session is paid.
+		let isOrdered = false;
+		const simple: ApiClient = {
+			...unaware(id),
+			getSession: (asked) => (isOrdered ? api : unaware(id)).getSession(asked),
+			cancelUnpaid: (asked) => api.endSession(asked),
+			async createSession(...order) {
+				isOrdered = true;
+				return api.createSession(...order);
+			}
+		};
+		expect(await purchases.retry(simple, token, other)).toBe(token);
+		expect((await purchases.find(api, token))?.session.status).toBe('active');
 	});
 
 	it('time that was paid while another order replaced it is shown there, and nothing more is charged', async () => {

@@ -227,16 +227,20 @@ const NOT_SOLD: readonly string[] = ['offer_not_available', 'duration_not_offere
 
 const isInUse = (error: unknown) => error instanceof ApiProblem && error.code === 'idempotency_key_in_use';
 
+/** @returns false if it is paid */
 async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean> {
+	// A service of other authors may not know `if_status`, and would end time that was just paid.
+	if (isRunning((await api.getSession(sessionId)).status)) return false;
 	try {
 		await api.cancelUnpaid(sessionId);
 		return true;
 	} catch (error) {
 		if (!(error instanceof ApiProblem) || error.code !== 'session_not_active') throw error;
-		const status = error.extensions.session_status;
-		return status !== 'active' && status !== 'activating';
+		return !isRunning(error.extensions.session_status);
 	}
 }
+
+const isRunning = (status: unknown) => status === 'active' || status === 'activating';
 
 const isSameOrder = (row: store.PurchaseRow, form: PurchaseForm) =>
 	row.router_id === form.routerId &&
