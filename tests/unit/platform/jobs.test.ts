@@ -62,4 +62,22 @@ describe('the queue', () => {
 		await vi.waitFor(() => expect(paid).toHaveBeenCalledTimes(2), 15_000);
 		finish();
 	});
+
+	it('lets at most 200 jobs wait for one system; the others are told, and hold no slot', async () => {
+		const release = Promise.withResolvers<string>();
+		const answers: string[] = [];
+		const asks = async () => {
+			answers.push(await jobs.withoutSlot('hanging operator', () => release.promise, 'crowded'));
+			return null;
+		};
+		const pays = vi.fn(async () => null);
+		for (let id = 1; id <= 250; id += 1) await jobs.schedule(database.db, 'asks', id, clock.now());
+		jobs.start({ asks, pays });
+		await vi.waitFor(() => expect(answers).toEqual(Array(50).fill('crowded')), 15_000);
+		await jobs.schedule(database.db, 'pays', 1, clock.now());
+		jobs.nudge();
+		await vi.waitFor(() => expect(pays).toHaveBeenCalled(), 15_000);
+		release.resolve('answered');
+		await vi.waitFor(() => expect(answers).toHaveLength(250), 15_000);
+	});
 });

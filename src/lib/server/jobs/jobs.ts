@@ -121,13 +121,14 @@ export function createJobs(
 		/** Starts due jobs now instead of at the next tick. */
 		nudge,
 		/**
-		 * Calls another system. The job that calls holds no slot until the answer is there, unless MAX_WAITING others wait
-		 * for the same system.
+		 * Calls another system. The job that calls holds no slot until the answer is there.
+		 * @returns `crowded`, without a call, if MAX_WAITING others wait for the same system: it hangs
 		 */
-		async withoutSlot<T>(system: string, call: () => Promise<T>): Promise<T> {
+		async withoutSlot<T>(system: string, call: () => Promise<T>, crowded: T): Promise<T> {
 			const job = CURRENT.getStore();
+			if (!job) return call();
 			const others = [...running.values()].filter(({ waitsFor }) => waitsFor === system).length;
-			if (!job || others >= MAX_WAITING) return call();
+			if (others >= MAX_WAITING) return crowded;
 			const wasFull = working(running) >= MAX_UNGROUPED;
 			job.waitsFor = system;
 			if (wasFull) nudge();

@@ -33,6 +33,9 @@ export const reasonIn = (
 	otherwise: FailureReason
 ): FailureReason => (Object.hasOwn(reasons, code ?? '') ? reasons[code ?? ''] : undefined) ?? otherwise;
 
+/** Nothing was sent. */
+export const CROWDED = 'too many requests wait for the operator';
+
 type Unanswered = Exclude<AuthorisedOutcome, { kind: 'response' }>;
 
 /** Converts the outcome of a payment or refund request without a response. */

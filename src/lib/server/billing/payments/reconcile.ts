@@ -1,4 +1,5 @@
 import type { CallbackClaim, StatusOutcome } from '../operators/operator.ts';
+import { CROWDED, unavailable } from '../operators/outcomes.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
@@ -106,13 +107,17 @@ async function ask(context: BillingContext, payment: store.PaymentRow): Promise<
 			currency: payment.currency,
 			claim
 		};
-		const outcome = await context.jobs.withoutSlot(adapter.id, () => adapter.readStatus(attempt));
+		const outcome = await context.jobs.withoutSlot(
+			adapter.id,
+			() => adapter.readStatus(attempt),
+			unavailable(CROWDED)
+		);
 		if (outcome.kind !== 'failed' || claim?.claimed !== 'succeeded') return outcome;
 		return { kind: 'contradiction', message: unconfirmed(claim, outcome.message), raw: outcome.raw };
 	} catch (error) {
 		// An adapter that throws is a bug in Airtill and says nothing about the payment.
 		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at status');
-		return { kind: 'unavailable', cause: 'adapter error', retryAfterSeconds: null };
+		return unavailable('adapter error');
 	}
 }
 

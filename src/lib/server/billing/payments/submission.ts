@@ -1,6 +1,6 @@
 import { formatDuration } from '#lib/domain/duration.ts';
 import type { SubmitOutcome } from '../operators/operator.ts';
-import { busy, refused } from '../operators/outcomes.ts';
+import { busy, CROWDED, refused } from '../operators/outcomes.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
@@ -89,7 +89,7 @@ async function send(
 			callbackUrl: callbackUrl(context, payment.operator, payment.reference),
 			expiresAt: payment.expires_at
 		};
-		return await context.jobs.withoutSlot(adapter.id, () => adapter.submit(request));
+		return await context.jobs.withoutSlot(adapter.id, () => adapter.submit(request), busy(CROWDED));
 	} catch (error) {
 		// An adapter that throws is a bug in Airtill and says nothing about what the operator received.
 		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at submit');

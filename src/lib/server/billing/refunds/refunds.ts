@@ -5,6 +5,7 @@ import type {
 	StatusOutcome,
 	SubmitOutcome
 } from '../operators/operator.ts';
+import { busy, CROWDED, unavailable } from '../operators/outcomes.ts';
 import type { ReviewReason } from '../reviews/reviews.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
@@ -90,7 +91,7 @@ async function submit(context: BillingContext, subject: Subject): Promise<number
 		context,
 		subject,
 		() => adapter.refund?.({ ...referenceOf(context, subject), payerPhone: payment.phone }),
-		{ kind: 'uncertain', cause: 'network', raw: 'adapter error' }
+		{ failed: { kind: 'uncertain', cause: 'network', raw: 'adapter error' }, crowded: busy(CROWDED) }
 	);
 	await keepMessage(context, payment, { kind: 'refund', outcome: outcome.kind, raw: outcome.raw });
 	if (outcome.kind === 'refused') {
@@ -129,11 +130,7 @@ const readStatus = (context: BillingContext, subject: Subject): Promise<StatusOu
 		context,
 		subject,
 		() => subject.adapter.readRefund?.(referenceOf(context, subject)),
-		{
-			kind: 'unavailable',
-			cause: 'adapter error',
-			retryAfterSeconds: null
-		}
+		{ failed: unavailable('adapter error'), crowded: unavailable(CROWDED) }
 	);
 
 /** Reads a refund for a person. Returns null if no read can tell. */
@@ -220,13 +217,13 @@ async function attempt<T>(
 	context: BillingContext,
 	{ adapter }: Subject,
 	call: () => Promise<T> | undefined,
-	fallback: T
+	{ failed, crowded }: { failed: T; crowded: T }
 ): Promise<T> {
 	try {
-		return await context.jobs.withoutSlot(adapter.id, async () => (await call()) ?? fallback);
+		return await context.jobs.withoutSlot(adapter.id, async () => (await call()) ?? failed, crowded);
 	} catch (error) {
 		context.log.error({ err: error }, 'operator adapter failed at refund');
-		return fallback;
+		return failed;
 	}
 }
 

@@ -50,6 +50,8 @@ export function createConcurrencyLimit({ clock, jobs, log }: { clock: Clock; job
 		return isBuyer || all.filter((one) => !one.isBuyer).length < MAX_OTHERS;
 	}
 
+	const later = ({ isBuyer }: Call) => clock.now() + AGAIN_MS[isBuyer ? 'buyer' : 'other'];
+
 	async function wakeNext(): Promise<void> {
 		const able = [...waiting].filter(([, one]) => hasRoom(one));
 		const [key, next] = able.find(([, { isBuyer }]) => isBuyer) ?? able[0] ?? [];
@@ -66,12 +68,12 @@ export function createConcurrencyLimit({ clock, jobs, log }: { clock: Clock; job
 			const key = `${call.kind} ${call.id}`;
 			if (!hasRoom(call)) {
 				if (waiting.size < MAX_WAITING) waiting.set(key, call);
-				return clock.now() + AGAIN_MS[call.isBuyer ? 'buyer' : 'other'];
+				return later(call);
 			}
 			waiting.delete(key);
 			running.add(call);
 			try {
-				return await jobs.withoutSlot(`gateway ${call.gateway.id}`, work);
+				return await jobs.withoutSlot(`gateway ${call.gateway.id}`, work, later(call));
 			} finally {
 				running.delete(call);
 				await wakeNext();
