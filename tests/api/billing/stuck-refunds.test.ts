@@ -89,6 +89,41 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	});
 
+	describe('M-Pesa, after a person has returned the money', () => {
+		const use = useOperated('mpesa', database);
+
+		it('a callback that the operator returned it too is for a person', async () => {
+			const refund = { submit: 'drop_after', callbacks: [] } as const;
+			const { session, payment } = await use.pay({ outcome: 'pending', refund });
+			const held = await use.held(payment);
+			const { fixture, simulator } = use.operated();
+			await fixture.api.endSession(session.id);
+			await simulator.settle(held, 'success');
+			const [question] = await eventually('its answer was lost', async () => {
+				await use.operated().advance(minute);
+				const questions = await use.questions(payment);
+				return questions.length > 0 && questions;
+			});
+			expect(await use.resolve(question?.['id'], 'refunded')).toMatchObject({ code: 0 });
+			const sent = simulator.requests.find(({ path }) => path === '/mpesa/reversal/v1/request');
+			const { ResultURL: address } = JSON.parse(sent?.body ?? '{}') as { ResultURL: string };
+			const late = (ResultCode: number) =>
+				fetch(address, {
+					method: 'POST',
+					body: JSON.stringify({ Result: { ResultCode, TransactionID: 'SKR1' } })
+				});
+			await late(2006);
+			expect(await use.questions(payment)).toEqual([]);
+			await late(0);
+			expect(await use.questions(payment)).toMatchObject([
+				{
+					reason: 'contradiction',
+					detail: expect.stringMatching(/^a callback says that refund .+ succeeded/)
+				}
+			]);
+		});
+	});
+
 	describe('pawaPay', () => {
 		const use = useOperated('pawapay', database);
 

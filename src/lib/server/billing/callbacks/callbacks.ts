@@ -107,15 +107,21 @@ async function ofRefund(
 	hint: CallbackHint,
 	body: string
 ): Promise<boolean> {
-	const refund = await store.findRefundByReference(context.database.db, reference);
+	const { database, jobs, reviews } = context;
+	const refund = await store.findRefundByReference(database.db, reference);
 	if (!refund) return false;
 	if (hint.authentic !== 'invalid' && !isOfAnotherRequest(refund, hint)) {
 		await keepClaim(context, 'refunds', refund.id, hint);
 		// The callback to our own status read can say "pending"; another read at once would loop.
 		const isNews = hint.claimed !== 'pending';
-		if (refund.status === 'pending' && isNews) await context.jobs.wake(REFUND_JOB, refund.id);
+		if (refund.status === 'pending' && isNews) await jobs.wake(REFUND_JOB, refund.id);
+		if (refund.status === 'failed' && hint.claimed === 'succeeded') {
+			// A person may have returned the money since.
+			const detail = `a callback says that refund ${refund.reference} succeeded; here it failed`;
+			await reviews.open(database.db, { paymentId: refund.payment_id, reason: 'contradiction', detail });
+		}
 	}
-	const payment = await store.find(context.database.db, refund.payment_id);
+	const payment = await store.find(database.db, refund.payment_id);
 	if (payment) await keepCallback(context, payment, `refund ${outcomeOf(hint)}`, body);
 	return true;
 }
