@@ -185,6 +185,23 @@ describe.each(DATABASES)('on %s', (database) => {
 			]);
 		});
 
+		it('a refund whose amount cannot be read is for a person at once', async () => {
+			const { payment, held } = await refundOf({ afterMs: minute });
+			const { books } = use.operated().simulator;
+			const refund = await eventually('the operator has it', async () =>
+				books.refunds.find(({ paymentNumber }) => paymentNumber === held.number)
+			);
+			refund.currency = 'ZZZ';
+			for (let step = 0; step < 3; step += 1) await use.operated().advance(minute);
+			const [question] = await use.questions(payment);
+			expect(question).toMatchObject({
+				reason: 'refund_no_final_answer',
+				detail: expect.stringContaining('an amount that cannot be read')
+			});
+			expect(await use.resolve(question?.['id'], 'refunded')).toMatchObject({ code: 0 });
+			expect(await use.find(payment)).toMatchObject({ status: 'refunded' });
+		});
+
 		it('a refund refused after a lost answer fails only after it is not found for two minutes', async () => {
 			const { session, payment } = await use.pay({ outcome: 'pending', refund: { submit: 'drop_before' } });
 			const held = await use.held(payment);

@@ -173,9 +173,10 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 		await finish(context, subject, 'failed', 'refund_failed');
 		return null;
 	}
-	if (outcome.kind === 'unreadable') {
-		// No status read is possible, and sending it again could refund twice.
-		const about = { paymentId: payment.id, reason: 'refund_no_final_answer', detail: outcome.cause } as const;
+	if (outcome.kind === 'unreadable' || outcome.kind === 'contradiction') {
+		// No status read can tell, and sending it again could refund twice.
+		const detail = outcome.kind === 'unreadable' ? outcome.cause : outcome.message;
+		const about = { paymentId: payment.id, reason: 'refund_no_final_answer', detail } as const;
 		await context.reviews.open(context.database.db, about);
 	}
 	const isLost = outcome.kind === 'not_found' && refund.submit_state === 'uncertain';
