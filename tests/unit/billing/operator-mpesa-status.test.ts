@@ -103,6 +103,27 @@ describe('a status read', () => {
 		}
 	);
 
+	it('that denies a payment whose callback was lost is overruled by that list, when allowed', async () => {
+		const { reference } = await pushed({ contradicts: true, callbacks: [] });
+		simulator.advance(1_000);
+		expect((await adapter.readStatus(reference)).kind).toBe('failed');
+		configure({ MPESA_PULL: 'on' });
+		expect(await adapter.readStatus(reference)).toMatchObject({
+			kind: 'succeeded',
+			providerReference: 'SKA0000001',
+			amountMinor: 2_500
+		});
+		const { asked, reference: declined } = await pushed({ outcome: '1032' });
+		simulator.advance(1_000);
+		expect((await adapter.readStatus(declined)).kind).toBe('failed');
+		// A callback that says the same as the read needs no list.
+		const [claim, before] = [await claimAt(asked.callbackUrl), simulator.requests.length];
+		expect((await adapter.readStatus({ ...declined, claim })).kind).toBe('failed');
+		expect(simulator.requests.slice(before).map(({ path }) => path)).toEqual([
+			'/mpesa/stkpushquery/v1/query'
+		]);
+	});
+
 	it('is overruled by that list after a person has denied the callback, but not by another receipt', async () => {
 		configure({ MPESA_PULL: 'on' });
 		const { asked, reference } = await pushed({ contradicts: true });

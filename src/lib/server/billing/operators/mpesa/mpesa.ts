@@ -124,9 +124,10 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 		return readOther(context, claim, read);
 	}
 	if (read.kind !== 'succeeded') {
-		// The query can be down, or contradict a callback, when the list shows the payment as settled.
+		// The query can be down, or contradict a callback or a lost one, when the list shows the payment as settled.
 		const receipt = own?.providerReference ?? null;
-		const settled = receipt === null ? null : await findPulled(context, attempt, receipt);
+		const isUnheard = own === null && read.kind === 'failed';
+		const settled = receipt !== null || isUnheard ? await findPulled(context, attempt, receipt) : null;
 		return settled ? { kind: 'succeeded', ...settled, currency: MPESA_CURRENCY, at: null } : read;
 	}
 	const found = own?.providerReference ? own : await findPulled(context, attempt);
