@@ -82,7 +82,7 @@ describe('the price list', () => {
 			expect.stringContaining('The offers are saved.')
 		]);
 		expect(await offers()).toEqual(SAVED);
-		expect((await owner.get(`/owner/routers/${router}`)).text).toMatch(/1 day: UGX 1,000/);
+		expect((await owner.get(`/owner/routers/${router}`)).text).toMatch(/1 day UGX 1,000/);
 	});
 
 	it('sent twice is one change', async () => {
