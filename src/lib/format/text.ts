@@ -21,6 +21,16 @@ export const moment = (at: number, timeZone: string, more: Intl.DateTimeFormatOp
 		hourCycle: 'h23'
 	}).format(at);
 
+/** As `moment`, with the year unless it is the present one. */
+export function pastMoment(
+	at: number,
+	{ now, timeZone }: { now: number; timeZone: string },
+	more: Intl.DateTimeFormatOptions = {}
+): string {
+	const yearOf = (time: number) => dateFormat({ timeZone, year: 'numeric' }).format(time);
+	return moment(at, timeZone, yearOf(at) === yearOf(now) ? more : { ...more, year: 'numeric' });
+}
+
 const day = (date: string, options: Intl.DateTimeFormatOptions) =>
 	dateFormat({ timeZone: 'UTC', ...options }).format(Date.parse(date));
 

@@ -124,12 +124,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		await start();
 		expect((await admin.get(account)).text).toContain('Stop viewing');
 		const during = await owner.get('/owner/staff');
-		expect(during.text).toMatch(new RegExp(`Since .{5,20}, not ended yet Reason: ${REASON}`));
+		expect(during.text).toMatch(new RegExp(`Since .{5,20}, not ended yet Reason · ${REASON}`));
 		const stopped = await stop();
 		expect(stopped.text).toContain('The view has ended.');
 		expect((await admin.get('/owner')).html).not.toContain('?/stop');
 		expect((await admin.get(`/owner/help/${session}`)).status).toBe(404);
-		expect((await owner.get('/owner/staff')).text).toMatch(new RegExp(`until .{5,20} Reason: ${REASON}`));
+		expect((await owner.get('/owner/staff')).text).toMatch(new RegExp(`until .{5,20} Reason · ${REASON}`));
 		const by = { actor: `account ${adminId}`, reason: REASON };
 		expect((await entries()).slice(logged)).toEqual([
 			{ ...by, action: 'owner.view_started' },

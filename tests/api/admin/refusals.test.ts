@@ -11,6 +11,7 @@ const routes = fileURLToPath(new URL('../../../src/routes/admin/(signed-in)', im
 /** By folder: an address of the page, and its form actions ('' for the only one). */
 const PLACES: Readonly<Record<string, readonly [page: string, actions?: readonly string[]]>> = {
 	'': ['/admin'],
+	'[...unknown]': ['/admin/nothing/here'],
 	accounts: ['/admin/accounts'],
 	'accounts/[id]': [
 		'/admin/accounts/3',
@@ -100,7 +101,7 @@ describe('pages of administrators', () => {
 
 	it('have one button to sign out, also where there is nothing', async () => {
 		const admin = await signInAs(fixture().server, 'admin');
-		for (const page of ['/admin/reviews', '/admin/reviews/999']) {
+		for (const page of ['/admin/reviews', '/admin/reviews/999', '/admin/nothing/here']) {
 			expect((await admin.get(page)).html.match(/action="[^"]*\/sign-out\?next=\/admin"/g)).toHaveLength(1);
 		}
 		expect((await admin.get('/developer/account')).text).toContain('Docs Administration');

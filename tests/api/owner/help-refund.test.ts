@@ -25,7 +25,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 	it('many forms at once refund it once, end the time, and count as a refund', async () => {
 		const session = await buy();
 		const asked = await owner.get(pathOf(session.id));
-		expect(asked.text).toMatch(/UGX [\d,]+ goes back to \+256\*+\d{4}\. The time ends now/);
+		expect(asked.text).toMatch(/UGX [\d,]+ is refunded to \+256\*+\d{4}\. The time ends now/);
 		const pages = await Promise.all([1, 2, 3].map(() => owner.post(pathOf(session.id), NOTE)));
 		for (const page of pages) {
 			expect([page.status, page.path]).toEqual([200, `/owner/help/${session.id}?done=refund`]);

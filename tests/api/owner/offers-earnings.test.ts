@@ -153,6 +153,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		);
 		expect(text).toContain('Only: By the hour · Payments');
 		expect(text).toContain(`Your earnings ${money(NET.hourly)}`);
+		const any = await owner.get('/owner/payments?period=daily&method=mobile_money');
+		expect(any.text).toContain('Only: Mobile-money');
 		for (const filter of ['router=x', 'router=1', 'hour=24', 'kind=both', 'method=%00', 'offer=%00']) {
 			expect([filter, (await owner.get(`/owner/payments?${filter}`)).status]).toEqual([filter, 404]);
 		}

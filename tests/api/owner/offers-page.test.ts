@@ -1,5 +1,7 @@
 /** The owner's page of offers: one form without script, a preview before anything changes, and nothing typed is lost. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { AccessKind } from '../../../src/lib/domain/access-kind.ts';
+import { registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
 import { fieldValue } from '../../support/pages/browsing.ts';
 import { addRouter, alertOf, newOwner, type Owner } from '../../support/pages/owners.ts';
 import { useFixture } from '../../support/server/fixture.ts';
@@ -80,7 +82,7 @@ describe('the price list', () => {
 			expect.stringContaining('The offers are saved.')
 		]);
 		expect(await offers()).toEqual(SAVED);
-		expect((await owner.get(`/owner/routers/${router}`)).text).toMatch(/1 day: UGX 1,000/);
+		expect((await owner.get(`/owner/routers/${router}`)).text).toMatch(/1 day UGX 1,000/);
 	});
 
 	it('sent twice is one change', async () => {
@@ -121,7 +123,7 @@ describe('a refused form', () => {
 		['a missing price', { ...HALF, price: '' }, 'price', 'Enter the price as a number, such as 500.'],
 		['superfluous decimals', { ...HALF, price: '0.5' }, 'price', 'UGX does not have that many decimals'],
 		['eleven devices', { ...HALF, devices: '11' }, 'devices', 'Use a number from 1 to 10.'],
-		['a speed that nothing holds', { ...HALF, down: '5' }, 'down', 'cannot limit the speed'],
+		['a speed that nothing holds', { ...HALF, down: '5' }, 'down', 'This router has no gateway'],
 		['data that is no number', { ...HALF, data: 'lots' }, 'data', 'Use a number above 0'],
 		['a start without an end', { ...HALF, from: '08:00' }, 'until', 'Enter two different times'],
 		['a second offer of the same name', { ...HALF, name: '1 DAY' }, 'name', 'Another offer has this name.']
@@ -143,6 +145,47 @@ describe('a refused form', () => {
 			expect(await offers()).toEqual([]);
 		}
 	);
+});
+
+describe('a limit that the router does not hold', () => {
+	/** The reasons beside the fields of one offer. */
+	const reasons = async (row: Row) => {
+		const { html } = await save([{ ...DAY, devices: '', ...row }]);
+		const found = html.matchAll(/id="(\w+)-0-error"[^>]*>([^<]*)/g);
+		return Object.fromEntries([...found].map(([, field, text]) => [field, text]));
+	};
+	const LIMITED = { devices: '2', down: '5', data: '1' };
+
+	it('says that everyone has the same password', async () => {
+		router = await addRouter(fixture(), owner.accountId, { access_kind: 'shared_password' });
+		expect(await reasons(LIMITED)).toMatchObject({
+			devices: 'Everyone has the same password here, so devices cannot be limited.',
+			data: 'Everyone has the same password here, so data cannot be limited.'
+		});
+	});
+
+	it('names the gateway and the condition that is missing', async () => {
+		const { name } = await registerGateway(fixture().server, 'opennds', { loginHost: '10.0.0.1', router });
+		const waits = `openNDS (${name}) cannot limit this yet. It needs openNDS 10 and the script of its configuration.`;
+		expect(await reasons(LIMITED)).toEqual({ down: waits, data: waits });
+		const asks = `update gateways set settings = json_set(settings, '$.binauthLimits', json('true')) where name = ?`;
+		await fixture().sql.run(asks, name);
+		expect(await reasons(LIMITED)).toEqual({
+			data: `openNDS (${name}) limits data for 1 device only. Enter 1 for the devices at a time.`
+		});
+	});
+
+	it.each<[string, AccessKind, string]>([
+		[
+			'its address',
+			'portal_login',
+			'cannot limit data yet. Ask the administrator to register its address (--nas).'
+		],
+		['another access', 'wpa_enterprise', 'cannot limit this with the access “Wi‑Fi username and password”.']
+	])('says that a MikroTik by RADIUS needs %s', async (_what, access, reason) => {
+		const { name } = await registerRadius(fixture(), { kind: 'mikrotik', access, router });
+		expect((await reasons({ data: '1' }))['data']).toBe(`MikroTik hotspot (${name}) ${reason}`);
+	});
 });
 
 it('rows are added, moved and deleted without saving', async () => {

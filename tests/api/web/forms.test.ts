@@ -84,6 +84,17 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 	});
 
+	it.each([
+		['/r/3', 'The form arrived incomplete. You have not been charged.'],
+		['/owner/sign-in', 'The form arrived incomplete. Nothing has changed.'],
+		['/developer/sign-in', 'The form arrived incomplete. Nothing has changed.']
+	])('a cut-off form at %s is refused, and only a buyer reads about charges', async (path, text) => {
+		const { url } = fixture().server;
+		const headers = { origin: url, accept: 'text/html', 'content-type': 'multipart/form-data; boundary=x' };
+		const response = await fetch(url + path, { method: 'POST', headers, body: '--x\r\ncut' });
+		expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(text)]);
+	});
+
 	it('the API answers every form with 400 unsupported_media_type', async () => {
 		const { api, nobody } = fixture();
 		for (const headers of [{ origin: evil }, { origin: fixture().server.url }, {}]) {

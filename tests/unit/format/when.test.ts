@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { pastMoment } from '#lib/format/text.ts';
 import { clockText, momentText, timeLeftText } from '#lib/format/when.ts';
 
 const ZONE = 'Africa/Kampala';
@@ -13,6 +14,14 @@ test('a moment of another day carries the day', () => {
 	expect(momentText(new Date('2026-11-21T21:05:00Z'), NOW, ZONE)).toBe('tomorrow, 00:05');
 	expect(momentText(new Date('2026-11-23T13:40:00Z'), NOW, ZONE)).toBe('Monday 23 November, 16:40');
 	expect(momentText(new Date('2026-11-20T13:40:00Z'), NOW, ZONE)).toBe('Friday 20 November, 16:40');
+});
+
+test('a moment in the past carries the year if it is another one', () => {
+	const at = { now: NOW.getTime(), timeZone: ZONE };
+	expect(pastMoment(Date.parse('2026-01-05T13:40:00Z'), at)).toBe('5 Jan, 16:40');
+	expect(pastMoment(Date.parse('2025-12-19T18:31:00Z'), at)).toBe('19 Dec 2025, 21:31');
+	// It is 2026 in Kampala already.
+	expect(pastMoment(Date.parse('2025-12-31T21:05:00Z'), at)).toBe('1 Jan, 00:05');
 });
 
 test('time left is coarse while it is long, and exact near its end', () => {

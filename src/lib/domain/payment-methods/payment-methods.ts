@@ -11,10 +11,9 @@ const NAMES: Readonly<Record<string, string>> = {
 	orange_money: 'Orange Money'
 };
 
-const words = (slug: string) => {
-	const text = slug.replaceAll('_', ' ');
-	return text.charAt(0).toUpperCase() + text.slice(1);
-};
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+const words = (slug: string) => capital(slug.replaceAll('_', ' '));
 
 /** Names a payment method in the form: "MTN MoMo". A slug without a name gets plain words. */
 export function methodChoice(slug: string): string {
@@ -25,3 +24,6 @@ export function methodChoice(slug: string): string {
 /** Names a payment method in a sentence: "MTN MoMo", or "mobile-money" while the operator is unknown. */
 export const methodName = (slug: string): string =>
 	slug === ANY_PAYMENT_METHOD || slug === 'sandbox' ? m.common_mobile_money() : (NAMES[slug] ?? words(slug));
+
+/** As `methodName`, at the start of a line. */
+export const methodTitle = (slug: string): string => capital(methodName(slug));

@@ -17,7 +17,8 @@ import {
 	type RouterRow,
 	type Routers
 } from '../routers/routers.ts';
-import { limitProblems, offerProblems, termsKey } from './rules.ts';
+import { limitProblems } from './limits.ts';
+import { offerProblems, termsKey } from './rules.ts';
 
 interface OffersContext extends Base {
 	routers: Routers;

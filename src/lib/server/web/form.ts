@@ -12,7 +12,7 @@ export const noteOf = (field: Fields): string =>
 /** Longer text fields are cut. */
 const MAX_FIELD_CHARACTERS = 2_000;
 
-/** Throws a 400 page if the body is not a form. */
+/** Throws a 400 page if the body is not a form. Forms of buyers have `readForm`, which says that nothing was charged. */
 export async function readFields(request: Request): Promise<{
 	/** @param most characters that are kept */
 	field: (name: string, most?: number) => string;
@@ -24,7 +24,7 @@ export async function readFields(request: Request): Promise<{
 	try {
 		form = await request.formData();
 	} catch {
-		error(400, m.common_form_broken());
+		error(400, m.owner_form_broken());
 	}
 	// PostgreSQL cannot store NUL.
 	const text = (value: FormDataEntryValue | null, most = MAX_FIELD_CHARACTERS) =>

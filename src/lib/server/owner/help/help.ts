@@ -132,8 +132,15 @@ async function moveDevice(
 	);
 }
 
-/** Of the audit log. */
-interface ExtraTimeGiven {
+/** How decisions about a session moved the end of its time, by the audit log. */
+const endsOf = (decisions: Awaited<ReturnType<Audit['ofPayment']>>, wanted: string, sessionId: number) =>
+	decisions.flatMap(({ action, before, after }) => {
+		if (action !== wanted) return [];
+		const [was, is] = [JSON.parse(before) as MovedEnd, JSON.parse(after) as MovedEnd];
+		return is.session === sessionId ? [{ from: was.expires_at, until: is.expires_at }] : [];
+	});
+
+interface MovedEnd {
 	session: number;
 	expires_at: number;
 }
@@ -181,16 +188,18 @@ async function read(
 	const failed = payments.find(({ status }) => status === 'refund_failed');
 	const owed = failed ?? (isPaidTime ? payment : null);
 	const toRefundByHand = owed && billing.takesRefundByHand(owed) ? owed : null;
-	const events = { payments, refunds, reviews, extraTime, slots, grants };
-	const extraEnds = decisions.flatMap(({ action, after }) => {
-		const given = action === 'session.extra_time' ? (JSON.parse(after) as ExtraTimeGiven) : null;
-		return given?.session === sessionId ? [given.expires_at] : [];
-	});
+	const events = { payments, refunds, reviews, slots, grants };
+	const ends = (action: string) => endsOf(decisions, action, sessionId);
+	const added = ends('session.extra_time');
+	const extra = {
+		extraTime: extraTime.map((given, index) => ({ ...given, ...added[index] })),
+		extraEndedAt: ends('session.ended').map(({ until }) => until)
+	};
 	const state = {
 		isConnected,
 		activatingUntil,
 		passEndsAt,
-		extraEnds,
+		...extra,
 		extraUntil,
 		hasPage,
 		isRefundable,

@@ -153,11 +153,12 @@ async function gatewaysOf({ access, database, gateways }: App, routerId: number)
 	for (const { id, name, trouble } of await gateways.ofRouter(database.db, routerId)) {
 		const { granting, revoking, failed, lastError } = await access.pendingAt(id);
 		const counts = [
-			...(granting > 0 ? [`${granting} devices wait to be connected.`] : []),
-			...(revoking > 0 ? [`${revoking} devices wait to be disconnected.`] : []),
-			...(failed > 0 ? [`${failed} devices could not be disconnected.`] : [])
+			...(granting > 0 ? [`Devices that wait to be connected: ${granting}.`] : []),
+			...(revoking > 0 ? [`Devices that wait to be disconnected: ${revoking}.`] : []),
+			...(failed > 0 ? [`Devices that could not be disconnected: ${failed}.`] : [])
 		];
-		faults[name] = [trouble, ...counts, lastError].filter((one) => one !== null);
+		const errors = [trouble, lastError].filter((one) => one !== null);
+		faults[name] = [...new Set(errors), ...counts];
 	}
 	return faults;
 }

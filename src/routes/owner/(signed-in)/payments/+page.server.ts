@@ -10,7 +10,7 @@ import {
 import { dayOf, filterFields, filterOf, periodOf } from '#lib/server/web/owner/figures/period.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { moment, money, periodName } from '#lib/format/text.ts';
-import { methodChoice } from '#lib/domain/payment-methods/payment-methods.ts';
+import { methodTitle } from '#lib/domain/payment-methods/payment-methods.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { pageLinks } from '#lib/server/web/page-links.ts';
@@ -45,7 +45,7 @@ export const load: PageServerLoad = async (event) => {
 		only: [
 			router?.name,
 			filter.offer === '' ? m.owner_offers_by_hour() : filter.offer,
-			filter.method == null ? null : methodChoice(filter.method),
+			filter.method == null ? null : methodTitle(filter.method),
 			filter.hour == null ? null : hourName(filter.hour),
 			filter.kind && { payment: m.owner_payments_count(), refund: m.owner_refunded() }[filter.kind]
 		].filter((name) => name != null),

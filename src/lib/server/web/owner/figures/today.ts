@@ -1,4 +1,4 @@
-import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
+import { methodTitle } from '#lib/domain/payment-methods/payment-methods.ts';
 import type { Period } from '#lib/format/calendar.ts';
 import { dayName, money } from '#lib/format/text.ts';
 import { numberText } from '#lib/i18n/intl.ts';
@@ -74,7 +74,7 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 		offers: offers.slice(0, MOST),
 		offersNote: note(offers.length),
 		methods: body.methods.slice(0, MOST).map((one) => ({
-			...sumLine(methodName(one.name), one, currency),
+			...sumLine(methodTitle(one.name), one, currency),
 			href: hrefOf({ method: one.name })
 		}))
 	};

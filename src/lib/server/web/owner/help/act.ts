@@ -25,7 +25,7 @@ export async function actionPage(event: ActionEvent, owner: OwnerVisitor) {
 	const isAsked = event.request.method !== 'POST';
 	if (isAsked && !action.isPossible(facts)) redirect(303, link(`/owner/help/${facts.session.id}`));
 	return {
-		...summaryOf(facts, event.locals.app.config.reportTimezone),
+		...summaryOf(facts, event.locals.app),
 		title: action.title(),
 		text: action.text(facts),
 		button: action.button(),

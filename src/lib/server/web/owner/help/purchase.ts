@@ -3,7 +3,7 @@ import { purchaseState } from '#lib/checkout/purchase/state.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
-import { moment } from '#lib/format/text.ts';
+import { moment, pastMoment } from '#lib/format/text.ts';
 import { momentText } from '#lib/format/when.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
@@ -32,7 +32,7 @@ export async function purchasePage(
 		session.access_kind === 'portal_login' &&
 		(await app.gateways.signInAt(session.router_id)).method !== 'typed';
 	return {
-		...summaryOf(facts, timeZone),
+		...summaryOf(facts, app),
 		customerSees: buyersText(facts, takesCode, timeZone),
 		advice: adviceFor(helpState(facts), {
 			isConnected,
@@ -51,7 +51,7 @@ export async function purchasePage(
 		refundNote: refundNote(facts, mayDo(role, 'help/[session]/refund')),
 		done: HELP_ACTIONS.get(url.searchParams.get('done') ?? '')?.done?.() ?? null,
 		timeline: timelineOf(facts, boughtText(session), timeZone).map(({ at, text }) => ({
-			when: moment(at, timeZone, { second: '2-digit' }),
+			when: pastMoment(at, { now, timeZone }, { second: '2-digit' }),
 			text
 		}))
 	};

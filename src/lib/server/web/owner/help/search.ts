@@ -3,8 +3,9 @@ import { formatDuration } from '#lib/domain/duration.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { FIRST_DATE, isDate, LAST_DATE, spanOfDates } from '#lib/format/calendar.ts';
-import { moment } from '#lib/format/text.ts';
+import { pastMoment } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
+import type { App } from '#lib/server/app.ts';
 import type { FoundPurchase } from '#lib/server/owner/help/help.ts';
 import type { OwnerVisitor } from '../owner.ts';
 import { helpState, stateMark } from './state.ts';
@@ -33,7 +34,7 @@ export async function searchPage({ url, locals: { app } }: RequestEvent, { actor
 	const { data, hasMore } = await app.help.search(actor.accountId, typed, span, MAX_FOUND);
 	return {
 		...asked,
-		purchases: data.map((found) => summaryOf(found, timeZone)),
+		purchases: data.map((found) => summaryOf(found, app)),
 		more: hasMore ? m.help_more({ count: String(MAX_FOUND) }) : null
 	};
 }
@@ -42,14 +43,14 @@ export async function searchPage({ url, locals: { app } }: RequestEvent, { actor
 const canBeFound = (typed: string): boolean =>
 	typed.length <= MAX_TYPED && !/\p{Cc}/u.test(typed) && (typed.length >= MIN_TYPED || /^\d+$/.test(typed));
 
-export function summaryOf(found: Parameters<typeof helpState>[0], timeZone: string) {
+export function summaryOf(found: Parameters<typeof helpState>[0], { clock, config }: App) {
 	const { session, payment } = found;
 	return {
 		id: session.id,
 		phone: maskPhone((payment ?? session).phone),
 		router: session.router_name,
 		bought: boughtText(session),
-		when: moment(session.created_at, timeZone),
+		when: pastMoment(session.created_at, { now: clock.now(), timeZone: config.reportTimezone }),
 		mark: stateMark(helpState(found))
 	};
 }

@@ -133,23 +133,26 @@ function deviceEntries({ slots, grants }: PurchaseFacts): Entry[] {
 	return [...[...first.values()].map((at) => ({ at, text: m.help_at_connected() })), ...left];
 }
 
-/** Extra time after the end is apart from the time that was bought, so it has an end of its own. */
+/** Extra time after the end is apart from the time that was bought, so each of its runs has an end of its own. */
 function extraTimeEntries(
-	{ session, extraTime, extraEnds, passEndsAt }: PurchaseFacts,
+	{ session, extraTime, extraEndedAt, passEndsAt }: PurchaseFacts,
 	timeZone: string
 ): Entry[] {
-	let end: number | null = null;
-	const given = extraTime.map(({ seconds, created_at: at }, index) => {
-		const until = extraEnds[index] ?? at + seconds * 1000;
+	const given = extraTime.map(({ seconds, created_at: at, from, until = at + seconds * 1000 }) => {
+		const isAfter = session.status === 'expired' && at >= (session.ended_at ?? Infinity);
 		const words = { duration: formatDuration(`${seconds / 60}m`), time: moment(until, timeZone) };
-		if (session.status !== 'expired' || at < (session.ended_at ?? at))
-			return { at, text: m.help_at_extended(words) };
-		end = until;
-		return { at, text: m.help_at_extended_after(words) };
+		const text = isAfter ? m.help_at_extended_after(words) : m.help_at_extended(words);
+		return { at, from, until, isAfter, text };
 	});
-	if (end === null) return given;
-	const over = Math.min(end, passEndsAt ?? end);
-	return [...given, { at: over, text: over < end ? m.help_at_extra_ended() : m.help_at_extra_over() }];
+	const after = given.filter(({ isAfter }) => isAfter);
+	const ends = after.flatMap(({ at, until }, index) => {
+		const next = after[index + 1];
+		if (next?.from === until) return [];
+		const endedAt = extraEndedAt.filter((end) => end >= at && end <= (next?.at ?? end));
+		const over = Math.min(until, ...endedAt, next ? until : (passEndsAt ?? until));
+		return { at: over, text: over < until ? m.help_at_extra_ended() : m.help_at_extra_over() };
+	});
+	return [...given, ...ends];
 }
 
 function endEntries({ session }: PurchaseFacts): Entry[] {

@@ -13,7 +13,7 @@ import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
 import { cellsOfDraft, changedRows, entryOf, readDraft, withEmptyRows } from './draft.ts';
-import { fileProblem, offerProblem, rowProblem } from './problems.ts';
+import { fileProblem, offerProblem, rowProblem, type OfferPlace } from './problems.ts';
 import type { requireActiveOwner } from '../owner.ts';
 
 type Actor = Awaited<ReturnType<typeof requireActiveOwner>>['actor'];
@@ -55,7 +55,8 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, act
 		await offers.set(actor, router.id, list);
 	} catch (refused) {
 		if (!(refused instanceof AppError)) throw refused;
-		if (refused.code !== 'offers_changed') return fail(400, refusal(refused, draft, router));
+		if (refused.code !== 'offers_changed')
+			return fail(400, refusal(refused, draft, await placeOf(event, router)));
 		const current = await offers.ofRouter(actor, router.id);
 		const isSame = JSON.stringify(current.data.map(cellsOf)) === JSON.stringify(cellsOfDraft(draft).cells);
 		// Otherwise somebody else changed them; if they are the same, the form was sent twice.
@@ -67,12 +68,17 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, act
 	redirect(303, `${link(`/owner/routers/${router.id}/offers`)}?done`);
 }
 
-function refusal({ items }: AppError, draft: OffersDraft, router: OwnedRouter): Shown {
+const placeOf = async ({ locals: { app } }: RequestEvent, router: OwnedRouter): Promise<OfferPlace> => ({
+	router,
+	gateways: await app.gateways.ofRouters([router.id])
+});
+
+function refusal({ items }: AppError, draft: OffersDraft, place: OfferPlace): Shown {
 	const { cells, rowIndexes } = cellsOfDraft(draft);
 	const errors: Record<number, Partial<Record<OfferField, string>>> = {};
 	let problem: string | null = items ? null : m.owner_problem();
 	for (const item of items ?? []) {
-		const { index, field, text } = offerProblem(item, cells, router);
+		const { index, field, text } = offerProblem(item, cells, place);
 		const row = index === null ? undefined : rowIndexes[index];
 		if (row === undefined || field === null) problem ??= text;
 		else errors[row] = { [field]: text, ...errors[row] };
@@ -90,7 +96,7 @@ async function fileDraft({ locals }: RequestEvent, router: OwnedRouter, actor: A
 			offersOfCells(file.rows, { hourly });
 		} catch (problem) {
 			if (!(problem instanceof AppError)) throw problem;
-			return refused((problem.items ?? []).map((item) => rowProblem(file, item, router)).join('\n'));
+			return refused((problem.items ?? []).map((item) => rowProblem(file, item, { router })).join('\n'));
 		}
 		return { ...NOTHING, draft: { hourly, version, rows: withEmptyRows(file.rows.map(entryOf)) } };
 	} catch (problem) {
@@ -101,10 +107,11 @@ async function fileDraft({ locals }: RequestEvent, router: OwnedRouter, actor: A
 
 /** Copies the saved offers. Each router is checked on its own. */
 async function copyOffers(
-	{ locals: { app } }: RequestEvent,
+	event: RequestEvent,
 	router: OwnedRouter,
 	{ actor, ids }: { actor: Actor; ids: readonly number[] }
 ): Promise<Shown> {
+	const { app } = event.locals;
 	const { hourly, data } = await app.offers.ofRouter(actor, router.id);
 	const cells = data.map(cellsOf);
 	const list = offersOfCells(cells, { hourly });
@@ -117,7 +124,7 @@ async function copyOffers(
 		} catch (refused) {
 			if (!(refused instanceof AppError)) throw refused;
 			const [item] = refused.items ?? [];
-			const reason = item ? offerProblem(item, cells, other).text : m.owner_problem();
+			const reason = item ? offerProblem(item, cells, await placeOf(event, other)).text : m.owner_problem();
 			copied.push({ name, text: m.owner_offers_not_copied({ name, reason }), isDone: false });
 		}
 	}

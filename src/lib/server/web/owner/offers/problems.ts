@@ -1,12 +1,15 @@
 import { boundsText } from '#lib/checkout/quote.ts';
 import { parseAmount, toMinor } from '#lib/domain/money.ts';
+import { LIMITS, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import { WEEKDAYS } from '#lib/domain/offers/sale-hours.ts';
 import type { OfferField } from '#lib/domain/offers/entry.ts';
-import { apart } from '#lib/i18n/intl.ts';
+import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { ProblemItem } from '#lib/server/api/contract/schemas.ts';
 import { OFFER_COLUMNS, type OfferCells, type OfferColumn } from '#lib/server/offers/cells.ts';
 import { REQUIRED_COLUMNS, type OfferFile } from '#lib/server/offers/csv.ts';
+import { limitProblems } from '#lib/server/offers/limits.ts';
+import { heldLimits, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { CsvFileError } from '#lib/server/platform/csv.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { MAX_ROWS } from './draft.ts';
@@ -24,11 +27,17 @@ interface OfferProblem {
 	text: string;
 }
 
+export interface OfferPlace {
+	router: OwnedRouter;
+	/** None for a list that was only read, because nothing has checked its limits. */
+	gateways?: readonly RegisteredGateway[];
+}
+
 /** Describes a refused field to an owner. */
 export function offerProblem(
 	item: ProblemItem,
 	offers: readonly OfferCells[],
-	router: OwnedRouter
+	place: OfferPlace
 ): OfferProblem {
 	const [, , index, name] = item.pointer.split('/');
 	const column = name as OfferColumn | undefined;
@@ -38,10 +47,11 @@ export function offerProblem(
 		const text = isUnsold ? m.owner_offers_nothing() : m.owner_offers_too_many({ max: String(MAX_ROWS) });
 		return { index: null, field: null, text };
 	}
-	return { index: Number(index), field: FIELDS[column], text: textOf(column, item, cells, router) };
+	return { index: Number(index), field: FIELDS[column], text: textOf(column, item, cells, place) };
 }
 
-function textOf(column: OfferColumn, { code }: ProblemItem, cells: OfferCells, router: OwnedRouter) {
+function textOf(column: OfferColumn, { code }: ProblemItem, cells: OfferCells, place: OfferPlace) {
+	const { router } = place;
 	const isDuplicate = code === 'duplicate';
 	switch (column) {
 		case 'name':
@@ -51,14 +61,11 @@ function textOf(column: OfferColumn, { code }: ProblemItem, cells: OfferCells, r
 		case 'price':
 			return isDuplicate ? m.owner_offers_same() : priceText(cells.price, router.currency);
 		case 'max_devices':
-			return router.access_kind === 'shared_password'
-				? m.owner_offers_shared_devices()
-				: m.owner_offers_bad_devices();
+			return limitText(column, cells, place) ?? m.owner_offers_bad_devices();
 		case 'speed_down_kbps':
 		case 'speed_up_kbps':
-			return isNumber(cells[column]) ? m.owner_offers_no_speed() : m.owner_offers_bad_number();
 		case 'data_limit_mb':
-			return isNumber(cells[column]) ? m.owner_offers_no_data() : m.owner_offers_bad_number();
+			return limitText(column, cells, place) ?? m.owner_offers_bad_number();
 		case 'from':
 		case 'until':
 			return m.owner_offers_bad_hours();
@@ -69,7 +76,34 @@ function textOf(column: OfferColumn, { code }: ProblemItem, cells: OfferCells, r
 	}
 }
 
-const isNumber = (text: string) => /^[1-9]\d{0,9}$/.test(text);
+/** Says why the router does not hold a limit; null if the limit itself is wrong. */
+function limitText(limit: Limit, cells: OfferCells, { router, gateways = [] }: OfferPlace): string | null {
+	const limits = Object.fromEntries(
+		LIMITS.flatMap((name) => (/^[1-9]\d{0,9}$/.test(cells[name]) ? [[name, Number(cells[name])]] : []))
+	);
+	const problem = limitProblems(limits, router, gateways).find(({ field }) => field === limit);
+	if (!problem) return null;
+	const gateway = problem.gateway ? apart(`${problem.gateway.title} (${problem.gateway.name})`) : '';
+	switch (problem.reason) {
+		case 'shared_password':
+			return limit === 'data_limit_mb' ? m.owner_offers_shared_data() : m.owner_offers_shared_devices();
+		case 'no_gateway':
+			return m.owner_offers_no_gateway();
+		case 'no_limits_with_enterprise':
+			return m.owner_offers_not_with({ gateway, access: m.owner_access_user_title() });
+		case 'too_fast':
+			return m.owner_offers_too_fast({ gateway, speed: numberText(mostMbit(problem.gateway)) });
+		case 'needs_script':
+			return m.owner_offers_needs_script({ gateway });
+		case 'needs_address':
+			return m.owner_offers_needs_address({ gateway });
+		case 'one_device_only':
+			return m.owner_offers_one_device({ gateway });
+		case 'needs_enterprise':
+		case 'unable':
+			return m.owner_offers_unable({ gateway });
+	}
+}
 
 function priceText(text: string, currency: string): string {
 	const price = parseAmount(text);
@@ -79,9 +113,12 @@ function priceText(text: string, currency: string): string {
 		: m.owner_offers_not_charged();
 }
 
+const mostMbit = (gateway: RegisteredGateway | null) =>
+	gateway ? heldLimits(gateway).maxSpeedKbps / 1000 : 0;
+
 /** Describes a refused offer of a CSV file, by its line and column. */
-export function rowProblem({ rows, lines }: OfferFile, item: ProblemItem, router: OwnedRouter): string {
-	const { index, text } = offerProblem(item, rows, router);
+export function rowProblem({ rows, lines }: OfferFile, item: ProblemItem, place: OfferPlace): string {
+	const { index, text } = offerProblem(item, rows, place);
 	if (index === null) return text;
 	const column = apart(item.pointer.split('/')[3] ?? '');
 	return m.owner_csv_line({ line: String(lines[index]), column, text });

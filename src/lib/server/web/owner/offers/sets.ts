@@ -79,7 +79,9 @@ export async function setsOf(
 		Object.entries(SETS).map(async ([name, { title }]) => {
 			const { rows } = draftWithSet(draft, name, router);
 			const list = offersOfCells(cellsOfDraft({ ...draft, rows }).cells, { hourly: draft.hourly });
-			const lines = linesOf(list, router).map((line) => `${line.terms || line.name}: ${line.money}`);
+			const lines = linesOf(list, router).map((line) =>
+				m.map_router({ name: line.terms || line.name, price: line.money })
+			);
 			try {
 				await offers.check(actor, router.id, list);
 				return { name, title: title(), lines };
