@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const entry = path.join(root, 'src/server.js');
 const built = path.join(root, 'build/handler.js');
 const startLimitMs = 60_000;
-/** As in package.json, the Dockerfile and the unit of systemd: it decides how much memory the server keeps. */
+/** As in package.json: they decide how much memory the server keeps. */
 export const flags = ['--max-semi-space-size=2', '--heap-growing-percent=30'];
 
 export interface BenchServer {

@@ -14,7 +14,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 	'405': 'InsufficientBalance'
 };
 
-export interface SentSms {
+interface SentSms {
 	to: string;
 	text: string;
 }

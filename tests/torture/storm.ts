@@ -34,8 +34,6 @@ interface StormOptions {
 	chance: Chance;
 	/** Buyers at the same time. */
 	buyers: number;
-	/** Buyers so far, over all storms of this simulator. */
-	firstBuyer?: number;
 }
 
 /** Their prices are whole in every currency. */
@@ -44,14 +42,7 @@ const PAY = '/v1/payments/mobile-money';
 const TRIES = 100;
 const AGAIN_MS = 120;
 
-export function startStorm({
-	client: api,
-	simulator,
-	operator,
-	chance,
-	buyers,
-	firstBuyer = 0
-}: StormOptions): Storm {
+export function startStorm({ client: api, simulator, operator, chance, buyers }: StormOptions): Storm {
 	const promises: Promises = {
 		sessions: new Set(),
 		payments: new Set(),
@@ -61,7 +52,7 @@ export function startStorm({
 	};
 	let stopped = false;
 	let answers = 0;
-	let count = firstBuyer;
+	let count = 0;
 
 	const client: Client = {
 		async send(method, path, request) {

@@ -36,7 +36,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(signIn).not.toBe('');
 		return { person, signIn };
 	}
-	async function deviceAt(mac = newMac()) {
+	async function deviceAt() {
+		const mac = newMac();
 		unifi.join(mac);
 		return { mac, ...(await arrive(unifiEntry(mac))) };
 	}

@@ -68,8 +68,8 @@ describe.each(OPERATORS)('$name', (facts) => {
 			);
 
 		/** Moves time on in steps, each with what is due then, until a payment has come to something. */
-		async function until(payment: Payment, status: Payment['status'], stepMs = 30_000, most = 60) {
-			for (let step = 0; step < most; step += 1) {
+		async function until(payment: Payment, status: Payment['status'], stepMs = 30_000) {
+			for (let step = 0; step < 60; step += 1) {
 				const found = await api().getPayment(payment.id);
 				if (found.status === status) return found;
 				await operated.advance(stepMs);

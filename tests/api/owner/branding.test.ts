@@ -28,7 +28,7 @@ describe.each(DATABASES)('branding on %s', (database) => {
 	const save = (fields: BrandFields, path = '/owner/brand', person = owner) =>
 		sendBrand(person, fixture().server.url, path, fields);
 	const brandOf = async (id: number) => (await fixture().api.getRouter(id)).brand;
-	const logoFile = async (id = router) => (await brandOf(id))?.logo?.url ?? '';
+	const logoFile = async () => (await brandOf(router))?.logo?.url ?? '';
 
 	it('is absent until an owner sets it, and after everything is removed', async () => {
 		expect(await brandOf(router)).toBeNull();

@@ -9,7 +9,7 @@ import { useFixture } from '../../support/server/fixture.ts';
 const fixture = useFixture({ database: 'sqlite' });
 let owner: Owner;
 let router: number;
-const path = (id = router) => `/owner/routers/${id}/offers`;
+const path = () => `/owner/routers/${router}/offers`;
 
 beforeEach(async () => {
 	owner ??= await newOwner(fixture());

@@ -287,7 +287,7 @@ describe.each(DATABASES)('the owner pages on %s', (database) => {
 	describe('the price', () => {
 		let owner: Owner;
 		let router: number;
-		const pathOf = (id = router) => `/owner/routers/${id}/price`;
+		const pathOf = () => `/owner/routers/${router}/price`;
 
 		beforeAll(async () => {
 			owner = await newOwner(fixture());

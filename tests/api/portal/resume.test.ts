@@ -122,7 +122,8 @@ describe.each(DATABASES)('a buyer who saw no code, on %s', (database) => {
 	let purchases = 0;
 
 	/** Buys an hour at router 3; the payment's transaction is known. */
-	async function buy(phone = numberEnding('008')) {
+	async function buy() {
+		const phone = numberEnding('008');
 		purchases += 1;
 		const purchase = `unseen-test-token-${String(purchases).padStart(6, '0')}`;
 		const order = { time: '1h 500', paymentMethod: 'mobile_money', phone, purchase };

@@ -115,9 +115,9 @@ export const attempt = (
 });
 
 /** A payment that was accepted, and the reference to ask about it. */
-export async function pushed(script: Partial<Script> = {}, changes: Partial<PaymentRequest> = {}) {
+export async function pushed(script: Partial<Script> = {}) {
 	simulator.script({}, script);
-	const asked = request(changes);
+	const asked = request();
 	const outcome = await adapter.submit(asked);
 	if (outcome.kind !== 'accepted') throw new Error(`It was ${outcome.kind}: ${outcome.raw}`);
 	return { asked, reference: attempt(asked, { operatorReference: outcome.operatorReference }) };

@@ -6,7 +6,7 @@ import { fieldValue, type Browsing, type Page } from './browsing.ts';
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const PERIOD_MS = 30_000;
 
-export interface PhoneApp {
+interface PhoneApp {
 	/** The six digits that the app shows now. */
 	code(): string;
 }

@@ -28,9 +28,9 @@ useOperator(MTN);
 const read = (reference: string) => adapter.readStatus(attempt(request({ reference })));
 
 /** One payment under a script. */
-async function pay(script: Partial<Script> = {}, changes: Partial<PaymentRequest> = {}) {
+async function pay(script: Partial<Script> = {}) {
 	simulator.script({ times: 1 }, script);
-	const asked = request(changes);
+	const asked = request();
 	return { outcome: await adapter.submit(asked), reference: asked.reference };
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -113,4 +113,17 @@ it('compares versions as numbers', () => {
 	expect(isAtLeast('24.0.1', '22.19')).toBe(true);
 	expect(isAtLeast('22.9.0', '22.19')).toBe(false);
 	expect(isAtLeast('20.20.2', '22.19')).toBe(false);
+});
+
+it.each([
+	'package.json',
+	'Dockerfile',
+	'src/cli/commands/deploy.ts',
+	'src/docs/install.md',
+	'src/docs/go-live.md',
+	'tests/bench/server.ts'
+])('%s starts the server with the V8 flags that decide its memory', (name) => {
+	const text = readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
+	const flags = /--max-semi-space-size=\d+[', "]+--heap-growing-percent=\d+/.exec(text)?.[0];
+	expect(flags?.match(/--[\w-]+=\d+/g)).toEqual(['--max-semi-space-size=2', '--heap-growing-percent=30']);
 });

@@ -1,0 +1,79 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import { parseAmount } from '#lib/domain/money.ts';
+import type { PricedRouter } from '#lib/checkout/price.ts';
+import { quote } from '#lib/checkout/quote.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { readFields } from '../../form.ts';
+import { ownRouter, requireActiveOwner, requireOwner } from '../owner.ts';
+import { priceProblem } from '../router-form.ts';
+import { formatDuration } from '#lib/domain/duration.ts';
+import { money } from '#lib/format/text.ts';
+import { PriceMoved } from '#lib/server/routers/routers.ts';
+
+type Event = RequestEvent<{ router: string }>;
+
+const SHOWN = ['30m', '1h', '3h', '1d', '1w'];
+
+/** Returns why a price cannot be set, or null. `setPrice` checks the same rules again. */
+const problemOf = (text: string, { price, currency }: PricedRouter, maxPrice: number): string | null =>
+	priceProblem(text, { currency, maxPrice }) ?? (parseAmount(text) === price ? m.owner_price_same() : null);
+
+function effectOf(router: PricedRouter, price: number) {
+	// Offers have prices of their own.
+	const hourly = { ...router, offers: [], hourly: true };
+	return SHOWN.flatMap((time) => {
+		const [now, then] = [quote(hourly, time), quote({ ...hourly, price }, time)];
+		if (!now || !then) return [];
+		const [before, after] = [money(now.amount, router.currency), money(then.amount, router.currency)];
+		return [{ time: formatDuration(time), before, after }];
+	});
+}
+
+/** Asks for a price; with `?price=` shows its effect and asks for confirmation. */
+export async function pricePage(event: Event) {
+	const router = await ownRouter(event, await requireOwner(event));
+	const typed = event.url.searchParams.get('price');
+	const problem = typed === null ? null : problemOf(typed, router, event.locals.app.config.maxPrice);
+	const wanted = typed === null || problem !== null ? null : parseAmount(typed);
+	return {
+		id: router.id,
+		name: router.name,
+		price: router.price,
+		currency: router.currency,
+		now: money(router.price, router.currency),
+		typed: typed ?? '',
+		problem,
+		wanted:
+			wanted === null
+				? null
+				: { price: wanted, money: money(wanted, router.currency), effect: effectOf(router, wanted) }
+	};
+}
+
+const moved = (price: number, currency: string) =>
+	fail(409, { problem: m.owner_price_moved({ money: money(price, currency) }) });
+
+export async function setPrice(event: Event) {
+	const owner = await requireActiveOwner(event);
+	const router = await ownRouter(event, owner);
+	const { field } = await readFields(event.request);
+	const problem = problemOf(field('price'), router, event.locals.app.config.maxPrice);
+	const price = parseAmount(field('price'));
+	if (field('from') !== String(router.price)) {
+		// The form was sent twice.
+		if (price === router.price) redirect(303, link(`/owner/routers/${router.id}?done=price`));
+		return moved(router.price, router.currency);
+	}
+	if (problem !== null || price === null)
+		return fail(400, { problem: problem ?? m.owner_price_not_number() });
+	try {
+		await event.locals.app.routers.setPrice(owner.actor, router.id, price, router.price);
+	} catch (refused) {
+		if (refused instanceof PriceMoved) return moved(refused.price, router.currency);
+		if (!(refused instanceof AppError)) throw refused;
+		return fail(refused.status, { problem: refused.items?.[0]?.detail ?? refused.message });
+	}
+	redirect(303, link(`/owner/routers/${router.id}?done=price`));
+}
