@@ -229,6 +229,19 @@ describe.each(DATABASES)('branding on %s', (database) => {
 		).toEqual([{ account_id: owner.accountId, updated_by: admin.accountId }]);
 	});
 
+	it('refuses a form that is long without a file: parsing it would keep everybody waiting', async () => {
+		await save({ name: 'As before' });
+		const headers = { origin: fixture().server.url };
+		const send = async (body: BodyInit) =>
+			(await owner.raw('/owner/brand', { method: 'POST', headers, body })).status;
+		expect(await send(new URLSearchParams({ name: 'x'.repeat(17_000) }))).toBe(413);
+		const parts = new FormData();
+		for (let count = 0; count <= 100; count += 1) parts.append('name', 'x');
+		expect(await send(parts)).toBe(400);
+		expect((await brandOf(second))?.name).toBe('As before');
+		await save({});
+	});
+
 	it('comes from no other site’s form', async () => {
 		const page = await sendBrand(owner, 'https://evil.example', '/owner/brand', { name: 'Evil' });
 		expect(page.status).toBe(403);

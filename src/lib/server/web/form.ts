@@ -9,6 +9,18 @@ export const noteOf = (field: Fields): string =>
 		.replace(/\p{Cc}+/gu, ' ')
 		.trim();
 
+/** The time to parse a form grows with its parts, and the process waits. No form has more. */
+const MAX_PARTS = 100;
+const PART = /content-disposition/gi;
+
+/** @throws if the body is not a form */
+async function readForm(request: Request): Promise<FormData> {
+	const bytes = Buffer.from(await request.arrayBuffer());
+	const parts = bytes.toString('latin1').match(PART)?.length ?? 0;
+	if (parts > MAX_PARTS) throw new Error('The form has too many parts');
+	return new Response(bytes, { headers: request.headers }).formData();
+}
+
 /** Longer text fields are cut. */
 const MAX_FIELD_CHARACTERS = 2_000;
 
@@ -22,7 +34,7 @@ export async function readFields(request: Request): Promise<{
 }> {
 	let form: FormData;
 	try {
-		form = await request.formData();
+		form = await readForm(request);
 	} catch {
 		error(400, m.owner_form_broken());
 	}

@@ -4,9 +4,10 @@ import { AppError } from '../../platform/errors.ts';
 
 export const FORM_TYPES = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\s*(;|$)/i;
 
-/** Forms with a file. Their actions read the body after they know who sends it. */
-const isFileForm = (path: string) =>
-	/^(\/[a-z]{2})?\/owner\/(routers\/\d+\/)?brand$/.test(path) || path === '/admin/routers/import';
+/** Forms with a file. Their actions read the body after they know who sends it (`readFields`). */
+const isFileForm = (path: string, type: string) =>
+	/^multipart\/form-data\s*;/i.test(type) &&
+	(/^(\/[a-z]{2})?\/owner\/(routers\/\d+\/)?brand$/.test(path) || path === '/admin/routers/import');
 
 /**
  * Reads a posted form of at most 16 KiB, because parsing a large one stalls the process. Forms with
@@ -14,8 +15,8 @@ const isFileForm = (path: string) =>
  */
 export async function limitForm(event: RequestEvent): Promise<boolean> {
 	const { request, url } = event;
-	if (request.method !== 'POST' || isFileForm(url.pathname)) return true;
-	if (!FORM_TYPES.test(request.headers.get('content-type') ?? '')) return true;
+	const type = request.headers.get('content-type') ?? '';
+	if (request.method !== 'POST' || !FORM_TYPES.test(type) || isFileForm(url.pathname, type)) return true;
 	try {
 		event.request = new Request(request, { body: Buffer.from(await readBody(request, MAX_BODY_BYTES)) });
 		return true;
