@@ -10,7 +10,7 @@ import { DATABASES, eventually, useFixture } from '../../support/server/fixture.
 const TRIES = 10;
 const HOTSPOT_ROUTER = 5;
 const SHARED_ROUTER = 16;
-const PASS = /^\/pass\/[\w-]{24}$/;
+const PASS = /^\/pass(\/[\w-]{24}){1,2}$/;
 
 describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });

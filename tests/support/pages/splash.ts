@@ -15,6 +15,6 @@ export function hourOn(page: Page, phone = numberEnding('008')): { action: strin
 export async function buyHourOn(person: Browsing, page: Page, phone?: string): Promise<string> {
 	const { action, fields } = hourOn(page, phone);
 	const bought = await person.post(action, fields);
-	expect(bought.path, bought.text).toMatch(/^\/s\/[\w-]{24}$/);
+	expect(bought.path, bought.text).toMatch(/^\/s(\/[\w-]{24}){1,2}$/);
 	return bought.path;
 }
