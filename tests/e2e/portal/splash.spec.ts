@@ -118,7 +118,7 @@ for (const javaScript of [true, false]) {
 				await password();
 				expect(gateway.isOnline).toBe(false);
 				await page.getByRole('link', { name: 'Go online now' }).click();
-				await page.waitForURL(/\/s(\/[\w-]{24}){1,2}\?online$/);
+				await page.waitForURL(/\/s(\/[\w-]{24}){2}\?online$/);
 				await expect(title(page)).toHaveText('You are online.');
 				expect(gateway.signIns).toEqual([{ user: expect.stringMatching(/^s\d+$/), isRight: true }]);
 				expect(gateway.isOnline).toBe(true);

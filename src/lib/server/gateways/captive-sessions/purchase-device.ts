@@ -111,13 +111,15 @@ export async function signInUrl(
 	}
 }
 
-/** Moves the slots to the device that reads the page. Returns false if none moved. */
+/**
+ * Moves the slots to the device that reads the page; a page that names none moves them to the device that opened the
+ * purchase last. Returns false if none moved.
+ */
 export async function moveSlots(context: CaptiveSessionsContext, purchase: PurchaseReader): Promise<boolean> {
 	const { database, clock, access } = context;
 	const device = await purchaseDevice(context, purchase);
-	if (!device?.isReader) return false;
-	// Slots move to the device that opened the purchase last.
-	await store.update(database.db, device.captiveSessionId, { bound_at: clock.now() });
+	// The slots go to the newest device.
+	if (device?.isReader) await store.update(database.db, device.captiveSessionId, { bound_at: clock.now() });
 	return access.move(sha256(purchase.token));
 }
 

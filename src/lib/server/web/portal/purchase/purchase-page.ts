@@ -95,17 +95,16 @@ const BUY = '?buy';
 
 /** Leads to prices; what is bought there connects the same device. */
 function pathToBuy({ locals: { app } }: PageEvent, purchase: Purchase, device: Access['device']): string {
-	const router = link(`/r/${purchase.router.id}`);
-	if (!device) return router;
+	if (!device) return link(`/r/${purchase.router.id}`);
 	// At the end of the time, or when nothing let the device in, only a new redirect names it to the gateway.
 	const isForgotten = [purchase, ...purchase.added].some(
 		({ session }) => session.starts_at !== null || session.status_reason === 'provisioning_failed'
 	);
 	const hasRedirect = app.captiveSessions.startAddress(device.gateway) !== null;
 	const isStale = hasRedirect && (isForgotten || device.isOld || device.entry.state === 'online');
-	if (isStale) return link(`/splash/${device.gateway.key}`);
-	// Without a name in the address, the device may be another one.
-	return device.isReader || device.isRecent ? BUY : router;
+	// Another device may be reading than the one that would get the time.
+	const isUnsure = !device.isReader && (hasRedirect || app.captiveSessions.needsDevice(device.gateway));
+	return isStale || isUnsure ? link(`/splash/${device.gateway.key}`) : BUY;
 }
 
 interface Access {
