@@ -126,7 +126,7 @@ describe('a connection is ended', () => {
 			phone: numberEnding('008'),
 			purchase: fieldValue(page, 'purchase')
 		});
-		const token = /^\/s\/([\w-]{24})$/.exec(bought.path)?.[1] ?? '';
+		const token = /^\/s\/([\w-]{24})\b/.exec(bought.path)?.[1] ?? '';
 		const pass = await eventually('it is paid', async () => {
 			const text = (await person.get(bought.path)).text;
 			return text.includes('Your Wi‑Fi is paid until') && sql.count('select max(pass_id) from sessions');

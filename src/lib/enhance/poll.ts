@@ -18,7 +18,7 @@ export function poll(): void {
 	const { state, holds, rests } = settingsOf<PollSettings>(element, 'poll');
 	const busy = element.querySelector<HTMLElement>('[data-poll-busy]');
 	const offline = element.querySelector<HTMLElement>('[data-poll-offline]');
-	/** Tells the device that has signed in from others with this page. */
+	/** The browser came back from a sign-in. */
 	const query = new URLSearchParams(location.search).has('online') ? '?online' : '';
 	const busyText = busy?.textContent ?? '';
 	const showBusy = (seconds: number | null) => {
@@ -29,7 +29,7 @@ export function poll(): void {
 	const watch = (options: { holds: boolean; rests: boolean }) =>
 		watchPurchase({
 			...options,
-			url: `${location.pathname}/status${query}`,
+			url: `${location.pathname}/status`,
 			state,
 			// A full navigation: mini-browsers check for internet access only after one.
 			onNews: () => location.replace(location.pathname + query),

@@ -236,13 +236,17 @@ describe.each(DATABASES)('on %s', (database) => {
 				const held = await person.get(`${place}?visit=${visit}`);
 				expect(held.text).toContain('Your pass is in use on another device.');
 				expect([...console.inside]).toEqual([first]);
-				const before = await (await person.raw(`${place}/status`)).json();
-				await person.post(`${place}?/move`);
-				await says('You are online.');
+				const state = async () => (await person.raw(`${place}/status`)).json();
+				const before = await state();
+				// The first device's page speaks for it, and gives nothing away.
+				expect((await says('You are online.')).text).not.toContain('Use it on this device instead');
+				await person.post(`${held.path}?/move`);
+				expect((await says('in use on another device')).text).toContain('Use it on this device instead');
 				await eventually('the first one is out', () => Promise.resolve(!console.inside.has(first)));
 				expect([...console.inside]).toEqual([second]);
 				// The page's script is told that there is news.
-				expect(await (await person.raw(`${place}/status`)).json()).not.toEqual(before);
+				expect(await state()).not.toEqual(before);
+				expect((await person.get(held.path)).text).toContain('You are online.');
 				expect(await sql.count("select count(*) from grants where state = 'granted'")).toBe(1);
 			} finally {
 				await console.stop();

@@ -10,7 +10,7 @@ import { DATABASES, eventually, useFixture } from '../../support/server/fixture.
 const TRIES = 10;
 const HOTSPOT_ROUTER = 5;
 const SHARED_ROUTER = 16;
-const PASS = /^\/pass\/[\w-]{24}$/;
+const PASS = /^\/pass(\/[\w-]{24}){2}$/;
 
 describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
@@ -99,10 +99,15 @@ describe.each(DATABASES)('on %s', (database) => {
 		const refused = await second.person.post(second.signIn, login);
 		expect(refused.text).toContain('Your pass is in use on another device.');
 		expect(unifi.isIn(second.mac)).toBe(false);
+		// The page of the first one speaks for it all the time, and offers nothing that takes its access.
+		const still = await says(first.person, path, 'You are online.');
+		expect(still.text).not.toContain('Use it on this device instead');
 		await second.person.post(`${refused.path}?/move`);
 		await says(second.person, refused.path, 'You are online.');
 		await eventually('the first one is out', () => Promise.resolve(!unifi.isIn(first.mac)));
 		expect(unifi.isIn(second.mac)).toBe(true);
+		const lost = await says(first.person, path, 'Your pass is in use on another device.');
+		expect(lost.text).toContain('Use it on this device instead');
 	});
 
 	it('sends username and password to a hotspot, and the browser back to the page of the pass', async () => {
@@ -123,7 +128,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(sent.searchParams.get('dst')).toBe(`${server.url}${path}?online`);
 		// The router has let it in, or not, and sends it here again with a new visit.
 		const back = { ...entry, 'link-orig': `${server.url}${path}?online` };
-		expect((await person.get(`/splash/${key}?${new URLSearchParams(back).toString()}`)).path).toBe(path);
+		expect((await person.get(`/splash/${key}?${new URLSearchParams(back).toString()}`)).path).toMatch(PASS);
 		await fixture().sql.run("update routers set ssid = 'New-Name' where id = ?", HOTSPOT_ROUTER);
 		expect((await person.get(path)).text).toContain('New-Name');
 	});

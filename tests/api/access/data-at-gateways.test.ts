@@ -222,8 +222,8 @@ describe('a UniFi console', () => {
 		// As above: the next read is due in 15 seconds.
 		await eventually('it was read', async () => reads() > before);
 		unifi.use(first, 60 * MB);
-		await person.get(`${path}?visit=${await visitOf(person, second)}`);
-		await person.post(`${path}?/move`);
+		const other = await person.get(`${path}?visit=${await visitOf(person, second)}`);
+		await person.post(`${other.path}?/move`);
 		await eventually('the second one is in', async () => unifi.isIn(second) && !unifi.isIn(first));
 		await used(id, 60);
 		unifi.use(second, 45 * MB);

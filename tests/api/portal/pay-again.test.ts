@@ -1,11 +1,11 @@
 /** Paying again: at the price of its offer, also when that is not sold any more; for the device that bought first. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
-import { connectUniFi, newMac, unifiEntry } from '../../support/gateways/consoles.ts';
+import { connectUniFi, newMac, unifiEntry, visitOf } from '../../support/gateways/consoles.ts';
 import { registerGateway } from '../../support/gateways/gateways.ts';
 import { ndsEntry, sha256 } from '../../support/gateways/opennds.ts';
 import { browse, fieldValue, type Browsing, type Page } from '../../support/pages/browsing.ts';
-import { buyHourOn } from '../../support/pages/splash.ts';
+import { buyHourHere, buyHourOn, pathOf } from '../../support/pages/splash.ts';
 import { eventually, useFixture } from '../../support/server/fixture.ts';
 
 const ROUTER = 4;
@@ -102,10 +102,16 @@ describe('other time, bought from the page of a purchase', () => {
 		const unifi = await connectUniFi(fixture());
 		try {
 			const mac = newMac();
-			unifi.join(mac);
-			const declined = await buyHourOn(person, await person.get(unifiEntry(mac)), numberEnding('001'));
+			const other = newMac();
+			for (const one of [mac, other]) unifi.join(one);
+			const declined = await buyHourHere(person, await person.get(unifiEntry(mac)), numberEnding('001'));
+			// Another device opens the purchase since. Without a name the page does not know which one buys.
+			await person.raw(`${pathOf(declined)}?visit=${await visitOf(person, other)}`);
+			const unnamed = await follow(pathOf(declined), 'Choose another time');
+			expect(unnamed.path).toMatch(/^\/splash\/[\w-]{24}$/);
 			await buyHourOn(person, await follow(declined, 'Choose another time'));
 			await eventually(`${mac} is in`, async () => unifi.isIn(mac));
+			expect(unifi.isIn(other)).toBe(false);
 		} finally {
 			await unifi.stop();
 		}
@@ -120,14 +126,14 @@ describe('other time, bought from the page of a purchase', () => {
 			const host = '192.168.8.1';
 			const gateway = await registerGateway(fixture().server, 'opennds', { loginHost: host });
 			const entry = ndsEntry(gateway, { hid: sha256('a token'), mac: newMac() }, host);
-			const first = await buyHourOn(person, await person.get(entry), phone);
+			const first = await buyHourHere(person, await person.get(entry), phone);
 			const page = await follow(first, text);
 			expect(page.path).toMatch(/^\/splash\//);
-			expect(page.html).not.toContain(first.slice(3));
+			expect(page.html).not.toContain(pathOf(first).slice(3));
 			expect(page.text).not.toContain('Have you already paid?');
 			expect(page.html).toContain(`href="/fr${page.path}"`);
 			const second = await buyHourOn(person, page);
-			expect(second).not.toBe(first);
+			expect(second).not.toBe(pathOf(first));
 			await eventually('it leads online', async () => {
 				const { html } = await person.get(second);
 				return html.includes(`href="${second}/online"`);
@@ -144,9 +150,9 @@ describe('other time, bought from the page of a purchase', () => {
 		const redirect = { mac: newMac(), ip: '127.0.0.1', 'link-login-only': login, 'chap-id': '\\001' };
 		const enter = (fields: Record<string, string>) =>
 			person.post(`/splash/${key}`, { ...redirect, 'chap-challenge': '\\357\\015', ...fields });
-		const declined = await buyHourOn(person, await enter({}), numberEnding('001'));
+		const declined = await buyHourHere(person, await enter({}), numberEnding('001'));
 		const refused = await enter({ error: 'uptime limit reached', 'link-orig': server.url + declined });
-		expect(refused.path).toBe(declined);
+		expect(pathOf(refused.path)).toBe(pathOf(declined));
 		const page = await follow(declined, 'Choose another time');
 		expect(page.path).toMatch(/^\/splash\//);
 		expect(page.text).not.toContain('did not accept this device');

@@ -5,7 +5,7 @@ import http from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { browse, fieldValue, type Browsing, type Page } from '../../support/pages/browsing.ts';
-import { buyHourOn, hourOn } from '../../support/pages/splash.ts';
+import { buyHourHere, buyHourOn, hourOn, pathOf } from '../../support/pages/splash.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { cli } from '../../support/server/cli.ts';
@@ -183,7 +183,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 
 	it('paid: the sign-in is made for the session, at the registered gateway, and marked as tried', async () => {
 		const { sql, api } = fixture();
-		const path = await buyHourOn(person, await person.get(entry(fas())));
+		const path = await buyHourHere(person, await person.get(entry(fas())));
 		const page = await active(person, path);
 		expect(page.html).toContain(`href="${path}/online"`);
 		expect(page.html).toContain(`http-equiv="refresh" content="12; url=${path}/online"`);
@@ -196,7 +196,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(to.searchParams.get('redir')).toBe(`${fixture().server.url}${path}?online`);
 		const [row] = await sql.all(
 			'select session_id from purchases where token_hash = ?',
-			sha256(path.slice(3))
+			sha256(pathOf(path).slice(3))
 		);
 		const user = Buffer.from(to.searchParams.get('custom') ?? '', 'base64').toString();
 		expect(user).toBe(`s${String(row?.['session_id'])}`);
@@ -249,7 +249,8 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('a purchase that is opened in another captive session lets that device online, once by itself', async () => {
-		const path = await buyHourOn(person, await person.get(entry(fas({ hid: sha256('first') }))));
+		const named = await buyHourHere(person, await person.get(entry(fas({ hid: sha256('first') }))));
+		const path = pathOf(named);
 		await active(person, path);
 		await person.raw(`${path}/online`);
 		const isSentThere = async () =>
@@ -263,10 +264,15 @@ describe.each(DATABASES)('on %s', (kind) => {
 		};
 		const adopted = await open('second');
 		expect(adopted.status).toBe(303);
-		expect(adopted.headers.get('location')).toBe(path);
+		const own = adopted.headers.get('location') ?? '';
+		expect(own).toMatch(/^\/s(\/[\w-]{24}){2}$/);
 		expect(await isSentThere()).toBe(true);
 		const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
 		expect(to.searchParams.get('tok')).toBe(sha256(sha256('second') + opennds.secret));
+		// The first device's page goes on to speak for it, also at the gateway.
+		const first = new URL((await person.raw(`${named}/online`)).headers.get('location') ?? '');
+		expect(first.searchParams.get('tok')).toBe(sha256(sha256('first') + opennds.secret));
+		expect(first.searchParams.get('redir')).toBe(`${fixture().server.url}${named}?online`);
 		// A visit that is none changes nothing.
 		await person.raw(`${path}?visit=${'A'.repeat(24)}`);
 		const again = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
@@ -305,7 +311,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 				'chap-id': '\\001'
 			})
 		);
-		expect(refused.path).toBe(path);
+		expect(pathOf(refused.path)).toBe(path);
 		expect(refused.text).toContain('in use on another device');
 		expect(refused.html).not.toContain('http-equiv="refresh"');
 		const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');

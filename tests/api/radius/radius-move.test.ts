@@ -6,7 +6,7 @@ import { browse } from '../../support/pages/browsing.ts';
 import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
 import { alertOf, newOwner } from '../../support/pages/owners.ts';
-import { buyHourOn } from '../../support/pages/splash.ts';
+import { buyHourHere, buyHourOn, pathOf } from '../../support/pages/splash.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const ROUTER = 3;
@@ -46,7 +46,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		const { server, sql } = fixture();
 		const person = browse(server.url);
 		const page = await person.post(`/splash/${gateway.key}`, hotspot(OLD));
-		const path = await buyHourOn(person, page);
+		const named = await buyHourHere(person, page);
+		const path = pathOf(named);
 		await eventually('it is paid', async () =>
 			(await person.get(path)).text.includes('Your Wi‑Fi is paid until')
 		);
@@ -55,8 +56,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		const report = { user, mac: OLD, nas_address: '127.0.0.1' };
 		await person.raw(`${path}/online`);
 		expect(await calls.account('start', 'has-it', report)).toBe(204);
-		const state = async () => (await person.raw(`${path}/status?online`)).json();
-		expect((await person.get(`${path}?online`)).text).toContain('You are online.');
+		const state = async () => (await person.raw(`${named}/status`)).json();
+		expect((await person.get(named)).text).toContain('You are online.');
 		const before = await state();
 
 		// The other device signs in with the same password, and its hotspot sends it back with what RADIUS said.
@@ -74,22 +75,26 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(back.text).toContain('in use on another device');
 		expect(back.text).toContain('If you use it here, all other devices go offline.');
 		expect(back.text).toContain('Use it on this device instead');
-		// The first device has signed in: its own page goes on to say that it is online.
-		const held = await person.get(`${path}?online`);
-		expect(held.text).toContain('You are online.');
-		expect(held.text).not.toContain('in use on another device');
+		// The first device's own page goes on to say that it is online, and so does one that names no device.
+		for (const address of [named, path]) {
+			const held = await person.get(address);
+			expect(held.text).toContain('You are online.');
+			expect(held.text).not.toContain('in use on another device');
+		}
 		expect(await state()).toEqual(before);
 		// It is not sent there to be refused again.
-		const blocked = await own.raw(`${path}/online`);
+		const blocked = await own.raw(`${back.path}/online`);
 		expect(new URL(blocked.headers.get('location') ?? '', server.url).origin).toBe(server.url);
 		expect(nas.asked).toEqual([]);
 
-		const moved = await own.post(`${path}?/move`);
-		expect(moved.path).toBe(`${path}?moved`);
+		// The first device opens the portal again: still the one that asks gets the pass.
+		await person.post(`/splash/${gateway.key}`, hotspot(OLD, { 'link-orig': server.url + named }));
+		const moved = await own.post(`${back.path}?/move`);
+		expect(moved.path).toBe(`${back.path}?moved`);
 		const asked = await eventually('the hotspot is asked to put the old one out', async () => nas.asked[0]);
 		expect(asked).toMatchObject({ kind: 'disconnect', isSigned: true });
 		expect(asked.attributes).toMatchObject({ [USER_NAME]: user, [ACCT_SESSION_ID]: 'has-it' });
-		const sent = await own.raw(`${path}/online`);
+		const sent = await own.raw(`${back.path}/online`);
 		expect(sent.headers.get('location')).toMatch(
 			new RegExp(`^http://10\\.5\\.50\\.1/login\\?username=${user}&`)
 		);
@@ -102,7 +107,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await calls.postAuth(user, NEW)).status).toBe(204);
 		expect(await calls.account('stop', 'has-it', report)).toBe(204);
 		expect(await calls.account('start', 'took-it', { ...report, mac: NEW })).toBe(204);
-		expect((await own.get(path)).text).toContain('You are online.');
+		expect((await own.get(back.path)).text).toContain('You are online.');
+		expect((await person.get(named)).text).toContain('in use on another device');
 		expect((await calls.postAuth(user, OLD)).status).toBe(401);
 		expect(nas.asked).toHaveLength(1);
 	});

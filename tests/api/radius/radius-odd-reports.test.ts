@@ -203,9 +203,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			/** Opens the purchase on another device, and moves the pass there. @returns what its page says of it */
 			async function moveTo(device: string) {
 				const other = browse(fixture().server.url);
-				await other.get(entry(at.key, device, fixture().server.url + path));
-				const answer = await other.post(`${path}?/move`);
-				return { outcome: answer.path.replace(path, ''), text: answer.text };
+				const own = await other.get(entry(at.key, device, fixture().server.url + path));
+				const answer = await other.post(`${own.path}?/move`);
+				return { outcome: answer.path.replace(own.path, ''), text: answer.text };
 			}
 			/** Another hour, behind the first one. */
 			async function addHour() {

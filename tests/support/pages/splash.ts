@@ -11,10 +11,16 @@ export function hourOn(page: Page, phone = numberEnding('008')): { action: strin
 	return { action, fields: { time, paymentMethod: 'mobile_money', phone, purchase } };
 }
 
-/** Buys an hour on the page that is open. @returns the path of the purchase */
-export async function buyHourOn(person: Browsing, page: Page, phone?: string): Promise<string> {
+/** Buys an hour on the page that is open. @returns the path of the purchase, without the device */
+export const buyHourOn = async (person: Browsing, page: Page, phone?: string): Promise<string> =>
+	pathOf(await buyHourHere(person, page, phone));
+
+export const pathOf = (address: string): string => /^\/s\/[\w-]{24}/.exec(address)?.[0] ?? '';
+
+/** Buys an hour on the page that is open. @returns the address of the purchase, which names the device */
+export async function buyHourHere(person: Browsing, page: Page, phone?: string): Promise<string> {
 	const { action, fields } = hourOn(page, phone);
 	const bought = await person.post(action, fields);
-	expect(bought.path, bought.text).toMatch(/^\/s\/[\w-]{24}$/);
+	expect(bought.path, bought.text).toMatch(/^\/s(\/[\w-]{24}){1,2}$/);
 	return bought.path;
 }

@@ -8,37 +8,38 @@ import * as store from './store.ts';
 
 /**
  * @param routerId of the purchase, if it was found by its code
- * @returns `elsewhere`: the captive session is at another router; then, and if it is unknown, nothing was bound
+ * @returns the id that names the device on the page of the purchase. `elsewhere`: the captive session is at another
+ * router; then, and if it is unknown, nothing was bound
  */
 export async function bindPurchase(
 	context: CaptiveSessionsContext,
 	id: string,
 	purchaseToken: string,
 	routerId?: number
-): Promise<'bound' | 'elsewhere' | 'unknown'> {
+): Promise<{ id: string } | 'elsewhere' | 'unknown'> {
 	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return 'unknown';
 	const { database, clock, secrets, access } = context;
 	const now = clock.now();
 	const tokenHash = sha256(purchaseToken);
 	const binding = { purchase_token_hash: tokenHash, bound_at: now, expires_at: now + PAID_MS };
 	// In a serializable transaction: a payment that settles meanwhile must see the device, or `purchaseOpened` must see its pass.
-	const entry = await database.transact(async (trx) => {
+	const bound = await database.transact(async (trx) => {
 		const row = await store.find(trx, null, sha256(id), now);
 		if (!row) return 'unknown';
 		if (routerId !== undefined) {
 			const gateway = await gatewayStore.findGateway(trx, 'id', row.gateway_id);
 			if (gateway?.router_id !== routerId) return 'elsewhere';
 		}
-		const found = entryOf(secrets, row);
+		const entry = entryOf(secrets, row);
 		const hasOther = row.purchase_token_hash !== null && row.purchase_token_hash !== tokenHash;
 		// The other purchase keeps its captive session; this one gets a copy.
-		if (hasOther) await insert(context, trx, row.gateway_id, found, binding);
-		else await store.update(trx, row.id, binding);
-		return found;
+		if (hasOther) return { id: await insert(context, trx, row.gateway_id, entry, binding), entry };
+		await store.update(trx, row.id, binding);
+		return { id, entry };
 	});
-	if (typeof entry === 'string') return entry;
-	await access.purchaseOpened(tokenHash, entry.state === 'online');
-	return 'bound';
+	if (typeof bound === 'string') return bound;
+	await access.purchaseOpened(tokenHash, bound.entry.state === 'online');
+	return { id: bound.id };
 }
 
 export async function moveToPurchase(

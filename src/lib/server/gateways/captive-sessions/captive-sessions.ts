@@ -7,9 +7,8 @@ import { namesDevices, type RegisteredGateway } from '../gateway-record.ts';
 import { startAddress } from '../registry.ts';
 import { bindPurchase, moveToPurchase } from './bind-purchase.ts';
 import { earlierPurchase, purchaseOnlineAt } from './find-purchase.ts';
-import { purchaseDevice, signInUrl } from './purchase-device.ts';
+import { moveSlots, purchaseDevice, signInUrl } from './purchase-device.ts';
 import { enter, enterAgain, findCaptiveSession, loginOf } from './record.ts';
-import { sha256 } from '#lib/server/platform/secrets.ts';
 
 export { PAID_DAYS, UNPAID_HOURS } from './lifetime.ts';
 export type { CaptiveSession } from './record.ts';
@@ -39,7 +38,7 @@ export type CaptiveSessions = ReturnType<typeof createCaptiveSessions>;
  * whether a sign-in is valid.
  *
  * A random id in the URL names the row, because mini-browsers drop cookies. A purchase is bound to the
- * captive sessions that made or opened it; the newest one names its device.
+ * captive sessions that made or opened it. The address of its page names one of them, and so the device that reads it.
  */
 export function createCaptiveSessions(context: CaptiveSessionsContext) {
 	const bind = binder(context);
@@ -49,8 +48,7 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 		find: bind(findCaptiveSession),
 		bindPurchase: bind(bindPurchase),
 		loginOf: bind(loginOf),
-		/** Moves the slots to the device that last opened the purchase. Returns false if none moved. */
-		moveSlots: (purchaseToken: string) => context.access.move(sha256(purchaseToken)),
+		moveSlots: bind(moveSlots),
 		moveToPurchase: bind(moveToPurchase),
 		ofPurchase: bind(purchaseDevice),
 		signInUrl: bind(signInUrl),

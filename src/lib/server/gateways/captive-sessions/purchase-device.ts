@@ -9,18 +9,20 @@ import { UNPAID_MS } from './lifetime.ts';
 import { entryOf } from './record.ts';
 import * as store from './store.ts';
 
-export interface PurchaseAt {
+/** A page of a purchase, as a browser reads it. */
+export interface PurchaseReader {
 	token: string;
 	/** Gateways of other routers never see the purchase's password. */
 	routerId: number;
-}
-
-interface Viewed extends PurchaseAt {
-	/** The browser came back from a sign-in at its gateway. */
-	isBack: boolean;
+	/** Names the reading device in the address of the page; null or unknown: not known which device reads. */
+	captiveSession: string | null;
 }
 
 export interface PurchaseDevice {
+	/** Its newest captive session of the purchase. */
+	captiveSessionId: number;
+	/** The page can act for it: its address names the device, or no other device has opened the purchase. */
+	isReader: boolean;
 	gateway: RegisteredGateway;
 	entry: Entry;
 	/** `navigate`: the browser signs in. `waits`: the gateway connects the device without it. */
@@ -37,33 +39,42 @@ export interface PurchaseDevice {
 
 /** Separates automatic sign-ins of a device, so that gateway and portal do not redirect in a circle. */
 const RETRY_MS = 10 * 60 * 1000;
-const MAX_SESSIONS = 10;
+const MAX_SESSIONS = 20;
 
 /**
- * Returns the newest device; null if no device opened the purchase behind a gateway of its router. A browser that has
- * signed in keeps its device while the newest one has no slot or has not tried.
+ * Returns the device that the page speaks for; null if no device opened the purchase behind a gateway of its router.
+ * If the address names none, it is the newest device with a slot, or else the newest one.
  */
 export async function purchaseDevice(
 	context: CaptiveSessionsContext,
-	{ isBack, ...purchase }: Viewed
+	purchase: PurchaseReader
 ): Promise<PurchaseDevice | null> {
 	const rows = await sessionsOf(context, purchase);
-	const newest = await deviceOf(context, purchase, rows, rows[0]);
-	// This browser has tried, so a device that has not is another one.
-	const isOther = newest?.deviceState === 'no-free-slot' || newest?.tried === null;
-	if (!isBack || !isOther) return newest;
-	const signedIn = rows.find((row) => row.tried_at !== null && row.client_mac !== rows[0]?.client_mac);
-	const own = await deviceOf(context, purchase, rows, signedIn);
-	return own === null || own.deviceState === 'no-free-slot' ? newest : own;
+	const devices = rows.filter((row, at) => rows.findIndex((one) => isSameDevice(one, row)) === at);
+	const idHash = purchase.captiveSession === null ? null : sha256(purchase.captiveSession);
+	const named = rows.find(({ id_hash }) => id_hash === idHash);
+	const reader = named ? devices.find((row) => isSameDevice(row, named)) : devices.length < 2 && devices[0];
+	if (reader) return deviceOf(context, purchase, rows, reader, true);
+	let newest: PurchaseDevice | null = null;
+	for (const row of devices) {
+		const device = await deviceOf(context, purchase, rows, row, false);
+		if (device && device.deviceState !== 'no-free-slot') return device;
+		newest ??= device;
+	}
+	return newest;
 }
+
+const isSameDevice = (one: store.CaptiveSessionRow, other: store.CaptiveSessionRow): boolean =>
+	one.client_mac === null ? one.id === other.id : one.client_mac === other.client_mac;
 
 async function deviceOf(
 	context: CaptiveSessionsContext,
-	{ token }: PurchaseAt,
+	{ token }: PurchaseReader,
 	rows: readonly store.CaptiveSessionRow[],
-	row: store.CaptiveSessionRow | undefined
+	row: store.CaptiveSessionRow,
+	isReader: boolean
 ): Promise<PurchaseDevice | null> {
-	const gateway = row && (await gatewayOf(context, row));
+	const gateway = await gatewayOf(context, row);
 	if (!gateway) return null;
 	const now = context.clock.now();
 	const since = now - RETRY_MS;
@@ -71,6 +82,8 @@ async function deviceOf(
 	const ofDevice = rows.filter(({ client_mac: mac }) => mac === row.client_mac);
 	const isTried = ofDevice.some(({ tried_at: triedAt }) => triedAt !== null && triedAt > since);
 	return {
+		captiveSessionId: row.id,
+		isReader,
 		gateway,
 		entry: entryOf(context.secrets, row),
 		how: signsInBrowser(gateway) ? 'navigate' : 'waits',
@@ -83,26 +96,36 @@ async function deviceOf(
 
 /** Returns the URL with which the browser signs in at the gateway, and marks it as tried; null if there is none. */
 export async function signInUrl(
-	context: CaptiveSessionsContext,
-	purchase: PurchaseAt,
+	{ database, clock }: CaptiveSessionsContext,
+	{ captiveSessionId, gateway, entry, how }: PurchaseDevice,
 	login: PassLogin
 ): Promise<string | null> {
-	const [newest] = await sessionsOf(context, purchase);
-	const gateway = newest && (await gatewayOf(context, newest));
-	if (!gateway || !signsInBrowser(gateway)) return null;
+	if (how === 'waits') return null;
 	// Also if there is no address: the page would try again and again.
-	await store.update(context.database.db, newest.id, { tried_at: context.clock.now() });
+	await store.update(database.db, captiveSessionId, { tried_at: clock.now() });
 	try {
-		return adapterOf(gateway.kind).signInUrl?.(entryOf(context.secrets, newest), login, gateway) ?? null;
+		return adapterOf(gateway.kind).signInUrl?.(entry, login, gateway) ?? null;
 	} catch (error) {
 		if (error instanceof EntryRefused) return null;
 		throw error;
 	}
 }
 
+/**
+ * Moves the slots to the device that reads the page; a page that names none moves them to the device that opened the
+ * purchase last. Returns false if none moved.
+ */
+export async function moveSlots(context: CaptiveSessionsContext, purchase: PurchaseReader): Promise<boolean> {
+	const { database, clock, access } = context;
+	const device = await purchaseDevice(context, purchase);
+	// The slots go to the newest device.
+	if (device?.isReader) await store.update(database.db, device.captiveSessionId, { bound_at: clock.now() });
+	return access.move(sha256(purchase.token));
+}
+
 const sessionsOf = (
 	{ database: { db }, clock }: CaptiveSessionsContext,
-	{ token, routerId }: PurchaseAt
+	{ token, routerId }: PurchaseReader
 ): Promise<store.CaptiveSessionRow[]> =>
 	store.ofPurchase(db, { tokenHash: sha256(token), routerId }, clock.now(), MAX_SESSIONS);
 

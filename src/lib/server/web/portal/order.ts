@@ -1,5 +1,4 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import {
 	readPayEntry,
@@ -16,6 +15,7 @@ import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
 import { readForm } from './api-errors.ts';
+import { pagePath } from './purchase/page-path.ts';
 import { NEW_ORDER, orderRefusal, TooManyUnpaid, unsent } from './order-refusal.ts';
 
 /**
@@ -36,16 +36,18 @@ export const placeOrder = (
 		const wait = captiveSession && (await takeCaptiveSessionOrder(event, captiveSession.id));
 		if (wait !== null) throw new TooManyUnpaid(wait);
 		const token = await purchases.buy(api, formToken, form);
-		if (captiveSession) {
-			// The purchase exists, so its page is shown even if this fails.
-			await captiveSessions
-				.bindPurchase(captiveSession.id, token)
-				.catch((problem: unknown) => log.error({ err: problem }, 'a captive session could not be noted'));
+		if (!captiveSession) return pagePath('s', token);
+		try {
+			const bound = await captiveSessions.bindPurchase(captiveSession.id, token);
+			return pagePath('s', token, typeof bound === 'string' ? null : bound.id);
+		} catch (problem) {
+			// The purchase exists, so its page is shown.
+			log.error({ err: problem }, 'a captive session could not be noted');
+			return pagePath('s', token);
 		}
-		return token;
 	});
 
-/** @param carryOut orders and starts the payment; returns the token of the purchase to show */
+/** @param carryOut orders and starts the payment; returns the path of the page to show */
 export async function takeOrder(
 	event: RequestEvent,
 	findRouter: () => Promise<RouterBody>,
@@ -63,7 +65,7 @@ export async function takeOrder(
 
 	const wanted = wantedTime(router, entry);
 	const isChanged = 'error' in wanted ? wanted.gone === true : !wanted.seen;
-	if (isChanged && (await wasSent(event, entry))) redirect(303, link(`/s/${entry.purchase}`));
+	if (isChanged && (await wasSent(event, entry))) redirect(303, pagePath('s', entry.purchase));
 	const refusal = offeredMethods(router.payment_methods).includes(entry.paymentMethod)
 		? 'choice' in wanted && chargeText(router, entry.paymentMethod, wanted.choice.amount)
 		: m.router_choose_method();
@@ -75,9 +77,9 @@ export async function takeOrder(
 	if ('error' in wanted || Object.keys(errors).length > 0) return fail(400, { entry, errors });
 	if (!wanted.seen) return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
 
-	let token: string;
+	let page: string;
 	try {
-		token = await carryOut(entry.purchase, purchaseForm(router, entry, wanted.choice), router);
+		page = await carryOut(entry.purchase, purchaseForm(router, entry, wanted.choice), router);
 	} catch (problem) {
 		if (problem instanceof NotSold) return fail(409, { entry, errors: { form: m.router_gone_offline() } });
 		const region = event.locals.app.config.defaultRegion;
@@ -85,7 +87,7 @@ export async function takeOrder(
 		event.setHeaders(headers);
 		return fail(status, { entry, errors });
 	}
-	redirect(303, link(`/s/${token}`));
+	redirect(303, page);
 }
 
 export const purchaseForm = (router: RouterBody, entry: PayEntry, choice: TimeChoice): PurchaseForm => ({

@@ -7,7 +7,7 @@ import { waitFor } from '#lib/checkout/purchase/waits.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
-import { pageAddress } from '../purchase/receipt.ts';
+import { pageAddress } from '../purchase/page-path.ts';
 import { codeBySms } from '../purchase/code-by-sms.ts';
 import { methodsAgain, priceAgain } from '../purchase/retry.ts';
 import { purchaseShown, type Purchase } from '../purchase/purchase-shown.ts';

@@ -1,4 +1,3 @@
-import type { RequestEvent } from '@sveltejs/kit';
 import { timeValue, type PayEntry } from '#lib/checkout/pay-form.ts';
 import { sellingTo } from '#lib/checkout/price.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
@@ -7,6 +6,7 @@ import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
 import { takeOrder } from '../order.ts';
 import { findPurchase } from './find-purchase.ts';
+import { ownPath, type PageEvent } from './page-path.ts';
 import type { Purchase } from './purchase-shown.ts';
 
 /** The router with what it can add to the pass of a purchase. */
@@ -30,13 +30,13 @@ export function addForm(bought: Purchase, { session, payment }: PurchasePart, pu
 }
 
 /** Adds time to the pass of a purchase. A repeated form adds it once. */
-export const addTime = (event: RequestEvent<{ token: string }>) =>
+export const addTime = (event: PageEvent) =>
 	takeOrder(
 		event,
 		async () => routerToAdd(await findPurchase(event)),
 		async (formToken, form) => {
 			const { token } = event.params;
 			await event.locals.app.purchases.extend(apiClient(event), token, { ...form, token: formToken });
-			return token;
+			return ownPath(event);
 		}
 	);

@@ -6,13 +6,13 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { findPurchase } from './find-purchase.ts';
+import { ownPath, type PageEvent } from './page-path.ts';
 import { signInInstructions, type SignIn } from './sign-in-instructions.ts';
 import { purchaseShown, type Purchase, type PurchaseShown } from './purchase-shown.ts';
 
 /** The installation pays for an SMS with the code to the number that paid, and for a second if the first may be missing. */
 
-type Event = RequestEvent<{ token: string }>;
-type Notifications = Event['locals']['app']['notifications'];
+type Notifications = PageEvent['locals']['app']['notifications'];
 type Status = NonNullable<NonNullable<Awaited<ReturnType<Notifications['codeOf']>>>['status']>;
 
 /** Describes the SMS of a purchase with a running pass. Returns null if the installation offers none. */
@@ -46,10 +46,10 @@ function payingNumber({ pass, part: { payment } }: PurchaseShown): string | null
 }
 
 /** Sends the code, and leads back to the page. */
-export async function sendCode(event: Event): Promise<never> {
+export async function sendCode(event: PageEvent): Promise<never> {
 	const { token } = event.params;
 	await sendCodeOf(event, token, await findPurchase(event));
-	redirect(303, link(`/s/${token}`));
+	redirect(303, ownPath(event));
 }
 
 /** Queues the SMS; a second request for the same one queues none. */

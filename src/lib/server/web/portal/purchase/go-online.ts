@@ -1,10 +1,10 @@
-import { redirect, type RequestEvent } from '@sveltejs/kit';
+import { redirect } from '@sveltejs/kit';
 import { gatewayProblem } from '#lib/checkout/gateway-problem.ts';
-import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { GoOnline } from '#lib/checkout/sign-in-instructions.ts';
 import { SLOW_SECONDS, SOON_SECONDS } from '#lib/checkout/purchase/seconds.ts';
 import { captiveSessionIn } from '../splash/captive-session-address.ts';
+import { ownPath, pagePath, type PageEvent } from './page-path.ts';
 import type { SignIn } from './sign-in-instructions.ts';
 
 /** Time to copy the password before a mini-browser goes online, and maybe closes. */
@@ -19,26 +19,35 @@ interface GoOnlinePage {
 	isApiBuyer?: boolean;
 }
 
-type Event = RequestEvent<{ token: string }>;
-type CaptiveSessions = Event['locals']['app']['captiveSessions'];
+type CaptiveSessions = PageEvent['locals']['app']['captiveSessions'];
 type PurchaseDevice = NonNullable<Awaited<ReturnType<CaptiveSessions['ofPurchase']>>>;
 
 /** Binds the purchase to the captive session in the address: the buyer found it by its code at a gateway. */
-export async function adoptCaptiveSession(event: Event, routerId: number): Promise<void> {
+export async function adoptCaptiveSession(event: PageEvent, routerId: number): Promise<void> {
 	const captiveSession = event.request.method === 'GET' ? captiveSessionIn(event.url) : null;
 	if (captiveSession === null) return;
 	const { token } = event.params;
 	const { captiveSessions } = event.locals.app;
 	const bound = await captiveSessions.bindPurchase(captiveSession, token, routerId);
-	redirect(303, link(`/s/${token}`) + (bound === 'elsewhere' ? '?elsewhere' : ''));
+	if (bound === 'elsewhere') redirect(303, `${ownPath(event)}?elsewhere`);
+	redirect(303, bound === 'unknown' ? ownPath(event) : pagePath('s', token, bound.id));
 }
 
-/** Finds the device on which a purchase was last opened, or this browser's own after its sign-in; null without one. */
-export const deviceOf = (event: Event, routerId: number): Promise<PurchaseDevice | null> =>
-	event.locals.app.captiveSessions.ofPurchase({ token: event.params.token, routerId, isBack: isBack(event) });
+const readerOf = ({ params }: PageEvent, routerId: number) => ({
+	token: params.token,
+	routerId,
+	captiveSession: params.captiveSession ?? null
+});
 
-/** The gateway sends a browser here after a sign-in. */
-const isBack = ({ url }: Pick<RequestEvent, 'url'>): boolean => url.searchParams.has('online');
+/** Finds the device that reads the page. */
+export const deviceOf = (event: PageEvent, routerId: number): Promise<PurchaseDevice | null> =>
+	event.locals.app.captiveSessions.ofPurchase(readerOf(event, routerId));
+
+/** Gives the device slots of a pass to the device that reads the page. @param page its path */
+export async function moveSlots(event: PageEvent, routerId: number, page: string): Promise<never> {
+	const isMoved = await event.locals.app.captiveSessions.moveSlots(readerOf(event, routerId));
+	redirect(303, page + (isMoved ? '?moved' : '?later'));
+}
 
 /** It was online when the buyer opened the purchase, so this captive session has no sign-in data. */
 export const mayHaveLeft = ({ entry, isRecent, deviceState }: PurchaseDevice): boolean =>
@@ -54,7 +63,6 @@ export const watchText = (watch: string, device: PurchaseDevice | null, sms = ''
 const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
 
 interface Login {
-	token: string;
 	routerId: number;
 	user: string;
 	password: string;
@@ -62,23 +70,23 @@ interface Login {
 
 /** Returns the gateway's sign-in address, which returns to the page; or the page if there is no sign-in. */
 export async function signInAddress(
-	{ locals }: Pick<RequestEvent, 'locals'>,
+	event: PageEvent,
 	page: string,
-	{ token, routerId, user, password }: Login
+	{ routerId, user, password }: Login
 ): Promise<string> {
-	const { captiveSessions } = locals.app;
-	// The pass has no free device slot: the buyer must move it first.
-	const device = await captiveSessions.ofPurchase({ token, routerId, isBack: false });
-	if (device?.deviceState === 'no-free-slot') return page;
-	const landing = `${locals.origin}${page}?online`;
-	return (await captiveSessions.signInUrl({ token, routerId }, { user, password, landing })) ?? page;
+	const { app, origin } = event.locals;
+	const device = await deviceOf(event, routerId);
+	// Without a free slot the buyer must move the pass first.
+	if (device === null || device.deviceState === 'no-free-slot') return page;
+	const landing = `${origin}${page}?online`;
+	return (await app.captiveSessions.signInUrl(device, { user, password, landing })) ?? page;
 }
 
-export function isOnline(event: Pick<RequestEvent, 'url'>, device: PurchaseDevice | null): boolean {
+export function isOnline({ url }: Pick<PageEvent, 'url'>, device: PurchaseDevice | null): boolean {
 	if (device === null) return false;
 	const { entry, how, tried, isRecent, deviceState } = device;
 	// After a refusal the gateway redirects the browser with a new, untried captive session.
-	const hasSignedIn = how === 'navigate' && isBack(event) && tried === 'here';
+	const hasSignedIn = how === 'navigate' && url.searchParams.has('online') && tried === 'here';
 	// Later the device may have left.
 	return deviceState === 'online' || (isRecent && (entry.state === 'online' || hasSignedIn));
 }
@@ -96,18 +104,19 @@ export const onlineHeading = (status: { title: string }) => ({
  * @param isApiBuyer the buyer already knows username and password
  */
 export function goOnline(
-	event: Pick<RequestEvent, 'url' | 'request'>,
+	event: Pick<PageEvent, 'url' | 'request'>,
 	device: PurchaseDevice | null,
 	{ page, ssid, signIn, isApiBuyer = false }: GoOnlinePage
 ): GoOnline | null {
 	if (device === null || isOnline(event, device)) return null;
-	const { entry, how, tried, deviceState } = device;
+	const { entry, how, tried, isReader, deviceState } = device;
 	const asked = event.url.searchParams;
 	const here = { ...NOTHING, tone: 'plain', address: page } as const;
 	const go = { ...NOTHING, tone: 'plain', address: `${page}/online` } as const;
 	if (deviceState === 'no-free-slot') {
 		const title = m.splash_elsewhere_title();
 		if (asked.has('later')) return { ...here, title, texts: [m.splash_elsewhere_later()] };
+		if (!isReader) return { ...here, title, texts: [] };
 		return { ...here, title, texts: [m.splash_elsewhere_text()], move: m.splash_elsewhere_move() };
 	}
 	if (how === 'waits') return { ...here, ...waiting(deviceState, signIn) };

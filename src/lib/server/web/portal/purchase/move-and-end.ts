@@ -1,4 +1,4 @@
-import { redirect, type RequestEvent } from '@sveltejs/kit';
+import { redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -7,11 +7,10 @@ import { apiClient, ApiProblem } from '#lib/server/portal/api-client.ts';
 import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
 import { orUnavailable } from '../api-errors.ts';
 import { findPurchase } from './find-purchase.ts';
+import { ownPath, type PageEvent } from './page-path.ts';
 import { takesCode, type SignIn } from './sign-in-instructions.ts';
 
 /** Moving a pass to another device and ending it. The texts of both depend on the kind of access. */
-
-type Event = RequestEvent<{ token: string }>;
 
 /** Its QR code opens the page on another device; null if only the Wi-Fi's sign-in page helps. */
 export function moveTo(
@@ -43,15 +42,8 @@ export function endText(session: SessionBody, signIn: SignIn): string {
 	return takesCode(session, signIn) ? m.purchase_end_text_login() : m.purchase_end_text();
 }
 
-/** Gives the device slots of a pass to the device that asks. */
-export async function moveSlots(event: Event): Promise<never> {
-	const { token } = event.params;
-	const isMoved = await event.locals.app.captiveSessions.moveSlots(token);
-	redirect(303, link(`/s/${token}`) + (isMoved ? '?moved' : '?later'));
-}
-
 /** Ends the running time, including added time. Repeating it changes nothing. */
-export async function endTime(event: Event): Promise<never> {
+export async function endTime(event: PageEvent): Promise<never> {
 	const { session, added } = await findPurchase(event);
 	const active = [session, ...added.map((part) => part.session)].filter(
 		({ status, isExtra }) => status === 'active' && !isExtra
@@ -63,5 +55,5 @@ export async function endTime(event: Event): Promise<never> {
 	} catch (problem) {
 		if (!(problem instanceof ApiProblem && problem.code === 'session_not_active')) throw problem;
 	}
-	redirect(303, link(`/s/${event.params.token}`));
+	redirect(303, ownPath(event));
 }

@@ -1,4 +1,4 @@
-import { redirect, type RequestEvent } from '@sveltejs/kit';
+import { redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -25,22 +25,21 @@ import {
 } from './go-online.ts';
 import { codeBySms } from './code-by-sms.ts';
 import { findPurchase } from './find-purchase.ts';
-import { hasReceipt, pageAddress, shortLines } from './receipt.ts';
+import { ownPath, pageAddress, type PageEvent } from './page-path.ts';
+import { hasReceipt, shortLines } from './receipt.ts';
 import { priceAgain, retryForm } from './retry.ts';
 import { purchaseShown, type Purchase, type PurchaseShown } from './purchase-shown.ts';
 import { endText, moveTo } from './move-and-end.ts';
 import { signInInstructions, takesCode, type SignIn } from './sign-in-instructions.ts';
 
-type Event = RequestEvent<{ token: string }>;
-
 /** Returns the data of the page of a purchase. Redirects to its replacement, or to what the address asks for. */
-export async function purchasePage(event: Event) {
+export async function purchasePage(event: PageEvent) {
 	const purchase = await findPurchase(event);
 	await adoptCaptiveSession(event, purchase.router.id);
 	// A replaced purchase redirects to its replacement.
 	if (purchase.successor !== null && event.request.method === 'GET') {
 		await event.locals.app.captiveSessions.moveToPurchase(event.params.token, purchase.successor);
-		redirect(303, link(`/s/${purchase.successor}`));
+		redirect(303, ownPath(event, purchase.successor));
 	}
 	const { config, clock } = event.locals.app;
 	const { router, session, code } = purchase;
@@ -60,6 +59,7 @@ export async function purchasePage(event: Event) {
 	const signIn = here?.method ?? 'typed';
 	const startAddress = device ? null : (here?.startAddress ?? null);
 	return {
+		page: ownPath(event),
 		state: { ...state, ...headingOf(event, shown, { device, signIn }) },
 		brand: showBrand(event, router),
 		added,
@@ -79,7 +79,7 @@ export async function purchasePage(event: Event) {
 		asOf: clockText(now, config.reportTimezone),
 		waits: waiting?.payment ? waitFor(waiting.payment, now) : null,
 		online: goOnline(event, device, {
-			page: link(`/s/${event.params.token}`),
+			page: ownPath(event),
 			ssid: apart(session.ssid),
 			signIn
 		}),
@@ -94,7 +94,7 @@ export async function purchasePage(event: Event) {
 const BUY = '?buy';
 
 /** Leads to prices; what is bought there connects the same device. */
-function pathToBuy({ locals: { app } }: Event, purchase: Purchase, device: Access['device']): string {
+function pathToBuy({ locals: { app } }: PageEvent, purchase: Purchase, device: Access['device']): string {
 	if (!device) return link(`/r/${purchase.router.id}`);
 	// At the end of the time, or when nothing let the device in, only a new redirect names it to the gateway.
 	const isForgotten = [purchase, ...purchase.added].some(
@@ -102,7 +102,9 @@ function pathToBuy({ locals: { app } }: Event, purchase: Purchase, device: Acces
 	);
 	const hasRedirect = app.captiveSessions.startAddress(device.gateway) !== null;
 	const isStale = hasRedirect && (isForgotten || device.isOld || device.entry.state === 'online');
-	return isStale ? link(`/splash/${device.gateway.key}`) : BUY;
+	// Another device may be reading than the one that would get the time.
+	const isUnsure = !device.isReader && (hasRedirect || app.captiveSessions.needsDevice(device.gateway));
+	return isStale || isUnsure ? link(`/splash/${device.gateway.key}`) : BUY;
 }
 
 interface Access {
@@ -111,7 +113,7 @@ interface Access {
 }
 
 /** Changes the words of the state for a connected device, and for a buyer who types a code. */
-function headingOf(event: Event, { state, pass }: PurchaseShown, { device, signIn }: Access) {
+function headingOf(event: PageEvent, { state, pass }: PurchaseShown, { device, signIn }: Access) {
 	const asksCode = pass !== null && takesCode(pass.session, signIn);
 	return {
 		// They find the next step below.
@@ -122,7 +124,7 @@ function headingOf(event: Event, { state, pass }: PurchaseShown, { device, signI
 }
 
 function passData(
-	{ locals, params }: Event,
+	{ locals, params }: PageEvent,
 	{ code }: Purchase,
 	{ pass }: PurchaseShown,
 	{ device, signIn, startAddress }: Access & { startAddress: string | null }
@@ -142,10 +144,10 @@ function passData(
 	};
 }
 
-const asksFor = ({ url, request }: Event, name: 'again' | 'more'): boolean =>
+const asksFor = ({ url, request }: PageEvent, name: 'again' | 'more'): boolean =>
 	url.searchParams.has(name) || request.method === 'POST';
 
-function payingAgain(event: Event, purchase: Purchase, { state: { action } }: PurchaseShown) {
+function payingAgain(event: PageEvent, purchase: Purchase, { state: { action } }: PurchaseShown) {
 	const price = priceAgain(purchase);
 	const sells = purchase.session.status === 'pending_payment' || purchase.router.status === 'online';
 	const canPayAgain = price !== null && sells;
@@ -158,7 +160,7 @@ function payingAgain(event: Event, purchase: Purchase, { state: { action } }: Pu
 	};
 }
 
-function addingTime(event: Event, purchase: Purchase, { pass, added, part }: PurchaseShown) {
+function addingTime(event: PageEvent, purchase: Purchase, { pass, added, part }: PurchaseShown) {
 	const { config, purchases } = event.locals.app;
 	// The API adds no time to a session that has expired. One with only the fields of the wire format adds none.
 	const hasTime = pass !== null && !pass.session.isExtra && 'pass_id' in pass.session;

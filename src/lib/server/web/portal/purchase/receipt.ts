@@ -1,7 +1,6 @@
-import { redirect, type RequestEvent } from '@sveltejs/kit';
+import { redirect } from '@sveltejs/kit';
 import type { AccessKind } from '#lib/domain/access-kind.ts';
 import { formatDuration, sumOfDurations } from '#lib/domain/duration.ts';
-import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMinor, toMinor } from '#lib/domain/money.ts';
@@ -12,6 +11,7 @@ import { momentText } from '#lib/format/when.ts';
 import type { PaymentBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { findPurchase } from './find-purchase.ts';
+import { ownPath, pageAddress, type PageEvent } from './page-path.ts';
 import { takenText, type Purchase } from './purchase-shown.ts';
 
 type Line = [label: string, value: string];
@@ -55,16 +55,16 @@ const isPaid = (payment: PaymentBody | null): payment is PaymentBody =>
 	payment !== null && payment.paid_at !== null;
 
 /** Reads the receipt of the address, with its text. Redirects to the purchase while nothing is paid. */
-export async function findReceipt(event: RequestEvent<{ token: string }>) {
+export async function findReceipt(event: PageEvent) {
 	const { token } = event.params;
 	const purchase = await findPurchase(event);
-	if (purchase.successor !== null) redirect(303, link(`/s/${purchase.successor}/receipt`));
-	if (!hasReceipt(purchase)) redirect(303, link(`/s/${token}`));
+	if (purchase.successor !== null) redirect(303, `${ownPath(event, purchase.successor)}/receipt`);
+	if (!hasReceipt(purchase)) redirect(303, ownPath(event));
 	const { clock, config } = event.locals.app;
 	const receipt = receiptOf(purchase, new Date(clock.now()), config);
 	const address = pageAddress(event.locals.origin, token);
 	const brand = showBrand(event, purchase.router);
-	return { brand, receipt, address, text: receiptText(receipt, address) };
+	return { brand, page: ownPath(event), receipt, address, text: receiptText(receipt, address) };
 }
 
 /** Everything that was bought and paid under one code. Attempts without a charge are missing. */
@@ -156,6 +156,3 @@ function receiptText(receipt: ReturnType<typeof receiptOf>, address: string): st
 		m.receipt_seller()
 	].join('\n\n');
 }
-
-/** The page of a purchase, without its password. */
-export const pageAddress = (origin: string, token: string): string => origin + link(`/s/${token}`);

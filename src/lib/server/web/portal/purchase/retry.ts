@@ -1,5 +1,4 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
 import { readTexts, type FormErrors } from '#lib/checkout/pay-form.ts';
@@ -14,6 +13,7 @@ import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../api-errors.ts';
 import { orderRefusal, PAID_AGAIN } from '../order-refusal.ts';
 import { findPurchase } from './find-purchase.ts';
+import { ownPath, type PageEvent } from './page-path.ts';
 import type { Purchase } from './purchase-shown.ts';
 
 /** Returns the agreed price while this order can be paid, otherwise the current one, or null. */
@@ -73,7 +73,7 @@ export const retry = (event: RequestEvent, token: string, { session }: Purchase,
 		currency: session.currency
 	});
 
-export async function payAgain(event: RequestEvent<{ token: string }>) {
+export async function payAgain(event: PageEvent) {
 	const purchase = await findPurchase(event);
 	const entry = readTexts(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
 	const problems = retryProblems(purchase, entry);
@@ -90,5 +90,5 @@ export async function payAgain(event: RequestEvent<{ token: string }>) {
 	}
 	if (token !== event.params.token)
 		await event.locals.app.captiveSessions.moveToPurchase(event.params.token, token);
-	redirect(303, link(`/s/${token}`));
+	redirect(303, ownPath(event, token));
 }

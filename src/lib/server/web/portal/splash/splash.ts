@@ -6,6 +6,7 @@ import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { takeCaptiveSession } from '#lib/server/api/http/request-limits.ts';
 import { orNull } from '../api-errors.ts';
 import { payPage } from '../pay-page.ts';
+import { pagePath } from '../purchase/page-path.ts';
 import { withCaptiveSession } from './captive-session-address.ts';
 import { ownPurchase } from './own-purchase.ts';
 
@@ -87,10 +88,12 @@ async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSessi
 	const own = ownPurchase(captiveSession.entry.originalUrl, event.locals.origin);
 	// Anyone can write such an address, so the purchase must exist.
 	if (own === null || !(await event.locals.app.purchases.exists(own.token))) return;
-	const isOnline = captiveSession.entry.state === 'online';
-	// The captive session of the sign-in stays the newest one, with which the device can sign in again.
-	if (!isOnline) await event.locals.app.captiveSessions.bindPurchase(captiveSession.id, own.token);
-	redirect(303, link(own.path) + (isOnline ? '?online' : ''));
+	// The device can sign in again with the captive session of the sign-in, so that one stays.
+	if (captiveSession.entry.state === 'online') {
+		redirect(303, `${pagePath(own.kind, own.token, own.captiveSession)}?online`);
+	}
+	const bound = await event.locals.app.captiveSessions.bindPurchase(captiveSession.id, own.token);
+	redirect(303, pagePath(own.kind, own.token, typeof bound === 'string' ? null : bound.id));
 }
 
 export async function findRouter(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody> {

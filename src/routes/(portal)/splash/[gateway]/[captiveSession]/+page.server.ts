@@ -1,10 +1,10 @@
 import { error, redirect, type RequestEvent } from '@sveltejs/kit';
-import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readPayEntry } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { orUnavailable, readForm } from '#lib/server/web/portal/api-errors.ts';
 import { placeOrder } from '#lib/server/web/portal/order.ts';
+import { pagePath } from '#lib/server/web/portal/purchase/page-path.ts';
 import { findGateway, findRouter, splashPage } from '#lib/server/web/portal/splash/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -35,6 +35,6 @@ export const actions: Actions = {
 async function goToOrdered(event: Event): Promise<never> {
 	const { purchase: token } = readPayEntry(await readForm(event.request));
 	const ordered = event.locals.app.purchases.find(apiClient(event), token);
-	if (await orUnavailable(ordered, m.splash_refusal_over())) redirect(303, link(`/s/${token}`));
+	if (await orUnavailable(ordered, m.splash_refusal_over())) redirect(303, pagePath('s', token));
 	error(410, m.splash_refusal_unsold());
 }

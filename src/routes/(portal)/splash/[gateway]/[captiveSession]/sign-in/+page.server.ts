@@ -1,11 +1,11 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/checkout/pay-form.ts';
 import { takeSignIn } from '#lib/server/api/http/request-limits.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { orUnavailable, readForm } from '#lib/server/web/portal/api-errors.ts';
+import { pagePath } from '#lib/server/web/portal/purchase/page-path.ts';
 import { findGateway, findRouter, captiveSessionPath } from '#lib/server/web/portal/splash/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -43,7 +43,7 @@ export const actions: Actions = {
 		}
 		const token = await apiBuyers.signIn(gateway.routerId, { user, password });
 		if (token === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });
-		await captiveSessions.bindPurchase(captiveSession.id, token);
-		redirect(303, link(`/pass/${token}`));
+		const bound = await captiveSessions.bindPurchase(captiveSession.id, token);
+		redirect(303, pagePath('pass', token, typeof bound === 'string' ? null : bound.id));
 	}
 };

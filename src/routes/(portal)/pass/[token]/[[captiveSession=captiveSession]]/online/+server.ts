@@ -1,13 +1,13 @@
-import { link } from '#lib/i18n/current.ts';
 import { signInAddress } from '#lib/server/web/portal/purchase/go-online.ts';
+import { passPath } from '#lib/server/web/portal/purchase/page-path.ts';
 import type { RequestHandler } from './$types';
 
 /** 303 to the gateway's sign-in, which returns to the pass. See /s/{token}/online. */
 export const GET: RequestHandler = async (event) => {
 	const { token } = event.params;
-	const page = link(`/pass/${token}`);
+	const page = passPath(event);
 	// A HEAD request must not sign a device in.
 	const pass = event.request.method === 'GET' ? await event.locals.app.apiBuyers.find(token) : null;
-	const location = pass ? await signInAddress(event, page, { token, ...pass }) : page;
+	const location = pass ? await signInAddress(event, page, pass) : page;
 	return new Response(null, { status: 303, headers: { location } });
 };

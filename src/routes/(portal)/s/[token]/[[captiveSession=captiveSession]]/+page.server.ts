@@ -1,6 +1,9 @@
 import { addTime } from '#lib/server/web/portal/purchase/add-time.ts';
 import { sendCode } from '#lib/server/web/portal/purchase/code-by-sms.ts';
-import { endTime, moveSlots } from '#lib/server/web/portal/purchase/move-and-end.ts';
+import { findPurchase } from '#lib/server/web/portal/purchase/find-purchase.ts';
+import { moveSlots } from '#lib/server/web/portal/purchase/go-online.ts';
+import { endTime } from '#lib/server/web/portal/purchase/move-and-end.ts';
+import { ownPath } from '#lib/server/web/portal/purchase/page-path.ts';
 import { purchasePage } from '#lib/server/web/portal/purchase/purchase-page.ts';
 import { payAgain } from '#lib/server/web/portal/purchase/retry.ts';
 import type { Actions, PageServerLoad } from './$types';
@@ -11,6 +14,6 @@ export const actions: Actions = {
 	retry: payAgain,
 	extend: addTime,
 	sms: sendCode,
-	move: moveSlots,
+	move: async (event) => moveSlots(event, (await findPurchase(event)).router.id, ownPath(event)),
 	end: endTime
 };

@@ -1,5 +1,4 @@
-import { error, redirect } from '@sveltejs/kit';
-import { link } from '#lib/i18n/current.ts';
+import { error } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
 import { dataWords } from '#lib/checkout/purchase/data.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -7,7 +6,14 @@ import { momentText } from '#lib/format/when.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { orNull } from '#lib/server/web/portal/api-errors.ts';
 import { brandOf } from '#lib/server/web/portal/router-brand.ts';
-import { deviceOf, goOnline, isOnline, onlineHeading } from '#lib/server/web/portal/purchase/go-online.ts';
+import {
+	deviceOf,
+	goOnline,
+	isOnline,
+	moveSlots,
+	onlineHeading
+} from '#lib/server/web/portal/purchase/go-online.ts';
+import { passPath } from '#lib/server/web/portal/purchase/page-path.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 /** The page of a pass from the API: its end, and how this device goes online. */
@@ -18,7 +24,7 @@ export const load: PageServerLoad = async (event) => {
 	if (!pass) error(404, m.splash_pass_over());
 	const { routerId, user, untilMs } = pass;
 	const ssid = apart(pass.ssid);
-	const page = link(`/pass/${token}`);
+	const page = passPath(event);
 	const device = await deviceOf(event, routerId);
 	const now = new Date(clock.now());
 	const until = untilMs === null ? null : momentText(new Date(untilMs), now, config.reportTimezone);
@@ -35,8 +41,8 @@ export const load: PageServerLoad = async (event) => {
 
 export const actions: Actions = {
 	move: async (event) => {
-		const { token } = event.params;
-		const isMoved = await event.locals.app.captiveSessions.moveSlots(token);
-		redirect(303, link(`/pass/${token}`) + (isMoved ? '?moved' : '?later'));
+		const pass = await event.locals.app.apiBuyers.find(event.params.token);
+		if (!pass) error(404, m.splash_pass_over());
+		return moveSlots(event, pass.routerId, passPath(event));
 	}
 };

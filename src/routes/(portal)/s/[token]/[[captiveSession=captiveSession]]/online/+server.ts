@@ -1,7 +1,7 @@
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
-import { link } from '#lib/i18n/current.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
 import { signInAddress } from '#lib/server/web/portal/purchase/go-online.ts';
+import { ownPath } from '#lib/server/web/portal/purchase/page-path.ts';
 import { purchaseShown } from '#lib/server/web/portal/purchase/purchase-shown.ts';
 import type { RequestHandler } from './$types';
 
@@ -14,7 +14,7 @@ const goTo = (location: string) => new Response(null, { status: 303, headers: { 
 export const GET: RequestHandler = async (event) => {
 	const { clock, config, purchases } = event.locals.app;
 	const { token } = event.params;
-	const page = link(`/s/${token}`);
+	const page = ownPath(event);
 	// A HEAD request must not sign a device in.
 	if (event.request.method !== 'GET') return goTo(page);
 	try {
@@ -23,7 +23,6 @@ export const GET: RequestHandler = async (event) => {
 		if (!found || !shown?.pass) return goTo(page);
 		const { pass } = shown;
 		const address = await signInAddress(event, page, {
-			token,
 			routerId: found.router.id,
 			user: loginUser(pass.last.pass_id),
 			password: pass.session.password ?? ''
