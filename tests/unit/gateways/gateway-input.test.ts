@@ -142,21 +142,22 @@ it.each([
 describe('the purchase that a browser comes back to', () => {
 	const origin = 'https://portal.example';
 	const token = 'AbCdEfGhIjKlMnOpQrStUv_-';
+	const captiveSession = '-_vUtSrQpOnMlKjIhGfEdCbA';
 
 	it.each([
-		[`${origin}/s/${token}?online`],
-		[`${origin}/sw/s/${token}`],
+		[`${origin}/s/${token}/${captiveSession}?online`],
+		[`${origin}/sw/s/${token}/${captiveSession}`],
 		[
-			`http://192.168.8.1:2050/opennds_auth/?tok=x&redir=${encodeURIComponent(`${origin}/s/${token}?online`)}`
+			`http://192.168.8.1:2050/opennds_auth/?tok=x&redir=${encodeURIComponent(`${origin}/s/${token}/${captiveSession}?online`)}`
 		],
-		[`http://10.5.50.1/login?dst=${encodeURIComponent(`${origin}/s/${token}`)}`]
+		[`http://10.5.50.1/login?dst=${encodeURIComponent(`${origin}/s/${token}/${captiveSession}`)}`]
 	])('is found in %s', (address) => {
-		expect(ownPurchase(address, origin)).toEqual({ token, path: `/s/${token}` });
+		expect(ownPurchase(address, origin)).toEqual({ kind: 's', token, captiveSession });
 	});
 
-	it('is found where it is a guest’s', () => {
-		const path = `/pass/${token}`;
-		expect(ownPurchase(`${origin}/sw${path}?online`, origin)).toEqual({ token, path });
+	it('is found where it is an API buyer’s, or names no device', () => {
+		const found = { kind: 'pass', token, captiveSession: null };
+		expect(ownPurchase(`${origin}/sw/pass/${token}?online`, origin)).toEqual(found);
 	});
 
 	it.each([
@@ -166,6 +167,7 @@ describe('the purchase that a browser comes back to', () => {
 		[`http://portal.example/s/${token}`],
 		[`${origin}/s/short`],
 		[`${origin}/s/${token}/online`],
+		[`${origin}/s/${token}/${captiveSession}/online`],
 		[`http://10.5.50.1/login?dst=${encodeURIComponent(`https://evil.example/s/${token}`)}`]
 	])('is not found in %s', (address) => {
 		expect(ownPurchase(address, origin)).toBeNull();
