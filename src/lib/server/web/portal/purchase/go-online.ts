@@ -40,7 +40,7 @@ const readerOf = ({ params }: PageEvent, routerId: number) => ({
 });
 
 /** Finds the device that reads the page. */
-export const deviceOf = (event: PageEvent, routerId: number): Promise<PurchaseDevice | null> =>
+export const readingDevice = (event: PageEvent, routerId: number): Promise<PurchaseDevice | null> =>
 	event.locals.app.captiveSessions.ofPurchase(readerOf(event, routerId));
 
 /** Gives the device slots of a pass to the device that reads the page. @param page its path */
@@ -75,7 +75,7 @@ export async function signInAddress(
 	{ routerId, user, password }: Login
 ): Promise<string> {
 	const { app, origin } = event.locals;
-	const device = await deviceOf(event, routerId);
+	const device = await readingDevice(event, routerId);
 	// Without a free slot the buyer must move the pass first.
 	if (device === null || device.deviceState === 'no-free-slot') return page;
 	const landing = `${origin}${page}?online`;

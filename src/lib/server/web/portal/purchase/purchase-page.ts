@@ -15,7 +15,7 @@ import { enterAgain } from '../splash/splash.ts';
 import { addForm, routerToAdd } from './add-time.ts';
 import {
 	adoptCaptiveSession,
-	deviceOf,
+	readingDevice,
 	goOnline,
 	isLetIn,
 	isOnline,
@@ -29,7 +29,8 @@ import { ownPath, pageAddress, type PageEvent } from './page-path.ts';
 import { hasReceipt, shortLines } from './receipt.ts';
 import { priceAgain, retryForm } from './retry.ts';
 import { purchaseShown, type Purchase, type PurchaseShown } from './purchase-shown.ts';
-import { endText, moveTo } from './move-and-end.ts';
+import { endText } from './end.ts';
+import { moveTo } from './move.ts';
 import { signInInstructions, takesCode, type SignIn } from './sign-in-instructions.ts';
 
 /** Returns the data of the page of a purchase. Redirects to its replacement, or to what the address asks for. */
@@ -47,7 +48,7 @@ export async function purchasePage(event: PageEvent) {
 	const shown = purchaseShown(purchase, now, config.reportTimezone);
 	const { state, added, pass, part, waiting, notes, watch } = shown;
 	const payment = waiting?.payment ?? part.payment;
-	const buyer = await deviceOf(event, router.id);
+	const buyer = await readingDevice(event, router.id);
 	const buyPath = pathToBuy(event, purchase, buyer);
 	if (buyer && event.request.method === 'GET' && event.url.searchParams.has('buy')) {
 		redirect(303, buyPath === BUY ? await enterAgain(event, buyer) : buyPath);
@@ -108,7 +109,7 @@ function pathToBuy({ locals: { app } }: PageEvent, purchase: Purchase, device: A
 }
 
 interface Access {
-	device: Awaited<ReturnType<typeof deviceOf>>;
+	device: Awaited<ReturnType<typeof readingDevice>>;
 	signIn: SignIn;
 }
 

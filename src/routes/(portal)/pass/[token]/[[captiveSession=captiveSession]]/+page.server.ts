@@ -7,7 +7,7 @@ import { apiClient } from '#lib/server/portal/api-client.ts';
 import { orNull } from '#lib/server/web/portal/api-errors.ts';
 import { brandOf } from '#lib/server/web/portal/router-brand.ts';
 import {
-	deviceOf,
+	readingDevice,
 	goOnline,
 	isOnline,
 	moveSlots,
@@ -25,7 +25,7 @@ export const load: PageServerLoad = async (event) => {
 	const { routerId, user, untilMs } = pass;
 	const ssid = apart(pass.ssid);
 	const page = passPath(event);
-	const device = await deviceOf(event, routerId);
+	const device = await readingDevice(event, routerId);
 	const now = new Date(clock.now());
 	const until = untilMs === null ? null : momentText(new Date(untilMs), now, config.reportTimezone);
 	const title = until === null ? m.purchase_ready_title() : m.purchase_active_title({ until });

@@ -2,7 +2,7 @@ import { addTime } from '#lib/server/web/portal/purchase/add-time.ts';
 import { sendCode } from '#lib/server/web/portal/purchase/code-by-sms.ts';
 import { findPurchase } from '#lib/server/web/portal/purchase/find-purchase.ts';
 import { moveSlots } from '#lib/server/web/portal/purchase/go-online.ts';
-import { endTime } from '#lib/server/web/portal/purchase/move-and-end.ts';
+import { endTime } from '#lib/server/web/portal/purchase/end.ts';
 import { ownPath } from '#lib/server/web/portal/purchase/page-path.ts';
 import { purchasePage } from '#lib/server/web/portal/purchase/purchase-page.ts';
 import { payAgain } from '#lib/server/web/portal/purchase/retry.ts';
