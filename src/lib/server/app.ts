@@ -54,7 +54,7 @@ import { createSecrets } from './platform/secrets.ts';
 import { openTraces } from './platform/traces/traces.ts';
 import { createGatewaySetup } from './gateways/setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
-import { createSignIn } from './sign-in/sign-in.ts';
+import { createSignIn } from './authentication/sign-in.ts';
 import { createSessions, type Sessions } from './billing/sessions/sessions.ts';
 import { createTestPayments } from './developer/test-payments/test-payments.ts';
 import { createHelp } from './owner/help/help.ts';

@@ -1,7 +1,7 @@
 import { SEALED_PASSWORDS } from './access/passes/passwords.ts';
 import { SEALED_ANSWERS } from './api/idempotency/idempotency.ts';
 import type { SealedTable } from './db/sealed/sealed-table.ts';
-import { SEALED_SECOND_FACTORS } from './sign-in/second-factor.ts';
+import { SEALED_SECOND_FACTORS } from './authentication/second-factor.ts';
 import { SEALED_DELIVERIES, SEALED_ENDPOINTS } from './developer/webhooks/delivery.ts';
 import { SEALED_ENTRIES } from './gateways/captive-sessions/record.ts';
 import { SEALED_GATEWAYS } from './gateways/gateway-record.ts';

@@ -161,7 +161,7 @@ describe('rule 3: buyer pages reach the service through the API client', () => {
 		expect(
 			found(
 				/^lib\/server\/(portal|map|web\/portal)\//,
-				/^lib\/server\/(billing|access|accounts|routers|developer|gateways|sign-in)\//
+				/^lib\/server\/(billing|access|accounts|routers|developer|gateways|authentication)\//
 			)
 		).toEqual([]);
 	});

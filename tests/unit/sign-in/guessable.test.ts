@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { guessProblem } from '../../../src/lib/server/sign-in/guessable.ts';
+import { guessProblem } from '../../../src/lib/server/authentication/guessable.ts';
 
 const EMAIL = 'amina.okello@cafe-nile.example';
 

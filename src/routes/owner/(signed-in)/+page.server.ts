@@ -1,7 +1,7 @@
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
 import { peopleOf } from '#lib/server/web/owner/people.ts';
 import { mayDo } from '#lib/server/web/owner/roles.ts';
-import { startOf } from '#lib/server/web/owner/router-steps.ts';
+import { startOf } from '#lib/server/web/owner/router/router-steps.ts';
 import { periodOf } from '#lib/server/web/owner/figures/period.ts';
 import { salesOfPeriod, sumOfToday } from '#lib/server/web/owner/figures/today.ts';
 import { routersOf } from '#lib/server/web/owner/figures/usage.ts';

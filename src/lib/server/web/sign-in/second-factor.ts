@@ -1,6 +1,6 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { PENDING, readTypedCode, type Auth } from '../../sign-in/sign-in.ts';
+import { PENDING, readTypedCode, type Auth } from '../../authentication/sign-in.ts';
 import { sha256 } from '../../platform/secrets.ts';
 import { qrCode } from '../../portal/wifi-qr-svg.ts';
 import { readFields } from '../form.ts';

@@ -2,7 +2,7 @@ import { fail, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';
 import { networkOf } from '../../api/http/request-limits.ts';
-import type { Attempt } from '../../sign-in/attempts.ts';
+import type { Attempt } from '../../authentication/attempts.ts';
 import { sha256 } from '../../platform/secrets.ts';
 
 // better-auth's rate limiter does not see calls from the server, so attempts are counted here.

@@ -4,7 +4,7 @@ import type { App } from '#lib/server/app.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import type { RouterUse, SessionUse } from '#lib/server/owner/usage/usage.ts';
 import { moment, money } from '#lib/format/text.ts';
-import { routerState } from '../router-state.ts';
+import { routerState } from '../router/router-state.ts';
 
 /** Smaller clock differences have no visible effect. */
 const CLOCK_SHOWN_MS = 5_000;

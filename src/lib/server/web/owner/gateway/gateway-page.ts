@@ -11,7 +11,7 @@ import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
 import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '../owner.ts';
 import { mayDo } from '../roles.ts';
-import { routerSteps } from '../router-steps.ts';
+import { routerSteps } from '../router/router-steps.ts';
 import { gatewayErrors, gatewayPath, originOf, ownKindOf, readOwnInput } from './gateway-form.ts';
 
 type Event = RequestEvent<{ router: string; gateway: string }>;

@@ -7,7 +7,7 @@ import { quote } from '#lib/checkout/quote.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '../../form.ts';
 import { ownRouter, requireActiveOwner, requireOwner } from '../owner.ts';
-import { priceProblem } from '../router-form.ts';
+import { priceProblem } from '../router/router-form.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { money } from '#lib/format/text.ts';
 import { PriceMoved } from '#lib/server/routers/routers.ts';

@@ -1,8 +1,8 @@
 import { ownRouter, requireOwner } from '#lib/server/web/owner/owner.ts';
 import * as m from '#lib/i18n/messages.js';
-import { accessWords } from '#lib/server/web/owner/access-words.ts';
-import { routerState } from '#lib/server/web/owner/router-state.ts';
-import { routerSteps } from '#lib/server/web/owner/router-steps.ts';
+import { accessWords } from '#lib/server/web/owner/router/access-words.ts';
+import { routerState } from '#lib/server/web/owner/router/router-state.ts';
+import { routerSteps } from '#lib/server/web/owner/router/router-steps.ts';
 import { routerUse } from '#lib/server/web/owner/figures/usage.ts';
 import { money } from '#lib/format/text.ts';
 import type { PageServerLoad } from './$types';

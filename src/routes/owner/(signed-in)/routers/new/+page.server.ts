@@ -1,4 +1,4 @@
-import { addRouter, newRouterForm } from '#lib/server/web/owner/new-router.ts';
+import { addRouter, newRouterForm } from '#lib/server/web/owner/router/new-router.ts';
 import { requireOwner } from '#lib/server/web/owner/owner.ts';
 import type { Actions, PageServerLoad } from './$types';
 

@@ -1,4 +1,4 @@
-import { accessForm, saveAccess } from '#lib/server/web/owner/access-form.ts';
+import { accessForm, saveAccess } from '#lib/server/web/owner/router/access-form.ts';
 import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
 import type { Actions, PageServerLoad } from './$types';
 

@@ -3,7 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
-import { changedFields, entryOf, readEntry, routerErrors } from '#lib/server/web/owner/router-form.ts';
+import { changedFields, entryOf, readEntry, routerErrors } from '#lib/server/web/owner/router/router-form.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async (event) => {

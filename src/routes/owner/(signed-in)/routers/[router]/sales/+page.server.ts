@@ -5,7 +5,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readFields } from '#lib/server/web/form.ts';
 import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
-import { routerState } from '#lib/server/web/owner/router-state.ts';
+import { routerState } from '#lib/server/web/owner/router/router-state.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 export const load: PageServerLoad = async (event) => {

@@ -3,12 +3,12 @@ import { parseAmount } from '#lib/domain/money.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { InputError } from '../../platform/errors.ts';
-import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '../../platform/ids.ts';
-import { MAX_UNCONNECTED_ROUTERS } from '../../routers/routers.ts';
-import { readFields } from '../form.ts';
+import { InputError } from '#lib/server/platform/errors.ts';
+import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
+import { MAX_UNCONNECTED_ROUTERS } from '#lib/server/routers/routers.ts';
+import { readFields } from '../../form.ts';
 import { kindWords } from './access-words.ts';
-import { authorOf, requireActiveOwner } from './owner.ts';
+import { authorOf, requireActiveOwner } from '../owner.ts';
 import { priceProblem, readEntry, routerErrors, type RouterEntry } from './router-form.ts';
 
 /** The kinds that an owner can set up alone: the others need a RADIUS server. Most hotspots are open networks. */

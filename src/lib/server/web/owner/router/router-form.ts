@@ -4,16 +4,16 @@ import { hoursText } from '#lib/domain/opening-hours.ts';
 import { money } from '#lib/format/text.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { InputError } from '../../platform/errors.ts';
+import type { InputError } from '#lib/server/platform/errors.ts';
 import {
 	MAX_ADDRESS_CHARACTERS,
 	MAX_NAME_CHARACTERS,
 	MAX_SSID_BYTES,
 	visible,
 	type PriceRules
-} from '../../routers/router-fields.ts';
-import type { OwnedRouter } from '../../routers/routers.ts';
-import type { Fields } from '../form.ts';
+} from '#lib/server/routers/router-fields.ts';
+import type { OwnedRouter } from '#lib/server/routers/routers.ts';
+import type { Fields } from '../../form.ts';
 
 const FIELDS = ['name', 'address', 'ssid', 'lat', 'lon', 'opening_hours'] as const;
 const MAY_BE_EMPTY: readonly string[] = ['address', 'opening_hours'];

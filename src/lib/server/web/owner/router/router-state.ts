@@ -1,7 +1,7 @@
 import { moment } from '#lib/format/text.ts';
 import { momentText } from '#lib/format/when.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { OwnedRouter } from '../../routers/routers.ts';
+import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 
 interface RouterState {
 	/** `notice`: a person closed it; `bad`: something is broken or missing. */

@@ -1,5 +1,5 @@
 import * as m from '#lib/i18n/messages.js';
-import type { OwnedRouter } from '../../routers/routers.ts';
+import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 
 /** Lists what a router needs before it sells, from its data. Returns null if nothing is missing. */
 export function routerSteps(router: OwnedRouter) {

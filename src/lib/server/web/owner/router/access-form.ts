@@ -5,10 +5,10 @@ import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { Author } from '../../audit/audit.ts';
-import { InputError } from '../../platform/errors.ts';
-import type { OwnedRouter } from '../../routers/routers.ts';
-import { readFields } from '../form.ts';
+import type { Author } from '#lib/server/audit/audit.ts';
+import { InputError } from '#lib/server/platform/errors.ts';
+import type { OwnedRouter } from '#lib/server/routers/routers.ts';
+import { readFields } from '../../form.ts';
 import { kindWords } from './access-words.ts';
 
 interface Choice {
