@@ -222,7 +222,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await becomes(id, 'active');
 			const { payment: twice } = await bought({ router_id: router });
 			await sql.run(
-				"update payments set session_id = ?, status = 'refund_failed', refund_reason = 'duplicate_payment', applied = 0 where id = ?",
+				"update payments set session_id = ?, status = 'refund_failed', applied = 0 where id = ?",
 				...[id, twice]
 			);
 			const page = `/owner/help/${id}/by-hand`;
@@ -230,8 +230,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(asked.text).toContain(`(payment ${twice})`);
 			const form = { note, payment: fieldValue(asked, 'payment') };
 			expect((await owner.post(page, form)).path).toContain('?done=by-hand');
-			// The buyer's page then names no number for sure.
-			expect(await paymentOf(twice)).toEqual({ status: 'refunded', refund_reason: 'admin' });
+			expect(await paymentOf(twice)).toMatchObject({ status: 'refunded' });
 			expect(await paymentOf(payment)).toMatchObject({ status: 'success' });
 			expect((await operated.fixture.api.getSession(id)).status).toBe('active');
 			await sql.run("update audit_log set actor = 'somebody else' where payment_id = ?", twice);

@@ -61,7 +61,8 @@ export function createApiMemory(clock: Clock): ApiMemory {
 	function listening(client: Calls): ApiClient {
 		const getRouter = async (id: number) => routers.set(await client.getRouter(id));
 		const getSession = async (id: number) => sessions.set(await client.getSession(id));
-		const getPayment = async (id: number) => keepPayment(await client.getPayment(id));
+		const getPayment = async (id: number, waitSeconds?: number) =>
+			keepPayment(await client.getPayment(id, waitSeconds));
 		const recent: ReadsOfPurchases = {
 			async getRouter(id) {
 				try {

@@ -36,8 +36,7 @@ export async function recordRefundByHand(
 	const refunded = await store.change(
 		trx,
 		{ id, status: [status] },
-		// Another reason would tell the buyer that the operator returned it to the number.
-		{ status: 'refunded', refund_reason: 'admin', refunded_at: now, updated_at: now }
+		{ status: 'refunded', refund_reason: refund_reason ?? 'admin', refunded_at: now, updated_at: now }
 	);
 	if (!refunded) throw new Error(`Payment ${id} changed inside its own transaction`);
 	await recordPaymentEvent(context, trx, 'payment.refunded', refunded);
@@ -48,7 +47,7 @@ export async function recordRefundByHand(
 		reason: note,
 		action: REFUND_BY_HAND,
 		paymentId: id,
-		before: { status, refund_reason },
+		before: { status },
 		after: { router_id, status: 'refunded', transaction }
 	});
 }
