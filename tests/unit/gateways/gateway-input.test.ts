@@ -142,21 +142,21 @@ it.each([
 describe('the purchase that a browser comes back to', () => {
 	const origin = 'https://portal.example';
 	const token = 'AbCdEfGhIjKlMnOpQrStUv_-';
-	const captiveSession = '-_vUtSrQpOnMlKjIhGfEdCbA';
+	const device = '0123456789abcdef01234567';
 
 	it.each([
-		[`${origin}/s/${token}/${captiveSession}?online`],
-		[`${origin}/sw/s/${token}/${captiveSession}`],
+		[`${origin}/s/${token}/${device}?online`],
+		[`${origin}/sw/s/${token}/${device}`],
 		[
-			`http://192.168.8.1:2050/opennds_auth/?tok=x&redir=${encodeURIComponent(`${origin}/s/${token}/${captiveSession}?online`)}`
+			`http://192.168.8.1:2050/opennds_auth/?tok=x&redir=${encodeURIComponent(`${origin}/s/${token}/${device}?online`)}`
 		],
-		[`http://10.5.50.1/login?dst=${encodeURIComponent(`${origin}/s/${token}/${captiveSession}`)}`]
+		[`http://10.5.50.1/login?dst=${encodeURIComponent(`${origin}/s/${token}/${device}`)}`]
 	])('is found in %s', (address) => {
-		expect(ownPurchase(address, origin)).toEqual({ kind: 's', token, captiveSession });
+		expect(ownPurchase(address, origin)).toEqual({ kind: 's', token, device });
 	});
 
 	it('is found where it is an API buyer’s, or names no device', () => {
-		const found = { kind: 'pass', token, captiveSession: null };
+		const found = { kind: 'pass', token, device: null };
 		expect(ownPurchase(`${origin}/sw/pass/${token}?online`, origin)).toEqual(found);
 	});
 
@@ -167,7 +167,7 @@ describe('the purchase that a browser comes back to', () => {
 		[`http://portal.example/s/${token}`],
 		[`${origin}/s/short`],
 		[`${origin}/s/${token}/online`],
-		[`${origin}/s/${token}/${captiveSession}/online`],
+		[`${origin}/s/${token}/${device}/online`],
 		[`http://10.5.50.1/login?dst=${encodeURIComponent(`https://evil.example/s/${token}`)}`]
 	])('is not found in %s', (address) => {
 		expect(ownPurchase(address, origin)).toBeNull();

@@ -3,12 +3,12 @@ import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
 import * as gatewayStore from '../store.ts';
 import { PAID_MS } from './lifetime.ts';
-import { entryOf, insert } from './record.ts';
+import { deviceName, entryOf, insert } from './record.ts';
 import * as store from './store.ts';
 
 /**
  * @param routerId of the purchase, if it was found by its code
- * @returns the id that names the device on the page of the purchase. `elsewhere`: the captive session is at another
+ * @returns what names the device on the page of the purchase. `elsewhere`: the captive session is at another
  * router; then, and if it is unknown, nothing was bound
  */
 export async function bindPurchase(
@@ -16,7 +16,7 @@ export async function bindPurchase(
 	id: string,
 	purchaseToken: string,
 	routerId?: number
-): Promise<{ id: string } | 'elsewhere' | 'unknown'> {
+): Promise<{ device: string } | 'elsewhere' | 'unknown'> {
 	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return 'unknown';
 	const { database, clock, secrets, access } = context;
 	const now = clock.now();
@@ -33,13 +33,16 @@ export async function bindPurchase(
 		const entry = entryOf(secrets, row);
 		const hasOther = row.purchase_token_hash !== null && row.purchase_token_hash !== tokenHash;
 		// The other purchase keeps its captive session; this one gets a copy.
-		if (hasOther) return { id: await insert(context, trx, row.gateway_id, entry, binding), entry };
+		if (hasOther) {
+			const copy = await insert(context, trx, row.gateway_id, entry, binding);
+			return { idHash: sha256(copy), entry };
+		}
 		await store.update(trx, row.id, binding);
-		return { id, entry };
+		return { idHash: row.id_hash, entry };
 	});
 	if (typeof bound === 'string') return bound;
 	await access.purchaseOpened(tokenHash, bound.entry.state === 'online');
-	return { id: bound.id };
+	return { device: deviceName(bound.idHash) };
 }
 
 export async function moveToPurchase(

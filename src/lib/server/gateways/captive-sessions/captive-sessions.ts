@@ -38,7 +38,7 @@ export type CaptiveSessions = ReturnType<typeof createCaptiveSessions>;
  * whether a sign-in is valid.
  *
  * A random id in the URL names the row, because mini-browsers drop cookies. A purchase is bound to the
- * captive sessions that made or opened it. The address of its page names one of them, and so the device that reads it.
+ * captive sessions that made or opened it. The address of its page names the device that reads it.
  */
 export function createCaptiveSessions(context: CaptiveSessionsContext) {
 	const bind = binder(context);

@@ -6,7 +6,7 @@ import { adapterOf } from '../registry.ts';
 import * as gatewayStore from '../store.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
 import { UNPAID_MS } from './lifetime.ts';
-import { entryOf } from './record.ts';
+import { deviceName, entryOf } from './record.ts';
 import * as store from './store.ts';
 
 /** A page of a purchase, as a browser reads it. */
@@ -14,8 +14,8 @@ export interface PurchaseReader {
 	token: string;
 	/** Gateways of other routers never see the purchase's password. */
 	routerId: number;
-	/** Names the reading device in the address of the page; null or unknown: not known which device reads. */
-	captiveSession: string | null;
+	/** Names the device that reads the page; null or unknown: another device may be reading. */
+	device: string | null;
 }
 
 export interface PurchaseDevice {
@@ -39,7 +39,7 @@ export interface PurchaseDevice {
 
 /** Separates automatic sign-ins of a device, so that gateway and portal do not redirect in a circle. */
 const RETRY_MS = 10 * 60 * 1000;
-const MAX_SESSIONS = 20;
+const MAX_SESSIONS = 50;
 
 /**
  * Returns the device that the page speaks for; null if no device opened the purchase behind a gateway of its router.
@@ -51,9 +51,9 @@ export async function purchaseDevice(
 ): Promise<PurchaseDevice | null> {
 	const rows = await sessionsOf(context, purchase);
 	const devices = rows.filter((row, at) => rows.findIndex((one) => isSameDevice(one, row)) === at);
-	const idHash = purchase.captiveSession === null ? null : sha256(purchase.captiveSession);
-	const named = rows.find(({ id_hash }) => id_hash === idHash);
-	const reader = named ? devices.find((row) => isSameDevice(row, named)) : devices.length < 2 && devices[0];
+	const named = rows.find(({ id_hash }) => deviceName(id_hash) === purchase.device);
+	const isOnly = purchase.device === null && devices.length === 1;
+	const reader = named ? devices.find((row) => isSameDevice(row, named)) : isOnly && devices[0];
 	if (reader) return deviceOf(context, purchase, rows, reader, true);
 	let newest: PurchaseDevice | null = null;
 	for (const row of devices) {

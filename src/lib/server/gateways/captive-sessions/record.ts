@@ -24,6 +24,9 @@ export const SEALED_ENTRIES = sealedTable<store.CaptiveSessionRow>('captive_sess
 export const entryOf = (secrets: Secrets, row: store.CaptiveSessionRow): Entry =>
 	entryShape.parse(JSON.parse(secrets.decrypt(row.entry_sealed, sealContext(row.id_hash))));
 
+/** Names its device in addresses of pages. It opens nothing, unlike the id. */
+export const deviceName = (idHash: string): string => idHash.slice(0, 24);
+
 /** Stores an entry under a new random id. Keeps only the hash of the id. */
 export async function insert(
 	{ clock, secrets }: CaptiveSessionsContext,

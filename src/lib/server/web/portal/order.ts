@@ -39,7 +39,7 @@ export const placeOrder = (
 		if (!captiveSession) return pagePath('s', token);
 		try {
 			const bound = await captiveSessions.bindPurchase(captiveSession.id, token);
-			return pagePath('s', token, typeof bound === 'string' ? null : bound.id);
+			return pagePath('s', token, typeof bound === 'string' ? null : bound.device);
 		} catch (problem) {
 			// The purchase exists, so its page is shown.
 			log.error({ err: problem }, 'a captive session could not be noted');

@@ -30,13 +30,13 @@ export async function adoptCaptiveSession(event: PageEvent, routerId: number): P
 	const { captiveSessions } = event.locals.app;
 	const bound = await captiveSessions.bindPurchase(captiveSession, token, routerId);
 	if (bound === 'elsewhere') redirect(303, `${ownPath(event)}?elsewhere`);
-	redirect(303, bound === 'unknown' ? ownPath(event) : pagePath('s', token, bound.id));
+	redirect(303, bound === 'unknown' ? ownPath(event) : pagePath('s', token, bound.device));
 }
 
 const readerOf = ({ params }: PageEvent, routerId: number) => ({
 	token: params.token,
 	routerId,
-	captiveSession: params.captiveSession ?? null
+	device: params.device ?? null
 });
 
 /** Finds the device that reads the page. */
@@ -131,7 +131,7 @@ export function goOnline(
 				signIn !== 'typed' ? m.splash_go_refused_code() : m.splash_go_refused()
 			],
 			link: { text: m.splash_go_again(), quiet: entry.problem === 'too-many-devices' },
-			move: entry.problem === 'too-many-devices' ? m.splash_elsewhere_move() : null
+			move: isReader && entry.problem === 'too-many-devices' ? m.splash_elsewhere_move() : null
 		};
 	}
 	if (tried !== null) {

@@ -1,7 +1,7 @@
 interface OwnPurchase {
 	kind: 's' | 'pass';
 	token: string;
-	captiveSession: string | null;
+	device: string | null;
 }
 
 /**
@@ -17,13 +17,13 @@ export function ownPurchase(address: string | null, origin: string): OwnPurchase
 	const candidates = [asked, ...LANDINGS.flatMap((name) => landingOf(asked, name))];
 	for (const url of candidates) {
 		if (url.origin !== origin) continue;
-		const { kind, token, captiveSession = null } = PAGE.exec(url.pathname)?.groups ?? {};
-		if (token !== undefined) return { kind: kind === 'pass' ? 'pass' : 's', token, captiveSession };
+		const { kind, token, device = null } = PAGE.exec(url.pathname)?.groups ?? {};
+		if (token !== undefined) return { kind: kind === 'pass' ? 'pass' : 's', token, device };
 	}
 	return null;
 }
 
-const PAGE = /^(?:\/[a-z]{2})?\/(?<kind>s|pass)\/(?<token>[\w-]{24})(?:\/(?<captiveSession>[\w-]{24}))?$/;
+const PAGE = /^(?:\/[a-z]{2})?\/(?<kind>s|pass)\/(?<token>[\w-]{24})(?:\/(?<device>[0-9a-f]{24}))?$/;
 
 /** Parameters of openNDS, MikroTik and CoovaChilli for the address after the sign-in. */
 const LANDINGS = ['redir', 'dst', 'userurl'];

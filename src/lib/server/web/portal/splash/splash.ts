@@ -90,10 +90,10 @@ async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSessi
 	if (own === null || !(await event.locals.app.purchases.exists(own.token))) return;
 	// The device can sign in again with the captive session of the sign-in, so that one stays.
 	if (captiveSession.entry.state === 'online') {
-		redirect(303, `${pagePath(own.kind, own.token, own.captiveSession)}?online`);
+		redirect(303, `${pagePath(own.kind, own.token, own.device)}?online`);
 	}
 	const bound = await event.locals.app.captiveSessions.bindPurchase(captiveSession.id, own.token);
-	redirect(303, pagePath(own.kind, own.token, typeof bound === 'string' ? null : bound.id));
+	redirect(303, pagePath(own.kind, own.token, typeof bound === 'string' ? null : bound.device));
 }
 
 export async function findRouter(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody> {
