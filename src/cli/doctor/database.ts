@@ -5,7 +5,7 @@ import { inspectDatabase } from '#lib/server/db/inspect.ts';
 import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createSecrets } from '#lib/server/platform/secrets.ts';
-import { canReadPasswords } from '#lib/server/access/passes/passwords.ts';
+import { readablePasswords } from '#lib/server/access/passes/passwords.ts';
 import { isDerivedFrom, PORTAL_KEY } from '#lib/server/developer/api-keys/api-keys.ts';
 import { isExpected } from '../support/errors.ts';
 import { databaseName } from '../support/services.ts';
@@ -38,9 +38,19 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 		yield* checkClock(inspection);
 		yield backupFinding(config, await lastBackupAt(database.db));
 		const secrets = createSecrets(config.secret, config.secretFallback);
-		const opens = await canReadPasswords(database.db, secrets);
-		yield secretFinding(config, opens ?? (await isDerivedFrom(database.db, secrets, PORTAL_KEY)));
-		return opens !== false;
+		const readable = await readablePasswords(database.db, secrets, systemClock.now());
+		if (readable === 'new') {
+			yield warn(
+				'secret',
+				'it does not open the Wi-Fi passwords of earlier buyers, whose time still runs',
+				'set the AIRTILL_SECRET from before as AIRTILL_SECRET_FALLBACK, restart, then run "airtill secrets rotate"'
+			);
+			return true;
+		}
+		const isRight =
+			readable === null ? await isDerivedFrom(database.db, secrets, PORTAL_KEY) : readable === 'all';
+		yield secretFinding(config, isRight);
+		return readable !== 'none';
 	} catch (error) {
 		if (!isExpected(error)) throw error;
 		yield fail('database', `${name} does not work: ${messageOf(error)}`, databaseAdvice(config));

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createApi } from '../../../support/api/api.ts';
 import { createDatabaseOn } from '../../../support/server/postgres.ts';
+import { createSecrets } from '../../../../src/lib/server/platform/secrets.ts';
 import { cli, type CliResult } from '../../../support/server/cli.ts';
 import { openSql, type Sql } from '../../../support/server/sql.ts';
 import { DATABASES, SECRET, eventually, insertKey, useFixture } from '../../../support/server/fixture.ts';
@@ -536,6 +537,17 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(code).toBe(1);
 			// Looking did no harm: the portal's own key still works.
 			expect((await fetch(`${server.url}/r/3`)).status).toBe(200);
+		});
+
+		it('doctor finds that earlier buyers have passwords of another secret', async () => {
+			const { server, sql, buy } = fixture();
+			await buy();
+			const [pass] = await sql.all('select max(id) as id from passes where password_sealed is not null');
+			const sealed = createSecrets(`another ${SECRET}`).encrypt('k7mq-x2vd-9hta', `pass:${pass?.['id']}`);
+			await sql.run(`update passes set password_sealed = '${sealed}' where password_sealed is not null`);
+			await buy();
+			const { stdout } = await cli(['doctor'], server);
+			expect(stdout).toMatch(/^warn secret: .* AIRTILL_SECRET_FALLBACK/m);
 		});
 	});
 

@@ -1,7 +1,7 @@
 import type { Queries } from '#lib/server/db/database.ts';
 import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
-import { newestWithPassword, type PassRow } from './store.ts';
+import { newestWithPassword, oldestOpenWithPassword, type PassRow } from './store.ts';
 
 /** Associated data that binds a sealed password to its pass. */
 const contextOf = ({ id, password_session_id: sessionId }: Pick<PassRow, 'id' | 'password_session_id'>) =>
@@ -18,10 +18,23 @@ export const sealPassword = (secrets: Secrets, id: number, password: string) => 
 	password_session_id: null
 });
 
-/** Checks the installation's secret on the newest password. Returns null when no pass has one. */
-export async function canReadPasswords(queries: Queries, secrets: Secrets): Promise<boolean | null> {
-	const pass = await newestWithPassword(queries);
-	if (!pass) return null;
+/**
+ * Checks the installation's secret on the newest password, and on the oldest of an open pass: after a change of the
+ * secret, new passes open although those of earlier buyers do not. Returns null when no pass has a password.
+ */
+export async function readablePasswords(
+	queries: Queries,
+	secrets: Secrets,
+	now: number
+): Promise<'all' | 'new' | 'none' | null> {
+	const newest = await newestWithPassword(queries);
+	if (!newest) return null;
+	if (!isReadable(secrets, newest)) return 'none';
+	const oldest = await oldestOpenWithPassword(queries, now);
+	return oldest && !isReadable(secrets, oldest) ? 'new' : 'all';
+}
+
+function isReadable(secrets: Secrets, pass: PassRow): boolean {
 	try {
 		return unsealPassword(secrets, pass) !== null;
 	} catch {

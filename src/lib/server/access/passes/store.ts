@@ -37,14 +37,16 @@ export async function addUsedData(
 	return pass ?? null;
 }
 
-const openOf = (queries: Queries, routerId: number, now: number) =>
-	queries
-		.selectFrom('passes')
-		.selectAll()
-		.where('router_id', '=', routerId)
-		.where('password_sealed', 'is not', null)
+const withPassword = (queries: Queries) =>
+	queries.selectFrom('passes').selectAll().where('password_sealed', 'is not', null);
+
+const openWithPassword = (queries: Queries, now: number) =>
+	withPassword(queries)
 		.where((pass) => pass.or([pass('activating_until', 'is not', null), pass('ends_at', '>', now)]))
 		.orderBy('id');
+
+const openOf = (queries: Queries, routerId: number, now: number) =>
+	openWithPassword(queries, now).where('router_id', '=', routerId);
 
 export const openPassesAt = (
 	queries: Queries,
@@ -56,10 +58,10 @@ export const openPassesAt = (
 export const sharingPassword = (queries: Queries, routerId: number, now: number) =>
 	openOf(queries, routerId, now).where('access_kind', '=', 'shared_password').execute();
 
-export const newestWithPassword = (queries: Queries) =>
-	first(
-		queries.selectFrom('passes').selectAll().where('password_sealed', 'is not', null).orderBy('id', 'desc')
-	);
+export const newestWithPassword = (queries: Queries) => first(withPassword(queries).orderBy('id', 'desc'));
+
+export const oldestOpenWithPassword = (queries: Queries, now: number) =>
+	first(openWithPassword(queries, now));
 
 export async function waitingSeconds(queries: Queries, passId: number): Promise<number> {
 	const { seconds } = await queries
