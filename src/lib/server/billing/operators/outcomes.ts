@@ -35,6 +35,11 @@ export const reasonIn = (
 
 /** Nothing was sent. */
 export const CROWDED = 'too many requests wait for the operator';
+/** The operator may have recovered, and a callback may be why it is asked: not the pause of an old payment. */
+export const CROWDED_MS = 5_000;
+
+export const isCrowded = (outcome: StatusOutcome): boolean =>
+	outcome.kind === 'unavailable' && outcome.cause === CROWDED;
 
 type Unanswered = Exclude<AuthorisedOutcome, { kind: 'response' }>;
 

@@ -1,5 +1,5 @@
 import type { CallbackClaim, StatusOutcome } from '../operators/operator.ts';
-import { CROWDED, unavailable } from '../operators/outcomes.ts';
+import { CROWDED, CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
@@ -39,6 +39,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	}
 
 	const outcome = await ask(context, payment);
+	if (isCrowded(outcome)) return clock.now() + CROWDED_MS;
 	await keepAnswer(context, payment, 'status', outcome);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
 		await store.update(database.db, id, { not_found_count: 0 });

@@ -5,7 +5,7 @@ import type {
 	StatusOutcome,
 	SubmitOutcome
 } from '../operators/operator.ts';
-import { busy, CROWDED, unavailable } from '../operators/outcomes.ts';
+import { busy, CROWDED, CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
 import type { ReviewReason } from '../reviews/reviews.ts';
 import { claimOf } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
@@ -156,6 +156,7 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 		return clock.now();
 	}
 	const outcome = await readStatus(context, subject);
+	if (isCrowded(outcome)) return clock.now() + CROWDED_MS;
 	const raw = 'raw' in outcome ? outcome.raw : outcome.cause;
 	await keepWhenNew(context, payment, { kind: 'refund', outcome: outcome.kind, raw });
 	if (outcome.kind === 'succeeded') {

@@ -83,7 +83,7 @@ const PAID: ReadonlySet<PaymentBody['status']> = new Set([
 	'refund_failed'
 ]);
 /** Tries with one number, and with one transaction ID, in LONGEST_WINDOW_MS. */
-const MAX_OF_PAYMENT = { visitor: 5, total: 10 };
+const MAX_OF_PAYMENT = { network: 5, total: 10 };
 /** No operator's IDs have other characters; PostgreSQL and the API refuse some. */
 const TRANSACTION = /^[!-~]{1,64}$/;
 
@@ -91,8 +91,8 @@ const TRANSACTION = /^[!-~]{1,64}$/;
  * Opens the purchase of a payment, for a buyer whose page closed before it showed the code.
  *
  * Security: some operators count their transactions, so an ID is guessed from one near it, and people know each other's
- * numbers. So a try counts like a code, and also toward limits of its number and of its ID: per visitor, so that nobody can
- * use up the tries of a buyer alone, and in total, so that at most 960 a day name one number. An attacker who knows the
+ * numbers. So a try counts like a code, and also toward limits of its number and of its ID: per network, so that one network
+ * does not use up the tries of a buyer in another, and in total, so that at most 960 a day name one number. An attacker who knows the
  * payment to ten seconds has to try thousands of IDs, and most passes are over by then. The number is always asked for, so the total limit refuses nobody, as with codes. An unknown pair, a
  * payment that is not paid and one of another program have the same answer.
  * @param typed as the buyer typed them
@@ -113,9 +113,9 @@ export async function resumeByPayment(
 	await takeOfAll(context, from);
 	for (const half of [number, transaction.toUpperCase()]) {
 		const subject = `payment:${sha256(half)}`;
-		const ofVisitor = `${subject}:${from.captiveSession ?? from.network}`;
+		const ofNetwork = `${subject}:${from.network}`;
 		const limitedHalf =
-			(await limitedUntil(rateLimits.take(ofVisitor, MAX_OF_PAYMENT.visitor, LONGEST_WINDOW_MS))) ??
+			(await limitedUntil(rateLimits.take(ofNetwork, MAX_OF_PAYMENT.network, LONGEST_WINDOW_MS))) ??
 			(await limitedUntil(rateLimits.take(subject, MAX_OF_PAYMENT.total, LONGEST_WINDOW_MS)));
 		if (limitedHalf) return limitedHalf;
 	}

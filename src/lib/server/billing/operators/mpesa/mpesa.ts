@@ -108,6 +108,9 @@ async function healthProblem({ values, clock, daraja }: MpesaContext): Promise<s
 	return text === null ? null : `${host} refuses MPESA_SHORTCODE or MPESA_PASSKEY (${text}).`;
 }
 
+/** How long the list is searched for a push whose callback was lost. Later the daily statement shows it. */
+const UNHEARD_MS = 60 * 60 * 1000;
+
 async function readStatus(context: MpesaContext, attempt: AttemptReference): Promise<StatusOutcome> {
 	const { claim } = attempt;
 	const id = attempt.operatorReference ?? claim?.operatorReference ?? null;
@@ -126,7 +129,7 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	if (read.kind !== 'succeeded') {
 		// The query can be down, or contradict a callback or a lost one, when the list shows the payment as settled.
 		const receipt = own?.providerReference ?? null;
-		const isUnheard = own === null && read.kind === 'failed';
+		const isUnheard = own === null && read.kind === 'failed' && isYoung(context, attempt);
 		const settled = receipt !== null || isUnheard ? await findPulled(context, attempt, receipt) : null;
 		return settled ? { kind: 'succeeded', ...settled, currency: MPESA_CURRENCY, at: null } : read;
 	}
@@ -139,6 +142,10 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 		currency: amountMinor === null ? null : MPESA_CURRENCY
 	};
 }
+
+/** Each read of the list takes calls from a quota that payments share. */
+const isYoung = ({ clock }: MpesaContext, { submittedAt }: AttemptReference): boolean =>
+	submittedAt !== null && clock.now() - submittedAt < UNHEARD_MS;
 
 /** A push was sent again although Daraja had queued the first one, and the payer approved that one. */
 async function readOther(
