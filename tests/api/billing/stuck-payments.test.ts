@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ORDINARY } from '../../simulators/script.ts';
 import { useOperated } from '../../support/billing/use-operated.ts';
 import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually } from '../../support/server/fixture.ts';
@@ -116,6 +117,34 @@ describe.each(DATABASES)('on %s', (database) => {
 				detail: expect.stringContaining(`paid twice: also request ${second.operatorReference}, receipt `)
 			});
 			expect(await use.find(payment)).toMatchObject({ provider_reference: receipt });
+		});
+
+		it.each([
+			['buys the time', 'success'],
+			['is refunded after a cancellation', 'refunded']
+		] as const)('a request that Daraja queued and refused, and the payer approved: %s', async (_, status) => {
+			const { session, payment } = await use.pay({ submit: 'rate_limited' });
+			const { simulator, fixture } = use.operated();
+			const phone = payment.phone.slice(1);
+			const sent = await eventually('it was refused', async () =>
+				simulator.requests.find(({ body }) => body.includes('CallBackURL') && body.includes(phone))
+			);
+			const { CallBackURL: callbackUrl } = JSON.parse(sent.body) as { CallBackURL: string };
+			simulator.script({ phone }, { guards: false });
+			const push = { reference: null, phone, amount: payment.amount, currency: 'KES', callbackUrl };
+			const queued = simulator.books.add({
+				...push,
+				operatorReference: `ws_CO_BUSY_${payment.id}`,
+				request: {},
+				script: { ...ORDINARY, afterMs: 0, failedReads: 99 }
+			});
+			expect(await simulator.callBack(queued)).toBe(200);
+			if (status === 'refunded') await fixture.api.endSession(session.id);
+			for (let step = 0; step < 3; step += 1) await use.operated().advance(20_000);
+			expect(await use.find(payment)).toMatchObject({ status: 'pending' });
+			queued.script = { ...queued.script, failedReads: 0 };
+			await use.until(payment, status);
+			expect(simulator.books.payments.filter((entry) => entry.phone === phone)).toEqual([queued]);
 		});
 
 		it('an earlier request that a callback calls paid, and the operator does not, is for a person', async () => {
