@@ -147,6 +147,29 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(simulator.books.payments.filter((entry) => entry.phone === phone)).toEqual([queued]);
 		});
 
+		it('a request that settles the payment while another is being sent keeps its name', async () => {
+			const { payment } = await use.pay({ outcome: 'pending', submit: 'slow', slowMs: 2_000 });
+			const second = await use.held(payment);
+			const { simulator, fixture } = use.operated();
+			const script = { ...ORDINARY, afterMs: 0 };
+			const first = simulator.books.add({ ...second, operatorReference: 'ws_CO_EARLY', script });
+			await simulator.callBack(first);
+			const settled = await use.until(payment, 'success', 100);
+			await eventually('the second is accepted', () =>
+				fixture.sql.count(
+					"select count(*) from payments where id = ? and submit_state = 'accepted'",
+					payment.id
+				)
+			);
+			await simulator.callBack(first);
+			expect(await use.questions(payment)).toEqual([]);
+			await simulator.settle(second, 'success');
+			const detail = expect.stringContaining(`paid twice: also request ${second.operatorReference}`);
+			await eventually('it is for a person', async () => (await use.questions(payment)).length > 0);
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'contradiction', detail }]);
+			expect(await use.find(payment)).toMatchObject({ provider_reference: settled.provider_reference });
+		});
+
 		it('an earlier request that a callback calls paid, and the operator does not, is for a person', async () => {
 			const { payment } = await use.pay({ outcome: '1032' });
 			const second = await use.held(payment);

@@ -85,10 +85,16 @@ async function takeIn(context: BillingContext, before: store.PaymentRow, hint: C
  * amount differs from the settled one.
  */
 async function completeReceipt(
-	{ database, reviews }: BillingContext,
+	context: BillingContext,
 	payment: store.PaymentRow,
-	{ providerReference, amountMinor }: CallbackHint
+	hint: CallbackHint
 ): Promise<void> {
+	const { database, reviews } = context;
+	const { providerReference, amountMinor } = hint;
+	const known = payment.provider_reference;
+	if (providerReference !== null && known !== null && providerReference !== known) {
+		return reviewSecondCharge(context, database.db, payment, hint);
+	}
 	const isNews = providerReference && payment.provider_reference === null;
 	if (isNews && !(await reviewUsedTransaction({ reviews }, database.db, payment, providerReference))) {
 		await store.addReceipt(database.db, payment.id, providerReference);

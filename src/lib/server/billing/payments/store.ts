@@ -4,7 +4,8 @@ import {
 	type Insertable,
 	type Selectable,
 	type SqlBool,
-	type Updateable
+	type Updateable,
+	type UpdateObject
 } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { byId, countOf, exists, first, withoutNulls, isChanged } from '#lib/server/db/first.ts';
@@ -166,7 +167,7 @@ export const changeSubmit = (
 		status?: PaymentStatus;
 		submitted_at?: number;
 	},
-	to: Updateable<PaymentsTable>
+	to: UpdateObject<Schema, 'payments'>
 ): Promise<boolean> =>
 	isChanged(
 		queries
@@ -175,6 +176,10 @@ export const changeSubmit = (
 			.where(({ and }) => and(from))
 			.where('submit_state', 'in', submitState)
 	);
+
+/** Keeps the request that has already settled the payment. */
+export const unlessNamed = (reference: string | null) =>
+	sql<string | null>`coalesce(operator_reference, ${reference})`;
 
 /** Changes fields that no state depends on. */
 export const update = (

@@ -59,7 +59,7 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 			await store.changeSubmit(
 				database.db,
 				{ id, submitState: ['submitting', 'uncertain'] },
-				{ submit_state: 'accepted', operator_reference: outcome.operatorReference }
+				{ submit_state: 'accepted', operator_reference: store.unlessNamed(outcome.operatorReference) }
 			);
 			return null;
 		case 'refused':
