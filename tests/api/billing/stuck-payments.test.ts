@@ -170,6 +170,31 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.find(payment)).toMatchObject({ provider_reference: settled.provider_reference });
 		});
 
+		it('a request that has paid another payment buys nothing, and is for a person', async () => {
+			const { payment: paid } = await use.pay({ afterMs: 0 });
+			await use.until(paid, 'success');
+			const { payment } = await use.pay({ outcome: 'pending' });
+			const [of, held] = [await use.held(paid), await use.held(payment)];
+			const { callbackUrl } = held;
+			const { simulator } = use.operated();
+			await eventually('it was accepted', () =>
+				use
+					.operated()
+					.fixture.sql.count(
+						"select count(*) from payments where id = ? and submit_state = 'accepted'",
+						payment.id
+					)
+			);
+			await simulator.callBack({ ...of, callbackUrl });
+			const detail = expect.stringContaining(`which is of payment ${paid.id}`);
+			await eventually('it is for a person', async () => {
+				await use.operated().advance(2_000);
+				return (await use.questions(payment)).length > 0;
+			});
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'contradiction', detail }]);
+			expect(await use.find(payment)).toMatchObject({ status: 'pending' });
+		});
+
 		it('an earlier request that a callback calls paid, and the operator does not, is for a person', async () => {
 			const { payment } = await use.pay({ outcome: '1032' });
 			const second = await use.held(payment);

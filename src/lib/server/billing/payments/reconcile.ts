@@ -112,6 +112,11 @@ async function ask(context: BillingContext, payment: store.PaymentRow): Promise<
 			() => adapter.readStatus(attempt),
 			unavailable(CROWDED)
 		);
+		const other = await namedByOther(context, payment, outcome);
+		if (other) {
+			const message = `a callback names request ${other.operator_reference}, which is of payment ${other.id}`;
+			return { kind: 'contradiction', message, raw: 'raw' in outcome ? outcome.raw : '' };
+		}
 		if (outcome.kind !== 'failed' || claim?.claimed !== 'succeeded') return outcome;
 		return { kind: 'contradiction', message: unconfirmed(claim, outcome.message), raw: outcome.raw };
 	} catch (error) {
@@ -119,6 +124,17 @@ async function ask(context: BillingContext, payment: store.PaymentRow): Promise<
 		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at status');
 		return unavailable('adapter error');
 	}
+}
+
+/** Returns the other payment whose request a callback named as paid for this one. */
+async function namedByOther(
+	{ database }: BillingContext,
+	payment: store.PaymentRow,
+	outcome: StatusOutcome
+): Promise<store.PaymentRow | undefined> {
+	if (outcome.kind !== 'succeeded' || !outcome.operatorReference) return undefined;
+	if (outcome.operatorReference === payment.operator_reference) return undefined;
+	return store.sentAs(database.db, payment, outcome.operatorReference);
 }
 
 /**

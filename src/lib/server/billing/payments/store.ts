@@ -177,7 +177,7 @@ export const changeSubmit = (
 			.where('submit_state', 'in', submitState)
 	);
 
-/** Keeps the request that has already settled the payment. */
+/** Keeps the request that settled it. */
 export const unlessNamed = (reference: string | null) =>
 	sql<string | null>`coalesce(operator_reference, ${reference})`;
 
@@ -242,18 +242,26 @@ export async function findLikeStatement(
 	return rows.length === 1 ? rows[0] : undefined;
 }
 
-const ofTransaction = (queries: Queries, operator: string, transaction: string) =>
-	ofOperator(queries, operator).where('provider_reference', '=', transaction).limit(1);
-
 export const findByTransaction = (queries: Queries, operator: string, transaction: string) =>
-	ofTransaction(queries, operator, transaction).executeTakeFirst();
+	ofOperator(queries, operator).where('provider_reference', '=', transaction).limit(1).executeTakeFirst();
 
-/** Returns the payment of the same operator that a transaction has already paid, other than the given one. */
-export const paidBefore = (
-	queries: Queries,
-	{ id, operator }: Pick<PaymentRow, 'id' | 'operator'>,
-	transaction: string
-) => ofTransaction(queries, operator, transaction).where('id', '<>', id).executeTakeFirst();
+type Known = Pick<PaymentRow, 'id' | 'operator'>;
+
+/** Returns another payment of the same operator that a transaction has already paid. */
+export const paidBefore = (queries: Queries, { id, operator }: Known, transaction: string) =>
+	ofOperator(queries, operator)
+		.where('provider_reference', '=', transaction)
+		.where('id', '<>', id)
+		.limit(1)
+		.executeTakeFirst();
+
+/** Returns another payment of the same operator that was sent with a request. */
+export const sentAs = (queries: Queries, { id, operator }: Known, request: string) =>
+	ofOperator(queries, operator)
+		.where('operator_reference', '=', request)
+		.where('id', '<>', id)
+		.limit(1)
+		.executeTakeFirst();
 
 export const notInStatement = (queries: Queries, operator: string, paid: { from: number; to: number }) =>
 	ofOperator(queries, operator)
