@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ORDINARY } from '../../simulators/script.ts';
 import { useOperated } from '../../support/billing/use-operated.ts';
 import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually } from '../../support/server/fixture.ts';
@@ -116,6 +117,82 @@ describe.each(DATABASES)('on %s', (database) => {
 				detail: expect.stringContaining(`paid twice: also request ${second.operatorReference}, receipt `)
 			});
 			expect(await use.find(payment)).toMatchObject({ provider_reference: receipt });
+		});
+
+		it.each([
+			['buys the time', 'success'],
+			['is refunded after a cancellation', 'refunded']
+		] as const)('a request that Daraja queued and refused, and the payer approved: %s', async (_, status) => {
+			const { session, payment } = await use.pay({ submit: 'rate_limited' });
+			const { simulator, fixture } = use.operated();
+			const phone = payment.phone.slice(1);
+			const sent = await eventually('it was refused', async () =>
+				simulator.requests.find(({ body }) => body.includes('CallBackURL') && body.includes(phone))
+			);
+			const { CallBackURL: callbackUrl } = JSON.parse(sent.body) as { CallBackURL: string };
+			simulator.script({ phone }, { guards: false });
+			const push = { reference: null, phone, amount: payment.amount, currency: 'KES', callbackUrl };
+			const queued = simulator.books.add({
+				...push,
+				operatorReference: `ws_CO_BUSY_${payment.id}`,
+				request: {},
+				script: { ...ORDINARY, afterMs: 0, failedReads: 99 }
+			});
+			expect(await simulator.callBack(queued)).toBe(200);
+			if (status === 'refunded') await fixture.api.endSession(session.id);
+			for (let step = 0; step < 3; step += 1) await use.operated().advance(20_000);
+			expect(await use.find(payment)).toMatchObject({ status: 'pending' });
+			queued.script = { ...queued.script, failedReads: 0 };
+			await use.until(payment, status);
+			expect(simulator.books.payments.filter((entry) => entry.phone === phone)).toEqual([queued]);
+		});
+
+		it('a request that settles the payment while another is being sent keeps its name', async () => {
+			const { payment } = await use.pay({ outcome: 'pending', submit: 'slow', slowMs: 2_000 });
+			const second = await use.held(payment);
+			const { simulator, fixture } = use.operated();
+			const script = { ...ORDINARY, afterMs: 0 };
+			const first = simulator.books.add({ ...second, operatorReference: 'ws_CO_EARLY', script });
+			await simulator.callBack(first);
+			const settled = await use.until(payment, 'success', 100);
+			await eventually('the second is accepted', () =>
+				fixture.sql.count(
+					"select count(*) from payments where id = ? and submit_state = 'accepted'",
+					payment.id
+				)
+			);
+			await simulator.callBack(first);
+			expect(await use.questions(payment)).toEqual([]);
+			await simulator.settle(second, 'success');
+			const detail = expect.stringContaining(`paid twice: also request ${second.operatorReference}`);
+			await eventually('it is for a person', async () => (await use.questions(payment)).length > 0);
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'contradiction', detail }]);
+			expect(await use.find(payment)).toMatchObject({ provider_reference: settled.provider_reference });
+		});
+
+		it('a request that has paid another payment buys nothing, and is for a person', async () => {
+			const { payment: paid } = await use.pay({ afterMs: 0 });
+			await use.until(paid, 'success');
+			const { payment } = await use.pay({ outcome: 'pending' });
+			const [of, held] = [await use.held(paid), await use.held(payment)];
+			const { callbackUrl } = held;
+			const { simulator } = use.operated();
+			await eventually('it was accepted', () =>
+				use
+					.operated()
+					.fixture.sql.count(
+						"select count(*) from payments where id = ? and submit_state = 'accepted'",
+						payment.id
+					)
+			);
+			await simulator.callBack({ ...of, callbackUrl });
+			const detail = expect.stringContaining(`which is of payment ${paid.id}`);
+			await eventually('it is for a person', async () => {
+				await use.operated().advance(2_000);
+				return (await use.questions(payment)).length > 0;
+			});
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'contradiction', detail }]);
+			expect(await use.find(payment)).toMatchObject({ status: 'pending' });
 		});
 
 		it('an earlier request that a callback calls paid, and the operator does not, is for a person', async () => {

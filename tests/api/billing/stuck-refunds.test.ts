@@ -167,6 +167,25 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(books.refunds.filter(({ paymentNumber }) => paymentNumber === held.number)).toHaveLength(1);
 		});
 
+		it('a refund that a callback calls successful, and the operator failed, is for a person', async () => {
+			const { payment, held } = await refundOf({ outcome: 'pending' });
+			const { simulator, fixture } = use.operated();
+			const claim = { claimed: 'succeeded', operatorReference: null, providerReference: '1' };
+			await fixture.sql.run(
+				'update refunds set claim = ? where payment_id = ?',
+				JSON.stringify({ ...claim, amountMinor: null, currency: null }),
+				payment.id
+			);
+			for (const refund of simulator.books.refunds) {
+				if (refund.paymentNumber === held.number) refund.outcome = 'INTERNAL_PROCESSING_ERROR';
+			}
+			await use.until(payment, 'refund_failed');
+			expect(await use.questions(payment)).toMatchObject([
+				{ reason: 'refund_failed' },
+				{ reason: 'contradiction', detail: expect.stringContaining('succeeded; here it failed') }
+			]);
+		});
+
 		it('a refund that never arrives is for a person after an hour', async () => {
 			const { payment } = await refundOf({ submit: 'error_before' });
 			for (let step = 0; step < 8; step += 1) await use.operated().advance(10 * minute);

@@ -4,6 +4,7 @@ import { isOurs } from './callback-url.ts';
 import { RECONCILE_JOB, REFUND_JOB, type BillingContext } from '../context.ts';
 import { keepCallback } from './messages.ts';
 import { isOfAnotherRequest, reviewSecondCharge, reviewUsedTransaction } from '../payments/settlement.ts';
+import { reviewFailedRefund } from '../refunds/returned-twice.ts';
 import * as store from '../payments/store.ts';
 
 /**
@@ -85,10 +86,16 @@ async function takeIn(context: BillingContext, before: store.PaymentRow, hint: C
  * amount differs from the settled one.
  */
 async function completeReceipt(
-	{ database, reviews }: BillingContext,
+	context: BillingContext,
 	payment: store.PaymentRow,
-	{ providerReference, amountMinor }: CallbackHint
+	hint: CallbackHint
 ): Promise<void> {
+	const { database, reviews } = context;
+	const { providerReference, amountMinor } = hint;
+	const known = payment.provider_reference;
+	if (providerReference !== null && known !== null && providerReference !== known) {
+		return reviewSecondCharge(context, database.db, payment, hint);
+	}
 	const isNews = providerReference && payment.provider_reference === null;
 	if (isNews && !(await reviewUsedTransaction({ reviews }, database.db, payment, providerReference))) {
 		await store.addReceipt(database.db, payment.id, providerReference);
@@ -107,7 +114,7 @@ async function ofRefund(
 	hint: CallbackHint,
 	body: string
 ): Promise<boolean> {
-	const { database, jobs, reviews } = context;
+	const { database, jobs } = context;
 	const refund = await store.findRefundByReference(database.db, reference);
 	if (!refund) return false;
 	if (hint.authentic !== 'invalid' && !isOfAnotherRequest(refund, hint)) {
@@ -115,11 +122,7 @@ async function ofRefund(
 		// The callback to our own status read can say "pending"; another read at once would loop.
 		const isNews = hint.claimed !== 'pending';
 		if (refund.status === 'pending' && isNews) await jobs.wake(REFUND_JOB, refund.id);
-		if (refund.status === 'failed' && hint.claimed === 'succeeded') {
-			// A person may have returned the money since.
-			const detail = `a callback says that refund ${refund.reference} succeeded; here it failed`;
-			await reviews.open(database.db, { paymentId: refund.payment_id, reason: 'contradiction', detail });
-		}
+		if (hint.claimed === 'succeeded') await reviewFailedRefund(context, database.db, refund.id);
 	}
 	const payment = await store.find(database.db, refund.payment_id);
 	if (payment) await keepCallback(context, payment, `refund ${outcomeOf(hint)}`, body);

@@ -1,6 +1,6 @@
 import type { CallbackClaim, StatusOutcome } from '../operators/operator.ts';
 import { CROWDED, CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
-import { claimOf } from '../callbacks/claims.ts';
+import { claimOf, isCalledPaid } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
 import { keepAnswer, redactMessage } from '../callbacks/messages.ts';
@@ -27,8 +27,8 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	const { database, clock } = context;
 	const payment = await store.find(database.db, id);
 	if (!payment || !isUnsettled(payment)) return null;
-	if (payment.submit_state === 'created' && payment.submitted_at === null) {
-		// Still in the outbox; a failed one will never be sent.
+	if (payment.submit_state === 'created' && payment.submitted_at === null && !isCalledPaid(payment)) {
+		// Still in the outbox; a failed one will never be sent. Operators can queue a request and refuse it.
 		return payment.status === 'pending' ? clock.now() + delay(context, payment) : null;
 	}
 	if (
@@ -113,6 +113,11 @@ async function ask(context: BillingContext, payment: store.PaymentRow): Promise<
 			() => adapter.readStatus(attempt),
 			unavailable(CROWDED)
 		);
+		const other = await namedByOther(context, payment, outcome);
+		if (other) {
+			const message = `a callback names request ${other.operator_reference}, which is of payment ${other.id}`;
+			return { kind: 'contradiction', message, raw: 'raw' in outcome ? outcome.raw : '' };
+		}
 		if (outcome.kind !== 'failed' || claim?.claimed !== 'succeeded') return outcome;
 		return { kind: 'contradiction', message: unconfirmed(claim, outcome.message), raw: outcome.raw };
 	} catch (error) {
@@ -120,6 +125,17 @@ async function ask(context: BillingContext, payment: store.PaymentRow): Promise<
 		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at status');
 		return unavailable('adapter error');
 	}
+}
+
+/** Returns the other payment whose request a callback named as paid for this one. */
+async function namedByOther(
+	{ database }: BillingContext,
+	payment: store.PaymentRow,
+	outcome: StatusOutcome
+): Promise<store.PaymentRow | undefined> {
+	if (outcome.kind !== 'succeeded' || !outcome.operatorReference) return undefined;
+	if (outcome.operatorReference === payment.operator_reference) return undefined;
+	return store.sentAs(database.db, payment, outcome.operatorReference);
 }
 
 /**
@@ -135,7 +151,7 @@ async function notFound(context: BillingContext, payment: store.PaymentRow): Pro
 	if (!current || !isUnsettled(current) || current.submit_state !== 'uncertain') return;
 	const { resubmitSameReferenceSafe, notFoundFinalSeconds } = operators.byId(payment.operator).capabilities;
 	if (resubmitSameReferenceSafe && current.status === 'pending') {
-		if (clock.now() < current.expires_at) await resubmit(context, payment.id);
+		if (clock.now() < current.expires_at && !isCalledPaid(current)) await resubmit(context, payment.id);
 		return;
 	}
 	const age = clock.now() - (payment.submitted_at ?? payment.created_at);

@@ -172,8 +172,11 @@ export async function reviewSecondCharge(
 	{ id }: store.PaymentRow,
 	{ operatorReference, providerReference }: Facts
 ): Promise<void> {
-	const receipt = providerReference === null ? '' : `, receipt ${providerReference}`;
-	const detail = `a callback says that the payer paid twice: also request ${operatorReference}${receipt}`;
+	const named = [
+		operatorReference && `request ${operatorReference}`,
+		providerReference && `receipt ${providerReference}`
+	];
+	const detail = `a callback says that the payer paid twice: also ${named.filter(Boolean).join(', ')}`;
 	await reviews.open(queries, { paymentId: id, reason: 'contradiction', detail });
 }
 

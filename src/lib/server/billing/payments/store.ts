@@ -4,7 +4,8 @@ import {
 	type Insertable,
 	type Selectable,
 	type SqlBool,
-	type Updateable
+	type Updateable,
+	type UpdateObject
 } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { byId, countOf, exists, first, withoutNulls, isChanged } from '#lib/server/db/first.ts';
@@ -166,7 +167,7 @@ export const changeSubmit = (
 		status?: PaymentStatus;
 		submitted_at?: number;
 	},
-	to: Updateable<PaymentsTable>
+	to: UpdateObject<Schema, 'payments'>
 ): Promise<boolean> =>
 	isChanged(
 		queries
@@ -175,6 +176,10 @@ export const changeSubmit = (
 			.where(({ and }) => and(from))
 			.where('submit_state', 'in', submitState)
 	);
+
+/** Keeps the request that settled it. */
+export const unlessNamed = (reference: string | null) =>
+	sql<string | null>`coalesce(operator_reference, ${reference})`;
 
 /** Changes fields that no state depends on. */
 export const update = (
@@ -237,18 +242,21 @@ export async function findLikeStatement(
 	return rows.length === 1 ? rows[0] : undefined;
 }
 
-const ofTransaction = (queries: Queries, operator: string, transaction: string) =>
-	ofOperator(queries, operator).where('provider_reference', '=', transaction).limit(1);
-
 export const findByTransaction = (queries: Queries, operator: string, transaction: string) =>
-	ofTransaction(queries, operator, transaction).executeTakeFirst();
+	ofOperator(queries, operator).where('provider_reference', '=', transaction).limit(1).executeTakeFirst();
 
-/** Returns the payment of the same operator that a transaction has already paid, other than the given one. */
-export const paidBefore = (
-	queries: Queries,
-	{ id, operator }: Pick<PaymentRow, 'id' | 'operator'>,
-	transaction: string
-) => ofTransaction(queries, operator, transaction).where('id', '<>', id).executeTakeFirst();
+type Known = Pick<PaymentRow, 'id' | 'operator'>;
+
+const besides = (queries: Queries, { id, operator }: Known) =>
+	ofOperator(queries, operator).where('id', '<>', id).limit(1);
+
+/** Returns another payment of the same operator that a transaction has already paid. */
+export const paidBefore = (queries: Queries, payment: Known, transaction: string) =>
+	besides(queries, payment).where('provider_reference', '=', transaction).executeTakeFirst();
+
+/** Returns another payment of the same operator that was sent with a request. */
+export const sentAs = (queries: Queries, payment: Known, request: string) =>
+	besides(queries, payment).where('operator_reference', '=', request).executeTakeFirst();
 
 export const notInStatement = (queries: Queries, operator: string, paid: { from: number; to: number }) =>
 	ofOperator(queries, operator)

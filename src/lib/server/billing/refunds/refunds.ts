@@ -11,6 +11,7 @@ import { claimOf } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import type { BillingContext } from '../context.ts';
 import { keepMessage, keepWhenNew, redactMessage } from '../callbacks/messages.ts';
+import { reviewFailedRefund } from './returned-twice.ts';
 import { nextPollDelayMs } from '../payments/poll-schedule.ts';
 import { recordPaymentEvent, type Succeeded } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
@@ -265,6 +266,7 @@ async function finish(
 			await recordPaymentEvent(context, trx, 'payment.refunded', payment);
 		if (review !== null)
 			await reviews.open(trx, { paymentId: refund.payment_id, reason: review, ...(detail && { detail }) });
+		await reviewFailedRefund(context, trx, refund.id);
 		await audit.record(trx, {
 			actor: 'refunds',
 			action: `refund.${status}`,

@@ -8,6 +8,7 @@ import { messagesOf } from '../callbacks/store.ts';
 import { endForRefund, recordRefundByHand } from '../refunds/refund-by-hand.ts';
 import { takesRefundByHand } from '../refunds/refundable.ts';
 import { readRefund } from '../refunds/refunds.ts';
+import { reviewFailedRefund } from '../refunds/returned-twice.ts';
 import { startRefund, type RefundReason } from '../refunds/start-refund.ts';
 import * as store from '../payments/store.ts';
 
@@ -214,6 +215,7 @@ async function failedRefund(
 		{ status: 'refund_failed', updated_at: now }
 	);
 	if (!isEnded || !failed) throw refusal('it has just changed');
+	await reviewFailedRefund(context, trx, open.id);
 	await context.audit.record(trx, {
 		...by,
 		action: 'refund.given_up',

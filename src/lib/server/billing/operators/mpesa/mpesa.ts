@@ -131,12 +131,15 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 		const receipt = own?.providerReference ?? null;
 		const isUnheard = own === null && read.kind === 'failed' && isYoung(context, attempt);
 		const settled = receipt !== null || isUnheard ? await findPulled(context, attempt, receipt) : null;
-		return settled ? { kind: 'succeeded', ...settled, currency: MPESA_CURRENCY, at: null } : read;
+		if (!settled) return read;
+		const named = receipt === null ? {} : { operatorReference: id };
+		return { kind: 'succeeded', ...settled, ...named, currency: MPESA_CURRENCY, at: null };
 	}
 	const found = own?.providerReference ? own : await findPulled(context, attempt);
 	const amountMinor = found?.amountMinor ?? own?.amountMinor ?? null;
 	return {
 		...read,
+		operatorReference: id,
 		providerReference: found?.providerReference ?? null,
 		amountMinor,
 		currency: amountMinor === null ? null : MPESA_CURRENCY

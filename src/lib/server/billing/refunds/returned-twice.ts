@@ -1,0 +1,19 @@
+import type { Queries } from '#lib/server/db/database.ts';
+import { isCalledPaid } from '../callbacks/claims.ts';
+import type { BillingContext } from '../context.ts';
+import * as store from '../payments/store.ts';
+
+/**
+ * Opens a review if a callback called a failed refund successful: a person may return the money, too. Called
+ * after the failure and after the claim is stored, so that one of the two sees the other.
+ */
+export async function reviewFailedRefund(
+	{ reviews }: Pick<BillingContext, 'reviews'>,
+	queries: Queries,
+	refundId: number
+): Promise<void> {
+	const refund = await store.findRefund(queries, refundId);
+	if (refund?.status !== 'failed' || !isCalledPaid(refund)) return;
+	const detail = `a callback says that refund ${refund.reference} succeeded; here it failed`;
+	await reviews.open(queries, { paymentId: refund.payment_id, reason: 'contradiction', detail });
+}
