@@ -174,8 +174,8 @@ export function mtn(options: ProtocolOptions = {}): Protocol {
 		const outcome = books.refundOutcome(refund);
 		const id = REFUND_IDS + books.refunds.indexOf(refund);
 		const party = payer ? { payee: payer } : {};
-		const told = { ...order, ...party, currency: refund.currency };
-		return ok(statusBody(told, { outcome, id, amount: order.amount, otherForm }));
+		const refunded = { ...order, ...party, currency: refund.currency };
+		return ok(statusBody(refunded, { outcome, id, amount: order.amount, otherForm }));
 	}
 
 	const balance = (books: Books): SimulatorAnswer => {

@@ -28,7 +28,7 @@ const session = (status: string, status_reason: string | null = null): SessionSt
 	expires_at: status === 'active' ? '2026-11-21T13:40:00.000Z' : null
 });
 
-const told = (aSession: SessionState, aPayment: PaymentState | null, now = NOW) =>
+const stateOf = (aSession: SessionState, aPayment: PaymentState | null, now = NOW) =>
 	purchaseState(aSession, aPayment, WORDS, now);
 
 /** Every payment a purchase can have, a missing one included. */
@@ -56,7 +56,7 @@ test('the walk covers every session status of the wire format', () => {
 
 test('every state of both machines has a title, a sentence and a next step', () => {
 	for (const { aSession, aPayment } of ALL) {
-		const state = told(aSession, aPayment);
+		const state = stateOf(aSession, aPayment);
 		for (const text of [state.kind, state.title, state.text, state.next, state.note ?? 'none']) {
 			expect(text, JSON.stringify({ aSession, aPayment })).toMatch(/\S/);
 			expect(text).not.toMatch(/undefined|null|session|transaction|payload/);
@@ -65,9 +65,9 @@ test('every state of both machines has a title, a sentence and a next step', () 
 });
 
 test('a status that a later API may add still gets a sentence', () => {
-	expect(told(session('paused'), null).title).toBe('We are processing your purchase.');
-	expect(told(session('pending_payment'), payment('reversed')).kind).toBe('unknown');
-	expect(told(session('cancelled', 'payment_timeout'), payment('reversed')).kind).toBe('unknown-late');
+	expect(stateOf(session('paused'), null).title).toBe('We are processing your purchase.');
+	expect(stateOf(session('pending_payment'), payment('reversed')).kind).toBe('unknown');
+	expect(stateOf(session('cancelled', 'payment_timeout'), payment('reversed')).kind).toBe('unknown-late');
 });
 
 test('nothing is called failed, and no money called safe at home, while nobody knows', () => {
@@ -81,7 +81,7 @@ test('nothing is called failed, and no money called safe at home, while nobody k
 	);
 	expect(unknown.length).toBeGreaterThan(5);
 	for (const { aSession, aPayment } of unknown) {
-		const { title, text, next, polls } = told(aSession, aPayment);
+		const { title, text, next, polls } = stateOf(aSession, aPayment);
 		expect(`${title} ${text} ${next}`).not.toMatch(
 			/fail|nothing was taken|no money left|did not go through/i
 		);
@@ -91,7 +91,7 @@ test('nothing is called failed, and no money called safe at home, while nobody k
 
 test('each failure code has its own sentence, and each says that nothing was charged', () => {
 	const states = [null, ...failureCode.options].map((failure_code) =>
-		told(session('pending_payment'), payment('failed', { failure_code }))
+		stateOf(session('pending_payment'), payment('failed', { failure_code }))
 	);
 	expect(new Set(states.map(({ title }) => title)).size).toBe(states.length);
 	expect(new Set(states.map(({ kind }) => kind)).size).toBe(states.length);
@@ -104,18 +104,18 @@ test('each failure code has its own sentence, and each says that nothing was cha
 test('each reason for a refund has its own sentence, and each stage of a refund its own title', () => {
 	for (const aSession of [session('pending_payment'), session('cancelled', 'payment_timeout')]) {
 		const texts = REFUND_REASONS.slice(0, -1).map(
-			(refund_reason) => told(aSession, payment('refund_pending', { refund_reason })).text
+			(refund_reason) => stateOf(aSession, payment('refund_pending', { refund_reason })).text
 		);
 		expect(new Set(texts).size).toBe(texts.length);
 		const titles = ['refund_pending', 'refunded', 'refund_failed'].map(
-			(status) => told(aSession, payment(status, { refund_reason: 'late_payment' })).title
+			(status) => stateOf(aSession, payment(status, { refund_reason: 'late_payment' })).title
 		);
 		expect(new Set(titles).size).toBe(3);
 	}
 });
 
-test('a late payment is told as it is: what comes back, and to which number', () => {
-	const { text } = told(
+test('a late payment is stateOf as it is: what comes back, and to which number', () => {
+	const { text } = stateOf(
 		session('cancelled', 'payment_timeout'),
 		payment('refund_pending', { refund_reason: 'late_payment' })
 	);
@@ -134,21 +134,24 @@ test('after a wrong amount the page names the sum that was taken and refunded, a
 });
 
 test('money that a person returned may have come in another way than to the number', () => {
-	const { text } = told(session('cancelled'), payment('refunded', { refund_reason: 'admin' }));
+	const { text } = stateOf(session('cancelled'), payment('refunded', { refund_reason: 'admin' }));
 	expect(text).toContain('0772 ••• 456, unless the venue paid you in another way, for example in cash.');
 });
 
 test('money on its way back is never left unsaid, whatever became of the time', () => {
 	for (const aSession of SESSIONS) {
 		for (const status of ['refund_pending', 'refunded', 'refund_failed']) {
-			const { title, text, note } = told(aSession, payment(status, { refund_reason: 'duplicate_payment' }));
+			const { title, text, note } = stateOf(
+				aSession,
+				payment(status, { refund_reason: 'duplicate_payment' })
+			);
 			expect(`${title} ${text} ${note}`, aSession.status).toContain('0772 ••• 456');
 		}
 	}
 });
 
 test('the time that was bought is shown with its end', () => {
-	const { title, text, kind, polls } = told(session('active'), payment('success', { applied: true }));
+	const { title, text, kind, polls } = stateOf(session('active'), payment('success', { applied: true }));
 	expect(title).toBe('Your Wi‑Fi is paid until 16:40.');
 	expect(text).toBe('Copy the password, then connect to KISEMENTI-WIFI.');
 	expect([kind, polls]).toEqual(['active', false]);
@@ -156,21 +159,21 @@ test('the time that was bought is shown with its end', () => {
 
 test('a payment that is applied while its session is read as unpaid is good news, not a refund', () => {
 	for (const aSession of [session('pending_payment'), session('cancelled', 'payment_timeout')]) {
-		expect(told(aSession, payment('success', { applied: true })).kind).toBe('getting-ready');
+		expect(stateOf(aSession, payment('success', { applied: true })).kind).toBe('getting-ready');
 	}
 });
 
-test('an expired payment that learned the operator’s no is told as that no', () => {
+test('an expired payment that learned the operator’s no is stateOf as that no', () => {
 	expect(
-		told(session('pending_payment'), payment('expired', { failure_code: 'insufficient_funds' })).title
+		stateOf(session('pending_payment'), payment('expired', { failure_code: 'insufficient_funds' })).title
 	).toBe('Not enough money on this number.');
-	expect(told(session('pending_payment'), payment('expired', { failure_code: 'payer_timeout' })).kind).toBe(
-		'unknown'
-	);
+	expect(
+		stateOf(session('pending_payment'), payment('expired', { failure_code: 'payer_timeout' })).kind
+	).toBe('unknown');
 });
 
 test('while one may still pay twice, buying anew is offered only with a warning', () => {
-	const state = told(
+	const state = stateOf(
 		session('cancelled', 'payment_timeout'),
 		payment('expired', { failure_code: 'payer_timeout' })
 	);
@@ -180,7 +183,7 @@ test('while one may still pay twice, buying anew is offered only with a warning'
 
 describe('asking again', () => {
 	const refresh = (seconds: number) =>
-		told(
+		stateOf(
 			session('pending_payment'),
 			payment('pending'),
 			new Date(Date.parse('2026-11-21T13:39:50Z') + 1000 * seconds)
@@ -196,37 +199,37 @@ describe('asking again', () => {
 
 	test('it stops where nothing can change', () => {
 		const final = [
-			told(session('expired'), payment('success', { applied: true })),
-			told(session('ended', 'client_ended'), payment('success', { applied: true })),
-			told(session('cancelled', 'client_cancelled'), null),
-			told(session('cancelled', 'payment_timeout'), payment('failed', { failure_code: 'payer_rejected' })),
-			told(session('cancelled', 'payment_timeout'), payment('refunded', { refund_reason: 'late_payment' }))
+			stateOf(session('expired'), payment('success', { applied: true })),
+			stateOf(session('ended', 'client_ended'), payment('success', { applied: true })),
+			stateOf(session('cancelled', 'client_cancelled'), null),
+			stateOf(session('cancelled', 'payment_timeout'), payment('failed', { failure_code: 'payer_rejected' })),
+			stateOf(session('cancelled', 'payment_timeout'), payment('refunded', { refund_reason: 'late_payment' }))
 		];
 		for (const { polls, refreshSeconds } of final) expect([polls, refreshSeconds]).toEqual([false, null]);
 	});
 
 	test('a page that reloads itself never holds a form that the buyer may be filling', () => {
 		for (const { aSession, aPayment } of ALL) {
-			const { action, refreshSeconds } = told(aSession, aPayment);
+			const { action, refreshSeconds } = stateOf(aSession, aPayment);
 			if (action === 'retry' || action === 'renew') expect(refreshSeconds).toBeNull();
 		}
 	});
 
 	test('what the page shows changes its kind with every change that the buyer should see', () => {
 		const stages = [
-			told(session('pending_payment'), null),
-			told(session('pending_payment'), payment('pending')),
-			told(session('pending_payment'), payment('expired', { failure_code: 'payer_timeout' })),
-			told(session('pending_payment'), payment('refund_pending')),
-			told(session('pending_payment'), payment('refunded')),
-			told(session('activating'), payment('success', { applied: true })),
-			told(session('active'), payment('success', { applied: true })),
-			told(session('expired'), payment('success', { applied: true })),
-			told(session('ended', 'refunded'), payment('refund_pending')),
-			told(session('ended', 'refunded'), payment('refunded')),
-			told(session('cancelled', 'payment_timeout'), payment('expired', { failure_code: 'payer_timeout' })),
-			told(session('cancelled', 'payment_timeout'), payment('refund_pending')),
-			told(session('cancelled', 'payment_timeout'), payment('refunded'))
+			stateOf(session('pending_payment'), null),
+			stateOf(session('pending_payment'), payment('pending')),
+			stateOf(session('pending_payment'), payment('expired', { failure_code: 'payer_timeout' })),
+			stateOf(session('pending_payment'), payment('refund_pending')),
+			stateOf(session('pending_payment'), payment('refunded')),
+			stateOf(session('activating'), payment('success', { applied: true })),
+			stateOf(session('active'), payment('success', { applied: true })),
+			stateOf(session('expired'), payment('success', { applied: true })),
+			stateOf(session('ended', 'refunded'), payment('refund_pending')),
+			stateOf(session('ended', 'refunded'), payment('refunded')),
+			stateOf(session('cancelled', 'payment_timeout'), payment('expired', { failure_code: 'payer_timeout' })),
+			stateOf(session('cancelled', 'payment_timeout'), payment('refund_pending')),
+			stateOf(session('cancelled', 'payment_timeout'), payment('refunded'))
 		];
 		expect(new Set(stages.map(({ kind }) => kind)).size).toBe(stages.length);
 	});

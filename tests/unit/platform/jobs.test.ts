@@ -63,7 +63,7 @@ describe('the queue', () => {
 		finish();
 	});
 
-	it('lets at most 200 jobs wait for one system; the others are told, and hold no slot', async () => {
+	it('lets at most 200 jobs wait for one system; the others make no call and hold no slot', async () => {
 		const release = Promise.withResolvers<string>();
 		const answers: string[] = [];
 		const asks = async () => {

@@ -25,7 +25,7 @@ export type * from './schema/webhooks.ts';
 /**
  * The tables, the same on SQLite and PostgreSQL. Integers hold ids, money (minor units), instants (`*_at`, ms since
  * the epoch) and flags (0 or 1). Text holds the rest, with lists and documents as JSON.
- * Only better-auth uses the tables `sign_in_*` (sign-in/auth.ts), so only the one with sealed values is listed.
+ * Only better-auth uses the tables `sign_in_*` (authentication/auth.ts), so only the one with sealed values is listed.
  */
 export interface Schema {
 	accounts: accounts.AccountsTable;

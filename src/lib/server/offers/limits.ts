@@ -19,7 +19,7 @@ const NOUNS: Readonly<Record<Limit, string>> = {
 	data_limit_mb: 'the amount of data'
 };
 
-/** What follows the gateway's name. */
+/** The ends of the sentences that begin with the gateway's name. */
 const GATEWAY_DETAILS = {
 	no_limits_with_enterprise: () => 'holds no limits with wpa_enterprise.',
 	too_fast: (_noun: string, gateway: RegisteredGateway) =>

@@ -14,7 +14,7 @@ const MAX_PARTS = 100;
 const PART = /content-disposition/gi;
 
 /** @throws if the body is not a form */
-async function readForm(request: Request): Promise<FormData> {
+async function parseForm(request: Request): Promise<FormData> {
 	const bytes = Buffer.from(await request.arrayBuffer());
 	const parts = bytes.toString('latin1').match(PART)?.length ?? 0;
 	if (parts > MAX_PARTS) throw new Error('The form has too many parts');
@@ -34,7 +34,7 @@ export async function readFields(request: Request): Promise<{
 }> {
 	let form: FormData;
 	try {
-		form = await readForm(request);
+		form = await parseForm(request);
 	} catch {
 		error(400, m.owner_form_broken());
 	}

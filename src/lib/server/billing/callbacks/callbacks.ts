@@ -59,11 +59,15 @@ async function ofPayment(
 	hint: CallbackHint,
 	body: string
 ): Promise<void> {
-	if (hint.authentic !== 'invalid') await takeIn(context, payment, hint);
+	if (hint.authentic !== 'invalid') await applyHint(context, payment, hint);
 	await keepCallback(context, payment, outcomeOf(hint), body);
 }
 
-async function takeIn(context: BillingContext, before: store.PaymentRow, hint: CallbackHint): Promise<void> {
+async function applyHint(
+	context: BillingContext,
+	before: store.PaymentRow,
+	hint: CallbackHint
+): Promise<void> {
 	const { database, jobs, reviews } = context;
 	const { claimed } = hint;
 	// A request that failed before the payment was sent again says nothing about the payment.

@@ -1,6 +1,6 @@
 import type { CallbackClaim, StatusOutcome } from '../operators/operator.ts';
 import { CROWDED, CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
-import { claimOf, isCalledPaid } from '../callbacks/claims.ts';
+import { claimOf, claimsSuccess } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
 import { keepAnswer, redactMessage } from '../callbacks/messages.ts';
@@ -27,7 +27,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	const { database, clock } = context;
 	const payment = await store.find(database.db, id);
 	if (!payment || !isUnsettled(payment)) return null;
-	if (payment.submit_state === 'created' && payment.submitted_at === null && !isCalledPaid(payment)) {
+	if (payment.submit_state === 'created' && payment.submitted_at === null && !claimsSuccess(payment)) {
 		// Still in the outbox; a failed one will never be sent. Operators can queue a request and refuse it.
 		return payment.status === 'pending' ? clock.now() + delay(context, payment) : null;
 	}
@@ -151,7 +151,7 @@ async function notFound(context: BillingContext, payment: store.PaymentRow): Pro
 	if (!current || !isUnsettled(current) || current.submit_state !== 'uncertain') return;
 	const { resubmitSameReferenceSafe, notFoundFinalSeconds } = operators.byId(payment.operator).capabilities;
 	if (resubmitSameReferenceSafe && current.status === 'pending') {
-		if (clock.now() < current.expires_at && !isCalledPaid(current)) await resubmit(context, payment.id);
+		if (clock.now() < current.expires_at && !claimsSuccess(current)) await resubmit(context, payment.id);
 		return;
 	}
 	const age = clock.now() - (payment.submitted_at ?? payment.created_at);

@@ -1,7 +1,7 @@
 import { formatDuration } from '#lib/domain/duration.ts';
 import type { SubmitOutcome } from '../operators/operator.ts';
 import { busy, CROWDED, refused } from '../operators/outcomes.ts';
-import { isCalledPaid } from '../callbacks/claims.ts';
+import { claimsSuccess } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
@@ -31,7 +31,7 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 	}
 	if (payment.submit_state !== 'created') return null;
 	// The operator queued a request that it refused, and the payer has approved it.
-	if (isCalledPaid(payment)) return markUncertain(context, id);
+	if (claimsSuccess(payment)) return markUncertain(context, id);
 
 	const session = await sessions.findOrThrow(database.db, payment.session_id);
 	const wanted = session.status === 'pending_payment';

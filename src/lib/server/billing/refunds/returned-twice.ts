@@ -1,5 +1,5 @@
 import type { Queries } from '#lib/server/db/database.ts';
-import { isCalledPaid } from '../callbacks/claims.ts';
+import { claimsSuccess } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
 import * as store from '../payments/store.ts';
 
@@ -13,7 +13,7 @@ export async function reviewFailedRefund(
 	refundId: number
 ): Promise<void> {
 	const refund = await store.findRefund(queries, refundId);
-	if (refund?.status !== 'failed' || !isCalledPaid(refund)) return;
+	if (refund?.status !== 'failed' || !claimsSuccess(refund)) return;
 	const detail = `a callback says that refund ${refund.reference} succeeded; here it failed`;
 	await reviews.open(queries, { paymentId: refund.payment_id, reason: 'contradiction', detail });
 }

@@ -1,7 +1,7 @@
 import type { Migration } from '../migrate.ts';
 
 /**
- * The tables of better-auth under our names (sign-in/auth.ts) and in its types: instants are ISO text on SQLite and
+ * The tables of better-auth under our names (authentication/auth.ts) and in its types: instants are ISO text on SQLite and
  * timestamptz on PostgreSQL, flags 0/1 and boolean. A user refers to its account by id: a changed email address
  * never leads to another account.
  */

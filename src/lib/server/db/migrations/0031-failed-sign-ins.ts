@@ -1,6 +1,6 @@
 import type { Migration } from '../migrate.ts';
 
-/** `subject` is a hash of the account's address and, for one source, of that source (sign-in/attempts.ts). */
+/** `subject` is a hash of the account's address and, for one source, of that source (authentication/attempts.ts). */
 export const failedSignIns: Migration = {
 	name: '0031-failed-sign-ins',
 	statements: ({ int, end }) => [

@@ -1,7 +1,7 @@
 import type { Migration } from '../migrate.ts';
 
 /**
- * The second factor of better-auth, in its types (sign-in/second-factor.ts). It replaces passkeys; the previous release
+ * The second factor of better-auth, in its types (authentication/second-factor.ts). It replaces passkeys; the previous release
  * still reads `sign_in_passkeys`.
  */
 export const secondFactors: Migration = {

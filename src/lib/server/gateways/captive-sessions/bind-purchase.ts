@@ -6,18 +6,25 @@ import { PAID_MS } from './lifetime.ts';
 import { deviceName, entryOf, insert } from './record.ts';
 import * as store from './store.ts';
 
+interface Bound {
+	device: string | null;
+	/** The captive session is at another router. */
+	isElsewhere: boolean;
+}
+
+const UNKNOWN: Bound = { device: null, isElsewhere: false };
+
 /**
  * @param routerId of the purchase, if it was found by its code
- * @returns what names the device on the page of the purchase. `elsewhere`: the captive session is at another
- * router; then, and if it is unknown, nothing was bound
+ * @returns what names the device on the page of the purchase; null if nothing was bound
  */
 export async function bindPurchase(
 	context: CaptiveSessionsContext,
 	id: string,
 	purchaseToken: string,
 	routerId?: number
-): Promise<{ device: string } | 'elsewhere' | 'unknown'> {
-	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return 'unknown';
+): Promise<Bound> {
+	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return UNKNOWN;
 	const { database, clock, secrets, access } = context;
 	const now = clock.now();
 	const tokenHash = sha256(purchaseToken);
@@ -25,24 +32,24 @@ export async function bindPurchase(
 	// In a serializable transaction: a payment that settles meanwhile must see the device, or `purchaseOpened` must see its pass.
 	const bound = await database.transact(async (trx) => {
 		const row = await store.find(trx, null, sha256(id), now);
-		if (!row) return 'unknown';
+		if (!row) return UNKNOWN;
 		if (routerId !== undefined) {
 			const gateway = await gatewayStore.findGateway(trx, 'id', row.gateway_id);
-			if (gateway?.router_id !== routerId) return 'elsewhere';
+			if (gateway?.router_id !== routerId) return { device: null, isElsewhere: true };
 		}
 		const entry = entryOf(secrets, row);
 		const hasOther = row.purchase_token_hash !== null && row.purchase_token_hash !== tokenHash;
 		// The other purchase keeps its captive session; this one gets a copy.
 		if (hasOther) {
 			const copy = await insert(context, trx, row.gateway_id, entry, binding);
-			return { idHash: sha256(copy), entry };
+			return { device: deviceName(sha256(copy)), entry };
 		}
 		await store.update(trx, row.id, binding);
-		return { idHash: row.id_hash, entry };
+		return { device: deviceName(row.id_hash), entry };
 	});
-	if (typeof bound === 'string') return bound;
+	if (!('entry' in bound)) return bound;
 	await access.purchaseOpened(tokenHash, bound.entry.state === 'online');
-	return { device: deviceName(bound.idHash) };
+	return { device: bound.device, isElsewhere: false };
 }
 
 export async function moveToPurchase(

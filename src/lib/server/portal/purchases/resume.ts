@@ -91,10 +91,11 @@ const TRANSACTION = /^[!-~]{1,64}$/;
  * Opens the purchase of a payment, for a buyer whose page closed before it showed the code.
  *
  * Security: some operators count their transactions, so an ID is guessed from one near it, and people know each other's
- * numbers. So a try counts like a code, and also toward limits of its number and of its ID: per network, so that one network
- * does not use up the tries of a buyer in another, and in total, so that at most 960 a day name one number. An attacker who knows the
- * payment to ten seconds has to try thousands of IDs, and most passes are over by then. The number is always asked for, so the total limit refuses nobody, as with codes. An unknown pair, a
- * payment that is not paid and one of another program have the same answer.
+ * numbers. So a try counts like a code, and also toward limits of its number and of its ID: per network, so that one
+ * network does not use up the tries of a buyer in another, and in total, so that at most 960 tries a day have one number.
+ * An attacker who knows the time of a payment to ten seconds has to try thousands of IDs, and most passes are over by
+ * then. The number is always asked for, so the total limit of all codes refuses nobody. An unknown pair, a payment that
+ * is not paid and one of another program have the same answer.
  * @param typed as the buyer typed them
  */
 export async function resumeByPayment(

@@ -38,8 +38,8 @@ export const placeOrder = (
 		const token = await purchases.buy(api, formToken, form);
 		if (!captiveSession) return pagePath('s', token);
 		try {
-			const bound = await captiveSessions.bindPurchase(captiveSession.id, token);
-			return pagePath('s', token, typeof bound === 'string' ? null : bound.device);
+			const { device } = await captiveSessions.bindPurchase(captiveSession.id, token);
+			return pagePath('s', token, device);
 		} catch (problem) {
 			// The purchase exists, so its page is shown.
 			log.error({ err: problem }, 'a captive session could not be noted');

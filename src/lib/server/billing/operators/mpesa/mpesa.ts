@@ -123,27 +123,25 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	// A callback of another push says nothing about this one.
 	const own = claim !== null && (claim.operatorReference ?? id) === id ? claim : null;
 	const read = await readPush(context, id);
-	if (read.kind !== 'succeeded' && own === null && claim?.claimed === 'succeeded') {
-		return readOther(context, claim, read);
+	if (read.kind === 'succeeded') {
+		const found = own?.providerReference ? own : await findPulled(context, attempt);
+		const amountMinor = found?.amountMinor ?? own?.amountMinor ?? null;
+		return {
+			...read,
+			operatorReference: id,
+			providerReference: found?.providerReference ?? null,
+			amountMinor,
+			currency: amountMinor === null ? null : MPESA_CURRENCY
+		};
 	}
-	if (read.kind !== 'succeeded') {
-		// The query can be down, or contradict a callback or a lost one, when the list shows the payment as settled.
-		const receipt = own?.providerReference ?? null;
-		const isUnheard = own === null && read.kind === 'failed' && isYoung(context, attempt);
-		const settled = receipt !== null || isUnheard ? await findPulled(context, attempt, receipt) : null;
-		if (!settled) return read;
-		const named = receipt === null ? {} : { operatorReference: id };
-		return { kind: 'succeeded', ...settled, ...named, currency: MPESA_CURRENCY, at: null };
-	}
-	const found = own?.providerReference ? own : await findPulled(context, attempt);
-	const amountMinor = found?.amountMinor ?? own?.amountMinor ?? null;
-	return {
-		...read,
-		operatorReference: id,
-		providerReference: found?.providerReference ?? null,
-		amountMinor,
-		currency: amountMinor === null ? null : MPESA_CURRENCY
-	};
+	if (own === null && claim?.claimed === 'succeeded') return readOther(context, claim, read);
+	// The query can be down, or contradict a callback or a lost one, when the list shows the payment as settled.
+	const receipt = own?.providerReference ?? null;
+	const isUnheard = own === null && read.kind === 'failed' && isYoung(context, attempt);
+	const settled = receipt !== null || isUnheard ? await findPulled(context, attempt, receipt) : null;
+	if (!settled) return read;
+	const named = receipt === null ? {} : { operatorReference: id };
+	return { kind: 'succeeded', ...settled, ...named, currency: MPESA_CURRENCY, at: null };
 }
 
 /** Each read of the list takes calls from a quota that payments share. */

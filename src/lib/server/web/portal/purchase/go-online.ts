@@ -4,7 +4,7 @@ import * as m from '#lib/i18n/messages.js';
 import type { GoOnline } from '#lib/checkout/sign-in-instructions.ts';
 import { SLOW_SECONDS, SOON_SECONDS } from '#lib/checkout/purchase/seconds.ts';
 import { captiveSessionIn } from '../splash/captive-session-address.ts';
-import { ownPath, pagePath, type PageEvent } from './page-path.ts';
+import { pagePath, type PageEvent } from './page-path.ts';
 import type { SignIn } from './sign-in-instructions.ts';
 
 /** Time to copy the password before a mini-browser goes online, and maybe closes. */
@@ -28,9 +28,8 @@ export async function adoptCaptiveSession(event: PageEvent, routerId: number): P
 	if (captiveSession === null) return;
 	const { token } = event.params;
 	const { captiveSessions } = event.locals.app;
-	const bound = await captiveSessions.bindPurchase(captiveSession, token, routerId);
-	if (bound === 'elsewhere') redirect(303, `${ownPath(event)}?elsewhere`);
-	redirect(303, bound === 'unknown' ? ownPath(event) : pagePath('s', token, bound.device));
+	const { device, isElsewhere } = await captiveSessions.bindPurchase(captiveSession, token, routerId);
+	redirect(303, pagePath('s', token, device ?? event.params.device) + (isElsewhere ? '?elsewhere' : ''));
 }
 
 const readerOf = ({ params }: PageEvent, routerId: number) => ({

@@ -92,8 +92,8 @@ async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSessi
 	if (captiveSession.entry.state === 'online') {
 		redirect(303, `${pagePath(own.kind, own.token, own.device)}?online`);
 	}
-	const bound = await event.locals.app.captiveSessions.bindPurchase(captiveSession.id, own.token);
-	redirect(303, pagePath(own.kind, own.token, typeof bound === 'string' ? null : bound.device));
+	const { device } = await event.locals.app.captiveSessions.bindPurchase(captiveSession.id, own.token);
+	redirect(303, pagePath(own.kind, own.token, device));
 }
 
 export async function findRouter(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody> {

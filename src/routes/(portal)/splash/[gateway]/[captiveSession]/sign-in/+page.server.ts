@@ -43,7 +43,7 @@ export const actions: Actions = {
 		}
 		const token = await apiBuyers.signIn(gateway.routerId, { user, password });
 		if (token === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });
-		const bound = await captiveSessions.bindPurchase(captiveSession.id, token);
-		redirect(303, pagePath('pass', token, typeof bound === 'string' ? null : bound.device));
+		const { device } = await captiveSessions.bindPurchase(captiveSession.id, token);
+		redirect(303, pagePath('pass', token, device));
 	}
 };
