@@ -4,6 +4,7 @@ import { isAll } from '../../support/all.ts';
 import { createApi, orderOf, type Answer, type Api } from '../../support/api/api.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import { random } from '../../support/random.ts';
+import { openSql, type Sql } from '../../support/server/sql.ts';
 import { BOTH_DATABASES, SECRET, useFixture, type NewKey } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
@@ -362,17 +363,41 @@ describe('two processes on one PostgreSQL', () => {
 	});
 	afterAll(() => second?.stop());
 
-	it('share the count: of 150 requests at once over both exactly 100 are admitted', async () => {
-		for (let round = 0; round < 3; round += 1) {
-			const { key, api } = await fixture().newKey({ plan: 'default' });
-			const answers = await ask([api, createApi(second.url, key)], 150, '/v1/routers/1', 150);
-			expect(admitted(answers)).toBe(100);
-			const left = answers.filter(({ status }) => status === 200).map(remaining);
-			expect(new Set(left).size).toBe(100);
-			for (const url of [fixture().server.url, second.url]) {
+	it('share the counts: of 300 requests at once with two keys over both exactly 100 per key are admitted', async () => {
+		const { server, newKey } = fixture();
+		const callers = await Promise.all([1, 2].map(() => newKey({ plan: 'default' })));
+		// Each process gets the keys in another order, and may not wait for the other's locks.
+		const places = [server.url, second.url].flatMap((url, at) =>
+			[0, 1].map((key) => ({ url, key: key ^ at }))
+		);
+		const apis = places.map(({ url, key }) => createApi(url, callers[key]?.key ?? ''));
+		const answers = await ask(apis, 300, '/v1/routers/1', 150);
+		for (const [index, { key }] of callers.entries()) {
+			const ofKey = answers.filter((_, sent) => places[sent % places.length]?.key === index);
+			const left = ofKey.filter(({ status }) => status === 200).map(remaining);
+			expect(left.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 100 }, (_, at) => at));
+			for (const url of [server.url, second.url]) {
 				await createApi(url, key).refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
 			}
 		}
+	});
+
+	it('do not wait for each other with the same keys in another order', async () => {
+		const [one, other] = await Promise.all([1, 2].map(() => openSql(fixture().server.databaseUrl)));
+		if (!one || !other) throw new Error('no connections');
+		const take = (client: Sql, first: string, second: string) =>
+			client.all(
+				`select admitted from take_rates(array[1, 2], array['${first}', '${second}'], array[9, 9], array[1000, 1000])`
+			);
+		await take(one, 'x', 'y');
+		await one.run('begin');
+		await one.run(`select 1 from rate_heads where subject = 'x' for update`);
+		const taken = take(other, 'y', 'x');
+		while ((await one.count('select count(*) from pg_locks where not granted')) === 0);
+		await one.run(`select 1 from rate_heads where subject = 'y' for update nowait`);
+		await one.run('commit');
+		expect(await taken).toEqual([{ admitted: true }, { admitted: true }]);
+		await Promise.all([one.close(), other.close()]);
 	});
 
 	it('decide as a log of all admitted requests does, with limits that change', async () => {

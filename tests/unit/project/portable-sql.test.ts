@@ -25,7 +25,8 @@ const POSTGRES = 'db/postgres.ts';
 const NEAREST = 'db/postgres-nearest.ts';
 const BACKUP = 'db/backup/postgres.ts';
 const migration = (name: string) => `db/migrations/${name}.ts`;
-const RATES = [migration('0002-rate-limits'), migration('0044-rate-rings')];
+const BATCHES = migration('0062-rate-batches');
+const RATES = [migration('0002-rate-limits'), migration('0044-rate-rings'), BATCHES];
 const WORDS = [migration('0030-router-words'), migration('0037-price-history')];
 const INITIAL = migration('0001-initial');
 
@@ -34,7 +35,7 @@ const ISOLATED: Readonly<Record<string, { sql: RegExp; files: readonly string[] 
 	'advisory locks': { sql: /pg_(try_)?advisory/, files: [BACKUP, POSTGRES] },
 	'row locks': {
 		sql: /\bfor (no key )?(update|share)\b|skip locked|forUpdate\(/,
-		files: [RATES[1] ?? '', POSTGRES]
+		files: [RATES[1] ?? '', BATCHES, POSTGRES]
 	},
 	'geometric types': { sql: /\bpoint\(|<->|<@|\bbox\(point/, files: [INITIAL, NEAREST] },
 	'GiST, GIN and other index kinds': {
@@ -45,7 +46,7 @@ const ISOLATED: Readonly<Record<string, { sql: RegExp; files: readonly string[] 
 	functions: { sql: /create (or replace )?(function|procedure)|plpgsql/, files: [...RATES, ...WORDS] },
 	'calls of our functions': {
 		sql: /\btake_rates?\(|without_accents\(/,
-		files: [...RATES, ...WORDS, POSTGRES]
+		files: [...RATES, ...WORDS, 'db/postgres-rates.ts', POSTGRES]
 	},
 	'unlogged tables': { sql: /unlogged/, files: [RATES[0] ?? ''] },
 	'building an index again': { sql: /reindex/, files: [WORDS[1] ?? ''] },

@@ -1,15 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import {
-	createSemaphore,
-	withTasks,
-	type Database,
-	type DatabaseOptions,
-	type RateDecision,
-	type SharedRates
-} from './database.ts';
+import { createSemaphore, withTasks, type Database, type DatabaseOptions } from './database.ts';
 import { nearestRouters } from './postgres-nearest.ts';
+import { sharedRates } from './postgres-rates.ts';
 import type { Schema } from './schema.ts';
 import { createWriteHealth } from './write-health.ts';
 
@@ -201,24 +195,6 @@ async function untilCaughtUp(replica: Kysely<Schema>, stored: string): Promise<v
 		await sleep(CATCH_UP_PAUSE_MS);
 	}
 }
-
-/** Calls the functions of migration 0044: one round trip, by the database's clock. */
-const sharedRates = (db: Kysely<Schema>): SharedRates => ({
-	async take(limits, windowMs) {
-		const subjects = limits.map(({ subject }) => subject);
-		const most = limits.map(({ limit }) => limit);
-		const { rows } = await sql<RateDecision>`
-			select admitted, remaining, reset_ms as "resetMs"
-			from take_rates(${subjects}, ${most}, make_interval(secs => ${windowMs / 1000}))`.execute(db);
-		const [first, second] = rows;
-		if (!first) throw new Error('take_rates answered nothing');
-		return second ? [first, second] : [first];
-	},
-	async forgetIdle(idleMs) {
-		await sql`delete from rate_heads
-			where asked_at < clock_timestamp() - make_interval(secs => ${idleMs / 1000})`.execute(db);
-	}
-});
 
 async function retrying<T>(run: () => Promise<T>): Promise<T> {
 	const startedAt = performance.now();

@@ -51,3 +51,4 @@ export { ownerSessions as m0058 } from './0058-owner-sessions.ts';
 export { secondFactors as m0059 } from './0059-second-factors.ts';
 export { replacedOrders as m0060 } from './0060-replaced-orders.ts';
 export { paymentReceipts as m0061 } from './0061-payment-receipts.ts';
+export { rateBatches as m0062 } from './0062-rate-batches.ts';
