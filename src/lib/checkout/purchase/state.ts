@@ -70,22 +70,22 @@ export interface PurchaseState extends StatusWords {
 	refreshSeconds: number | null;
 }
 
-type Told = StatusWords & { kind: string } & Partial<PurchaseState>;
+type StateFields = StatusWords & { kind: string } & Partial<PurchaseState>;
 
-/** Unless told otherwise, nothing changes without the buyer, who may choose again. */
-const state = (told: Told): PurchaseState => ({
+/** Unless stated otherwise, nothing changes without the buyer, who may choose again. */
+const state = (fields: StateFields): PurchaseState => ({
 	tone: 'plain',
 	note: null,
 	action: 'buy',
 	polls: false,
 	refreshSeconds: null,
-	...told
+	...fields
 });
 
 /** The state may change within minutes, without the buyer. */
 const CHANGES = { polls: true, refreshSeconds: SLOW_SECONDS };
 
-const buyNext = (kind: string, title: string, text: string): Told => {
+const buyNext = (kind: string, title: string, text: string): StateFields => {
 	return { kind, title, text, next: m.purchase_buy_next() };
 };
 
@@ -185,9 +185,9 @@ function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Da
 function goingBack(payment: PaymentState | null, words: PurchaseWords): PurchaseState | null {
 	const back = refund(payment, words);
 	if (!back || !payment) return null;
-	const { changes, ...told } = back;
+	const { changes, ...fields } = back;
 	const tone = payment.status === 'refund_failed' ? 'bad' : 'notice';
-	return state({ kind: payment.status, tone, ...told, ...(changes && CHANGES) });
+	return state({ kind: payment.status, tone, ...fields, ...(changes && CHANGES) });
 }
 
 /** A cancelled purchase takes no new payment, but an earlier one may still succeed. */
@@ -227,12 +227,12 @@ function whileCancelled(
 		});
 	}
 	if (payment) {
-		const told = refusal(payment.failure_code, words);
-		return state({ kind: `${refusedKind(payment)}-closed`, tone: 'bad', ...told, action: 'renew' });
+		const fields = refusal(payment.failure_code, words);
+		return state({ kind: `${refusedKind(payment)}-closed`, tone: 'bad', ...fields, action: 'renew' });
 	}
 	if (reason === 'payment_timeout') {
-		const told = buyNext('timed-out', m.purchase_timed_out_title(), m.purchase_timed_out_text());
-		return state({ ...told, action: 'renew' });
+		const fields = buyNext('timed-out', m.purchase_timed_out_title(), m.purchase_timed_out_text());
+		return state({ ...fields, action: 'renew' });
 	}
 	return state(buyNext('closed', m.purchase_closed_title(), m.purchase_closed_text()));
 }
@@ -264,19 +264,19 @@ const HOW_TO: Readonly<Record<string, TextOf>> = {
 };
 
 function whileOver(session: SessionState, payment: PaymentState | null, words: PurchaseWords): PurchaseState {
-	const told = session.status === 'expired' ? expired(words) : ended(session.status_reason, words);
+	const fields = session.status === 'expired' ? expired(words) : ended(session.status_reason, words);
 	const back = refund(payment, words);
-	if (!back || !payment) return state(told);
-	const kind = `${told.kind}-${payment.status}`;
-	return state({ ...told, kind, note: `${back.text} ${back.next}`, ...(back.changes && CHANGES) });
+	if (!back || !payment) return state(fields);
+	const kind = `${fields.kind}-${payment.status}`;
+	return state({ ...fields, kind, note: `${back.text} ${back.next}`, ...(back.changes && CHANGES) });
 }
 
-function expired({ until, ssid }: PurchaseWords): Told {
+function expired({ until, ssid }: PurchaseWords): StateFields {
 	const text = until === null ? m.purchase_ended_text({ ssid }) : m.purchase_over_text({ until });
 	return { kind: 'over', title: m.purchase_over_title(), text, next: m.purchase_over_next() };
 }
 
-function ended(reason: string | null, words: PurchaseWords): Told {
+function ended(reason: string | null, words: PurchaseWords): StateFields {
 	const { data: limit } = words;
 	if (reason === 'data_limit_reached' && limit !== null) {
 		return {
