@@ -92,7 +92,7 @@ const REFUSALS: readonly number[] = [400, 404];
 export function apiClient(event: PortalEvent): ApiClient {
 	const { memory } = event.locals.app.api;
 	const calls = callsOf(event);
-	return memory ? memory.listening(calls) : { ...calls, recent: calls };
+	return memory ? memory(calls) : { ...calls, recent: calls };
 }
 
 const callsOf = (event: PortalEvent) => ({

@@ -33,9 +33,8 @@ export async function listPage(event: RequestEvent) {
 	const filtered = filterQuery(filters);
 	const query = (extra: Record<string, number>) => {
 		const where = search.given ? { lat: position.lat, lon: position.lon } : {};
-		return String(
-			new URLSearchParams(Object.entries({ ...where, ...filtered, ...extra }).map(([k, v]) => [k, String(v)]))
-		);
+		const pairs = Object.entries({ ...where, ...filtered, ...extra });
+		return String(new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])));
 	};
 	const wider = RADII.find((radius) => radius > found.radius);
 	const hasMore = found.hasMore && show < MAX_SHOWN;

@@ -9,8 +9,6 @@ import { pagePath } from '#lib/server/web/portal/purchase/page-path.ts';
 import { captiveSessionPath, findCaptiveSession, findRouter } from '#lib/server/web/portal/splash/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
-const MAX_TYPED = 64;
-
 /** Signs in a buyer of the API: binds this captive session's device to the username's pass. */
 export const load: PageServerLoad = async (event) => {
 	const { gateway, captiveSession } = await findCaptiveSession(event);
@@ -28,8 +26,7 @@ export const actions: Actions = {
 		const { gateway, captiveSession } = await findCaptiveSession(event);
 		if (!captiveSession) error(410, m.splash_refusal_over());
 		const { apiBuyers, captiveSessions } = event.locals.app;
-		const sent = readTexts(await readForm(event.request), ['user', 'password']);
-		const [user, password] = [sent.user.slice(0, MAX_TYPED), sent.password.slice(0, MAX_TYPED)];
+		const { user, password } = readTexts(await readForm(event.request), ['user', 'password']);
 		const seconds = await takeSignIn(event, captiveSession.id);
 		if (seconds !== null) {
 			event.setHeaders({ 'retry-after': String(seconds) });
