@@ -48,7 +48,8 @@ export function readTexts<Name extends string>(data: FormData, names: readonly N
 	return Object.fromEntries(fields) as Record<Name, string>;
 }
 
-export const readPayEntry = (data: FormData): PayEntry =>
+/** Missing fields are empty. */
+export const readPayEntry = (data = new FormData()): PayEntry =>
 	readTexts(data, ['time', 'count', 'unit', 'asked', 'quoted', 'pays', 'paymentMethod', 'phone', 'purchase']);
 
 /** Prices the time that `timeValue` names. Returns null if it is not sold. */

@@ -100,26 +100,13 @@ export const choiceWords = ({ words, offer }: TimeChoice): string =>
 /** Allows a line break after the currency, for large figures on narrow screens. */
 export const breakable = (money: string): string => money.replace('\u00a0', ' ');
 
-export function offerOf(router: PricedRouter): Offer {
-	const { price, currency, min_duration, max_duration, payment_methods = [], payment_limits = [] } = router;
-	const { offers = [], hourly = true, max_devices = 1 } = router;
-	return {
-		...{
-			price,
-			currency,
-			min_duration,
-			max_duration,
-			payment_methods,
-			payment_limits,
-			offers,
-			hourly,
-			max_devices
-		},
-		choices: timeChoices(router),
-		bounds: boundsText(router),
-		perHour: m.router_per_hour({ money: formatMoney(price, currency) })
-	};
-}
+export const offerOf = <Router extends PricedRouter>(router: Router): Router & Offer => ({
+	...{ payment_methods: [], payment_limits: [], offers: [], hourly: true, max_devices: 1 },
+	...router,
+	choices: timeChoices(router),
+	bounds: boundsText(router),
+	perHour: m.router_per_hour({ money: formatMoney(router.price, router.currency) })
+});
 
 /** Returns the price of a router in a few words: "from UGX 200" with offers, else "UGX 500 an hour". */
 export const priceText = (router: PricedRouter): string =>

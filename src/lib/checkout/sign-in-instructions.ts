@@ -25,17 +25,16 @@ export interface SignInInstructions {
 
 /** Next step of a device that is not online yet. */
 export interface GoOnline {
-	tone: 'plain' | 'bad';
-	title: string | null;
+	/** The gateway refused the sign-in. */
+	isBad?: boolean;
+	title?: string;
 	texts: string[];
 	/** Target of the link and of the automatic navigation. */
 	address: string;
-	link: { text: string; quiet: boolean } | null;
-	automaticSeconds: number | null;
-	/** Address of the page without automatic navigation. */
-	stay: string | null;
-	/** Label of the button that moves the pass to this device. */
-	move: string | null;
+	link?: { text: string; quiet?: boolean };
+	automaticSeconds?: number;
+	/** Offers to move the pass to this device. */
+	moves?: boolean;
 	/** Seconds until a page without script reloads while the gateway connects the device. */
-	refreshSeconds: number | null;
+	refreshSeconds?: number;
 }

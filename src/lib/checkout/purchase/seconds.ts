@@ -3,13 +3,6 @@ export const SLOW_SECONDS = 30;
 /** Refresh of a page without script if a result is due within seconds. */
 export const SOON_SECONDS = 3;
 
-/** For a state without a note. @param changes it may change within minutes, without the buyer */
-export const reloads = (changes: boolean) => ({
-	note: null,
-	polls: changes,
-	refreshSeconds: changes ? SLOW_SECONDS : null
-});
-
 /** Refresh of a page without script: fast while the buyer types the PIN, slower later. */
 export function waitingRefreshSeconds(ageSeconds: number): number {
 	if (ageSeconds < 60) return 3;

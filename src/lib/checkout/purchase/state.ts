@@ -1,9 +1,7 @@
 import * as m from '#lib/i18n/messages.js';
-import { whileActive, whileEnded, whileExpired } from './over.ts';
-import { refund, refundChanges } from './refund.ts';
-import { refusal, isRefused, refusedKind } from './refusal.ts';
-import { reloads, SOON_SECONDS, waitingRefreshSeconds } from './seconds.ts';
-import { whileCancelled } from './cancelled.ts';
+import { isApplied, refund } from './refund.ts';
+import { isRefused, refusal, refusedKind } from './refusal.ts';
+import { SLOW_SECONDS, SOON_SECONDS, waitingRefreshSeconds } from './seconds.ts';
 
 /**
  * Describes a purchase to its buyer from the states of the wire format (sections 1 and 2).
@@ -49,12 +47,6 @@ export interface PurchaseWords {
 	code: string;
 }
 
-/**
- * `retry`: pay again in this page's form. `wait-or-retry`: the same, only if the buyer asks. `renew`: that
- * form makes a new purchase. `buy`: choose again.
- */
-type PurchaseAction = 'none' | 'retry' | 'wait-or-retry' | 'renew' | 'buy';
-
 export interface StatusWords {
 	title: string;
 	text: string;
@@ -67,90 +59,35 @@ export interface PurchaseState extends StatusWords {
 	tone: 'plain' | 'good' | 'notice' | 'bad';
 	/** About the refund of an additional payment. */
 	note: string | null;
-	action: PurchaseAction;
+	/**
+	 * `retry`: pay again in this page's form. `wait-or-retry`: the same, only if the buyer asks. `renew`: that
+	 * form makes a new purchase. `buy`: choose again.
+	 */
+	action: 'none' | 'retry' | 'wait-or-retry' | 'renew' | 'buy';
 	/** The state can change without the buyer. */
 	polls: boolean;
 	/** Seconds until a page without script reloads; null if a reload would disturb. */
 	refreshSeconds: number | null;
 }
 
-const secondsSince = (moment: string, now: Date) =>
-	Math.max(0, (now.getTime() - new Date(moment).getTime()) / 1000);
+type StateFields = StatusWords & { kind: string } & Partial<PurchaseState>;
 
-function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Date): PurchaseState {
-	if (!payment) {
-		return {
-			kind: 'not-asked',
-			tone: 'notice',
-			title: m.purchase_not_asked_title(),
-			text: m.purchase_not_asked_text(),
-			next: m.purchase_not_asked_next({ money: words.amount }),
-			note: null,
-			action: 'retry',
-			polls: true,
-			refreshSeconds: null
-		};
-	}
-	if (payment.status === 'pending') {
-		return {
-			kind: 'waiting',
-			tone: 'plain',
-			title: m.purchase_waiting_title(),
-			text: m.purchase_waiting_text({ method: words.method, money: words.amount }),
-			next: m.purchase_may_close(),
-			note: null,
-			action: 'none',
-			polls: true,
-			refreshSeconds: waitingRefreshSeconds(secondsSince(payment.created_at, now))
-		};
-	}
-	if (payment.status === 'success' && payment.applied) return gettingReady(words);
-	const back = refund(payment, words);
-	if (back) {
-		return {
-			kind: `${payment.status}-payable`,
-			tone: payment.status === 'refund_failed' ? 'bad' : 'notice',
-			...back,
-			action: 'wait-or-retry',
-			...reloads(refundChanges(payment))
-		};
-	}
-	if (isRefused(payment)) {
-		return {
-			kind: refusedKind(payment),
-			tone: 'bad',
-			...refusal(payment.failure_code, words),
-			note: null,
-			action: 'retry',
-			// An operator may correct its result, and then the time starts.
-			polls: true,
-			refreshSeconds: null
-		};
-	}
-	return {
-		kind: 'unknown',
-		tone: 'notice',
-		title: m.purchase_unknown_title({ method: words.method }),
-		text: m.purchase_unknown_text(),
-		next: m.purchase_unknown_next(),
-		action: 'wait-or-retry',
-		...reloads(true)
-	};
-}
+/** Unless stated otherwise, nothing changes without the buyer, who may choose again. */
+const state = (fields: StateFields): PurchaseState => ({
+	tone: 'plain',
+	note: null,
+	action: 'buy',
+	polls: false,
+	refreshSeconds: null,
+	...fields
+});
 
-export function gettingReady(words: PurchaseWords): PurchaseState {
-	return {
-		kind: 'getting-ready',
-		tone: 'good',
-		title: m.purchase_ready_title(),
-		text: m.purchase_ready_text({ money: words.amount }),
-		next: m.purchase_ready_next(),
-		note: null,
-		action: 'none',
-		polls: true,
-		refreshSeconds: SOON_SECONDS
-	};
-}
+/** The state may change within minutes, without the buyer. */
+const CHANGES = { polls: true, refreshSeconds: SLOW_SECONDS };
+
+const buyNext = (kind: string, title: string, text: string): StateFields => {
+	return { kind, title, text, next: m.purchase_buy_next() };
+};
 
 /** @param payment the newest payment; null if none was started @param now the server's time */
 export function purchaseState(
@@ -161,26 +98,201 @@ export function purchaseState(
 ): PurchaseState {
 	switch (session.status) {
 		case 'pending_payment':
-			return whileUnpaid(payment, words, now);
+			return isApplied(payment) ? gettingReady(words) : whileUnpaid(payment, words, now);
 		case 'activating':
 			return { ...gettingReady(words), note: refund(payment, words)?.text ?? null };
 		case 'active':
 			return whileActive(session, payment, words);
 		case 'expired':
-			return whileExpired(payment, words);
 		case 'ended':
-			return whileEnded(session, payment, words);
+			return whileOver(session, payment, words);
 		case 'cancelled':
-			return whileCancelled(session, payment, words);
+			return isApplied(payment) ? gettingReady(words) : whileCancelled(session, payment, words);
 		default:
-			return {
+			return state({
 				kind: `other-${session.status}`,
 				tone: 'notice',
 				title: m.purchase_other_title(),
 				text: m.purchase_other_text({ money: words.amount }),
 				next: m.purchase_other_next(),
 				action: 'none',
-				...reloads(true)
-			};
+				...CHANGES
+			});
 	}
 }
+
+const gettingReady = ({ amount: money }: PurchaseWords): PurchaseState =>
+	state({
+		kind: 'getting-ready',
+		tone: 'good',
+		title: m.purchase_ready_title(),
+		text: m.purchase_ready_text({ money }),
+		next: m.purchase_ready_next(),
+		action: 'none',
+		polls: true,
+		refreshSeconds: SOON_SECONDS
+	});
+
+function whileUnpaid(payment: PaymentState | null, words: PurchaseWords, now: Date): PurchaseState {
+	const { amount: money, method } = words;
+	if (!payment) {
+		return state({
+			kind: 'not-asked',
+			tone: 'notice',
+			title: m.purchase_not_asked_title(),
+			text: m.purchase_not_asked_text(),
+			next: m.purchase_not_asked_next({ money }),
+			action: 'retry',
+			polls: true
+		});
+	}
+	if (payment.status === 'pending') {
+		const ageSeconds = Math.max(0, (now.getTime() - Date.parse(payment.created_at)) / 1000);
+		return state({
+			kind: 'waiting',
+			title: m.purchase_waiting_title(),
+			text: m.purchase_waiting_text({ method, money }),
+			next: m.purchase_may_close(),
+			action: 'none',
+			polls: true,
+			refreshSeconds: waitingRefreshSeconds(ageSeconds)
+		});
+	}
+	const back = goingBack(payment, words);
+	if (back) return { ...back, kind: `${payment.status}-payable`, action: 'wait-or-retry' };
+	if (isRefused(payment)) {
+		return state({
+			kind: refusedKind(payment),
+			tone: 'bad',
+			...refusal(payment.failure_code, words),
+			action: 'retry',
+			// An operator may correct its result, and then the time starts.
+			polls: true
+		});
+	}
+	return state({
+		kind: 'unknown',
+		tone: 'notice',
+		title: m.purchase_unknown_title({ method }),
+		text: m.purchase_unknown_text(),
+		next: m.purchase_unknown_next(),
+		action: 'wait-or-retry',
+		...CHANGES
+	});
+}
+
+/** A refund is the main thing while no time was bought. */
+function goingBack(payment: PaymentState | null, words: PurchaseWords): PurchaseState | null {
+	const back = refund(payment, words);
+	if (!back || !payment) return null;
+	const { changes, ...fields } = back;
+	const tone = payment.status === 'refund_failed' ? 'bad' : 'notice';
+	return state({ kind: payment.status, tone, ...fields, ...(changes && CHANGES) });
+}
+
+/** A cancelled purchase takes no new payment, but an earlier one may still succeed. */
+function whileCancelled(
+	{ status_reason: reason }: SessionState,
+	payment: PaymentState | null,
+	words: PurchaseWords
+): PurchaseState {
+	const back = goingBack(payment, words);
+	if (back) return back;
+	const isOpen = payment !== null && !isRefused(payment);
+	if (reason === 'client_cancelled') {
+		const [kind, text] = isOpen
+			? ['cancelled-open', m.purchase_cancelled_open_text()]
+			: ['cancelled', m.purchase_cancelled_text()];
+		return state({ ...buyNext(kind, m.purchase_cancelled_title(), text), ...(isOpen && CHANGES) });
+	}
+	if (reason === 'provisioning_failed') {
+		const { amount: money, number } = words;
+		return state({
+			kind: 'not-opened',
+			tone: 'bad',
+			title: m.purchase_not_opened_title(),
+			text: isOpen ? m.purchase_not_opened_open_text({ money, number }) : m.purchase_not_opened_text(),
+			next: m.purchase_not_opened_next(),
+			...CHANGES
+		});
+	}
+	if (isOpen) {
+		return state({
+			kind: 'unknown-late',
+			tone: 'notice',
+			title: m.purchase_unknown_title({ method: words.method }),
+			text: m.purchase_late_text(),
+			next: m.purchase_late_next(),
+			...CHANGES
+		});
+	}
+	if (payment) {
+		const fields = refusal(payment.failure_code, words);
+		return state({ kind: `${refusedKind(payment)}-closed`, tone: 'bad', ...fields, action: 'renew' });
+	}
+	if (reason === 'payment_timeout') {
+		const fields = buyNext('timed-out', m.purchase_timed_out_title(), m.purchase_timed_out_text());
+		return state({ ...fields, action: 'renew' });
+	}
+	return state(buyNext('closed', m.purchase_closed_title(), m.purchase_closed_text()));
+}
+
+function whileActive(
+	{ isExtra, access }: SessionState,
+	payment: PaymentState | null,
+	words: PurchaseWords
+): PurchaseState {
+	const { until } = words;
+	const titleOf = isExtra ? m.purchase_extra_title : m.purchase_active_title;
+	const textOf = HOW_TO[access?.kind ?? ''] ?? m.purchase_active_text;
+	return state({
+		kind: isExtra ? 'extra' : 'active',
+		tone: 'good',
+		title: until === null ? m.purchase_ready_title() : titleOf({ until }),
+		text: textOf(words),
+		next: m.purchase_active_next(words),
+		action: 'none',
+		note: refund(payment, words)?.text ?? null
+	});
+}
+
+type TextOf = (words: { ssid: string }) => string;
+
+const HOW_TO: Readonly<Record<string, TextOf>> = {
+	portal_login: m.purchase_active_sign_in,
+	wpa_enterprise: m.purchase_active_user
+};
+
+function whileOver(session: SessionState, payment: PaymentState | null, words: PurchaseWords): PurchaseState {
+	const fields = session.status === 'expired' ? expired(words) : ended(session.status_reason, words);
+	const back = refund(payment, words);
+	if (!back || !payment) return state(fields);
+	const kind = `${fields.kind}-${payment.status}`;
+	return state({ ...fields, kind, note: `${back.text} ${back.next}`, ...(back.changes && CHANGES) });
+}
+
+function expired({ until, ssid }: PurchaseWords): StateFields {
+	const text = until === null ? m.purchase_ended_text({ ssid }) : m.purchase_over_text({ until });
+	return { kind: 'over', title: m.purchase_over_title(), text, next: m.purchase_over_next() };
+}
+
+function ended(reason: string | null, words: PurchaseWords): StateFields {
+	const { data: limit } = words;
+	if (reason === 'data_limit_reached' && limit !== null) {
+		return {
+			kind: 'ended-data',
+			title: m.purchase_data_over_title({ limit }),
+			text: m.purchase_data_over_text(),
+			next: m.purchase_data_over_next()
+		};
+	}
+	const [kind, title, text] = WHY_ENDED[reason ?? ''] ?? ENDED;
+	return buyNext(kind, title(), text(words));
+}
+
+const ENDED = ['ended', m.purchase_ended_title, m.purchase_ended_text] as const;
+const WHY_ENDED: Readonly<Record<string, readonly [kind: string, title: () => string, text: TextOf]>> = {
+	client_ended: ['ended-client', m.purchase_ended_client_title, m.purchase_ended_client_text],
+	admin_ended: ['ended-admin', m.purchase_ended_admin_title, m.purchase_ended_admin_text],
+	refunded: ['ended-refunded', m.purchase_ended_refunded_title, m.purchase_ended_refunded_text]
+};

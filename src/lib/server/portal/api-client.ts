@@ -3,16 +3,15 @@ import type {
 	PaymentBody,
 	PaymentListBody,
 	PaymentStartBody,
-	ProblemItem,
 	RouterBody,
 	RouterListBody,
 	routerListQuery,
 	SessionBody,
 	SessionCreationBody
 } from '../api/contract/schemas.ts';
+import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
 import type { Log } from '../platform/log.ts';
 import type { ApiMemory } from './api-memory.ts';
-import { completeSession } from './complete-session.ts';
 import type { Quota } from './quota.ts';
 
 /**
@@ -40,16 +39,12 @@ export interface ApiClient extends Calls {
 export class ApiProblem extends Error {
 	readonly status: number;
 	readonly code: string;
-	readonly detail: string;
-	readonly errors: readonly ProblemItem[];
 	readonly extensions: Readonly<Record<string, unknown>>;
 
 	constructor(body: Record<string, unknown>, status: number) {
 		super(`${String(body.code)}: ${String(body.detail)}`);
 		this.status = status;
 		this.code = String(body.code);
-		this.detail = String(body.detail);
-		this.errors = Array.isArray(body.errors) ? (body.errors as ProblemItem[]) : [];
 		this.extensions = body;
 	}
 }
@@ -97,7 +92,7 @@ const REFUSALS: readonly number[] = [400, 404];
 export function apiClient(event: PortalEvent): ApiClient {
 	const { memory } = event.locals.app.api;
 	const calls = callsOf(event);
-	return memory ? memory.listening(calls) : { ...calls, recent: calls };
+	return memory ? memory(calls) : { ...calls, recent: calls };
 }
 
 const callsOf = (event: PortalEvent) => ({
@@ -125,8 +120,27 @@ const callsOf = (event: PortalEvent) => ({
 		call<PaymentBody>(event, 'GET', `/payments/${id}/status`, { query: wait > 0 ? { wait } : {} }, wait)
 });
 
-const callSession = async (...request: Parameters<typeof call>): Promise<SessionBody> =>
-	completeSession(await call<SessionBody>(...request));
+/**
+ * Adds `access`, which a service with only the fields of the wire format does not send. It sells a password of the
+ * Wi-Fi itself.
+ */
+async function callSession(...request: Parameters<typeof call>): Promise<SessionBody> {
+	const session = await call<SessionBody | Omit<SessionBody, 'access'>>(...request);
+	if ('access' in session) return session;
+	const { ssid, password } = session;
+	return {
+		...session,
+		access: {
+			kind: 'wpa_personal_per_client',
+			username: null,
+			network_password: null,
+			qr: password === null ? null : wifiQrText({ ssid, security: 'wpa', password }),
+			qr_joins: password === null ? null : 'access',
+			end_enforced: true,
+			max_devices: 1
+		}
+	};
+}
 
 async function call<Body>(
 	{ fetch: ownFetch, request, locals }: PortalEvent,

@@ -7,14 +7,6 @@ import {
 } from './api-client.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/**
- * Remembers responses of a remote API, because its rate limit counts each call. Only pages read from here:
- * decisions about money ask the API itself, which refuses outdated requests.
- */
-export interface ApiMemory {
-	listening(client: Calls): ApiClient;
-}
-
 type Router = Awaited<ReturnType<Calls['getRouter']>>;
 type Session = Awaited<ReturnType<Calls['getSession']>>;
 type Payment = Awaited<ReturnType<Calls['getPayment']>>;
@@ -29,7 +21,14 @@ const WAITING_MS = 30_000;
 const OLD_ROUTER_MS = 60 * 60 * 1000;
 const MAX_KEPT = 2_000;
 
-export function createApiMemory(clock: Clock): ApiMemory {
+export type ApiMemory = ReturnType<typeof createApiMemory>;
+
+/**
+ * Remembers responses of a remote API, because its rate limit counts each call. Only pages read from here:
+ * decisions about money ask the API itself, which refuses outdated requests.
+ * @returns what makes a client remember
+ */
+export function createApiMemory(clock: Clock) {
 	const routers = new Shelf<Router>(clock);
 	const sessions = new Shelf<Session>(clock);
 	const payments = new Shelf<Payment>(clock);
@@ -58,7 +57,7 @@ export function createApiMemory(clock: Clock): ApiMemory {
 		return sessions.set(await work);
 	}
 
-	function listening(client: Calls): ApiClient {
+	return (client: Calls): ApiClient => {
 		const getRouter = async (id: number) => routers.set(await client.getRouter(id));
 		const getSession = async (id: number) => sessions.set(await client.getSession(id));
 		const getPayment = async (id: number, waitSeconds?: number) =>
@@ -95,9 +94,7 @@ export function createApiMemory(clock: Clock): ApiMemory {
 			cancelUnpaid: (id) => changing(id, client.cancelUnpaid(id)),
 			startPayment: async (order, key) => startedPayment(await client.startPayment(order, key))
 		};
-	}
-
-	return { listening };
+	};
 }
 
 class Shelf<T extends { id: number }> {

@@ -100,7 +100,7 @@ export function createCodes(database: Database, secrets: Secrets) {
 			const code = codeOf(secrets, keys, token, row);
 			if (code !== null) return codeText(code);
 			return retryUniqueViolation(database, MAX_CODES, async (attempt) => {
-				await store.setCode(database.db, row.id, this.columns(token, attempt));
+				await store.update(database.db, row.id, this.columns(token, attempt));
 				return codeText(current.derived(token, attempt));
 			});
 		},

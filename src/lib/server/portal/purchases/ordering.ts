@@ -161,7 +161,7 @@ async function begin(
 	const amount = toMinor(form.amount, form.currency);
 	if (amount === null) throw new PriceChanged();
 	const { replaces = null, keepsToken = false, adds } = relation;
-	const values = {
+	const order = {
 		router_id: form.routerId,
 		duration: form.duration,
 		offer_id: form.offerId,
@@ -169,7 +169,10 @@ async function begin(
 		// PostgreSQL cannot store NUL; the API refuses such a number anyway.
 		phone: form.phone.replaceAll('\0', ''),
 		amount_minor: amount,
-		currency: form.currency,
+		currency: form.currency
+	};
+	const values = {
+		...order,
 		replaces_session_id: replaces,
 		...(adds && { extends_purchase_id: adds.purchaseId, extends_session_id: adds.sessionId }),
 		created_at: now,
@@ -178,7 +181,8 @@ async function begin(
 	if (PURCHASE_TOKEN_PATTERN.test(token)) {
 		const row = await insert(context, token, values);
 		const isRelated = row.extends_purchase_id === (adds?.purchaseId ?? null);
-		if (isRelated && (keepsToken || isSameOrder(row, form))) return { token, row };
+		const isSame = Object.entries(order).every(([name, value]) => row[name as keyof typeof order] === value);
+		if (isRelated && (keepsToken || isSame)) return { token, row };
 	}
 	// Another order from the same page (back, other number, buy) is a separate purchase.
 	const own = token + JSON.stringify(form);
@@ -241,15 +245,6 @@ async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean>
 }
 
 const isRunning = (status: unknown) => status === 'active' || status === 'activating';
-
-const isSameOrder = (row: store.PurchaseRow, form: PurchaseForm) =>
-	row.router_id === form.routerId &&
-	row.duration === form.duration &&
-	row.offer_id === form.offerId &&
-	row.payment_method === form.paymentMethod &&
-	row.phone === form.phone &&
-	row.amount_minor === toMinor(form.amount, form.currency) &&
-	row.currency === form.currency;
 
 /** Derives a token that only a holder of the first one can compute. A double click derives the same one. */
 export const derivedToken = (text: string) =>

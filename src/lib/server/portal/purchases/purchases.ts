@@ -195,7 +195,8 @@ async function extend(
 	} catch (error) {
 		if (!(error instanceof PaidMeanwhile)) throw error;
 	}
-	await store.touch(db, row.id, context.clock.now());
+	// Its code stays valid.
+	await store.update(db, row.id, { updated_at: context.clock.now() });
 }
 
 /** Includes the purchases of API buyers. */

@@ -131,20 +131,20 @@ export async function resumeByPayment(
 	return openedPage(others.length > 0 ? null : token);
 }
 
-/** An API with only the fields of the wire format has no list of payments. */
-async function paymentsOf(api: ApiClient, provider_reference: string): Promise<PaymentBody[]> {
-	try {
-		return (await api.listPayments({ provider_reference })).data;
-	} catch (problem) {
-		if (problem instanceof ApiProblem) return [];
-		throw problem;
-	}
-}
-
 /** Reads the sessions of paid payments from a number (E.164) with the ID as it is typed, or in capitals. */
 async function sessionsPaidBy(api: ApiClient, transaction: string, number: string): Promise<Set<number>> {
 	const spellings = [...new Set([transaction, transaction.toUpperCase()])];
-	const lists = await Promise.all(spellings.map((transaction) => paymentsOf(api, transaction)));
+	const lists = await Promise.all(
+		spellings.map(async (provider_reference) => {
+			try {
+				return (await api.listPayments({ provider_reference })).data;
+			} catch (problem) {
+				// An API with only the fields of the wire format has no list of payments.
+				if (problem instanceof ApiProblem) return [];
+				throw problem;
+			}
+		})
+	);
 	const paid = lists
 		.flat()
 		// An older API ignores the filter.

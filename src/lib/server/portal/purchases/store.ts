@@ -56,17 +56,12 @@ export async function addedTo(queries: Queries, id: number, limit = MAX_ROWS): P
 }
 
 /** @throws a unique violation when another purchase has the code */
-export async function setCode(
+export async function update(
 	queries: Queries,
 	id: number,
-	code: Pick<PurchaseRow, 'code_hash' | 'token_sealed'>
+	changes: Partial<Pick<PurchaseRow, 'code_hash' | 'token_sealed' | 'updated_at'>>
 ): Promise<void> {
-	await queries.updateTable('purchases').set(code).where('id', '=', id).execute();
-}
-
-/** Marks a purchase as changed, so that its code stays valid. */
-export async function touch(queries: Queries, id: number, now: number): Promise<void> {
-	await queries.updateTable('purchases').set({ updated_at: now }).where('id', '=', id).execute();
+	await queries.updateTable('purchases').set(changes).where('id', '=', id).execute();
 }
 
 /** Sets the session unless one is set. Returns the row afterwards. */

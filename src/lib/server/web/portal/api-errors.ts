@@ -20,6 +20,16 @@ export async function orUnavailable<T>(work: Promise<T>, message: string): Promi
 	}
 }
 
+/** Waits for the service. Returns `otherwise` if it is unavailable. */
+export async function ifAvailable<T, O>(work: Promise<T>, otherwise: O): Promise<T | O> {
+	try {
+		return await work;
+	} catch (problem) {
+		if (problem instanceof ApiUnavailable) return otherwise;
+		throw problem;
+	}
+}
+
 /** Reads a posted form. @throws HttpError 400 if the body is not a form */
 export async function readForm(request: Request): Promise<FormData> {
 	try {

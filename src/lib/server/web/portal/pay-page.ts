@@ -3,10 +3,9 @@ import { endsByItself } from '#lib/domain/access-kind.ts';
 import * as m from '#lib/i18n/messages.js';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { offerOf, priceText } from '#lib/checkout/quote.ts';
-import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { orUnavailable } from './api-errors.ts';
+import { ifAvailable, orUnavailable } from './api-errors.ts';
 import { closedText } from './opening-times.ts';
 
 /**
@@ -14,20 +13,14 @@ import { closedText } from './opening-times.ts';
  * @param isJoined the device is connected to the Wi-Fi already, and needs no password for it
  */
 export async function payPage(event: RequestEvent, findRouter: () => Promise<RouterBody>, isJoined = false) {
-	const router = await routerToShow(event, findRouter);
+	// A posted form is shown without the router.
+	const router = await (event.request.method === 'POST'
+		? ifAvailable(findRouter(), null)
+		: orUnavailable(findRouter(), m.common_prices_unreachable()));
 	const { config, purchases } = event.locals.app;
 	return {
-		router: router && {
-			...offerOf(router),
-			id: router.id,
-			name: router.name,
-			address: router.address,
-			ssid: router.ssid,
-			lat: router.lat,
-			lon: router.lon,
-			/** A warning before the payment. */
-			note: payNote(router, isJoined)
-		},
+		/** `note`: a warning before the payment. */
+		router: router && { ...offerOf(router), note: payNote(router, isJoined) },
 		brand: showBrand(event, router),
 		price: router ? priceText(router) : '',
 		online: router?.status === 'online',
@@ -44,15 +37,4 @@ export function payNote(
 ): string | null {
 	if (!endsByItself(access_kind)) return m.router_shared();
 	return network_password_provided !== false || isJoined ? null : m.router_ask_password();
-}
-
-/** Returns null if the service is unavailable and a form was posted, so that the page shows that form. */
-async function routerToShow(event: RequestEvent, findRouter: () => Promise<RouterBody>) {
-	if (event.request.method !== 'POST') return orUnavailable(findRouter(), m.common_prices_unreachable());
-	try {
-		return await findRouter();
-	} catch (problem) {
-		if (problem instanceof ApiUnavailable) return null;
-		throw problem;
-	}
 }

@@ -16,81 +16,56 @@ interface Refused {
 	asksNumber?: boolean;
 }
 
-type Resumed = Awaited<ReturnType<RequestEvent['locals']['app']['purchases']['resume']>>;
-
 /** Returns the captive session of a device from the splash page, which the purchase then connects. */
 function captiveSessionOf(url: URL): string | null {
 	const id = captiveSessionIn(url);
 	return id !== null && CAPTIVE_SESSION_ID_PATTERN.test(id) ? id : null;
 }
 
-/** Returns whom a try counts for: a captive session, or else the network. */
-async function visitorOf(event: RequestEvent, captiveSession: string | null) {
-	const { captiveSessions } = event.locals.app;
+interface Typed {
+	code: string;
+	phone: string;
+	/** null unless the payment finds the purchase. */
+	transaction: string | null;
+}
+
+/** Redirects to the purchase of a code or of a payment, or returns the problem. */
+async function open(event: RequestEvent, { code, phone, transaction }: Typed): Promise<Refused> {
+	if (transaction === null ? code === '' : transaction === '' || phone === '') {
+		return { status: 400, why: transaction === null ? m.resume_empty() : m.resume_no_code_text() };
+	}
+	const { captiveSessions, purchases } = event.locals.app;
+	const captiveSession = captiveSessionOf(event.url);
 	const found = captiveSession === null ? null : await captiveSessions.find(null, captiveSession);
-	return { network: networkOf(event), captiveSession: found?.id ?? null };
-}
-
-/** Redirects to the purchase of a code, or returns the problem. */
-async function open(
-	event: RequestEvent,
-	{ code, phone }: { code: string; phone: string },
-	captiveSession: string | null
-): Promise<Refused> {
-	if (code === '') return { status: 400, why: m.resume_empty() };
-	const { purchases } = event.locals.app;
-	const kind = await follow(
-		event,
-		purchases.resume(apiClient(event), { code, phone }, await visitorOf(event, captiveSession)),
-		captiveSession
+	const visitor = { network: networkOf(event), captiveSession: found?.id ?? null };
+	const api = apiClient(event);
+	const opened = await orUnavailable(
+		transaction === null
+			? purchases.resume(api, { code, phone }, visitor)
+			: purchases.resumeByPayment(api, { transaction, phone }, visitor),
+		m.purchase_unreachable()
 	);
-	switch (kind) {
-		case 'unknown':
-			return { status: 404, why: m.resume_unknown() };
-		case 'crowded': {
-			const why = phone === '' ? m.resume_crowded() : m.resume_unknown_number();
-			return { status: phone === '' ? 429 : 404, why, asksNumber: true };
-		}
+	const asksNumber = transaction === null && phone !== '';
+	switch (opened.kind) {
+		case 'found':
+			redirect(303, withCaptiveSession(link(`/s/${opened.token}`), captiveSession));
+			break;
+		case 'limited':
+			event.setHeaders({ 'retry-after': String(opened.retryAfterSeconds) });
+			return { status: 429, why: limitedText(opened.retryAfterSeconds), asksNumber };
+		case 'crowded':
+			return asksNumber
+				? { status: 404, why: m.resume_unknown_number(), asksNumber }
+				: { status: 429, why: m.resume_crowded(), asksNumber: true };
 		default:
-			return { ...kind, asksNumber: phone !== '' };
+			return { status: 404, why: transaction === null ? m.resume_unknown() : m.resume_transaction_unknown() };
 	}
 }
 
-/** Redirects to the purchase of a payment, or returns the problem. */
-async function openByPayment(
-	event: RequestEvent,
-	typed: { transaction: string; phone: string },
-	captiveSession: string | null
-): Promise<Refused> {
-	if (typed.transaction === '' || typed.phone === '') return { status: 400, why: m.resume_no_code_text() };
-	const { purchases } = event.locals.app;
-	const kind = await follow(
-		event,
-		purchases.resumeByPayment(apiClient(event), typed, await visitorOf(event, captiveSession)),
-		captiveSession
-	);
-	return typeof kind === 'object' ? kind : { status: 404, why: m.resume_transaction_unknown() };
-}
-
-/** Redirects to a found purchase. Otherwise returns the kind of the result, or the refusal of a limit. */
-async function follow(
-	event: RequestEvent,
-	result: Promise<Resumed>,
-	captiveSession: string | null
-): Promise<'unknown' | 'crowded' | Refused> {
-	const opened = await orUnavailable(result, m.purchase_unreachable());
-	if (opened.kind === 'found') {
-		redirect(303, withCaptiveSession(link(`/s/${opened.token}`), captiveSession));
-	}
-	if (opened.kind !== 'limited') return opened.kind;
-	const seconds = opened.retryAfterSeconds;
-	event.setHeaders({ 'retry-after': String(seconds) });
-	const why =
-		seconds < MAX_SECONDS_SHOWN
-			? m.resume_limited({ seconds })
-			: m.resume_limited_minutes({ minutes: Math.ceil(seconds / 60) });
-	return { status: 429, why };
-}
+const limitedText = (seconds: number): string =>
+	seconds < MAX_SECONDS_SHOWN
+		? m.resume_limited({ seconds })
+		: m.resume_limited_minutes({ minutes: Math.ceil(seconds / 60) });
 
 /** Longer waits are shown in minutes. */
 const MAX_SECONDS_SHOWN = 100;
@@ -100,29 +75,22 @@ const MAX_SHOWN = 32;
 /** Returns the data of `/resume`. `?code=K7MQ-29XT` works like the form, for links and QR codes. */
 export async function resumePage(event: RequestEvent) {
 	const code = (event.url.searchParams.get('code') ?? '').slice(0, MAX_SHOWN);
-	const captiveSession = captiveSessionOf(event.url);
 	const hint = phoneHint(event.locals.app.config.defaultRegion);
 	/** With the captive session, so that a change of language keeps it. */
-	const action = withCaptiveSession(link('/resume'), captiveSession);
+	const action = withCaptiveSession(link('/resume'), captiveSessionOf(event.url));
 	const form = { code, transaction: '', phone: '', action, hint, isByPayment: false };
 	if (code === '' || event.request.method !== 'GET') return { ...form, why: null, asksNumber: false };
-	const { why, asksNumber = false } = await open(event, form, captiveSession);
+	const { why, asksNumber = false } = await open(event, { code, phone: '', transaction: null });
 	return { ...form, why, asksNumber };
 }
 
 /** Opens the purchase of a posted form, by its code or by its payment. */
 export async function resumePurchase(event: RequestEvent) {
 	const form = await readForm(event.request);
-	const sent = readTexts(form, ['code', 'transaction', 'phone']);
-	const captiveSession = captiveSessionOf(event.url);
+	const { code, transaction, phone } = readTexts(form, ['code', 'transaction', 'phone']);
 	const isByPayment = form.has('transaction');
-	const refused = await (isByPayment ? openByPayment : open)(event, sent, captiveSession);
-	const { status, why, asksNumber = false } = refused;
-	const [code, phone] = [sent.code.slice(0, MAX_SHOWN), sent.phone.slice(0, MAX_SHOWN)];
-	return fail(status, {
-		...{ code, transaction: sent.transaction, phone },
-		why,
-		asksNumber,
-		isByPayment
-	});
+	const typed = { code, phone, transaction: isByPayment ? transaction : null };
+	const { status, why, asksNumber = false } = await open(event, typed);
+	const shown = { code: code.slice(0, MAX_SHOWN), transaction, phone: phone.slice(0, MAX_SHOWN) };
+	return fail(status, { ...shown, why, asksNumber, isByPayment });
 }

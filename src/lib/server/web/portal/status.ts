@@ -23,15 +23,14 @@ export async function answerState(
 	token: string,
 	stateOf: (shown: PurchaseShown, purchase: Purchase) => string | Promise<string>
 ): Promise<Response> {
-	const { clock, config, purchases } = event.locals.app;
+	const { app } = event.locals;
 	const asked = event.url.searchParams.get('wait') ?? '';
 	const wait = /^\d{1,3}$/.test(asked) ? Math.min(Number(asked), MAX_WAIT_SECONDS) : 0;
 	try {
-		const found = await purchases.wait(apiClient(event), token, wait);
+		const found = await app.purchases.wait(apiClient(event), token, wait);
 		if (!found) return answer({ state: null }, 404);
 		if (found.successor !== null) return answer({ state: 'replaced' });
-		const shown = purchaseShown(found, new Date(clock.now()), config.reportTimezone);
-		return answer({ state: await stateOf(shown, found) });
+		return answer({ state: await stateOf(purchaseShown(app, found), found) });
 	} catch (problem) {
 		return unanswered(problem);
 	}

@@ -21,14 +21,13 @@ export async function kioskPurchase(
 	token: string,
 	purchase: Purchase
 ): Promise<KioskPurchase> {
-	const { clock, config, gateways } = event.locals.app;
+	const { app } = event.locals;
 	const { session, payment, code } = purchase;
-	const now = new Date(clock.now());
-	const shown = purchaseShown(purchase, now, config.reportTimezone);
+	const shown = purchaseShown(app, purchase);
 	const { state, pass, notes, watch } = shown;
 	const { kind, tone, title, text, next, note, action, polls } = state;
 	const { ssid } = session;
-	const here = pass && (await gateways.signInAt(purchase.router.id));
+	const here = pass && (await app.gateways.signInAt(purchase.router.id));
 	const [signIn, startAddress] = [here?.method ?? 'typed', here?.startAddress ?? null];
 	return {
 		token,
@@ -44,7 +43,7 @@ export async function kioskPurchase(
 		ssid,
 		notes: [...(note === null ? [] : [note]), ...notes],
 		money: formatMoney(session.amount, session.currency),
-		waits: payment && waitFor(payment, now),
+		waits: payment && waitFor(payment, new Date(app.clock.now())),
 		phoneQr: qrCode(pageAddress(event.locals.origin, token)),
 		data: pass?.data ? dataWords(pass.data).text : null,
 		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code, startAddress }),

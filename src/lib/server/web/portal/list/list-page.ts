@@ -7,8 +7,8 @@ import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { lowestOffer } from '#lib/checkout/price.ts';
 import { apiClient, type ApiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody, RouterListBody } from '#lib/server/api/contract/schemas.ts';
+import { MAX_QUERY_LENGTH } from '#lib/map/location-query.ts';
 import { orUnavailable } from '../api-errors.ts';
-import { findByName } from './find-by-name.ts';
 import { openingTexts } from '../opening-times.ts';
 import { filterQuery, MAX_SHOWN, PAGE_SIZE, passes, RADII, readSearch, type Search } from './search.ts';
 
@@ -33,9 +33,8 @@ export async function listPage(event: RequestEvent) {
 	const filtered = filterQuery(filters);
 	const query = (extra: Record<string, number>) => {
 		const where = search.given ? { lat: position.lat, lon: position.lon } : {};
-		return String(
-			new URLSearchParams(Object.entries({ ...where, ...filtered, ...extra }).map(([k, v]) => [k, String(v)]))
-		);
+		const pairs = Object.entries({ ...where, ...filtered, ...extra });
+		return String(new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])));
 	};
 	const wider = RADII.find((radius) => radius > found.radius);
 	const hasMore = found.hasMore && show < MAX_SHOWN;
@@ -60,13 +59,30 @@ export async function listPage(event: RequestEvent) {
 	};
 }
 
+/** Needs no geocoder: "Makerere" finds a router in Makerere Hill Road. */
 async function named(api: ApiClient, search: Search): Promise<Search> {
 	if (search.name === null) return search;
-	const found = await findByName(api, search.position, search.name);
-	return found
-		? { ...search, position: { lat: found.lat, lon: found.lon }, given: true, problem: null }
-		: search;
+	const name = search.name.slice(0, MAX_QUERY_LENGTH);
+	const words = wordsOf(name);
+	if (words.length === 0) return search;
+	const { data } = await api.listRouters({ ...search.position, radius: NAMED_METRES, limit: 1, name });
+	// A remote API may ignore `name`.
+	const found = data.find(({ name, address, ssid }) =>
+		wordsOf(`${name} ${address ?? ''} ${ssid}`).some((word) => words.some((start) => word.startsWith(start)))
+	);
+	if (!found) return search;
+	return { ...search, position: { lat: found.lat, lon: found.lon }, given: true, problem: null };
 }
+
+const NAMED_METRES = 50_000;
+
+/** Returns the words of a text in lower case without accents. */
+const wordsOf = (text: string): string[] =>
+	text
+		.normalize('NFKD')
+		.replace(/\p{M}/gu, '')
+		.toLowerCase()
+		.match(/[\p{L}\p{N}]+/gu) ?? [];
 
 interface Found {
 	data: RouterBody[];

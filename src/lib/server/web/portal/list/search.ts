@@ -38,6 +38,8 @@ const EXAMPLE = '0.3476, 32.5825';
 const PRICE = /^\d{1,9}(\.\d{1,2})?$/;
 const DECIMAL = /^[-+]?\d{1,3}(\.\d{1,20})?$/;
 
+const degrees = (text: string | null) => (DECIMAL.test(text ?? '') ? Number(text) : Number.NaN);
+
 export function readSearch(parameters: URLSearchParams, centre: Position): Search {
 	const query = (parameters.get('place') ?? '').trim();
 	const lat = parameters.get('lat');
@@ -49,8 +51,7 @@ export function readSearch(parameters: URLSearchParams, centre: Position): Searc
 	let problem: string | null = null;
 	let name: string | null = null;
 	if (lat !== null || lon !== null) {
-		const numbers = [lat ?? '', lon ?? ''].map((text) => (DECIMAL.test(text) ? Number(text) : Number.NaN));
-		position = positionOf(numbers[0] ?? Number.NaN, numbers[1] ?? Number.NaN);
+		position = positionOf(degrees(lat), degrees(lon));
 		if (!position) problem = m.list_not_on_globe({ example: apart(EXAMPLE) });
 	} else if (query !== '') {
 		position = parsePosition(query);

@@ -1,4 +1,4 @@
-import { timeValue, type PayEntry } from '#lib/checkout/pay-form.ts';
+import { readPayEntry, timeValue } from '#lib/checkout/pay-form.ts';
 import { sellingTo } from '#lib/checkout/price.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { offerOf, usualChoice } from '#lib/checkout/quote.ts';
@@ -15,13 +15,9 @@ export const routerToAdd = ({ router, session }: Purchase) => sellingTo(router, 
 export function addForm(bought: Purchase, { session, payment }: PurchasePart, purchase: string) {
 	const offer = offerOf(routerToAdd(bought));
 	const usual = usualChoice(offer.choices);
-	const entry: PayEntry = {
+	const entry = {
+		...readPayEntry(),
 		time: usual ? timeValue(usual) : '',
-		count: '',
-		unit: '',
-		asked: '',
-		quoted: '',
-		pays: '',
 		paymentMethod: session.payment_method,
 		phone: formatMobile(payment?.phone ?? session.phone),
 		purchase

@@ -58,7 +58,7 @@ export async function sendCodeOf(
 	token: string,
 	purchase: Purchase
 ): Promise<void> {
-	const shown = purchaseShown(purchase, new Date(app.clock.now()), app.config.reportTimezone);
+	const shown = purchaseShown(app, purchase);
 	const phone = payingNumber(shown);
 	const { method: signIn } = await app.gateways.signInAt(purchase.router.id);
 	const text = shown.pass && smsText(purchase, shown.pass.session, { signIn, origin });

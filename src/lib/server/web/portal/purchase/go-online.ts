@@ -59,8 +59,6 @@ export const isLetIn = (device: PurchaseDevice | null): boolean =>
 export const watchText = (watch: string, device: PurchaseDevice | null, sms = ''): string =>
 	[watch, device?.deviceState ?? '', sms].filter((part) => part !== '').join(' ');
 
-const NOTHING = { link: null, automaticSeconds: null, stay: null, move: null, refreshSeconds: null };
-
 interface Login {
 	routerId: number;
 	user: string;
@@ -110,65 +108,52 @@ export function goOnline(
 	if (device === null || isOnline(event, device)) return null;
 	const { entry, how, tried, isReader, deviceState } = device;
 	const asked = event.url.searchParams;
-	const here = { ...NOTHING, tone: 'plain', address: page } as const;
-	const go = { ...NOTHING, tone: 'plain', address: `${page}/online` } as const;
+	const address = `${page}/online`;
+	const isFull = entry.problem === 'too-many-devices';
 	if (deviceState === 'no-free-slot') {
-		const title = m.splash_elsewhere_title();
-		if (asked.has('later')) return { ...here, title, texts: [m.splash_elsewhere_later()] };
-		if (!isReader) return { ...here, title, texts: [] };
-		return { ...here, title, texts: [m.splash_elsewhere_text()], move: m.splash_elsewhere_move() };
+		const elsewhere = { address: page, title: m.splash_elsewhere_title() };
+		if (asked.has('later')) return { ...elsewhere, texts: [m.splash_elsewhere_later()] };
+		return { ...elsewhere, texts: isReader ? [m.splash_elsewhere_text()] : [], moves: isReader };
 	}
-	if (how === 'waits') return { ...here, ...waiting(deviceState, signIn) };
-	if (asked.has('moved')) return { ...go, ...offer(MOVED_SECONDS, signIn) };
+	if (how === 'waits') return { address: page, ...waiting(deviceState, signIn) };
+	if (asked.has('moved')) return { address, ...offer(MOVED_SECONDS, signIn) };
 	if (entry.problem !== null && tried !== 'here') {
+		const next = signIn === 'typed' ? m.splash_go_refused() : m.splash_go_refused_code();
 		return {
-			...go,
-			tone: 'bad',
+			address,
+			isBad: true,
 			title: m.splash_refused_title({ ssid }),
-			texts: [
-				gatewayProblem(entry.problem),
-				signIn !== 'typed' ? m.splash_go_refused_code() : m.splash_go_refused()
-			],
-			link: { text: m.splash_go_again(), quiet: entry.problem === 'too-many-devices' },
-			move: isReader && entry.problem === 'too-many-devices' ? m.splash_elsewhere_move() : null
+			texts: [gatewayProblem(entry.problem), next],
+			link: { text: m.splash_go_again(), quiet: isFull },
+			moves: isReader && isFull
 		};
 	}
 	if (tried !== null) {
-		const again = { text: m.splash_go_again(), quiet: true };
-		return { ...go, title: null, texts: [m.splash_go_tried()], link: again };
+		return { address, texts: [m.splash_go_tried()], link: { text: m.splash_go_again(), quiet: true } };
 	}
 	const stays = isApiBuyer || asked.has('stay') || event.request.method === 'POST';
-	return { ...go, ...offer(stays ? null : AUTOMATIC_SECONDS, signIn) };
+	return { address, ...offer(stays ? null : AUTOMATIC_SECONDS, signIn) };
 }
 
-function waiting(deviceState: PurchaseDevice['deviceState'], signIn: SignIn) {
-	const again = { text: m.splash_waits_again(), quiet: true };
-	switch (deviceState) {
-		case 'connecting':
-			return {
-				title: m.splash_letting_title(),
-				texts: [m.splash_letting_text()],
-				refreshSeconds: SOON_SECONDS
-			};
-		case 'delayed': {
-			const texts = [m.splash_unanswered_text()];
-			return { title: m.splash_unanswered_title(), texts, link: again, refreshSeconds: SLOW_SECONDS };
-		}
-		default:
-			return {
-				title: m.splash_waits_title(),
-				texts: [signIn === 'device' ? m.splash_waits_only() : m.splash_waits_text()],
-				link: again
-			};
+function waiting(deviceState: PurchaseDevice['deviceState'], signIn: SignIn): Omit<GoOnline, 'address'> {
+	if (deviceState === 'connecting') {
+		const texts = [m.splash_letting_text()];
+		return { title: m.splash_letting_title(), texts, refreshSeconds: SOON_SECONDS };
 	}
+	const link = { text: m.splash_waits_again(), quiet: true };
+	if (deviceState === 'delayed') {
+		const texts = [m.splash_unanswered_text()];
+		return { title: m.splash_unanswered_title(), texts, link, refreshSeconds: SLOW_SECONDS };
+	}
+	const text = signIn === 'device' ? m.splash_waits_only() : m.splash_waits_text();
+	return { title: m.splash_waits_title(), texts: [text], link };
 }
 
 const offer = (seconds: number | null, signIn: SignIn) => ({
 	title: m.splash_go_title(),
 	texts: [seconds === null ? m.splash_go_manual() : automaticText(String(seconds), signIn)],
-	link: { text: m.splash_go_link(), quiet: false },
-	automaticSeconds: seconds,
-	stay: seconds === null ? null : m.splash_go_stay()
+	link: { text: m.splash_go_link() },
+	...(seconds !== null && { automaticSeconds: seconds })
 });
 
 const automaticText = (seconds: string, signIn: SignIn) =>

@@ -30,8 +30,7 @@ import { hasReceipt, shortLines } from './receipt.ts';
 import { priceAgain, retryForm } from './retry.ts';
 import { purchaseShown, type Purchase, type PurchaseShown } from './purchase-shown.ts';
 import { endText } from './end.ts';
-import { moveTo } from './move.ts';
-import { signInInstructions, takesCode, type SignIn } from './sign-in-instructions.ts';
+import { moveTo, signInInstructions, takesCode, type SignIn } from './sign-in-instructions.ts';
 
 /** Returns the data of the page of a purchase. Redirects to its replacement, or to what the address asks for. */
 export async function purchasePage(event: PageEvent) {
@@ -42,10 +41,11 @@ export async function purchasePage(event: PageEvent) {
 		await event.locals.app.captiveSessions.moveToPurchase(event.params.token, purchase.successor);
 		redirect(303, ownPath(event, purchase.successor));
 	}
-	const { config, clock } = event.locals.app;
+	const { app } = event.locals;
+	const { reportTimezone: timeZone } = app.config;
 	const { router, session, code } = purchase;
-	const now = new Date(clock.now());
-	const shown = purchaseShown(purchase, now, config.reportTimezone);
+	const now = new Date(app.clock.now());
+	const shown = purchaseShown(app, purchase);
 	const { state, added, pass, part, waiting, notes, watch } = shown;
 	const payment = waiting?.payment ?? part.payment;
 	const buyer = await readingDevice(event, router.id);
@@ -55,8 +55,7 @@ export async function purchasePage(event: PageEvent) {
 	}
 	const device = pass && buyer && !mayHaveLeft(buyer) ? buyer : null;
 	const sms = await codeBySms(event, event.params.token, shown);
-	const { gateways } = event.locals.app;
-	const here = pass && (await gateways.signInAt(router.id));
+	const here = pass && (await app.gateways.signInAt(router.id));
 	const signIn = here?.method ?? 'typed';
 	const startAddress = device ? null : (here?.startAddress ?? null);
 	return {
@@ -75,15 +74,11 @@ export async function purchasePage(event: PageEvent) {
 		notes: event.url.searchParams.has('elsewhere')
 			? [m.splash_other_router({ name: apart(router.name) }), ...notes]
 			: notes,
-		lines: shortLines(purchase, now, config.reportTimezone),
+		lines: shortLines(purchase, now, timeZone),
 		hasReceipt: hasReceipt(purchase),
-		asOf: clockText(now, config.reportTimezone),
+		asOf: clockText(now, timeZone),
 		waits: waiting?.payment ? waitFor(waiting.payment, now) : null,
-		online: goOnline(event, device, {
-			page: ownPath(event),
-			ssid: apart(session.ssid),
-			signIn
-		}),
+		online: goOnline(event, device, { page: ownPath(event), ssid: apart(session.ssid), signIn }),
 		/** The buyer's part of the API cannot end extra time. */
 		endText: pass?.session.isExtra ? null : endText(session, signIn),
 		...passData(event, purchase, shown, { device, signIn, startAddress }),
@@ -133,12 +128,10 @@ function passData(
 	const address = pageAddress(locals.origin, params.token);
 	return {
 		pass: pass && {
+			...pass,
 			instructions: signInInstructions(pass.session, {
 				...{ shownOn: device ? 'gateway' : 'page', signIn, code, startAddress }
 			}),
-			remainingSeconds: pass.remainingSeconds,
-			totalSeconds: pass.totalSeconds,
-			warnSeconds: pass.warnSeconds,
 			data: pass.data && dataWords(pass.data)
 		},
 		move: pass && moveTo(pass.session, { address, code, signIn })

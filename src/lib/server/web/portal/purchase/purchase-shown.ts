@@ -46,9 +46,14 @@ export interface PurchaseShown {
 /** A declined addition is shown for this long. */
 const REFUSED_SHOWN_MS = 15 * 60 * 1000;
 
-export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): PurchaseShown {
+export function purchaseShown(
+	{ clock, config: { reportTimezone: timeZone } }: App.Locals['app'],
+	purchase: Purchase
+): PurchaseShown {
+	const now = new Date(clock.now());
 	const parts: PurchasePart[] = [purchase, ...purchase.added];
-	const pass = passOf(parts, now);
+	const active = activeOf(parts);
+	const pass = passOf(active, parts, now);
 	const newest = purchase.added.at(-1) ?? null;
 	const words = (part: PurchasePart, end = part.session.expires_at): PurchaseWords => {
 		const data = dataOf(parts, part.session);
@@ -58,7 +63,7 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 		};
 	};
 
-	const part = pass ? firstActive(parts) : subjectOf(purchase);
+	const part = (pass && active[0]) ?? subjectOf(purchase);
 	const state = purchaseState(part.session, part.payment, words(part, pass?.last.expires_at), now);
 	const added =
 		pass && newest && newest !== part && isNews(newest, now)
@@ -77,12 +82,7 @@ export function purchaseShown(purchase: Purchase, now: Date, timeZone: string): 
 		part,
 		waiting: waiting ?? null,
 		notes: notesOf(parts, described),
-		watch: [
-			state.kind,
-			added?.kind ?? '',
-			pass?.last.expires_at ?? '',
-			pass?.data ? (dataStep(pass.data) ?? '') : ''
-		]
+		watch: [state.kind, added?.kind, pass?.last.expires_at, pass?.data && dataStep(pass.data)]
 			.join(' ')
 			.trim()
 	};
@@ -95,10 +95,9 @@ const boughtAgain = (state: PurchaseState): PurchaseState => ({
 	...(state.kind === 'unknown' && { next: m.purchase_late_next() })
 });
 
-function passOf(parts: readonly PurchasePart[], now: Date): Pass | null {
-	const active = activeOf(parts).map(({ session }) => session);
-	const [first] = active;
-	const last = active.at(-1);
+function passOf(active: readonly PurchasePart[], parts: readonly PurchasePart[], now: Date): Pass | null {
+	const first = active[0]?.session;
+	const last = active.at(-1)?.session;
 	if (!first || !last || first.password === null) return null;
 	const totalSeconds = (moment(last.expires_at) - moment(first.starts_at)) / 1000;
 	return {
@@ -126,12 +125,6 @@ function activeOf(parts: readonly PurchasePart[]): PurchasePart[] {
 	const active = parts.filter(({ session }) => session.status === 'active');
 	active.sort((a, b) => moment(a.session.expires_at) - moment(b.session.expires_at));
 	return active.filter(({ session }) => session.pass_id === active.at(-1)?.session.pass_id);
-}
-
-function firstActive(parts: readonly PurchasePart[]): PurchasePart {
-	const [first] = activeOf(parts);
-	if (!first) throw new Error('A pass without an active session');
-	return first;
 }
 
 /** Returns the order to describe while no time runs: the newest that is open or ran, else the first. */

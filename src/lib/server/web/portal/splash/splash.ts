@@ -1,10 +1,10 @@
 import { error, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
 import { takeCaptiveSession } from '#lib/server/api/http/request-limits.ts';
-import { orNull } from '../api-errors.ts';
+import { ifAvailable, orNull } from '../api-errors.ts';
 import { payPage } from '../pay-page.ts';
 import { pagePath } from '../purchase/page-path.ts';
 import { withCaptiveSession } from './captive-session-address.ts';
@@ -23,6 +23,13 @@ export async function findGateway(event: RequestEvent<{ gateway: string }>): Pro
 	const gateway = await event.locals.app.gateways.byKey(event.params.gateway);
 	if (!gateway) error(404, m.splash_refusal_unknown());
 	return gateway;
+}
+
+/** Finds the captive session of the address; null if it has expired. */
+export async function findCaptiveSession(event: RequestEvent<{ gateway: string; captiveSession: string }>) {
+	const gateway = await findGateway(event);
+	const captiveSession = await event.locals.app.captiveSessions.find(gateway, event.params.captiveSession);
+	return { gateway, captiveSession };
 }
 
 async function admit(event: RequestEvent): Promise<void> {
@@ -50,19 +57,14 @@ export async function enter(
 		await goToOwnPurchase(event, entered);
 		return entered;
 	}
-	switch (entered.refused) {
-		case 'missing':
-			return null;
-		case 'foreign-host':
-			error(400, m.splash_refusal_foreign());
-			break;
-		case 'forged':
-			error(400, m.splash_refusal_forged());
-			break;
-		default:
-			error(400, m.splash_refusal_broken());
-	}
+	if (entered.refused === 'missing') return null;
+	error(400, (REFUSALS[entered.refused] ?? m.splash_refusal_broken)());
 }
+
+const REFUSALS: Readonly<Record<string, () => string>> = {
+	'foreign-host': m.splash_refusal_foreign,
+	forged: m.splash_refusal_forged
+};
 
 /** The buyer comes from a purchase, and is not asked for it. */
 const AGAIN = 'again';
@@ -137,16 +139,11 @@ async function hasPaid(
 ): Promise<boolean> {
 	const { apiBuyers, purchases, captiveSessions } = event.locals.app;
 	const earlier = await captiveSessions.earlierPurchase(gateway, captiveSession.entry);
-	if (earlier !== null && (await apiBuyers.leftOf(earlier)) !== null) return true;
 	if (earlier === null) return false;
-	try {
-		const sessions = await purchases.sessionsOf(apiClient(event), earlier);
-		return sessions.some(({ status }) => UNDER_WAY.includes(status));
-	} catch (problem) {
-		// If unknown, the page asks, to avoid a second payment.
-		if (problem instanceof ApiUnavailable) return true;
-		throw problem;
-	}
+	if ((await apiBuyers.leftOf(earlier)) !== null) return true;
+	const sessions = await ifAvailable(purchases.sessionsOf(apiClient(event), earlier), null);
+	// If unknown, the page asks, to avoid a second payment.
+	return sessions === null || sessions.some(({ status }) => UNDER_WAY.includes(status));
 }
 
 const UNDER_WAY = ['pending_payment', 'activating', 'active'];

@@ -4,8 +4,8 @@ import { dataWords } from '#lib/checkout/purchase/data.ts';
 import * as m from '#lib/i18n/messages.js';
 import { momentText } from '#lib/format/when.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { orNull } from '#lib/server/web/portal/api-errors.ts';
-import { brandOf } from '#lib/server/web/portal/router-brand.ts';
+import { showBrand } from '#lib/server/web/brand.ts';
+import { ifAvailable, orNull } from '#lib/server/web/portal/api-errors.ts';
 import {
 	readingDevice,
 	goOnline,
@@ -25,12 +25,13 @@ export const load: PageServerLoad = async (event) => {
 	const { routerId, user, untilMs } = pass;
 	const ssid = apart(pass.ssid);
 	const page = passPath(event);
+	const router = await ifAvailable(orNull(apiClient(event).recent.getRouter(routerId)), null);
 	const device = await readingDevice(event, routerId);
 	const now = new Date(clock.now());
 	const until = untilMs === null ? null : momentText(new Date(untilMs), now, config.reportTimezone);
 	const title = until === null ? m.purchase_ready_title() : m.purchase_active_title({ until });
 	return {
-		brand: await brandOf(event, orNull(apiClient(event).recent.getRouter(routerId))),
+		brand: showBrand(event, router),
 		ssid,
 		user,
 		data: pass.data && dataWords(pass.data),

@@ -5,16 +5,8 @@ import { apiClient } from '#lib/server/portal/api-client.ts';
 import { orUnavailable, readForm } from '#lib/server/web/portal/api-errors.ts';
 import { placeOrder } from '#lib/server/web/portal/order.ts';
 import { pagePath } from '#lib/server/web/portal/purchase/page-path.ts';
-import { findGateway, findRouter, splashPage } from '#lib/server/web/portal/splash/splash.ts';
+import { findCaptiveSession, findRouter, splashPage } from '#lib/server/web/portal/splash/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
-
-type Event = RequestEvent<{ gateway: string; captiveSession: string }>;
-
-async function findCaptiveSession(event: Event) {
-	const gateway = await findGateway(event);
-	const captiveSession = await event.locals.app.captiveSessions.find(gateway, event.params.captiveSession);
-	return { gateway, captiveSession };
-}
 
 /** The splash page of a captive session, which can be reloaded, translated and posted to. */
 export const load: PageServerLoad = async (event) => {
@@ -32,7 +24,7 @@ export const actions: Actions = {
 };
 
 /** A repeated form leads to its purchase. A new order would connect no device, so it is refused. */
-async function goToOrdered(event: Event): Promise<never> {
+async function goToOrdered(event: RequestEvent): Promise<never> {
 	const { purchase: token } = readPayEntry(await readForm(event.request));
 	const ordered = event.locals.app.purchases.find(apiClient(event), token);
 	if (await orUnavailable(ordered, m.splash_refusal_over())) redirect(303, pagePath('s', token));

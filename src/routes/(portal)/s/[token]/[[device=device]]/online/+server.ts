@@ -12,16 +12,14 @@ const goTo = (location: string) => new Response(null, { status: 303, headers: { 
  * because mini-browsers check for internet access only after one.
  */
 export const GET: RequestHandler = async (event) => {
-	const { clock, config, purchases } = event.locals.app;
-	const { token } = event.params;
+	const { app } = event.locals;
 	const page = ownPath(event);
 	// A HEAD request must not sign a device in.
 	if (event.request.method !== 'GET') return goTo(page);
 	try {
-		const found = await purchases.find(apiClient(event), token);
-		const shown = found && purchaseShown(found, new Date(clock.now()), config.reportTimezone);
-		if (!found || !shown?.pass) return goTo(page);
-		const { pass } = shown;
+		const found = await app.purchases.find(apiClient(event), event.params.token);
+		const pass = found && purchaseShown(app, found).pass;
+		if (!pass) return goTo(page);
 		const address = await signInAddress(event, page, {
 			routerId: found.router.id,
 			user: loginUser(pass.last.pass_id),

@@ -1,4 +1,4 @@
-import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { error, fail, redirect } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/checkout/pay-form.ts';
@@ -6,22 +6,13 @@ import { takeSignIn } from '#lib/server/api/http/request-limits.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { orUnavailable, readForm } from '#lib/server/web/portal/api-errors.ts';
 import { pagePath } from '#lib/server/web/portal/purchase/page-path.ts';
-import { findGateway, findRouter, captiveSessionPath } from '#lib/server/web/portal/splash/splash.ts';
+import { captiveSessionPath, findCaptiveSession, findRouter } from '#lib/server/web/portal/splash/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
-
-const MAX_TYPED = 64;
-
-async function findCaptiveSession(event: RequestEvent<{ gateway: string; captiveSession: string }>) {
-	const gateway = await findGateway(event);
-	const { captiveSessions } = event.locals.app;
-	const captiveSession = await captiveSessions.find(gateway, event.params.captiveSession);
-	if (!captiveSession) error(410, m.splash_refusal_over());
-	return { gateway, captiveSession };
-}
 
 /** Signs in a buyer of the API: binds this captive session's device to the username's pass. */
 export const load: PageServerLoad = async (event) => {
 	const { gateway, captiveSession } = await findCaptiveSession(event);
+	if (!captiveSession) error(410, m.splash_refusal_over());
 	const router = await orUnavailable(findRouter(event, gateway), m.common_prices_unreachable());
 	return {
 		brand: showBrand(event, router),
@@ -33,9 +24,9 @@ export const load: PageServerLoad = async (event) => {
 export const actions: Actions = {
 	default: async (event) => {
 		const { gateway, captiveSession } = await findCaptiveSession(event);
+		if (!captiveSession) error(410, m.splash_refusal_over());
 		const { apiBuyers, captiveSessions } = event.locals.app;
-		const sent = readTexts(await readForm(event.request), ['user', 'password']);
-		const [user, password] = [sent.user.slice(0, MAX_TYPED), sent.password.slice(0, MAX_TYPED)];
+		const { user, password } = readTexts(await readForm(event.request), ['user', 'password']);
 		const seconds = await takeSignIn(event, captiveSession.id);
 		if (seconds !== null) {
 			event.setHeaders({ 'retry-after': String(seconds) });
