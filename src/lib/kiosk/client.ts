@@ -119,8 +119,8 @@ export function createKioskClient(base: string) {
 		return { as: 'lost' };
 	}
 
-	async function read(path: string, token: string): Promise<Found> {
-		const answer = await call(path, READ_LIMIT_MS, { token });
+	async function read(fields: Record<string, string>): Promise<Found> {
+		const answer = await call('purchase', READ_LIMIT_MS, fields);
 		if (answer?.status === 404) return 'gone';
 		return answer?.ok ? (answer.body as KioskPurchase) : 'away';
 	}
@@ -135,7 +135,7 @@ export function createKioskClient(base: string) {
 		/** @param fields of checkout/pay-form.ts */
 		buy: (fields: Record<string, string>) => send('buy', fields),
 		payAgain: (fields: Record<string, string>) => send('again', fields),
-		find: (token: string) => read('purchase', token),
-		sendCode: (token: string) => read('sms', token)
+		find: (token: string) => read({ token }),
+		sendCode: (token: string) => read({ token, sms: '1' })
 	};
 }

@@ -3,6 +3,7 @@ import L from 'leaflet';
 import type { Position } from '../domain/geo.ts';
 import { areaOf } from './area.ts';
 import { createMap, hereMarker, loadStyles, MAX_ZOOM, positionIn } from './create-map.ts';
+import type { Box } from './grouping.ts';
 import { Markers } from './markers.ts';
 import { createMarks, type Marks } from './marks.ts';
 import { roundDegrees } from './position.ts';
@@ -138,9 +139,9 @@ async function zoomInto(
 	announcement.textContent = fill(settings.texts.inView, { count });
 }
 
-const boxOf = (bounds: L.LatLngBounds) => ({
-	west: bounds.getWest(),
-	south: bounds.getSouth(),
-	east: bounds.getEast(),
-	north: bounds.getNorth()
-});
+const boxOf = (view: L.LatLngBounds): Box => [
+	view.getWest(),
+	view.getSouth(),
+	view.getEast(),
+	view.getNorth()
+];
