@@ -4,7 +4,6 @@ import { root } from './bootstrap.js';
 import { UsageError, type Command, type Context } from './support/command.ts';
 import { createAccount, inviteAccount, removeSecondFactor } from './commands/accounts.ts';
 import { backUpDatabase, copyDatabase, restoreDatabase } from './commands/backup.ts';
-import { addDemo } from './commands/demo.ts';
 import { deploy } from './commands/deploy.ts';
 import { doctor } from './commands/doctor.ts';
 import { configureGateway } from './commands/gateways/config.ts';
@@ -62,7 +61,6 @@ const COMMANDS: readonly Command[] = [
 	backUpDatabase,
 	restoreDatabase,
 	copyDatabase,
-	addDemo,
 	deploy,
 	doctor
 ];

@@ -1,26 +1,24 @@
 /**
  * `npm run bench:pages`: server time of every page of owners, administrators and buyers, with a year of trade of one
- * owner (`airtill demo --year`). One request at a time, from the request to the last byte on loopback; each page's first
+ * owner (year/). One request at a time, from the request to the last byte on loopback; each page's first
  * request is not counted. Ends with 1 if the median of a page misses the goal.
  *
  * Options: --database sqlite|postgres, --runs N, --routers N, --sessions N, --only REGEX (paths that match). Run
  * `npm run build` first.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buyAt } from '../support/pages/purchase.ts';
 import { freePort } from '../support/server/ports.ts';
 import { startPostgres } from '../support/server/postgres.ts';
 import { openSql } from '../support/server/sql.ts';
 import { startBenchServer, type BenchServer } from './server.ts';
+import { addYear } from './year/year.ts';
 
 const GOAL_MS = 200;
-const command = fileURLToPath(new URL('../../src/cli/airtill.js', import.meta.url));
 
 const { values } = parseArgs({
 	options: {
@@ -45,7 +43,7 @@ try {
 		RATE_LIMIT_DEFAULT: '1000000',
 		RATE_LIMIT_LISTS: '1000000'
 	};
-	addYear(settings);
+	await addYear(settings, { routers: Number(values.routers), sessions: Number(values.sessions) });
 	const { router, review } = await prepared(settings.DATABASE_URL);
 	const server = await startBenchServer(settings);
 	const url = `http://127.0.0.1:${server.port}`;
@@ -100,13 +98,6 @@ try {
 	rmSync(folder, { recursive: true, force: true });
 }
 process.exitCode = isMissed ? 1 : 0;
-
-function addYear(settings: Record<string, string>): void {
-	const args = [command, 'demo', '--year', '--routers', values.routers, '--sessions', values.sessions];
-	const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings };
-	const { status } = spawnSync(process.execPath, args, { env, stdio: ['ignore', 'inherit', 'inherit'] });
-	if (status !== 0) throw new Error('There is no demo year to measure with');
-}
 
 /** The busiest router and a review. The planner gets the statistics that a running PostgreSQL makes itself. */
 async function prepared(databaseUrl: string) {

@@ -5,7 +5,6 @@ import { BackupError } from '#lib/server/db/backup/kind.ts';
 import { ForeignDatabaseError, NewerDatabaseError } from '#lib/server/db/migrate.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
-import { DemoYearRefused } from '#lib/server/demo/year/year.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 
 export class CommandError extends Error {}
@@ -16,7 +15,6 @@ const EXPECTED = [
 	ConfigError,
 	CsvFileError,
 	DecisionRefused,
-	DemoYearRefused,
 	ForeignDatabaseError,
 	InputError,
 	KeyRefused,

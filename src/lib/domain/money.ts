@@ -6,22 +6,8 @@ import type { Locale } from '../i18n/locales.ts';
  * Decimals by ISO 4217; Intl (CLDR) has fewer for some of these currencies. Money is an integer count of
  * minor units; floats exist only on the wire.
  */
-const WITHOUT_DECIMALS = ['BIF', 'GNF', 'RWF', 'UGX', 'XAF', 'XOF'];
-const TWO_DECIMALS = [
-	'CDF',
-	'EUR',
-	'GBP',
-	'GHS',
-	'KES',
-	'MWK',
-	'NGN',
-	'SSP',
-	'SZL',
-	'TZS',
-	'USD',
-	'ZAR',
-	'ZMW'
-];
+const WITHOUT_DECIMALS = 'BIF GNF RWF UGX XAF XOF'.split(' ');
+const TWO_DECIMALS = 'CDF EUR GBP GHS KES MWK NGN SSP SZL TZS USD ZAR ZMW'.split(' ');
 
 export const CURRENCIES: readonly string[] = [...WITHOUT_DECIMALS, ...TWO_DECIMALS].sort();
 

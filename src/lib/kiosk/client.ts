@@ -92,7 +92,7 @@ export const asForm = (fields: Record<string, string>): FormData => {
 
 /** @param base address of the kiosk, without a slash at the end */
 export function createKioskClient(base: string) {
-	/** Old tablets lack AbortSignal.timeout. */
+	/** Returns null without a response of the service. Old tablets lack AbortSignal.timeout. */
 	async function call(path: string, limitMs: number, fields?: Record<string, string>) {
 		const request = new AbortController();
 		const limit = setTimeout(() => request.abort(), limitMs);
@@ -103,48 +103,39 @@ export function createKioskClient(base: string) {
 				...(fields ? { method: 'POST', body: asForm(fields) } : {})
 			});
 			return { ok: response.ok, status: response.status, body: (await response.json()) as unknown };
+		} catch {
+			return null;
 		} finally {
 			clearTimeout(limit);
 		}
 	}
 
 	async function send(path: string, fields: Record<string, string>): Promise<Sent> {
-		try {
-			const answer = await call(path, ORDER_LIMIT_MS, fields);
-			const { token, errors } = answer.body as { token?: string; errors?: FormErrors };
-			if (answer.ok && token) return { as: 'taken', token };
-			if (REFUSALS.includes(answer.status) && errors) return { as: 'refused', errors };
-		} catch {
-			// No response, or a proxy's: the order may have arrived.
-		}
+		const answer = await call(path, ORDER_LIMIT_MS, fields);
+		const { token, errors } = (answer?.body ?? {}) as { token?: string; errors?: FormErrors };
+		if (answer?.ok && token) return { as: 'taken', token };
+		if (answer && REFUSALS.includes(answer.status) && errors) return { as: 'refused', errors };
+		// No response, or a proxy's: the order may have arrived.
 		return { as: 'lost' };
 	}
 
-	async function read(path: string, token: string): Promise<Found> {
-		try {
-			const { ok, status, body } = await call(path, READ_LIMIT_MS, { token });
-			if (status === 404) return 'gone';
-			return ok ? (body as KioskPurchase) : 'away';
-		} catch {
-			return 'away';
-		}
+	async function read(fields: Record<string, string>): Promise<Found> {
+		const answer = await call('purchase', READ_LIMIT_MS, fields);
+		if (answer?.status === 404) return 'gone';
+		return answer?.ok ? (answer.body as KioskPurchase) : 'away';
 	}
 
 	return {
 		statusUrl: `${base}/status`,
 		/** Reads the router's availability and a token for a purchase. Returns null without a connection. */
 		async look(): Promise<{ availability: Availability; purchase: string } | null> {
-			try {
-				const { ok, body } = await call('availability', READ_LIMIT_MS);
-				return ok ? (body as { availability: Availability; purchase: string }) : null;
-			} catch {
-				return null;
-			}
+			const answer = await call('availability', READ_LIMIT_MS);
+			return answer?.ok ? (answer.body as { availability: Availability; purchase: string }) : null;
 		},
 		/** @param fields of checkout/pay-form.ts */
 		buy: (fields: Record<string, string>) => send('buy', fields),
 		payAgain: (fields: Record<string, string>) => send('again', fields),
-		find: (token: string) => read('purchase', token),
-		sendCode: (token: string) => read('sms', token)
+		find: (token: string) => read({ token }),
+		sendCode: (token: string) => read({ token, sms: '1' })
 	};
 }

@@ -1,10 +1,5 @@
 /** Makes the tablet a kiosk: full screen, always on, without gestures that leave the page. CSS disables zoom. */
 
-/** Missing on plain http and in old WebViews. */
-interface WakingNavigator {
-	wakeLock?: { request(type: 'screen'): Promise<unknown> };
-}
-
 export function fillScreen(): void {
 	const { documentElement: root, fullscreenElement } = document;
 	if (fullscreenElement || !('requestFullscreen' in root)) return;
@@ -15,7 +10,9 @@ export function fillScreen(): void {
 
 export function keepAwake(): void {
 	if (document.hidden) return;
-	(navigator as WakingNavigator).wakeLock?.request('screen').catch(() => {
+	// Missing on plain http and in old WebViews.
+	const { wakeLock }: Partial<Navigator> = navigator;
+	wakeLock?.request('screen').catch(() => {
 		// The tablet saves its battery.
 	});
 }

@@ -207,7 +207,9 @@ export class KioskFlow {
 		else await this.pay();
 	}
 
-	readonly sendCode = (): Promise<void> => this.#shown.sendCode();
+	sendCode(): Promise<void> {
+		return this.#shown.sendCode();
+	}
 
 	/** Starts another purchase with the same payment method and number. */
 	buyMore(): void {

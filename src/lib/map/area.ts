@@ -1,4 +1,5 @@
 import { distanceMetres, type Position } from '../domain/geo.ts';
+import { roundDegrees } from './position.ts';
 
 /** Circles in which the map reads routers. A coarse grid lets visitors share cached requests. */
 export interface Area extends Position {
@@ -24,7 +25,7 @@ function snapped({ lat, lon }: Position, radius: number): Area {
 	const south = Math.round(lat / step) * step;
 	const stepLon = step / Math.max(0.05, Math.cos((south * Math.PI) / 180));
 	const west = Math.round(lon / stepLon) * stepLon;
-	return { lat: rounded(within(90, south)), lon: rounded(within(180, west)), radius };
+	return { lat: roundDegrees(within(90, south)), lon: roundDegrees(within(180, west)), radius };
 }
 
 /** Returns whether `areaOf` can make this area. The server searches no others for the map. */
@@ -36,4 +37,3 @@ export const isArea = (area: Area): boolean => {
 };
 
 const within = (limit: number, degrees: number) => Math.max(-limit, Math.min(limit, degrees));
-const rounded = (degrees: number) => Number(degrees.toFixed(5));

@@ -27,6 +27,13 @@ export function positionIn(latlng: L.LatLng): Position {
 	return { lat, lon };
 }
 
+export const hereMarker = (at: L.LatLngExpression): L.Marker =>
+	L.marker(at, {
+		icon: L.divIcon({ className: 'here', iconSize: [16, 16] }),
+		interactive: false,
+		keyboard: false
+	});
+
 /** Puts a map into an element. Returns it and the box around it. */
 export function createMap(
 	element: HTMLElement,
@@ -42,7 +49,8 @@ export function createMap(
 	sheet.append(leaf);
 	element.replaceChildren(sheet);
 	const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
-	const isRtl = document.documentElement.dir === 'rtl';
+	const { lang: language, dir } = document.documentElement;
+	const [start, end] = dir === 'rtl' ? (['right', 'left'] as const) : (['left', 'right'] as const);
 	const map = L.map(leaf, {
 		zoomControl: false,
 		attributionControl: false,
@@ -59,22 +67,10 @@ export function createMap(
 		map.panBy = (offset, options) => panBy.call(map, offset, { ...options, animate: false });
 	}
 	map.setView([position.lat, position.lon], 13);
-	L.control
-		.zoom({
-			position: isRtl ? 'topright' : 'topleft',
-			zoomInTitle: texts.zoomIn,
-			zoomOutTitle: texts.zoomOut
-		})
-		.addTo(map);
-	L.control
-		.scale({ imperial: false, maxWidth: 120, position: isRtl ? 'bottomright' : 'bottomleft' })
-		.addTo(map);
-	const attribution = L.control.attribution({
-		prefix: false,
-		position: isRtl ? 'bottomleft' : 'bottomright'
-	});
-	attribution.addTo(map);
-	const language = document.documentElement.lang;
+	const { zoomIn: zoomInTitle, zoomOut: zoomOutTitle } = texts;
+	L.control.zoom({ position: `top${start}`, zoomInTitle, zoomOutTitle }).addTo(map);
+	L.control.scale({ imperial: false, maxWidth: 120, position: `bottom${start}` }).addTo(map);
+	const attribution = L.control.attribution({ prefix: false, position: `bottom${end}` }).addTo(map);
 	addBaseMap(map, { element: leaf, language, address: '/basemap', attribution });
 	return { map, sheet };
 }

@@ -10,12 +10,7 @@ export interface Group<T> extends Position {
 	apartAt: number | null;
 }
 
-export interface Box {
-	west: number;
-	south: number;
-	east: number;
-	north: number;
-}
+export type Box = [west: number, south: number, east: number, north: number];
 
 /** Larger groups are only counted. */
 const MAX_MEMBERS = 20;
@@ -33,8 +28,8 @@ export function createGrouping<T extends Position>(pixels: number, maxZoom: numb
 				}))
 			);
 		},
-		at({ west, south, east, north }: Box, zoom: number): Group<T>[] {
-			return index.getClusters([west, south, east, north], zoom).map(({ geometry, properties }) => {
+		at(box: Box, zoom: number): Group<T>[] {
+			return index.getClusters(box, zoom).map(({ geometry, properties }) => {
 				const [lon = 0, lat = 0] = geometry.coordinates;
 				if (!('cluster' in properties)) {
 					return { lat, lon, members: [properties.router], count: 1, apartAt: null };

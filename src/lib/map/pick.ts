@@ -1,6 +1,5 @@
 /** The script of the map in the owner's form, `data-pick`: a tap sets the fields `lat` and `lon`. */
-import L from 'leaflet';
-import { createMap, loadStyles, positionIn } from './create-map.ts';
+import { createMap, hereMarker, loadStyles, positionIn } from './create-map.ts';
 import { positionOf, roundDegrees } from './position.ts';
 import type { MapView } from './settings.ts';
 
@@ -16,11 +15,7 @@ function pick(element: HTMLElement): void {
 	const [lat, lon] = fields;
 	if (!lat || !lon) return;
 	const { map } = createMap(element, settings);
-	const marker = L.marker([0, 0], {
-		icon: L.divIcon({ className: 'here', iconSize: [16, 16] }),
-		interactive: false,
-		keyboard: false
-	});
+	const marker = hereMarker([0, 0]);
 	/** Marks the position in the fields, if they hold one. */
 	const show = () => {
 		const position = lat.value && lon.value ? positionOf(Number(lat.value), Number(lon.value)) : null;

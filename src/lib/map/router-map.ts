@@ -1,7 +1,9 @@
+/** The script of the list page's map, `data-map`: the routers of the list and those around them. */
 import L from 'leaflet';
 import type { Position } from '../domain/geo.ts';
 import { areaOf } from './area.ts';
-import { createMap, MAX_ZOOM, positionIn } from './create-map.ts';
+import { createMap, hereMarker, loadStyles, MAX_ZOOM, positionIn } from './create-map.ts';
+import type { Box } from './grouping.ts';
 import { Markers } from './markers.ts';
 import { createMarks, type Marks } from './marks.ts';
 import { roundDegrees } from './position.ts';
@@ -24,8 +26,11 @@ interface MapContext {
 	settings: MapSettings;
 }
 
-/** Draws the routers of the list and those around them, and keeps list and map in sync. */
-export function drawMap(element: HTMLElement, settings: MapSettings): void {
+const element = document.querySelector<HTMLElement>('[data-map]');
+if (element) void loadStyles().then(() => drawMap(element));
+
+function drawMap(element: HTMLElement): void {
+	const settings = JSON.parse(element.dataset['map'] ?? '') as MapSettings;
 	const { map, sheet } = createMap(element, settings);
 	const announcement = document.createElement('p');
 	announcement.className = 'visually-hidden';
@@ -71,11 +76,7 @@ function showList({ map, marks, settings }: MapContext): void {
 	const { routers, position, radius } = settings;
 	const start = L.latLng(position.lat, position.lon);
 	L.circle(start, { radius, className: 'reach', fill: false, interactive: false }).addTo(map);
-	L.marker(start, {
-		icon: L.divIcon({ className: 'here', iconSize: [16, 16] }),
-		interactive: false,
-		keyboard: false
-	}).addTo(map);
+	hereMarker(start).addTo(map);
 	marks.setOthers([]);
 	marks.setListed(routers.map((router, index) => ({ ...router, number: index + 1 })));
 	const around =
@@ -138,9 +139,9 @@ async function zoomInto(
 	announcement.textContent = fill(settings.texts.inView, { count });
 }
 
-const boxOf = (bounds: L.LatLngBounds) => ({
-	west: bounds.getWest(),
-	south: bounds.getSouth(),
-	east: bounds.getEast(),
-	north: bounds.getNorth()
-});
+const boxOf = (view: L.LatLngBounds): Box => [
+	view.getWest(),
+	view.getSouth(),
+	view.getEast(),
+	view.getNorth()
+];

@@ -31,93 +31,81 @@ export function addBaseMap(map: L.Map, options: Options): void {
 	const facts = fetch(options.address)
 		.then((response) => response.json() as Promise<Facts>)
 		.catch((): Facts => ({ kind: 'none' }));
-	let baseMap: BaseMap | null = null;
-	const lay = () => {
-		baseMap?.remove();
-		const next = (baseMap = new BaseMap(map, options));
-		void facts.then((found) => next.lay(found));
-	};
-	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', lay);
-	lay();
+	let remove = lay(map, options, facts);
+	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+		remove();
+		remove = lay(map, options, facts);
+	});
 }
 
-class BaseMap {
-	readonly #map: L.Map;
-	readonly #options: Options;
-	readonly #parts: (() => void)[] = [];
-	#isRemoved = false;
-	#hasCoasts = false;
+/** Returns the function that removes it. */
+function lay(map: L.Map, options: Options, facts: Promise<Facts>): () => void {
+	const { element, language, address, attribution: control } = options;
+	const parts: (() => void)[] = [];
+	let isRemoved = false;
+	let hasCoasts = false;
 
-	constructor(map: L.Map, options: Options) {
-		this.#map = map;
-		this.#options = options;
-	}
-
-	remove(): void {
-		this.#isRemoved = true;
-		for (const remove of this.#parts) remove();
-	}
-
-	async lay(facts: Facts): Promise<void> {
-		if (this.#isRemoved) return;
-		const { address } = this.#options;
-		if (facts.kind === 'pmtiles') await this.#layStreets(facts);
-		else if (facts.kind === 'tiles') {
-			const { maxZoom: maxNativeZoom, attribution } = facts;
+	void facts.then(async (found) => {
+		if (isRemoved) return;
+		if (found.kind === 'pmtiles') await layStreets(found);
+		else if (found.kind === 'tiles') {
+			const { maxZoom: maxNativeZoom, attribution } = found;
 			const tiles = L.tileLayer(`${address}/{z}/{x}/{y}.png`, { maxNativeZoom, maxZoom: 22 });
-			tiles.once('tileerror', () => this.#showCoasts());
-			this.#add(tiles, attribution);
-		} else this.#showCoastsIf(() => true);
-	}
+			tiles.once('tileerror', showCoasts);
+			add(tiles, attribution);
+		} else showCoastsIf(() => true);
+	});
 
-	async #layStreets({ bounds: [south, west, north, east], version, maxZoom, attribution }: Streets) {
+	async function layStreets({ bounds: [south, west, north, east], version, maxZoom, attribution }: Streets) {
 		const bounds = L.latLngBounds([south, west], [north, east]);
 		// Loads the coasts only when the view leaves the streets.
-		this.#showCoastsIf(() => !bounds.contains(this.#map.getBounds()));
-		const { element, language, address } = this.#options;
+		showCoastsIf(() => !bounds.contains(map.getBounds()));
 		const { streetLayer } = await import('./streets.ts');
-		if (this.#isRemoved) return;
+		if (isRemoved) return;
 		const url = new URL(`${address}/tiles.pmtiles?v=${version}`, location.href).href;
 		const palette = readPalette(element);
-		this.#add(streetLayer(url, { palette, language, bounds, maxDataZoom: maxZoom }), attribution);
+		add(streetLayer(url, { palette, language, bounds, maxDataZoom: maxZoom }), attribution);
 	}
 
-	#add(layer: L.Layer, attribution: string): void {
-		layer.addTo(this.#map);
-		this.#parts.push(() => layer.remove());
-		this.#credit(attribution);
+	function add(layer: L.Layer, attribution: string): void {
+		layer.addTo(map);
+		parts.push(() => layer.remove());
+		credit(attribution);
 	}
 
-	#credit(text: string): void {
-		const { attribution } = this.#options;
+	function credit(text: string): void {
 		// The control takes HTML, so escape the text.
 		const plain = document.createElement('span');
 		plain.textContent = text;
-		attribution.addAttribution(plain.innerHTML);
-		this.#parts.push(() => attribution.removeAttribution(plain.innerHTML));
+		control.addAttribution(plain.innerHTML);
+		parts.push(() => control.removeAttribution(plain.innerHTML));
 	}
 
-	#showCoastsIf(isNeeded: () => boolean): void {
+	function showCoastsIf(isNeeded: () => boolean): void {
 		const look = () => {
-			if (isNeeded()) this.#showCoasts();
+			if (isNeeded()) showCoasts();
 		};
 		look();
-		this.#map.on('moveend', look);
-		this.#parts.push(() => this.#map.off('moveend', look));
+		map.on('moveend', look);
+		parts.push(() => map.off('moveend', look));
 	}
 
-	#showCoasts(): void {
-		if (this.#hasCoasts) return;
-		this.#hasCoasts = true;
-		const { element, language } = this.#options;
-		addCoasts(this.#map, readPalette(element), language).then(
+	function showCoasts(): void {
+		if (hasCoasts) return;
+		hasCoasts = true;
+		addCoasts(map, readPalette(element), language).then(
 			(remove) => {
-				if (this.#isRemoved) return remove();
-				this.#parts.push(remove);
-				this.#credit(NATURAL_EARTH);
+				if (isRemoved) return remove();
+				parts.push(remove);
+				credit(NATURAL_EARTH);
 			},
 			// The next move retries.
-			() => void (this.#hasCoasts = false)
+			() => void (hasCoasts = false)
 		);
 	}
+
+	return () => {
+		isRemoved = true;
+		for (const remove of parts) remove();
+	};
 }

@@ -15,35 +15,21 @@ import type { Palette } from './palette.ts';
 
 /** Draws the streets of a PMTiles file (Protomaps' basemap schema) in the portal's colours; no businesses. */
 
-const PARKS = [
-	'park',
-	'forest',
-	'wood',
-	'grass',
-	'grassland',
-	'scrub',
-	'nature_reserve',
-	'national_park',
-	'protected_area',
-	'cemetery',
-	'golf_course',
-	'garden',
-	'pitch',
-	'playground',
-	'village_green'
-];
+const PARKS =
+	'park forest wood grass grassland scrub nature_reserve national_park protected_area cemetery ' +
+	'golf_course garden pitch playground village_green';
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
-const kind = (feature: Feature) => String(feature.props['kind'] ?? '');
-const oneOf =
-	(...kinds: string[]) =>
-	(_zoom: number, feature: Feature) =>
-		kinds.includes(kind(feature));
+/** @param kinds separated by blanks */
+const oneOf = (kinds: string) => {
+	const wanted = kinds.split(' ');
+	return (_zoom: number, { props }: Feature) => wanted.includes(String(props['kind'] ?? ''));
+};
 const isPolygon = (_zoom: number, { geomType }: Feature) => geomType === GeomType.Polygon;
 
 /** Width in pixels by zoom, for each kind of road. */
 const ROADS = [
-	{ filter: oneOf('path', 'other'), widths: { 14: 0, 15: 0.8, 20: 6 } },
+	{ filter: oneOf('path other'), widths: { 14: 0, 15: 0.8, 20: 6 } },
 	{ filter: oneOf('minor_road'), widths: { 12: 0, 13: 0.8, 15: 2.5, 18: 11 } },
 	{ filter: oneOf('major_road'), widths: { 6: 0, 10: 0.8, 13: 2.5, 15: 5, 18: 15 } },
 	{ filter: oneOf('highway'), widths: { 3: 0, 6: 1, 12: 2.5, 15: 6, 18: 18 } }
@@ -77,13 +63,13 @@ function paintRules(colour: Palette): PaintRule[] {
 	const fill = (colourOf: string) => ({ symbolizer: new PolygonSymbolizer({ fill: colourOf }) });
 	return [
 		{ dataLayer: 'earth', ...fill(colour.land) },
-		{ dataLayer: 'landuse', minzoom: 9, filter: oneOf(...PARKS), ...fill(colour.park) },
+		{ dataLayer: 'landuse', minzoom: 9, filter: oneOf(PARKS), ...fill(colour.park) },
 		{ dataLayer: 'water', filter: isPolygon, ...fill(colour.water) },
 		{
 			dataLayer: 'water',
 			minzoom: 10,
 			symbolizer: new LineSymbolizer({ color: colour.water, width: widthOf({ 9: 0.5, 18: 10 }) }),
-			filter: oneOf('river', 'canal')
+			filter: oneOf('river canal')
 		},
 		{ dataLayer: 'buildings', minzoom: 14, ...fill(colour.built) },
 		...edges,
@@ -94,60 +80,40 @@ function paintRules(colour: Palette): PaintRule[] {
 			symbolizer: new LineSymbolizer({ color: colour.border, width: 1, opacity: 0.6, dash: [4, 3] }),
 			filter: oneOf('rail')
 		},
-		{
-			dataLayer: 'boundaries',
-			symbolizer: new LineSymbolizer({ color: colour.border, width: 1 })
-		}
+		{ dataLayer: 'boundaries', symbolizer: new LineSymbolizer({ color: colour.border, width: 1 }) }
 	];
 }
 
 function labelRules(colour: Palette, language: string): LabelRule[] {
-	const labelProps = [`name:${language}`, 'name'];
-	const halo = { stroke: colour.land, width: 1.5 };
-	const places = (kinds: string[], font: string, minzoom: number, maxzoom?: number): LabelRule => ({
+	const text = (font: string, fill = colour.label, stroke = colour.land) => ({
+		...{ labelProps: [`name:${language}`, 'name'], lineHeight: 1.3, width: 1.5 },
+		...{ fill, stroke, font: `${font} ${FONT}` }
+	});
+	const places = (kinds: string, font: string, zooms: Pick<LabelRule, 'minzoom' | 'maxzoom'>): LabelRule => ({
 		dataLayer: 'places',
-		minzoom,
-		...(maxzoom === undefined ? {} : { maxzoom }),
-		symbolizer: new CenteredTextSymbolizer({
-			labelProps,
-			fill: colour.label,
-			...halo,
-			font,
-			lineHeight: 1.3
-		}),
-		filter: oneOf(...kinds),
+		...zooms,
+		symbolizer: new CenteredTextSymbolizer(text(font)),
+		filter: oneOf(kinds),
 		sort: (a, b) => Number(a['min_zoom'] ?? 20) - Number(b['min_zoom'] ?? 20)
 	});
-	const roads = (kinds: string[], weight: number, minzoom: number): LabelRule => ({
+	const roads = (kinds: string, font: string, minzoom: number): LabelRule => ({
 		dataLayer: 'roads',
 		minzoom,
-		symbolizer: new LineLabelSymbolizer({
-			labelProps,
-			fill: colour.label,
-			...halo,
-			font: `${weight} 12px ${FONT}`
-		}),
-		filter: oneOf(...kinds)
+		symbolizer: new LineLabelSymbolizer(text(font)),
+		filter: oneOf(kinds)
 	});
 	return [
-		places(['country'], `600 13px ${FONT}`, 2, 7),
-		places(['locality'], `600 14px ${FONT}`, 7, 15),
-		places(['neighbourhood', 'macrohood'], `500 12px ${FONT}`, 13),
+		places('country', '600 13px', { minzoom: 2, maxzoom: 7 }),
+		places('locality', '600 14px', { minzoom: 7, maxzoom: 15 }),
+		places('neighbourhood macrohood', '500 12px', { minzoom: 13 }),
 		{
 			dataLayer: 'water',
 			minzoom: 10,
-			symbolizer: new CenteredTextSymbolizer({
-				labelProps,
-				fill: colour['water-label'],
-				stroke: colour.water,
-				width: 1.5,
-				font: `italic 500 12px ${FONT}`,
-				lineHeight: 1.3
-			}),
+			symbolizer: new CenteredTextSymbolizer(text('italic 500 12px', colour['water-label'], colour.water)),
 			filter: (_zoom, { geomType }) => geomType === GeomType.Point
 		},
-		roads(['highway', 'major_road'], 500, 14),
-		roads(['minor_road'], 400, 16)
+		roads('highway major_road', '500 12px', 14),
+		roads('minor_road', '400 12px', 16)
 	];
 }
 

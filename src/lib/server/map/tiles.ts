@@ -8,7 +8,6 @@ import {
 	resolvePublicly,
 	type Resolve
 } from '../platform/ssrf/ssrf-lookup.ts';
-import { imageType } from './image-type.ts';
 
 interface TileName {
 	z: number;
@@ -170,4 +169,17 @@ function failed(context: TileContext, reason: string, wantedPauseSeconds: number
 	if (pauseSeconds > 0) context.pausedUntil = context.clock.now() + 1000 * pauseSeconds;
 	context.log.warn({ reason, pauseSeconds }, 'the tile server failed');
 	return { kind: 'unavailable', retrySeconds: Math.max(pauseSeconds, PAUSE_SECONDS) };
+}
+
+const STARTS: readonly (readonly [type: string, pattern: RegExp])[] = [
+	['image/png', /^\x89PNG\r\n/],
+	['image/jpeg', /^\xff\xd8\xff/],
+	['image/webp', /^RIFF[^]{4}WEBP/]
+];
+const LONGEST_START = 12;
+
+/** Checks the first bytes, because Content-Type can be wrong. Returns null for other types, including SVG. */
+function imageType(bytes: Buffer): string | null {
+	const start = bytes.subarray(0, LONGEST_START).toString('latin1');
+	return STARTS.find(([, pattern]) => pattern.test(start))?.[0] ?? null;
 }

@@ -1,6 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { FORM_TYPES } from './form-size.ts';
-import { isApiPath, isCallbackPath, isGatewayEntry, isRadiusPath } from './machine-paths.ts';
+import { isApiPath, isCallPath, isGatewayEntry } from './machine-paths.ts';
 
 const CHANGING = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -10,8 +10,7 @@ const CHANGING = ['POST', 'PUT', 'PATCH', 'DELETE'];
  */
 export function isForeignForm(event: RequestEvent): boolean {
 	const { request, url } = event;
-	if (event.isSubRequest || isApiPath(url.pathname)) return false;
-	if (isCallbackPath(url.pathname) || isRadiusPath(url.pathname)) return false;
+	if (event.isSubRequest || isApiPath(url.pathname) || isCallPath(url.pathname)) return false;
 	if (!CHANGING.includes(request.method)) return false;
 	if (request.method === 'POST' && isGatewayEntry(url.pathname)) return false;
 	// Another site's script can send a body without a type, and without a preflight request.

@@ -1,7 +1,6 @@
 import { sql, type Insertable } from 'kysely';
-import type { Queries } from '#lib/server/db/database.ts';
-import { exists } from '#lib/server/db/first.ts';
-import type { Schema } from '#lib/server/db/schema.ts';
+import type { Queries } from '../../../src/lib/server/db/database.ts';
+import type { Schema } from '../../../src/lib/server/db/schema.ts';
 
 /** Far below the limit of parameters of both databases. */
 const ROWS_AT_ONCE = 500;
@@ -33,11 +32,3 @@ export const linkSessions = (queries: Queries, { from, to }: { from: number; to:
 			pass_id = (select passes.id from passes where passes.id = sessions.id),
 			payment_id = (select payments.id from payments where payments.session_id = sessions.id)
 		where sessions.id between ${from} and ${to}`.execute(queries);
-
-export const hasRouter = (queries: Queries, ownerId: number, externalId: string): Promise<boolean> =>
-	exists(
-		queries
-			.selectFrom('routers')
-			.select('id')
-			.where(({ and }) => and({ owner_account_id: ownerId, external_id: externalId }))
-	);

@@ -1,8 +1,11 @@
-import type { App } from '../../app.ts';
-import { SESSION_JOB } from '../../billing/sessions/context.ts';
-import type { Tx } from '../../db/database.ts';
-import { limitsOf } from '#lib/domain/offers/offer-limits.ts';
-import { demoAccounts } from '../accounts.ts';
+/** Adds a year of synthetic trade to an installation, to measure pages with. */
+import { openApp } from '../../../src/cli/support/services.ts';
+import { limitsOf } from '../../../src/lib/domain/offers/offer-limits.ts';
+import type { App } from '../../../src/lib/server/app.ts';
+import { SESSION_JOB } from '../../../src/lib/server/billing/sessions/context.ts';
+import { loadConfig } from '../../../src/lib/server/config/config.ts';
+import type { Tx } from '../../../src/lib/server/db/database.ts';
+import { demoAccounts } from '../../../src/lib/server/demo/accounts.ts';
 import * as rows from './rows.ts';
 import * as store from './store.ts';
 import { salesOf, type Sale } from './trade.ts';
@@ -10,16 +13,26 @@ import { salesOf, type Sale } from './trade.ts';
 /** Sales whose rows are written together. */
 const SALES_AT_ONCE = 5_000;
 
-/** The installation cannot have a demo year; the message says why. */
-export class DemoYearRefused extends Error {}
+interface Size {
+	routers: number;
+	sessions: number;
+}
 
 /**
- * Adds a year of synthetic trade to a sandbox, for the demo owner: all or nothing, and the same for the same clock.
- * @throws DemoYearRefused in live mode, without demo data, and if it is there
+ * Adds the year for the demo owner of a new database, the same for the same clock.
+ * @param settings environment variables of the installation, which does not run
  */
-export async function addDemoYear(app: App, size: { routers: number; sessions: number }): Promise<void> {
+export async function addYear(settings: Record<string, string>, size: Size): Promise<void> {
+	const app = await openApp(loadConfig(settings));
+	try {
+		await addTrade(app, size);
+	} finally {
+		await app.stop();
+	}
+}
+
+async function addTrade(app: App, size: Size): Promise<void> {
 	const { config, clock, database, earnings } = app;
-	if (!config.demo) throw new DemoYearRefused('Demo data needs a sandbox with AIRTILL_DEMO=on.');
 	const signIns = await demoAccounts(app);
 	const idOf = (wanted: string) => signIns.find(({ role }) => role === wanted)?.id ?? 0;
 	const { currency, paymentMethods, commissionBasisPoints, reportTimezone: timeZone } = config;
@@ -28,9 +41,6 @@ export async function addDemoYear(app: App, size: { routers: number; sessions: n
 		...{ ownerId: idOf('owner'), buyerId: idOf('app'), now },
 		...{ currency, paymentMethods, commissionBasisPoints }
 	};
-	if (await store.hasRouter(database.db, facts.ownerId, rows.externalIdOf(0))) {
-		throw new DemoYearRefused('This database has a demo year already. Use a new one.');
-	}
 	const sales = salesOf(size.routers, size.sessions, { today: earnings.today(), now, timeZone });
 	await database.transact(async (trx) => {
 		const routerIds = await store.insertAll(trx, 'routers', rows.routerRows(size.routers, facts));

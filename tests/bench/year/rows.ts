@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely';
-import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
-import type { RoutersTable, Schema } from '#lib/server/db/schema.ts';
-import { sha256 } from '#lib/server/platform/secrets.ts';
+import { MAX_DURATION, MIN_DURATION } from '../../../src/lib/domain/duration.ts';
+import type { RoutersTable, Schema } from '../../../src/lib/server/db/schema.ts';
+import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
 import { createRandom, PACKAGES, type Sale } from './trade.ts';
 
 /** Values that all rows of a year share. */
@@ -27,8 +27,6 @@ const PAID_AFTER_MS = 20_000;
 const REFUNDED_AFTER_MS = 6 * 60 * 60 * 1000;
 const DUE_AFTER_MS = 10 * 60 * 1000;
 
-export const externalIdOf = (index: number) => `year-${index + 1}`;
-
 export function routerRows(count: number, facts: YearFacts): Insertable<RoutersTable>[] {
 	const random = createRandom(1);
 	const near = (middle: number) => middle + (random() * 2 - 1) * SPREAD_DEGREES;
@@ -37,7 +35,7 @@ export function routerRows(count: number, facts: YearFacts): Insertable<RoutersT
 		const street = STREETS[Math.floor(random() * STREETS.length)] ?? '';
 		const name = `${street} ${KINDS[Math.floor(random() * KINDS.length)] ?? ''} ${index + 1}`;
 		return {
-			...{ owner_account_id: facts.ownerId, external_id: externalIdOf(index) },
+			...{ owner_account_id: facts.ownerId, external_id: `year-${index + 1}` },
 			...{ name, address: `${street} Road`, ssid: name, security: 'wpa', status: 'online' },
 			...{ lat: near(CENTRE.lat), lon: near(CENTRE.lon) },
 			...{ price_minor: HOURLY_MINOR, currency: facts.currency, offers, last_offer_id: PACKAGES.length },

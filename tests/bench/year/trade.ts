@@ -1,5 +1,5 @@
-import { HOUR_MS } from '#lib/format/time.ts';
-import { buckets } from '#lib/format/calendar.ts';
+import { HOUR_MS } from '../../../src/lib/format/time.ts';
+import { buckets } from '../../../src/lib/format/calendar.ts';
 
 /** Decides what a synthetic year sells. The same request gives the same trade. */
 export interface Sale {
