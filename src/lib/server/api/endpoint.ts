@@ -52,7 +52,7 @@ export const endpoint = <R extends Route>(
 	mount(hono) {
 		const middleware = [
 			...(route.deprecation ? [deprecated(route.deprecation)] : []),
-			access(route),
+			access(route.scope),
 			...(route.request.body ? [jsonBody] : [])
 		];
 		hono.openapi({ ...route.openapi, middleware }, async (c) => {
