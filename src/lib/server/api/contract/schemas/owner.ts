@@ -74,7 +74,7 @@ const sessionGroup = z.enum(['active', 'expired']).openapi('SessionGroup', {
 });
 
 export const ownerUsersQuery = z.object({
-	status: sessionGroup.optional().openapi({ param: { description: 'Only this group.', example: 'active' } }),
+	status: field.parameter(sessionGroup, 'Only this group.', 'active'),
 	...field.paging
 });
 
@@ -98,10 +98,12 @@ const ownerUser = z
 		description: 'A session as the owner of its router sees it: without password and full number.'
 	});
 
-export const ownerUserList = z
-	.object({
-		data: z.array(ownerUser).describe('Sessions of this page, latest start first.'),
-		...field.page,
+export const ownerUserList = field.list(
+	'OwnerUserList',
+	"One page of the sessions on the caller's routers.",
+	ownerUser,
+	'Sessions of this page, latest start first.',
+	{
 		counts: z
 			.object({
 				active: field.count('Number of sessions whose time is running.'),
@@ -110,8 +112,8 @@ export const ownerUserList = z
 			.openapi('OwnerUserCounts', {
 				description: "Number of sessions on the caller's routers by group, regardless of page and filter."
 			})
-	})
-	.openapi('OwnerUserList', { description: "One page of the sessions on the caller's routers." });
+	}
+);
 
 export const priceUpdate = z
 	.strictObject({
