@@ -153,10 +153,10 @@ async function write(context: LogContext): Promise<void> {
 
 function callsByMinute(rows: readonly store.NewLogRow[]): store.MinuteCalls[] {
 	const counts = new Map<string, store.MinuteCalls>();
-	for (const { key_id: keyId, at } of rows) {
+	for (const { key_id, at } of rows) {
 		const minute = minuteOf(at);
-		const name = `${keyId}:${minute}`;
-		counts.set(name, { keyId, minute, calls: (counts.get(name)?.calls ?? 0) + 1 });
+		const name = `${key_id}:${minute}`;
+		counts.set(name, { key_id, minute, calls: (counts.get(name)?.calls ?? 0) + 1 });
 	}
 	return [...counts.values()];
 }
