@@ -31,16 +31,13 @@ export const earningsQuery = z.object({
 
 const day = (description: string) => z.string().meta({ description, format: 'date' });
 
+const sum = (description: string) => z.number().meta({ description, minimum: 0 });
+
 const figures = {
 	sessions: field.count('Number of paid sessions.'),
-	gross: z.number().meta({
-		description: 'Sum of the payments that bought time, in major units of the currency.',
-		minimum: 0
-	}),
-	refunds: z
-		.number()
-		.meta({ description: 'Sum of the refunds, in major units, on the day of each refund.', minimum: 0 }),
-	fees: z.number().meta({ description: 'Commission of the platform, in major units.', minimum: 0 }),
+	gross: sum('Sum of the payments that bought time, in major units of the currency.'),
+	refunds: sum('Sum of the refunds, in major units, on the day of each refund.'),
+	fees: sum('Commission of the platform, in major units.'),
 	net: z
 		.number()
 		.describe('gross − refunds − fees, in major units; negative if refunds of earlier sales exceed sales.')
