@@ -52,7 +52,7 @@ export const endpoint = <R extends Route>(
 	mount(hono) {
 		const middleware = [
 			...(route.deprecation ? [deprecated(route.deprecation)] : []),
-			access(route),
+			access(route.scope),
 			...(route.request.body ? [jsonBody] : [])
 		];
 		hono.openapi({ ...route.openapi, middleware }, async (c) => {
@@ -79,20 +79,18 @@ async function once<R extends Route>(
 	key: string
 ): Promise<Response> {
 	const { context: c, caller, app } = call;
-	const request = {
-		accountId: caller.accountId,
-		method: c.req.method,
-		path: route.path,
-		key,
-		body: await c.req.text()
-	};
-	const { replayed, ...response } = await app.idempotency.once(request, async (remember) => {
-		const { body, status } = await handle({
-			...call,
-			remember: (trx, effect, effectStatus) => remember(trx, responseOf(route, effect, effectStatus))
-		});
-		return responseOf(route, body, status);
-	});
+	const scope = { account_id: caller.accountId, method: c.req.method, path: route.path, key };
+	const { replayed, ...response } = await app.idempotency.once(
+		scope,
+		await c.req.text(),
+		async (remember) => {
+			const { body, status } = await handle({
+				...call,
+				remember: (trx, effect, effectStatus) => remember(trx, responseOf(route, effect, effectStatus))
+			});
+			return responseOf(route, body, status);
+		}
+	);
 	return respond(c, response, replayed ? { 'idempotent-replayed': 'true' } : {});
 }
 

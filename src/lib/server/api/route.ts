@@ -1,7 +1,7 @@
 import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi';
 import { PROBLEM_CODES, type ProblemCode } from './contract/problems.ts';
 import type { ProblemItem } from './contract/schemas.ts';
-import type { Role, Scope } from './contract/scopes.ts';
+import { roleOf, type Scope } from './contract/scopes.ts';
 import { headersOf } from './document/headers.ts';
 import { problemResponses } from './document/problem-responses.ts';
 
@@ -13,13 +13,13 @@ export interface Deprecation {
 	successor: string | null;
 }
 
-export interface RouteDefinition extends Omit<RouteConfig, 'responses' | 'request'> {
+type Documented = 'path' | 'operationId' | 'tags' | 'summary' | 'description';
+
+export interface RouteDefinition extends Required<Pick<RouteConfig, Documented>> {
 	method: 'get' | 'post' | 'put' | 'delete';
-	operationId: string;
-	role: Role;
 	scope: Scope;
-	/** Errors beyond COMMON_ERRORS. */
-	errors: readonly ProblemCode[];
+	/** Errors of this route only; `codesOf` adds the others. */
+	errors?: readonly ProblemCode[];
 	/** Repeated requests with the same Idempotency-Key have one effect. */
 	idempotent?: true;
 	/** `Location` of the created object, with its id in braces. */
@@ -36,20 +36,26 @@ export interface RouteDefinition extends Omit<RouteConfig, 'responses' | 'reques
 
 type Success = ReturnType<typeof json>;
 
-interface Example {
-	summary: string;
-	value: unknown;
-}
+/** Summary and value by name. */
+type Examples = Readonly<Record<string, readonly [summary: string, value: unknown]>>;
 
-export const json = <S extends z.ZodType>(
-	schema: S,
-	description: string,
-	examples: Record<string, Example>
-) => ({ description, content: { 'application/json': { schema, examples } } });
+const content = <S extends z.ZodType>(schema: S, examples: Examples) => ({
+	'application/json': {
+		schema,
+		examples: Object.fromEntries(
+			Object.entries(examples).map(([name, [summary, value]]) => [name, { summary, value }])
+		)
+	}
+});
 
-export const jsonBodyOf = <S extends z.ZodType>(schema: S, example: Example) => ({
+export const json = <S extends z.ZodType>(schema: S, description: string, examples: Examples) => ({
+	description,
+	content: content(schema, examples)
+});
+
+export const jsonBodyOf = <S extends z.ZodType>(schema: S, ...request: Examples[string]) => ({
 	required: true,
-	content: { 'application/json': { schema, examples: { request: example } } }
+	content: content(schema, { request })
 });
 
 export const COMMON_ERRORS: readonly ProblemCode[] = [
@@ -66,15 +72,19 @@ export const COMMON_ERRORS: readonly ProblemCode[] = [
 const BODY_ERRORS: readonly ProblemCode[] = ['invalid_json', 'unsupported_media_type', 'body_too_large'];
 const IDEMPOTENCY_ERRORS: readonly ProblemCode[] = ['idempotency_key_reused', 'idempotency_key_in_use'];
 
-export function codesOf({ request, idempotent, errors }: RouteDefinition): ProblemCode[] {
-	const codes = new Set([
+export function codesOf({ scope, request, idempotent, errors = [] }: RouteDefinition): ProblemCode[] {
+	const codes = new Set<ProblemCode>([
 		...COMMON_ERRORS,
 		...(request.body ? BODY_ERRORS : []),
+		...(isList(request) ? (['invalid_cursor'] as const) : []),
+		...(roleOf(scope) === 'owner' ? (['owner_role_required'] as const) : []),
 		...(idempotent ? IDEMPOTENCY_ERRORS : []),
 		...errors
 	]);
 	return PROBLEM_CODES.filter((code) => codes.has(code));
 }
+
+const isList = ({ query }: RouteDefinition['request']) => query !== undefined && 'cursor' in query.shape;
 
 function invalidItem({ params, query, body }: RouteDefinition['request']): ProblemItem {
 	const required = { code: 'required', detail: 'This field is required.' } as const;
@@ -97,17 +107,12 @@ export const IDEMPOTENCY_KEY = {
 };
 
 /** `openapi` describes the route for Hono and the document, with errors, headers and security. */
-export function defineRoute<R extends RouteDefinition>(definition: R): R & { openapi: RouteConfig } {
-	const { role, scope, errors, idempotent, location, deprecation, ...operation }: RouteDefinition =
-		definition;
-	const rules = {
-		scope,
-		invalid: invalidItem(definition.request),
-		isList: errors.includes('invalid_cursor'),
-		...(location ? { location } : {}),
-		...(idempotent ? { idempotent } : {}),
-		...(deprecation ? { deprecation } : {})
-	};
+export function defineRoute<R extends RouteDefinition>(definition: R) {
+	const { method, path, operationId, tags, summary, description, request }: RouteDefinition = definition;
+	const { scope, idempotent, location, deprecation }: RouteDefinition = definition;
+	const invalid = invalidItem(request);
+	const rules = { scope, invalid, isList: isList(request), location, idempotent, deprecation };
+	const role = roleOf(scope);
 	const successes = Object.entries(definition.responses).map(([status, response]) => [
 		status,
 		{ ...response, headers: headersOf(Number(status), rules) }
@@ -115,9 +120,10 @@ export function defineRoute<R extends RouteDefinition>(definition: R): R & { ope
 	const key = `Needs an API key with the scope \`${scope}\`${role === 'app' ? '' : `, of role \`${role}\``}.`;
 	return {
 		...definition,
+		role,
 		openapi: createRoute({
-			...operation,
-			description: `${operation.description}\n\n${key}`,
+			...{ method, path, operationId, tags, summary, request },
+			description: `${description}\n\n${key}`,
 			'x-role': role,
 			'x-scope': scope,
 			...(deprecation ? { deprecated: true, 'x-deprecation': deprecation } : {}),
@@ -126,6 +132,6 @@ export function defineRoute<R extends RouteDefinition>(definition: R): R & { ope
 				...Object.fromEntries(successes),
 				...problemResponses(codesOf(definition), rules)
 			}
-		})
+		}) as RouteConfig
 	};
 }

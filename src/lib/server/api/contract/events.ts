@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { constant, id, newestFirst, page, phone, timestamp } from './schemas/fields.ts';
+import { constant, id, list, newestFirst, phone, timestamp } from './schemas/fields.ts';
 import { payment } from './schemas/payment.ts';
 import { session } from './schemas/session.ts';
 import { EVENT_NAMES, EVENT_TEXTS, type EventName } from './schemas/webhook.ts';
@@ -77,11 +77,11 @@ export const eventListQuery = z.object(newestFirst);
 
 const recorded = EVENT_NAMES.filter((name) => name !== 'webhook.test').map((name) => webhookEvents[name]);
 
-export const eventList = z
-	.object({
-		data: z.array(z.union(recorded)).describe('Events of this page, newest first, as webhooks deliver them.'),
-		...page
-	})
-	.openapi('EventList', { description: 'One page of the events of the last 30 days.' });
+export const eventList = list(
+	'EventList',
+	'One page of the events of the last 30 days.',
+	z.union(recorded),
+	'Events of this page, newest first, as webhooks deliver them.'
+);
 
 export type EventBody = z.infer<typeof eventList>['data'][number];

@@ -1,6 +1,8 @@
 import { EXAMPLE_CURSOR } from './schemas/fields.ts';
 import type * as schemas from './schemas.ts';
 
+const limits = { max_devices: 3, speed_down_kbps: null, speed_up_kbps: null, data_limit_mb: null };
+
 /** One story: a buyer gets two hours in a Kampala café. Times, ids and amounts are consistent. */
 
 export const router: schemas.RouterBody = {
@@ -22,10 +24,7 @@ export const router: schemas.RouterBody = {
 			duration: '1d',
 			duration_seconds: 86_400,
 			price: 1000,
-			max_devices: 3,
-			speed_down_kbps: null,
-			speed_up_kbps: null,
-			data_limit_mb: null,
+			...limits,
 			available: true
 		}
 	],
@@ -70,10 +69,7 @@ export const ownerOffers: schemas.OwnerOfferListBody = {
 			name: 'Day',
 			duration: '1d',
 			price: 1000,
-			max_devices: 3,
-			speed_down_kbps: null,
-			speed_up_kbps: null,
-			data_limit_mb: null,
+			...limits,
 			days: null,
 			from: null,
 			until: null,

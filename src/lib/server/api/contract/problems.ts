@@ -260,9 +260,7 @@ export const PROBLEMS = {
 			advice:
 				'Wait `Retry-After` seconds. While a payment is pending, use `wait` or a webhook instead of frequent polling.',
 			detail: '100 requests per minute are allowed for this API key. Retry in 23 s.'
-		}
-	}),
-	...withStatus(429, {
+		},
 		unpaid_prompt_limit: {
 			title: 'Too many payment prompts are unpaid',
 			meaning:

@@ -11,18 +11,15 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
 /** @param sent the value that the schema parsed */
 export function itemsOf(location: ProblemItem['in'], issue: z.core.$ZodIssue, sent: unknown): ProblemItem[] {
 	const value = valueAt(sent, issue.path);
-	const at = (code: ProblemItem['code'], detail: string): ProblemItem[] => [
-		{ in: location, pointer: pointer(issue.path), code, detail }
+	const at = (code: ProblemItem['code'], detail: string, path = issue.path): ProblemItem[] => [
+		{ in: location, pointer: pointer(path), code, detail }
 	];
 	if (location === 'query' && Array.isArray(value)) return at('duplicate', 'Send this parameter once.');
 	switch (issue.code) {
 		case 'unrecognized_keys':
-			return issue.keys.map((key) => ({
-				in: location,
-				pointer: pointer([...issue.path, key]),
-				code: 'unknown_field',
-				detail: 'This endpoint has no such field.'
-			}));
+			return issue.keys.flatMap((key) =>
+				at('unknown_field', 'This endpoint has no such field.', [...issue.path, key])
+			);
 		case 'invalid_type':
 			if (value === undefined) return at('required', 'This field is required.');
 			if (issue.path.length === 0) return at('invalid_type', 'Use a JSON object.');

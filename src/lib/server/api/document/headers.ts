@@ -63,10 +63,10 @@ export const HEADERS = {
 type HeaderName = keyof typeof HEADERS;
 
 export interface RouteHeaders {
-	location?: string;
-	idempotent?: true;
+	location?: string | undefined;
+	idempotent?: true | undefined;
 	isList: boolean;
-	deprecation?: Deprecation;
+	deprecation?: Deprecation | undefined;
 }
 
 const always = (...names: HeaderName[]) =>

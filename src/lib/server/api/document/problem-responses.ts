@@ -21,10 +21,11 @@ const list = (description: string, example: readonly string[], more: JsonSchema 
 const DURATION = '^[1-9][0-9]{0,4}[mhdw]$';
 const SESSION_STATUS: Member = [{ $ref: '#/components/schemas/SessionStatus' }, 'expired'];
 
-const NEXT_TRY: Member = [
-	{ type: 'integer', minimum: 1, maximum: 900, description: 'Seconds until the next try.' },
-	420
+const seconds = (maximum: number, description: string, example: number): Member => [
+	{ type: 'integer', minimum: 1, maximum, description },
+	example
 ];
+const NEXT_TRY = seconds(900, 'Seconds until the next try.', 420);
 
 /** Members beyond the common ones: schema and example. */
 const MEMBERS: Partial<Record<ProblemCode, Record<string, Member>>> = {
@@ -78,15 +79,7 @@ const MEMBERS: Partial<Record<ProblemCode, Record<string, Member>>> = {
 	},
 	payment_in_progress: { payment_id: [{ type: 'integer', description: 'Id of the pending payment.' }, 7001] },
 	rate_limit_exceeded: {
-		retry_after: [
-			{
-				type: 'integer',
-				minimum: 1,
-				maximum: 60,
-				description: 'Seconds until the next request is admitted.'
-			},
-			23
-		],
+		retry_after: seconds(60, 'Seconds until the next request is admitted.', 23),
 		'violated-policies': list('Names of the exceeded rate-limit policies.', ['default'], { minItems: 1 })
 	}
 };

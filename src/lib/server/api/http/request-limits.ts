@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import type { App } from '#lib/server/app.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { LONGEST_WINDOW_MS, WINDOW_MS } from '../rate-limits/rate-limits.ts';
+import { LONGEST_WINDOW_MS, WINDOW_MS, type RateLimits } from '../rate-limits/rate-limits.ts';
 import type { RateDecision } from '#lib/server/db/database.ts';
 
 /** Sends draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */
@@ -77,8 +77,6 @@ export class RateLimited extends AppError {
 /** Whole seconds until a request leaves the window; 0 if none is counted. */
 const waitSeconds = ({ resetMs }: RateDecision) => (resetMs > 0 ? Math.max(1, Math.ceil(resetMs / 1000)) : 0);
 
-const waitOf = (decision: RateDecision) => (decision.admitted ? null : waitSeconds(decision));
-
 function limitHeaders(
 	policy: string,
 	limit: number,
@@ -118,37 +116,27 @@ export function network(address: string): string {
 	return `${groups.join(':')}::/64`;
 }
 
+/** Returns null if the request is admitted, otherwise the seconds to wait. */
+async function waitFor({ locals }: RequestEvent, ...limit: Parameters<RateLimits['take']>) {
+	const decision = await locals.app.rateLimits.take(...limit);
+	return decision.admitted ? null : waitSeconds(decision);
+}
+
 /** Arrivals per network. A whole venue can share one address. */
 const CAPTIVE_SESSIONS_PER_MINUTE = 600;
 
-/** @returns null if it is admitted, otherwise the seconds to wait */
-export const takeCaptiveSession = async (event: RequestEvent): Promise<number | null> =>
-	waitOf(await event.locals.app.rateLimits.take(`visits:${networkOf(event)}`, CAPTIVE_SESSIONS_PER_MINUTE));
+export const takeCaptiveSession = (event: RequestEvent) =>
+	waitFor(event, `visits:${networkOf(event)}`, CAPTIVE_SESSIONS_PER_MINUTE);
 
 const SIGN_INS_PER_CAPTIVE_SESSION = 10;
 
-/**
- * The network limit is high, so that one person cannot lock out a venue.
- * @returns null if it is admitted, otherwise the seconds to wait
- */
-export async function takeSignIn(event: RequestEvent, captiveSessionId: string): Promise<number | null> {
-	const { rateLimits } = event.locals.app;
-	const wait = waitOf(await rateLimits.take(`sign-in:${captiveSessionId}`, SIGN_INS_PER_CAPTIVE_SESSION));
-	return wait ?? waitOf(await rateLimits.take(`sign-ins:${networkOf(event)}`, CAPTIVE_SESSIONS_PER_MINUTE));
-}
+/** The network limit is high, so that one person cannot lock out a venue. */
+export const takeSignIn = async (event: RequestEvent, captiveSessionId: string) =>
+	(await waitFor(event, `sign-in:${captiveSessionId}`, SIGN_INS_PER_CAPTIVE_SESSION)) ??
+	(await waitFor(event, `sign-ins:${networkOf(event)}`, CAPTIVE_SESSIONS_PER_MINUTE));
 
 /** Orders of one captive session, which is one device, in LONGEST_WINDOW_MS. */
 const ORDERS_PER_CAPTIVE_SESSION = 10;
 
-/** @returns null if it is admitted, otherwise the seconds to wait */
-export const takeCaptiveSessionOrder = async (
-	{ locals }: RequestEvent,
-	captiveSessionId: string
-): Promise<number | null> =>
-	waitOf(
-		await locals.app.rateLimits.take(
-			`order:${captiveSessionId}`,
-			ORDERS_PER_CAPTIVE_SESSION,
-			LONGEST_WINDOW_MS
-		)
-	);
+export const takeCaptiveSessionOrder = (event: RequestEvent, captiveSessionId: string) =>
+	waitFor(event, `order:${captiveSessionId}`, ORDERS_PER_CAPTIVE_SESSION, LONGEST_WINDOW_MS);

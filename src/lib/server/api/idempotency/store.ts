@@ -5,17 +5,12 @@ import type { IdempotentAnswersTable } from '#lib/server/db/schema.ts';
 export type AnswerRow = Selectable<IdempotentAnswersTable>;
 export type Scope = Pick<AnswerRow, 'account_id' | 'method' | 'path' | 'key'>;
 
-export async function find(queries: Queries, scope: Scope): Promise<AnswerRow | null> {
-	const row = await queries
+export const find = (queries: Queries, scope: Scope): Promise<AnswerRow | undefined> =>
+	queries
 		.selectFrom('idempotent_answers')
 		.selectAll()
-		.where('account_id', '=', scope.account_id)
-		.where('method', '=', scope.method)
-		.where('path', '=', scope.path)
-		.where('key', '=', scope.key)
+		.where(({ and }) => and(scope))
 		.executeTakeFirst();
-	return row ?? null;
-}
 
 /** Fails on the primary key if the key already has a response. */
 export const insert = (queries: Queries, answer: AnswerRow) =>
@@ -24,9 +19,6 @@ export const insert = (queries: Queries, answer: AnswerRow) =>
 export const removeStale = (queries: Queries, scope: Scope, before: number) =>
 	queries
 		.deleteFrom('idempotent_answers')
-		.where('account_id', '=', scope.account_id)
-		.where('method', '=', scope.method)
-		.where('path', '=', scope.path)
-		.where('key', '=', scope.key)
+		.where(({ and }) => and(scope))
 		.where('created_at', '<=', before)
 		.execute();

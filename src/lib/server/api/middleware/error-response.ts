@@ -78,9 +78,7 @@ function problemHeaders(error: AppError): Record<string, string> {
 		'content-type': 'application/problem+json',
 		...(error.status === 401 ? { 'www-authenticate': `Bearer realm="airtill"${sent}` } : {}),
 		...(error.code === 'idempotency_key_in_use' ? { 'retry-after': '1' } : {}),
-		...(error.code === 'unpaid_prompt_limit'
-			? { 'retry-after': String(error.extensions['retry_after']) }
-			: {}),
+		...(error.status === 429 ? { 'retry-after': String(error.extensions['retry_after']) } : {}),
 		...(error instanceof RateLimited ? error.headers : {})
 	};
 }

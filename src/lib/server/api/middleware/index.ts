@@ -5,11 +5,11 @@ import { hasRole, type Caller } from '#lib/server/developer/api-keys/api-keys.ts
 import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { securityHeaders } from '#lib/server/web/security/security-headers.ts';
+import { roleOf, type Scope } from '../contract/scopes.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
 import type { ProxySettings } from '../http/client-address.ts';
 import { observeRequest } from '../http/observe-request.ts';
 import { limitAddress, limitCaller, limitVisitor } from '../http/request-limits.ts';
-import type { RouteDefinition } from '../route.ts';
 
 /**
  * The order of these checks decides which error wins:
@@ -81,12 +81,12 @@ export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
 	await next();
 });
 
-export const access = ({ role, scope }: Pick<RouteDefinition, 'role' | 'scope'>) =>
+export const access = (scope: Scope) =>
 	createMiddleware<ApiEnv>(async (c, next) => {
 		const caller = c.get('caller');
 		if (caller.suspended) throw new AppError('account_suspended');
-		if (role === 'owner' && !hasRole(caller.role, 'owner')) throw new AppError('owner_role_required');
-		if (!hasRole(caller.role, role) || (caller.scopes && !caller.scopes.has(scope))) {
+		if (!hasRole(caller.role, roleOf(scope))) throw new AppError('owner_role_required');
+		if (caller.scopes && !caller.scopes.has(scope)) {
 			throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`, {
 				extensions: { required_scope: scope }
 			});

@@ -35,12 +35,6 @@ const TOPICS = ['quickstart', 'webhooks', 'errors', 'states', 'limits', 'version
 
 const EXAMPLE_ORIGIN = 'http://localhost:3000';
 
-interface GuideLink {
-	href: string;
-	title: string;
-	description: string;
-}
-
 interface Guide {
 	title: string;
 	/** The first paragraph. */
@@ -56,13 +50,13 @@ function read(path: string): Guide | null {
 	return { title: heading.replace(/^# /, ''), description: description.replaceAll('\n', ' '), text };
 }
 
-function linkTo(href: string, path: string): GuideLink {
+function linkTo(href: string, path: string) {
 	const guide = read(path);
 	if (!guide) throw new Error(`${path} is missing`);
 	return { href, title: guide.title, description: guide.description };
 }
 
-export const guideLinks = (): { guides: GuideLink[]; topics: GuideLink[] } => ({
+export const guideLinks = () => ({
 	guides: GUIDES.map((name) => linkTo(`/docs/guides/${name}`, name)),
 	topics: TOPICS.map((name) => linkTo(`/docs/${name}`, `api/${name}`))
 });

@@ -22,13 +22,11 @@ const getEarnings = defineRoute({
 	summary: "Sum up the earnings of the caller's routers",
 	description:
 		"Sums up the earnings of the caller's routers by day, ISO week (from Monday) or month, in the time zone of the installation. A sale counts on the day of its payment, a refund on its own day. Without `from` and `to`: the last 30 days, 12 weeks or 12 months up to today. At most 366 buckets.",
-	role: 'owner',
 	scope: 'owner:read',
-	errors: ['owner_role_required'],
 	request: { query: earningsQuery },
 	responses: {
 		200: json(earnings, 'All buckets of the period, including empty ones.', {
-			weekly: { summary: 'Two weeks', value: example.earnings }
+			weekly: ['Two weeks', example.earnings]
 		})
 	}
 });
@@ -41,16 +39,14 @@ const listOwnerUsers = defineRoute({
 	summary: "List active and expired sessions on the caller's routers",
 	description:
 		"Lists the sessions on the caller's routers that are active or over, latest start first. Numbers are masked, passwords never shown.",
-	role: 'owner',
 	scope: 'owner:read',
-	errors: ['owner_role_required', 'invalid_cursor'],
 	request: { query: ownerUsersQuery },
 	responses: {
 		200: json(ownerUserList, 'The sessions of this page, and the number of each group.', {
-			active: {
-				summary: 'One active session',
-				value: { ...example.lastPage(example.ownerUser), counts: { active: 1, expired: 0 } }
-			}
+			active: [
+				'One active session',
+				{ ...example.lastPage(example.ownerUser), counts: { active: 1, expired: 0 } }
+			]
 		})
 	}
 });
@@ -63,19 +59,15 @@ const setRouterPrice = defineRoute({
 	summary: "Set a router's hourly price for new sessions",
 	description:
 		'Sets the price of one hour. It applies at once and only to new sessions; every change is stored with its time and author.',
-	role: 'owner',
 	scope: 'owner:write',
-	errors: ['owner_role_required', 'not_router_owner', 'router_not_found'],
+	errors: ['not_router_owner', 'router_not_found'],
 	request: {
 		params: idParams('Id of the router.', 42),
-		body: jsonBodyOf(priceUpdate, { summary: '600 an hour', value: { price: 600 } })
+		body: jsonBodyOf(priceUpdate, '600 an hour', { price: 600 })
 	},
 	responses: {
 		200: json(router, 'The router with its new price.', {
-			changed: {
-				summary: 'The new price',
-				value: { ...example.router, price: 600, updated_at: '2026-11-21T12:00:00.000Z' }
-			}
+			changed: ['The new price', { ...example.router, price: 600, updated_at: '2026-11-21T12:00:00.000Z' }]
 		})
 	}
 });
@@ -87,13 +79,12 @@ const getRouterOffers = defineRoute({
 	tags: ['Router owner'],
 	summary: 'Read the offers of a router',
 	description: 'Reads all offers of a router, also those that are not sold now, with the last change.',
-	role: 'owner',
 	scope: 'owner:read',
-	errors: ['owner_role_required', 'not_router_owner', 'router_not_found'],
+	errors: ['not_router_owner', 'router_not_found'],
 	request: { params: idParams('Id of the router.', 42) },
 	responses: {
 		200: json(ownerOfferList, 'The offers in the order of sale.', {
-			offers: { summary: 'A day for three devices', value: example.ownerOffers }
+			offers: ['A day for three devices', example.ownerOffers]
 		})
 	}
 });
@@ -106,16 +97,15 @@ const setRouterOffers = defineRoute({
 	summary: "Set a router's offers for new sessions",
 	description:
 		'Replaces the whole list of offers. It is checked together and applies at once, only to new sessions. Every change is stored with its time and author. A limit that a gateway of the router cannot hold is refused.',
-	role: 'owner',
 	scope: 'owner:write',
-	errors: ['owner_role_required', 'not_router_owner', 'router_not_found', 'offers_changed'],
+	errors: ['not_router_owner', 'router_not_found', 'offers_changed'],
 	request: {
 		params: idParams('Id of the router.', 42),
-		body: jsonBodyOf(offersUpdate, { summary: 'A day for three devices', value: example.offersUpdate })
+		body: jsonBodyOf(offersUpdate, 'A day for three devices', example.offersUpdate)
 	},
 	responses: {
 		200: json(ownerOfferList, 'The new offers with their ids.', {
-			changed: { summary: 'A day for three devices', value: example.ownerOffers }
+			changed: ['A day for three devices', example.ownerOffers]
 		})
 	}
 });

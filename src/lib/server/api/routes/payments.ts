@@ -21,7 +21,6 @@ export const startPayment = defineRoute({
 	summary: 'Start a mobile-money payment for a session',
 	description:
 		"Asks the payer for the amount of a session; the prompt appears on the phone. The response is always a `pending` payment; its status shows the operator's decision later. A session has one pending payment at a time. Send an `Idempotency-Key`.",
-	role: 'app',
 	scope: 'payments:write',
 	errors: [
 		'session_not_found',
@@ -39,15 +38,14 @@ export const startPayment = defineRoute({
 	idempotent: true,
 	location: '/v1/payments/{id}/status',
 	request: {
-		body: jsonBodyOf(paymentStart, {
-			summary: 'The amount of the session',
-			value: { amount: 1000, phone: '+256772123456', session_id: 9001 }
+		body: jsonBodyOf(paymentStart, 'The amount of the session', {
+			amount: 1000,
+			phone: '+256772123456',
+			session_id: 9001
 		})
 	},
 	responses: {
-		201: json(payment, 'The payment, pending.', {
-			pending: { summary: 'The payer is asked', value: example.pending }
-		})
+		201: json(payment, 'The payment, pending.', { pending: ['The payer is asked', example.pending] })
 	}
 });
 
@@ -59,13 +57,11 @@ const listPayments = defineRoute({
 	summary: 'List the payments of the account',
 	description:
 		'Lists the payments that the account of the key started, newest first, for example to compare them with your books.',
-	role: 'app',
 	scope: 'payments:read',
-	errors: ['invalid_cursor'],
 	request: { query: paymentListQuery },
 	responses: {
 		200: json(paymentList, 'The payments of this page; an empty list if there are none.', {
-			last_page: { summary: 'One payment, and no further page', value: example.lastPage(example.paid) }
+			last_page: ['One payment, and no further page', example.lastPage(example.paid)]
 		})
 	}
 });
@@ -78,16 +74,15 @@ const getPaymentStatus = defineRoute({
 	summary: 'Read the status of a payment, at once or as soon as it changes',
 	description:
 		'Reads the current payment. Poll at most every three seconds, or let `wait` hold the response until the payment leaves `pending`.',
-	role: 'app',
 	scope: 'payments:read',
 	errors: ['payment_not_found'],
 	request: { params: idParams('Id of the payment.', 7001), query: paymentStatusQuery },
 	responses: {
 		200: json(payment, 'The payment.', {
-			success: { summary: 'Paid; the session is active', value: example.paid },
-			pending: { summary: 'The payer has not answered', value: example.pending },
-			failed: { summary: 'The payer lacks the money', value: example.failed },
-			refunded: { summary: 'Paid too late and refunded', value: example.refunded }
+			success: ['Paid; the session is active', example.paid],
+			pending: ['The payer has not answered', example.pending],
+			failed: ['The payer lacks the money', example.failed],
+			refunded: ['Paid too late and refunded', example.refunded]
 		})
 	}
 });

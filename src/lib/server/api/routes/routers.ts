@@ -14,15 +14,13 @@ export const listRouters = defineRoute({
 	summary: 'List the routers near a location',
 	description:
 		'Lists the routers within `radius` metres of a location (great-circle distance), nearest first. Offline routers are included, disabled ones are not. Values out of range are refused, never clamped.',
-	role: 'app',
 	scope: 'routers:read',
-	errors: ['invalid_cursor'],
 	request: { query: routerListQuery },
 	responses: {
 		200: json(routerList, 'The routers of this page; an empty list if there are none.', {
-			last_page: { summary: 'One router, and no further page', value: routerPage() },
-			first_page: { summary: 'A page with `limit=1`, and another after it', value: routerPage(true) },
-			nothing: { summary: 'No router within the radius', value: { ...routerPage(), data: [] } }
+			last_page: ['One router, and no further page', routerPage()],
+			first_page: ['A page with `limit=1`, and another after it', routerPage(true)],
+			nothing: ['No router within the radius', { ...routerPage(), data: [] }]
 		})
 	}
 });
@@ -35,14 +33,11 @@ export const getRouter = defineRoute({
 	summary: 'Read one router',
 	description:
 		'Reads one router. A disabled router is not found, except by the account that owns it and by accounts that have ordered there.',
-	role: 'app',
 	scope: 'routers:read',
 	errors: ['router_not_found'],
 	request: { params: idParams('Id of the router.', 42) },
 	responses: {
-		200: json(router, 'The router; `distance` is null.', {
-			router: { summary: 'A router that sells time', value: example }
-		})
+		200: json(router, 'The router; `distance` is null.', { router: ['A router that sells time', example] })
 	}
 });
 

@@ -19,7 +19,6 @@ export const createSession = defineRoute({
 	summary: 'Order access time on a router; charges nothing',
 	description:
 		'Orders time on a router: an offer of the router, or any time at its current hourly price. **Charges nothing**: start a payment for the returned `amount` before `payment_due_at` (30 minutes by default). With `extends_session_id` the time is added to an active pass. Nothing of its remaining time is lost, and two such orders add up. Send an `Idempotency-Key`, so that a repeated request creates one session.',
-	role: 'app',
 	scope: 'sessions:write',
 	errors: [
 		'router_not_found',
@@ -35,11 +34,11 @@ export const createSession = defineRoute({
 	idempotent: true,
 	location: '/v1/sessions/{id}',
 	request: {
-		body: jsonBodyOf(sessionCreation, { summary: 'Two hours, paid with MTN MoMo', value: example.order })
+		body: jsonBodyOf(sessionCreation, 'Two hours, paid with MTN MoMo', example.order)
 	},
 	responses: {
 		201: json(session, 'The session, waiting for its payment.', {
-			ordered: { summary: 'Ordered, not paid', value: example.ordered }
+			ordered: ['Ordered, not paid', example.ordered]
 		})
 	}
 });
@@ -52,16 +51,11 @@ const listSessions = defineRoute({
 	summary: 'List the sessions of the account',
 	description:
 		'Lists the sessions that the account of the key created, newest first. Passwords are not listed: `password` and the secrets in `access` are null. Read one session for its password.',
-	role: 'app',
 	scope: 'sessions:read',
-	errors: ['invalid_cursor'],
 	request: { query: sessionListQuery },
 	responses: {
 		200: json(sessionList, 'The sessions of this page; an empty list if there are none.', {
-			last_page: {
-				summary: 'One session, and no further page',
-				value: example.lastPage(example.expiredSession)
-			}
+			last_page: ['One session, and no further page', example.lastPage(example.expiredSession)]
 		})
 	}
 });
@@ -74,15 +68,14 @@ const getSession = defineRoute({
 	summary: 'Read a session and, while it is active, its Wi-Fi password',
 	description:
 		'Reads the current session. While it is `active`, the account that created it gets the Wi-Fi password here. Sessions of other accounts are not found.',
-	role: 'app',
 	scope: 'sessions:read',
 	errors: ['session_not_found'],
 	request: { params: idParams('Id of the session.', 9001) },
 	responses: {
 		200: json(session, 'The session.', {
-			active: { summary: 'The time is running', value: example.active },
-			pending_payment: { summary: 'Not paid yet', value: example.ordered },
-			expired: { summary: 'The time ran out', value: example.expiredSession }
+			active: ['The time is running', example.active],
+			pending_payment: ['Not paid yet', example.ordered],
+			expired: ['The time ran out', example.expiredSession]
 		})
 	}
 });
@@ -95,14 +88,13 @@ const endSession = defineRoute({
 	summary: 'End an active session, or cancel one that is not paid',
 	description:
 		'Ends an `active` session and time that was added after it: nothing is refunded, and the password stops working unless time before it still runs. Cancels a session in `pending_payment`. In any other state the request is refused and names the state, so that a client that repeats the request sees that the first one succeeded. A body is ignored.',
-	role: 'app',
 	scope: 'sessions:write',
 	errors: ['session_not_found', 'session_not_active'],
 	request: { params: idParams('Id of the session.', 9001), query: sessionEndQuery },
 	responses: {
 		200: json(session, 'The session, ended or cancelled.', {
-			ended: { summary: 'An active session was ended', value: example.ended },
-			cancelled: { summary: 'An unpaid session was cancelled', value: example.cancelled }
+			ended: ['An active session was ended', example.ended],
+			cancelled: ['An unpaid session was cancelled', example.cancelled]
 		})
 	}
 });

@@ -15,25 +15,21 @@ const registerWebhook = defineRoute({
 	summary: 'Register a webhook URL for the listed events',
 	description:
 		'Registers an address that receives events, signed after Standard Webhooks. The address is not contacted now. The 201 response shows the secret of the endpoint once. Registering the same address again replaces its events, enables it again, and responds with 200 and without the secret.',
-	role: 'app',
 	scope: 'webhooks:write',
 	errors: ['webhook_url_not_allowed', 'webhook_limit_reached'],
 	idempotent: true,
 	request: {
-		body: jsonBodyOf(webhookRegistration, {
-			summary: 'Both events of the specification',
-			value: { url: example.url, events: example.events }
+		body: jsonBodyOf(webhookRegistration, 'Both events of the specification', {
+			url: example.url,
+			events: example.events
 		})
 	},
 	responses: {
 		200: json(webhookEndpoint, 'The address was registered before; `secret` is null.', {
-			again: {
-				summary: 'The same address again',
-				value: { ...example, secret: null, updated_at: '2026-11-21T12:00:00.000Z' }
-			}
+			again: ['The same address again', { ...example, secret: null, updated_at: '2026-11-21T12:00:00.000Z' }]
 		}),
 		201: json(webhookEndpoint, 'The new endpoint with its secret, shown this once.', {
-			registered: { summary: 'A new endpoint', value: example }
+			registered: ['A new endpoint', example]
 		})
 	}
 });
@@ -46,16 +42,11 @@ const listEvents = defineRoute({
 	summary: 'List the events of the account',
 	description:
 		'Lists the events of the sessions and payments that the account of the key created, newest first, for example to find those that a webhook missed. Events are kept for 30 days. `id` equals the `webhook-id` of the delivery.',
-	role: 'app',
 	scope: 'events:read',
-	errors: ['invalid_cursor'],
 	request: { query: eventListQuery },
 	responses: {
 		200: json(eventList, 'The events of this page; an empty list if there are none.', {
-			last_page: {
-				summary: 'One event, and no further page',
-				value: lastPage(eventExample('payment.success'))
-			}
+			last_page: ['One event, and no further page', lastPage(eventExample('payment.success'))]
 		})
 	}
 });

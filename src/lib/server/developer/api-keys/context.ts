@@ -1,6 +1,6 @@
 import type { Base } from '#lib/server/base.ts';
 import { z } from 'zod';
-import { SCOPES, type Role, type Scope } from '#lib/server/api/contract/scopes.ts';
+import { roleOf, SCOPES, type Role, type Scope } from '#lib/server/api/contract/scopes.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import type { KeyMode } from './key-format.ts';
 import type * as store from './store.ts';
@@ -37,5 +37,4 @@ const ROLE_RANK: Record<Account['role'], number> = { staff: -1, app: 0, owner: 1
 
 export const hasRole = (role: Account['role'], needed: Role): boolean => ROLE_RANK[role] >= ROLE_RANK[needed];
 
-export const scopesOf = (role: Role): Scope[] =>
-	SCOPES.filter((scope) => hasRole(role, scope.startsWith('owner:') ? 'owner' : 'app'));
+export const scopesOf = (role: Role): Scope[] => SCOPES.filter((scope) => hasRole(role, roleOf(scope)));

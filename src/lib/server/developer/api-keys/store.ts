@@ -1,20 +1,12 @@
 import type { Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { countOf, exists, isChanged } from '#lib/server/db/first.ts';
-import type { AccountsTable, ApiKeysTable } from '#lib/server/db/schema.ts';
+import type { ApiKeysTable } from '#lib/server/db/schema.ts';
 
 /** Starts the names of keys that Airtill creates for itself. */
 export const OWN_PREFIX = 'airtill:';
 
 export type ApiKey = Selectable<ApiKeysTable>;
-type AccountRow = Selectable<AccountsTable>;
-
-export type KeyWithAccount = ApiKey & {
-	/** Staff have no keys. */
-	account_role: Exclude<AccountRow['role'], 'staff'>;
-	account_status: AccountRow['status'];
-	plan: AccountRow['plan'];
-};
 
 export const insert = (queries: Queries, key: Omit<ApiKey, 'id'>) =>
 	queries.insertInto('api_keys').values(key).returningAll().executeTakeFirstOrThrow();
@@ -24,18 +16,19 @@ export async function hashesOf(queries: Queries, name: string): Promise<string[]
 	return rows.map(({ hash }) => hash);
 }
 
-export async function findByHash(queries: Queries, hash: string): Promise<KeyWithAccount | null> {
-	const row = await queries
+/** Finds a key with what its account may do. Staff have no keys. */
+export const findByHash = (queries: Queries, hash: string) =>
+	queries
 		.selectFrom('api_keys')
 		.innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
 		.selectAll('api_keys')
 		.select(['accounts.role as account_role', 'accounts.status as account_status', 'accounts.plan as plan'])
 		.where('api_keys.hash', '=', hash)
 		.where('accounts.role', '<>', 'staff')
-		.$narrowType<Pick<KeyWithAccount, 'account_role'>>()
+		.$narrowType<{ account_role: ApiKey['role'] }>()
 		.executeTakeFirst();
-	return row ?? null;
-}
+
+export type KeyWithAccount = NonNullable<Awaited<ReturnType<typeof findByHash>>>;
 
 /** Counts keys that are neither revoked nor expired, without Airtill's own. */
 export const countActive = (queries: Queries, accountId: number, now: number): Promise<number> =>

@@ -24,8 +24,6 @@ type LogBase = Pick<Base, 'database' | 'clock' | 'log'>;
 interface LogContext extends LogBase {
 	/** Unwritten calls, oldest first. */
 	waiting: store.NewLogRow[];
-	/** Unwritten counts, by key and minute. */
-	counts: Map<string, store.MinuteCalls>;
 	timer: NodeJS.Timeout | null;
 	writing: Promise<void> | null;
 	trimmedMinute: number;
@@ -63,7 +61,6 @@ export function createRequestLog(base: LogBase) {
 	const context: LogContext = {
 		...base,
 		waiting: [],
-		counts: new Map(),
 		timer: null,
 		writing: null,
 		trimmedMinute: 0,
@@ -87,7 +84,6 @@ export function createRequestLog(base: LogBase) {
 function note(context: LogContext, entry: NewEntry): void {
 	if (context.isStopped) return;
 	const now = context.clock.now();
-	count(context, { keyId: entry.keyId, minute: minuteOf(now), calls: 1 });
 	context.waiting.push({
 		account_id: entry.accountId,
 		key_id: entry.keyId,
@@ -102,13 +98,6 @@ function note(context: LogContext, entry: NewEntry): void {
 	// Dropping copies the array, so do it rarely.
 	if (context.waiting.length >= 2 * MAX_WAITING) dropOldest(context);
 	flushLater(context);
-}
-
-function count({ counts }: LogContext, { keyId, minute, calls }: store.MinuteCalls): void {
-	const name = `${keyId}:${minute}`;
-	const found = counts.get(name);
-	if (found) found.calls += calls;
-	else if (counts.size < MAX_WAITING) counts.set(name, { keyId, minute, calls });
 }
 
 function dropOldest(context: LogContext): void {
@@ -126,7 +115,7 @@ function flushLater(context: LogContext): void {
 /** Never throws. */
 async function flush(context: LogContext): Promise<void> {
 	await context.writing;
-	if (!context.writing && context.counts.size === 0 && context.waiting.length === 0) return;
+	if (!context.writing && context.waiting.length === 0) return;
 	context.writing ??= write(context).finally(() => (context.writing = null));
 	return context.writing;
 }
@@ -134,15 +123,17 @@ async function flush(context: LogContext): Promise<void> {
 async function write(context: LogContext): Promise<void> {
 	const { database, log } = context;
 	let rows = context.waiting;
-	let counts = [...context.counts.values()];
 	context.waiting = [];
-	context.counts = new Map();
+	const now = minuteOf(context.clock.now());
 	try {
-		await writeCounts(context, counts);
-		counts = [];
 		while (rows.length > 0) {
 			const batch = rows.slice(0, BATCH);
-			await database.writeBehind((trx) => store.insert(trx, database.kind, batch));
+			await database.writeBehind(async (trx) => {
+				await store.insert(trx, database.kind, batch);
+				await store.addUsage(trx, database.kind, callsByMinute(batch));
+				if (now !== context.trimmedMinute) await store.deleteUsage(trx, now - DAY_MINUTES + 1);
+			});
+			context.trimmedMinute = now;
 			rows = rows.slice(BATCH);
 			await nextTurn();
 			await trim(database, batch);
@@ -154,22 +145,20 @@ async function write(context: LogContext): Promise<void> {
 		if (context.failures === LOG_AFTER_FAILURES) {
 			log.warn({ err: error }, 'the request log cannot be written; it waits in memory');
 		}
-		for (const one of counts) count(context, one);
 		context.waiting.unshift(...rows);
 		dropOldest(context);
 		flushLater(context);
 	}
 }
 
-async function writeCounts(context: LogContext, counts: store.MinuteCalls[]): Promise<void> {
-	if (counts.length === 0) return;
-	const { database } = context;
-	const now = minuteOf(context.clock.now());
-	await database.writeBehind(async (trx) => {
-		await store.addUsage(trx, database.kind, counts);
-		if (now !== context.trimmedMinute) await store.deleteUsage(trx, now - DAY_MINUTES + 1);
-	});
-	context.trimmedMinute = now;
+function callsByMinute(rows: readonly store.NewLogRow[]): store.MinuteCalls[] {
+	const counts = new Map<string, store.MinuteCalls>();
+	for (const { key_id, at } of rows) {
+		const minute = minuteOf(at);
+		const name = `${key_id}:${minute}`;
+		counts.set(name, { key_id, minute, calls: (counts.get(name)?.calls ?? 0) + 1 });
+	}
+	return [...counts.values()];
 }
 
 /** Trims at random, so that processes need not count each other's rows. */

@@ -1,65 +1,54 @@
 import { sql, type Selectable } from 'kysely';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import { withoutNulls } from '#lib/server/db/first.ts';
-import type { RequestLogTable } from '#lib/server/db/schema.ts';
+import type { KeyUsageTable, RequestLogTable } from '#lib/server/db/schema.ts';
 
 type LogRow = Selectable<RequestLogTable>;
 export type NewLogRow = Omit<LogRow, 'id'>;
+export type MinuteCalls = Selectable<KeyUsageTable>;
 
-/** `minute`: minutes since the epoch. */
-export interface MinuteCalls {
-	keyId: number;
-	minute: number;
-	calls: number;
-}
+type Columns<Row> = Record<keyof Row & string, 'bigint' | 'text'>;
 
-/** Selects rows, in order, from one JSON parameter, so that one prepared statement fits any number. */
-function selectRows(
+const LOG_COLUMNS: Columns<NewLogRow> = {
+	account_id: 'bigint',
+	key_id: 'bigint',
+	at: 'bigint',
+	method: 'text',
+	path: 'text',
+	status: 'bigint',
+	error_code: 'text',
+	duration_ms: 'bigint',
+	request_id: 'text'
+};
+const USAGE_COLUMNS: Columns<MinuteCalls> = { key_id: 'bigint', minute: 'bigint', calls: 'bigint' };
+
+/** Names columns and selects rows, in order, from one JSON parameter, so that one prepared statement fits any number. */
+function namesAndRows<Row extends object>(
 	kind: Database['kind'],
-	rows: readonly unknown[][],
-	types: readonly ('bigint' | 'text')[]
+	columns: Columns<Row>,
+	rows: readonly Row[]
 ) {
-	const data = JSON.stringify(rows);
-	const cells = types.map((type, index) =>
+	const names = Object.keys(columns) as (keyof Row & string)[];
+	const data = JSON.stringify(rows.map((row) => names.map((name) => row[name])));
+	const cells = names.map((name, index) =>
 		kind === 'sqlite'
 			? sql`value ->> ${sql.lit(index)}`
-			: sql`(value ->> ${sql.lit(index)})::${sql.raw(type)}`
+			: sql`(value ->> ${sql.lit(index)})::${sql.raw(columns[name])}`
 	);
-	return kind === 'sqlite'
-		? sql`select ${sql.join(cells)} from json_each(${data}) where true order by key`
-		: sql`select ${sql.join(cells)} from json_array_elements(${data}::json)
-				with ordinality as given (value, position) order by position`;
+	const from =
+		kind === 'sqlite'
+			? sql`json_each(${data}) where true order by key`
+			: sql`json_array_elements(${data}::json) with ordinality as given (value, position) order by position`;
+	return sql`(${sql.join(names.map((name) => sql.ref(name)))}) select ${sql.join(cells)} from ${from}`;
 }
 
-export async function insert(
-	queries: Queries,
-	kind: Database['kind'],
-	rows: readonly NewLogRow[]
-): Promise<void> {
-	const cells = rows.map((row) => [
-		...[row.account_id, row.key_id, row.at, row.method],
-		...[row.path, row.status, row.error_code, row.duration_ms, row.request_id]
-	]);
-	const types = [
-		...(['bigint', 'bigint', 'bigint', 'text'] as const),
-		...(['text', 'bigint', 'text', 'bigint', 'text'] as const)
-	];
-	await sql`insert into request_log
-		(account_id, key_id, at, method, path, status, error_code, duration_ms, request_id)
-		${selectRows(kind, cells, types)}`.execute(queries);
-}
+export const insert = (queries: Queries, kind: Database['kind'], rows: readonly NewLogRow[]) =>
+	sql`insert into request_log ${namesAndRows(kind, LOG_COLUMNS, rows)}`.execute(queries);
 
 /** Adds in the order of the key ids, so that two processes cannot deadlock. */
-export async function addUsage(
-	queries: Queries,
-	kind: Database['kind'],
-	counts: readonly MinuteCalls[]
-): Promise<void> {
-	const rows = counts
-		.toSorted((a, b) => a.keyId - b.keyId || a.minute - b.minute)
-		.map(({ keyId, minute, calls }) => [keyId, minute, calls]);
-	await sql`insert into key_usage (key_id, minute, calls)
-		${selectRows(kind, rows, ['bigint', 'bigint', 'bigint'])}
+export function addUsage(queries: Queries, kind: Database['kind'], counts: readonly MinuteCalls[]) {
+	const rows = counts.toSorted((a, b) => a.key_id - b.key_id || a.minute - b.minute);
+	return sql`insert into key_usage ${namesAndRows(kind, USAGE_COLUMNS, rows)}
 		on conflict (key_id, minute) do update set calls = key_usage.calls + excluded.calls`.execute(queries);
 }
 

@@ -52,15 +52,20 @@ async function recent({ payments, operator }: TestPaymentsContext, accountId: nu
 	);
 }
 
+async function entryOf({ payments }: TestPaymentsContext, { id }: Account, paymentId: number) {
+	const found = await payments.newest(id, MAX_PAYMENTS);
+	return found.find(({ payment }) => payment.id === paymentId);
+}
+
 /** Returns false if the account has no such open payment. */
 async function setOutcome(
-	{ payments, operator }: TestPaymentsContext,
+	context: TestPaymentsContext,
 	account: Account,
 	paymentId: number,
 	outcome: TestOutcome
 ): Promise<boolean> {
-	const found = await payments.newest(account.id, MAX_PAYMENTS);
-	const entry = found.find(({ payment }) => payment.id === paymentId);
+	const { payments, operator } = context;
+	const entry = await entryOf(context, account, paymentId);
 	if (!entry || !(await operator.instruct(entry.reference, outcome))) return false;
 	// The callback has queued a status read: wait, so that the page shows the result.
 	if (outcome !== 'never' && outcome !== 'late_success') {
@@ -76,26 +81,18 @@ async function setOutcome(
 async function start(context: TestPaymentsContext, account: Account): Promise<PaymentBody | null> {
 	const { config, payments, routers, sessions, operator } = context;
 	const caller = callerOf(account);
-	const near = await routers.list({
-		...config.centre,
-		radius: ROUTERS_WITHIN_METRES,
-		limit: ROUTERS,
-		after: null
-	});
+	const place = { ...config.centre, radius: ROUTERS_WITHIN_METRES };
+	const near = await routers.list({ ...place, limit: ROUTERS, after: null });
 	const router = near.data.find(({ status }) => status === 'online');
 	if (!router) return null;
 	const phone = waitingNumber(config.defaultRegion as CountryCode);
 	const order = { router_id: router.id, duration: '1h', payment_method: 'mobile_money', phone } as const;
 	const session = await sessions.create(caller, order);
-	const started = await payments.start(
-		caller,
-		{ session_id: session.id, amount: session.amount, phone },
-		null
-	);
+	const payment = { session_id: session.id, amount: session.amount, phone };
+	const started = await payments.start(caller, payment, null);
 	await pollUntil(async () => {
-		const found = await payments.newest(account.id, MAX_PAYMENTS);
-		const reference = found.find(({ payment }) => payment.id === started.id)?.reference;
-		return reference === undefined || (await operator.openTo(reference)) !== undefined;
+		const entry = await entryOf(context, account, started.id);
+		return entry === undefined || (await operator.openTo(entry.reference)) !== undefined;
 	});
 	return started;
 }

@@ -1,4 +1,5 @@
 import type { Base } from '#lib/server/base.ts';
+import { byId } from '#lib/server/db/first.ts';
 import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import type { JobHandler } from '#lib/server/jobs/jobs.ts';
 import { bodyContext } from './fan-out.ts';
@@ -41,7 +42,7 @@ export const createDelivery =
 	(context: DeliveryContext): JobHandler =>
 	async (deliveryId, signal) => {
 		const { database, clock } = context;
-		const delivery = await store.deliveryById(database.db, deliveryId);
+		const delivery = await byId(database.db, 'webhook_deliveries', deliveryId);
 		if (delivery?.status !== 'pending' || delivery.next_attempt_at === null) return null;
 		const endpoint = await store.endpointById(database.db, delivery.endpoint_id);
 		if (endpoint?.status !== 'active') return null;

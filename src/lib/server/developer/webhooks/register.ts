@@ -1,12 +1,12 @@
 import type { WebhookBody, WebhookRegistrationBody } from '#lib/server/api/contract/schemas.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { retryUniqueViolation } from '#lib/server/db/first.ts';
+import { isoTime } from '#lib/server/platform/clock.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { secretContext } from './delivery.ts';
 import { newSecret } from './signature.ts';
 import * as store from './store.ts';
 import { urlRefusal } from './transport/url-rules.ts';
-import { webhookBody } from './views.ts';
 import type { WebhooksContext } from './webhooks.ts';
 
 export const MAX_ENDPOINTS = 16;
@@ -68,6 +68,16 @@ async function registerIn(
 	});
 	return { created: true, body: webhookBody(row, secret) };
 }
+
+const webhookBody = (row: store.EndpointRow, secret: string | null): WebhookBody => ({
+	id: row.id,
+	url: row.url,
+	events: JSON.parse(row.events) as string[],
+	status: row.status,
+	secret,
+	created_at: isoTime(row.created_at),
+	updated_at: isoTime(row.updated_at)
+});
 
 /** Normalises a URL, so that a receiver does not get events twice. */
 function addressOf(text: string): string {

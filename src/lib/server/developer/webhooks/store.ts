@@ -138,9 +138,7 @@ export async function findDelivery(queries: Queries, accountId: number, id: numb
 		.executeTakeFirst();
 }
 
-/** Finds deliveries of every account, for the job's handler. */
-export const deliveryById = (queries: Queries, id: number) => byId(queries, 'webhook_deliveries', id);
-
+/** Finds endpoints of every account. */
 export const endpointById = (queries: Queries, id: number) => byId(queries, 'webhook_endpoints', id);
 
 /** `response`: the first kilobyte, redacted; null without a response. */

@@ -10,7 +10,6 @@ import { register } from './register.ts';
 import { newSecret } from './signature.ts';
 import * as store from './store.ts';
 import type { UrlRules } from './transport/url-rules.ts';
-import { deliveryView, endpointView } from './views.ts';
 
 export interface WebhooksContext extends Pick<Base, 'database' | 'clock' | 'secrets' | 'jobs'> {
 	rules: UrlRules;
@@ -49,6 +48,36 @@ export function createWebhooks(context: WebhooksContext) {
 		replayFailed: bind(replayFailed)
 	};
 }
+
+const endpointView = (row: store.EndpointRow, now: number) => ({
+	id: row.id,
+	url: row.url,
+	events: JSON.parse(row.events) as string[],
+	status: row.status,
+	disabledReason: row.disabled_reason,
+	createdAt: row.created_at,
+	updatedAt: row.updated_at,
+	/** Precise to a minute. */
+	lastSuccessAt: row.last_success_at,
+	failingSince: row.failing_since,
+	/** The previous secret signs until then; null if it does not. */
+	hasOldSecretUntil: (row.old_secret_until ?? 0) > now ? row.old_secret_until : null
+});
+
+const deliveryView = (row: store.DeliveryRow) => ({
+	id: row.id,
+	endpointId: row.endpoint_id,
+	eventId: row.event_id,
+	type: row.type,
+	status: row.status,
+	attempts: row.attempts,
+	createdAt: row.created_at,
+	nextAttemptAt: row.next_attempt_at,
+	lastAttemptAt: row.last_attempt_at,
+	lastStatusCode: row.last_status_code,
+	/** See Failure in transport.ts, or `endpoint_disabled`; null after a response. */
+	lastFailure: row.last_failure
+});
 
 /** Returns the new secret, or null without an endpoint. The old one also signs for 24 hours. */
 async function rotateSecret({ database, clock, secrets }: WebhooksContext, accountId: number, id: number) {

@@ -27,12 +27,12 @@ export const idParams = (description: string, example: number) =>
 	});
 
 /** Parses a query number: no exponent, no spaces, at most 12 decimals. */
-export const queryNumber = (min: number, max: number, hint: string) =>
+export const queryNumber = ([minimum, maximum]: [number, number], hint: string) =>
 	z
 		.string()
 		.regex(/^-?\d{1,6}(\.\d{1,12})?$/, hint)
 		.transform(Number)
-		.pipe(z.number().min(min).max(max));
+		.pipe(z.number().min(minimum).max(maximum));
 
 export const queryInteger = (
 	[minimum, maximum]: [number, number],
@@ -58,17 +58,17 @@ export const textOrNull = (description: string) => z.string().nullable().describ
 
 export const EXAMPLE_CURSOR = 'eyJ2IjoxLCJrIjpbMTg0LDQyXSwiZiI6IjNmYTkifQ';
 
+/** An optional parameter. */
+export const parameter = <S extends z.ZodType>(value: S, description: string, example: string) =>
+	value.optional().openapi({ param: { description, example } });
+
 export const paging = {
 	limit: queryInteger([1, 100], 20, { description: 'Maximum number of entries on a page.', example: 20 }),
-	cursor: z
-		.string()
-		.optional()
-		.openapi({
-			param: {
-				description: '`next_cursor` of the previous page, with the same filters. Its content is opaque.',
-				example: EXAMPLE_CURSOR
-			}
-		})
+	cursor: parameter(
+		z.string(),
+		'`next_cursor` of the previous page, with the same filters. Its content is opaque.',
+		EXAMPLE_CURSOR
+	)
 };
 
 export const newestFirst = {
@@ -83,10 +83,22 @@ export const newestFirst = {
 	...paging
 };
 
-export const page = {
-	has_more: z.boolean().describe('Whether there is a next page.'),
-	next_cursor: textOrNull('`cursor` of the next page, with the same filters; null on the last page.')
-};
+/** A page of a list. `more` are members beside the list. */
+export const list = <Entry extends z.ZodType, More extends z.ZodRawShape = Record<never, never>>(
+	name: string,
+	description: string,
+	entry: Entry,
+	entries: string,
+	more?: More
+) =>
+	z
+		.object({
+			data: z.array(entry).describe(entries),
+			has_more: z.boolean().describe('Whether there is a next page.'),
+			next_cursor: textOrNull('`cursor` of the next page, with the same filters; null on the last page.'),
+			...(more as More)
+		})
+		.openapi(name, { description });
 
 /** RFC 3339 in UTC with milliseconds. */
 export const timestamp = z.iso
@@ -115,6 +127,10 @@ export const bodyAmount = (description: string, error: string) =>
 		.meta({ description, exclusiveMinimum: 0 });
 
 export const count = (description: string) => z.int().meta({ description, minimum: 0 });
+
+export const countOrNull = (description: string) => z.int().nullable().meta({ description, minimum: 0 });
+
+export const positive = (description: string) => z.int().meta({ description, minimum: 1 });
 
 const DURATION = {
 	description:

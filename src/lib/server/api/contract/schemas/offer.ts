@@ -32,7 +32,7 @@ export const offer = z
 		id,
 		name: z.string().describe('Name of the offer, as its owner wrote it.'),
 		duration: field.duration(),
-		duration_seconds: z.int().meta({ description: '`duration` in seconds.', minimum: 1 }),
+		duration_seconds: field.positive('`duration` in seconds.'),
 		price,
 		...limits,
 		available: z
@@ -52,7 +52,7 @@ const time = (description: string) =>
 		.nullable()
 		.meta({ description, pattern: String.raw`^([01]\d|2[0-3]):[0-5]\d$` });
 
-const sale = {
+const saleTimes = {
 	days: z
 		.array(z.enum(WEEKDAYS))
 		.min(1)
@@ -60,8 +60,7 @@ const sale = {
 		.nullable()
 		.describe('Days of sale in the time zone of the installation; null: every day.'),
 	from: time('Start of the hours of sale (`HH:MM`); null with `until` null: the whole day.'),
-	until: time('End of the hours of sale, exclusive. Earlier than `from`: the next day.'),
-	active: z.boolean().describe('Whether the offer is sold at all.')
+	until: time('End of the hours of sale, exclusive. Earlier than `from`: the next day.')
 };
 
 const ownerOffer = z
@@ -71,7 +70,8 @@ const ownerOffer = z
 		duration: field.duration(),
 		price,
 		...limits,
-		...sale
+		...saleTimes,
+		active: z.boolean().describe('Whether the offer is sold at all.')
 	})
 	.openapi('OwnerOffer', { description: 'An offer as its owner edits it.' });
 
@@ -94,8 +94,6 @@ export const ownerOfferList = z
 	})
 	.openapi('OwnerOfferList', { description: 'The offers of a router.' });
 
-const optional = <T extends z.ZodType>(schema: z.ZodNullable<T>) => schema.optional();
-
 const newOffer = z
 	.strictObject({
 		id: field
@@ -116,13 +114,7 @@ const newOffer = z
 			'Price of the whole duration in major units of the currency.',
 			'Use a price above 0.'
 		),
-		max_devices: optional(limits.max_devices),
-		speed_down_kbps: optional(limits.speed_down_kbps),
-		speed_up_kbps: optional(limits.speed_up_kbps),
-		data_limit_mb: optional(limits.data_limit_mb),
-		days: optional(sale.days),
-		from: optional(sale.from),
-		until: optional(sale.until),
+		...z.object({ ...limits, ...saleTimes }).partial().shape,
 		active: z.boolean().default(true).describe('Whether the offer is sold; default true.')
 	})
 	.openapi('OfferUpdate', { description: 'An offer of the new list.' });

@@ -31,16 +31,13 @@ export const earningsQuery = z.object({
 
 const day = (description: string) => z.string().meta({ description, format: 'date' });
 
+const sum = (description: string) => z.number().meta({ description, minimum: 0 });
+
 const figures = {
 	sessions: field.count('Number of paid sessions.'),
-	gross: z.number().meta({
-		description: 'Sum of the payments that bought time, in major units of the currency.',
-		minimum: 0
-	}),
-	refunds: z
-		.number()
-		.meta({ description: 'Sum of the refunds, in major units, on the day of each refund.', minimum: 0 }),
-	fees: z.number().meta({ description: 'Commission of the platform, in major units.', minimum: 0 }),
+	gross: sum('Sum of the payments that bought time, in major units of the currency.'),
+	refunds: sum('Sum of the refunds, in major units, on the day of each refund.'),
+	fees: sum('Commission of the platform, in major units.'),
 	net: z
 		.number()
 		.describe('gross − refunds − fees, in major units; negative if refunds of earlier sales exceed sales.')
@@ -74,7 +71,7 @@ const sessionGroup = z.enum(['active', 'expired']).openapi('SessionGroup', {
 });
 
 export const ownerUsersQuery = z.object({
-	status: sessionGroup.optional().openapi({ param: { description: 'Only this group.', example: 'active' } }),
+	status: field.parameter(sessionGroup, 'Only this group.', 'active'),
 	...field.paging
 });
 
@@ -98,10 +95,12 @@ const ownerUser = z
 		description: 'A session as the owner of its router sees it: without password and full number.'
 	});
 
-export const ownerUserList = z
-	.object({
-		data: z.array(ownerUser).describe('Sessions of this page, latest start first.'),
-		...field.page,
+export const ownerUserList = field.list(
+	'OwnerUserList',
+	"One page of the sessions on the caller's routers.",
+	ownerUser,
+	'Sessions of this page, latest start first.',
+	{
 		counts: z
 			.object({
 				active: field.count('Number of sessions whose time is running.'),
@@ -110,8 +109,8 @@ export const ownerUserList = z
 			.openapi('OwnerUserCounts', {
 				description: "Number of sessions on the caller's routers by group, regardless of page and filter."
 			})
-	})
-	.openapi('OwnerUserList', { description: "One page of the sessions on the caller's routers." });
+	}
+);
 
 export const priceUpdate = z
 	.strictObject({

@@ -73,25 +73,21 @@ export const paymentStart = z
 	.openapi('PaymentStart', { description: 'The start of a payment.' });
 
 export const paymentListQuery = z.object({
-	status: paymentStatus
-		.optional()
-		.openapi({ param: { description: 'Only payments in this state.', example: 'success' } }),
-	provider_reference: z
-		.string()
-		.regex(/^[ -~]{1,64}$/, 'Use the operator\'s reference, e.g. "1029384756".')
-		.optional()
-		.openapi({
-			param: {
-				description: 'Only payments with this reference of the operator, written exactly as stored.',
-				example: '1029384756'
-			}
-		}),
+	status: field.parameter(paymentStatus, 'Only payments in this state.', 'success'),
+	provider_reference: field.parameter(
+		z.string().regex(/^[ -~]{1,64}$/, 'Use the operator\'s reference, e.g. "1029384756".'),
+		'Only payments with this reference of the operator, written exactly as stored.',
+		'1029384756'
+	),
 	...field.newestFirst
 });
 
-export const paymentList = z
-	.object({ data: z.array(payment).describe('Payments of this page, newest first.'), ...field.page })
-	.openapi('PaymentList', { description: 'One page of the payments that the account started.' });
+export const paymentList = field.list(
+	'PaymentList',
+	'One page of the payments that the account started.',
+	payment,
+	'Payments of this page, newest first.'
+);
 
 const MAX_STATUS_WAIT_SECONDS = 20;
 

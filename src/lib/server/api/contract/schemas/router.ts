@@ -23,8 +23,8 @@ const logo = z
 				'Path of the picture on the host of this API (PNG, at most 48 KB; older logos may be SVG). A new logo gets a new path.',
 			format: 'uri-reference'
 		}),
-		width: z.int().meta({ description: 'Width in pixels, or in units of the drawing.', minimum: 1 }),
-		height: z.int().meta({ description: 'Height in the same unit.', minimum: 1 })
+		width: field.positive('Width in pixels, or in units of the drawing.'),
+		height: field.positive('Height in the same unit.')
 	})
 	.openapi('Logo', { description: 'A picture and its size.' });
 
@@ -69,10 +69,7 @@ export const router = z
 		ssid: z.string().describe('Name of the Wi-Fi network.'),
 		lat: z.number().meta({ description: 'Latitude in decimal degrees.', minimum: -90, maximum: 90 }),
 		lon: z.number().meta({ description: 'Longitude in decimal degrees.', minimum: -180, maximum: 180 }),
-		distance: z.int().nullable().meta({
-			description: 'Whole metres from the centre of the search; null outside the router list.',
-			minimum: 0
-		}),
+		distance: field.countOrNull('Whole metres from the centre of the search; null outside the router list.'),
 		price: field.amount('Price of one hour in major units of `currency` (500 is 500 UGX, 1.5 is 1.50 KES).'),
 		currency: field.currency,
 		hourly: z
@@ -80,11 +77,9 @@ export const router = z
 			.describe(
 				'Whether any duration from `min_duration` to `max_duration` is sold at `price`. false: only the durations of `offers` are sold.'
 			),
-		max_devices: z.int().meta({
-			description:
-				'Number of devices that can be online at the same time, unless the offer has its own number.',
-			minimum: 1
-		}),
+		max_devices: field.positive(
+			'Number of devices that can be online at the same time, unless the offer has its own number.'
+		),
 		offers: z
 			.array(offer)
 			.describe('Packages that are sold here besides the hourly price, in the order of sale.'),
@@ -118,34 +113,34 @@ export const router = z
 	})
 	.openapi('Router', { description: 'A Wi-Fi router that sells time.' });
 
-export const routerList = z
-	.object({
-		data: z.array(router).describe('Routers of this page, nearest first, then by id.'),
-		...field.page,
+export const routerList = field.list(
+	'RouterList',
+	'One page of the routers near a location.',
+	router,
+	'Routers of this page, nearest first, then by id.',
+	{
 		radius: z.number().meta({
 			description: 'Radius of the search in metres.',
 			exclusiveMinimum: 0,
 			maximum: 50_000
 		}),
 		radius_unit: field.constant('m', 'Unit of `radius` and `distance`: metres.')
-	})
-	.openapi('RouterList', { description: 'One page of the routers near a location.' });
+	}
+);
+
+const degrees = (maximum: number, hint: number, param: { description: string; example: number }) =>
+	field
+		.queryNumber([-maximum, maximum], `Use decimal degrees, e.g. ${hint}.`)
+		.openapi({ type: 'number', minimum: -maximum, maximum, param });
 
 export const routerListQuery = z.object({
-	lat: field.queryNumber(-90, 90, 'Use decimal degrees, e.g. 0.3476.').openapi({
-		type: 'number',
-		minimum: -90,
-		maximum: 90,
-		param: { description: 'Latitude of the centre in decimal degrees.', example: 0.3354 }
-	}),
-	lon: field.queryNumber(-180, 180, 'Use decimal degrees, e.g. 32.5825.').openapi({
-		type: 'number',
-		minimum: -180,
-		maximum: 180,
-		param: { description: 'Longitude of the centre in decimal degrees.', example: 32.5884 }
+	lat: degrees(90, 0.3476, { description: 'Latitude of the centre in decimal degrees.', example: 0.3354 }),
+	lon: degrees(180, 32.5825, {
+		description: 'Longitude of the centre in decimal degrees.',
+		example: 32.5884
 	}),
 	radius: field
-		.queryNumber(0, 50_000, 'Use metres, e.g. 1000.')
+		.queryNumber([0, 50_000], 'Use metres, e.g. 1000.')
 		.refine((metres) => metres > 0, { params: { item: 'out_of_range' }, error: 'Use more than 0 metres.' })
 		.default(1000)
 		.openapi({

@@ -31,9 +31,7 @@ const access = z
 		end_enforced: z
 			.boolean()
 			.describe('Whether access stops at the end. false: the shared password keeps working.'),
-		max_devices: z
-			.int()
-			.meta({ description: 'Number of devices that can be online at the same time.', minimum: 1 })
+		max_devices: field.positive('Number of devices that can be online at the same time.')
 	})
 	.openapi('Access', {
 		description:
@@ -49,7 +47,7 @@ export const session = z
 			'Reason for `ended` (`client_ended`, `admin_ended`, `refunded`, `data_limit_reached`) or `cancelled` (`client_cancelled`, `payment_timeout`, `provisioning_failed`); else null. More reasons may be added.'
 		),
 		duration: field.duration(),
-		duration_seconds: z.int().meta({ description: '`duration` in seconds.', minimum: 1 }),
+		duration_seconds: field.positive('`duration` in seconds.'),
 		payment_method: z.string().describe('Payment method that was chosen for the session.'),
 		phone: field.phone('Number of the payer in E.164; `+9990000000` once it is deleted.'),
 		amount: field.amount(
@@ -79,21 +77,15 @@ export const session = z
 		ended_at: field.timeOrNull(
 			'Time at which the session became `expired`, `ended` or `cancelled`; else null.'
 		),
-		remaining_seconds: z.int().nullable().meta({
-			description:
-				'Seconds left of this session, rounded up; null until it is paid, 0 when it is over. More than `duration_seconds` only if the owner gave extra time.',
-			minimum: 0
-		}),
-		data_used_mb: z.int().nullable().meta({
-			description:
-				'Data that all devices of the pass have used, up and down together, in whole MB (10^6 bytes), rounded down. It counts for all sessions with this `pass_id`. null before the time starts, and until a gateway has reported any data. Some gateways report it only when a device signs out.',
-			minimum: 0
-		}),
-		data_left_mb: z.int().nullable().meta({
-			description:
-				'Data left of the pass, in whole MB (10^6 bytes), rounded up. The data limits of its sessions add up. At 0 the pass ends: its sessions become `ended` with the reason `data_limit_reached`. null without a data limit, before the time starts, and while `data_used_mb` is null.',
-			minimum: 0
-		}),
+		remaining_seconds: field.countOrNull(
+			'Seconds left of this session, rounded up; null until it is paid, 0 when it is over. More than `duration_seconds` only if the owner gave extra time.'
+		),
+		data_used_mb: field.countOrNull(
+			'Data that all devices of the pass have used, up and down together, in whole MB (10^6 bytes), rounded down. It counts for all sessions with this `pass_id`. null before the time starts, and until a gateway has reported any data. Some gateways report it only when a device signs out.'
+		),
+		data_left_mb: field.countOrNull(
+			'Data left of the pass, in whole MB (10^6 bytes), rounded up. The data limits of its sessions add up. At 0 the pass ends: its sessions become `ended` with the reason `data_limit_reached`. null without a data limit, before the time starts, and while `data_used_mb` is null.'
+		),
 		extends_session_id: field
 			.id('Id of the session whose pass this session was ordered to extend; else null.')
 			.nullable(),
@@ -129,27 +121,23 @@ export const sessionCreation = z
 	.openapi('SessionCreation', { description: 'An order of time on a router.' });
 
 export const sessionListQuery = z.object({
-	status: sessionStatus
-		.optional()
-		.openapi({ param: { description: 'Only sessions in this state.', example: 'active' } }),
+	status: field.parameter(sessionStatus, 'Only sessions in this state.', 'active'),
 	...field.newestFirst
 });
 
-export const sessionList = z
-	.object({
-		data: z.array(session).describe('Sessions of this page, newest first, without passwords.'),
-		...field.page
-	})
-	.openapi('SessionList', { description: 'One page of the sessions that the account created.' });
+export const sessionList = field.list(
+	'SessionList',
+	'One page of the sessions that the account created.',
+	session,
+	'Sessions of this page, newest first, without passwords.'
+);
 
 export const sessionEndQuery = z.object({
-	if_status: sessionStatus.optional().openapi({
-		param: {
-			description:
-				'Only end the session in this state. `pending_payment` never ends time that was just paid. It also gives up an order that was cancelled as `payment_timeout`: the reason becomes `client_cancelled`, and a late payment is refunded instead of buying the time.',
-			example: 'active'
-		}
-	})
+	if_status: field.parameter(
+		sessionStatus,
+		'Only end the session in this state. `pending_payment` never ends time that was just paid. It also gives up an order that was cancelled as `payment_timeout`: the reason becomes `client_cancelled`, and a late payment is refunded instead of buying the time.',
+		'active'
+	)
 });
 
 export type SessionBody = z.infer<typeof session>;

@@ -1,4 +1,5 @@
 import { fail } from '@sveltejs/kit';
+import { webhookRegistration } from '#lib/server/api/contract/schemas.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
@@ -18,7 +19,7 @@ export const actions: Actions = {
 		const refused = (status: number, at: 'url' | 'events' | 'form', problem: string) =>
 			fail(status, { entry, at, problem });
 		if (account.status === 'suspended') return refused(403, 'form', 'This account is suspended.');
-		if (!URL.canParse(entry.url) || /[\s\p{Cc}]/u.test(entry.url)) {
+		if (!webhookRegistration.shape.url.safeParse(entry.url).success) {
 			return refused(400, 'url', 'Enter a complete address, for example https://app.example.com/hooks/wifi.');
 		}
 		if (entry.events.length === 0) return refused(400, 'events', 'Select at least one event.');
