@@ -6,7 +6,7 @@ import { accepted, authorize } from '../radius/authorize.ts';
 import { applyPassEnd } from '../radius/connections.ts';
 import { probeRadiusGateway } from '../radius/probe.ts';
 import { createPskCandidates } from '../radius/psk-candidates.ts';
-import { admitClient, confirmClient, endClient } from './nds-clients.ts';
+import { admitClient, confirmClient, endClient } from './opennds-clients.ts';
 import { deviceState } from './device-slots/device-state.ts';
 import {
 	ACTIVATION_JOB,

@@ -14,7 +14,7 @@ import { confirmFetched, confirmPass } from './provisioning/grants/fetched-grant
 import { controllerOf } from './provisioning/targets.ts';
 
 /** A client of openNDS, as its BinAuth script reports it: a device from one sign-in to its end. */
-interface NdsClient {
+interface OpenndsClient {
 	/** `aa:bb:cc:dd:ee:ff` */
 	mac: string;
 	token: string;
@@ -30,7 +30,7 @@ interface NdsClient {
 export async function admitClient(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	client: NdsClient
+	client: OpenndsClient
 ): Promise<{ seconds: number; speed: Speed; dataLeft: number | null } | null> {
 	const { database, clock, jobs } = context;
 	const passId = passOfUser(client.user);
@@ -52,7 +52,7 @@ export async function admitClient(
 export async function confirmClient(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	{ mac, token, user }: NdsClient
+	{ mac, token, user }: OpenndsClient
 ): Promise<boolean> {
 	const hid = sha256(token);
 	const left = await confirmFetched(context, gateway, hid);
@@ -68,7 +68,7 @@ export async function confirmClient(
 export async function endClient(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	client: NdsClient,
+	client: OpenndsClient,
 	bytes: number
 ): Promise<void> {
 	const { database, clock, jobs } = context;
@@ -95,7 +95,7 @@ async function newestLogin(
 	{ database, clock, captiveSessions }: AccessContext,
 	{ id: gatewayId, routerId }: RegisteredGateway,
 	passId: number,
-	{ mac, token }: NdsClient
+	{ mac, token }: OpenndsClient
 ): Promise<{ isThisLogin: boolean; createdAt: number } | null> {
 	const devices = await devicesOf(database.db, { id: passId, router_id: routerId }, clock.now());
 	const device = devices.find((one) => one.gateway_id === gatewayId && one.mac === mac);
