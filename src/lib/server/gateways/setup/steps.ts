@@ -4,6 +4,7 @@ import type { Config } from '#lib/server/config/config.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';
 import type { Offers } from '#lib/server/offers/offers.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
+import { portalAddress, UNKNOWN } from '../config-text.ts';
 import type { ConfigPart, GatewayStatus, GatewayTransport } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
 import { refuseUnreadable } from '../gateway-record.ts';
@@ -70,18 +71,14 @@ export async function configOf(
 	{
 		origin = config.origin,
 		apiOrigin = `http://127.0.0.1:${config.port}`,
-		radiusServer = null
-	}: { origin?: string | null; apiOrigin?: string | undefined; radiusServer?: string | null }
+		radiusServer = UNKNOWN.radius
+	}: { origin?: string | null; apiOrigin?: string | undefined; radiusServer?: string | undefined }
 ): Promise<ConfigPart[]> {
 	if (gateway.unreadable.length > 0) refuseUnreadable(gateway);
 	const router = await routers.findOrThrow(database.db, gateway.routerId);
 	return adapterOf(gateway.kind).configFor(gateway, {
-		...{ origin, apiOrigin, radiusServer, port: config.port, gateway },
-		router: {
-			ssid: router.ssid,
-			accessKind: router.access_kind,
-			networkPassword: routers.networkPassword(router)
-		}
+		...{ portal: portalAddress({ origin, port: config.port }), apiOrigin, radiusServer, gateway },
+		router: { ssid: router.ssid, accessKind: router.access_kind }
 	});
 }
 
