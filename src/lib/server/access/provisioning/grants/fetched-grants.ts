@@ -9,9 +9,8 @@ import { desiredEnd, loginOf, SLACK_MS } from './desired-end.ts';
 import * as gatewayStore from './gateway-store.ts';
 import * as store from './store.ts';
 
-type Login = Readonly<Record<string, string>>;
-
-type FetchedGrant = DeviceLogin & { untilMs: number };
+/** `hid`: with it openNDS identifies the device. */
+type FetchedGrant = DeviceLogin & { hid: string; untilMs: number };
 
 const MAX_LOOKED_AT = 100;
 const MAX_UNCONFIRMED = 200;
@@ -25,14 +24,13 @@ const AGAIN_MS = 90_000;
 export async function fetchGrants(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	limit: number,
-	canBeSent: (login: Login) => boolean
+	limit: number
 ): Promise<FetchedGrant[]> {
 	const { db } = context.database;
 	const found: FetchedGrant[] = [];
 	for (const grant of await gatewayStore.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
 		if (found.length >= limit) break;
-		const fetched = await fetchGrant(context, gateway, grant, canBeSent);
+		const fetched = await fetchGrant(context, gateway, grant);
 		if (fetched) found.push(fetched);
 	}
 	const lately = { gatewayId: gateway.id, since: context.clock.now() - AGAIN_MS };
@@ -40,8 +38,8 @@ export async function fetchGrants(
 		const pass = await openPass(db, grant.pass_id, context.clock.now());
 		if (!pass || grant.requested_end_at === null) continue;
 		const device = await loginOf(context, grant, pass);
-		if (!canBeSent(device.login)) continue;
-		found.push({ ...device, untilMs: grant.requested_end_at });
+		const { hid } = device.login;
+		if (hid !== undefined) found.push({ ...device, hid, untilMs: grant.requested_end_at });
 	}
 	return found;
 }
@@ -49,8 +47,7 @@ export async function fetchGrants(
 async function fetchGrant(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	grant: store.GrantRow,
-	canBeSent: (login: Login) => boolean
+	grant: store.GrantRow
 ): Promise<FetchedGrant | null> {
 	const { database, clock } = context;
 	const pass = await openPass(database.db, grant.pass_id, clock.now());
@@ -58,13 +55,14 @@ async function fetchGrant(
 	const device = await loginOf(context, grant, pass);
 	const from = { id: grant.id, state: 'granting' } as const;
 	const updated_at = clock.now();
-	if (!canBeSent(device.login)) {
+	const { hid } = device.login;
+	if (hid === undefined) {
 		await store.changeWanted(database.db, from, { updated_at });
 		return null;
 	}
 	const untilMs = await desiredEnd(context, grant, gateway, pass);
 	const to = { requested_end_at: untilMs, updated_at };
-	return (await store.changeWanted(database.db, from, to)) ? { ...device, untilMs } : null;
+	return (await store.changeWanted(database.db, from, to)) ? { ...device, hid, untilMs } : null;
 }
 
 /**
