@@ -95,32 +95,26 @@ interface SettingsChange {
 /**
  * Changes settings. A gateway that Airtill reaches in another way counts as new: in live mode nothing is sold
  * there until it has responded.
- * @param apply runs in the transaction, which it can refuse
  * @throws InputError with every wrong field
  */
-export function setGateway(
+export async function setGateway(
 	context: GatewaysContext,
+	trx: Tx,
 	id: number,
-	change: GatewayChange,
-	apply: (trx: Tx, change: SettingsChange) => Promise<void>
-): Promise<RegisteredGateway> {
-	const { database, secrets } = context;
-	return database.transact(async (trx) => {
-		const before = await existing(context, trx, id);
-		if (before.unreadable.length > 0) refuseUnreadable(before);
-		const checked = checkGateway(changedInput(before, change));
-		if (before.settings.binauthLimits && checked.settings.level === 1) checked.settings.binauthLimits = true;
-		await checkUnique(trx, checked, id);
-		const values = settingValues(context, checked, before.credentials);
-		const after = openGateway(await store.updateGateway(trx, id, values), secrets);
-		const isReconnected = connectionOf(before) !== connectionOf(after);
-		await apply(trx, { before, after, isReconnected });
-		if (!isReconnected) return after;
-		const row = await store.updateGateway(trx, id, { seen_at: null });
-		await store.updateResponded(trx, before.routerId);
-		await store.updateResponded(trx, after.routerId);
-		return openGateway(row, secrets);
-	});
+	change: GatewayChange
+): Promise<SettingsChange> {
+	const before = await existing(context, trx, id);
+	if (before.unreadable.length > 0) refuseUnreadable(before);
+	const checked = checkGateway(changedInput(before, change));
+	if (before.settings.binauthLimits && checked.settings.level === 1) checked.settings.binauthLimits = true;
+	await checkUnique(trx, checked, id);
+	const values = settingValues(context, checked, before.credentials);
+	const after = openGateway(await store.updateGateway(trx, id, values), context.secrets);
+	if (connectionOf(before) === connectionOf(after)) return { before, after, isReconnected: false };
+	const row = await store.updateGateway(trx, id, { seen_at: null });
+	await store.updateResponded(trx, before.routerId);
+	await store.updateResponded(trx, after.routerId);
+	return { before, after: openGateway(row, context.secrets), isReconnected: true };
 }
 
 async function existing({ secrets }: GatewaysContext, trx: Tx, id: number): Promise<RegisteredGateway> {

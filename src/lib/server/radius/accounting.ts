@@ -145,10 +145,7 @@ async function connectionFor(
 		nas_address: report.nas_address,
 		nas_identifier: report.nas_identifier,
 		started_at: startedAt,
-		seen_at: at,
-		stopped_at: null,
-		stop_cause: null,
-		last_error: null
+		seen_at: at
 	});
 	return { row, isNew: true, uncounted: 0 };
 }

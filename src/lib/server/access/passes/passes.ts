@@ -76,7 +76,6 @@ async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Prom
 	return store.insert(trx, {
 		...{ id, router_id, access_kind, max_devices },
 		...{ speed_down_kbps, speed_up_kbps, data_limit_mb },
-		...{ starts_at: null, ends_at: null, activating_until: null },
 		...sealPassword(context.secrets, id, password),
 		...{ created_at: now, updated_at: now }
 	});

@@ -30,9 +30,7 @@ export async function requestGrant(
 		return;
 	}
 	const { id } = await store.insertGrant(trx, {
-		...{ ...to, pass_id: passId, gateway_id: gatewayId, mac, created_at: now },
-		...{ state: 'granting', requested_end_at: null, granted_at: null, released_at: null, revoked_at: null },
-		...{ unanswered_at: null, last_error: null }
+		...{ ...to, pass_id: passId, gateway_id: gatewayId, mac, state: 'granting', created_at: now }
 	});
 	await jobs.schedule(trx, GRANT_JOB, id, now);
 }

@@ -3,7 +3,7 @@ import type { Database } from '#lib/server/db/database.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
-import { namesDevices, type RegisteredGateway } from '../gateway-record.ts';
+import { namesDevices, type Gateways, type RegisteredGateway } from '../gateways.ts';
 import { startAddress } from '../registry.ts';
 import { bindPurchase, moveToPurchase } from './bind-purchase.ts';
 import { earlierPurchase, purchaseOnlineAt } from './find-purchase.ts';
@@ -28,6 +28,7 @@ export interface CaptiveSessionsContext {
 	database: Database;
 	clock: Clock;
 	secrets: Secrets;
+	gateways: Pick<Gateways, 'byId'>;
 	access: CaptiveSessionAccess;
 }
 

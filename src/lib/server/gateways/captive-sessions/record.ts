@@ -45,9 +45,6 @@ export async function insert(
 		client_ip: entry.clientIp,
 		// Privacy: the requested page is not stored.
 		entry_sealed: secrets.encrypt(JSON.stringify({ ...entry, originalUrl: null }), sealContext(id_hash)),
-		purchase_token_hash: null,
-		bound_at: null,
-		tried_at: null,
 		created_at: now,
 		expires_at: now + UNPAID_MS,
 		...binding

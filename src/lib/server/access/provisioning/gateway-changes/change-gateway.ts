@@ -19,19 +19,21 @@ export const changeGateway = (
 	change: GatewayChange,
 	audit?: (trx: Tx, after: RegisteredGateway) => Promise<void>
 ): Promise<RegisteredGateway> =>
-	context.gateways.set(id, change, async (trx, { before, after, isReconnected }) => {
+	context.database.transact(async (trx) => {
+		const { clock, gateways, jobs, offers } = context;
+		const { before, after, isReconnected } = await gateways.set(trx, id, change);
 		await refuseStranding(context, trx, before, after);
 		for (const routerId of new Set([before.routerId, after.routerId])) {
-			await context.offers.checkHeld(trx, routerId, { gateway: { before, after } });
+			await offers.checkHeld(trx, routerId, { gateway: { before, after } });
 		}
 		await audit?.(trx, after);
-		if (!isReconnected) return;
-		const { clock, jobs } = context;
+		if (!isReconnected) return after;
 		const now = clock.now();
 		for (const grant of await gatewayStore.requestAllAgain(trx, after.id, now)) {
 			await jobs.schedule(trx, GRANT_JOB, grant, now);
 		}
 		await jobs.schedule(trx, GATEWAY_JOB, after.id, now);
+		return after;
 	});
 
 async function refuseStranding(
