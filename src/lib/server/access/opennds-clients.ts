@@ -7,7 +7,7 @@ import { sha256 } from '../platform/secrets.ts';
 import { takeSlot } from './device-slots/device-slots.ts';
 import { releaseSlot, slotOf } from './device-slots/store.ts';
 import { passState, speedOf } from './passes/pass-state.ts';
-import type { AccessContext } from './provisioning/context.ts';
+import { transactWithJobs, type AccessContext } from './provisioning/context.ts';
 import { countData } from './provisioning/count-data.ts';
 import { devicesOf } from './provisioning/devices.ts';
 import { confirmFetched, confirmPass } from './provisioning/grants/fetched-grants.ts';
@@ -71,12 +71,12 @@ export async function endClient(
 	client: OpenndsClient,
 	bytes: number
 ): Promise<void> {
-	const { database, clock, jobs } = context;
+	const { clock } = context;
 	const passId = passOfUser(client.user);
 	if (passId === null) return;
 	const { mac } = client;
 	const newest = await newestLogin(context, gateway, passId, client);
-	await database.transact(async (trx) => {
+	await transactWithJobs(context, async (trx) => {
 		const now = clock.now();
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
 		if (state.kind === 'unknown') return;
@@ -88,7 +88,6 @@ export async function endClient(
 		const isBack = newest !== null && !newest.isThisLogin && slot.bound_at >= newest.createdAt;
 		if (!isBack) await releaseSlot(trx, { passId, mac }, now);
 	});
-	jobs.nudge();
 }
 
 async function newestLogin(
@@ -100,6 +99,6 @@ async function newestLogin(
 	const devices = await devicesOf(database.db, { id: passId, router_id: routerId }, clock.now());
 	const device = devices.find((one) => one.gateway_id === gatewayId && one.mac === mac);
 	if (device === undefined) return null;
-	const { hid } = await captiveSessions.loginOf(device.id);
+	const { hid } = await captiveSessions.loginOf(device.captive_session_id);
 	return { isThisLogin: hid === sha256(token), createdAt: device.created_at };
 }

@@ -1,4 +1,5 @@
 import type { Database, Queries, Tx } from '../db/database.ts';
+import { withoutNulls } from '../db/first.ts';
 import type { Clock } from '../platform/clock.ts';
 import { gatewaySecret } from '../platform/ids.ts';
 import { InputError } from '../platform/errors.ts';
@@ -39,30 +40,24 @@ export async function addGateway(
 ): Promise<RegisteredGateway> {
 	const { database, secrets } = context;
 	const checked = checkGateway(input);
+	const { kind, name } = checked;
+	const secret = checked.secret ?? (hasSharedSecret(kind) ? gatewaySecret() : null);
+	const settings = settingValues(context, checked, {});
+	const values = {
+		...{ kind, name, ...newKey(secrets), ...settings, created_at: settings.updated_at },
+		secret_sealed: secret === null ? null : sealSecret(secrets, name, secret)
+	};
 	try {
 		return await database.transact(async (trx) => {
 			await checkUnique(trx, checked);
-			const gateway = openGateway(await store.insertGateway(trx, rowValues(context, checked)), secrets);
+			const gateway = openGateway(await store.insertGateway(trx, values), secrets);
 			await audit?.(trx, gateway);
 			return gateway;
 		});
 	} catch (error) {
 		if (!database.isUniqueViolation(error)) throw error;
-		throw new InputError([
-			{ field: 'name', reason: `"${checked.name}" is already in use; choose another name` }
-		]);
+		throw new InputError([{ field: 'name', reason: `"${name}" is already in use; choose another name` }]);
 	}
-}
-
-function rowValues(context: GatewaysContext, checked: CheckedGateway) {
-	const { secrets } = context;
-	const { name, kind } = checked;
-	const secret = checked.secret ?? (hasSharedSecret(kind) ? gatewaySecret() : null);
-	const settings = settingValues(context, checked, {});
-	return {
-		...{ kind, name, ...newKey(secrets), ...settings, created_at: settings.updated_at },
-		secret_sealed: secret === null ? null : sealSecret(secrets, name, secret)
-	};
 }
 
 /** @param known credentials of a registered gateway, which keeps those that it still needs */
@@ -179,13 +174,11 @@ export function rotateGateway(
 ): Promise<RegisteredGateway> {
 	const { database, clock, secrets } = context;
 	const fresh = (given: string | null) => (given === 'new' ? gatewaySecret() : given);
-	const [secret, radiusSecret, token] = [rotation.secret, rotation.radiusSecret, rotation.token].map(fresh);
-	const credentials = {
-		...(radiusSecret && { radiusSecret }),
-		...(token && { token }),
-		...(rotation.apiKey !== null && { apiKey: rotation.apiKey }),
-		...(rotation.apiUser !== null && { apiUser: rotation.apiUser })
-	};
+	const secret = fresh(rotation.secret);
+	const { apiKey, apiUser } = rotation;
+	const credentials = withoutNulls({
+		...{ radiusSecret: fresh(rotation.radiusSecret), token: fresh(rotation.token), apiKey, apiUser }
+	});
 	return database.transact(async (trx) => {
 		const gateway = await existing(context, trx, id);
 		checkRotation(gateway, rotation);

@@ -6,10 +6,10 @@ import {
 } from '#lib/domain/access-kind.ts';
 import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
-import type { Audit, Author } from '#lib/server/audit/audit.ts';
-import type { Database, Queries } from '#lib/server/db/database.ts';
-import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
-import type { Gateways } from '#lib/server/gateways/gateways.ts';
+import type { Author } from '#lib/server/audit/audit.ts';
+import type { Base } from '#lib/server/base.ts';
+import type { Queries } from '#lib/server/db/database.ts';
+import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { Offers } from '#lib/server/offers/offers.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
@@ -41,9 +41,7 @@ export const PASSWORD_RULE = `use ${MIN_WIFI_PASSWORD} to ${MAX_WIFI_PASSWORD} A
 
 const KEY_INSTEAD = '64 hex digits are the key, which phones and QR codes do not accept: use the passphrase';
 
-interface AccessKindsContext {
-	audit: Audit;
-	database: Database;
+interface AccessKindsContext extends Base {
 	gateways: Gateways;
 	routers: Routers;
 	passes: Pick<Passes, 'sharePassword'>;
@@ -161,14 +159,13 @@ async function checkGateway(
 /** When a captive portal is added, sets a never chosen kind to `portal_login`. Returns whether it did. */
 function noteGateway(
 	context: AccessKindsContext,
-	routerId: number,
-	{ kind, elsewhere }: { kind: GatewayKind; elsewhere: boolean }
+	{ routerId, kind, settings }: RegisteredGateway
 ): Promise<boolean> {
 	const { database, routers } = context;
 	return database.transact(async (trx) => {
 		const row = await routers.findOrThrow(trx, routerId);
 		// With external access control, the Wi-Fi itself may take the password.
-		const isUsual = row.access_kind === 'wpa_personal_per_client' && !elsewhere && kind !== 'hostapd';
+		const isUsual = row.access_kind === 'wpa_personal_per_client' && !settings.external && kind !== 'hostapd';
 		if (!isUsual || (await wifiGatewayOf(context, trx, routerId)) !== null) return false;
 		const access = { ...row, access_kind: 'portal_login' } as const;
 		await routers.setAccess(trx, routerId, access, routers.networkPassword(row));

@@ -1,8 +1,6 @@
 import type { DeviceState } from '#lib/server/access/device-slots/device-state.ts';
-import type { Database } from '#lib/server/db/database.ts';
+import type { Base } from '#lib/server/base.ts';
 import { binder } from '#lib/server/platform/bind.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Secrets } from '#lib/server/platform/secrets.ts';
 import { namesDevices, type Gateways, type RegisteredGateway } from '../gateways.ts';
 import { startAddress } from '../registry.ts';
 import { bindPurchase, moveToPurchase } from './bind-purchase.ts';
@@ -24,10 +22,7 @@ interface CaptiveSessionAccess {
 	isVerified(gateway: RegisteredGateway): Promise<boolean>;
 }
 
-export interface CaptiveSessionsContext {
-	database: Database;
-	clock: Clock;
-	secrets: Secrets;
+export interface CaptiveSessionsContext extends Base {
 	gateways: Pick<Gateways, 'byId'>;
 	access: CaptiveSessionAccess;
 }

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { binauthScript } from './binauth-script.ts';
+import { binauthScript, firstReport } from './binauth-script.ts';
 import { guards } from './firewall-guard.ts';
 import { levelProblem } from './level.ts';
 import { UNKNOWN, type PortalAddress } from '../config-text.ts';
@@ -138,7 +138,7 @@ function steps(facts: GatewayFacts, portal: PortalAddress): string {
 		lines.push(
 			'- Level 4: install the BinAuth script. Time starts when it reports a device; without it, every purchase is refunded',
 			'  after ten minutes. In live mode the router sells after its first report. Send one from the router:',
-			`  sh ${BINAUTH_FILE} ndsctl_auth 02:00:00:00:00:01 0 0 0 0 00000000 czA=`,
+			`  ${firstReport(BINAUTH_FILE, level)}`,
 			'- Level 4 needs openNDS 10.2 or newer. The router asks Airtill every 5 s. It counts in minutes and cannot disconnect a',
 			'  device early: if a purchase is ended early, its device stays online until the end of the paid time.'
 		);
@@ -149,10 +149,8 @@ function steps(facts: GatewayFacts, portal: PortalAddress): string {
 	} else {
 		lines.push(
 			'- In live mode the router sells after the script has asked once. Run it on the router; it may say nothing:',
-			`  sh ${BINAUTH_FILE} auth_client 02:00:00:00:00:01 - - 192.0.2.1 00000000 czA=`,
-			'- Limits of offers need openNDS 10: version 9 sets a script’s speed after its rules, and never limits downloads.'
-		);
-		lines.push(
+			`  ${firstReport(BINAUTH_FILE, level)}`,
+			'- Limits of offers need openNDS 10: version 9 sets a script’s speed after its rules, and never limits downloads.',
 			'- A device goes offline at the second that was set at its sign-in; added time counts from the next sign-in.'
 		);
 	}

@@ -5,7 +5,7 @@ import { InputError } from '#lib/server/platform/errors.ts';
 import { GATEWAY_JOB, GRANT_JOB } from '../../job-kinds.ts';
 import { openPassesAt } from '../../passes/store.ts';
 import type { AccessContext } from '../context.ts';
-import * as gatewayStore from '../grants/gateway-store.ts';
+import * as store from '../grants/store.ts';
 
 /**
  * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted
@@ -29,7 +29,7 @@ export const changeGateway = (
 		await audit?.(trx, after);
 		if (!isReconnected) return after;
 		const now = clock.now();
-		for (const grant of await gatewayStore.requestAllAgain(trx, after.id, now)) {
+		for (const grant of await store.requestAllAgain(trx, after.id, now)) {
 			await jobs.schedule(trx, GRANT_JOB, grant, now);
 		}
 		await jobs.schedule(trx, GATEWAY_JOB, after.id, now);
@@ -50,7 +50,7 @@ async function refuseStranding(
 		}
 	}
 	if (before.mode === after.mode) return;
-	const { length: count } = await gatewayStore.openIdsAt(trx, before.id);
+	const { length: count } = await store.openIdsAt(trx, before.id);
 	if (count === 0) return;
 	const reason = `buyers are online there (${count}), and their access could no longer be ended; change this after their time has ended`;
 	const field = before.kind === 'mikrotik' ? 'control' : before.kind === 'unifi' ? 'api' : 'level';

@@ -3,10 +3,9 @@ import type { DeviceLogin } from '#lib/server/gateways/gateway.ts';
 import { takeSlot } from '../../device-slots/device-slots.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import { openPass } from '../../passes/pass-state.ts';
-import type { AccessContext } from '../context.ts';
+import { transactWithJobs, type AccessContext } from '../context.ts';
 import { confirmGrant } from './confirm-grant.ts';
 import { desiredEnd, loginOf, SLACK_MS } from './desired-end.ts';
-import * as gatewayStore from './gateway-store.ts';
 import * as store from './store.ts';
 
 /** `hid`: with it openNDS identifies the device. */
@@ -28,13 +27,13 @@ export async function fetchGrants(
 ): Promise<FetchedGrant[]> {
 	const { db } = context.database;
 	const found: FetchedGrant[] = [];
-	for (const grant of await gatewayStore.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
+	for (const grant of await store.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
 		if (found.length >= limit) break;
 		const fetched = await fetchGrant(context, gateway, grant);
 		if (fetched) found.push(fetched);
 	}
 	const lately = { gatewayId: gateway.id, since: context.clock.now() - AGAIN_MS };
-	for (const grant of await gatewayStore.confirmedAndBack(db, lately, limit - found.length)) {
+	for (const grant of await store.confirmedAndBack(db, lately, limit - found.length)) {
 		const pass = await openPass(db, grant.pass_id, context.clock.now());
 		if (!pass || grant.requested_end_at === null) continue;
 		const device = await loginOf(context, grant, pass);
@@ -77,7 +76,7 @@ export async function confirmFetched(
 ): Promise<number[]> {
 	const { db } = context.database;
 	const left: number[] = [];
-	for (const grant of await gatewayStore.newestWaitingAt(db, gateway.id, MAX_UNCONFIRMED)) {
+	for (const grant of await store.newestWaitingAt(db, gateway.id, MAX_UNCONFIRMED)) {
 		const { id, pass_id: passId, requested_end_at: sent } = grant;
 		if (!(await isOfDevice(context, grant, hid))) continue;
 		const pass = await openPass(db, passId, context.clock.now());
@@ -115,7 +114,7 @@ export async function confirmPass(
 	const own = grants.filter((one) => one.mac === mac);
 	// The report of a device that the pass has left can come late.
 	const hasLeft = own.length > 0 && own.every(({ released_at: at }) => at !== null);
-	const isRunning = await database.transact(async (trx) => {
+	return transactWithJobs(context, async (trx) => {
 		const now = clock.now();
 		const open = await openPass(trx, passId, now);
 		if (!open) return false;
@@ -130,6 +129,4 @@ export async function confirmPass(
 		for (const { id } of await store.openGrantsOf(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
 		return true;
 	});
-	jobs.nudge();
-	return isRunning;
 }
