@@ -1,9 +1,8 @@
-import type { Database, Queries, Tx } from '../db/database.ts';
+import type { Base } from '../base.ts';
+import type { Queries, Tx } from '../db/database.ts';
 import { withoutNulls } from '../db/first.ts';
-import type { Clock } from '../platform/clock.ts';
 import { gatewaySecret } from '../platform/ids.ts';
 import { InputError } from '../platform/errors.ts';
-import type { Secrets } from '../platform/secrets.ts';
 import {
 	newKey,
 	openGateway,
@@ -26,11 +25,7 @@ import {
 import { isSameAddress } from './settings/addresses.ts';
 import * as store from './store.ts';
 
-export interface GatewaysContext {
-	database: Database;
-	clock: Clock;
-	secrets: Secrets;
-}
+export type GatewaysContext = Pick<Base, 'database' | 'clock' | 'secrets'>;
 
 /** `audit` writes rows in the same transaction. @throws InputError with every wrong field */
 export async function addGateway(

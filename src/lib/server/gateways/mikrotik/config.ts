@@ -29,7 +29,7 @@ function steps(unknown: ReturnType<typeof placeholdersIn>, isRest: boolean): str
 		...(unknown.length === 0
 			? []
 			: [
-					'0. Replace these placeholders in both files, and remove the line with ":error" from airtill.rsc:',
+					'0. Replace these placeholders in the files, and remove the line with ":error" from airtill.rsc:',
 					...unknown.map(({ name, what }) => `   ${name}: ${what}`)
 				]),
 		'1. Set up the hotspot on the interface of the guests, if there is none: /ip hotspot setup',
