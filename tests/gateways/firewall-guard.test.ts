@@ -7,7 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { guards } from '../../src/lib/server/gateways/opennds/firewall-guard.ts';
-import { portalAddress } from '../../src/lib/server/gateways/captive-sessions/portal-address.ts';
+import { portalAddress } from '../../src/lib/server/gateways/config-text.ts';
 import { LAN, startNetworkLab, until, type Device, type NetworkLab } from '../support/lab/network-lab.ts';
 
 const PORTAL = 'http://203.0.113.80:8080';

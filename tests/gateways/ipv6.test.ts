@@ -5,6 +5,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { portalAddress } from '../../src/lib/server/gateways/config-text.ts';
 import { openndsConfig } from '../../src/lib/server/gateways/opennds/config.ts';
 import {
 	INTERNET_SAYS,
@@ -31,12 +32,11 @@ const parts = openndsConfig(
 		settings: { level: 1 }
 	},
 	{
-		origin: `http://${ROUTER_ADDRESS}:3000`,
+		portal: portalAddress({ origin: `http://${ROUTER_ADDRESS}:3000`, port: 3000 }),
 		apiOrigin: `http://${ROUTER_ADDRESS}:3000`,
-		radiusServer: null,
-		port: 3000,
-		gateway: { name: 'lobby', key: 'k'.repeat(24), routerId: 1 },
-		router: null
+		radiusServer: ROUTER_ADDRESS,
+		gateway: { name: 'lobby', key: 'k'.repeat(24) },
+		router: { ssid: 'lobby', accessKind: 'portal_login' }
 	}
 );
 const textOf = (file: string) => parts.find((part) => part.file === file)?.text ?? '';

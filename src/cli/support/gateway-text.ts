@@ -1,5 +1,5 @@
 import type { Config } from '#lib/server/config/config.ts';
-import { portalAddress } from '#lib/server/gateways/captive-sessions/portal-address.ts';
+import { portalAddress } from '#lib/server/gateways/config-text.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import { levelProblem, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';

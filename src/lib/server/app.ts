@@ -215,6 +215,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	const transport = createGatewayTransport(base);
 	const captiveSessions: CaptiveSessions = createCaptiveSessions({
 		...base,
+		gateways,
 		access: {
 			purchaseOpened: (tokenHash, isOnline) => access.purchaseOpened(tokenHash, isOnline),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),

@@ -96,7 +96,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(stdout).not.toContain('/user add');
 		// What is not known stops the import, and is named in the steps.
 		expect(stdout).toMatch(/^:error "airtill\.rsc: put in what is not known \(ADDRESS-OF-RADIUS\)/m);
-		expect(stdout).toMatch(/^ {3}ADDRESS-OF-RADIUS in airtill\.rsc: /m);
+		expect(stdout).toMatch(/^ {3}ADDRESS-OF-RADIUS: /m);
 		const { stdout: script } = await run(['config', 'radius', '--part', '2', '--radius-server', '10.8.0.1']);
 		expect(script).toContain(`/radius add service=hotspot address=10.8.0.1 secret="${secret}"`);
 		expect(script).not.toMatch(/:error|ADDRESS-OF/);

@@ -20,7 +20,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			const id = (await gateways.byName(name))?.id ?? 0;
 			for (let round = 1; round <= 10; round += 1) {
 				const [, token, radiusSecret] = await Promise.all([
-					gateways.set(id, { loginHosts: [`10.1.0.${round}`] }, () => Promise.resolve()),
+					opened.transact((trx) => gateways.set(trx, id, { loginHosts: [`10.1.0.${round}`] })),
 					gateways.rotate(id, { ...NOTHING, token: 'new' }),
 					gateways.rotate(id, { ...NOTHING, radiusSecret: 'new' })
 				]);

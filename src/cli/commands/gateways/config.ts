@@ -42,9 +42,9 @@ export const configureGateway = defineCommand({
 });
 
 /** hostapd accepts no host names. */
-function addressOf(text: string | undefined): string | null {
-	if (text === undefined) return null;
-	if (isIP(text) === 0) throw new UsageError('--radius-server takes an address, e.g. 10.8.0.1.');
+function addressOf(text: string | undefined): string | undefined {
+	if (text !== undefined && isIP(text) === 0)
+		throw new UsageError('--radius-server takes an address, e.g. 10.8.0.1.');
 	return text;
 }
 

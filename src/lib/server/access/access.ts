@@ -3,10 +3,9 @@ import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { binder } from '../platform/bind.ts';
 import { account } from '../radius/accounting.ts';
 import { accepted, authorize } from '../radius/authorize.ts';
-import { applyPassEnd } from '../radius/connections.ts';
-import { probeRadiusGateway } from '../radius/probe.ts';
+import { applyPassEnd, probeRadiusGateway } from '../radius/connections.ts';
 import { createPskCandidates } from '../radius/psk-candidates.ts';
-import { admitClient, confirmClient, endClient } from './nds-clients.ts';
+import { admitClient, confirmClient, endClient } from './opennds-clients.ts';
 import { deviceState } from './device-slots/device-state.ts';
 import {
 	ACTIVATION_JOB,
@@ -19,7 +18,7 @@ import {
 import { activationTimeout, awaitRouter } from './provisioning/begin-pass.ts';
 import { refundUnconfirmed } from './provisioning/refund-unconfirmed.ts';
 import type { PassRow } from './passes/passes.ts';
-import type { AccessContext } from './provisioning/context.ts';
+import { transactWithJobs, type AccessContext } from './provisioning/context.ts';
 import { letInDevice } from './provisioning/let-in-device.ts';
 import { passesOfPurchase } from './provisioning/devices.ts';
 import { changeGateway } from './provisioning/gateway-changes/change-gateway.ts';
@@ -27,7 +26,7 @@ import { gatewayAdded } from './provisioning/gateway-changes/gateway-added.ts';
 import { applyGrant } from './provisioning/grants/apply-grant.ts';
 import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.ts';
 import { fetchGrants } from './provisioning/grants/fetched-grants.ts';
-import { pendingAt } from './provisioning/grants/gateway-store.ts';
+import { pendingAt } from './provisioning/grants/store.ts';
 import { moveForHelp, movePass, type Moved } from './provisioning/move-pass.ts';
 import { removeForOwner, removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
@@ -97,19 +96,17 @@ async function movePurchaseForHelp(
 	return results.find((one) => one !== 'no_device') ?? 'no_device';
 }
 
-async function eachPass<T>(
-	{ database, clock, jobs }: AccessContext,
+const eachPass = <T>(
+	context: AccessContext,
 	tokenHash: string,
 	work: (trx: Tx, pass: PassRow) => Promise<T>
-): Promise<T[]> {
-	const results = await database.transact(async (trx) => {
+): Promise<T[]> =>
+	transactWithJobs(context, async (trx) => {
 		const done: T[] = [];
-		for (const pass of await passesOfPurchase(trx, tokenHash, clock.now())) done.push(await work(trx, pass));
+		const passes = await passesOfPurchase(trx, tokenHash, context.clock.now());
+		for (const pass of passes) done.push(await work(trx, pass));
 		return done;
 	});
-	jobs.nudge();
-	return results;
-}
 
 /** Schedules GATEWAY_JOB in the transaction that creates the gateway. */
 const scheduleGatewayAdded = (

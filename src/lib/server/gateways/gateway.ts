@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AccessKind } from '#lib/domain/access-kind.ts';
+import type { PortalAddress } from './config-text.ts';
 import type { HttpOutcome, HttpRequest } from '../platform/http/http-client.ts';
 
 /**
@@ -194,23 +195,14 @@ export interface DeviceController {
 }
 
 export interface ConfigContext {
-	origin: string | null;
+	portal: PortalAddress;
 	/** URL at which the RADIUS server reaches this installation. */
 	apiOrigin: string;
-	/** Address of the RADIUS server as the gateway reaches it; null if unknown. */
-	radiusServer: string | null;
-	port: number;
-	gateway: { name: string; key: string; routerId: number };
-	router: { ssid: string; accessKind: AccessKind; networkPassword: string | null } | null;
+	/** Address of the RADIUS server as the gateway reaches it. */
+	radiusServer: string;
+	gateway: { name: string; key: string };
+	router: { ssid: string; accessKind: AccessKind };
 }
-
-/** Placeholders for unknown addresses. Gateways reject them, so an unfinished file fails at import. */
-export const UNKNOWN = {
-	radius: 'ADDRESS-OF-RADIUS',
-	airtill: 'ADDRESS-OF-AIRTILL',
-	gateway: 'ADDRESS-OF-GATEWAY',
-	machine: 'THIS-MACHINE'
-} as const;
 
 export interface ConfigPart {
 	title: string;

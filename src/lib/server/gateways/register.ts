@@ -1,8 +1,8 @@
-import type { Database, Queries, Tx } from '../db/database.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Base } from '../base.ts';
+import type { Queries, Tx } from '../db/database.ts';
+import { withoutNulls } from '../db/first.ts';
 import { gatewaySecret } from '../platform/ids.ts';
 import { InputError } from '../platform/errors.ts';
-import type { Secrets } from '../platform/secrets.ts';
 import {
 	newKey,
 	openGateway,
@@ -25,11 +25,7 @@ import {
 import { isSameAddress } from './settings/addresses.ts';
 import * as store from './store.ts';
 
-export interface GatewaysContext {
-	database: Database;
-	clock: Clock;
-	secrets: Secrets;
-}
+export type GatewaysContext = Pick<Base, 'database' | 'clock' | 'secrets'>;
 
 /** `audit` writes rows in the same transaction. @throws InputError with every wrong field */
 export async function addGateway(
@@ -39,30 +35,24 @@ export async function addGateway(
 ): Promise<RegisteredGateway> {
 	const { database, secrets } = context;
 	const checked = checkGateway(input);
+	const { kind, name } = checked;
+	const secret = checked.secret ?? (hasSharedSecret(kind) ? gatewaySecret() : null);
+	const settings = settingValues(context, checked, {});
+	const values = {
+		...{ kind, name, ...newKey(secrets), ...settings, created_at: settings.updated_at },
+		secret_sealed: secret === null ? null : sealSecret(secrets, name, secret)
+	};
 	try {
 		return await database.transact(async (trx) => {
 			await checkUnique(trx, checked);
-			const gateway = openGateway(await store.insertGateway(trx, rowValues(context, checked)), secrets);
+			const gateway = openGateway(await store.insertGateway(trx, values), secrets);
 			await audit?.(trx, gateway);
 			return gateway;
 		});
 	} catch (error) {
 		if (!database.isUniqueViolation(error)) throw error;
-		throw new InputError([
-			{ field: 'name', reason: `"${checked.name}" is already in use; choose another name` }
-		]);
+		throw new InputError([{ field: 'name', reason: `"${name}" is already in use; choose another name` }]);
 	}
-}
-
-function rowValues(context: GatewaysContext, checked: CheckedGateway) {
-	const { secrets } = context;
-	const { name, kind } = checked;
-	const secret = checked.secret ?? (hasSharedSecret(kind) ? gatewaySecret() : null);
-	const settings = settingValues(context, checked, {});
-	return {
-		...{ kind, name, ...newKey(secrets), ...settings, created_at: settings.updated_at },
-		secret_sealed: secret === null ? null : sealSecret(secrets, name, secret)
-	};
 }
 
 /** @param known credentials of a registered gateway, which keeps those that it still needs */
@@ -95,32 +85,26 @@ interface SettingsChange {
 /**
  * Changes settings. A gateway that Airtill reaches in another way counts as new: in live mode nothing is sold
  * there until it has responded.
- * @param apply runs in the transaction, which it can refuse
  * @throws InputError with every wrong field
  */
-export function setGateway(
+export async function setGateway(
 	context: GatewaysContext,
+	trx: Tx,
 	id: number,
-	change: GatewayChange,
-	apply: (trx: Tx, change: SettingsChange) => Promise<void>
-): Promise<RegisteredGateway> {
-	const { database, secrets } = context;
-	return database.transact(async (trx) => {
-		const before = await existing(context, trx, id);
-		if (before.unreadable.length > 0) refuseUnreadable(before);
-		const checked = checkGateway(changedInput(before, change));
-		if (before.settings.binauthLimits && checked.settings.level === 1) checked.settings.binauthLimits = true;
-		await checkUnique(trx, checked, id);
-		const values = settingValues(context, checked, before.credentials);
-		const after = openGateway(await store.updateGateway(trx, id, values), secrets);
-		const isReconnected = connectionOf(before) !== connectionOf(after);
-		await apply(trx, { before, after, isReconnected });
-		if (!isReconnected) return after;
-		const row = await store.updateGateway(trx, id, { seen_at: null });
-		await store.updateResponded(trx, before.routerId);
-		await store.updateResponded(trx, after.routerId);
-		return openGateway(row, secrets);
-	});
+	change: GatewayChange
+): Promise<SettingsChange> {
+	const before = await existing(context, trx, id);
+	if (before.unreadable.length > 0) refuseUnreadable(before);
+	const checked = checkGateway(changedInput(before, change));
+	if (before.settings.binauthLimits && checked.settings.level === 1) checked.settings.binauthLimits = true;
+	await checkUnique(trx, checked, id);
+	const values = settingValues(context, checked, before.credentials);
+	const after = openGateway(await store.updateGateway(trx, id, values), context.secrets);
+	if (connectionOf(before) === connectionOf(after)) return { before, after, isReconnected: false };
+	const row = await store.updateGateway(trx, id, { seen_at: null });
+	await store.updateResponded(trx, before.routerId);
+	await store.updateResponded(trx, after.routerId);
+	return { before, after: openGateway(row, context.secrets), isReconnected: true };
 }
 
 async function existing({ secrets }: GatewaysContext, trx: Tx, id: number): Promise<RegisteredGateway> {
@@ -185,13 +169,11 @@ export function rotateGateway(
 ): Promise<RegisteredGateway> {
 	const { database, clock, secrets } = context;
 	const fresh = (given: string | null) => (given === 'new' ? gatewaySecret() : given);
-	const [secret, radiusSecret, token] = [rotation.secret, rotation.radiusSecret, rotation.token].map(fresh);
-	const credentials = {
-		...(radiusSecret && { radiusSecret }),
-		...(token && { token }),
-		...(rotation.apiKey !== null && { apiKey: rotation.apiKey }),
-		...(rotation.apiUser !== null && { apiUser: rotation.apiUser })
-	};
+	const secret = fresh(rotation.secret);
+	const { apiKey, apiUser } = rotation;
+	const credentials = withoutNulls({
+		...{ radiusSecret: fresh(rotation.radiusSecret), token: fresh(rotation.token), apiKey, apiUser }
+	});
 	return database.transact(async (trx) => {
 		const gateway = await existing(context, trx, id);
 		checkRotation(gateway, rotation);

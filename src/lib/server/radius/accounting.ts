@@ -7,7 +7,7 @@ import * as connectionStore from '../access/device-slots/connection-store.ts';
 import { releaseSlot } from '../access/device-slots/store.ts';
 import { passState } from '../access/passes/pass-state.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
-import type { AccessContext } from '../access/provisioning/context.ts';
+import { transactWithJobs, type AccessContext } from '../access/provisioning/context.ts';
 import { countData } from '../access/provisioning/count-data.ts';
 import { countersOf } from './counters.ts';
 import type { AccountingReport } from './report.ts';
@@ -39,7 +39,7 @@ export async function account(
 	gateway: RegisteredGateway,
 	report: AccountingReport
 ): Promise<void> {
-	const { database, clock, gateways, jobs, pskCandidates } = context;
+	const { database, clock, gateways, pskCandidates } = context;
 	const now = clock.now();
 	const { status, session, atSeconds, delaySeconds } = report;
 	if (status === null) return;
@@ -58,8 +58,7 @@ export async function account(
 	}
 	if (session === '') return;
 	if (mac !== null && status === 'start') pskCandidates.joined({ mac, routerId: gateway.routerId });
-	await database.transact((trx) => updateConnection(context, trx, gateway, timed));
-	jobs.nudge();
+	await transactWithJobs(context, (trx) => updateConnection(context, trx, gateway, timed));
 }
 
 async function updateConnection(
@@ -145,10 +144,7 @@ async function connectionFor(
 		nas_address: report.nas_address,
 		nas_identifier: report.nas_identifier,
 		started_at: startedAt,
-		seen_at: at,
-		stopped_at: null,
-		stop_cause: null,
-		last_error: null
+		seen_at: at
 	});
 	return { row, isNew: true, uncounted: 0 };
 }

@@ -6,7 +6,7 @@ import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { hasRoom, INTERIM_SECONDS, isFull, takeSlot } from '../access/device-slots/device-slots.ts';
 import { passState, speedOf, type RunningPass } from '../access/passes/pass-state.ts';
 import { reasonOfEnd } from '../access/passes/store.ts';
-import type { AccessContext } from '../access/provisioning/context.ts';
+import { transactWithJobs, type AccessContext } from '../access/provisioning/context.ts';
 import { pskChoice } from './psk.ts';
 
 /**
@@ -75,8 +75,7 @@ export async function accepted(
 	gateway: RegisteredGateway,
 	login: Login
 ): Promise<LoginAnswer> {
-	const { database, clock, jobs, gateways } = context;
-	const { db } = database;
+	const { clock, jobs, gateways } = context;
 	await gateways.recordStatus(gateway, { seen: true });
 	// Only the access point knows which password matched; its reports name the device.
 	if ((await keyRequest(context, gateway, login)) !== null) return { kind: 'accepted' };
@@ -85,10 +84,11 @@ export async function accepted(
 	const slot = slotFor(gateway, pass, login);
 	if (!slot) {
 		const limits = { passId: pass.pass.id, maxDevices: pass.pass.max_devices };
-		return (await isFull(db, limits, clock.now())) ? refused('devices') : { kind: 'accepted' };
+		return (await isFull(context.database.db, limits, clock.now()))
+			? refused('devices')
+			: { kind: 'accepted' };
 	}
-	const isTaken = await database.transact((trx) => takeSlot(trx, jobs, slot, clock.now()));
-	jobs.nudge();
+	const isTaken = await transactWithJobs(context, (trx) => takeSlot(trx, jobs, slot, clock.now()));
 	return isTaken ? { kind: 'accepted' } : refused('devices');
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
 import { dataWords, type RegisteredGateway } from '../gateways/gateways.ts';
@@ -124,9 +125,7 @@ async function send(
 	server: CoaTarget,
 	untilMs: number | null
 ): Promise<CoaResult> {
-	// By the gateway's clock, because it drops requests that look too old or too new.
-	const eventTimestamp = Math.round((context.clock.now() + (gateway.clockOffsetMs ?? 0)) / 1000);
-	const attributes = { ...namesOf(row, gateway), eventTimestamp };
+	const attributes = { ...namesOf(row, gateway), eventTimestamp: timestampFor(gateway, context) };
 	if (untilMs === null) return sendRequest(server, kind, attributes);
 	// As in an Access-Accept: seconds since the connection began (RFC 2865, 5.27).
 	const sessionTimeout = Math.max(1, Math.ceil((untilMs - row.started_at) / 1000));
@@ -138,6 +137,10 @@ async function send(
 	const isTimeOnly = gateway.kind === 'mikrotik' && vendor.length > 0 && result.kind === 'refused';
 	return isTimeOnly ? sendRequest(server, kind, { ...attributes, sessionTimeout }) : result;
 }
+
+/** By the gateway's clock, because it drops requests that look too old or too new. */
+const timestampFor = ({ clockOffsetMs }: RegisteredGateway, { clock }: AccessContext) =>
+	Math.round((clock.now() + (clockOffsetMs ?? 0)) / 1000);
 
 /** Vendor id and types of the total limit and its gigawords. */
 const TOTAL_LIMIT = { mikrotik: [14_988, 17, 18], coova: [14_559, 3, 23] } as const;
@@ -169,7 +172,7 @@ async function limitsOf(
 }
 
 /** The address for Disconnect- and CoA-Requests; null if unknown. */
-export function serverOf({ settings, credentials }: RegisteredGateway): CoaTarget | null {
+function serverOf({ settings, credentials }: RegisteredGateway): CoaTarget | null {
 	const { nas, nasPort = DYNAMIC_AUTHORISATION_PORT } = settings;
 	const { radiusSecret: secret } = credentials;
 	return nas === undefined || secret === undefined ? null : { host: nas, port: nasPort, secret };
@@ -196,4 +199,26 @@ function reasonOf(what: string, result: CoaResult): string {
 	const cause =
 		result.kind === 'refused' && result.errorCause !== null ? ` with Error-Cause ${result.errorCause}` : '';
 	return `${what} was rejected${cause}.`;
+}
+
+/**
+ * The result of a Disconnect-Request for a connection that does not exist (RFC 5176). `responding`: any response
+ * with the right secret, usually Session-Context-Not-Found. `unresponsive`: none, though it has ended a connection
+ * for us before. `unknown`: requests may never have reached it.
+ */
+export async function probeRadiusGateway(
+	context: AccessContext,
+	gateway: RegisteredGateway
+): Promise<'responding' | 'unresponsive' | 'unknown'> {
+	const server = serverOf(gateway);
+	if (!server) return 'unknown';
+	const name = `airtill-${randomUUID()}`;
+	const result = await sendRequest(server, 'disconnect', {
+		acctSessionId: name,
+		// hostapd rejects a User-Name that does not match.
+		userName: gateway.kind === 'hostapd' ? undefined : name,
+		eventTimestamp: timestampFor(gateway, context)
+	});
+	if (result.kind !== 'unresponsive') return 'responding';
+	return (await store.hasEnded(context.database.db, gateway.id)) ? 'unresponsive' : 'unknown';
 }

@@ -33,27 +33,29 @@ const DIGEST_BYTES = 16;
 const MAX_VALUE_BYTES = 253;
 const MAX_PACKET_BYTES = 4096;
 
-type Encode = (value: string | number) => Buffer;
-
-const text: Encode = (value) => Buffer.from(String(value));
-const ipv4: Encode = (value) => Buffer.from(String(value).split('.').map(Number));
-const uint32: Encode = (value) => {
+function uint32(value: number): Buffer {
 	const bytes = Buffer.alloc(4);
-	bytes.writeUInt32BE(Number(value) >>> 0);
+	bytes.writeUInt32BE(value >>> 0);
 	return bytes;
-};
+}
 
-/** Types and encodings of the attributes that we send, in order (RFC 2865, 2866 and 2869). */
-const SENT: Record<Exclude<keyof RequestAttributes, 'vendor'>, readonly [type: number, encode: Encode]> = {
-	userName: [1, text],
-	framedIp: [8, ipv4],
-	sessionTimeout: [27, uint32],
-	callingStationId: [31, text],
-	nasIdentifier: [32, text],
-	acctSessionId: [44, text],
-	eventTimestamp: [55, uint32],
-	interimInterval: [85, uint32]
-};
+/** Types of the attributes that we send, in order (RFC 2865, 2866 and 2869). */
+const SENT = {
+	userName: 1,
+	framedIp: 8,
+	sessionTimeout: 27,
+	callingStationId: 31,
+	nasIdentifier: 32,
+	acctSessionId: 44,
+	eventTimestamp: 55,
+	interimInterval: 85
+} as const satisfies Record<Exclude<keyof RequestAttributes, 'vendor'>, number>;
+
+function encoded(name: keyof typeof SENT, value: string | number): Buffer {
+	if (typeof value === 'number') return uint32(value);
+	return Buffer.from(name === 'framedIp' ? value.split('.').map(Number) : value);
+}
+
 const VENDOR_SPECIFIC = 26;
 const MESSAGE_AUTHENTICATOR = 80;
 const ERROR_CAUSE = 101;
@@ -66,11 +68,11 @@ export function requestPacket(
 	secret: string
 ): Buffer {
 	const parts: Buffer[] = [attribute(MESSAGE_AUTHENTICATOR, Buffer.alloc(DIGEST_BYTES))];
-	for (const [name, [type, encode]] of Object.entries(SENT)) {
-		const value = attributes[name as keyof typeof SENT];
+	for (const name of Object.keys(SENT) as (keyof typeof SENT)[]) {
+		const value = attributes[name];
 		if (value === undefined) continue;
-		const bytes = encode(value);
-		if (bytes.length > 0 && bytes.length <= MAX_VALUE_BYTES) parts.push(attribute(type, bytes));
+		const bytes = encoded(name, value);
+		if (bytes.length > 0 && bytes.length <= MAX_VALUE_BYTES) parts.push(attribute(SENT[name], bytes));
 	}
 	for (const [vendorId, type, value] of attributes.vendor ?? []) {
 		const own = attribute(type, uint32(value));

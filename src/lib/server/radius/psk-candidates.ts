@@ -5,10 +5,8 @@ export interface Asking {
 
 interface Memory {
 	at: number;
-	/** Incomplete offers since the device last joined. */
-	count: number;
-	/** By pass id: number of the last incomplete offer that held the pass. */
-	lastIn: Map<number, number>;
+	/** Passes of incomplete offers since the device last joined, the least recent first. */
+	tried: readonly number[];
 	last: readonly number[];
 	/** The offer with which the device last joined. */
 	good: readonly number[];
@@ -34,7 +32,7 @@ export function createPskCandidates() {
 
 	function leastNeeded(): string {
 		const entries = [...known];
-		return (entries.find(([, { count }]) => count === 0) ?? entries[0])?.[0] ?? '';
+		return (entries.find(([, { tried }]) => tried.length === 0) ?? entries[0])?.[0] ?? '';
 	}
 
 	return {
@@ -44,26 +42,23 @@ export function createPskCandidates() {
 			if (!memory) return [...own, ...others];
 			const may = new Set(others);
 			const likely = new Set([...own, ...memory.good.filter((id) => may.has(id)), ...others]);
-			const age = (id: number) => memory.lastIn.get(id) ?? 0;
-			return [...likely].sort((a, b) => age(a) - age(b));
+			const triedAt = new Map(memory.tried.map((id, at) => [id, at]));
+			return [...likely].sort((a, b) => (triedAt.get(a) ?? -1) - (triedAt.get(b) ?? -1));
 		},
 		/** @param isPart the answer left out some passes */
 		offered(device: Asking, passIds: readonly number[], isPart: boolean, now: number): void {
-			const { count, lastIn, good } = recall(device, now) ?? { count: 0, lastIn: new Map(), good: [] };
-			const number = isPart ? count + 1 : count;
-			const later = new Map<number, number>(lastIn);
-			if (isPart) for (const id of passIds) later.set(id, number);
+			const { tried, good } = recall(device, now) ?? { tried: [], good: [] };
+			const later = isPart ? [...tried.filter((id) => !passIds.includes(id)), ...passIds] : tried;
 			const key = keyOf(device);
 			known.delete(key);
-			known.set(key, { at: now, count: number, lastIn: later, last: passIds, good });
+			known.set(key, { at: now, tried: later, last: passIds, good });
 			if (known.size > MAX_DEVICES) known.delete(leastNeeded());
 		},
 		lastOffered: (device: Asking, now: number): readonly number[] => recall(device, now)?.last ?? [],
 		/** Records that the device has joined: the last offer held its password. */
 		joined(device: Asking): void {
 			const memory = known.get(keyOf(device));
-			if (!memory) return;
-			known.set(keyOf(device), { ...memory, count: 0, lastIn: new Map(), good: memory.last });
+			if (memory) known.set(keyOf(device), { ...memory, tried: [], good: memory.last });
 		}
 	};
 }

@@ -6,13 +6,13 @@ import {
 } from '#lib/domain/access-kind.ts';
 import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
-import type { Audit, Author } from '#lib/server/audit/audit.ts';
-import type { Database, Queries, Tx } from '#lib/server/db/database.ts';
-import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
-import type { Gateways } from '#lib/server/gateways/gateways.ts';
+import type { Author } from '#lib/server/audit/audit.ts';
+import type { Base } from '#lib/server/base.ts';
+import type { Queries } from '#lib/server/db/database.ts';
+import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { Offers } from '#lib/server/offers/offers.ts';
 import { binder } from '#lib/server/platform/bind.ts';
-import { InputError, type FieldProblem } from '#lib/server/platform/errors.ts';
+import { InputError } from '#lib/server/platform/errors.ts';
 import type { RouterRow, Routers } from '#lib/server/routers/routers.ts';
 import type { Passes } from './passes.ts';
 
@@ -41,9 +41,7 @@ export const PASSWORD_RULE = `use ${MIN_WIFI_PASSWORD} to ${MAX_WIFI_PASSWORD} A
 
 const KEY_INSTEAD = '64 hex digits are the key, which phones and QR codes do not accept: use the passphrase';
 
-interface AccessKindsContext {
-	audit: Audit;
-	database: Database;
+interface AccessKindsContext extends Base {
 	gateways: Gateways;
 	routers: Routers;
 	passes: Pick<Passes, 'sharePassword'>;
@@ -71,7 +69,7 @@ function setAccess(
 	change: AccessChange,
 	author: Author
 ): Promise<RouterAccess> {
-	const { database, routers, passes, offers } = context;
+	const { audit, database, routers, passes, offers } = context;
 	return database.transact(async (trx) => {
 		const known = await routers.findOrThrow(trx, routerId);
 		const row = { ...known, security: change.security ?? known.security };
@@ -81,12 +79,13 @@ function setAccess(
 		// A password from before the Wi-Fi took bought passwords may not work any more.
 		const kept = hasNetworkPassword(known.access_kind, known.security) ? before : null;
 		const wanted = change.networkPassword === undefined ? kept : change.networkPassword;
-		const problems = [
-			...kindProblems(row, kind, wifiGateway?.name ?? null),
-			...(kind === undefined ? [] : passwordProblems(row, kind, change.networkPassword, wanted)),
-			...deviceProblems(change.maxDevices)
-		];
-		if (kind === undefined || problems.length > 0) throw new InputError(problems);
+		const problems = {
+			kind: kindProblem(row, kind, wifiGateway?.name ?? null),
+			'network-password': kind && passwordProblem(row, kind, change.networkPassword, wanted),
+			'max-devices': deviceProblem(change.maxDevices)
+		};
+		const wrong = Object.entries(problems).flatMap(([field, reason]) => (reason ? [{ field, reason }] : []));
+		if (kind === undefined || wrong.length > 0) throw new InputError(wrong);
 		const shown = hasNetworkPassword(kind, row.security);
 		// Orders and passes of before still need it, if the network keeps one.
 		const isKept = !shown && row.security === 'wpa' && change.networkPassword === undefined;
@@ -97,14 +96,23 @@ function setAccess(
 		await routers.setAccess(trx, routerId, after, networkPassword);
 		const field = kind === row.access_kind ? 'max-devices' : 'kind';
 		await offers.checkHeld(trx, routerId, { field, router: known });
-		if (networkPassword !== null && networkPassword !== before) {
+		const isNewPassword = networkPassword !== before;
+		if (networkPassword !== null && isNewPassword) {
 			await passes.sharePassword(trx, routerId, networkPassword);
 		}
-		await record(context, trx, author, {
-			...{ routerId, isNewPassword: networkPassword !== before },
-			before: { access_kind: known.access_kind, security: known.security, max_devices: known.max_devices },
-			after
+		const changed = ACCESS_COLUMNS.filter((column) => known[column] !== after[column]);
+		const valuesOf = (columns: typeof after) => ({
+			router_id: routerId,
+			...Object.fromEntries(changed.map((column) => [column, columns[column]]))
 		});
+		if (changed.length > 0 || isNewPassword) {
+			await audit.record(trx, {
+				...{ actor: author.by, action: 'router.access_changed', reason: author.note },
+				before: valuesOf(known),
+				// Not what the password is.
+				after: { ...valuesOf(after), ...(isNewPassword && { network_password: 'changed' }) }
+			});
+		}
 		return {
 			kind,
 			ssid,
@@ -112,28 +120,6 @@ function setAccess(
 			networkPasswordKnown: shown ? networkPassword !== null : null,
 			maxDevices
 		};
-	});
-}
-
-type AccessColumns = Pick<RouterRow, 'access_kind' | 'security' | 'max_devices'>;
-
-/** The audit log says that the password changed, not what it is. */
-async function record(
-	{ audit }: AccessKindsContext,
-	trx: Tx,
-	{ by, note }: Author,
-	change: { routerId: number; isNewPassword: boolean; before: AccessColumns; after: AccessColumns }
-): Promise<void> {
-	const { routerId, isNewPassword, before, after } = change;
-	const changed = ACCESS_COLUMNS.filter((column) => before[column] !== after[column]);
-	if (changed.length === 0 && !isNewPassword) return;
-	const valuesOf = (columns: AccessColumns) => ({
-		router_id: routerId,
-		...Object.fromEntries(changed.map((column) => [column, columns[column]]))
-	});
-	await audit.record(trx, {
-		...{ actor: by, action: 'router.access_changed', reason: note, before: valuesOf(before) },
-		after: { ...valuesOf(after), ...(isNewPassword && { network_password: 'changed' }) }
 	});
 }
 
@@ -173,14 +159,13 @@ async function checkGateway(
 /** When a captive portal is added, sets a never chosen kind to `portal_login`. Returns whether it did. */
 function noteGateway(
 	context: AccessKindsContext,
-	routerId: number,
-	{ kind, elsewhere }: { kind: GatewayKind; elsewhere: boolean }
+	{ routerId, kind, settings }: RegisteredGateway
 ): Promise<boolean> {
 	const { database, routers } = context;
 	return database.transact(async (trx) => {
 		const row = await routers.findOrThrow(trx, routerId);
 		// With external access control, the Wi-Fi itself may take the password.
-		const isUsual = row.access_kind === 'wpa_personal_per_client' && !elsewhere && kind !== 'hostapd';
+		const isUsual = row.access_kind === 'wpa_personal_per_client' && !settings.external && kind !== 'hostapd';
 		if (!isUsual || (await wifiGatewayOf(context, trx, routerId)) !== null) return false;
 		const access = { ...row, access_kind: 'portal_login' } as const;
 		await routers.setAccess(trx, routerId, access, routers.networkPassword(row));
@@ -192,47 +177,39 @@ function noteGateway(
 const wifiGatewayOf = async ({ gateways }: AccessKindsContext, queries: Queries, routerId: number) =>
 	(await gateways.ofRouter(queries, routerId)).find(({ kind }) => kind === 'hostapd') ?? null;
 
-function kindProblems(
+function kindProblem(
 	row: RouterRow,
 	kind: AccessKind | undefined,
 	wifiGateway: string | null
-): FieldProblem[] {
-	const wrong = (reason: string): FieldProblem[] => [{ field: 'kind', reason }];
-	if (kind === undefined) return wrong(`use one of ${ACCESS_KINDS.join(', ')}`);
+): string | null {
+	if (kind === undefined) return `use one of ${ACCESS_KINDS.join(', ')}`;
 	if (row.security === 'nopass' && kind !== 'portal_login') {
-		return wrong(`the network of router ${row.id} is open (security nopass): only portal_login works there`);
+		return `the network of router ${row.id} is open (security nopass): only portal_login works there`;
 	}
-	if (wifiGateway !== null && !isWifiPassword(kind)) {
-		return wrong(
-			`its gateway "${wifiGateway}" authenticates on the Wi-Fi itself: use wpa_personal_per_client or wpa_enterprise`
-		);
-	}
-	return [];
+	return wifiGateway === null || isWifiPassword(kind)
+		? null
+		: `its gateway "${wifiGateway}" authenticates on the Wi-Fi itself: use wpa_personal_per_client or wpa_enterprise`;
 }
 
-function passwordProblems(
+function passwordProblem(
 	row: RouterRow,
 	kind: AccessKind,
 	given: string | null | undefined,
 	wanted: string | null
-): FieldProblem[] {
-	const wrong = (reason: string): FieldProblem[] => [{ field: 'network-password', reason }];
-	if (typeof given === 'string' && row.security === 'nopass') {
-		return wrong('the network is open and has no password');
-	}
-	if (typeof given === 'string' && isWifiPassword(kind)) {
-		return wrong('the bought password is the network password with this kind: leave this out');
-	}
+): string | null {
 	if (kind === 'shared_password' && wanted === null) {
-		return wrong('buyers are shown this password: give it with --network-password-file');
+		return 'buyers are shown this password: give it with --network-password-file';
 	}
-	const problem = typeof given === 'string' ? wifiPasswordProblem(given) : null;
-	return problem === null ? [] : wrong(problem === 'hex' ? KEY_INSTEAD : PASSWORD_RULE);
+	if (typeof given !== 'string') return null;
+	if (row.security === 'nopass') return 'the network is open and has no password';
+	if (isWifiPassword(kind)) {
+		return 'the bought password is the network password with this kind: leave this out';
+	}
+	const problem = wifiPasswordProblem(given);
+	return problem && (problem === 'hex' ? KEY_INSTEAD : PASSWORD_RULE);
 }
 
-function deviceProblems(wanted: number | undefined): FieldProblem[] {
-	if (wanted === undefined || (Number.isSafeInteger(wanted) && wanted >= 1 && wanted <= MAX_PASS_DEVICES)) {
-		return [];
-	}
-	return [{ field: 'max-devices', reason: `use a whole number from 1 to ${MAX_PASS_DEVICES}` }];
-}
+const deviceProblem = (wanted = 1): string | null =>
+	Number.isSafeInteger(wanted) && wanted >= 1 && wanted <= MAX_PASS_DEVICES
+		? null
+		: `use a whole number from 1 to ${MAX_PASS_DEVICES}`;

@@ -1,16 +1,10 @@
 import { dataMb } from '#lib/domain/data-limit.ts';
 import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Database } from '#lib/server/db/database.ts';
-import { equalSecrets, hmac, sha256, type Secrets } from '#lib/server/platform/secrets.ts';
+import type { Base } from '#lib/server/base.ts';
+import { equalSecrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
 import { openPass, type OpenPass } from './pass-state.ts';
 import type { PassRow, Passes } from './passes.ts';
 import { addPurchase, newestSessionOf, sessionOfPurchase, ssidOf } from './store.ts';
-
-function dataOf(pass: PassRow): { limitMb: number; leftMb: number | null } | null {
-	const { data_limit_mb: limitMb } = pass;
-	return limitMb === null ? null : { limitMb, leftMb: dataMb(pass).leftMb };
-}
 
 const TOKEN_LENGTH = 24;
 
@@ -26,12 +20,7 @@ export function createApiBuyers({
 	clock,
 	secrets,
 	passes
-}: {
-	database: Database;
-	clock: Clock;
-	secrets: Secrets;
-	passes: Pick<Passes, 'passwordOf'>;
-}) {
+}: Base & { passes: Pick<Passes, 'passwordOf'> }) {
 	// Every token depends on this label: never rename it.
 	const keys = secrets.deriveAll('guest pass', 32);
 	const tokensOf = (passId: number) => keys.map((key) => hmac(key, String(passId)).slice(0, TOKEN_LENGTH));
@@ -72,13 +61,14 @@ export function createApiBuyers({
 			const open = await passOf(sha256(token));
 			if (!open) return null;
 			const { pass } = open;
+			const { data_limit_mb: limitMb } = pass;
 			return {
 				routerId: pass.router_id,
 				ssid: await ssidOf(db, pass.router_id),
 				user: loginUser(pass.id),
 				password: passes.passwordOf(pass),
 				untilMs: open.kind === 'runs' ? open.untilMs : null,
-				data: dataOf(pass)
+				data: limitMb === null ? null : { limitMb, leftMb: dataMb(pass).leftMb }
 			};
 		},
 		/** Returns the end of an API buyer's running pass (ms since the epoch) and its data, or null. */

@@ -1,9 +1,8 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
+import type { Base } from '#lib/server/base.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { binder } from '#lib/server/platform/bind.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
 import { wifiPassword } from '#lib/server/platform/ids.ts';
-import type { Secrets } from '#lib/server/platform/secrets.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import { isOpen } from './pass-state.ts';
 import { unsealPassword, sealPassword } from './passwords.ts';
@@ -17,9 +16,7 @@ type BoughtTime = Pick<
 	'id' | 'router_id' | 'access_kind' | 'max_devices' | 'speed_down_kbps' | 'speed_up_kbps' | 'data_limit_mb'
 >;
 
-interface PassesContext {
-	clock: Clock;
-	secrets: Secrets;
+interface PassesContext extends Base {
 	routers: Pick<Routers, 'findOrThrow' | 'networkPassword'>;
 }
 
@@ -76,7 +73,6 @@ async function create(context: PassesContext, trx: Tx, bought: BoughtTime): Prom
 	return store.insert(trx, {
 		...{ id, router_id, access_kind, max_devices },
 		...{ speed_down_kbps, speed_up_kbps, data_limit_mb },
-		...{ starts_at: null, ends_at: null, activating_until: null },
 		...sealPassword(context.secrets, id, password),
 		...{ created_at: now, updated_at: now }
 	});

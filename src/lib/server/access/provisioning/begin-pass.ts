@@ -5,10 +5,10 @@ import { isUnresponsive, isUnverified } from '#lib/server/routers/routers.ts';
 import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, UNCONFIRMED_JOB, AWAIT_ROUTER_JOB } from '../job-kinds.ts';
 import type { PassRow } from '../passes/passes.ts';
 import { find } from '../passes/store.ts';
-import type { AccessContext, ProvisioningContext } from './context.ts';
+import { transactWithJobs, type AccessContext, type ProvisioningContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
-import { syncGateways, releaseGrants, requestGrant, type GrantSubject } from './request-grant.ts';
+import { syncGateways, releaseGrants, requestGrant, userAt } from './request-grant.ts';
 import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets.ts';
 
 const AWAIT_ROUTER_MS = 5_000;
@@ -32,13 +32,9 @@ async function requestGrants(context: ProvisioningContext, trx: Tx, pass: PassRo
 	const targets = await targetsAt(context, trx, pass.router_id);
 	const brought = await devicesOf(trx, pass, now);
 	const devices = brought.filter((one) => grantsDevices(targets, one.gateway_id));
-	const subjects: GrantSubject[] = [
-		...targets
-			.filter((gateway) => !namesDevices(gateway))
-			.map(({ id }) => ({ gatewayId: id, mac: null, captiveSessionId: null })),
-		...devices
-			.slice(0, pass.max_devices)
-			.map(({ id, gateway_id, mac }) => ({ gatewayId: gateway_id, mac, captiveSessionId: id }))
+	const subjects = [
+		...targets.filter((gateway) => !namesDevices(gateway)).map(({ id }) => userAt(id)),
+		...devices.slice(0, pass.max_devices)
 	];
 	for (const subject of subjects) await requestGrant(context, trx, pass.id, subject);
 	// Only grants at the device's own gateway delay the start.
@@ -70,8 +66,8 @@ async function mayLetIn(
  * @returns when to run again, or null when the pass does not wait
  */
 export async function awaitRouter(context: AccessContext, passId: number): Promise<number | null> {
-	const { database, clock, jobs, sessions } = context;
-	const next = await database.transact(async (trx) => {
+	const { clock, sessions } = context;
+	return transactWithJobs(context, async (trx) => {
 		const pass = await find(trx, passId);
 		if (!pass || pass.activating_until === null) return null;
 		if (!(await mayLetIn(context, trx, pass))) return clock.now() + AWAIT_ROUTER_MS;
@@ -82,8 +78,6 @@ export async function awaitRouter(context: AccessContext, passId: number): Promi
 		await sessions.startTime(trx, pass);
 		return null;
 	});
-	jobs.nudge();
-	return next;
 }
 
 /**
@@ -97,8 +91,8 @@ export async function awaitRouter(context: AccessContext, passId: number): Promi
  * @returns when to run again, or null when the pass does not wait
  */
 export async function activationTimeout(context: AccessContext, passId: number): Promise<number | null> {
-	const { database, clock, jobs, passes, sessions, payments } = context;
-	const next = await database.transact(async (trx) => {
+	const { clock, passes, sessions, payments } = context;
+	return transactWithJobs(context, async (trx) => {
 		const until = (await find(trx, passId))?.activating_until ?? null;
 		if (until === null) return null;
 		const latest = clock.now() + ACTIVATION_TIMEOUT_MS;
@@ -112,6 +106,4 @@ export async function activationTimeout(context: AccessContext, passId: number):
 		await releaseGrants(context, trx, passId);
 		return null;
 	});
-	jobs.nudge();
-	return next;
 }

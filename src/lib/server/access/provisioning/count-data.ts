@@ -3,14 +3,12 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { AccessContext } from './context.ts';
 import * as store from './grants/store.ts';
 
-type DataContext = Pick<AccessContext, 'clock' | 'passes' | 'sessions'>;
-
 /**
  * Adds data that a device has used since its last report, and ends the pass at its data limit. Runs in the
  * transaction that stores the counter, so that nothing counts twice.
  */
 export async function countData(
-	{ passes, sessions }: DataContext,
+	{ passes, sessions }: AccessContext,
 	trx: Tx,
 	passId: number,
 	bytes: number
@@ -24,7 +22,7 @@ export async function countData(
  * cannot be.
  */
 export async function countGrants(
-	context: DataContext,
+	context: AccessContext,
 	trx: Tx,
 	grants: readonly [store.GrantRow, ...store.GrantRow[]],
 	counter: number

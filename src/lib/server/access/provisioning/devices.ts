@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { PassRow } from '../passes/passes.ts';
 
+/** With its newest captive session. */
 export interface BroughtDevice {
-	id: number;
+	captive_session_id: number;
 	gateway_id: number;
 	mac: string;
 	created_at: number;
@@ -19,7 +20,7 @@ export async function devicesOf(
 	now: number
 ): Promise<BroughtDevice[]> {
 	const { rows } = await sql<BroughtDevice>`
-		select id, gateway_id, client_mac as mac, created_at from captive_sessions
+		select id as captive_session_id, gateway_id, client_mac as mac, created_at from captive_sessions
 		where client_mac is not null and bound_at is not null and expires_at > ${now}
 			and gateway_id in (select id from gateways where router_id = ${routerId})
 			and purchase_token_hash in (

@@ -30,7 +30,7 @@ export async function letInDevice(
 	await requestUsers(context, trx, pass, targets, isOnline ? null : (last?.gateway_id ?? null));
 	const newest = brought.find((one) => grantsDevices(targets, one.gateway_id));
 	if (!newest) return;
-	const { id: captiveSessionId, mac, gateway_id: gatewayId } = newest;
+	const { captive_session_id: captiveSessionId, mac, gateway_id: gatewayId } = newest;
 	const wanted = (await store.openGrantsOf(trx, pass.id)).filter(
 		(one) => one.mac !== null && store.isWanted(one)
 	);
@@ -48,7 +48,7 @@ export async function letInDevice(
 			await jobs.schedule(trx, UNCONFIRMED_JOB, id, checkAt);
 		}
 	}
-	await requestGrant(context, trx, pass.id, { gatewayId, mac, captiveSessionId });
+	await requestGrant(context, trx, pass.id, newest);
 }
 
 /** False if the gateway was replaced or changed since the start of the time: its records may be gone. */

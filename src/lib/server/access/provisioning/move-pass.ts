@@ -6,7 +6,7 @@ import { releaseOtherSlots, allSlots, wasMovedSince } from '../device-slots/stor
 import type { PassRow } from '../passes/passes.ts';
 import type { ProvisioningContext } from './context.ts';
 import * as store from './grants/store.ts';
-import { syncGateways, requestGrant } from './request-grant.ts';
+import { syncGateways, requestGrant, userAt } from './request-grant.ts';
 import { grantsDevices, newestDevice, targetsAt } from './targets.ts';
 
 /**
@@ -29,9 +29,7 @@ export async function movePass(context: ProvisioningContext, trx: Tx, pass: Pass
 		if (mac === newest.mac && gatewayId === newest.gateway_id) continue;
 		const released = await store.changeWanted(trx, { id }, { released_at: now, updated_at: now });
 		// Revoking a user disconnects all its devices; the new one may sign in as the same user.
-		if (released && mac === null) {
-			await requestGrant(context, trx, pass.id, { gatewayId, mac: null, captiveSessionId: null });
-		}
+		if (released && mac === null) await requestGrant(context, trx, pass.id, userAt(gatewayId));
 	}
 	await releaseOtherSlots(trx, others, now);
 	// The disconnected old device would sign in by RADIUS faster.
@@ -40,10 +38,7 @@ export async function movePass(context: ProvisioningContext, trx: Tx, pass: Pass
 		await takeSlot(trx, jobs, order, now);
 	}
 	const targets = await targetsAt(context, trx, pass.router_id);
-	if (grantsDevices(targets, newest.gateway_id)) {
-		const { id: captiveSessionId, mac, gateway_id: gatewayId } = newest;
-		await requestGrant(context, trx, pass.id, { gatewayId, mac, captiveSessionId });
-	}
+	if (grantsDevices(targets, newest.gateway_id)) await requestGrant(context, trx, pass.id, newest);
 	await syncGateways(context, trx, pass.id);
 	return true;
 }

@@ -2,7 +2,7 @@ import type { SessionRow } from '#lib/server/billing/sessions/sessions.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { allSlots, type SlotRow } from '../device-slots/store.ts';
 import { ACTIVATION_TIMEOUT_MS, SAME_END_MS } from '../job-kinds.ts';
-import type { AccessContext } from './context.ts';
+import { transactWithJobs, type AccessContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
 import { releaseGrants } from './request-grant.ts';
@@ -19,8 +19,8 @@ const LAST_LOOK_MS = 60_000;
  * @returns when to run again, or null when the gateway knows, or the time is over or refunded
  */
 export async function refundUnconfirmed(context: AccessContext, sessionId: number): Promise<number | null> {
-	const { database, clock, jobs, sessions, payments } = context;
-	const next = await database.transact(async (trx) => {
+	const { clock, sessions, payments } = context;
+	return transactWithJobs(context, async (trx) => {
 		const session = await sessions.findOrThrow(trx, sessionId);
 		const { starts_at: startsAt, expires_at: expiresAt, pass_id: passId, status } = session;
 		if (startsAt === null || expiresAt === null || passId === null) return null;
@@ -46,8 +46,6 @@ export async function refundUnconfirmed(context: AccessContext, sessionId: numbe
 		if (isOver) await releaseGrants(context, trx, passId);
 		return null;
 	});
-	jobs.nudge();
-	return next;
 }
 
 function paymentOf({ id, payment_id: paymentId }: SessionRow): number {

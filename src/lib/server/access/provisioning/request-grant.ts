@@ -6,33 +6,31 @@ import type { PassRow } from '../passes/passes.ts';
 import type { ProvisioningContext } from './context.ts';
 import * as store from './grants/store.ts';
 
-/** A device or user at a gateway. `mac` is null for a user. */
-export interface GrantSubject {
-	gatewayId: number;
-	mac: string | null;
-	captiveSessionId: number | null;
-}
+/** A device at a gateway, with its captive session; or a user, without address and captive session. */
+type GrantSubject = Pick<store.GrantRow, 'gateway_id' | 'mac' | 'captive_session_id'>;
+
+export const userAt = (gatewayId: number): GrantSubject => ({
+	...{ gateway_id: gatewayId, mac: null, captive_session_id: null }
+});
 
 /** Requests a new grant, or the existing one again: a returning device has lost its login at the gateway. */
 export async function requestGrant(
 	{ clock, jobs }: ProvisioningContext,
 	trx: Tx,
 	passId: number,
-	{ gatewayId, mac, captiveSessionId }: GrantSubject
+	{ gateway_id, mac, captive_session_id }: GrantSubject
 ): Promise<void> {
 	const now = clock.now();
 	const same = (await store.openGrantsOf(trx, passId)).find(
-		(one) => one.gateway_id === gatewayId && one.mac === mac && store.isWanted(one)
+		(one) => one.gateway_id === gateway_id && one.mac === mac && store.isWanted(one)
 	);
-	const to = { captive_session_id: captiveSessionId, updated_at: now };
+	const to = { captive_session_id, updated_at: now };
 	if (same) {
 		if (await store.requestAgain(trx, same.id, to)) await jobs.schedule(trx, GRANT_JOB, same.id, now);
 		return;
 	}
 	const { id } = await store.insertGrant(trx, {
-		...{ ...to, pass_id: passId, gateway_id: gatewayId, mac, created_at: now },
-		...{ state: 'granting', requested_end_at: null, granted_at: null, released_at: null, revoked_at: null },
-		...{ unanswered_at: null, last_error: null }
+		...{ ...to, pass_id: passId, gateway_id, mac, state: 'granting', created_at: now }
 	});
 	await jobs.schedule(trx, GRANT_JOB, id, now);
 }
@@ -56,7 +54,7 @@ export async function requestUsers(
 	for (const gateway of targets.filter((one) => !namesDevices(one))) {
 		const own = open.find(({ gateway_id: gatewayId }) => gatewayId === gateway.id);
 		if (!own) {
-			await requestGrant(context, trx, pass.id, { gatewayId: gateway.id, mac: null, captiveSessionId: null });
+			await requestGrant(context, trx, pass.id, userAt(gateway.id));
 		} else if (gateway.id === againAt && Math.abs(now - own.updated_at) > REQUEST_USER_AGAIN_MS) {
 			// A request in progress still counts once confirmed; only its job runs sooner.
 			if (own.state === 'granted') await store.requestAgain(trx, own.id, { updated_at: now });

@@ -42,7 +42,7 @@ export async function bindPurchase(
 		// The other purchase keeps its captive session; this one gets a copy.
 		if (hasOther) {
 			const copy = await insert(context, trx, row.gateway_id, entry, binding);
-			return { device: deviceName(sha256(copy)), entry };
+			return { device: deviceName(sha256(copy.id)), entry };
 		}
 		await store.update(trx, row.id, binding);
 		return { device: deviceName(row.id_hash), entry };

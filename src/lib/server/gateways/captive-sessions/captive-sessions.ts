@@ -1,9 +1,7 @@
 import type { DeviceState } from '#lib/server/access/device-slots/device-state.ts';
-import type { Database } from '#lib/server/db/database.ts';
+import type { Base } from '#lib/server/base.ts';
 import { binder } from '#lib/server/platform/bind.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Secrets } from '#lib/server/platform/secrets.ts';
-import { namesDevices, type RegisteredGateway } from '../gateway-record.ts';
+import { namesDevices, type Gateways, type RegisteredGateway } from '../gateways.ts';
 import { startAddress } from '../registry.ts';
 import { bindPurchase, moveToPurchase } from './bind-purchase.ts';
 import { earlierPurchase, purchaseOnlineAt } from './find-purchase.ts';
@@ -24,10 +22,8 @@ interface CaptiveSessionAccess {
 	isVerified(gateway: RegisteredGateway): Promise<boolean>;
 }
 
-export interface CaptiveSessionsContext {
-	database: Database;
-	clock: Clock;
-	secrets: Secrets;
+export interface CaptiveSessionsContext extends Base {
+	gateways: Pick<Gateways, 'byId'>;
 	access: CaptiveSessionAccess;
 }
 

@@ -1,9 +1,8 @@
 import type { DeviceState } from '#lib/server/access/device-slots/device-state.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { EntryRefused, type Entry, type PassLogin } from '../gateway.ts';
-import { openGateway, signsInBrowser, type RegisteredGateway } from '../gateway-record.ts';
+import { signsInBrowser, type RegisteredGateway } from '../gateway-record.ts';
 import { adapterOf } from '../registry.ts';
-import * as gatewayStore from '../store.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
 import { UNPAID_MS } from './lifetime.ts';
 import { deviceName, entryOf } from './record.ts';
@@ -49,7 +48,10 @@ export async function purchaseDevice(
 	context: CaptiveSessionsContext,
 	purchase: PurchaseReader
 ): Promise<PurchaseDevice | null> {
-	const rows = await sessionsOf(context, purchase);
+	const { database, clock } = context;
+	const { token, routerId } = purchase;
+	const ofPurchase = { tokenHash: sha256(token), routerId };
+	const rows = await store.ofPurchase(database.db, ofPurchase, clock.now(), MAX_SESSIONS);
 	const devices = rows.filter((row, at) => rows.findIndex((one) => isSameDevice(one, row)) === at);
 	const named = rows.find(({ id_hash }) => deviceName(id_hash) === purchase.device);
 	const isOnly = purchase.device === null && devices.length === 1;
@@ -74,7 +76,7 @@ async function deviceOf(
 	row: store.CaptiveSessionRow,
 	isReader: boolean
 ): Promise<PurchaseDevice | null> {
-	const gateway = await gatewayOf(context, row);
+	const gateway = await context.gateways.byId(row.gateway_id);
 	if (!gateway) return null;
 	const now = context.clock.now();
 	const since = now - RETRY_MS;
@@ -121,18 +123,4 @@ export async function moveSlots(context: CaptiveSessionsContext, purchase: Purch
 	// The slots go to the newest device.
 	if (device?.isReader) await store.update(database.db, device.captiveSessionId, { bound_at: clock.now() });
 	return access.move(sha256(purchase.token));
-}
-
-const sessionsOf = (
-	{ database: { db }, clock }: CaptiveSessionsContext,
-	{ token, routerId }: PurchaseReader
-): Promise<store.CaptiveSessionRow[]> =>
-	store.ofPurchase(db, { tokenHash: sha256(token), routerId }, clock.now(), MAX_SESSIONS);
-
-async function gatewayOf(
-	{ database: { db }, secrets }: CaptiveSessionsContext,
-	{ gateway_id: id }: store.CaptiveSessionRow
-): Promise<RegisteredGateway | null> {
-	const row = await gatewayStore.findGateway(db, 'id', id);
-	return row && openGateway(row, secrets);
 }

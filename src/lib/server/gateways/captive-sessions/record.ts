@@ -34,7 +34,7 @@ export async function insert(
 	gatewayId: number,
 	entry: Entry,
 	binding: Partial<store.CaptiveSessionRow> = {}
-): Promise<string> {
+): Promise<CaptiveSession> {
 	const id = captiveSessionId();
 	const id_hash = sha256(id);
 	const now = clock.now();
@@ -45,14 +45,11 @@ export async function insert(
 		client_ip: entry.clientIp,
 		// Privacy: the requested page is not stored.
 		entry_sealed: secrets.encrypt(JSON.stringify({ ...entry, originalUrl: null }), sealContext(id_hash)),
-		purchase_token_hash: null,
-		bound_at: null,
-		tried_at: null,
 		created_at: now,
 		expires_at: now + UNPAID_MS,
 		...binding
 	});
-	return id;
+	return { id, entry };
 }
 
 export async function enter(
@@ -67,17 +64,15 @@ export async function enter(
 		if (error instanceof EntryRefused) return { refused: error.reason };
 		throw error;
 	}
-	return { id: await insert(context, context.database.db, gateway.id, entry), entry };
+	return insert(context, context.database.db, gateway.id, entry);
 }
 
 /** Copies a captive session, without the result of its sign-in: its device buys again. */
-export async function enterAgain(
+export const enterAgain = (
 	context: CaptiveSessionsContext,
-	{ gateway, entry: earlier }: { gateway: RegisteredGateway; entry: Entry }
-): Promise<CaptiveSession> {
-	const entry: Entry = { ...earlier, state: 'new', problem: null };
-	return { id: await insert(context, context.database.db, gateway.id, entry), entry };
-}
+	{ gateway, entry }: { gateway: RegisteredGateway; entry: Entry }
+): Promise<CaptiveSession> =>
+	insert(context, context.database.db, gateway.id, { ...entry, state: 'new', problem: null });
 
 /** @param gateway null for any */
 export async function findCaptiveSession(

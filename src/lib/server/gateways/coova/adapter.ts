@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
 import { coovaConfig } from './config.ts';
 import {
@@ -23,11 +23,8 @@ import { registeredHost } from '../captive-sessions/login-hosts.ts';
 const DEFAULT_PORT = 3990;
 const CHALLENGE = /^[0-9a-f]{32}$/;
 
-const md5 = (...parts: (string | Buffer)[]) => {
-	const digest = createHash('md5');
-	for (const part of parts) digest.update(part);
-	return digest.digest();
-};
+const md5 = (...parts: (string | Buffer)[]) =>
+	hash('md5', Buffer.concat(parts.map((part) => Buffer.from(part))), 'buffer');
 
 function checkSignature({ address }: EntryRequest, secret: string): void {
 	const at = address.lastIndexOf('&md=');

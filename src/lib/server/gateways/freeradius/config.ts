@@ -1,4 +1,5 @@
-import { UNKNOWN, type ConfigPart, type ConfigContext, type GatewayFacts } from '../gateway.ts';
+import { UNKNOWN } from '../config-text.ts';
+import type { ConfigPart, ConfigContext, GatewayFacts } from '../gateway.ts';
 
 /**
  * FreeRADIUS 3.2 (Debian 12's 3.2.1 and later) for one gateway.
@@ -47,7 +48,7 @@ const indented = (text: string, depth: number) =>
 export function freeRadius(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
 	// Gateway names cannot contain the underscore of a suffix: `lobby_inner` and `lobby-inner` do not collide.
 	const name = `airtill-${context.gateway.name}`;
-	const hasEap = context.router === null || context.router.accessKind === 'wpa_enterprise';
+	const hasEap = context.router.accessKind === 'wpa_enterprise';
 	return [
 		{
 			title: 'FreeRADIUS: packages',
@@ -82,10 +83,10 @@ export function freeRadius(facts: GatewayFacts, context: ConfigContext): ConfigP
 }
 
 function moduleText(name: string, { apiOrigin, gateway, router }: ConfigContext, hasEap: boolean): string {
-	const login = router?.accessKind === 'wpa_personal_per_client' ? LOGIN_BY_ADDRESS : LOGIN;
-	const call = (section: string, path: string, fields: Readonly<Record<string, string>>) => `
+	const login = router.accessKind === 'wpa_personal_per_client' ? LOGIN_BY_ADDRESS : LOGIN;
+	const call = (section: string, fields: Readonly<Record<string, string>>) => `
 	${section} {
-		uri = "\${..connect_uri}/radius/${gateway.key}/${path}"
+		uri = "\${..connect_uri}/radius/${gateway.key}/${section}"
 		method = 'post'
 		body = 'json'
 		data = '${json(fields)}'
@@ -99,11 +100,7 @@ rest ${name} {
 	}
 	connect_uri = "${apiOrigin}"
 	connect_timeout = ${TIMEOUT_SECONDS}
-${[
-	call('authorize', 'authorize', login),
-	call('post-auth', 'post-auth', login),
-	call('accounting', 'accounting', { ...login, ...REPORT })
-].join('\n')}
+${[call('authorize', login), call('post-auth', login), call('accounting', { ...login, ...REPORT })].join('\n')}
 
 	pool {
 		# Lets the server start while Airtill is down, and reconnects automatically.
@@ -138,24 +135,24 @@ eap ${name}_eap {
 		tls_max_version = "1.2"
 		ecdh_curve = ""
 	}
-	ttls {
-		tls = tls-common
-		default_eap_type = mschapv2
-		copy_request_to_tunnel = no
-		use_tunneled_reply = no
-		virtual_server = "${name}_inner"
-	}
-	peap {
-		tls = tls-common
-		default_eap_type = mschapv2
-		copy_request_to_tunnel = no
-		use_tunneled_reply = no
-		virtual_server = "${name}_inner"
-	}
+${tunnel('ttls', name)}
+${tunnel('peap', name)}
 	mschapv2 {
 	}
 }
 `;
+
+const tunnel = (method: string, name: string) => `	${method} {
+		tls = tls-common
+		default_eap_type = mschapv2
+		copy_request_to_tunnel = no
+		use_tunneled_reply = no
+		virtual_server = "${name}_inner"
+	}`;
+
+const authType = (type: string, module: string) => `		Auth-Type ${type} {
+			${module}
+		}`;
 
 function siteText(name: string, { settings, credentials }: GatewayFacts, hasEap: boolean): string {
 	const ask = `update control {
@@ -182,15 +179,9 @@ ${orEap(`${name}_eap {\n\tok = return\n}`, `${ask}\nchap\nmschap\npap`)}
 	}
 
 	authenticate {
-		Auth-Type PAP {
-			pap
-		}
-		Auth-Type CHAP {
-			chap
-		}
-		Auth-Type MS-CHAP {
-			mschap
-		}
+${authType('PAP', 'pap')}
+${authType('CHAP', 'chap')}
+${authType('MS-CHAP', 'mschap')}
 		# The name that other sites use.
 		mschap${hasEap ? `\n\t\t${name}_eap` : ''}
 	}
@@ -260,12 +251,8 @@ ${indented(ask, 2)}
 	}
 
 	authenticate {
-		Auth-Type PAP {
-			pap
-		}
-		Auth-Type MS-CHAP {
-			mschap
-		}
+${authType('PAP', 'pap')}
+${authType('MS-CHAP', 'mschap')}
 		mschap
 		${name}_eap
 	}

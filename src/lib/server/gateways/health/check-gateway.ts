@@ -3,7 +3,9 @@ import { gatewayStatus } from '../status.ts';
 import type { GatewayRow } from '../store.ts';
 import type { GatewayHealthContext } from './gateway-health.ts';
 import * as store from './store.ts';
-import { judge, UNRESPONSIVE_CHECKS } from './verdict.ts';
+
+/** About three minutes. Counts checks instead of time, because a suspended process receives nothing. */
+const UNRESPONSIVE_CHECKS = 3;
 
 export interface HealthCheck {
 	now: number;
@@ -101,4 +103,22 @@ async function requestStatus(
 		...(clockOffsetMs === null ? {} : { clockOffsetMs })
 	});
 	return true;
+}
+
+interface Verdict {
+	missedChecks: number;
+	unresponsiveSince: number | null;
+}
+
+/** `isAlive`: a new sign of life. `isExpected`: one was due. `counts`: a missing one counts. */
+function judge(
+	before: Verdict,
+	observation: { isAlive: boolean; isExpected: boolean; counts: boolean; seenAt: number | null; now: number }
+): Verdict {
+	const { isAlive, isExpected, counts, seenAt, now } = observation;
+	if (isAlive || !isExpected) return { missedChecks: 0, unresponsiveSince: null };
+	if (before.unresponsiveSince !== null || !counts) return before;
+	const missedChecks = before.missedChecks + 1;
+	const isUnresponsive = missedChecks >= UNRESPONSIVE_CHECKS;
+	return { missedChecks, unresponsiveSince: isUnresponsive ? Math.min(seenAt ?? now, now) : null };
 }

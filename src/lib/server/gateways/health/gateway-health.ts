@@ -1,18 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Access } from '#lib/server/access/access.ts';
-import type { Database } from '#lib/server/db/database.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
-import type { Log } from '#lib/server/platform/log.ts';
+import type { Base } from '#lib/server/base.ts';
 import type { GatewayTransport } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
 import { everyGateway, type GatewayRow } from '../store.ts';
 import { checkGateway, needsProbe, type HealthCheck } from './check-gateway.ts';
 import * as store from './store.ts';
 
-export interface GatewayHealthContext {
-	database: Database;
-	clock: Clock;
-	log: Log;
+export interface GatewayHealthContext extends Base {
 	gateways: Gateways;
 	access: Pick<Access, 'probeRadiusGateway'>;
 	transport: GatewayTransport;

@@ -1,8 +1,9 @@
 import { freeRadius } from '../freeradius/config.ts';
-import { UNKNOWN, type ConfigPart, type ConfigContext, type GatewayFacts } from '../gateway.ts';
+import { fileText, UNKNOWN } from '../config-text.ts';
+import type { ConfigPart, ConfigContext, GatewayFacts } from '../gateway.ts';
 
 export function hostapdConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
-	const isEnterprise = context.router?.accessKind === 'wpa_enterprise';
+	const isEnterprise = context.router.accessKind === 'wpa_enterprise';
 	return [
 		{
 			title: 'hostapd',
@@ -19,8 +20,6 @@ export function hostapdConfig(facts: GatewayFacts, context: ConfigContext): Conf
 	];
 }
 
-const SSID = 'The Wi-Fi';
-
 /** Writes hex unless the SSID is plain ASCII, because an SSID is up to 32 arbitrary bytes. */
 const ssidLine = (ssid: string) =>
 	/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(ssid)
@@ -29,12 +28,10 @@ const ssidLine = (ssid: string) =>
 
 function hostapdText(
 	{ credentials, settings }: GatewayFacts,
-	context: ConfigContext,
+	{ gateway, router, radiusServer }: ConfigContext,
 	isEnterprise: boolean
 ): string {
 	const secret = credentials.radiusSecret ?? '';
-	const own = settings.nas ?? UNKNOWN.gateway;
-	const radius = context.radiusServer ?? UNKNOWN.radius;
 	const kind = isEnterprise
 		? ['ieee8021x=1', 'wpa_key_mgmt=WPA-EAP']
 		: [
@@ -43,68 +40,49 @@ function hostapdText(
 				'macaddr_acl=2',
 				'wpa_psk_radius=2'
 			];
-	return `${[
-		`# ${context.gateway.name}. Contains secrets: mode 600. Add interface, channel and country of this access point.`,
-		ssidLine(context.router?.ssid ?? SSID),
+	const head = `# ${gateway.name}. Contains secrets: mode 600. Add interface, channel and country of this access point.`;
+	return fileText(head, [
+		ssidLine(router.ssid),
 		'auth_algs=1',
 		'wpa=2',
 		'rsn_pairwise=CCMP',
 		...kind,
-		...unknownOf(settings.nas, context),
-		`auth_server_addr=${radius}`,
+		`auth_server_addr=${radiusServer}`,
 		'auth_server_port=1812',
 		`auth_server_shared_secret=${secret}`,
-		`acct_server_addr=${radius}`,
+		`acct_server_addr=${radiusServer}`,
 		'acct_server_port=1813',
 		`acct_server_shared_secret=${secret}`,
 		'radius_acct_interim_interval=60',
 		'# The address from which it sends RADIUS requests.',
-		`own_ip_addr=${own}`,
-		`nas_identifier=airtill-${context.gateway.name}`,
+		`own_ip_addr=${settings.nas ?? UNKNOWN.gateway}`,
+		`nas_identifier=airtill-${gateway.name}`,
 		'# Disconnect-Requests, so that a pass that is ended ends at once.',
 		`radius_das_port=${settings.nasPort ?? 3799}`,
 		`radius_das_client=${UNKNOWN.airtill} ${secret}`,
 		'radius_das_require_event_timestamp=1',
 		'radius_das_require_message_authenticator=1'
-	].join('\n')}\n`;
+	]);
 }
-
-/** Placeholders and their meanings. hostapd does not start with them. */
-const unknownOf = (nas: string | undefined, { radiusServer }: ConfigContext) => [
-	...(nas === undefined
-		? [
-				`# ${UNKNOWN.gateway}: the address from which this access point sends RADIUS requests (register it with --nas).`
-			]
-		: []),
-	...(radiusServer === null
-		? [
-				`# ${UNKNOWN.radius}: the address at which this access point reaches the RADIUS server (or use --radius-server).`
-			]
-		: []),
-	`# ${UNKNOWN.airtill}: the address from which Airtill sends Disconnect-Requests.`
-];
 
 /** Quotes a text for uci. */
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function openWrtText(
 	{ credentials, settings }: GatewayFacts,
-	context: ConfigContext,
+	{ gateway, router, radiusServer }: ConfigContext,
 	isEnterprise: boolean
 ): string {
 	const secret = quoted(credentials.radiusSecret ?? '');
-	const radius = context.radiusServer ?? UNKNOWN.radius;
 	const dasPort = String(settings.nasPort ?? 3799);
 	const set = (name: string, value: string) => `uci set wireless.airtill.${name}=${value}`;
 	const option = (line: string) => `uci add_list wireless.airtill.hostapd_bss_options=${quoted(line)}`;
-	return [
-		'# On the router, with wpad (not wpad-basic); "radio0" is the radio of the network.',
-		...unknownOf('its own', context),
+	return fileText('# On the router, with wpad (not wpad-basic); "radio0" is the radio of the network.', [
 		'uci set wireless.airtill=wifi-iface',
 		set('device', 'radio0'),
 		set('network', 'lan'),
 		set('mode', 'ap'),
-		set('ssid', quoted(context.router?.ssid ?? SSID)),
+		set('ssid', quoted(router.ssid)),
 		...(isEnterprise
 			? [set('encryption', 'wpa2')]
 			: [
@@ -112,14 +90,14 @@ function openWrtText(
 					'# The password of each device comes from RADIUS; there is no shared password.',
 					set('ppsk', '1')
 				]),
-		set('auth_server', radius),
+		set('auth_server', radiusServer),
 		set('auth_port', '1812'),
 		set('auth_secret', secret),
-		set('acct_server', radius),
+		set('acct_server', radiusServer),
 		set('acct_port', '1813'),
 		set('acct_secret', secret),
 		set('acct_interval', '60'),
-		set('nasid', quoted(`airtill-${context.gateway.name}`)),
+		set('nasid', quoted(`airtill-${gateway.name}`)),
 		'# Disconnect-Requests, so that a pass that is ended ends at once.',
 		...(isEnterprise
 			? [set('dae_client', UNKNOWN.airtill), set('dae_port', dasPort), set('dae_secret', secret)]
@@ -131,9 +109,8 @@ function openWrtText(
 					option('radius_das_require_event_timestamp=1'),
 					option('radius_das_require_message_authenticator=1')
 				]),
-		'uci commit wireless && wifi reload',
-		''
-	].join('\n');
+		'uci commit wireless && wifi reload'
+	]);
 }
 
 const PERSONAL = `The access point asks RADIUS for the password of a MAC address before the device sends one.

@@ -1,6 +1,6 @@
 import { freeRadius } from '../freeradius/config.ts';
-import { UNKNOWN, type ConfigPart, type ConfigContext, type GatewayFacts } from '../gateway.ts';
-import { portalAddress } from '../captive-sessions/portal-address.ts';
+import { placeholdersIn } from '../config-text.ts';
+import type { ConfigPart, ConfigContext, GatewayFacts } from '../gateway.ts';
 
 /**
  * Returns a script for `/import`, the page `login.html`, and the RADIUS server if the hotspot uses one. The
@@ -8,9 +8,15 @@ import { portalAddress } from '../captive-sessions/portal-address.ts';
  */
 export function mikrotikConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
 	const isRest = facts.settings.control === 'rest';
+	const commands = script(facts, context, isRest);
+	const unknown = placeholdersIn(commands);
+	const head = `# ${context.gateway.name}: written by "airtill gateways config". Contains secrets: delete the file after /import.`;
+	const stop = `# Stops before any change.
+:error "airtill.rsc: put in what is not known (${unknown.map(({ name }) => name).join(', ')}), and take this line out"`;
+	const text = [head, ...(unknown.length > 0 ? [stop] : []), commands].join('\n');
 	return [
-		{ title: 'MikroTik: what to do', file: null, text: steps(context, isRest) },
-		{ title: 'MikroTik: script', file: 'airtill.rsc', text: script(facts, context, isRest) },
+		{ title: 'MikroTik: what to do', file: null, text: steps(unknown, isRest) },
+		{ title: 'MikroTik: script', file: 'airtill.rsc', text },
 		{ title: 'MikroTik: login.html', file: 'hotspot/login.html', text: loginPage(context) },
 		...(isRest ? [] : freeRadius(facts, context))
 	];
@@ -18,28 +24,13 @@ export function mikrotikConfig(facts: GatewayFacts, context: ConfigContext): Con
 
 const quoted = (text: string) => `"${text.replace(/[\\"$?]/g, '\\$&')}"`;
 
-const unknownOf = ({ origin, radiusServer }: ConfigContext, isRest: boolean) => [
-	...(origin === null
-		? [{ name: UNKNOWN.machine, what: 'in both files: the address of this installation (or set ORIGIN)' }]
-		: []),
-	...(radiusServer === null && !isRest
-		? [
-				{
-					name: UNKNOWN.radius,
-					what: 'in airtill.rsc: the address at which this router reaches the RADIUS server (or: --radius-server)'
-				}
-			]
-		: [])
-];
-
-function steps(context: ConfigContext, isRest: boolean): string {
-	const unknown = unknownOf(context, isRest);
+function steps(unknown: ReturnType<typeof placeholdersIn>, isRest: boolean): string {
 	return [
 		...(unknown.length === 0
 			? []
 			: [
-					'0. Replace these placeholders, and remove the line with ":error" from airtill.rsc:',
-					...unknown.map(({ name, what }) => `   ${name} ${what}`)
+					'0. Replace these placeholders in the files, and remove the line with ":error" from airtill.rsc:',
+					...unknown.map(({ name, what }) => `   ${name}: ${what}`)
 				]),
 		'1. Set up the hotspot on the interface of the guests, if there is none: /ip hotspot setup',
 		'   (newer devices: /system device-mode update hotspot=yes, confirmed by the button on the device).',
@@ -58,17 +49,15 @@ function steps(context: ConfigContext, isRest: boolean): string {
 }
 
 function script(facts: GatewayFacts, context: ConfigContext, isRest: boolean): string {
-	const { hostname } = portalAddress(context);
-	const unknown = unknownOf(context, isRest);
-	const name = `airtill-${context.gateway.name}`;
+	const { gateway, portal, radiusServer } = context;
+	const { hostname } = portal;
+	const name = `airtill-${gateway.name}`;
 	const { credentials, settings } = facts;
-	const api = context.origin?.startsWith('https:')
-		? `${context.origin}/captive-portal/${context.gateway.key}`
-		: null;
+	const api = portal.protocol === 'https:' ? `${portal.origin}/captive-portal/${gateway.key}` : null;
 	const radius = [
 		'# The RADIUS server. Running the script again replaces it.',
 		`/radius remove [find comment=${name}]`,
-		`/radius add service=hotspot address=${context.radiusServer ?? UNKNOWN.radius} secret=${quoted(credentials.radiusSecret ?? '')} timeout=3s comment=${name}`,
+		`/radius add service=hotspot address=${radiusServer} secret=${quoted(credentials.radiusSecret ?? '')} timeout=3s comment=${name}`,
 		'# Disconnect-Requests (RFC 5176): a pass that is ended early ends at once.',
 		`/radius incoming set accept=yes port=${settings.nasPort ?? 3799}`,
 		'/ip hotspot profile set [find] use-radius=yes radius-accounting=yes radius-interim-update=1m'
@@ -82,13 +71,6 @@ function script(facts: GatewayFacts, context: ConfigContext, isRest: boolean): s
 		'/ip hotspot profile set [find] use-radius=no'
 	];
 	return `${[
-		`# ${context.gateway.name}: written by "airtill gateways config". Contains secrets: delete the file after /import.`,
-		...(unknown.length === 0
-			? []
-			: [
-					'# Stops before any change.',
-					`:error "airtill.rsc: put in what is not known (${unknown.map(({ name: what }) => what).join(', ')}), and take this line out"`
-				]),
 		'',
 		'# A cookie for the device: added time continues without another sign-in.',
 		'/ip hotspot profile set [find] login-by=http-chap,http-pap,mac-cookie html-directory=hotspot',
@@ -131,8 +113,8 @@ const FIELDS = [
 ] as const;
 
 /** Returns a page that submits itself, or has a button without scripts. The router fills in its variables. */
-function loginPage(context: ConfigContext): string {
-	const action = `${portalAddress(context).origin}/splash/${context.gateway.key}`;
+function loginPage({ portal, gateway }: ConfigContext): string {
+	const action = `${portal.origin}/splash/${gateway.key}`;
 	const inputs = FIELDS.map((name) => `<input type="hidden" name="${name}" value="$(${name})">`);
 	return `<!doctype html>
 <html lang="en">

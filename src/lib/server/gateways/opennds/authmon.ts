@@ -24,12 +24,6 @@ const RHID = /^[0-9a-f]{64}$/;
 /** `notice`: what only needs an answer, such as the acknowledgement of authorized devices. */
 export type AuthmonRequest = 'clear' | 'fetch' | 'notice';
 
-type Login = Readonly<Record<string, string>>;
-
-/** Returns null if the captive session has no `hid`. */
-export const rhidOf = (login: Login, faskey: string): string | null =>
-	login['hid'] === undefined ? null : sha256(login['hid'] + faskey);
-
 export function readAuthmonRequest(fields: URLSearchParams): AuthmonRequest | null {
 	const asked = fields.get('auth_get');
 	if (!RHID.test(fields.get('gatewayhash') ?? '')) return null;
@@ -55,14 +49,13 @@ export function readAuthmonRequest(fields: URLSearchParams): AuthmonRequest | nu
 	return star === '*' && rhids.every((rhid) => RHID.test(rhid)) ? 'notice' : null;
 }
 
-type AuthmonDevice = Pick<DeviceLogin, 'login' | 'user' | 'speed' | 'dataLeft'> & { untilMs: number };
+type AuthmonDevice = Pick<DeviceLogin, 'user' | 'speed' | 'dataLeft'> & { hid: string; untilMs: number };
 
 /** Formats a response. A shell evaluates it, so items have only hexadecimal digits, numbers and base64. */
 export function formatItems(devices: readonly AuthmonDevice[], faskey: string, now: number): string {
 	let response = '*';
-	for (const { login, user, speed, dataLeft, untilMs } of devices.slice(0, MAX_ITEMS)) {
-		const rhid = rhidOf(login, faskey);
-		if (rhid === null) continue;
+	for (const { hid, user, speed, dataLeft, untilMs } of devices.slice(0, MAX_ITEMS)) {
+		const rhid = sha256(hid + faskey);
 		const minutes = Math.max(1, Math.ceil((untilMs - now) / MINUTE_MS));
 		const item = `${rhid} ${minutes} ${openndsLimits(speed, dataLeft)} ${Buffer.from(user).toString('base64')}`;
 		const next = `${response} ${encodeURIComponent(item)}`;

@@ -46,3 +46,9 @@ ndsctl_auth)
 esac
 exit 0
 `;
+
+/** The command with which a router tries the script: in live mode it sells after the first report. */
+export const firstReport = (script: string, level: 1 | 4): string =>
+	level === 4
+		? `sh ${script} ndsctl_auth 02:00:00:00:00:01 0 0 0 0 00000000 czA=`
+		: `sh ${script} auth_client 02:00:00:00:00:01 - - 192.0.2.1 00000000 czA=`;

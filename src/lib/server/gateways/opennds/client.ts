@@ -69,6 +69,9 @@ async function clientsOf(facts: GatewayFacts, transport: GatewayTransport): Prom
 	}
 }
 
+const clientOf = async ({ mac: wanted }: DeviceLogin, facts: GatewayFacts, transport: GatewayTransport) =>
+	(await clientsOf(facts, transport)).find(({ mac }) => mac.toLowerCase() === wanted);
+
 const customOf = (user: string) => Buffer.from(user).toString('base64');
 
 /** Returns whether a client is the device of the captive session. A forged MAC address does not suffice. */
@@ -84,7 +87,7 @@ function endsAt(client: Client, untilMs: number): boolean {
 }
 
 const authorize: DeviceController['authorize'] = async (device, untilMs, facts, transport) => {
-	const client = (await clientsOf(facts, transport)).find(({ mac }) => mac.toLowerCase() === device.mac);
+	const client = await clientOf(device, facts, transport);
 	if (!client) {
 		throw new Unavailable('openNDS does not know the device. It will after the device has opened a page.');
 	}
@@ -104,7 +107,7 @@ const authorize: DeviceController['authorize'] = async (device, untilMs, facts, 
 };
 
 const disconnect: DeviceController['disconnect'] = async (device, facts, transport) => {
-	const client = (await clientsOf(facts, transport)).find(({ mac }) => mac.toLowerCase() === device.mac);
+	const client = await clientOf(device, facts, transport);
 	if (!client || !isOnline(client) || !isSameDevice(client, device)) return 'done';
 	const output = await ndsctl(facts, transport, ['deauth', client.mac]);
 	if (/deauthenticated|not found/i.test(output)) return 'done';
@@ -112,7 +115,7 @@ const disconnect: DeviceController['disconnect'] = async (device, facts, transpo
 };
 
 const usage: DeviceController['usage'] = async (device, facts, transport) => {
-	const client = (await clientsOf(facts, transport)).find(({ mac }) => mac.toLowerCase() === device.mac);
+	const client = await clientOf(device, facts, transport);
 	if (!client || !isOnline(client) || !isOwn(client, device)) return null;
 	return (Number(client.download_this_session) + Number(client.upload_this_session)) * 1_024;
 };

@@ -1,9 +1,9 @@
 import { isIPv4 } from 'node:net';
-import { binauthScript } from './binauth-script.ts';
+import { binauthScript, firstReport } from './binauth-script.ts';
 import { guards } from './firewall-guard.ts';
 import { levelProblem } from './level.ts';
-import { UNKNOWN, type ConfigPart, type ConfigContext, type GatewayFacts } from '../gateway.ts';
-import { portalAddress, type PortalAddress } from '../captive-sessions/portal-address.ts';
+import { UNKNOWN, type PortalAddress } from '../config-text.ts';
+import type { ConfigPart, ConfigContext, GatewayFacts } from '../gateway.ts';
 
 /** Returns opennds.conf for openNDS 9 (tested with 9.10 on Debian), and the uci file for 10 and newer. */
 
@@ -14,16 +14,15 @@ const BINAUTH_FILE = '/usr/lib/opennds/airtill-binauth.sh';
 
 type Option = readonly [name: string, value: string];
 
-export function openndsConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
+export function openndsConfig(facts: GatewayFacts, { portal, gateway }: ConfigContext): ConfigPart[] {
 	const { settings } = facts;
 	const level = settings.level ?? 1;
-	const portal = portalAddress(context);
 	const hasScript = !settings.ndsctl;
 	const options: Option[] = [
 		['fas_secure_enabled', String(level)],
 		['faskey', facts.secret ?? ''],
 		...fasOf(portal, facts),
-		['faspath', `/splash/${context.gateway.key}`],
+		['faspath', `/splash/${gateway.key}`],
 		['sessiontimeout', String(BACKSTOP_MINUTES)],
 		['checkinterval', '15'],
 		// Airtill sells time, not traffic: an idle phone stays online.
@@ -35,7 +34,7 @@ export function openndsConfig(facts: GatewayFacts, context: ConfigContext): Conf
 		...(hasScript ? [['binauth', BINAUTH_FILE] as const] : []),
 		...(level === 4 ? [['nat_traversal_poll_interval', '5'] as const] : [])
 	];
-	const { name } = context.gateway;
+	const { name, key } = gateway;
 	return [
 		...(level === 1
 			? [{ title: 'openNDS 9', file: '/etc/opennds/opennds.conf', text: legacy(name, options) }]
@@ -46,15 +45,12 @@ export function openndsConfig(facts: GatewayFacts, context: ConfigContext): Conf
 					{
 						title: 'openNDS: BinAuth script (chmod 700, it contains a secret)',
 						file: BINAUTH_FILE,
-						text: binauthScript(
-							`${portal.origin}/opennds/${context.gateway.key}/binauth`,
-							facts.credentials.token ?? ''
-						)
+						text: binauthScript(`${portal.origin}/opennds/${key}/binauth`, facts.credentials.token ?? '')
 					}
 				]
 			: []),
 		...guards(INTERFACE, portal),
-		{ title: 'Notes', file: null, text: steps(facts, context, portal) }
+		{ title: 'Notes', file: null, text: steps(facts, portal) }
 	];
 }
 
@@ -107,7 +103,7 @@ const uci = (name: string, options: readonly Option[]) =>
 		''
 	].join('\n');
 
-function steps(facts: GatewayFacts, context: ConfigContext, portal: PortalAddress): string {
+function steps(facts: GatewayFacts, portal: PortalAddress): string {
 	const level = facts.settings.level ?? 1;
 	const lines = [
 		'- Firewall guard: if openNDS stops or cannot set its rules, a router that forwards connects every device unpaid.',
@@ -132,7 +128,7 @@ function steps(facts: GatewayFacts, context: ConfigContext, portal: PortalAddres
 			'  the guard, and remove the "#" from its line. Otherwise no device reaches the portal.'
 		);
 	}
-	if (context.origin === null) {
+	if (portal.hostname === UNKNOWN.machine) {
 		lines.unshift(`- Replace ${UNKNOWN.machine} with the address of this machine, or set ORIGIN.`);
 	}
 	const problem = levelProblem({ level }, portal.origin);
@@ -142,7 +138,7 @@ function steps(facts: GatewayFacts, context: ConfigContext, portal: PortalAddres
 		lines.push(
 			'- Level 4: install the BinAuth script. Time starts when it reports a device; without it, every purchase is refunded',
 			'  after ten minutes. In live mode the router sells after its first report. Send one from the router:',
-			`  sh ${BINAUTH_FILE} ndsctl_auth 02:00:00:00:00:01 0 0 0 0 00000000 czA=`,
+			`  ${firstReport(BINAUTH_FILE, level)}`,
 			'- Level 4 needs openNDS 10.2 or newer. The router asks Airtill every 5 s. It counts in minutes and cannot disconnect a',
 			'  device early: if a purchase is ended early, its device stays online until the end of the paid time.'
 		);
@@ -153,10 +149,8 @@ function steps(facts: GatewayFacts, context: ConfigContext, portal: PortalAddres
 	} else {
 		lines.push(
 			'- In live mode the router sells after the script has asked once. Run it on the router; it may say nothing:',
-			`  sh ${BINAUTH_FILE} auth_client 02:00:00:00:00:01 - - 192.0.2.1 00000000 czA=`,
-			'- Limits of offers need openNDS 10: version 9 sets a script’s speed after its rules, and never limits downloads.'
-		);
-		lines.push(
+			`  ${firstReport(BINAUTH_FILE, level)}`,
+			'- Limits of offers need openNDS 10: version 9 sets a script’s speed after its rules, and never limits downloads.',
 			'- A device goes offline at the second that was set at its sign-in; added time counts from the next sign-in.'
 		);
 	}

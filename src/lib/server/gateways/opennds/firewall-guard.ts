@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
+import type { PortalAddress } from '../config-text.ts';
 import type { ConfigPart } from '../gateway.ts';
-import type { PortalAddress } from '../captive-sessions/portal-address.ts';
 
 /**
  * Returns firewall rules that follow those of openNDS. The router forwards only packets that openNDS has

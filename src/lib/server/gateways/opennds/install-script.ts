@@ -1,4 +1,5 @@
 import type { ConfigPart } from '../gateway.ts';
+import { firstReport } from './binauth-script.ts';
 
 /** No line of the files. */
 const END = 'AIRTILL-END';
@@ -37,9 +38,7 @@ export function installScript(parts: readonly ConfigPart[], hostname: string, le
 		'fw4 reload',
 		'/etc/init.d/opennds enable',
 		'/etc/init.d/opennds restart',
-		level === 4
-			? `sh ${script} ndsctl_auth 02:00:00:00:00:01 0 0 0 0 00000000 czA=`
-			: `sh ${script} auth_client 02:00:00:00:00:01 - - 192.0.2.1 00000000 czA=`,
+		firstReport(script, level),
 		')',
 		''
 	];

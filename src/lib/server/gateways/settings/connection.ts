@@ -47,50 +47,50 @@ export function checkConnection(check: Check): void {
 	checkApi(check);
 }
 
-function checkRadius({ input, kind, settings, credentials, report }: Check): void {
-	const { nas, radiusSecret } = input;
-	if (!usesRadius(kind, settings)) {
-		if (nas !== null) report('nas', 'the gateway uses no RADIUS server; leave it out');
-		if (radiusSecret !== null) report('radius-secret', 'the gateway uses no RADIUS server; leave it out');
-		return;
-	}
-	if (nas !== null) {
-		const found = parseNas(nas);
-		if (found) Object.assign(settings, found);
-		else report('nas', `"${nas}" is not an address or address:port; for example 10.8.0.2 or 10.8.0.2:3799`);
-	}
-	if (radiusSecret !== null) {
-		checkRadiusSecret(radiusSecret, report);
-		credentials.radiusSecret = radiusSecret;
+/** @param secret null for one that is generated */
+export function checkRadiusSecret(
+	{ kind, settings, report }: Pick<Check, 'kind' | 'settings' | 'report'>,
+	secret: string | null
+): void {
+	if (!usesRadius(kind, settings)) report('radius-secret', NO_RADIUS);
+	else if (secret !== null && !RADIUS_SECRET.test(secret)) {
+		report('radius-secret', 'use 16 to 64 letters, digits, hyphens or underscores');
 	}
 }
 
-export function checkRadiusSecret(secret: string, report: Report): void {
-	if (RADIUS_SECRET.test(secret)) return;
-	report('radius-secret', 'use 16 to 64 letters, digits, hyphens or underscores');
+const NO_RADIUS = 'the gateway uses no RADIUS server; leave it out';
+
+function checkRadius(check: Check): void {
+	const { input, kind, settings, credentials, report } = check;
+	const { nas, radiusSecret } = input;
+	if (radiusSecret !== null) {
+		checkRadiusSecret(check, radiusSecret);
+		credentials.radiusSecret = radiusSecret;
+	}
+	if (nas === null) return;
+	const found = parseNas(nas);
+	if (!usesRadius(kind, settings)) report('nas', NO_RADIUS);
+	else if (found) Object.assign(settings, found);
+	else report('nas', `"${nas}" is not an address or address:port; for example 10.8.0.2 or 10.8.0.2:3799`);
 }
 
 function checkApi(check: Check): void {
 	const { input, kind, settings, report } = check;
 	const { api, apiUser, apiKey, apiCertificate, apiInsecure, publicApi } = input;
-	const entered = Object.entries({
-		api: api !== null,
-		'api-user': apiUser !== null,
-		'api-key': apiKey !== null,
-		'api-certificate': apiCertificate !== null,
-		'api-insecure': apiInsecure
-	}).flatMap(([field, isEntered]) => (isEntered ? [field] : []));
+	const entered = { api, 'api-user': apiUser, 'api-key': apiKey, 'api-certificate': apiCertificate };
+	const refuse = (reason: string) => {
+		for (const [field, value] of Object.entries({ ...entered, 'api-insecure': apiInsecure || null })) {
+			if (value !== null) report(field, reason);
+		}
+	};
 	const path = API_PATHS[kind];
-	if (path === undefined || (kind === 'mikrotik' && settings.control !== 'rest')) {
-		const reason =
-			kind === 'mikrotik' ? 'add --control rest, or leave it out' : `${kind} has no API; leave it out`;
-		for (const field of entered) report(field, reason);
-		return;
-	}
+	if (path === undefined) return refuse(`${kind} has no API; leave it out`);
+	if (kind === 'mikrotik' && settings.control !== 'rest')
+		return refuse('add --control rest, or leave it out');
 	if (api === null) {
-		if (kind === 'mikrotik') report('api', 'give the URL of its REST API, for example https://10.8.0.2');
-		else for (const field of entered) report(field, 'add --api with the URL of the API');
-		return;
+		return kind === 'mikrotik'
+			? report('api', 'give the URL of its REST API, for example https://10.8.0.2')
+			: refuse('add --api with the URL of the API');
 	}
 	const rules = { onlyTls: kind === 'unifi' && !apiInsecure, onlyPublic: publicApi };
 	const { address, problem } = apiAddress(api, path, rules);

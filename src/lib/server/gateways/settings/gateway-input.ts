@@ -94,10 +94,11 @@ function checkLoginHosts(hosts: readonly string[], kind: GatewayKind, report: Re
 	return [...new Set(found.filter((host) => host !== null))];
 }
 
-export function checkSecret(kind: GatewayKind, secret: string, report: Report): void {
+/** @param secret null for one that is generated */
+export function checkSecret(kind: GatewayKind, secret: string | null, report: Report): void {
 	const rule = SECRETS[kind];
 	if (!rule) report('secret', `${kind} has no shared secret; leave it out`);
-	else if (!rule.pattern.test(secret)) report('secret', rule.rule);
+	else if (secret !== null && !rule.pattern.test(secret)) report('secret', rule.rule);
 }
 
 function checkLevel({ input: { level }, kind, settings, report }: Check): void {

@@ -1,5 +1,5 @@
 import { checkApiCredentials, checkRadiusSecret } from './connection.ts';
-import { checkSecret, generatedCredentials, hasSharedSecret, type CheckedGateway } from './gateway-input.ts';
+import { checkSecret, generatedCredentials, type CheckedGateway } from './gateway-input.ts';
 import { InputError, type FieldProblem, type Report } from '#lib/server/platform/errors.ts';
 
 /** The secrets to replace: a text to use, `new` to generate one, or null to keep the old one. */
@@ -20,27 +20,21 @@ export function checkRotation({ kind, settings, credentials }: RotatedGateway, r
 	const problems: FieldProblem[] = [];
 	const report: Report = (field, reason) => problems.push({ field, reason });
 	const { secret, radiusSecret, token, apiKey, apiUser } = rotation;
-	if (secret === 'new') {
-		if (!hasSharedSecret(kind)) report('secret', `${kind} has no shared secret; leave it out`);
-	} else if (secret !== null) checkSecret(kind, secret, report);
-
-	const generated = generatedCredentials(kind, settings);
-	if (radiusSecret !== null && !generated.radiusSecret) {
-		report('radius-secret', 'the gateway uses no RADIUS server; leave it out');
-	} else if (radiusSecret !== null && radiusSecret !== 'new') {
-		checkRadiusSecret(radiusSecret, report);
+	const given = (text: string) => (text === 'new' ? null : text);
+	if (secret !== null) checkSecret(kind, given(secret), report);
+	if (radiusSecret !== null) checkRadiusSecret({ kind, settings, report }, given(radiusSecret));
+	if (token !== null && !generatedCredentials(kind, settings).token) {
+		report('token', `${kind} has no token; leave it out`);
 	}
-	if (token !== null && !generated.token) report('token', `${kind} has no token; leave it out`);
-
-	if (apiKey !== null || apiUser !== null) {
-		if (settings.api === undefined) report('api-key', 'the gateway was registered without --api');
-		else {
-			const input = {
-				apiKey: apiKey ?? credentials.apiKey ?? null,
-				apiUser: apiUser ?? credentials.apiUser ?? null
-			};
-			checkApiCredentials({ input, kind, credentials: {}, report });
-		}
+	const isApiChanged = apiKey !== null || apiUser !== null;
+	if (isApiChanged && settings.api === undefined)
+		report('api-key', 'the gateway was registered without --api');
+	else if (isApiChanged) {
+		const input = {
+			apiKey: apiKey ?? credentials.apiKey ?? null,
+			apiUser: apiUser ?? credentials.apiUser ?? null
+		};
+		checkApiCredentials({ input, kind, credentials: {}, report });
 	}
 	if (problems.length > 0) throw new InputError(problems);
 }

@@ -1,9 +1,9 @@
 import type { Access, createAccessKinds } from '#lib/server/access/access.ts';
-import type { Audit } from '#lib/server/audit/audit.ts';
-import type { Config } from '#lib/server/config/config.ts';
-import type { Database, Tx } from '#lib/server/db/database.ts';
+import type { Base } from '#lib/server/base.ts';
+import type { Tx } from '#lib/server/db/database.ts';
 import type { Offers } from '#lib/server/offers/offers.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
+import { portalAddress, UNKNOWN } from '../config-text.ts';
 import type { ConfigPart, GatewayStatus, GatewayTransport } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
 import { refuseUnreadable } from '../gateway-record.ts';
@@ -11,10 +11,7 @@ import { adapterOf } from '../registry.ts';
 import type { GatewayChange, GatewayInput } from '../settings/input.ts';
 import { gatewayStatus } from '../status.ts';
 
-export interface GatewaySetupContext {
-	config: Config;
-	database: Database;
-	audit: Audit;
+export interface GatewaySetupContext extends Base {
 	gateways: Gateways;
 	routers: Routers;
 	access: Pick<Access, 'scheduleGatewayAdded' | 'changeGateway' | 'removeForOwner'>;
@@ -42,7 +39,7 @@ export async function addGateway(
 		await access.scheduleGatewayAdded(trx, added);
 		await apply?.(trx, added);
 	});
-	return { gateway, becamePortalLogin: await note(accessKinds, gateway) };
+	return { gateway, becamePortalLogin: await accessKinds.noteGateway(gateway) };
 }
 
 /** Its portal address stays. @throws InputError with every wrong field */
@@ -51,17 +48,12 @@ export async function changeGateway(
 	{ id, kind }: RegisteredGateway,
 	change: GatewayChange
 ): Promise<RegisteredGateway> {
-	const isMoved = change.routerId !== undefined;
-	if (change.routerId !== undefined) await accessKinds.checkGateway(change.routerId, kind);
+	const { routerId } = change;
+	if (routerId !== undefined) await accessKinds.checkGateway(routerId, kind);
 	const gateway = await access.changeGateway(id, change);
-	if (isMoved) await note(accessKinds, gateway);
+	if (routerId !== undefined) await accessKinds.noteGateway(gateway);
 	return gateway;
 }
-
-const note = (
-	accessKinds: GatewaySetupContext['accessKinds'],
-	{ routerId, kind, settings }: RegisteredGateway
-) => accessKinds.noteGateway(routerId, { kind, elsewhere: settings.external === true });
 
 /** Returns its complete configuration, with its secrets. Parameters: see ConfigContext. @throws InputError without them */
 export async function configOf(
@@ -70,18 +62,14 @@ export async function configOf(
 	{
 		origin = config.origin,
 		apiOrigin = `http://127.0.0.1:${config.port}`,
-		radiusServer = null
-	}: { origin?: string | null; apiOrigin?: string | undefined; radiusServer?: string | null }
+		radiusServer = UNKNOWN.radius
+	}: { origin?: string | null; apiOrigin?: string | undefined; radiusServer?: string | undefined }
 ): Promise<ConfigPart[]> {
 	if (gateway.unreadable.length > 0) refuseUnreadable(gateway);
 	const router = await routers.findOrThrow(database.db, gateway.routerId);
 	return adapterOf(gateway.kind).configFor(gateway, {
-		...{ origin, apiOrigin, radiusServer, port: config.port, gateway },
-		router: {
-			ssid: router.ssid,
-			accessKind: router.access_kind,
-			networkPassword: routers.networkPassword(router)
-		}
+		...{ portal: portalAddress({ origin, port: config.port }), apiOrigin, radiusServer, gateway },
+		router: { ssid: router.ssid, accessKind: router.access_kind }
 	});
 }
 

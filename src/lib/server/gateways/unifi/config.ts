@@ -1,11 +1,9 @@
 import type { ConfigPart, ConfigContext, GatewayFacts } from '../gateway.ts';
-import { portalAddress } from '../captive-sessions/portal-address.ts';
 
 /** Returns manual steps, because UniFi's console has no configuration file. */
-export function unifiConfig({ settings }: GatewayFacts, context: ConfigContext): ConfigPart[] {
-	const portal = portalAddress(context);
+export function unifiConfig({ settings }: GatewayFacts, { portal, router }: ConfigContext): ConfigPart[] {
 	const steps = [
-		`Settings > WiFi: the network "${context.router?.ssid ?? '(that of the router)'}" with Hotspot 2.0 off, "Hotspot Portal" on, ` +
+		`Settings > WiFi: the network "${router.ssid}" with Hotspot 2.0 off, "Hotspot Portal" on, ` +
 			'security "Open" or a shared password.',
 		'Hotspot (Insights > Hotspot > Landing Page): Authentication "External Portal Server", and as its address ' +
 			`${portal.hostname}. UniFi appends /guest/s/${settings.site ?? 'default'}/. ` +

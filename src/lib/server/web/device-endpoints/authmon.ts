@@ -4,7 +4,6 @@ import {
 	formatItems,
 	MAX_ITEMS,
 	readAuthmonRequest,
-	rhidOf,
 	type AuthmonRequest
 } from '#lib/server/gateways/opennds/authmon.ts';
 import { createRequestBatcher } from './request-batcher.ts';
@@ -58,11 +57,8 @@ async function answerBatch(
 	if (!gateway || gateway.mode !== 'poll') return () => null;
 	// Anybody can poll, so the first report of the BinAuth script verifies a live gateway.
 	if (config.mode !== 'live' || gateway.seenAt !== null) await gateways.recordStatus(gateway, { seen: true });
-	const faskey = gateway.secret ?? '';
-	const grants = requests.includes('fetch')
-		? await access.fetchGrants(gateway, MAX_ITEMS, (login) => rhidOf(login, faskey) !== null)
-		: [];
-	const items = formatItems(grants, faskey, clock.now());
+	const grants = requests.includes('fetch') ? await access.fetchGrants(gateway, MAX_ITEMS) : [];
+	const items = formatItems(grants, gateway.secret ?? '', clock.now());
 	return (request) => {
 		if (request === 'fetch') return items;
 		// A starting router sends `clear`. Nothing is cleared, because the waiting devices have paid.

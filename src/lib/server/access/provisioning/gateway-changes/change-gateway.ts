@@ -5,7 +5,7 @@ import { InputError } from '#lib/server/platform/errors.ts';
 import { GATEWAY_JOB, GRANT_JOB } from '../../job-kinds.ts';
 import { openPassesAt } from '../../passes/store.ts';
 import type { AccessContext } from '../context.ts';
-import * as gatewayStore from '../grants/gateway-store.ts';
+import * as store from '../grants/store.ts';
 
 /**
  * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted
@@ -19,19 +19,21 @@ export const changeGateway = (
 	change: GatewayChange,
 	audit?: (trx: Tx, after: RegisteredGateway) => Promise<void>
 ): Promise<RegisteredGateway> =>
-	context.gateways.set(id, change, async (trx, { before, after, isReconnected }) => {
+	context.database.transact(async (trx) => {
+		const { clock, gateways, jobs, offers } = context;
+		const { before, after, isReconnected } = await gateways.set(trx, id, change);
 		await refuseStranding(context, trx, before, after);
 		for (const routerId of new Set([before.routerId, after.routerId])) {
-			await context.offers.checkHeld(trx, routerId, { gateway: { before, after } });
+			await offers.checkHeld(trx, routerId, { gateway: { before, after } });
 		}
 		await audit?.(trx, after);
-		if (!isReconnected) return;
-		const { clock, jobs } = context;
+		if (!isReconnected) return after;
 		const now = clock.now();
-		for (const grant of await gatewayStore.requestAllAgain(trx, after.id, now)) {
+		for (const grant of await store.requestAllAgain(trx, after.id, now)) {
 			await jobs.schedule(trx, GRANT_JOB, grant, now);
 		}
 		await jobs.schedule(trx, GATEWAY_JOB, after.id, now);
+		return after;
 	});
 
 async function refuseStranding(
@@ -48,7 +50,7 @@ async function refuseStranding(
 		}
 	}
 	if (before.mode === after.mode) return;
-	const { length: count } = await gatewayStore.openIdsAt(trx, before.id);
+	const { length: count } = await store.openIdsAt(trx, before.id);
 	if (count === 0) return;
 	const reason = `buyers are online there (${count}), and their access could no longer be ended; change this after their time has ended`;
 	const field = before.kind === 'mikrotik' ? 'control' : before.kind === 'unifi' ? 'api' : 'level';

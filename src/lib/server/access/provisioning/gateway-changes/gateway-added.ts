@@ -1,6 +1,6 @@
 import type { PassRow } from '../../passes/passes.ts';
 import { openPassesAt } from '../../passes/store.ts';
-import type { AccessContext } from '../context.ts';
+import { transactWithJobs, type AccessContext } from '../context.ts';
 import { requestUsers } from '../request-grant.ts';
 import { targetsAt } from '../targets.ts';
 
@@ -9,7 +9,7 @@ const BATCH = 100;
 
 /** Requests users at a new gateway (job GATEWAY_JOB). Safe to repeat: existing grants do not change. */
 export async function gatewayAdded(context: AccessContext, gatewayId: number): Promise<null> {
-	const { database, clock, gateways, jobs } = context;
+	const { clock, gateways } = context;
 	const gateway = await gateways.byId(gatewayId);
 	if (!gateway) return null;
 	const { routerId } = gateway;
@@ -17,7 +17,7 @@ export async function gatewayAdded(context: AccessContext, gatewayId: number): P
 	let passes: PassRow[];
 	do {
 		const after = { routerId, afterId };
-		passes = await database.transact(async (trx) => {
+		passes = await transactWithJobs(context, async (trx) => {
 			const batch = await openPassesAt(trx, after, clock.now(), BATCH);
 			const targets = await targetsAt(context, trx, routerId);
 			for (const pass of batch) await requestUsers(context, trx, pass, targets, null);
@@ -25,6 +25,5 @@ export async function gatewayAdded(context: AccessContext, gatewayId: number): P
 		});
 		afterId = passes.at(-1)?.id ?? afterId;
 	} while (passes.length === BATCH);
-	jobs.nudge();
 	return null;
 }

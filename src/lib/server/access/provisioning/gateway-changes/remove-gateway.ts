@@ -3,7 +3,6 @@ import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import type { AccessContext } from '../context.ts';
 import { applyGrant } from '../grants/apply-grant.ts';
-import * as gatewayStore from '../grants/gateway-store.ts';
 import * as store from '../grants/store.ts';
 import { REPORT_LIFETIME_MS } from '../../device-slots/device-slots.ts';
 import { openPassesAt } from '../../passes/store.ts';
@@ -41,7 +40,7 @@ export async function removeGateway(
 	const disconnected = isControlled && isForced ? await disconnectAll(context, gateway) : new Set();
 	return database.transact(async (trx) => {
 		await check?.(trx);
-		const open = await gatewayStore.openIdsAt(trx, gateway.id);
+		const open = await store.openIdsAt(trx, gateway.id);
 		if (isControlled && !isForced && open.length > 0) {
 			const reason =
 				`buyers have access there (${open.length}), which nobody could end later. Use "routers disable" and remove the ` +
@@ -50,7 +49,7 @@ export async function removeGateway(
 		}
 		const connected = isControlled
 			? 0
-			: await gatewayStore.countConnectedAt(trx, gateway.id, reportsAt(clock.now()));
+			: await store.countConnectedAt(trx, gateway.id, reportsAt(clock.now()));
 		await gateways.remove(trx, gateway);
 		await offers.checkHeld(trx, gateway.routerId, removal);
 		await apply?.(trx);
@@ -88,8 +87,8 @@ async function isNeeded(
 	if (others.length > 0 && !responds(gateway)) return false;
 	if (await sessions.isPaying(queries, routerId)) return true;
 	if (others.length === 0) return (await openPassesAt(queries, { routerId, afterId: 0 }, now, 1)).length > 0;
-	const open = await gatewayStore.openIdsAt(queries, id);
-	return open.length > 0 || (await gatewayStore.countConnectedAt(queries, id, reportsAt(now))) > 0;
+	const open = await store.openIdsAt(queries, id);
+	return open.length > 0 || (await store.countConnectedAt(queries, id, reportsAt(now))) > 0;
 }
 
 const reportsAt = (now: number) => ({ now, since: now - REPORT_LIFETIME_MS });
@@ -102,7 +101,7 @@ async function disconnectAll(context: AccessContext, gateway: RegisteredGateway)
 	const { database, clock } = context;
 	const out = new Set<number>();
 	let left = 0;
-	for (const id of await gatewayStore.openIdsAt(database.db, gateway.id)) {
+	for (const id of await store.openIdsAt(database.db, gateway.id)) {
 		const now = clock.now();
 		await store.changeWanted(database.db, { id }, { released_at: now, updated_at: now });
 		await applyGrant(context, id);

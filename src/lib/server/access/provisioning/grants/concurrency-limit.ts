@@ -1,7 +1,5 @@
-import type { Clock } from '#lib/server/platform/clock.ts';
+import type { Base } from '#lib/server/base.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import type { Jobs } from '#lib/server/jobs/jobs.ts';
-import type { Log } from '#lib/server/platform/log.ts';
 
 /**
  * Limits concurrent calls to gateways, in this process.
@@ -36,7 +34,7 @@ const AGAIN_MS = { buyer: 1_000, other: 15_000 };
 const isTroubled = ({ gateway: { trouble, unresponsiveSince } }: Call) =>
 	trouble !== null || unresponsiveSince !== null;
 
-export function createConcurrencyLimit({ clock, jobs, log }: { clock: Clock; jobs: Jobs; log: Log }) {
+export function createConcurrencyLimit({ clock, jobs, log }: Base) {
 	const running = new Set<Call>();
 	const waiting = new Map<string, Call>();
 

@@ -1,7 +1,7 @@
 import type { Tx } from '#lib/server/db/database.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import type { OpenPass } from '../../passes/pass-state.ts';
-import type { AccessContext } from '../context.ts';
+import { transactWithJobs, type AccessContext } from '../context.ts';
 import { newestDevice } from '../targets.ts';
 import * as store from './store.ts';
 
@@ -15,9 +15,9 @@ export async function confirmGrant(
 	open: OpenPass,
 	endMs: number
 ): Promise<number | null> {
-	const { database, clock, jobs, sessions, passes } = context;
+	const { clock, jobs, sessions, passes } = context;
 	const { id, revision, pass_id: passId } = grant;
-	const next = await database.transact(async (trx) => {
+	return transactWithJobs(context, async (trx) => {
 		const now = clock.now();
 		const to = {
 			state: 'granted',
@@ -45,8 +45,6 @@ export async function confirmGrant(
 		}
 		return (await passes.findOrThrow(trx, passId)).ends_at;
 	});
-	jobs.nudge();
-	return next;
 }
 
 /** Whether this grant starts the time: only one at the buyer's own gateway does, if there is one. */

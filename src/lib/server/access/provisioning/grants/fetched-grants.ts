@@ -3,15 +3,13 @@ import type { DeviceLogin } from '#lib/server/gateways/gateway.ts';
 import { takeSlot } from '../../device-slots/device-slots.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import { openPass } from '../../passes/pass-state.ts';
-import type { AccessContext } from '../context.ts';
+import { transactWithJobs, type AccessContext } from '../context.ts';
 import { confirmGrant } from './confirm-grant.ts';
 import { desiredEnd, loginOf, SLACK_MS } from './desired-end.ts';
-import * as gatewayStore from './gateway-store.ts';
 import * as store from './store.ts';
 
-type Login = Readonly<Record<string, string>>;
-
-type FetchedGrant = DeviceLogin & { untilMs: number };
+/** `hid`: with it openNDS identifies the device. */
+type FetchedGrant = DeviceLogin & { hid: string; untilMs: number };
 
 const MAX_LOOKED_AT = 100;
 const MAX_UNCONFIRMED = 200;
@@ -25,23 +23,22 @@ const AGAIN_MS = 90_000;
 export async function fetchGrants(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	limit: number,
-	canBeSent: (login: Login) => boolean
+	limit: number
 ): Promise<FetchedGrant[]> {
 	const { db } = context.database;
 	const found: FetchedGrant[] = [];
-	for (const grant of await gatewayStore.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
+	for (const grant of await store.waitingAt(db, gateway.id, MAX_LOOKED_AT)) {
 		if (found.length >= limit) break;
-		const fetched = await fetchGrant(context, gateway, grant, canBeSent);
+		const fetched = await fetchGrant(context, gateway, grant);
 		if (fetched) found.push(fetched);
 	}
 	const lately = { gatewayId: gateway.id, since: context.clock.now() - AGAIN_MS };
-	for (const grant of await gatewayStore.confirmedAndBack(db, lately, limit - found.length)) {
+	for (const grant of await store.confirmedAndBack(db, lately, limit - found.length)) {
 		const pass = await openPass(db, grant.pass_id, context.clock.now());
 		if (!pass || grant.requested_end_at === null) continue;
 		const device = await loginOf(context, grant, pass);
-		if (!canBeSent(device.login)) continue;
-		found.push({ ...device, untilMs: grant.requested_end_at });
+		const { hid } = device.login;
+		if (hid !== undefined) found.push({ ...device, hid, untilMs: grant.requested_end_at });
 	}
 	return found;
 }
@@ -49,8 +46,7 @@ export async function fetchGrants(
 async function fetchGrant(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	grant: store.GrantRow,
-	canBeSent: (login: Login) => boolean
+	grant: store.GrantRow
 ): Promise<FetchedGrant | null> {
 	const { database, clock } = context;
 	const pass = await openPass(database.db, grant.pass_id, clock.now());
@@ -58,13 +54,14 @@ async function fetchGrant(
 	const device = await loginOf(context, grant, pass);
 	const from = { id: grant.id, state: 'granting' } as const;
 	const updated_at = clock.now();
-	if (!canBeSent(device.login)) {
+	const { hid } = device.login;
+	if (hid === undefined) {
 		await store.changeWanted(database.db, from, { updated_at });
 		return null;
 	}
 	const untilMs = await desiredEnd(context, grant, gateway, pass);
 	const to = { requested_end_at: untilMs, updated_at };
-	return (await store.changeWanted(database.db, from, to)) ? { ...device, untilMs } : null;
+	return (await store.changeWanted(database.db, from, to)) ? { ...device, hid, untilMs } : null;
 }
 
 /**
@@ -79,7 +76,7 @@ export async function confirmFetched(
 ): Promise<number[]> {
 	const { db } = context.database;
 	const left: number[] = [];
-	for (const grant of await gatewayStore.newestWaitingAt(db, gateway.id, MAX_UNCONFIRMED)) {
+	for (const grant of await store.newestWaitingAt(db, gateway.id, MAX_UNCONFIRMED)) {
 		const { id, pass_id: passId, requested_end_at: sent } = grant;
 		if (!(await isOfDevice(context, grant, hid))) continue;
 		const pass = await openPass(db, passId, context.clock.now());
@@ -117,7 +114,7 @@ export async function confirmPass(
 	const own = grants.filter((one) => one.mac === mac);
 	// The report of a device that the pass has left can come late.
 	const hasLeft = own.length > 0 && own.every(({ released_at: at }) => at !== null);
-	const isRunning = await database.transact(async (trx) => {
+	return transactWithJobs(context, async (trx) => {
 		const now = clock.now();
 		const open = await openPass(trx, passId, now);
 		if (!open) return false;
@@ -132,6 +129,4 @@ export async function confirmPass(
 		for (const { id } of await store.openGrantsOf(trx, passId)) await jobs.schedule(trx, GRANT_JOB, id, now);
 		return true;
 	});
-	jobs.nudge();
-	return isRunning;
 }

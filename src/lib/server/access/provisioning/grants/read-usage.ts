@@ -2,7 +2,7 @@ import { dataLeft } from '#lib/domain/data-limit.ts';
 import { Unavailable } from '#lib/server/gateways/gateway.ts';
 import { UNSEEN_BYTES, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { openPass, type OpenPass } from '../../passes/pass-state.ts';
-import type { AccessContext } from '../context.ts';
+import { transactWithJobs, type AccessContext } from '../context.ts';
 import { countGrants } from '../count-data.ts';
 import { controllerOf } from '../targets.ts';
 import { MAX_BACKOFF_MS, tryCall } from './call-gateway.ts';
@@ -33,7 +33,7 @@ export async function countUsage(
 	gateway: RegisteredGateway,
 	open: OpenPass
 ): Promise<OpenPass | null> {
-	const { database, gateways, jobs, clock, transport } = context;
+	const { database, gateways, clock, transport } = context;
 	const controller = controllerOf(gateway);
 	if (!controller || open.pass.data_limit_mb === null) return open;
 	const login = await loginOf(context, grant, open);
@@ -42,12 +42,11 @@ export async function countUsage(
 	// A read says nothing about the trouble with what was sent.
 	await gateways.recordStatus(gateway, { seen: true });
 	if (counter === null) return open;
-	await database.transact(async (trx) => {
+	await transactWithJobs(context, async (trx) => {
 		const own = await findGrant(trx, grant.id);
 		if (!own) return;
 		await countGrants(context, trx, [own, ...(await othersOf(context, trx, own, gateway))], counter);
 	});
-	jobs.nudge();
 	return openPass(database.db, grant.pass_id, clock.now());
 }
 

@@ -2,7 +2,7 @@ import { Unavailable, type CommandResult } from '#lib/server/gateways/gateway.ts
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import { openPass } from '../../passes/pass-state.ts';
-import type { AccessContext } from '../context.ts';
+import { transactWithJobs, type AccessContext } from '../context.ts';
 import { controllerOf } from '../targets.ts';
 import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './call-gateway.ts';
 import { loginOf, openOthers, othersOf } from './desired-end.ts';
@@ -88,8 +88,8 @@ async function recordRevoked(
 	gateway: RegisteredGateway,
 	state: 'revoking' | 'revoked'
 ): Promise<void> {
-	const { database, clock, jobs } = context;
-	await database.transact(async (trx) => {
+	const { clock, jobs } = context;
+	await transactWithJobs(context, async (trx) => {
 		const now = clock.now();
 		const done = { state, revoked_at: now, last_error: null, updated_at: now } as const;
 		const to = state === 'revoked' ? { ...done, unanswered_at: null } : done;
@@ -99,5 +99,4 @@ async function recordRevoked(
 			await jobs.schedule(trx, GRANT_JOB, other.id, now);
 		}
 	});
-	jobs.nudge();
 }

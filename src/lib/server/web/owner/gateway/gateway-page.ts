@@ -4,7 +4,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { RegisteredGateway } from '../../../gateways/gateways.ts';
 import type { TestResult } from '../../../gateways/setup/setup.ts';
-import { portalAddress } from '../../../gateways/captive-sessions/portal-address.ts';
+import { portalAddress } from '../../../gateways/config-text.ts';
 import { gatewayState } from '../../../owner/usage/usage.ts';
 import { InputError } from '../../../platform/errors.ts';
 import { readFields } from '../../form.ts';

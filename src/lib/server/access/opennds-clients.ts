@@ -7,14 +7,14 @@ import { sha256 } from '../platform/secrets.ts';
 import { takeSlot } from './device-slots/device-slots.ts';
 import { releaseSlot, slotOf } from './device-slots/store.ts';
 import { passState, speedOf } from './passes/pass-state.ts';
-import type { AccessContext } from './provisioning/context.ts';
+import { transactWithJobs, type AccessContext } from './provisioning/context.ts';
 import { countData } from './provisioning/count-data.ts';
 import { devicesOf } from './provisioning/devices.ts';
 import { confirmFetched, confirmPass } from './provisioning/grants/fetched-grants.ts';
 import { controllerOf } from './provisioning/targets.ts';
 
 /** A client of openNDS, as its BinAuth script reports it: a device from one sign-in to its end. */
-interface NdsClient {
+interface OpenndsClient {
 	/** `aa:bb:cc:dd:ee:ff` */
 	mac: string;
 	token: string;
@@ -30,7 +30,7 @@ interface NdsClient {
 export async function admitClient(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	client: NdsClient
+	client: OpenndsClient
 ): Promise<{ seconds: number; speed: Speed; dataLeft: number | null } | null> {
 	const { database, clock, jobs } = context;
 	const passId = passOfUser(client.user);
@@ -52,7 +52,7 @@ export async function admitClient(
 export async function confirmClient(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	{ mac, token, user }: NdsClient
+	{ mac, token, user }: OpenndsClient
 ): Promise<boolean> {
 	const hid = sha256(token);
 	const left = await confirmFetched(context, gateway, hid);
@@ -68,15 +68,15 @@ export async function confirmClient(
 export async function endClient(
 	context: AccessContext,
 	gateway: RegisteredGateway,
-	client: NdsClient,
+	client: OpenndsClient,
 	bytes: number
 ): Promise<void> {
-	const { database, clock, jobs } = context;
+	const { clock } = context;
 	const passId = passOfUser(client.user);
 	if (passId === null) return;
 	const { mac } = client;
 	const newest = await newestLogin(context, gateway, passId, client);
-	await database.transact(async (trx) => {
+	await transactWithJobs(context, async (trx) => {
 		const now = clock.now();
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
 		if (state.kind === 'unknown') return;
@@ -88,18 +88,17 @@ export async function endClient(
 		const isBack = newest !== null && !newest.isThisLogin && slot.bound_at >= newest.createdAt;
 		if (!isBack) await releaseSlot(trx, { passId, mac }, now);
 	});
-	jobs.nudge();
 }
 
 async function newestLogin(
 	{ database, clock, captiveSessions }: AccessContext,
 	{ id: gatewayId, routerId }: RegisteredGateway,
 	passId: number,
-	{ mac, token }: NdsClient
+	{ mac, token }: OpenndsClient
 ): Promise<{ isThisLogin: boolean; createdAt: number } | null> {
 	const devices = await devicesOf(database.db, { id: passId, router_id: routerId }, clock.now());
 	const device = devices.find((one) => one.gateway_id === gatewayId && one.mac === mac);
 	if (device === undefined) return null;
-	const { hid } = await captiveSessions.loginOf(device.id);
+	const { hid } = await captiveSessions.loginOf(device.captive_session_id);
 	return { isThisLogin: hid === sha256(token), createdAt: device.created_at };
 }
