@@ -7,26 +7,18 @@ const MAX_SESSIONS = 1_000_000;
 
 export const addDemo = defineCommand({
 	name: 'demo',
-	parameters: '--year [--routers N] [--sessions N]',
 	summary: 'Add a year of synthetic trade to a sandbox. Stop Airtill first.',
-	help: [
-		`Gives the demo owner, ${DEMO_OWNER_EMAIL}, routers with a year of sessions, payments and refunds, to try pages`,
-		'and reports with. Live mode refuses it, and refuses the database afterwards.',
-		'',
-		'  --year        required: what to add',
-		'  --routers N   1000 if you leave it out',
-		'  --sessions N  100000 if you leave it out'
-	].join('\n'),
+	help: `Gives the demo owner, ${DEMO_OWNER_EMAIL}, routers with a year of sessions, payments and refunds, to try pages and reports with. Live mode refuses it, and refuses the database afterwards.`,
 	options: {
-		year: { type: 'boolean' },
-		routers: { type: 'string', default: '1000' },
-		sessions: { type: 'string', default: '100000' }
+		year: { help: 'required: what to add' },
+		routers: { value: 'N', help: '1000 if you leave it out' },
+		sessions: { value: 'N', help: '100000 if you leave it out' }
 	},
-	async run({ values, open }) {
-		if (!values.year) throw new UsageError('--year is missing.');
+	async run({ values: { year, routers = '1000', sessions = '100000' }, open }) {
+		if (!year) throw new UsageError('--year is missing.');
 		const size = {
-			routers: numberOf(values.routers, '--routers', MAX_ROUTERS),
-			sessions: numberOf(values.sessions, '--sessions', MAX_SESSIONS)
+			routers: numberOf(routers, '--routers', MAX_ROUTERS),
+			sessions: numberOf(sessions, '--sessions', MAX_SESSIONS)
 		};
 		const app = await open();
 		const started = performance.now();

@@ -10,6 +10,8 @@ import { CommandError, isExpected } from './errors.ts';
 
 /** Actor in the audit log. */
 export const COMMAND_LINE = 'command line';
+/** For commands without --by and --note. */
+export const AUTHOR = { by: COMMAND_LINE, note: '' };
 
 /** Starts no jobs. The caller stops the services. */
 export async function openApp(config: Config): Promise<App> {
