@@ -10,6 +10,7 @@ import { readFields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
 import { actorOf, namesOf, readReason } from './admin.ts';
+import { auditLines } from './audit.ts';
 
 type ReviewEvent = RequestEvent<{ id: string }>;
 
@@ -41,10 +42,7 @@ export async function reviewOf({ params, locals }: ReviewEvent): Promise<Review>
 export async function reviewPage(event: ReviewEvent) {
 	const review = await reviewOf(event);
 	const evidence = await evidenceOf(event.locals.app, review);
-	const nameOf = await namesOf(event, [
-		review.resolved_by,
-		...(evidence?.audit ?? []).map(({ actor }) => actor)
-	]);
+	const nameOf = await namesOf(event, [review.resolved_by]);
 	const { id, subject, detail, opened_at, resolved_at, decision, note } = review;
 	return {
 		review: {
@@ -65,10 +63,7 @@ export async function reviewPage(event: ReviewEvent) {
 			...{ id: message, at: received_at, kind, outcome },
 			text: raw ?? ''
 		})),
-		history: (evidence?.audit ?? []).map(({ id: entry, at, actor, action, reason }) => ({
-			...{ id: entry, at, action, reason },
-			actor: nameOf(actor)
-		}))
+		history: await auditLines(event, evidence?.audit ?? [])
 	};
 }
 
