@@ -12,7 +12,7 @@ import { UsageError, defineCommand } from '../../support/command.ts';
 import { CommandError } from '../../support/errors.ts';
 import { streamInput } from '../../support/files.ts';
 import { plain, print } from '../../support/output.ts';
-import { ownerOf } from '../../support/owners.ts';
+import { ownerOf } from '../../support/services.ts';
 
 const MAP_HELP = [
 	'the column of each field, e.g. ssid=SSID,lat=Latitude,lon=Longitude.',
@@ -37,7 +37,7 @@ export const importRoutersFile = defineCommand({
 	},
 	async run({ args: [file], values, config, folder, open }) {
 		const columns = parseMap(values.map);
-		const { currency, maxPrice, paymentMethods } = config();
+		const { currency, maxPrice } = config();
 		const rules = { currency, maxPrice };
 		const priceMinor = values.price === undefined ? null : parsePrice(values.price, rules);
 		if (values.price !== undefined && priceMinor === null) {
@@ -58,12 +58,7 @@ export const importRoutersFile = defineCommand({
 
 		const app = await open();
 		const owner = await ownerOf(app, values.owner);
-		const { added, changed, unchanged } = await importRouters(app.database, app.clock, {
-			ownerAccountId: owner.id,
-			routers,
-			paymentMethods,
-			heldProblem: app.offers.heldProblem
-		});
+		const { added, changed, unchanged } = await importRouters(app, owner.id, routers);
 		await print(`${added} added, ${changed} changed, ${unchanged} unchanged, ${badRows} skipped`);
 	}
 });
