@@ -6,7 +6,7 @@ import { checkDisk } from '#lib/server/checks/disk.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
 import { checkGateways } from '#lib/server/checks/gateways.ts';
 import { storedOperatorFindings } from '#lib/server/checks/operators.ts';
-import { checkReplica } from '#lib/server/checks/replica.ts';
+import { checkReplica } from '#lib/server/checks/database.ts';
 import { ConfigError, loadConfig, type Config } from '#lib/server/config/config.ts';
 import { hasDemoAccounts } from '#lib/server/demo/accounts.ts';
 import { NotAnArchive, readArchive } from '#lib/server/map/basemap.ts';

@@ -10,7 +10,7 @@ import { readablePasswords } from '#lib/server/access/passes/passwords.ts';
 import { isDerivedFrom, PORTAL_KEY } from '#lib/server/developer/api-keys/api-keys.ts';
 import { isExpected } from '../support/errors.ts';
 import { databaseName } from '../support/services.ts';
-import { backupFinding, lastBackupAt } from '#lib/server/checks/last-backup.ts';
+import { backupFinding, lastBackupAt } from '#lib/server/checks/database.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
 
 /** An earlier clock is wrong, because this file is newer. */

@@ -5,8 +5,7 @@ import { defineCommand } from '../../support/command.ts';
 import { CommandError } from '../../support/errors.ts';
 import { readInput } from '../../support/files.ts';
 import { plain, print } from '../../support/output.ts';
-import { ownerOf } from '../../support/owners.ts';
-import { ownRouter } from '../../support/services.ts';
+import { ownRouter, ownerOf } from '../../support/services.ts';
 
 const onOff = (isSold: boolean) => (isSold ? 'are sold by the hour' : 'are not sold');
 

@@ -4,8 +4,7 @@ import type { Config } from '#lib/server/config/config.ts';
 import { offlineReason, opensAt, pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
 import { AUTHOR_OPTIONS, UsageError, defineCommand } from '../../support/command.ts';
 import { plain, print, tableLine } from '../../support/output.ts';
-import { ownerOf } from '../../support/owners.ts';
-import { localService, ownRouter } from '../../support/services.ts';
+import { localService, ownRouter, ownerOf } from '../../support/services.ts';
 import { accessCommands } from './access.ts';
 import { importRoutersFile } from './import.ts';
 
