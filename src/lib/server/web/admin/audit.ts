@@ -62,10 +62,8 @@ export function auditPositionOf(text: string | null): AuditPosition | null {
 
 export async function auditLines(event: RequestEvent, entries: readonly FoundEntry[]) {
 	const { reportTimezone } = event.locals.app.config;
-	const nameOf = await namesOf(
-		event,
-		entries.map(({ actor }) => actor)
-	);
+	const actors = entries.map(({ actor }) => actor);
+	const nameOf = await namesOf(event, actors);
 	return entries.map((entry) => ({
 		id: entry.id,
 		when: timeAt(entry.at, reportTimezone),
