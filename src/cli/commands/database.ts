@@ -8,7 +8,7 @@ import { copySqlite } from '#lib/server/db/backup/copy.ts';
 import { connectDatabase, type Database } from '#lib/server/db/database.ts';
 import { pendingMigrations } from '#lib/server/db/migrate.ts';
 import { systemClock } from '#lib/server/platform/clock.ts';
-import { UsageError, defineCommand } from '../support/command.ts';
+import { defineCommand } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { print } from '../support/output.ts';
 import { COMMAND_LINE, databaseName } from '../support/services.ts';
@@ -35,9 +35,8 @@ export const databaseCommands = [
 		name: 'migrate',
 		summary: 'List the migrations that the next start applies.',
 		help: 'Changes nothing. Each start and most other commands apply them, under a lock.',
-		options: { plan: { help: 'required' } },
-		async run({ values: { plan }, config: read }) {
-			if (!plan) throw new UsageError('--plan is missing: Airtill migrates when it starts.');
+		options: { plan: { help: 'required: Airtill migrates when it starts', isNeeded: true } },
+		async run({ config: read }) {
 			const config = read();
 			const { databaseUrl: url } = config;
 			if (url.startsWith('file:') && !existsSync(url.slice('file:'.length))) {

@@ -10,12 +10,11 @@ export const addDemo = defineCommand({
 	summary: 'Add a year of synthetic trade to a sandbox. Stop Airtill first.',
 	help: `Gives the demo owner, ${DEMO_OWNER_EMAIL}, routers with a year of sessions, payments and refunds, to try pages and reports with. Live mode refuses it, and refuses the database afterwards.`,
 	options: {
-		year: { help: 'required: what to add' },
+		year: { help: 'what to add', isNeeded: true },
 		routers: { value: 'N', help: '1000 if you leave it out' },
 		sessions: { value: 'N', help: '100000 if you leave it out' }
 	},
-	async run({ values: { year, routers = '1000', sessions = '100000' }, open }) {
-		if (!year) throw new UsageError('--year is missing.');
+	async run({ values: { routers = '1000', sessions = '100000' }, open }) {
 		const size = {
 			routers: numberOf(routers, '--routers', MAX_ROUTERS),
 			sessions: numberOf(sessions, '--sessions', MAX_SESSIONS)

@@ -3,7 +3,6 @@ import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/decision.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
-import type { App } from '../../app.ts';
 import { allowedDecisions, DecisionRefused, type Evidence } from '../../billing/reviews/decisions.ts';
 import type { Review, ReviewReason } from '../../billing/reviews/reviews.ts';
 import { readFields } from '../form.ts';
@@ -41,7 +40,8 @@ export async function reviewOf({ params, locals }: ReviewEvent): Promise<Review>
 /** Returns a review with the facts that a person needs for a decision. Phone numbers are masked. */
 export async function reviewPage(event: ReviewEvent) {
 	const review = await reviewOf(event);
-	const evidence = await evidenceOf(event.locals.app, review);
+	const { payments, config } = event.locals.app;
+	const evidence = review.payment_id === null ? null : await payments.evidenceOf(review.payment_id);
 	const nameOf = await namesOf(event, [review.resolved_by]);
 	const { id, subject, detail, opened_at, resolved_at, decision, note } = review;
 	return {
@@ -53,7 +53,7 @@ export async function reviewPage(event: ReviewEvent) {
 			resolvedBy: nameOf(review.resolved_by ?? '')
 		},
 		decisions: resolved_at === null ? allowedDecisions(review, evidence?.payment ?? null) : [],
-		payment: evidence && factsOf(evidence, event.locals.app.config.reportTimezone),
+		payment: evidence && factsOf(evidence, config.reportTimezone),
 		refunds: (evidence?.refunds ?? []).map((refund) => ({
 			...{ id: refund.id, status: refund.status, reason: refund.reason },
 			...{ sent: refund.submit_state, at: refund.created_at, reference: refund.reference },
@@ -65,10 +65,6 @@ export async function reviewPage(event: ReviewEvent) {
 		})),
 		history: await auditLines(event, evidence?.audit ?? [])
 	};
-}
-
-async function evidenceOf({ payments }: App, { payment_id }: Review): Promise<Evidence | null> {
-	return payment_id === null ? null : payments.evidenceOf(payment_id);
 }
 
 function factsOf({ payment }: Evidence, timeZone: string): [label: string, value: string][] {
