@@ -1,71 +1,33 @@
 import process from 'node:process';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { root } from './bootstrap.js';
-import { UsageError, type Command, type Context } from './support/command.ts';
-import { createAccount, inviteAccount, removeSecondFactor } from './commands/accounts.ts';
-import { backUpDatabase, copyDatabase, restoreDatabase } from './commands/backup.ts';
+import { accountCommands } from './commands/accounts.ts';
+import { databaseCommands } from './commands/database.ts';
 import { deploy } from './commands/deploy.ts';
 import { doctor } from './commands/doctor.ts';
-import { configureGateway } from './commands/gateways/config.ts';
-import { addGateway, rotateGateway } from './commands/gateways/register.ts';
-import { setGateway } from './commands/gateways/set.ts';
-import { listGateways, removeGateway, showGateway, testGateway } from './commands/gateways/list.ts';
-import { createKey, listKeys, revokeKey } from './commands/keys.ts';
-import { planMigrations } from './commands/migrate.ts';
-import { confirmRouterAccess, routerAccess } from './commands/routers/access.ts';
-import { importRoutersFile } from './commands/routers/import.ts';
-import { addRouter, disableRouter, enableRouter, setRouter } from './commands/routers/edit.ts';
-import { listRouters } from './commands/routers/list.ts';
-import { listOffers, setOffers } from './commands/routers/offers.ts';
-import { listReviews, resolveReview, showReview } from './commands/review.ts';
+import { gatewayCommands } from './commands/gateways/gateways.ts';
 import { exportPersonalData } from './commands/personal-data.ts';
-import { rotateSecrets } from './commands/secrets.ts';
-import { listSettings } from './commands/settings.ts';
-import { checkStatementFile } from './commands/statement.ts';
+import { reviewCommands } from './commands/reviews.ts';
+import { offerCommands } from './commands/routers/offers.ts';
+import { routerCommands } from './commands/routers/routers.ts';
+import { settingCommands } from './commands/settings.ts';
+import { UsageError, type Command, type Context } from './support/command.ts';
 import { isExpected } from './support/errors.ts';
+import { commandHelp, overview, START, usage } from './support/help.ts';
 import { OutputClosed, plain, print } from './support/output.ts';
 
 const COMMANDS: readonly Command[] = [
-	importRoutersFile,
-	listRouters,
-	addRouter,
-	setRouter,
-	disableRouter,
-	enableRouter,
-	routerAccess,
-	confirmRouterAccess,
-	setOffers,
-	listOffers,
-	createAccount,
-	inviteAccount,
-	removeSecondFactor,
-	createKey,
-	listKeys,
-	revokeKey,
-	addGateway,
-	listGateways,
-	showGateway,
-	configureGateway,
-	testGateway,
-	setGateway,
-	rotateGateway,
-	removeGateway,
-	listReviews,
-	showReview,
-	resolveReview,
-	checkStatementFile,
+	...routerCommands,
+	...offerCommands,
+	...accountCommands,
+	...gatewayCommands,
+	...reviewCommands,
 	exportPersonalData,
-	listSettings,
-	rotateSecrets,
-	planMigrations,
-	backUpDatabase,
-	restoreDatabase,
-	copyDatabase,
+	...settingCommands,
+	...databaseCommands,
 	deploy,
 	doctor
 ];
-
-const START = 'npm run --silent airtill --';
 
 const CODE_FAILED = 1;
 const CODE_USAGE = 2;
@@ -94,12 +56,12 @@ async function choose(argv: string[], context: Context): Promise<number> {
 	const options = before(argv, (word) => word === '--');
 	const wantsHelp = argv[0] === 'help' || options.includes('--help') || options.includes('-h');
 	if (wantsHelp) {
-		await print(command ? commandHelp(command) : overview());
+		await print(command ? commandHelp(command) : overview(COMMANDS));
 		return 0;
 	}
 	if (!command) {
 		const unknown = `Unknown ${words.length > 0 ? 'command' : 'option'} "${words.join(' ') || argv[0]}".`;
-		console.error(`${argv.length === 0 ? 'A command is missing.' : plain(unknown)}\n\n${overview()}`);
+		console.error(`${argv.length === 0 ? 'A command is missing.' : plain(unknown)}\n\n${overview(COMMANDS)}`);
 		return CODE_USAGE;
 	}
 	try {
@@ -114,16 +76,6 @@ async function choose(argv: string[], context: Context): Promise<number> {
 function before(words: string[], ends: (word: string) => boolean): string[] {
 	const end = words.findIndex(ends);
 	return end === -1 ? words : words.slice(0, end);
-}
-
-const usage = ({ name, parameters }: Command) => `Usage: ${START} ${`${name} ${parameters}`.trim()}`;
-
-const commandHelp = (command: Command) => `${usage(command)}\n\n${command.summary}\n\n${command.help}`;
-
-function overview(): string {
-	const width = Math.max(...COMMANDS.map(({ name }) => name.length));
-	const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
-	return [`Usage: ${START} COMMAND`, '', ...lines, '', 'COMMAND --help describes a command.'].join('\n');
 }
 
 const plainLines = (text: string) => text.split('\n').map(plain).join('\n');

@@ -1,78 +1,129 @@
 import { isEmail } from '#lib/domain/email.ts';
 import type { App } from '#lib/server/app.ts';
-import { RATE_PLANS, ROLES } from '#lib/server/accounts/accounts.ts';
+import { RATE_PLANS, ROLES, type Account } from '#lib/server/accounts/accounts.ts';
+import { hasRole } from '#lib/server/developer/api-keys/api-keys.ts';
+import { keyMode } from '#lib/server/developer/api-keys/key-format.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
-import { UsageError, defineCommand, oneOf, required } from '../support/command.ts';
+import { UsageError, defineCommand } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
-import { print } from '../support/output.ts';
-import { accountOf, COMMAND_LINE } from '../support/services.ts';
+import { plain, print, tableLine } from '../support/output.ts';
+import { accountOf, AUTHOR, COMMAND_LINE } from '../support/services.ts';
 
-const AUTHOR = { by: COMMAND_LINE, note: '' };
+const MAX_NAME_CHARACTERS = 100;
 
-export const createAccount = defineCommand({
-	name: 'accounts create',
-	parameters: '--email EMAIL --role app|owner|admin [--plan default|enterprise]',
-	summary: 'Create an account and print it as JSON, with the invitation of an owner.',
-	help: [
-		'For the roles owner and admin, "invitation" is a link to choose the password. It works once, for a day. It gives',
-		'access to the account, so send it over a safe channel. "accounts invite" prints another one.',
-		'',
-		'  --email EMAIL   names the account; upper and lower case are the same',
-		'  --role ROLE     app: buys for its users; owner: has routers; admin: runs the installation',
-		'  --plan PLAN     default or enterprise (higher limits); default: default'
-	].join('\n'),
-	options: { email: { type: 'string' }, role: { type: 'string' }, plan: { type: 'string' } },
-	async run({ values, open }) {
-		const email = required(values.email, '--email');
-		if (!isEmail(email)) throw new UsageError(`--email is not an email address: "${values.email}".`);
-		const role = oneOf(required(values.role, '--role'), ROLES, '--role');
-		const plan = oneOf(values.plan ?? 'default', RATE_PLANS, '--plan');
-		const app = await open();
-		const created = await app.signIn.createAccount({ email, role, plan }, AUTHOR, originOf(app));
-		if (!created) throw new CommandError(`The email address ${email} is taken by another account.`);
-		const { account, invitation } = created;
-		const { id, email: stored, status, created_at: at } = account;
-		const link = invitation === null ? {} : { invitation };
-		await print(JSON.stringify({ id, email: stored, role, plan, status, created_at: isoTime(at), ...link }));
-	}
-});
-
-export const inviteAccount = defineCommand({
-	name: 'accounts invite',
-	parameters: '--email EMAIL',
-	summary: 'Print a link to choose the password of an account.',
-	help: [
-		'The link works once, for a day. It gives access to the account, so send it over a safe channel. Owners get to',
-		'/owner, administrators to /admin, apps to /developer.',
-		'',
-		'  --email EMAIL   the account'
-	].join('\n'),
-	options: { email: { type: 'string' } },
-	async run({ values, open }) {
-		const email = required(values.email, '--email');
-		const app = await open();
-		await print(await app.signIn.invite(await accountOf(app.accounts, email), AUTHOR, originOf(app)));
-	}
-});
-
-export const removeSecondFactor = defineCommand({
-	name: 'accounts remove-second-factor',
-	parameters: '--email EMAIL',
-	summary: 'Remove the second factor of an account, for a person whose phone is lost.',
-	help: [
-		'The password alone signs in then. Make sure that it is the person who asks.',
-		'',
-		'  --email EMAIL   the account'
-	].join('\n'),
-	options: { email: { type: 'string' } },
-	async run({ values, open }) {
-		const email = required(values.email, '--email');
-		const app = await open();
-		const account = await accountOf(app.accounts, email);
-		const isRemoved = await app.signIn.removeSecondFactor(account, AUTHOR, originOf(app));
-		if (!isRemoved) throw new CommandError(`The account ${email} has no second factor.`);
-		console.error(`The second factor of ${email} is removed.`);
-	}
-});
+const OF_ACCOUNT = { email: { value: 'EMAIL', help: 'the account', isNeeded: true } } as const;
+const OF_KEYS = { account: { value: 'EMAIL', help: "the keys' account", isNeeded: true } } as const;
 
 const originOf = ({ config }: App): string => config.origin ?? `http://localhost:${config.port}`;
+
+const keyLine = tableLine(5, 14, 5, 24, 24, 7);
+
+export const accountCommands = [
+	defineCommand({
+		name: 'accounts create',
+		summary: 'Create an account and print it as JSON, with the invitation of an owner.',
+		help: 'For the roles owner and admin, "invitation" is a link to choose the password. It works once, for a day. It gives access to the account, so send it over a safe channel. "accounts invite" prints another one.',
+		options: {
+			email: { value: 'EMAIL', help: 'names the account; upper and lower case are the same', isNeeded: true },
+			role: {
+				words: ROLES,
+				help: 'app: buys for its users; owner: has routers; admin: runs the installation',
+				isNeeded: true
+			},
+			plan: { words: RATE_PLANS, help: 'enterprise has higher limits; default: default' }
+		},
+		async run({ values: { email, role, plan = 'default' }, open }) {
+			if (!isEmail(email)) throw new UsageError(`--email is not an email address: "${email}".`);
+			const app = await open();
+			const created = await app.signIn.createAccount({ email, role, plan }, AUTHOR, originOf(app));
+			if (!created) throw new CommandError(`The email address ${email} is taken by another account.`);
+			const { account, invitation } = created;
+			const { id, email: stored, status, created_at: at } = account;
+			const link = invitation === null ? {} : { invitation };
+			await print(
+				JSON.stringify({ id, email: stored, role, plan, status, created_at: isoTime(at), ...link })
+			);
+		}
+	}),
+	defineCommand({
+		name: 'accounts invite',
+		summary: 'Print a link to choose the password of an account.',
+		help: 'The link works once, for a day. It gives access to the account, so send it over a safe channel. Owners get to /owner, administrators to /admin, apps to /developer.',
+		options: OF_ACCOUNT,
+		async run({ values: { email }, open }) {
+			const app = await open();
+			await print(await app.signIn.invite(await accountOf(app.accounts, email), AUTHOR, originOf(app)));
+		}
+	}),
+	defineCommand({
+		name: 'accounts remove-second-factor',
+		summary: 'Remove the second factor of an account, for a person whose phone is lost.',
+		help: 'The password alone signs in then. Make sure that it is the person who asks.',
+		options: OF_ACCOUNT,
+		async run({ values: { email }, open }) {
+			const app = await open();
+			const account = await accountOf(app.accounts, email);
+			const isRemoved = await app.signIn.removeSecondFactor(account, AUTHOR, originOf(app));
+			if (!isRemoved) throw new CommandError(`The account ${email} has no second factor.`);
+			console.error(`The second factor of ${email} is removed.`);
+		}
+	}),
+	defineCommand({
+		name: 'keys create',
+		summary: 'Create an API key and print it once.',
+		help: 'Standard output contains only the key, ready for a variable or a file.',
+		options: {
+			...OF_KEYS,
+			name: { value: 'NAME', help: `its purpose; default: ${COMMAND_LINE}` },
+			role: {
+				words: ROLES,
+				help: "a role below the account's, or the same; default: the account's role"
+			}
+		},
+		async run({ values, open }) {
+			const name = values.name?.trim() || COMMAND_LINE;
+			if (name.length > MAX_NAME_CHARACTERS) {
+				throw new UsageError(`--name is longer than ${MAX_NAME_CHARACTERS} characters.`);
+			}
+			const { accounts, apiKeys } = await open();
+			const { id, email, role: own } = await accountOf(accounts, values.account);
+			const role: Account['role'] = values.role ?? own;
+			if (role === 'staff' || !hasRole(own, role)) {
+				throw new CommandError(`${email} has the role ${own}; its keys cannot have ${role}.`);
+			}
+			await print(await apiKeys.create({ accountId: id, name, role, actor: COMMAND_LINE }));
+			console.error(`Key "${plain(name)}" of ${email} (${role}). It is not shown again.`);
+		}
+	}),
+	defineCommand({
+		name: 'keys list',
+		summary: 'List the keys of an account.',
+		help: 'Only their last characters are shown.',
+		options: OF_KEYS,
+		async run({ values, open }) {
+			const { accounts, apiKeys } = await open();
+			const keys = await apiKeys.list((await accountOf(accounts, values.account)).id);
+			await print(keyLine('ID', 'KEY', 'ROLE', 'CREATED', 'LAST USED', 'STATE', 'NAME'));
+			for (const key of keys) {
+				const { id, hint, role, created_at, last_used_at, name } = key;
+				const used = isoTime(last_used_at) ?? 'never';
+				await print(keyLine(`${id}`, hint, role, isoTime(created_at), used, apiKeys.stateOf(key), name));
+			}
+		}
+	}),
+	defineCommand({
+		name: 'keys revoke',
+		args: ['KEY_OR_ID'],
+		summary: 'Revoke a key, by its text or by its id (see "keys list").',
+		help: 'A running server may accept a revoked key for five more seconds.',
+		async run({ args: [key], open }) {
+			// Does not repeat the text, which may be a mistyped key.
+			if (!keyMode(key) && !/^\d+$/.test(key)) {
+				throw new CommandError('This is neither a complete API key nor the id of one.');
+			}
+			const revoked = await (await open()).apiKeys.revoke(key, COMMAND_LINE);
+			if (!revoked) throw new CommandError('There is no active key with this text or id.');
+			console.error('The key is revoked.');
+		}
+	})
+];

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import process from 'node:process';
-import { loadConfig, type Config } from '#lib/server/config/config.ts';
+import type { Config } from '#lib/server/config/config.ts';
 import { root } from '../bootstrap.js';
-import { defineCommand, oneOf } from '../support/command.ts';
+import { defineCommand, UsageError } from '../support/command.ts';
 import { print } from '../support/output.ts';
 
 /** For an installation without ORIGIN. */
@@ -12,19 +12,13 @@ const SIGNED_IN = '/(?:[a-z]{2}/)?(?:owner|developer|admin|v1|docs/try|metrics)(
 
 export const deploy = defineCommand({
 	name: 'deploy',
-	parameters: 'systemd|nginx|caddy',
+	args: ['systemd|nginx|caddy'],
 	summary: 'Print a systemd unit, or the configuration of a proxy with TLS.',
-	help: [
-		'Uses the settings of this installation, such as ORIGIN, PORT and DATA_DIR. Each begins with its own instructions:',
-		'',
-		'  systemd  /etc/systemd/system/airtill.service',
-		'  nginx    /etc/nginx/conf.d/airtill.conf',
-		'  caddy    /etc/caddy/Caddyfile'
-	].join('\n'),
-	options: {},
-	async run({ argument, env }) {
-		const template = TEMPLATES[oneOf(argument, ['systemd', 'nginx', 'caddy'], 'The argument')];
-		const config = loadConfig(env);
+	help: 'Uses the settings of this installation, such as ORIGIN, PORT and DATA_DIR. Each begins with its own instructions.',
+	async run({ args: [name], config: read }) {
+		const template = TEMPLATES.get(name);
+		if (!template) throw new UsageError(`The argument is systemd, nginx or caddy, not "${name}".`);
+		const config = read();
 		if (template !== systemd && config.origin === null) {
 			console.error(`ORIGIN is not set: replace ${EXAMPLE_ORIGIN} with your address.`);
 		}
@@ -32,7 +26,7 @@ export const deploy = defineCommand({
 	}
 });
 
-const TEMPLATES = { systemd, nginx, caddy };
+const TEMPLATES = new Map(Object.entries({ systemd, nginx, caddy }));
 
 /** systemd.exec(5): % begins a specifier. */
 const unitPath = (file: string) => path.resolve(root, file).replaceAll('%', '%%');

@@ -1,27 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readProxySettings } from '#lib/server/api/http/client-address.ts';
+import type { OperatorAdapter } from '#lib/server/billing/operators/operator.ts';
 import { checkAddresses } from '#lib/server/checks/addresses.ts';
 import { checkDisk } from '#lib/server/checks/disk.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
 import { checkGateways } from '#lib/server/checks/gateways.ts';
-import { checkReplica } from '#lib/server/checks/replica.ts';
+import { storedOperatorFindings } from '#lib/server/checks/operators.ts';
+import { checkReplica } from '#lib/server/checks/database.ts';
 import { ConfigError, loadConfig, type Config } from '#lib/server/config/config.ts';
 import { hasDemoAccounts } from '#lib/server/demo/accounts.ts';
+import { NotAnArchive, readArchive } from '#lib/server/map/basemap.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
-import { checkBasemap } from '../doctor/basemap.ts';
 import { checkDatabase } from '../doctor/database.ts';
-import { checkOperators } from '../doctor/operators.ts';
-import { report, REPORT_HELP } from '../doctor/report.ts';
 import { defineCommand, type Context } from '../support/command.ts';
 import { isExpected } from '../support/errors.ts';
+import { report, REPORT_HELP } from '../support/output.ts';
 import { openApp } from '../support/services.ts';
+
+const MIB_BYTES = 1024 ** 2;
+const OPERATOR_LIMIT_MS = 10 * 1000;
 
 export const doctor = defineCommand({
 	name: 'doctor',
-	parameters: '',
 	summary:
 		'Check configuration, database, clock, disk, secret, operators, gateways, addresses, mail and map.',
 	help: REPORT_HELP,
-	options: {},
 	run: ({ env }) => report(examine(env))
 });
 
@@ -50,7 +53,8 @@ async function* checkServices(config: Config): AsyncGenerator<Finding> {
 			yield fail('database', 'live mode refuses a database with demo data', 'use a new, empty database');
 		}
 		yield* checkReplica(app);
-		yield* checkOperators(app);
+		yield* await Promise.all(app.operators.all().map(operatorFinding));
+		yield* storedOperatorFindings(app);
 		// A remote API has its own routers and gateways.
 		if (!config.remoteApi) yield* checkGateways(app);
 	} finally {
@@ -66,4 +70,46 @@ function* configurationFailures(error: unknown): Generator<Finding> {
 		// The sandbox's secret could not be read or created.
 		yield fail('configuration', messageOf(error), 'let this user read and write DATA_DIR');
 	} else throw error;
+}
+
+async function operatorFinding(operator: OperatorAdapter): Promise<Finding> {
+	const advice = "check the operator's credentials, and the connection to its address";
+	const limit = sleep(OPERATOR_LIMIT_MS, `no answer in ${OPERATOR_LIMIT_MS / 1000} s`, { ref: false });
+	try {
+		const problem = await Promise.race([operator.health(), limit]);
+		if (problem === null) return ok('operator', `${operator.id} answers`);
+		return fail('operator', `${operator.id}: ${problem}`, advice);
+	} catch (error) {
+		return fail('operator', `${operator.id}: ${messageOf(error)}`, advice);
+	}
+}
+
+/** Does not call a tile server, which would count the request. */
+async function* checkBasemap({ basemap, centre }: Config): AsyncGenerator<Finding> {
+	if (!basemap) {
+		yield ok('map', 'coasts and borders only; BASEMAP names a map with streets');
+		return;
+	}
+	if (basemap.kind === 'tiles') {
+		yield ok(
+			'map',
+			`tiles of ${new URL(basemap.template).host}, at most ${basemap.cacheBytes / MIB_BYTES} MiB cached`
+		);
+		return;
+	}
+	try {
+		const { bytes, bounds, maxZoom } = await readArchive(basemap.path);
+		const [south, west, north, east] = bounds;
+		const what = `${basemap.path}, ${(bytes / MIB_BYTES).toFixed(1)} MiB, zoom up to ${maxZoom}, ${west},${south} to ${east},${north}`;
+		const holdsCentre =
+			centre.lat >= south && centre.lat <= north && centre.lon >= west && centre.lon <= east;
+		yield holdsCentre
+			? ok('map', what)
+			: warn('map', `${what}: MAP_CENTRE is outside`, 'set MAP_CENTRE, or cut an extract of the right city');
+	} catch (error) {
+		if (!(error instanceof NotAnArchive || isExpected(error))) throw error;
+		const advice =
+			'make it again with "pmtiles extract", or correct BASEMAP; until then there are coasts and borders only';
+		yield fail('map', `${basemap.path}: ${messageOf(error)}`, advice);
+	}
 }

@@ -6,18 +6,10 @@ import { resolve } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
-import { loadConfig } from '#lib/server/config/config.ts';
 import { RECORD_COLUMNS, type AccessRecord, type AddressKind } from '#lib/server/personal-data/records.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { PRIVATE_FILE_MODE } from '#lib/server/platform/private-files.ts';
-import {
-	defineCommand,
-	AUTHOR_OPTIONS,
-	authorOf,
-	required,
-	spanOfDays,
-	UsageError
-} from '../support/command.ts';
+import { AUTHOR_OPTIONS, defineCommand, SPAN_OPTIONS, spanOfDays, UsageError } from '../support/command.ts';
 import { CommandError } from '../support/errors.ts';
 import { readInput } from '../support/files.ts';
 import { localService } from '../support/services.ts';
@@ -26,49 +18,41 @@ const MAX_FILE_BYTES = 1024 ** 3;
 
 export const exportPersonalData = defineCommand({
 	name: 'personal-data export',
-	parameters:
-		'FILE.p7m --phone NUMBER|--mac ADDRESS|--ip ADDRESS --from DATE [--to DATE] --recipient CERT.pem --by NAME --note TEXT',
+	args: ['FILE.p7m'],
 	summary: 'Export who had access with an address and when, encrypted, for a legal request.',
 	help: [
-		'Writes a CSV file that only the recipient can open, and records the export in the audit log. For each session: the',
-		"payer's number, the operator's transaction, start and end, the router, and the addresses and times of devices.",
-		'',
-		'  --phone NUMBER        the number that paid',
-		"  --mac ADDRESS         the device's address in the Wi-Fi; phones use another one in each Wi-Fi",
-		'  --ip ADDRESS          its address in the Wi-Fi, if the gateway reported one; never the public address',
-		'  --from DATE           first day, in the time zone of REPORT_TIMEZONE, e.g. 2026-11-20',
-		'  --to DATE             last day; default: the same',
-		"  --recipient CERT.pem  the recipient's certificate (X.509, RSA or EC)",
-		'  --by NAME             your name',
-		'  --note TEXT           the reason, for example the reference of the request',
+		"Writes a CSV file that only the recipient can open, and records the export in the audit log. For each session: the payer's number, the operator's transaction, start and end, the router, and the addresses and times of devices. Give one of --phone, --mac and --ip.",
 		'',
 		'The file is CMS (RFC 5652, S/MIME). The recipient opens it with:',
 		'  openssl cms -decrypt -inform DER -in FILE.p7m -inkey KEY.pem -out FILE.csv'
 	].join('\n'),
 	options: {
-		...AUTHOR_OPTIONS,
-		phone: { type: 'string' },
-		mac: { type: 'string' },
-		ip: { type: 'string' },
-		from: { type: 'string' },
-		to: { type: 'string' },
-		recipient: { type: 'string' }
+		phone: { value: 'NUMBER', help: 'the number that paid' },
+		mac: {
+			value: 'ADDRESS',
+			help: "the device's address in the Wi-Fi; phones use another one in each Wi-Fi"
+		},
+		ip: {
+			value: 'ADDRESS',
+			help: 'its address in the Wi-Fi, if the gateway reported one; never the public address'
+		},
+		...SPAN_OPTIONS,
+		recipient: { value: 'CERT.pem', help: "the recipient's certificate (X.509, RSA or EC)", isNeeded: true },
+		...AUTHOR_OPTIONS
 	},
-	async run({ argument, values, env, folder, open }) {
-		const { defaultRegion, reportTimezone } = loadConfig(env);
-		const address = addressOf(values, defaultRegion);
-		const span = spanOfDays(values, reportTimezone);
-		const recipient = required(values.recipient, '--recipient');
-		const author = authorOf(values);
+	async run({ args: [name], values: { from, to = from, recipient, by, note, ...values }, ...call }) {
+		const { config, folder, open } = call;
+		const address = addressOf(values, config().defaultRegion);
+		const span = spanOfDays({ from, to }, config());
 		await readInput(folder, recipient);
-		const file = resolve(folder, argument);
+		const file = resolve(folder, name);
 		const app = localService(await open());
 		const records = await app.personalData.records({ ...address, ...span });
 		const sealed = seal(csvOf(records), resolve(folder, recipient));
 		const sha256 = createHash('sha256').update(sealed).digest('hex');
 		const handle = openSync(file, 'wx', PRIVATE_FILE_MODE);
 		try {
-			await app.personalData.noteExport({ ...address, ...span }, { ...author, records, sha256 });
+			await app.personalData.noteExport({ ...address, ...span }, { by, note, records, sha256 });
 			writeFileSync(handle, sealed);
 		} catch (error) {
 			rmSync(file);
@@ -76,7 +60,7 @@ export const exportPersonalData = defineCommand({
 		} finally {
 			closeSync(handle);
 		}
-		console.error(`${records.length} rows in ${argument}, SHA-256 ${sha256}`);
+		console.error(`${records.length} rows in ${name}, SHA-256 ${sha256}`);
 	}
 });
 

@@ -1,7 +1,8 @@
-import { systemClock } from '#lib/server/platform/clock.ts';
+import { SECOND_MS } from '#lib/format/time.ts';
+import { isoTime, systemClock } from '#lib/server/platform/clock.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import { openDatabase, type Database } from '#lib/server/db/database.ts';
-import { inspectDatabase } from '#lib/server/db/inspect.ts';
+import { inspectDatabase, type Inspection } from '#lib/server/db/inspect.ts';
 import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createSecrets } from '#lib/server/platform/secrets.ts';
@@ -9,9 +10,17 @@ import { readablePasswords } from '#lib/server/access/passes/passwords.ts';
 import { isDerivedFrom, PORTAL_KEY } from '#lib/server/developer/api-keys/api-keys.ts';
 import { isExpected } from '../support/errors.ts';
 import { databaseName } from '../support/services.ts';
-import { backupFinding, lastBackupAt } from '#lib/server/checks/last-backup.ts';
-import { checkClock } from './clock.ts';
+import { backupFinding, lastBackupAt } from '#lib/server/checks/database.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
+
+/** An earlier clock is wrong, because this file is newer. */
+const EARLIEST_TIME = Date.UTC(2026, 0, 1);
+const LATEST_TIME = Date.UTC(2100, 0, 1);
+/** Between this machine and the database server. */
+const DIFFERENCE_WARN_MS = 2 * SECOND_MS;
+const DIFFERENCE_FAIL_MS = 30 * SECOND_MS;
+/** A record this far in the future means that a clock was set back. */
+const FUTURE_RECORD_MS = 60 * SECOND_MS;
 
 /**
  * Does not build the application, which stores a key derived from the secret.
@@ -81,3 +90,22 @@ const databaseAdvice = ({ databaseUrl }: Config) =>
 	databaseUrl.startsWith('file:')
 		? 'see that the file is intact and writable (or restore a backup), or correct DATABASE_URL'
 		: 'see that PostgreSQL 15 or newer runs there and lets this user in, or correct DATABASE_URL';
+
+/** @param inspection null if the database cannot be read */
+function* checkClock(inspection: Inspection | null): Generator<Finding> {
+	const now = systemClock.now();
+	const advice = 'set the clock, preferably with NTP (timedatectl set-ntp true)';
+	const time = isoTime(now);
+	const differenceMs = Math.abs(inspection?.clockAheadMs ?? 0);
+	const newestAt = inspection?.newestRecordAt ?? 0;
+	if (now < EARLIEST_TIME || now > LATEST_TIME) {
+		yield fail('clock', `${time} cannot be`, advice);
+	} else if (newestAt > now + FUTURE_RECORD_MS) {
+		yield fail('clock', `${time} is before the newest record, ${isoTime(newestAt)}`, advice);
+	} else if (differenceMs > DIFFERENCE_WARN_MS) {
+		const what = `${time} is ${Math.round(differenceMs / SECOND_MS)} s away from the database server's clock`;
+		yield (differenceMs > DIFFERENCE_FAIL_MS ? fail : warn)('clock', what, `${advice}, on both machines`);
+	} else {
+		yield ok('clock', time + (inspection?.clockAheadMs == null ? '' : ", as the database server's"));
+	}
+}

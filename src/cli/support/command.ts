@@ -1,20 +1,8 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { parseArgs } from 'node:util';
 import { isDate, spanOfDates } from '#lib/format/calendar.ts';
 import type { App } from '#lib/server/app.ts';
-import { loadConfig } from '#lib/server/config/config.ts';
+import { loadConfig, type Config } from '#lib/server/config/config.ts';
 import { openApp } from './services.ts';
-
-export interface Command {
-	/** The words that select it: `routers import`. */
-	name: string;
-	/** Arguments and options in its usage line. */
-	parameters: string;
-	summary: string;
-	/** Printed by `--help` below usage and summary. */
-	help: string;
-	/** @returns the exit code. @throws UsageError, CommandError */
-	run(args: string[], context: Context): Promise<number>;
-}
 
 export interface Context {
 	env: Record<string, string | undefined>;
@@ -22,45 +10,77 @@ export interface Context {
 	folder: string;
 }
 
-type Options = NonNullable<ParseArgsConfig['options']>;
-type Parsed<O extends Options> = ReturnType<typeof parseArgs<{ options: O; allowPositionals: true }>>;
+/** An option without `value` and `words` is a flag. */
+interface Option {
+	/** Stands for its value in the help: `EMAIL`. */
+	value?: string;
+	/** The values that it takes. */
+	words?: readonly string[];
+	help: string;
+	isNeeded?: true;
+	/** May be given several times. */
+	isList?: true;
+}
+type Options = Readonly<Record<string, Option>>;
 
-interface Call<O extends Options> extends Context {
-	values: Parsed<O>['values'];
-	/** The first positional argument; '' if the command has none. */
-	argument: string;
-	secondArgument: string;
+type TextOf<O> = O extends { words: readonly (infer Word)[] } ? Word : string;
+type ValueOf<O> = O extends { isList: true }
+	? string[]
+	: O extends { isNeeded: true }
+		? TextOf<O>
+		: O extends { value: string } | { words: unknown }
+			? never
+			: boolean;
+export type Values<O> = {
+	[Name in keyof O as ValueOf<O[Name]> extends never ? never : Name]: ValueOf<O[Name]>;
+} & {
+	[Name in keyof O as ValueOf<O[Name]> extends never ? Name : never]?: TextOf<O[Name]>;
+};
+
+interface Call<A extends readonly string[], O> extends Context {
+	args: { [Index in keyof A]: string };
+	values: Values<O>;
+	/** @throws ConfigError */
+	config(): Config;
 	/** Opens the services without their jobs. They are stopped after the command. */
 	open(): Promise<App>;
+}
+
+interface Texts {
+	/** The words that select it: `routers import`. */
+	name: string;
+	summary: string;
+	/** For `--help`, above the options. Its lines are wrapped. */
+	help: string;
+}
+
+export interface Command extends Texts {
+	args: readonly string[];
+	options: Options;
+	/** @returns the exit code. @throws UsageError, CommandError */
+	run(argv: string[], context: Context): Promise<number>;
 }
 
 /** The command line is wrong. The usage is printed with the message. */
 export class UsageError extends Error {}
 
 /** `run` returns the exit code; anything else is 0. */
-export function defineCommand<const O extends Options>({
-	options,
-	run,
-	...texts
-}: Omit<Command, 'run'> & { options: O; run(call: Call<O>): Promise<unknown> }): Command {
-	const words = texts.parameters.split(' ').filter((word) => word !== '');
-	const end = words.findIndex((word) => !/^\w/.test(word));
-	const names = end === -1 ? words : words.slice(0, end);
+export function defineCommand<
+	const A extends readonly string[] = readonly [],
+	const O extends Options = Record<never, Option>
+>(command: Texts & { args?: A; options?: O; run(call: Call<A, O>): Promise<unknown> }): Command {
+	const { args: names = [], options = {} } = command;
 	return {
-		...texts,
-		async run(args, context) {
-			const { values, positionals } = parse(args, options);
-			const missing = names[positionals.length];
-			if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
-			const extra = positionals[names.length];
-			if (extra !== undefined) throw new UsageError(`Unexpected argument "${extra}".`);
+		...command,
+		args: names,
+		options,
+		async run(argv, context) {
+			const { args, values } = read(argv, names, options);
 			let app: App | null = null;
-			const open = async () => (app = await openApp(loadConfig(context.env)));
+			const config = () => loadConfig(context.env);
+			const open = async () => (app = await openApp(config()));
 			try {
-				const code = await run({
-					...{ ...context, values, open },
-					...{ argument: positionals[0] ?? '', secondArgument: positionals[1] ?? '' }
-				});
+				const code = await command.run({ ...context, config, open, args, values } as Call<A, O>);
 				return typeof code === 'number' ? code : 0;
 			} finally {
 				await (app as App | null)?.stop();
@@ -69,9 +89,40 @@ export function defineCommand<const O extends Options>({
 	};
 }
 
-function parse<const O extends Options>(args: string[], options: O): Parsed<O> {
+const isFlag = ({ value, words }: Option) => value === undefined && words === undefined;
+
+function read(argv: string[], names: readonly string[], options: Options) {
+	const { values: given, positionals: args } = parse(argv, options);
+	const missing = names[args.length];
+	if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
+	const extra = args[names.length];
+	if (extra !== undefined) throw new UsageError(`Unexpected argument "${extra}".`);
+	const values: Record<string, unknown> = {};
+	for (const [name, option] of Object.entries(options)) {
+		const value = given[name];
+		if (option.isNeeded && value === undefined) throw new UsageError(`--${name} is missing.`);
+		if (option.isList) values[name] = value ?? [];
+		else if (isFlag(option)) values[name] = value ?? false;
+		else if (typeof value === 'string') values[name] = readText(name, option, value);
+	}
+	return { args, values };
+}
+
+function readText(name: string, { isNeeded, words }: Option, text: string): string {
+	if (isNeeded && text.trim() === '') throw new UsageError(`--${name} is missing.`);
+	if (words && !words.includes(text)) {
+		throw new UsageError(`--${name} is one of ${words.join(', ')}, not "${text}".`);
+	}
+	return isNeeded ? text.trim() : text;
+}
+
+function parse(args: string[], options: Options) {
+	const types = Object.entries(options).map(([name, option]) => {
+		const type = isFlag(option) ? ('boolean' as const) : ('string' as const);
+		return [name, { type, multiple: option.isList ?? false }] as const;
+	});
 	try {
-		return parseArgs({ args, options, allowPositionals: true });
+		return parseArgs({ args, options: Object.fromEntries(types), allowPositionals: true });
 	} catch (error) {
 		if (!(error instanceof TypeError)) throw error;
 		// The rest of the message is about positional arguments that begin with a dash.
@@ -79,32 +130,26 @@ function parse<const O extends Options>(args: string[], options: O): Parsed<O> {
 	}
 }
 
-export function required(value: string | undefined, option: string): string {
-	if (value === undefined || value.trim() === '') throw new UsageError(`${option} is missing.`);
-	return value.trim();
-}
+/** Who makes a change and why, for the audit log. */
+export const AUTHOR_OPTIONS = {
+	by: { value: 'NAME', help: 'your name', isNeeded: true },
+	note: { value: 'TEXT', help: 'the reason. The audit log keeps name and note', isNeeded: true }
+} as const;
 
-export const AUTHOR_OPTIONS = { by: { type: 'string' }, note: { type: 'string' } } as const;
+export const SPAN_OPTIONS = {
+	from: {
+		value: 'DATE',
+		help: 'first day, in the time zone of REPORT_TIMEZONE, e.g. 2026-11-20',
+		isNeeded: true
+	},
+	to: { value: 'DATE', help: 'last day; default: the same' }
+} as const;
 
-/** Reads who makes a change and why, for the audit log. @throws UsageError */
-export const authorOf = (values: { by?: string | undefined; note?: string | undefined }) => ({
-	by: required(values.by, '--by'),
-	note: required(values.note, '--note')
-});
-
-export function oneOf<Word extends string>(value: string, words: readonly Word[], option: string): Word {
-	const word = words.find((known) => known === value);
-	if (word === undefined) throw new UsageError(`${option} is one of ${words.join(', ')}, not "${value}".`);
-	return word;
-}
-
-/** Reads `--from` and `--to`, by default the same day. @throws UsageError */
-export function spanOfDays(values: { from?: string | undefined; to?: string | undefined }, timeZone: string) {
-	const from = required(values.from, '--from');
-	const to = values.to ?? from;
+/** @throws UsageError */
+export function spanOfDays({ from, to = from }: Values<typeof SPAN_OPTIONS>, { reportTimezone }: Config) {
 	for (const [option, date] of Object.entries({ '--from': from, '--to': to })) {
 		if (!isDate(date)) throw new UsageError(`${option} is a date such as 2026-11-20, not "${date}".`);
 	}
 	if (to < from) throw new UsageError('--to is before --from.');
-	return spanOfDates(from, to, timeZone);
+	return spanOfDates(from, to, reportTimezone);
 }

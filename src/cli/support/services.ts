@@ -2,6 +2,8 @@ import { createApp, type App } from '#lib/server/app.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import type { Account, Accounts } from '#lib/server/accounts/accounts.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { demoAccounts } from '#lib/server/demo/accounts.ts';
+import { hasRole } from '#lib/server/developer/api-keys/api-keys.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createLog } from '#lib/server/platform/log.ts';
 import { pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
@@ -10,6 +12,8 @@ import { CommandError, isExpected } from './errors.ts';
 
 /** Actor in the audit log. */
 export const COMMAND_LINE = 'command line';
+/** For commands without --by and --note. */
+export const AUTHOR = { by: COMMAND_LINE, note: '' };
 
 /** Starts no jobs. The caller stops the services. */
 export async function openApp(config: Config): Promise<App> {
@@ -61,4 +65,33 @@ export async function accountOf(accounts: Accounts, email: string): Promise<Acco
 	const account = await accounts.findByEmail(email);
 	if (!account) throw new CommandError(`There is no account ${email}; create it with "accounts create".`);
 	return account;
+}
+
+const MAX_OWNERS_NAMED = 10;
+
+/** Returns the account that new routers belong to: the given one, or the only owner. @throws CommandError */
+export async function ownerOf(app: App, email: string | undefined): Promise<Account> {
+	if (email === undefined) return onlyOwner(app);
+	const account = await accountOf(app.accounts, email);
+	if (!hasRole(account.role, 'owner')) {
+		throw new CommandError(`${account.email} has the role ${account.role}; owner or admin is needed.`);
+	}
+	return account;
+}
+
+async function onlyOwner(app: App): Promise<Account> {
+	const owners = () => app.accounts.withRole('owner', MAX_OWNERS_NAMED);
+	const found = await owners();
+	// A new sandbox gets its demo accounts here, not at its first start.
+	if (found.length === 0 && app.config.demo) await demoAccounts(app);
+	const [owner, ...others] = found.length === 0 ? await owners() : found;
+	if (!owner) {
+		throw new CommandError(
+			'There is no owner account for these routers. Make one with "accounts create --email EMAIL --role owner", ' +
+				'or start Airtill once (a new sandbox makes one), or name an admin with --owner EMAIL.'
+		);
+	}
+	if (others.length === 0) return owner;
+	const emails = [owner, ...others].map((account) => account.email).join(', ');
+	throw new CommandError(`There are several owner accounts; choose one with --owner EMAIL: ${emails}.`);
 }

@@ -1,6 +1,6 @@
 /** The queries behind the administrator's searches and the page of a router: no page costs more as the tables grow. */
 import { describe, expect, it } from 'vitest';
-import { searchAudit, usedActions, type AuditFilter } from '../../../src/lib/server/audit/search.ts';
+import { searchAudit, usedActions, type AuditFilter } from '../../../src/lib/server/audit/audit.ts';
 import { REFUND_JOB } from '../../../src/lib/server/billing/context.ts';
 import {
 	newestPayments,
@@ -8,7 +8,7 @@ import {
 	openRefunds,
 	openReviews
 } from '../../../src/lib/server/monitoring/router-money.ts';
-import { foundRouters } from '../../../src/lib/server/routers/search-routers.ts';
+import { foundRouters } from '../../../src/lib/server/routers/read-routers.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
 import { useQueryPlans } from '../../support/server/query-plans.ts';
 

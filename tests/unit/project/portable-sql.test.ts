@@ -51,7 +51,7 @@ const ISOLATED: Readonly<Record<string, { sql: RegExp; files: readonly string[] 
 	'unlogged tables': { sql: /unlogged/, files: [RATES[0] ?? ''] },
 	'building an index again': { sql: /reindex/, files: [WORDS[1] ?? ''] },
 	// Citus runs these on one shard or on a table that is not distributed: jobs and audit_log are not.
-	'recursive queries': { sql: /with recursive|withRecursive\(/, files: ['audit/search.ts', 'jobs/groups.ts'] }
+	'recursive queries': { sql: /with recursive|withRecursive\(/, files: ['audit/audit.ts', 'jobs/groups.ts'] }
 };
 
 /** Constructs that nothing uses and nothing may. */

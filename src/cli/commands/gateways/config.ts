@@ -9,28 +9,30 @@ import { knownGateway } from '../../support/services.ts';
 
 export const configureGateway = defineCommand({
 	name: 'gateways config',
-	parameters: 'NAME [--part NUMBER] [--out FOLDER] [--api-origin URL] [--radius-server ADDRESS]',
+	args: ['NAME'],
 	summary: 'Print the complete configuration of a gateway.',
-	help: [
-		'Prints every file and every manual step. The files contain secrets: keep them private.',
-		'',
-		'  --part NUMBER      print only this part, without a heading',
-		'  --out FOLDER       write the files to a folder that only you can read, and print the steps',
-		'  --api-origin URL   URL at which the RADIUS server reaches Airtill; default: http://127.0.0.1 with its port',
-		'  --radius-server ADDRESS  address at which the gateway reaches the RADIUS server; default: a placeholder'
-	].join('\n'),
+	help: 'Prints every file and every manual step. The files contain secrets: keep them private.',
 	options: {
-		part: { type: 'string' },
-		out: { type: 'string' },
-		'api-origin': { type: 'string' },
-		'radius-server': { type: 'string' }
+		part: { value: 'NUMBER', help: 'print only this part, without a heading' },
+		out: {
+			value: 'FOLDER',
+			help: 'write the files to a folder that only you can read, and print the steps'
+		},
+		'api-origin': {
+			value: 'URL',
+			help: 'URL at which the RADIUS server reaches Airtill; default: http://127.0.0.1 with its port'
+		},
+		'radius-server': {
+			value: 'ADDRESS',
+			help: 'address at which the gateway reaches the RADIUS server; default: a placeholder'
+		}
 	},
-	async run({ argument, values: { part, out, ...values }, folder, open }) {
+	async run({ args: [name], values: { part, out, ...values }, folder, open }) {
 		const apiOrigin = originOf(values['api-origin']);
 		const radiusServer = addressOf(values['radius-server']);
 		if (part !== undefined && out !== undefined) throw new UsageError('Use --part or --out, not both.');
 		const app = await open();
-		const gateway = await knownGateway(app, argument);
+		const gateway = await knownGateway(app, name);
 		const parts = await app.gatewaySetup.configOf(gateway, { apiOrigin, radiusServer });
 		if (app.config.origin === null) {
 			console.error('ORIGIN is not set: replace THIS-MACHINE with the address of this machine.');

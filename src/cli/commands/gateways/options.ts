@@ -1,65 +1,61 @@
-import type { parseArgs } from 'node:util';
+import type { App } from '#lib/server/app.ts';
 import type { NO_SETTINGS } from '#lib/server/gateways/settings/input.ts';
-import { UsageError } from '../../support/command.ts';
-import { readSecret } from '../../support/files.ts';
+import { UsageError, type Values } from '../../support/command.ts';
+import { CommandError } from '../../support/errors.ts';
+import { readOneLine } from '../../support/files.ts';
+import { findRouter } from '../../support/services.ts';
 
 /** Settings of a gateway, as "gateways add" and "gateways set" take them. */
 export const SETTING_OPTIONS = {
-	router: { type: 'string' },
-	'login-host': { type: 'string', multiple: true, default: [] as string[] },
-	level: { type: 'string' },
-	site: { type: 'string' },
-	'access-point': { type: 'string', multiple: true, default: [] as string[] },
-	'external-access': { type: 'boolean', default: false },
-	control: { type: 'string' },
-	nas: { type: 'string' },
-	ndsctl: { type: 'string' },
-	api: { type: 'string' },
-	'api-user': { type: 'string' },
-	'api-key-file': { type: 'string' },
-	'api-certificate-file': { type: 'string' },
-	'api-insecure': { type: 'boolean', default: false }
+	'login-host': {
+		value: 'HOST',
+		help: 'host or host:port of its sign-in page; repeat for up to five. Devices are sent to no other host. Not for unifi and hostapd',
+		isList: true
+	},
+	level: {
+		value: '1|4',
+		help: 'opennds: fas_secure_enabled; default 1, which no device reaches with an https ORIGIN'
+	},
+	ndsctl: {
+		value: 'PATH',
+		help: 'opennds, level 1 on this machine: path of ndsctl, which authorizes and disconnects devices'
+	},
+	nas: {
+		value: 'ADDRESS[:PORT]',
+		help: 'mikrotik, coova, hostapd: its address for RADIUS requests and Disconnect-Requests; default port 3799'
+	},
+	control: {
+		value: 'radius|rest',
+		help: 'mikrotik: how Airtill controls it; default radius. rest: for RouterOS 7, recommended, because it needs no RADIUS server'
+	},
+	api: {
+		value: 'URL',
+		help: 'mikrotik with --control rest: its REST API; unifi: the console; for example https://10.8.0.2. http only in a private network, and for unifi only with --api-insecure'
+	},
+	'api-user': { value: 'NAME', help: 'mikrotik: user of the REST API' },
+	'api-key-file': { value: 'FILE', help: "mikrotik: that user's password; unifi: the API key" },
+	'api-certificate-file': {
+		value: 'FILE',
+		help: 'PEM of the certificate of --api or of the authority that signed it; for certificates that no public authority has signed'
+	},
+	'api-insecure': { help: 'unifi: allows plain http to the console' },
+	site: { value: 'NAME', help: 'unifi: name of the site in the addresses of the console' },
+	'access-point': {
+		value: 'MAC',
+		help: 'unifi: an access point; repeat it. Needed if several gateways share a site name',
+		isList: true
+	},
+	'external-access': {
+		help: 'unifi without --api: another system lets devices online, for example your own program behind the webhook session.activated'
+	}
 } as const;
 
-export const LOGIN_HELP = [
-	'  --login-host HOST     host or host:port of its sign-in page; repeat for up to five. Devices are sent to no',
-	'                        other host. Not for unifi and hostapd.'
-];
-
-export const SETTING_HELP = [
-	'',
-	'  openNDS',
-	'  --level 1|4           fas_secure_enabled; default 1, which no device reaches with an https ORIGIN',
-	'  --ndsctl PATH         level 1 on this machine: path of ndsctl, which authorizes and disconnects devices',
-	'',
-	'  RADIUS: mikrotik, coova, hostapd',
-	'  --nas ADDRESS[:PORT]  its address for RADIUS requests and Disconnect-Requests; default port 3799',
-	'',
-	'  MikroTik',
-	'  --control radius|rest how Airtill controls it; default radius. rest: for RouterOS 7, recommended, because it needs',
-	'                        no RADIUS server',
-	'',
-	'  API: mikrotik with --control rest, unifi',
-	'  --api URL             its REST API or UniFi console, for example https://10.8.0.2. http only in a private',
-	'                        network, and for unifi only with --api-insecure',
-	'  --api-user NAME       mikrotik: user of the REST API',
-	"  --api-key-file FILE   mikrotik: that user's password; unifi: the API key",
-	'  --api-certificate-file FILE  PEM of its certificate or of the authority that signed it; for certificates that no',
-	'                        public authority has signed',
-	'',
-	'  UniFi',
-	'  --site NAME           name of the site in the addresses of the console',
-	'  --access-point MAC    an access point; repeat it. Needed if several gateways share a site name',
-	'  --external-access     without --api: another system lets devices online, for example your own program behind',
-	'                        the webhook session.activated'
-];
-
-type Values = ReturnType<typeof parseArgs<{ options: typeof SETTING_OPTIONS }>>['values'];
-
 /** Returns the given settings. An empty text deletes one. */
-export async function readSettings(values: Values, folder: string): Promise<Partial<typeof NO_SETTINGS>> {
-	const file = async (name: string | undefined) =>
-		name === '' ? '' : (await readSecret(folder, name))?.trim();
+export async function readSettings(
+	values: Values<typeof SETTING_OPTIONS>,
+	folder: string
+): Promise<Partial<typeof NO_SETTINGS>> {
+	const file = async (name: string | undefined) => (name === '' ? '' : readOneLine(folder, name));
 	const { level, site, control, nas, ndsctl, api } = values;
 	const texts = {
 		...{ level, site, control, nas, ndsctl, api },
@@ -68,7 +64,7 @@ export async function readSettings(values: Values, folder: string): Promise<Part
 		apiCertificate: await file(values['api-certificate-file'])
 	};
 	const given = Object.entries(texts).flatMap(([name, text]) =>
-		text === undefined ? [] : [[name, text === '' ? null : text] as const]
+		text == null ? [] : [[name, text === '' ? null : text] as const]
 	);
 	const listed = (texts: string[]) => texts.filter((text) => text !== '');
 	return {
@@ -82,7 +78,11 @@ export async function readSettings(values: Values, folder: string): Promise<Part
 	};
 }
 
-export function routerIdOf(text: string): number {
-	if (/^\d{1,15}$/.test(text)) return Number(text);
-	throw new UsageError('--router must be the id of a router; see "routers list".');
+/** @throws UsageError, CommandError */
+export async function routerIdOf(app: App, text: string): Promise<number> {
+	if (!/^\d{1,15}$/.test(text)) {
+		throw new UsageError('--router must be the id of a router; see "routers list".');
+	}
+	if (await findRouter(app, Number(text))) return Number(text);
+	throw new CommandError(`--router: router ${text} does not exist; see "routers list".`);
 }

@@ -1,5 +1,4 @@
 import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
-import { loadConfig } from '#lib/server/config/config.ts';
 import {
 	IMPORT_FIELDS,
 	NEEDED_FIELDS,
@@ -13,39 +12,32 @@ import { UsageError, defineCommand } from '../../support/command.ts';
 import { CommandError } from '../../support/errors.ts';
 import { streamInput } from '../../support/files.ts';
 import { plain, print } from '../../support/output.ts';
-import { ownerOf } from '../../support/owners.ts';
+import { ownerOf } from '../../support/services.ts';
+
+const MAP_HELP = [
+	'the column of each field, e.g. ssid=SSID,lat=Latitude,lon=Longitude.',
+	`Fields: ${IMPORT_FIELDS.join(', ')}.`,
+	'ssid, lat and lon are required. Without id, network, position and name identify a router. Fields without a column keep their value in existing routers. security: wpa (default) or nopass. status: online (default) or offline.',
+	`access_kind: ${ACCESS_KINDS.join(', ')} (see "routers access"); default: the first one, on open networks portal_login. A router with shared_password sells once its password is set there.`
+].join('\n');
 
 export const importRoutersFile = defineCommand({
 	name: 'routers import',
-	parameters: 'FILE.csv --map field=Column,... [--price N] [--owner EMAIL] [--skip-bad]',
+	args: ['FILE.csv'],
 	summary: 'Add or update routers from a CSV file.',
-	help: [
-		'If a row is bad, nothing is imported. Every bad row is reported with its line and the reason.',
-		'The id identifies a router, so importing the same file twice changes nothing.',
-		'',
-		'  --map PAIRS    the column of each field, e.g. ssid=SSID,lat=Latitude,lon=Longitude',
-		`                 Fields: ${IMPORT_FIELDS.join(', ')}.`,
-		'                 ssid, lat and lon are required. Without id, network, position and name identify a',
-		'                 router. security: wpa (default) or nopass. status: online (default) or offline.',
-		`                 access_kind: ${ACCESS_KINDS.slice(0, 3).join(', ')}`,
-		`                 or ${ACCESS_KINDS.slice(3).join(', ')} (see "routers access"); default: the first one, on open`,
-		'                 networks portal_login. A router with shared_password sells once its password is set there.',
-		'                 Fields without a column keep their value in existing routers.',
-		'  --price N      price per hour in units of CURRENCY, at most MAX_PRICE, for rows without a price in the file',
-		'  --owner EMAIL  their account, an owner or admin; default: the only owner',
-		'  --skip-bad     skip bad rows and import the others',
-		'',
-		'The file is CSV in UTF-8, separated by commas. Its first line contains the column names.'
-	].join('\n'),
+	help: 'The file is CSV in UTF-8, separated by commas. Its first line contains the column names. If a row is bad, nothing is imported. Every bad row is reported with its line and the reason. The id identifies a router, so importing the same file twice changes nothing.',
 	options: {
-		map: { type: 'string', multiple: true },
-		price: { type: 'string' },
-		owner: { type: 'string' },
-		'skip-bad': { type: 'boolean' }
+		map: { value: 'PAIRS', help: MAP_HELP, isNeeded: true, isList: true },
+		price: {
+			value: 'N',
+			help: 'price per hour in units of CURRENCY, at most MAX_PRICE, for rows without a price in the file'
+		},
+		owner: { value: 'EMAIL', help: 'their account, an owner or admin; default: the only owner' },
+		'skip-bad': { help: 'skip bad rows and import the others' }
 	},
-	async run({ argument, values, env, folder, open }) {
-		const columns = parseMap(values.map ?? []);
-		const { currency, maxPrice, paymentMethods } = loadConfig(env);
+	async run({ args: [file], values, config, folder, open }) {
+		const columns = parseMap(values.map);
+		const { currency, maxPrice } = config();
 		const rules = { currency, maxPrice };
 		const priceMinor = values.price === undefined ? null : parsePrice(values.price, rules);
 		if (values.price !== undefined && priceMinor === null) {
@@ -57,21 +49,16 @@ export const importRoutersFile = defineCommand({
 
 		const settings = { columns, ...rules, priceMinor };
 		const { routers, notes, badRows } = await readRouters(
-			streamInput(folder, argument),
+			streamInput(folder, file),
 			settings,
 			({ line, text }) => console.error(`line ${line}: ${plain(text)}`)
 		);
-		checkRows(badRows, routers.length + badRows, values['skip-bad'] ?? false);
+		checkRows(badRows, routers.length + badRows, values['skip-bad']);
 		for (const { line, text } of notes) console.error(`line ${line}: note: ${text}`);
 
 		const app = await open();
 		const owner = await ownerOf(app, values.owner);
-		const { added, changed, unchanged } = await importRouters(app.database, app.clock, {
-			ownerAccountId: owner.id,
-			routers,
-			paymentMethods,
-			heldProblem: app.offers.heldProblem
-		});
+		const { added, changed, unchanged } = await importRouters(app, owner.id, routers);
 		await print(`${added} added, ${changed} changed, ${unchanged} unchanged, ${badRows} skipped`);
 	}
 });
@@ -98,7 +85,6 @@ function parseMap(options: readonly string[]): ColumnMap {
 		map.set(field, column.trim());
 	}
 	const missing = NEEDED_FIELDS.filter((field) => !map.has(field));
-	if (map.size === 0) throw new UsageError('--map is missing.');
 	if (missing.length > 0) throw new UsageError(`--map: no column for ${missing.join(', ')}.`);
 	return map;
 }

@@ -1,29 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProxySettings } from '../api/http/client-address.ts';
+import type { Base } from '../base.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Payments } from '../billing/payments/payments.ts';
 import type { Reviews } from '../billing/reviews/reviews.ts';
-import type { Config } from '../config/config.ts';
-import type { Database } from '../db/database.ts';
 import type { Gateways } from '../gateways/gateways.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Log } from '../platform/log.ts';
 import type { Routers } from '../routers/routers.ts';
 import { checkAddresses } from './addresses.ts';
+import { backupFinding, checkReplica, lastBackupAt } from './database.ts';
 import { checkDisk } from './disk.ts';
 import { warn, type Finding } from './finding.ts';
 import { checkGateways } from './gateways.ts';
-import { backupFinding, lastBackupAt } from './last-backup.ts';
 import { storedOperatorFindings } from './operators.ts';
-import { checkReplica } from './replica.ts';
 
 export type { Finding } from './finding.ts';
 
-export interface ChecksContext {
-	config: Config;
-	clock: Clock;
-	log: Log;
-	database: Database;
+export interface ChecksContext extends Base {
 	operators: Operators;
 	payments: Payments;
 	reviews: Reviews;

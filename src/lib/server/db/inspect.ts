@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Database } from './database.ts';
 
 export interface Inspection {
@@ -13,52 +13,46 @@ export interface Inspection {
 
 const OLDEST_POSTGRES_MAJOR = 15;
 
+const valueOf = async <T>({ db }: Database, expression: RawBuilder<unknown>): Promise<T | null> =>
+	(await sql<{ value: T }>`select ${expression} as value`.execute(db)).rows[0]?.value ?? null;
+
 /** Also tries a write that changes nothing. @throws the driver's error if reads or writes fail */
 export async function inspectDatabase(database: Database, now: () => number): Promise<Inspection> {
-	const sqlite = database.kind === 'sqlite';
-	const applied = await sql<{
-		version: number;
-	}>`select max(version) as version from schema_migrations`.execute(database.db);
+	const applied = sql`(select max(version) from schema_migrations)`;
+	const schemaVersion = (await valueOf<number>(database, applied)) ?? 0;
 	await sql`update schema_migrations set name = name`.execute(database.db);
-	const version = sqlite ? process.versions.sqlite : await postgresVersion(database);
-	const isOld = !sqlite && Number.parseInt(version ?? '', 10) < OLDEST_POSTGRES_MAJOR;
-	const old = isOld ? [`PostgreSQL ${version} is older than ${OLDEST_POSTGRES_MAJOR}`] : [];
-	return {
-		server: `${sqlite ? 'SQLite' : 'PostgreSQL'} ${version}`,
-		schemaVersion: applied.rows[0]?.version ?? 0,
-		problems: sqlite ? await sqliteProblems(database) : old,
-		clockAheadMs: sqlite ? null : await clockAhead(database, now),
-		newestRecordAt: await newestRecordAt(database)
-	};
-}
-
-async function sqliteProblems(database: Database): Promise<string[]> {
-	const { rows } = await sql<{ quick_check: string }>`pragma quick_check(3)`.execute(database.db);
-	return rows.map((row) => row.quick_check).filter((line) => line !== 'ok');
-}
-
-async function postgresVersion(database: Database): Promise<string> {
-	const { rows } = await sql<{ server_version: string }>`show server_version`.execute(database.db);
+	const found = { schemaVersion, newestRecordAt: await newestRecordAt(database) };
+	if (database.kind === 'sqlite') {
+		const { rows } = await sql<{ quick_check: string }>`pragma quick_check(3)`.execute(database.db);
+		const problems = rows.map((row) => row.quick_check).filter((line) => line !== 'ok');
+		return { ...found, server: `SQLite ${process.versions.sqlite}`, problems, clockAheadMs: null };
+	}
+	const full = await valueOf<string>(database, sql`current_setting('server_version')`);
 	// Debian adds its package version in brackets.
-	return rows[0]?.server_version.split(' ')[0] ?? '';
+	const version = full?.split(' ')[0] ?? '';
+	const isOld = Number.parseInt(version, 10) < OLDEST_POSTGRES_MAJOR;
+	return {
+		...found,
+		server: `PostgreSQL ${version}`,
+		problems: isOld ? [`PostgreSQL ${version} is older than ${OLDEST_POSTGRES_MAJOR}`] : [],
+		clockAheadMs: await clockAhead(database, now)
+	};
 }
 
 async function clockAhead(database: Database, now: () => number): Promise<number> {
 	const before = now();
-	const { rows } = await sql<{ ms: number }>`
-		select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`.execute(database.db);
+	const clock = sql`(extract(epoch from clock_timestamp()) * 1000)::float8`;
+	const theirs = (await valueOf<number>(database, clock)) ?? before;
 	// The server read its clock about half-way between request and response.
-	return (rows[0]?.ms ?? before) - (before + now()) / 2;
+	return theirs - (before + now()) / 2;
 }
 
-export async function databaseBytes({ kind, db }: Database): Promise<number> {
+export async function databaseBytes(database: Database): Promise<number> {
 	const size =
-		kind === 'sqlite'
-			? sql<{
-					bytes: number;
-				}>`select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`
-			: sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`;
-	return (await size.execute(db)).rows[0]?.bytes ?? 0;
+		database.kind === 'sqlite'
+			? sql`(select page_count * page_size from pragma_page_count(), pragma_page_size())`
+			: sql`pg_database_size(current_database())`;
+	return (await valueOf<number>(database, size)) ?? 0;
 }
 
 /** Returns when the newest account, session, payment or gateway check was (ms since the epoch); null without any. */

@@ -52,11 +52,8 @@ async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 	}
 }
 
-async function importDemoRouters(
-	{ config, database, clock, offers }: App,
-	ownerAccountId: number
-): Promise<void> {
-	const { currency, paymentMethods } = config;
+async function importDemoRouters(app: App, ownerAccountId: number): Promise<void> {
+	const { currency } = app.config;
 	const settings = {
 		columns: new Map(IMPORT_FIELDS.map((field) => [field, field])),
 		// UGX has no decimals: every currency takes these prices as its minor units.
@@ -66,8 +63,7 @@ async function importDemoRouters(
 	};
 	const read = await readRouters([Buffer.from(demoRouters)], settings, () => {});
 	const routers = read.routers.map((router) => ({ ...router, stated: { ...router.stated, currency } }));
-	const { heldProblem } = offers;
-	await importRouters(database, clock, { ownerAccountId, routers, paymentMethods, heldProblem });
+	await importRouters(app, ownerAccountId, routers);
 }
 
 export function printWelcome({ config }: App, signIns: readonly DemoSignIn[]): void {

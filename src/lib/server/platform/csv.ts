@@ -96,17 +96,11 @@ async function* textOf(chunks: Chunks): AsyncGenerator<string> {
 	}
 }
 
-function reasonOf(error: CsvError): string {
-	switch (error.code) {
-		case 'CSV_QUOTE_NOT_CLOSED':
-			return 'a quotation mark is not closed';
-		case 'CSV_MAX_RECORD_SIZE':
-			return `the row is longer than ${MAX_ROW_CHARACTERS} characters: probably a quotation mark is not closed`;
-		case 'CSV_INVALID_CLOSING_QUOTE':
-			return 'text follows a closing quotation mark (inside a quoted cell, write "" for ")';
-		case 'INVALID_OPENING_QUOTE':
-			return 'a quotation mark is inside a cell that does not begin with one';
-		default:
-			return `not readable as CSV (${error.code})`;
-	}
-}
+const REASONS: Readonly<Record<string, string>> = {
+	CSV_QUOTE_NOT_CLOSED: 'a quotation mark is not closed',
+	CSV_MAX_RECORD_SIZE: `the row is longer than ${MAX_ROW_CHARACTERS} characters: probably a quotation mark is not closed`,
+	CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quotation mark (inside a quoted cell, write "" for ")',
+	INVALID_OPENING_QUOTE: 'a quotation mark is inside a cell that does not begin with one'
+};
+
+const reasonOf = ({ code }: CsvError): string => REASONS[code] ?? `not readable as CSV (${code})`;

@@ -112,22 +112,15 @@ export async function createMetrics(): Promise<Metrics> {
 	const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');
 	const registry = new Registry();
 	collectDefaultMetrics({ register: registry });
-	const definitions = Object.entries<Definition>(METRICS);
-	function create<T>(type: Definition['type'], Metric: new (options: never) => T): Map<string, T> {
-		const own = definitions.filter(([, definition]) => definition.type === type);
-		return new Map(
-			own.map(([name, { help, labels = [], buckets }]) => {
-				const options = {
-					name,
-					help,
-					labelNames: labels,
-					registers: [registry],
-					...(buckets && { buckets })
-				};
-				return [name, new Metric(options as never)];
-			})
+	const create = <T>(type: Definition['type'], Metric: new (options: never) => T): Map<string, T> =>
+		new Map(
+			Object.entries<Definition>(METRICS)
+				.filter(([, definition]) => definition.type === type)
+				.map(([name, { help, labels: labelNames = [], buckets }]) => {
+					const options = { name, help, labelNames, registers: [registry], ...(buckets && { buckets }) };
+					return [name, new Metric(options as never)];
+				})
 		);
-	}
 	const counters = create('counter', Counter);
 	const histograms = create('histogram', Histogram);
 	const gauges = create('gauge', Gauge);

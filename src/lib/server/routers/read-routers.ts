@@ -1,9 +1,10 @@
-import type { Queries } from '../db/database.ts';
+import type { Database, Queries } from '../db/database.ts';
+import { pageOf } from '../db/newest-first.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { AppError } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';
-import { namedRouters } from './named-routers.ts';
-import { bodyMaker, forOwner, singleBody, type OwnedRouter } from './router-body.ts';
+import { namedRouters, wordsOf } from './named-routers.ts';
+import { bodiesOf, forOwner, singleBody, type OwnedRouter } from './router-body.ts';
 import { opensAt } from './router-state.ts';
 import * as store from './store.ts';
 
@@ -78,7 +79,7 @@ export async function listRouters(
 	context: RoutersContext,
 	{ lat, lon, radius, limit, after, name }: RouterQuery
 ) {
-	const { database, branding } = context;
+	const { database } = context;
 	const search = {
 		centre: { lat, lon },
 		radiusMetres: radius,
@@ -88,15 +89,9 @@ export async function listRouters(
 	const rows = await (name === undefined
 		? database.nearestRouters(search)
 		: namedRouters(database, name, search));
-	const page = rows.slice(0, limit);
-	const last = page.at(-1);
-	const brands = await branding.ofRouters(database.db, page);
-	const next = rows.length > limit && last ? ([last.distance, last.id] as const) : null;
-	const bodyOf = bodyMaker(context);
-	return {
-		data: page.map((row) => bodyOf(row, row.distance, brands.get(row.id) ?? null)),
-		next
-	};
+	const { rows: page, next } = pageOf(rows, limit, (last) => [last.distance, last.id] as const);
+	const bodies = await bodiesOf(context, page);
+	return { data: bodies.map(([, body]) => body), next };
 }
 
 /** Returns when closed routers open automatically, by id. Others are missing. */
@@ -114,28 +109,43 @@ export async function openingTimes(
 	);
 }
 
-/** @returns `next`: the last id if more follow, otherwise null */
-export async function ownedRouters(
-	context: RoutersContext,
-	accountId: number,
-	{ afterId, limit }: { afterId: number; limit: number }
-) {
-	const rows = await store.ofOwner(context.database.db, accountId, afterId, limit + 1);
-	return ownedPage(context, rows, limit);
+/** Without a field, all routers. */
+interface RouterSearch {
+	ownerAccountId?: number;
+	/** Start of words of the name, address or network. */
+	name?: string;
+	/** These are found too. */
+	ids?: readonly number[];
 }
 
-/** @param rows one more than `limit` if more follow */
-export async function ownedPage(context: RoutersContext, rows: readonly RouterRow[], limit: number) {
-	const { database, branding, clock, config } = context;
-	const now = clock.now();
-	const page = rows.slice(0, limit);
-	const brands = await branding.ofRouters(database.db, page);
-	const last = page.at(-1);
-	const bodyOf = bodyMaker(context);
-	return {
-		data: page.map((row) => forOwner(bodyOf(row, null, brands.get(row.id) ?? null), row, config, now)),
-		next: rows.length > limit && last ? last.id : null
-	};
+/** Finds routers of all owners by id, also disabled ones. @returns `next`: the last id if more follow, otherwise null */
+export async function searchRouters(
+	context: RoutersContext,
+	search: RouterSearch,
+	{ afterId, limit }: { afterId: number; limit: number }
+) {
+	const found = await foundRouters(context.database, search, afterId, limit + 1);
+	const { rows, next } = pageOf(found, limit, ({ id }) => id);
+	const bodies = await bodiesOf(context, rows);
+	const now = context.clock.now();
+	return { data: bodies.map(([row, body]) => forOwner(body, row, context.config, now)), next };
+}
+
+/** Each query reads one range of an index, or the matches of the words. */
+export async function foundRouters(
+	database: Pick<Database, 'db' | 'hasWords'>,
+	{ ownerAccountId, name, ids = [] }: RouterSearch,
+	afterId: number,
+	limit: number
+): Promise<RouterRow[]> {
+	const { db } = database;
+	if (ownerAccountId !== undefined) return store.ofOwner(db, ownerAccountId, afterId, limit);
+	if (name === undefined) return store.page(db, afterId, limit);
+	const words = wordsOf(name);
+	const named = words.length === 0 ? [] : await store.pageWithWords(database, words, afterId, limit);
+	const others = (await store.byIds(db, ids)).filter(({ id }) => id > afterId);
+	const found = new Map([...named, ...others].map((row) => [row.id, row]));
+	return [...found.values()].sort((one, other) => one.id - other.id).slice(0, limit);
 }
 
 export async function ownedRouter(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
 import { isAnyAmount } from '#lib/domain/payment-methods/chargeable.ts';
 import { toMajor } from '#lib/domain/money.ts';
-import type { BrandBody, RouterBody } from '../api/contract/schemas.ts';
+import type { RouterBody } from '../api/contract/schemas.ts';
 import type { Config } from '../config/config.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { RoutersContext } from './context.ts';
@@ -52,22 +52,28 @@ function methodReader(context: RoutersContext) {
 	};
 }
 
-/** Returns a function that makes the bodies of one response. */
-export function bodyMaker(context: RoutersContext) {
+/**
+ * Makes the bodies of one response, each beside its row.
+ * @param rows with `distance`, in metres from the searched position, if there is one
+ */
+export async function bodiesOf<Row extends RouterRow & { distance?: number }>(
+	context: RoutersContext,
+	rows: readonly Row[]
+): Promise<[Row, RouterBody][]> {
+	const brands = await context.branding.ofRouters(context.database.db, rows);
 	const methodsOf = methodReader(context);
 	const now = context.clock.now();
-	/** @param distance metres from the searched position; null without one */
-	return (row: RouterRow, distance: number | null, brand: BrandBody | null): RouterBody => {
+	return rows.map((row) => {
 		const reason = offlineReason(row, context.config, now);
 		const { methods, rules, limits } = methodsOf(row);
-		return {
+		const body: RouterBody = {
 			id: row.id,
 			name: row.name,
 			address: row.address,
 			ssid: row.ssid,
 			lat: row.lat,
 			lon: row.lon,
-			distance: distance === null ? null : Math.round(distance),
+			distance: row.distance === undefined ? null : Math.round(row.distance),
 			price: toMajor(row.price_minor, row.currency),
 			currency: row.currency,
 			hourly: row.hourly === 1,
@@ -83,16 +89,18 @@ export function bodyMaker(context: RoutersContext) {
 			access_kind: row.access_kind,
 			network_password_provided:
 				row.network_password_sealed !== null || !hasNetworkPassword(row.access_kind, row.security),
-			brand,
+			brand: brands.get(row.id) ?? null,
 			created_at: isoTime(row.created_at),
 			updated_at: isoTime(row.updated_at)
 		};
-	};
+		return [row, body];
+	});
 }
 
 export async function singleBody(context: RoutersContext, row: RouterRow): Promise<RouterBody> {
-	const brands = await context.branding.ofRouters(context.database.db, [row]);
-	return bodyMaker(context)(row, null, brands.get(row.id) ?? null);
+	const [[, body] = []] = await bodiesOf(context, [row]);
+	if (!body) throw new Error('A row has a body');
+	return body;
 }
 
 export const forOwner = (body: RouterBody, row: RouterRow, config: Zone, now: number) => ({

@@ -22,21 +22,7 @@ type RouterField = (typeof ROUTER_FIELDS)[number] | 'opening_hours';
 /** Texts of a file or of the command line. Omitted fields are not read. */
 export type RouterTexts = Partial<Record<RouterField, string>>;
 
-export type StatedFields = Partial<
-	Pick<
-		RouterRow,
-		| 'name'
-		| 'address'
-		| 'ssid'
-		| 'lat'
-		| 'lon'
-		| 'price_minor'
-		| 'security'
-		| 'access_kind'
-		| 'status'
-		| 'opening_hours'
-	>
->;
+export type StatedFields = Partial<Pick<RouterRow, Exclude<RouterField, 'price'> | 'price_minor'>>;
 
 export interface PriceRules {
 	currency: string;

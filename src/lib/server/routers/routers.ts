@@ -10,13 +10,12 @@ import {
 	listRouters,
 	openingTimes,
 	ownedRouter,
-	ownedRouters,
 	readableRouter,
+	searchRouters,
 	visibleRouter
 } from './read-routers.ts';
 import { paymentMethodsOf, singleBody } from './router-body.ts';
 import { isUnverified } from './router-state.ts';
-import { searchRouters } from './search-routers.ts';
 import { setPrice } from './set-price.ts';
 import * as store from './store.ts';
 
@@ -59,7 +58,8 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		changeable: changeableRouter,
 		setPrice: bind(setPrice),
 		/** Oldest first, including disabled ones. */
-		owned: bind(ownedRouters),
+		owned: (ownerAccountId: number, page: Parameters<typeof searchRouters>[2]) =>
+			searchRouters(context, { ownerAccountId }, page),
 		search: bind(searchRouters),
 		/** Returns the account's own router, or any for an admin. @throws AppError `router_not_found` */
 		ownedOne: bind(ownedRouter),

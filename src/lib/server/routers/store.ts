@@ -143,24 +143,24 @@ export const lockOwner = (queries: Queries, accountId: number) =>
 		.where('id', '=', accountId)
 		.execute();
 
+/** The columns that an import can change. */
+export const STATED_COLUMNS = [
+	...(['name', 'address', 'ssid', 'security', 'access_kind', 'lat', 'lon'] as const),
+	...(['price_minor', 'currency', 'status'] as const)
+];
+
 export const upsertImported = (queries: Queries, routers: readonly NewRouter[]) =>
 	queries
 		.insertInto('routers')
 		.values(routers)
 		.onConflict((conflict) =>
-			conflict.columns(['owner_account_id', 'external_id']).doUpdateSet((row) => ({
-				name: row.ref('excluded.name'),
-				address: row.ref('excluded.address'),
-				ssid: row.ref('excluded.ssid'),
-				security: row.ref('excluded.security'),
-				access_kind: row.ref('excluded.access_kind'),
-				lat: row.ref('excluded.lat'),
-				lon: row.ref('excluded.lon'),
-				price_minor: row.ref('excluded.price_minor'),
-				currency: row.ref('excluded.currency'),
-				status: row.ref('excluded.status'),
-				updated_at: row.ref('excluded.updated_at')
-			}))
+			conflict
+				.columns(['owner_account_id', 'external_id'])
+				.doUpdateSet((row) =>
+					Object.fromEntries(
+						[...STATED_COLUMNS, 'updated_at' as const].map((name) => [name, row.ref(`excluded.${name}`)])
+					)
+				)
 		)
 		.execute();
 

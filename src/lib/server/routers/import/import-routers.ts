@@ -1,6 +1,6 @@
 import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Database, Tx } from '../../db/database.ts';
+import type { Base } from '../../base.ts';
+import type { Tx } from '../../db/database.ts';
 import { InputError, type FieldProblem } from '../../platform/errors.ts';
 import { storedOffers } from '../offers.ts';
 import type { ImportedRouter, ImportField } from './import-rows.ts';
@@ -9,6 +9,17 @@ import * as store from '../store.ts';
 /** Few round trips, and far below the limit of parameters. */
 const CHUNK_ROWS = 500;
 
+interface ImportContext extends Pick<Base, 'database' | 'clock' | 'config'> {
+	offers: {
+		/** Returns why a router cannot hold a limit that it sells. */
+		heldProblem(
+			trx: Tx,
+			router: store.RouterRow,
+			before: { router: store.RouterRow }
+		): Promise<string | null>;
+	};
+}
+
 interface ImportResult {
 	added: number;
 	changed: number;
@@ -16,10 +27,10 @@ interface ImportResult {
 }
 
 /** Returns the result of an import that stores nothing. @throws InputError as `importRouters` does */
-export async function previewImport(...[database, clock, request]: Parameters<typeof importRouters>) {
+export async function previewImport(...[context, ownerId, routers]: Parameters<typeof importRouters>) {
 	const finish = (_trx: Tx, result: ImportResult) => Promise.reject(new RolledBack(result));
 	try {
-		return await importRouters(database, clock, { ...request, finish });
+		return await importRouters(context, ownerId, routers, finish);
 	} catch (problem) {
 		if (problem instanceof RolledBack) return problem.result;
 		throw problem;
@@ -38,21 +49,14 @@ class RolledBack extends Error {
 /**
  * Stores all routers or none. Safe to repeat, and to run beside another import of the same routers.
  * @throws InputError if offers of known routers do not fit the new values
- * @param request.heldProblem returns why a router cannot hold a limit that it sells
- * @param request.finish joins the transaction when all routers are stored
+ * @param finish joins the transaction when all routers are stored
  */
 export async function importRouters(
-	database: Database,
-	clock: Clock,
-	request: {
-		ownerAccountId: number;
-		routers: readonly ImportedRouter[];
-		paymentMethods: readonly string[];
-		heldProblem: HeldProblem;
-		finish?: (trx: Tx, result: ImportResult) => Promise<void>;
-	}
+	{ database, clock, config, offers }: ImportContext,
+	ownerAccountId: number,
+	routers: readonly ImportedRouter[],
+	finish?: (trx: Tx, result: ImportResult) => Promise<void>
 ): Promise<ImportResult> {
-	const { ownerAccountId, routers, paymentMethods, heldProblem, finish } = request;
 	return database.transact(async (trx) => {
 		await store.lockOwner(trx, ownerAccountId);
 		const result = { added: 0, changed: 0, unchanged: 0 };
@@ -72,7 +76,7 @@ export async function importRouters(
 				}
 				if (row) {
 					result.changed += 1;
-					problems.push(...(await offerProblems(trx, row, router, heldProblem)));
+					problems.push(...(await offerProblems(trx, row, router, offers)));
 					const { price_minor: priceMinor } = router.stated;
 					if (priceMinor !== row.price_minor)
 						prices.push({ router: row, priceMinor, accountId: null, keyId: null, now });
@@ -81,7 +85,7 @@ export async function importRouters(
 					...rowOf(router, row, now),
 					external_id: router.externalId,
 					owner_account_id: ownerAccountId,
-					payment_methods: row?.payment_methods ?? JSON.stringify(paymentMethods)
+					payment_methods: row?.payment_methods ?? JSON.stringify(config.paymentMethods)
 				});
 			}
 			if (problems.length > 0) throw new InputError(problems);
@@ -93,34 +97,15 @@ export async function importRouters(
 	});
 }
 
-const STATED_COLUMNS = [
-	'name',
-	'address',
-	'ssid',
-	'security',
-	'access_kind',
-	'lat',
-	'lon',
-	'price_minor',
-	'currency',
-	'status'
-] as const;
-
 const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
-	STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
-
-type HeldProblem = (
-	trx: Tx,
-	router: store.RouterRow,
-	before: { router: store.RouterRow }
-) => Promise<string | null>;
+	store.STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
 
 /** Lists what the offers of a known router forbid. */
 async function offerProblems(
 	trx: Tx,
 	known: store.RouterRow,
 	router: ImportedRouter,
-	heldProblem: HeldProblem
+	{ heldProblem }: ImportContext['offers']
 ): Promise<FieldProblem[]> {
 	const problems: FieldProblem[] = [];
 	const report = (field: ImportField | 'currency', reason: string) => problems.push({ field, reason });

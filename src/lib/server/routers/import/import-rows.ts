@@ -69,10 +69,12 @@ export async function readRouters(
 			columnOf = columnIndexes(settings.columns ?? columnsByName(columns, settings.priceMinor), columns);
 		},
 		row(cells, line) {
-			const reasons: string[] = [];
-			const corrections: string[] = [];
-			const router = readRow({ cells, columnOf, settings, earlier, line, reasons, notes: corrections });
-			if (router && reasons.length === 0) {
+			const textOf = (field: ImportField) => {
+				const index = columnOf.get(field);
+				return index === undefined ? undefined : (cells[index] ?? '');
+			};
+			const { router, reasons, corrections } = readRow(textOf, line, settings, earlier);
+			if (router) {
 				routers.push(router);
 				notes.push(...corrections.map((text) => ({ line, text })));
 			} else {
@@ -130,29 +132,26 @@ interface EarlierRows {
 	countOfContent: Map<string, number>;
 }
 
-interface RowInput {
-	cells: string[];
-	line: number;
-	columnOf: ReadonlyMap<ImportField, number>;
-	settings: RowSettings;
-	earlier: EarlierRows;
-	reasons: string[];
-	notes: string[];
-}
-
-/** Reads a row. Returns null and fills `reasons` if it is invalid. */
-function readRow(input: RowInput): ImportedRouter | null {
-	const { cells, columnOf, settings, earlier, reasons, notes } = input;
+/** @param textOf returns undefined for a field without a column. @returns no router if there are reasons against it */
+function readRow(
+	textOf: (field: ImportField) => string | undefined,
+	line: number,
+	settings: RowSettings,
+	earlier: EarlierRows
+): { router: ImportedRouter | null; reasons: string[]; corrections: string[] } {
 	const texts: RouterTexts = {};
 	for (const field of ROUTER_FIELDS) {
-		const index = columnOf.get(field);
-		if (index !== undefined) texts[field] = cells[index] ?? '';
+		const text = textOf(field);
+		if (text !== undefined) texts[field] = text;
 	}
 	const fixedPrice = visible(texts.price) === '' ? settings.priceMinor : null;
 	if (fixedPrice !== null) delete texts.price;
-	const note = (field: string, text: string) => void notes.push(`${field} ${text}`);
+	const corrections: string[] = [];
+	const note = (field: string, text: string) => void corrections.push(`${field} ${text}`);
 
-	const id = columnOf.has('id') ? readId(visible(cells[columnOf.get('id') ?? -1]), input) : null;
+	const idText = textOf('id');
+	const id = idText === undefined ? null : visible(idText);
+	const reasons = id === null ? [] : idProblems(id, line, earlier);
 	const {
 		name,
 		access_kind: kind,
@@ -162,7 +161,8 @@ function readRow(input: RowInput): ImportedRouter | null {
 		reasons.push(`access kind "${kind}" on an open network: only portal_login works there`);
 	}
 	const { ssid, lat, lon, price_minor = fixedPrice } = read;
-	if (ssid === undefined || lat === undefined || lon === undefined || price_minor === null) return null;
+	const isRead = ssid !== undefined && lat !== undefined && lon !== undefined && price_minor !== null;
+	if (reasons.length > 0 || !isRead) return { router: null, reasons, corrections };
 
 	const otherName = read.address || ssid;
 	const stated: Stated = {
@@ -171,20 +171,18 @@ function readRow(input: RowInput): ImportedRouter | null {
 		...accessOf(read.security, kind)
 	};
 	const fallbackName = [...otherName].slice(0, MAX_NAME_CHARACTERS).join('');
-	if (id === null && reasons.length > 0) return null;
-	return { externalId: id ?? contentId({ stated, fallbackName }, earlier), stated, fallbackName };
+	const externalId = id ?? contentId({ stated, fallbackName }, earlier);
+	return { router: { externalId, stated, fallbackName }, reasons, corrections };
 }
 
-function readId(id: string, { earlier: { lineOfId }, line, reasons }: RowInput): string | null {
+/** Notes the line of a good id. */
+function idProblems(id: string, line: number, { lineOfId }: EarlierRows): string[] {
 	const before = lineOfId.get(id);
-	if (id === '') reasons.push('no id');
-	else if (id.length > MAX_ID_CHARACTERS) reasons.push(`id is longer than ${MAX_ID_CHARACTERS} characters`);
-	else if (before !== undefined) reasons.push(`duplicate id "${id}", already on line ${before}`);
-	else {
-		lineOfId.set(id, line);
-		return id;
-	}
-	return null;
+	if (id === '') return ['no id'];
+	if (id.length > MAX_ID_CHARACTERS) return [`id is longer than ${MAX_ID_CHARACTERS} characters`];
+	if (before !== undefined) return [`duplicate id "${id}", already on line ${before}`];
+	lineOfId.set(id, line);
+	return [];
 }
 
 /** Open networks support only sign-in at the hotspot. */

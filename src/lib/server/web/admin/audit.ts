@@ -26,20 +26,20 @@ export async function auditSearchOf({ url, locals: { app } }: RequestEvent): Pro
 	const account = actor.includes('@') && isText(actor) ? await app.accounts.findByEmail(actor) : null;
 	const dateProblem = (name: string, text: string) =>
 		text === '' || (isDate(text) && text >= FIRST_DATE && text <= LAST_DATE)
-			? []
-			: [`${name}: write a date such as 2026-11-20, or leave it empty.`];
+			? null
+			: `${name}: write a date such as 2026-11-20, or leave it empty.`;
 	const numberProblem = (name: string, text: string) =>
-		text === '' || idOf(text) ? [] : [`${name}: write digits only, or leave it empty.`];
+		text === '' || idOf(text) ? null : `${name}: write digits only, or leave it empty.`;
 	const isReversed = isDate(from) && isDate(to) && to < from;
-	const found: Record<Field, string[]> = {
-		actor: isText(actor) ? [] : [`Email or name of the actor: write at most ${MAX_TEXT} characters.`],
-		action: isText(action) ? [] : ['Action: choose one from the list.'],
-		payment: numberProblem('Payment number', payment),
-		router: numberProblem('Router number', router),
-		from: dateProblem('From', from),
-		to: isReversed ? ['To: choose a day that is not before the first.'] : dateProblem('To', to)
-	};
-	const problems = FIELDS.flatMap((name) => found[name].map((problem): [Field, string] => [name, problem]));
+	const checks: [Field, string | null][] = [
+		['actor', isText(actor) ? null : `Email or name of the actor: write at most ${MAX_TEXT} characters.`],
+		['action', isText(action) ? null : 'Action: choose one from the list.'],
+		['payment', numberProblem('Payment number', payment)],
+		['router', numberProblem('Router number', router)],
+		['from', dateProblem('From', from)],
+		['to', isReversed ? 'To: choose a day that is not before the first.' : dateProblem('To', to)]
+	];
+	const problems = checks.filter((one): one is [Field, string] => one[1] !== null);
 	if (problems.length > 0) return { texts, filter: null, problems };
 	const span = spanOfDates(from || FIRST_DATE, to || LAST_DATE, app.config.reportTimezone);
 	return {
@@ -62,10 +62,8 @@ export function auditPositionOf(text: string | null): AuditPosition | null {
 
 export async function auditLines(event: RequestEvent, entries: readonly FoundEntry[]) {
 	const { reportTimezone } = event.locals.app.config;
-	const nameOf = await namesOf(
-		event,
-		entries.map(({ actor }) => actor)
-	);
+	const actors = entries.map(({ actor }) => actor);
+	const nameOf = await namesOf(event, actors);
 	return entries.map((entry) => ({
 		id: entry.id,
 		when: timeAt(entry.at, reportTimezone),

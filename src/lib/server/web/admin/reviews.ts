@@ -3,13 +3,13 @@ import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/decision.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
-import type { App } from '../../app.ts';
 import { allowedDecisions, DecisionRefused, type Evidence } from '../../billing/reviews/decisions.ts';
 import type { Review, ReviewReason } from '../../billing/reviews/reviews.ts';
 import { readFields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
 import { actorOf, namesOf, readReason } from './admin.ts';
+import { auditLines } from './audit.ts';
 
 type ReviewEvent = RequestEvent<{ id: string }>;
 
@@ -40,11 +40,9 @@ export async function reviewOf({ params, locals }: ReviewEvent): Promise<Review>
 /** Returns a review with the facts that a person needs for a decision. Phone numbers are masked. */
 export async function reviewPage(event: ReviewEvent) {
 	const review = await reviewOf(event);
-	const evidence = await evidenceOf(event.locals.app, review);
-	const nameOf = await namesOf(event, [
-		review.resolved_by,
-		...(evidence?.audit ?? []).map(({ actor }) => actor)
-	]);
+	const { payments, config } = event.locals.app;
+	const evidence = review.payment_id === null ? null : await payments.evidenceOf(review.payment_id);
+	const nameOf = await namesOf(event, [review.resolved_by]);
 	const { id, subject, detail, opened_at, resolved_at, decision, note } = review;
 	return {
 		review: {
@@ -55,7 +53,7 @@ export async function reviewPage(event: ReviewEvent) {
 			resolvedBy: nameOf(review.resolved_by ?? '')
 		},
 		decisions: resolved_at === null ? allowedDecisions(review, evidence?.payment ?? null) : [],
-		payment: evidence && factsOf(evidence, event.locals.app.config.reportTimezone),
+		payment: evidence && factsOf(evidence, config.reportTimezone),
 		refunds: (evidence?.refunds ?? []).map((refund) => ({
 			...{ id: refund.id, status: refund.status, reason: refund.reason },
 			...{ sent: refund.submit_state, at: refund.created_at, reference: refund.reference },
@@ -65,15 +63,8 @@ export async function reviewPage(event: ReviewEvent) {
 			...{ id: message, at: received_at, kind, outcome },
 			text: raw ?? ''
 		})),
-		history: (evidence?.audit ?? []).map(({ id: entry, at, actor, action, reason }) => ({
-			...{ id: entry, at, action, reason },
-			actor: nameOf(actor)
-		}))
+		history: await auditLines(event, evidence?.audit ?? [])
 	};
-}
-
-async function evidenceOf({ payments }: App, { payment_id }: Review): Promise<Evidence | null> {
-	return payment_id === null ? null : payments.evidenceOf(payment_id);
 }
 
 function factsOf({ payment }: Evidence, timeZone: string): [label: string, value: string][] {

@@ -19,7 +19,7 @@ const SAMPLE_ROWS = 10;
 /** Previews a file of routers, or imports the previewed one. Good rows are imported, bad ones reported. */
 export async function importFile(event: RequestEvent, admin: Visitor) {
 	const { app } = event.locals;
-	const { currency, maxPrice, paymentMethods } = app.config;
+	const { currency, maxPrice } = app.config;
 	const { field, file } = await readFields(event.request);
 	const { note, problem: noteProblem } = readReason(field);
 	const kept = { owner: field('owner').trim(), price: field('price').trim(), note };
@@ -44,36 +44,27 @@ export async function importFile(event: RequestEvent, admin: Visitor) {
 
 	try {
 		const remarks: RowRemark[] = [];
-		const {
-			routers,
-			notes,
-			badRows: bad
-		} = await readRouters(
-			[bytes],
-			{ columns: null, ...rules, priceMinor },
-			(remark) => void remarks.push(remark)
-		);
-		const request = {
-			...{ ownerAccountId: owner.id, routers, paymentMethods },
-			heldProblem: app.offers.heldProblem
-		};
+		const settings = { columns: null, ...rules, priceMinor };
+		const read = await readRouters([bytes], settings, (remark) => void remarks.push(remark));
+		const { routers, notes, badRows: bad } = read;
 		if (field('do') === 'import') {
-			const result = await importRouters(app.database, app.clock, {
-				...request,
-				async finish(trx, { added, changed, unchanged }) {
+			const result = await importRouters(
+				app,
+				owner.id,
+				routers,
+				async (trx, { added, changed, unchanged }) => {
 					// A repeated form changes nothing.
 					if (added + changed === 0) return;
 					await app.audit.record(trx, {
-						...{ actor: actorOf(admin), action: 'routers.imported', paymentId: null, reason: note },
-						before: {},
+						...{ actor: actorOf(admin), action: 'routers.imported', reason: note },
 						after: { owner_account_id: owner.id, added, changed, unchanged, skipped: bad }
 					});
 				}
-			});
+			);
 			return { ...kept, problems: [], preview: null, done: { ...result, bad } };
 		}
 		const preview = {
-			...(await previewImport(app.database, app.clock, request)),
+			...(await previewImport(app, owner.id, routers)),
 			...{ bad, remarks: remarks.slice(0, MAX_REMARKS), hidden: Math.max(0, remarks.length - MAX_REMARKS) },
 			notes: notes.slice(0, MAX_REMARKS),
 			sample: routers.slice(0, SAMPLE_ROWS).map(sampleOf),

@@ -20,7 +20,11 @@ type RouterEvent = RequestEvent<{ id: string }>;
 const SHOWN_ENTRIES = 5;
 
 /** Finds routers by one text: the id, words of the name, address or network, an owner's email address, or a gateway's name. */
-export async function findRouters({ locals: { app } }: RequestEvent, text: string, page: Page) {
+export async function findRouters(
+	{ locals: { app } }: RequestEvent,
+	text: string,
+	page: { afterId: number; limit: number }
+) {
 	const { accounts, gateways, routers } = app;
 	if (text === '') return routers.search({}, page);
 	const owner = text.includes('@') ? await accounts.findByEmail(text) : null;
@@ -28,11 +32,6 @@ export async function findRouters({ locals: { app } }: RequestEvent, text: strin
 	const gateway = await gateways.byName(text);
 	const ids = [idOf(text), gateway?.routerId ?? 0].filter((id) => id > 0);
 	return routers.search({ name: text, ids }, page);
-}
-
-interface Page {
-	afterId: number;
-	limit: number;
 }
 
 /** Why a router sells nothing, and what to do. */
@@ -79,15 +78,13 @@ async function routerOf({ params, locals: { app } }: RouterEvent, { account }: V
 	error(404, 'Not found');
 }
 
-/** Sentences about a change, by the parameter `done` of the address. */
-const DONE = {
-	disable: 'The router is disabled.',
-	enable: 'The router is enabled again.',
-	confirm: 'The access is confirmed.',
-	withdraw: 'The confirmation is withdrawn.'
+/** `done`: the sentence about a change, which the parameter `done` of the address names. */
+const CHANGES = {
+	disable: { column: 'disabled_at', isSet: true, done: 'The router is disabled.' },
+	enable: { column: 'disabled_at', isSet: false, done: 'The router is enabled again.' },
+	confirm: { column: 'access_confirmed_at', isSet: true, done: 'The access is confirmed.' },
+	withdraw: { column: 'access_confirmed_at', isSet: false, done: 'The confirmation is withdrawn.' }
 } as const;
-
-type Change = keyof typeof DONE;
 
 /** The change that a router allows for each mark. */
 const marksOf = (row: RouterRow) => ({
@@ -98,15 +95,11 @@ const marksOf = (row: RouterRow) => ({
 	mayConfirm: row.access_confirmed_at === null && row.responded_at === null
 });
 
-function doneText(done: string | null, { isDisabled, isConfirmed }: ReturnType<typeof marksOf>) {
-	const isTrue: Record<Change, boolean> = {
-		...{ disable: isDisabled, enable: !isDisabled, confirm: isConfirmed, withdraw: !isConfirmed }
-	};
-	const change = CHANGES.find((one) => one === done);
-	return change && isTrue[change] ? DONE[change] : null;
+/** Null for a change that another one has undone. */
+function doneText(done: string | null, row: RouterRow) {
+	const change = new Map(Object.entries(CHANGES)).get(done ?? '');
+	return change && (row[change.column] !== null) === change.isSet ? change.done : null;
 }
-
-const CHANGES = Object.keys(DONE) as Change[];
 
 export async function routerPage(event: RouterEvent, admin: Visitor) {
 	const { app } = event.locals;
@@ -126,7 +119,6 @@ export async function routerPage(event: RouterEvent, admin: Visitor) {
 			{ after: null, limit: SHOWN_ENTRIES }
 		)
 	]);
-	const marks = marksOf(row);
 	return {
 		router: {
 			...{ id: row.id, name: row.name, address: row.address, ssid: row.ssid, security: row.security },
@@ -136,14 +128,14 @@ export async function routerPage(event: RouterEvent, admin: Visitor) {
 			price: router.hourly ? formatMinor(row.price_minor, row.currency) : null,
 			offers: router.offers.length
 		},
-		...marks,
+		...marksOf(row),
 		owner: { id: row.owner_account_id, email: owner?.email ?? '' },
 		state: stateOf(app, router),
 		use: routerUse(use.get(row.id), app.config.reportTimezone),
 		gateways: await gatewaysOf(app, row.id),
 		money,
 		entries: await auditLines(event, audited.entries),
-		done: doneText(event.url.searchParams.get('done'), marks)
+		done: doneText(event.url.searchParams.get('done'), row)
 	};
 }
 
@@ -166,35 +158,31 @@ async function gatewaysOf({ access, database, gateways }: App, routerId: number)
 async function moneyOf({ monitoring, config }: App, routerId: number) {
 	const { payments, reviews, refunds, notConnected } = await monitoring.moneyOf(routerId);
 	const when = (at: number) => timeAt(at, config.reportTimezone);
+	const line = (row: { id: number; amount_minor: number; currency: string }, at: number) => ({
+		...{ id: row.id, when: when(at), amount: formatMinor(row.amount_minor, row.currency) }
+	});
 	return {
 		payments: payments.map((payment) => ({
-			...{ id: payment.id, status: payment.status, operator: payment.operator },
-			...{ when: when(payment.created_at), phone: maskPhone(payment.phone) },
-			amount: formatMinor(payment.amount_minor, payment.currency)
+			...line(payment, payment.created_at),
+			...{ status: payment.status, operator: payment.operator, phone: maskPhone(payment.phone) }
 		})),
 		reviews: reviews.map((review) => ({
-			id: review.id,
-			title: titleOf(review),
-			when: when(review.opened_at)
+			...{ id: review.id, title: titleOf(review), when: when(review.opened_at) }
 		})),
 		refunds: refunds.map((refund) => ({
-			...{ id: refund.id, paymentId: refund.payment_id, when: when(refund.created_at) },
-			amount: formatMinor(refund.amount_minor, refund.currency)
+			...line(refund, refund.created_at),
+			paymentId: refund.payment_id
 		})),
-		notConnected: notConnected.map((session) => ({
-			...{ id: session.id, when: when(session.updated_at) },
-			amount: formatMinor(session.amount_minor, session.currency)
-		}))
+		notConnected: notConnected.map((session) => line(session, session.updated_at))
 	};
 }
 
 /** Carries out a change that needs a reason, and leads back to the router. A second click changes nothing. */
-export async function changeRouter(event: RouterEvent, admin: Visitor, which: Change) {
+export async function changeRouter(event: RouterEvent, admin: Visitor, which: keyof typeof CHANGES) {
 	const { id } = await routerOf(event, admin);
 	const { note, problem } = readReason((await readFields(event.request)).field);
 	if (problem !== null) return fail(400, { which, note, problem });
-	const column = which === 'disable' || which === 'enable' ? 'disabled_at' : 'access_confirmed_at';
-	const isSet = which === 'disable' || which === 'confirm';
+	const { column, isSet } = CHANGES[which];
 	await event.locals.app.routers.mark(id, column, { isSet, by: actorOf(admin), note });
 	redirect(303, `/admin/routers/${id}?done=${which}`);
 }

@@ -16,8 +16,7 @@ export async function mailLink(event: RequestEvent, { isNew }: { isNew: boolean 
 	if (signIn.mailProblem !== null) {
 		return fail(503, { email, problem: m.owner_mail_off() });
 	}
-	const refused =
-		(await tooOften(event, 'sign-in-mail', { email })) ?? (await tooManyMails(event, email, { email }));
+	const refused = await tooManyMails(event, email);
 	if (refused) return refused;
 	signIn.mailLink({ email, origin: event.locals.origin, isNew, write: writeMail() });
 	return { email, sent: true };

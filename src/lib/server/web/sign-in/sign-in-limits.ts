@@ -25,13 +25,10 @@ export const tooOften = <Entry extends object>(
 ): Promise<Refusal<Entry> | null> =>
 	take(event, `${action}:address:${networkOf(event)}`, LIMITS[action], entry);
 
-/** Returns the answer to a form that would send too many mails to an address, or null. */
-export const tooManyMails = <Entry extends object>(
-	event: RequestEvent,
-	email: string,
-	entry: Entry
-): Promise<Refusal<Entry> | null> =>
-	take(event, `sign-in-mail:email:${sha256(normaliseEmail(email))}`, MAILS, entry);
+/** Returns the answer to a form that this network sent too often, or that would send too many mails to an address, or null. */
+export const tooManyMails = async (event: RequestEvent, email: string) =>
+	(await tooOften(event, 'sign-in-mail', { email })) ??
+	take(event, `sign-in-mail:email:${sha256(normaliseEmail(email))}`, MAILS, { email });
 
 async function take<Entry extends object>(
 	event: RequestEvent,

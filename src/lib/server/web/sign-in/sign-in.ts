@@ -187,17 +187,15 @@ export async function newPasswordProblem(password: string, email: string): Promi
 	if (password.length > MAX_PASSWORD_CHARACTERS) {
 		return m.owner_password_long({ count: String(MAX_PASSWORD_CHARACTERS) });
 	}
-	switch (await guessProblem(password, email)) {
-		case 'repeats':
-			return m.owner_password_repeats();
-		case 'names':
-			return m.owner_password_names();
-		case 'common':
-			return m.owner_password_common();
-		case null:
-			return null;
-	}
+	const problem = await guessProblem(password, email);
+	return problem && GUESSABLE[problem]();
 }
+
+const GUESSABLE = {
+	repeats: m.owner_password_repeats,
+	names: m.owner_password_names,
+	common: m.owner_password_common
+};
 
 /** Ends all sign-in sessions and signs in. Returns null if the link is used or expired. */
 export async function setPasswordByLink(

@@ -11,10 +11,8 @@ export const load: PageServerLoad = async (event) => {
 	const { rows: reviews, pages } = await pageById(event, 'at', filter, (at, limit) =>
 		event.locals.app.reviews.page(which, { at, limit })
 	);
-	const nameOf = await namesOf(
-		event,
-		reviews.map(({ resolved_by }) => resolved_by)
-	);
+	const actors = reviews.map(({ resolved_by }) => resolved_by);
+	const nameOf = await namesOf(event, actors);
 	return {
 		which,
 		reviews: reviews.map((review) => ({

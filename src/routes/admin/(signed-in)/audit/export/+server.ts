@@ -21,10 +21,8 @@ async function* rowsOf(event: RequestEvent, filter: AuditFilter): AsyncGenerator
 			after,
 			limit: BATCH
 		});
-		const nameOf = await namesOf(
-			event,
-			found.entries.map(({ actor }) => actor)
-		);
+		const actors = found.entries.map(({ actor }) => actor);
+		const nameOf = await namesOf(event, actors);
 		for (const { id, at, actor, action, payment_id, refund_id, reason, ...change } of found.entries) {
 			yield [
 				...[timeAt(at, config.reportTimezone), new Date(at).toISOString()],

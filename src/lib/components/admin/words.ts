@@ -1,5 +1,11 @@
 import type { Decision } from '#lib/domain/decision.ts';
 
+export const ROLE_WORDS = {
+	app: 'buys time with the API',
+	owner: 'has routers and earnings',
+	admin: 'runs the installation'
+} as const;
+
 export const DECISION_NAMES: Readonly<Record<Decision, string>> = {
 	paid: 'Paid',
 	unpaid: 'Not paid',

@@ -10,26 +10,22 @@ export function gatewayAddresses(gateway: RegisteredGateway, config: Config): st
 	const portal = kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`;
 	const api = `${origin}/captive-portal/${key}`;
 	const problem = levelProblem(settings, config.origin);
-	return [
-		`Gateway         ${name} (${title}) on router ${routerId}`,
-		...(loginHosts.length > 0 ? [`Sign-in hosts   ${loginHosts.join(', ')}`] : []),
-		...(settings.level === undefined ? [] : [`Level           fas_secure_enabled ${settings.level}`]),
-		...(problem === null
-			? []
-			: [
-					`                No device reaches the portal: ${problem.what}.`,
-					`                Fix: ${problem.advice}.`
-				]),
-		...(settings.api === undefined ? [] : [`Its API         ${settings.api}`]),
-		...(settings.nas === undefined ? [] : [`RADIUS client   ${settings.nas}`]),
-		...(settings.ndsctl === undefined ? [] : [`ndsctl          ${settings.ndsctl}`]),
-		...(settings.accessPoints ? [`Access points   ${settings.accessPoints.join(', ')}`] : []),
-		`Portal address  ${portal}`,
-		`RFC 8908 API    ${api}`,
-		...(config.origin !== null ? [] : ['                Set ORIGIN to the address of this machine.']),
-		'',
-		...dhcpLines(api, kind)
+	const rows: [label: string, value: string | undefined][] = [
+		['Gateway', `${name} (${title}) on router ${routerId}`],
+		['Sign-in hosts', loginHosts.join(', ')],
+		['Level', settings.level && `fas_secure_enabled ${settings.level}`],
+		['', problem ? `No device reaches the portal: ${problem.what}.` : ''],
+		['', problem ? `Fix: ${problem.advice}.` : ''],
+		['Its API', settings.api],
+		['RADIUS client', settings.nas],
+		['ndsctl', settings.ndsctl],
+		['Access points', settings.accessPoints?.join(', ')],
+		['Portal address', portal],
+		['RFC 8908 API', api],
+		['', config.origin === null ? 'Set ORIGIN to the address of this machine.' : '']
 	];
+	const given = rows.filter(([, value]) => value !== undefined && value !== '');
+	return [...given.map(([label, value]) => `${label.padEnd(16)}${value}`), '', ...dhcpLines(api, kind)];
 }
 
 /** DHCP option 114 (RFC 8910). */
@@ -62,15 +58,12 @@ export function secretLines(
 	which: readonly ('secret' | 'radiusSecret' | 'token')[]
 ): string[] {
 	const secrets = {
-		secret: { title: `Secret (${adapterOf(kind).secretName ?? ''})`, value: secret },
-		radiusSecret: { title: 'RADIUS secret', value: credentials.radiusSecret ?? null },
-		token: {
-			title: kind === 'opennds' ? 'Token of its script' : 'Token of the RADIUS server',
-			value: credentials.token ?? null
-		}
-	};
+		secret: [`Secret (${adapterOf(kind).secretName ?? ''})`, secret],
+		radiusSecret: ['RADIUS secret', credentials.radiusSecret],
+		token: [kind === 'opennds' ? 'Token of its script' : 'Token of the RADIUS server', credentials.token]
+	} as const;
 	return which.flatMap((name) => {
-		const { title, value } = secrets[name];
-		return value === null ? [] : ['', `${title}, shown once; "gateways config" includes it:`, value];
+		const [title, value] = secrets[name];
+		return value ? ['', `${title}, shown once; "gateways config" includes it:`, value] : [];
 	});
 }
