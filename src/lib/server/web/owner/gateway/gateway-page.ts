@@ -6,15 +6,17 @@ import type { RegisteredGateway } from '../../../gateways/gateways.ts';
 import type { TestResult } from '../../../gateways/setup/setup.ts';
 import { portalAddress } from '../../../gateways/captive-sessions/portal-address.ts';
 import { gatewayState } from '../../../owner/usage/usage.ts';
-import { InputError } from '../../../platform/errors.ts';
+import { attempt, InputError } from '../../../platform/errors.ts';
+import type { OwnedRouter } from '../../../routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
-import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '../owner.ts';
+import { authorOf, type OwnerVisitor } from '../owner.ts';
 import { mayDo } from '../roles.ts';
 import { routerSteps } from '../router/router-steps.ts';
 import { gatewayErrors, gatewayPath, originOf, ownKindOf, readOwnInput } from './gateway-form.ts';
 
 type Event = RequestEvent<{ router: string; gateway: string }>;
+type Asked = [event: Event, router: OwnedRouter, owner: OwnerVisitor];
 
 /** Throws 404 for an unknown gateway, and for one of another router. */
 async function gatewayOf({ params, locals }: Event, routerId: number): Promise<RegisteredGateway> {
@@ -23,13 +25,6 @@ async function gatewayOf({ params, locals }: Event, routerId: number): Promise<R
 	return gateway;
 }
 
-/** The gateways of a router, without secrets. */
-export const gatewaysOf = async ({ locals: { app } }: RequestEvent, routerId: number) =>
-	(await app.gateways.ofRouters([routerId])).map((gateway) => ({
-		...{ name: gateway.name, title: gateway.title, state: gatewayState(gateway) },
-		href: gatewayPath(routerId, gateway.id)
-	}));
-
 const doneTexts: Record<string, () => string> = {
 	added: m.owner_gateway_added,
 	changed: m.owner_gateway_changed,
@@ -37,9 +32,7 @@ const doneTexts: Record<string, () => string> = {
 	unchanged: m.owner_gateway_already_rotated
 };
 
-export async function gatewayPage(event: Event) {
-	const owner = await requireOwner(event);
-	const router = await ownRouter(event, owner);
+export async function gatewayPage(...[event, router, { role }]: Asked) {
 	const gateway = await gatewayOf(event, router.id);
 	const { gatewaySetup, config } = event.locals.app;
 	const { id, name, kind, title, key, settings, seenAt, trouble } = gateway;
@@ -49,7 +42,7 @@ export async function gatewayPage(event: Event) {
 		...{ id, name, title, state, trouble },
 		isReadable: gateway.unreadable.length === 0,
 		secrets: gatewaySetup.owner.secretsVersion(gateway),
-		mayChange: mayDo(owner.role, 'routers/[router]/gateway/[gateway]', 'change'),
+		mayChange: mayDo(role, 'routers/[router]/gateway/[gateway]', 'change'),
 		router: { id: router.id, name: router.name },
 		hasSteps: routerSteps(router) !== null,
 		portal: kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`,
@@ -64,69 +57,73 @@ export async function gatewayPage(event: Event) {
 }
 
 /** Throws 403 for a gateway that an administrator manages. */
-async function ownGateway(event: Event) {
-	const owner = await requireActiveOwner(event);
-	const router = await ownRouter(event, owner);
+async function ownGateway(...[event, router, owner]: Asked) {
 	const gateway = await gatewayOf(event, router.id);
 	const { gatewaySetup } = event.locals.app;
 	if (!gatewaySetup.owner.isOwn(gateway)) error(403, m.owner_gateway_managed());
 	return { gateway, author: authorOf(owner), service: gatewaySetup.owner };
 }
 
-const done = (event: Event, text: string) =>
-	redirect(303, link(`${gatewayPath(idOf(event.params.router), idOf(event.params.gateway))}?done=${text}`));
+const done = (gateway: RegisteredGateway, text: string) =>
+	redirect(303, link(`${gatewayPath(gateway.routerId, gateway.id)}?done=${text}`));
 
 /** Throws 409 for a gateway whose secrets cannot be read. */
-export const configParts = async (event: Event) => {
-	const { gateway, author, service } = await ownGateway(event);
+async function configParts(...asked: Asked) {
+	const { gateway, author, service } = await ownGateway(...asked);
 	if (gateway.unreadable.length > 0) error(409, m.owner_problem());
-	return service.configOf(gateway, { origin: originOf(event), author });
-};
-
-export async function changeGateway(event: Event) {
-	const { gateway, author, service } = await ownGateway(event);
-	const { field } = await readFields(event.request);
-	const [entry, version] = [readOwnInput(field), field('version')];
-	try {
-		await service.change(gateway, entry, author, version);
-	} catch (refused) {
-		if (!(refused instanceof InputError)) throw refused;
-		const isMoved = refused.problems.some((one) => one.field === 'moved');
-		const shown = { entry, version: isMoved ? null : version };
-		return fail(isMoved ? 409 : 400, { ...shown, ...gatewayErrors(refused) });
-	}
-	return done(event, 'changed');
+	return service.configOf(gateway, { origin: originOf(asked[0]), author });
 }
 
-export async function rotateGateway(event: Event) {
-	const { gateway, author, service } = await ownGateway(event);
-	const { field } = await readFields(event.request);
+/** Not a part of the page: it holds secrets, and the audit log names who saw them. */
+export const showConfig = async (...asked: Asked) => ({ parts: await configParts(...asked) });
+
+export async function configFile(...asked: Asked): Promise<Response> {
+	const { field } = await readFields(asked[0].request);
+	const part = (await configParts(...asked)).find(({ file }) => file !== null && file === field('file'));
+	if (!part?.file) error(400, m.owner_problem());
+	return new Response(part.text, {
+		headers: {
+			'content-type': 'text/plain; charset=utf-8',
+			'content-disposition': `attachment; filename="${part.file.split('/').at(-1) ?? ''}"`,
+			'cache-control': 'no-store'
+		}
+	});
+}
+
+export async function changeGateway(...asked: Asked) {
+	const { gateway, author, service } = await ownGateway(...asked);
+	const { field } = await readFields(asked[0].request);
+	const [entry, version] = [readOwnInput(field), field('version')];
+	const refused = await attempt(InputError, () => service.change(gateway, entry, author, version));
+	if (!(refused instanceof InputError)) return done(gateway, 'changed');
+	const isMoved = refused.problems.some((one) => one.field === 'moved');
+	const shown = { entry, version: isMoved ? null : version };
+	return fail(isMoved ? 409 : 400, { ...shown, ...gatewayErrors(refused) });
+}
+
+export async function rotateGateway(...asked: Asked) {
+	const { gateway, author, service } = await ownGateway(...asked);
+	const { field } = await readFields(asked[0].request);
 	const apiKey = field('newKey').trim();
 	const isRotated =
 		gateway.kind === 'unifi'
 			? gateway.unreadable.length === 0 && apiKey === gateway.credentials.apiKey
 			: field('secrets') !== service.secretsVersion(gateway);
 	// The form was sent twice, or is older than the secrets.
-	if (isRotated) return done(event, 'unchanged');
-	try {
-		await service.rotate(gateway, apiKey, author);
-	} catch (refused) {
-		if (!(refused instanceof InputError)) throw refused;
-		return fail(400, { rotate: m.owner_gateway_bad_key() });
-	}
-	return done(event, 'rotated');
+	if (isRotated) return done(gateway, 'unchanged');
+	const refused = await attempt(InputError, () => service.rotate(gateway, apiKey, author));
+	if (refused instanceof InputError) return fail(400, { rotate: m.owner_gateway_bad_key() });
+	return done(gateway, 'rotated');
 }
 
-export async function removeGateway(event: Event) {
-	const router = await ownRouter(event, await requireActiveOwner(event));
+export async function removeGateway(...asked: Asked) {
+	const [event, router] = asked;
 	const done = link(`/owner/routers/${router.id}?done=gateway`);
 	// The form was sent twice.
 	if (!(await event.locals.app.gateways.byId(idOf(event.params.gateway)))) redirect(303, done);
-	const { gateway, author, service } = await ownGateway(event);
-	try {
-		await service.remove(gateway, author);
-	} catch (refused) {
-		if (!(refused instanceof InputError)) throw refused;
+	const { gateway, author, service } = await ownGateway(...asked);
+	const refused = await attempt(InputError, () => service.remove(gateway, author));
+	if (refused instanceof InputError) {
 		const isInUse = refused.problems.some(({ field }) => field === 'in_use' || field === 'name');
 		return fail(409, { problem: isInUse ? m.owner_gateway_in_use() : m.owner_gateway_needed() });
 	}
@@ -142,8 +139,8 @@ const TEST_TEXTS: Record<TestResult, () => string> = {
 	busy: m.owner_gateway_busy
 };
 
-export async function testGateway(event: Event) {
-	const { gateway, service } = await ownGateway(event);
+export async function testGateway(...asked: Asked) {
+	const { gateway, service } = await ownGateway(...asked);
 	const { result, problems } = await service.test(gateway);
 	return { test: { isGood: result === 'ready' || result === 'seen', text: TEST_TEXTS[result](), problems } };
 }
