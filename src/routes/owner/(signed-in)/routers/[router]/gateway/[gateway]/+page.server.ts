@@ -1,5 +1,6 @@
 import {
 	changeGateway,
+	gatewayForm,
 	gatewayPage,
 	removeGateway,
 	rotateGateway,
@@ -11,9 +12,9 @@ import { routerForm, routerPage } from '#lib/server/web/owner/owner.ts';
 export const load = routerPage(gatewayPage);
 
 export const actions = {
-	config: routerForm(showConfig),
-	test: routerForm(testGateway),
-	change: routerForm(changeGateway),
-	rotate: routerForm(rotateGateway),
+	config: gatewayForm(showConfig),
+	test: gatewayForm(testGateway),
+	change: gatewayForm(changeGateway),
+	rotate: gatewayForm(rotateGateway),
 	remove: routerForm(removeGateway)
 };
