@@ -10,13 +10,12 @@ import { attempt, InputError } from '../../../platform/errors.ts';
 import type { OwnedRouter } from '../../../routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
-import { authorOf, type OwnerVisitor } from '../owner.ts';
+import { authorOf, routerForm, type OwnerVisitor } from '../owner.ts';
 import { mayDo } from '../roles.ts';
 import { routerSteps } from '../router/router-steps.ts';
 import { gatewayErrors, gatewayPath, originOf, ownKindOf, readOwnInput } from './gateway-form.ts';
 
 type Event = RequestEvent<{ router: string; gateway: string }>;
-type Asked = [event: Event, router: OwnedRouter, owner: OwnerVisitor];
 
 /** Throws 404 for an unknown gateway, and for one of another router. */
 async function gatewayOf({ params, locals }: Event, routerId: number): Promise<RegisteredGateway> {
@@ -32,7 +31,7 @@ const doneTexts: Record<string, () => string> = {
 	unchanged: m.owner_gateway_already_rotated
 };
 
-export async function gatewayPage(...[event, router, { role }]: Asked) {
+export async function gatewayPage(event: Event, router: OwnedRouter, { role }: OwnerVisitor) {
 	const gateway = await gatewayOf(event, router.id);
 	const { gatewaySetup, config } = event.locals.app;
 	const { id, name, kind, title, key, settings, seenAt, trouble } = gateway;
@@ -57,29 +56,33 @@ export async function gatewayPage(...[event, router, { role }]: Asked) {
 }
 
 /** Throws 403 for a gateway that an administrator manages. */
-async function ownGateway(...[event, router, owner]: Asked) {
+async function ownGateway(event: Event, router: OwnedRouter, owner: OwnerVisitor) {
 	const gateway = await gatewayOf(event, router.id);
 	const { gatewaySetup } = event.locals.app;
 	if (!gatewaySetup.owner.isOwn(gateway)) error(403, m.owner_gateway_managed());
 	return { gateway, author: authorOf(owner), service: gatewaySetup.owner };
 }
 
+type OwnGateway = Awaited<ReturnType<typeof ownGateway>>;
+
+/** Makes a form action about one gateway that its owner manages. */
+export const gatewayForm = <Data>(act: (event: Event, own: OwnGateway) => Data | Promise<Data>) =>
+	routerForm(async (event: Event, router, owner) => act(event, await ownGateway(event, router, owner)));
+
 const done = (gateway: RegisteredGateway, text: string) =>
 	redirect(303, link(`${gatewayPath(gateway.routerId, gateway.id)}?done=${text}`));
 
 /** Throws 409 for a gateway whose secrets cannot be read. */
-async function configParts(...asked: Asked) {
-	const { gateway, author, service } = await ownGateway(...asked);
+function configParts(event: Event, { gateway, author, service }: OwnGateway) {
 	if (gateway.unreadable.length > 0) error(409, m.owner_problem());
-	return service.configOf(gateway, { origin: originOf(asked[0]), author });
+	return service.configOf(gateway, { origin: originOf(event), author });
 }
 
 /** Not a part of the page: it holds secrets, and the audit log names who saw them. */
-export const showConfig = async (...asked: Asked) => ({ parts: await configParts(...asked) });
+export const showConfig = async (event: Event, own: OwnGateway) => ({ parts: await configParts(event, own) });
 
-export async function configFile(...asked: Asked): Promise<Response> {
-	const { field } = await readFields(asked[0].request);
-	const part = (await configParts(...asked)).find(({ file }) => file !== null && file === field('file'));
+export async function configFile(event: Event, own: OwnGateway, wanted: string): Promise<Response> {
+	const part = (await configParts(event, own)).find(({ file }) => file !== null && file === wanted);
 	if (!part?.file) error(400, m.owner_problem());
 	return new Response(part.text, {
 		headers: {
@@ -90,9 +93,8 @@ export async function configFile(...asked: Asked): Promise<Response> {
 	});
 }
 
-export async function changeGateway(...asked: Asked) {
-	const { gateway, author, service } = await ownGateway(...asked);
-	const { field } = await readFields(asked[0].request);
+export async function changeGateway(event: Event, { gateway, author, service }: OwnGateway) {
+	const { field } = await readFields(event.request);
 	const [entry, version] = [readOwnInput(field), field('version')];
 	const refused = await attempt(InputError, () => service.change(gateway, entry, author, version));
 	if (!(refused instanceof InputError)) return done(gateway, 'changed');
@@ -101,9 +103,8 @@ export async function changeGateway(...asked: Asked) {
 	return fail(isMoved ? 409 : 400, { ...shown, ...gatewayErrors(refused) });
 }
 
-export async function rotateGateway(...asked: Asked) {
-	const { gateway, author, service } = await ownGateway(...asked);
-	const { field } = await readFields(asked[0].request);
+export async function rotateGateway(event: Event, { gateway, author, service }: OwnGateway) {
+	const { field } = await readFields(event.request);
 	const apiKey = field('newKey').trim();
 	const isRotated =
 		gateway.kind === 'unifi'
@@ -116,12 +117,11 @@ export async function rotateGateway(...asked: Asked) {
 	return done(gateway, 'rotated');
 }
 
-export async function removeGateway(...asked: Asked) {
-	const [event, router] = asked;
+export async function removeGateway(event: Event, router: OwnedRouter, owner: OwnerVisitor) {
 	const done = link(`/owner/routers/${router.id}?done=gateway`);
 	// The form was sent twice.
 	if (!(await event.locals.app.gateways.byId(idOf(event.params.gateway)))) redirect(303, done);
-	const { gateway, author, service } = await ownGateway(...asked);
+	const { gateway, author, service } = await ownGateway(event, router, owner);
 	const refused = await attempt(InputError, () => service.remove(gateway, author));
 	if (refused instanceof InputError) {
 		const isInUse = refused.problems.some(({ field }) => field === 'in_use' || field === 'name');
@@ -139,8 +139,7 @@ const TEST_TEXTS: Record<TestResult, () => string> = {
 	busy: m.owner_gateway_busy
 };
 
-export async function testGateway(...asked: Asked) {
-	const { gateway, service } = await ownGateway(...asked);
+export async function testGateway(_event: Event, { gateway, service }: OwnGateway) {
 	const { result, problems } = await service.test(gateway);
 	return { test: { isGood: result === 'ready' || result === 'seen', text: TEST_TEXTS[result](), problems } };
 }
