@@ -50,7 +50,7 @@ it('and the table names nothing else', () => {
 });
 
 it('each file asks who calls', () => {
-	const guards = /require(Active)?Owner|configParts|addGateway|gatewayPage|pricePage/;
+	const guards = /\b(owner|router|gateway)(Page|Form)\(|requireActiveOwner/;
 	const unguarded = files
 		.filter(({ name }) => name.endsWith('.ts'))
 		.map(({ name, parentPath }) => path.join(parentPath, name))

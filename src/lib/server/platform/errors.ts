@@ -55,6 +55,19 @@ export class InputError extends Error {
 	}
 }
 
+/** Returns the result of work, or its error of this kind. Any other error is thrown. */
+export async function attempt<T, E extends Error>(
+	kind: abstract new (...args: never[]) => E,
+	work: () => T | Promise<T>
+): Promise<T | E> {
+	try {
+		return await work();
+	} catch (error) {
+		if (error instanceof kind) return error;
+		throw error;
+	}
+}
+
 /** A failed connection is an AggregateError without a message. */
 export function messageOf(error: unknown): string {
 	if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');

@@ -1,22 +1,19 @@
-import { requireOwner } from '#lib/server/web/owner/owner.ts';
+import { ownerPage } from '#lib/server/web/owner/owner.ts';
 import { peopleOf } from '#lib/server/web/owner/people.ts';
 import { mayDo } from '#lib/server/web/owner/roles.ts';
 import { startOf } from '#lib/server/web/owner/router/router-steps.ts';
 import { periodOf } from '#lib/server/web/owner/figures/period.ts';
 import { salesOfPeriod, sumOfToday } from '#lib/server/web/owner/figures/today.ts';
 import { routersOf } from '#lib/server/web/owner/figures/usage.ts';
-import type { PageServerLoad } from './$types';
 
 /** Rows of each list. */
 const FEW = 5;
 
 /** /owner?period=daily|weekly|monthly: the present one. Cashiers see the sum of today only. */
-export const load: PageServerLoad = async (event) => {
-	const { actor, role } = await requireOwner(event);
-	const { app } = event.locals;
+export const load = ownerPage(async ({ url, locals: { app } }, { actor, role }) => {
 	const isCashier = !mayDo(role, 'payments');
 	const [sales, sum, online, owned] = await Promise.all([
-		isCashier ? null : salesOfPeriod(app, actor, periodOf(event.url.searchParams)),
+		isCashier ? null : salesOfPeriod(app, actor, periodOf(url.searchParams)),
 		isCashier ? sumOfToday(app, actor) : null,
 		app.sessions.activeForOwner(actor, { limit: FEW, after: null }),
 		isCashier ? null : app.routers.owned(actor.accountId, { afterId: 0, limit: FEW })
@@ -33,4 +30,4 @@ export const load: PageServerLoad = async (event) => {
 		routers: owned && (await routersOf(app, owned.data)),
 		moreRouters: owned?.next != null
 	};
-};
+});

@@ -3,7 +3,7 @@ import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Operators } from '#lib/server/billing/operators/registry.ts';
 import { REPORT_LIFETIME_MS, type Access } from '#lib/server/access/access.ts';
 import type { Audit, Author } from '#lib/server/audit/audit.ts';
-import type { Database } from '#lib/server/db/database.ts';
+import type { Database, Tx } from '#lib/server/db/database.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
@@ -89,47 +89,33 @@ const decisivePayment = (
 	payments: readonly store.FoundPayment[]
 ) => payments.find((one) => one.id === id) ?? payments.at(-1) ?? null;
 
-/** Returns the code and the page's token, and logs who saw them. Returns null for a purchase without a page. */
-async function showCode(
+/** Returns a purchase that has a page, with the audit record of help for it; null if there is none. */
+async function helped(
 	{ database, audit, purchases }: HelpContext,
 	accountId: number,
 	sessionId: number,
-	{ by, note }: Author
+	{ by, note, action }: Author & { action: string }
 ) {
 	const found = await store.find(database.db, accountId, sessionId);
 	const page = found ? await purchases.pageOf(sessionId) : null;
 	if (!found || !page) return null;
-	await database.transact((trx) =>
-		audit.record(trx, {
-			actor: by,
-			action: 'purchase.code_shown',
-			paymentId: found.payment_id,
-			reason: note,
-			after: { router_id: found.router_id, session: sessionId }
-		})
-	);
-	return page;
+	const after = { router_id: found.router_id, session: sessionId };
+	const decision = { actor: by, action, paymentId: found.payment_id, reason: note, after };
+	return { page, record: (trx: Tx) => audit.record(trx, decision) };
+}
+
+/** Returns the code and the page's token, and logs who saw them. Returns null for a purchase without a page. */
+async function showCode(context: HelpContext, accountId: number, sessionId: number, author: Author) {
+	const found = await helped(context, accountId, sessionId, { ...author, action: 'purchase.code_shown' });
+	if (!found) return null;
+	await context.database.transact(found.record);
+	return found.page;
 }
 
 /** Moves the purchase to the device that opened it last, and logs who did it. */
-async function moveDevice(
-	{ database, audit, access, purchases }: HelpContext,
-	accountId: number,
-	sessionId: number,
-	{ by, note }: Author
-) {
-	const found = await store.find(database.db, accountId, sessionId);
-	const page = found ? await purchases.pageOf(sessionId) : null;
-	if (!found || !page) return 'no_device';
-	return access.moveForHelp(sha256(page.token), (trx) =>
-		audit.record(trx, {
-			actor: by,
-			action: 'purchase.moved',
-			paymentId: found.payment_id,
-			reason: note,
-			after: { router_id: found.router_id, session: sessionId }
-		})
-	);
+async function moveDevice(context: HelpContext, accountId: number, sessionId: number, author: Author) {
+	const found = await helped(context, accountId, sessionId, { ...author, action: 'purchase.moved' });
+	return found ? context.access.moveForHelp(sha256(found.page.token), found.record) : 'no_device';
 }
 
 /** How decisions about a session moved the end of its time, by the audit log. */
@@ -180,7 +166,6 @@ async function read(
 	const payment = decisivePayment(found, payments);
 	const extraUntil = await sessions.extraTimeUntil(db, session);
 	const pass = await store.passTimes(db, passId);
-	const [activatingUntil, passEndsAt] = [pass?.activating_until ?? null, pass?.ends_at ?? null];
 	const hasPage = (await purchases.pageOf(sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
 	const isRefundable = isPaidTime && payment !== null && billing.isRefundable(payment);
@@ -188,22 +173,14 @@ async function read(
 	const failed = payments.find(({ status }) => status === 'refund_failed');
 	const owed = failed ?? (isPaidTime ? payment : null);
 	const toRefundByHand = owed && billing.takesRefundByHand(owed) ? owed : null;
-	const events = { payments, refunds, reviews, slots, grants };
 	const ends = (action: string) => endsOf(decisions, action, sessionId);
 	const added = ends('session.extra_time');
-	const extra = {
+	return {
+		...{ now, session, payment, payments, refunds, reviews, slots, grants, isConnected },
+		activatingUntil: pass?.activating_until ?? null,
+		passEndsAt: pass?.ends_at ?? null,
 		extraTime: extraTime.map((given, index) => ({ ...given, ...added[index] })),
-		extraEndedAt: ends('session.ended').map(({ until }) => until)
+		extraEndedAt: ends('session.ended').map(({ until }) => until),
+		...{ extraUntil, hasPage, isRefundable, toRefundByHand }
 	};
-	const state = {
-		isConnected,
-		activatingUntil,
-		passEndsAt,
-		...extra,
-		extraUntil,
-		hasPage,
-		isRefundable,
-		toRefundByHand
-	};
-	return { now, session, payment, ...events, ...state };
 }

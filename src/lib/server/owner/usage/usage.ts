@@ -106,14 +106,7 @@ function routerUse(
 		online: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null,
 		/** Bytes in both directions; null if no gateway counts them. */
 		data: sums ?? (isCounted ? { today: 0, month: 0 } : null),
-		gateways: gateways.map((gateway) => ({
-			name: gateway.name,
-			title: gateway.title,
-			state: gatewayState(gateway),
-			seenAt: gateway.seenAt,
-			unresponsiveSince: gateway.unresponsiveSince,
-			clockOffsetMs: gateway.clockOffsetMs
-		}))
+		gateways
 	};
 }
 

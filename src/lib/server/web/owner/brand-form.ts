@@ -11,10 +11,22 @@ import {
 	type BrandSubject,
 	type LogoProblem
 } from '#lib/server/owner/branding/branding.ts';
+import { attempt } from '#lib/server/platform/errors.ts';
+import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '#lib/server/web/form.ts';
+import type { OwnerVisitor } from './owner.ts';
 
 const MAX_UPLOAD_MEGABYTES = MAX_UPLOAD_BYTES / 1024 ** 2;
 const LOGO_PREVIEW = { tall: 96, widest: 256 };
+
+export const ownBrand = ({ actor }: OwnerVisitor): BrandSubject => ({
+	accountId: actor.accountId,
+	routerId: null
+});
+export const routerBrand = ({ ownerAccountId, id }: OwnedRouter): BrandSubject => ({
+	accountId: ownerAccountId,
+	routerId: id
+});
 
 export async function brandForm(event: RequestEvent, subject: BrandSubject) {
 	const { name, contact, accent, logo, version } = await event.locals.app.branding.read(subject);
@@ -32,25 +44,22 @@ export async function brandForm(event: RequestEvent, subject: BrandSubject) {
 	};
 }
 
-export async function saveBrand(event: RequestEvent, subject: BrandSubject, byAccountId: number) {
+export async function saveBrand(event: RequestEvent, subject: BrandSubject, { actor }: OwnerVisitor) {
 	const { field, file } = await readFields(event.request);
 	const [name, contact, version] = [field('name'), field('contact'), field('version')];
 	// Without script, choosing another colour than the shown one does not select "Your own colour".
 	const isChosen = field('shown') !== '' && field('colour') !== field('shown');
 	const colour = field('which') === 'own' || isChosen ? field('colour') : null;
 	const sent = await file('logo');
-	const logo = sent ?? (field('remove') === '1' ? 'remove' : 'keep');
-	try {
-		await event.locals.app.branding.change(
-			subject,
-			{ name, contact, accent: colour, logo, version },
-			byAccountId
-		);
-	} catch (problem) {
-		if (!(problem instanceof BrandRefused)) throw problem;
-		const isMoved = problem.reason === 'moved';
+	const logo = sent ?? (field('remove') === '1' ? ('remove' as const) : ('keep' as const));
+	const change = { name, contact, accent: colour, logo, version };
+	const refused = await attempt(BrandRefused, () =>
+		event.locals.app.branding.change(subject, change, actor.personId)
+	);
+	if (refused) {
+		const isMoved = refused.reason === 'moved';
 		const shown = { name, contact, colour, version: isMoved ? null : version };
-		return fail(isMoved ? 409 : 400, { ...refusal(problem), ...shown });
+		return fail(isMoved ? 409 : 400, { ...refusal(refused), ...shown });
 	}
 	redirect(303, `${event.url.pathname}?done`);
 }

@@ -3,7 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { accountActor, type Author } from '../../audit/audit.ts';
 import type { Account } from '../../accounts/accounts.ts';
-import { AppError } from '../../platform/errors.ts';
+import { AppError, attempt } from '../../platform/errors.ts';
 import type { OwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
 import { logSecurity } from '../security/security-log.ts';
@@ -97,7 +97,31 @@ function check(event: RequestEvent, { account, role }: OwnerVisitor, action: str
 const routeOf = ({ route, params }: RequestEvent): string =>
 	(route.id ?? '').replace(ROUTES, '').replace('[action]', params['action'] ?? '');
 
-export const ownRouter = (event: RequestEvent<{ router: string }>, owner: OwnerVisitor) =>
+/** Makes the load of a page. */
+export const ownerPage =
+	<Event extends RequestEvent, Data>(load: (event: Event, owner: OwnerVisitor) => Data | Promise<Data>) =>
+	async (event: Event): Promise<Data> =>
+		load(event, await requireOwner(event));
+
+/** Makes a form action. */
+export const ownerForm =
+	<Event extends RequestEvent, Data>(act: (event: Event, owner: OwnerVisitor) => Data | Promise<Data>) =>
+	async (event: Event): Promise<Data> =>
+		act(event, await requireActiveOwner(event));
+
+type RouterEvent = RequestEvent<{ router: string }>;
+
+/** Makes the load of a page about one router. */
+export const routerPage = <Event extends RouterEvent, Data>(
+	load: (event: Event, router: OwnedRouter, owner: OwnerVisitor) => Data | Promise<Data>
+) => ownerPage(async (event: Event, owner) => load(event, await ownRouter(event, owner), owner));
+
+/** Makes a form action about one router. */
+export const routerForm = <Event extends RouterEvent, Data>(
+	act: (event: Event, router: OwnedRouter, owner: OwnerVisitor) => Data | Promise<Data>
+) => ownerForm(async (event: Event, owner) => act(event, await ownRouter(event, owner), owner));
+
+const ownRouter = (event: RouterEvent, owner: OwnerVisitor) =>
 	ownRouterOf(event, owner, idOf(event.params.router));
 
 /** Throws 404 for an unknown router and for another owner's. */
@@ -106,10 +130,6 @@ export async function ownRouterOf(
 	{ actor }: OwnerVisitor,
 	id: number
 ): Promise<OwnedRouter> {
-	try {
-		return await locals.app.routers.ownedOne(actor, id);
-	} catch (problem) {
-		if (!(problem instanceof AppError)) throw problem;
-	}
-	error(404, m.owner_no_such_router());
+	const router = await attempt(AppError, () => locals.app.routers.ownedOne(actor, id));
+	return router instanceof AppError ? error(404, m.owner_no_such_router()) : router;
 }

@@ -12,6 +12,7 @@ import {
 	type Employer,
 	type StaffRole
 } from '../../accounts/accounts.ts';
+import { attempt } from '../../platform/errors.ts';
 import { readFields, type Fields } from '../form.ts';
 import { idOf, pageLinks } from '../page-links.ts';
 import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';
@@ -79,17 +80,17 @@ export async function inviteStaff(event: RequestEvent, visitor: OwnerVisitor) {
 	const email = field('email').trim();
 	const role = roleOf(field) ?? 'cashier';
 	if (!isEmail(email)) return refused(400, m.owner_email_incomplete(), { email, role });
-	try {
-		const { person, isNew } = await app.accounts.addStaff({ email, role }, employerOf(visitor));
-		// A former employer may have set the password.
-		if (isNew) await app.signIn.forget(person, origin);
-		return await invitation(event, visitor, person);
-	} catch (problem) {
-		if (!(problem instanceof StaffRefused)) throw problem;
-		const isFull = problem.reason === 'full';
+	const added = await attempt(StaffRefused, () =>
+		app.accounts.addStaff({ email, role }, employerOf(visitor))
+	);
+	if (added instanceof StaffRefused) {
+		const isFull = added.reason === 'full';
 		const text = isFull ? m.staff_full({ count: numberText(MAX_STAFF) }) : m.staff_taken();
 		return refused(409, text, { email, role });
 	}
+	// A former employer may have set the password.
+	if (added.isNew) await app.signIn.forget(added.person, origin);
+	return invitation(event, visitor, added.person);
 }
 
 /** Shows another link for a person who has no password. */

@@ -1,7 +1,6 @@
-import { requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
+import { ownerPage, requireActiveOwner } from '#lib/server/web/owner/owner.ts';
 import { accountActions, accountData } from '#lib/server/web/sign-in/account-page.ts';
-import type { Actions, PageServerLoad } from './$types';
 
-export const load: PageServerLoad = async (event) => accountData(event, await requireOwner(event));
+export const load = ownerPage(accountData);
 
-export const actions: Actions = accountActions(requireActiveOwner);
+export const actions = accountActions(requireActiveOwner);

@@ -1,15 +1,8 @@
-import { requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
-import { brandForm, saveBrand } from '#lib/server/web/owner/brand-form.ts';
-import type { Actions, PageServerLoad } from './$types';
+import { brandForm, ownBrand, saveBrand } from '#lib/server/web/owner/brand-form.ts';
+import { ownerForm, ownerPage } from '#lib/server/web/owner/owner.ts';
 
-export const load: PageServerLoad = async (event) => {
-	const { actor } = await requireOwner(event);
-	return { brandForm: await brandForm(event, { accountId: actor.accountId, routerId: null }) };
-};
+export const load = ownerPage(async (event, owner) => ({
+	brandForm: await brandForm(event, ownBrand(owner))
+}));
 
-export const actions: Actions = {
-	default: async (event) => {
-		const { actor } = await requireActiveOwner(event);
-		return saveBrand(event, { accountId: actor.accountId, routerId: null }, actor.personId);
-	}
-};
+export const actions = { default: ownerForm((event, owner) => saveBrand(event, ownBrand(owner), owner)) };

@@ -1,8 +1,5 @@
 import { searchPage } from '#lib/server/web/owner/help/search.ts';
-import { requireOwner } from '#lib/server/web/owner/owner.ts';
-import type { PageServerLoad } from './$types';
+import { ownerPage } from '#lib/server/web/owner/owner.ts';
 
 /** /owner/help?q=&day=: finds the purchase of a customer. */
-export const load: PageServerLoad = async (event) => {
-	return searchPage(event, await requireOwner(event));
-};
+export const load = ownerPage(searchPage);

@@ -1,4 +1,4 @@
-import { requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
+import { ownerForm, ownerPage } from '#lib/server/web/owner/owner.ts';
 import {
 	changeRole,
 	inviteStaff,
@@ -6,13 +6,12 @@ import {
 	removePerson,
 	staffPage
 } from '#lib/server/web/owner/staff.ts';
-import type { Actions, PageServerLoad } from './$types';
 
-export const load: PageServerLoad = async (event) => staffPage(event, await requireOwner(event));
+export const load = ownerPage(staffPage);
 
-export const actions: Actions = {
-	invite: async (event) => inviteStaff(event, await requireActiveOwner(event)),
-	link: async (event) => newInvitation(event, await requireActiveOwner(event)),
-	role: async (event) => changeRole(event, await requireActiveOwner(event)),
-	remove: async (event) => removePerson(event, await requireActiveOwner(event))
+export const actions = {
+	invite: ownerForm(inviteStaff),
+	link: ownerForm(newInvitation),
+	role: ownerForm(changeRole),
+	remove: ownerForm(removePerson)
 };

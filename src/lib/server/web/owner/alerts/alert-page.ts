@@ -18,6 +18,7 @@ import {
 	type Channel
 } from '../../../alerts/alerts.ts';
 import { readFields } from '../../form.ts';
+import type { OwnerVisitor } from '../owner.ts';
 
 const eventWords = (): Record<AlertEvent, { title: string; text: string }> => ({
 	gateway: {
@@ -34,7 +35,8 @@ const eventWords = (): Record<AlertEvent, { title: string; text: string }> => ({
 	}
 });
 
-export async function alertPage({ locals: { app }, url }: RequestEvent, accountId: number) {
+export async function alertPage({ locals: { app }, url }: RequestEvent, { actor }: OwnerVisitor) {
+	const { accountId } = actor;
 	const { config, alerts, notifications } = app;
 	const words = eventWords();
 	const channels = await alerts.channels(accountId);
@@ -68,11 +70,11 @@ export async function alertPage({ locals: { app }, url }: RequestEvent, accountI
 }
 
 /** Runs a form of the page: `do` names the action, `channel` the channel. */
-export async function changeAlerts(event: RequestEvent, accountId: number) {
+export async function changeAlerts(event: RequestEvent, { actor }: OwnerVisitor) {
 	const { config, alerts } = event.locals.app;
 	const { field, all } = await readFields(event.request);
 	const channel: Channel = field('channel') === 'sms' ? 'sms' : 'email';
-	const own = { accountId, channel };
+	const own = { accountId: actor.accountId, channel };
 	const typed = field('address').trim();
 	const refused = (problem: string) => fail(400, { channel, typed, problem });
 	switch (field('do')) {

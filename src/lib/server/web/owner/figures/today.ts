@@ -1,6 +1,7 @@
 import { methodTitle } from '#lib/domain/payment-methods/payment-methods.ts';
 import type { Period } from '#lib/format/calendar.ts';
 import { dayName, money } from '#lib/format/text.ts';
+import { DAY_MS } from '#lib/format/time.ts';
 import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
@@ -33,11 +34,11 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 	// Last week is among the days of the chart.
 	const sinceMonday = (new Date(today).getUTCDay() + 6) % 7;
 	const lastWeek = days.data.slice(-sinceMonday - 8, -sinceMonday - 1).reduce((sum, { net }) => sum + net, 0);
-	const offers = offerLines(body.offers, currency).map(({ offer, ...line }) => ({
-		...line,
-		href: hrefOf({ offer })
-	}));
-	const note = (count: number) => (count > MOST ? m.owner_most_sales({ count: numberText(MOST) }) : null);
+	const busiest = hours.reduce((most, one) => (one.sessions > most.sessions ? one : most));
+	const group = <Line>(lines: readonly Line[]) => ({
+		lines: lines.slice(0, MOST),
+		note: lines.length > MOST ? m.owner_most_sales({ count: numberText(MOST) }) : null
+	});
 	return {
 		period,
 		any: !isEmpty(total),
@@ -61,22 +62,25 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 						href: paymentsHref('daily', one.start)
 					}))
 				},
-		hours: hours.map((one) => ({
-			...sumLine(hourName(one.hour), one, currency),
-			value: one.sessions,
-			href: hrefOf({ hour: one.hour })
-		})),
-		routers: routers.data.slice(0, MOST).map((one) => ({
-			...sumLine(one.name, one, currency),
-			href: hrefOf({ router: one.id })
-		})),
-		routersNote: note(routers.data.length),
-		offers: offers.slice(0, MOST),
-		offersNote: note(offers.length),
-		methods: body.methods.slice(0, MOST).map((one) => ({
-			...sumLine(methodTitle(one.name), one, currency),
-			href: hrefOf({ method: one.name })
-		}))
+		hours: {
+			highest: hourName(busiest.hour),
+			bars: hours.map((one) => ({
+				...sumLine(hourName(one.hour), one, currency),
+				value: one.sessions,
+				href: hrefOf({ hour: one.hour })
+			}))
+		},
+		routers: group(
+			routers.data.map((one) => ({ ...sumLine(one.name, one, currency), href: hrefOf({ router: one.id }) }))
+		),
+		offers: group(
+			offerLines(body.offers, currency).map(({ offer, ...line }) => ({ ...line, href: hrefOf({ offer }) }))
+		),
+		methods: group(
+			body.methods.map((one) => {
+				return { ...sumLine(methodTitle(one.name), one, currency), href: hrefOf({ method: one.name }) };
+			})
+		)
 	};
 }
 
@@ -88,4 +92,4 @@ export async function sumOfToday({ earnings }: App, caller: { accountId: number 
 }
 
 const daysBefore = (day: string, count: number): string =>
-	new Date(Date.parse(day) - count * 86_400_000).toISOString().slice(0, 10);
+	new Date(Date.parse(day) - count * DAY_MS).toISOString().slice(0, 10);

@@ -2,7 +2,7 @@ import { numberText, apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
-import type { RouterUse, SessionUse } from '#lib/server/owner/usage/usage.ts';
+import { gatewayState, type RouterUse, type SessionUse } from '#lib/server/owner/usage/usage.ts';
 import { moment, money } from '#lib/format/text.ts';
 import { routerState } from '../router/router-state.ts';
 
@@ -43,11 +43,9 @@ function useLine(use: RouterUse | undefined): string | null {
 		: m.usage_line_online({ count: online });
 }
 
-const outageText = (since: number, timeZone: string) =>
-	m.usage_unresponsive({ time: moment(since, timeZone) });
-
 function gatewayLine(gateway: RouterUse['gateways'][number], timeZone: string) {
-	const { name, title, state, seenAt, unresponsiveSince, clockOffsetMs } = gateway;
+	const { name, title, seenAt, unresponsiveSince, clockOffsetMs } = gateway;
+	const state = gatewayState(gateway);
 	const seconds = String(Math.round(Math.abs(clockOffsetMs ?? 0) / 1000));
 	const isOff = clockOffsetMs !== null && Math.abs(clockOffsetMs) >= CLOCK_SHOWN_MS;
 	return {
@@ -56,7 +54,7 @@ function gatewayLine(gateway: RouterUse['gateways'][number], timeZone: string) {
 		state: {
 			responding: m.usage_responding(),
 			new: m.usage_new(),
-			unresponsive: outageText(unresponsiveSince ?? 0, timeZone),
+			unresponsive: m.usage_unresponsive({ time: moment(unresponsiveSince ?? 0, timeZone) }),
 			unmonitored: m.usage_unmonitored()
 		}[state],
 		mark: state === 'responding' ? ('good' as const) : state === 'unmonitored' ? null : ('notice' as const),

@@ -4,17 +4,17 @@ import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { RegisteredGateway } from '../../../gateways/gateways.ts';
 import { MAX_OWN_GATEWAYS, OWN_KINDS, type OwnInput, type OwnKind } from '../../../gateways/setup/setup.ts';
-import { InputError } from '../../../platform/errors.ts';
+import { attempt, InputError } from '../../../platform/errors.ts';
 import { randomCharacters } from '../../../platform/ids.ts';
 import type { OwnedRouter } from '../../../routers/routers.ts';
 import { readFields, type Fields } from '../../form.ts';
-import { authorOf, ownRouter, requireActiveOwner } from '../owner.ts';
-
-const FIELDS = ['loginHost', 'api', 'apiKey', 'apiCertificate', 'site', 'accessPoints'] as const;
+import { authorOf, type OwnerVisitor } from '../owner.ts';
+import { mayDo } from '../roles.ts';
 
 const EMPTY: OwnInput = {
 	...{ loginHost: '', api: '', apiKey: '', apiCertificate: '', site: 'default', accessPoints: '' }
 };
+const FIELDS = Object.keys(EMPTY) as (keyof OwnInput)[];
 
 /** The name of a gateway ends with the key of its form: the same form adds one gateway, however often it is sent. */
 const FORM_KEY = /^[a-z]{8}$/;
@@ -40,22 +40,27 @@ function kindText(kind: OwnKind): { title: string; text: string } {
 	}
 }
 
-export const connectForm = (router: OwnedRouter, chosen: string | null) => ({
+export const connectForm = async (
+	{ url, locals }: RequestEvent,
+	router: OwnedRouter,
+	{ role }: OwnerVisitor
+) => ({
 	id: router.id,
 	name: router.name,
+	mayConnect: mayDo(role, 'routers/[router]/gateway', 'default'),
+	gateways: (await locals.app.gateways.ofRouters([router.id])).map(({ id, name, title }) => ({
+		...{ name, title, href: gatewayPath(router.id, id) }
+	})),
 	/** Gateways of the other kinds of access belong to the administrator. */
 	hasSignInPage: router.access_kind === 'portal_login',
 	kinds: OWN_KINDS.map((kind) => ({ kind, ...kindText(kind) })),
-	kind: ownKindOf(chosen),
+	kind: ownKindOf(url.searchParams.get('kind')),
 	key: newKey(),
 	entry: EMPTY
 });
 
 export const readOwnInput = (field: Fields): OwnInput =>
-	Object.fromEntries(FIELDS.map((name) => [name, field(name).trim()])) as Record<
-		(typeof FIELDS)[number],
-		string
-	>;
+	Object.fromEntries(FIELDS.map((name) => [name, field(name).trim()])) as Record<keyof OwnInput, string>;
 
 const example = (text: string) => ({ example: apart(text) });
 
@@ -88,9 +93,7 @@ export function gatewayErrors({ problems }: InputError) {
 	return { errors, problem };
 }
 
-export async function addGateway(event: RequestEvent<{ router: string }>) {
-	const owner = await requireActiveOwner(event);
-	const router = await ownRouter(event, owner);
+export async function addGateway(event: RequestEvent, router: OwnedRouter, owner: OwnerVisitor) {
 	const { app } = event.locals;
 	const { field } = await readFields(event.request);
 	const kind = ownKindOf(field('kind'));
@@ -101,25 +104,21 @@ export async function addGateway(event: RequestEvent<{ router: string }>) {
 	const author = authorOf(owner);
 	const save = async (formKey: string): Promise<RegisteredGateway> => {
 		const name = `router-${router.id}-${formKey}`;
-		try {
-			const named = { name, routerId: router.id, kind };
-			return await service.add(named, entry, { origin: originOf(event), author });
-		} catch (refused) {
-			const added = refused instanceof InputError ? await app.gateways.byName(name) : null;
-			if (added?.routerId !== router.id || !service.isOwn(added)) throw refused;
-			// The form came again, perhaps with other values.
-			if (added.kind !== kind) return save(newKey());
-			const changed = await service.change(added, entry, author);
-			const hasKey = kind !== 'unifi' || changed.credentials.apiKey === entry.apiKey;
-			return hasKey ? changed : service.rotate(changed, entry.apiKey, author);
-		}
+		const named = { name, routerId: router.id, kind };
+		const result = await attempt(InputError, () =>
+			service.add(named, entry, { origin: originOf(event), author })
+		);
+		if (!(result instanceof InputError)) return result;
+		const added = await app.gateways.byName(name);
+		if (added?.routerId !== router.id || !service.isOwn(added)) throw result;
+		// The form came again, perhaps with other values.
+		if (added.kind !== kind) return save(newKey());
+		const changed = await service.change(added, entry, author);
+		const hasKey = kind !== 'unifi' || changed.credentials.apiKey === entry.apiKey;
+		return hasKey ? changed : service.rotate(changed, entry.apiKey, author);
 	};
-	let id: number;
-	try {
-		({ id } = await save(key));
-	} catch (refused) {
-		if (!(refused instanceof InputError)) throw refused;
-		return fail(400, { kind, key, entry: { ...entry, apiKey: '' }, ...gatewayErrors(refused) });
-	}
-	redirect(303, link(`${gatewayPath(router.id, id)}?done=added`));
+	const saved = await attempt(InputError, () => save(key));
+	if (saved instanceof InputError)
+		return fail(400, { kind, key, entry: { ...entry, apiKey: '' }, ...gatewayErrors(saved) });
+	redirect(303, link(`${gatewayPath(router.id, saved.id)}?done=added`));
 }

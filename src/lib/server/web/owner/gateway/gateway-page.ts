@@ -6,10 +6,11 @@ import type { RegisteredGateway } from '../../../gateways/gateways.ts';
 import type { TestResult } from '../../../gateways/setup/setup.ts';
 import { portalAddress } from '../../../gateways/config-text.ts';
 import { gatewayState } from '../../../owner/usage/usage.ts';
-import { InputError } from '../../../platform/errors.ts';
+import { attempt, InputError } from '../../../platform/errors.ts';
+import type { OwnedRouter } from '../../../routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
-import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '../owner.ts';
+import { authorOf, routerForm, type OwnerVisitor } from '../owner.ts';
 import { mayDo } from '../roles.ts';
 import { routerSteps } from '../router/router-steps.ts';
 import { gatewayErrors, gatewayPath, originOf, ownKindOf, readOwnInput } from './gateway-form.ts';
@@ -23,13 +24,6 @@ async function gatewayOf({ params, locals }: Event, routerId: number): Promise<R
 	return gateway;
 }
 
-/** The gateways of a router, without secrets. */
-export const gatewaysOf = async ({ locals: { app } }: RequestEvent, routerId: number) =>
-	(await app.gateways.ofRouters([routerId])).map((gateway) => ({
-		...{ name: gateway.name, title: gateway.title, state: gatewayState(gateway) },
-		href: gatewayPath(routerId, gateway.id)
-	}));
-
 const doneTexts: Record<string, () => string> = {
 	added: m.owner_gateway_added,
 	changed: m.owner_gateway_changed,
@@ -37,9 +31,7 @@ const doneTexts: Record<string, () => string> = {
 	unchanged: m.owner_gateway_already_rotated
 };
 
-export async function gatewayPage(event: Event) {
-	const owner = await requireOwner(event);
-	const router = await ownRouter(event, owner);
+export async function gatewayPage(event: Event, router: OwnedRouter, { role }: OwnerVisitor) {
 	const gateway = await gatewayOf(event, router.id);
 	const { gatewaySetup, config } = event.locals.app;
 	const { id, name, kind, title, key, settings, seenAt, trouble } = gateway;
@@ -49,7 +41,7 @@ export async function gatewayPage(event: Event) {
 		...{ id, name, title, state, trouble },
 		isReadable: gateway.unreadable.length === 0,
 		secrets: gatewaySetup.owner.secretsVersion(gateway),
-		mayChange: mayDo(owner.role, 'routers/[router]/gateway/[gateway]', 'change'),
+		mayChange: mayDo(role, 'routers/[router]/gateway/[gateway]', 'change'),
 		router: { id: router.id, name: router.name },
 		hasSteps: routerSteps(router) !== null,
 		portal: kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`,
@@ -64,42 +56,54 @@ export async function gatewayPage(event: Event) {
 }
 
 /** Throws 403 for a gateway that an administrator manages. */
-async function ownGateway(event: Event) {
-	const owner = await requireActiveOwner(event);
-	const router = await ownRouter(event, owner);
+async function ownGateway(event: Event, router: OwnedRouter, owner: OwnerVisitor) {
 	const gateway = await gatewayOf(event, router.id);
 	const { gatewaySetup } = event.locals.app;
 	if (!gatewaySetup.owner.isOwn(gateway)) error(403, m.owner_gateway_managed());
 	return { gateway, author: authorOf(owner), service: gatewaySetup.owner };
 }
 
-const done = (event: Event, text: string) =>
-	redirect(303, link(`${gatewayPath(idOf(event.params.router), idOf(event.params.gateway))}?done=${text}`));
+type OwnGateway = Awaited<ReturnType<typeof ownGateway>>;
+
+/** Makes a form action about one gateway that its owner manages. */
+export const gatewayForm = <Data>(act: (event: Event, own: OwnGateway) => Data | Promise<Data>) =>
+	routerForm(async (event: Event, router, owner) => act(event, await ownGateway(event, router, owner)));
+
+const done = (gateway: RegisteredGateway, text: string) =>
+	redirect(303, link(`${gatewayPath(gateway.routerId, gateway.id)}?done=${text}`));
 
 /** Throws 409 for a gateway whose secrets cannot be read. */
-export const configParts = async (event: Event) => {
-	const { gateway, author, service } = await ownGateway(event);
+function configParts(event: Event, { gateway, author, service }: OwnGateway) {
 	if (gateway.unreadable.length > 0) error(409, m.owner_problem());
 	return service.configOf(gateway, { origin: originOf(event), author });
-};
-
-export async function changeGateway(event: Event) {
-	const { gateway, author, service } = await ownGateway(event);
-	const { field } = await readFields(event.request);
-	const [entry, version] = [readOwnInput(field), field('version')];
-	try {
-		await service.change(gateway, entry, author, version);
-	} catch (refused) {
-		if (!(refused instanceof InputError)) throw refused;
-		const isMoved = refused.problems.some((one) => one.field === 'moved');
-		const shown = { entry, version: isMoved ? null : version };
-		return fail(isMoved ? 409 : 400, { ...shown, ...gatewayErrors(refused) });
-	}
-	return done(event, 'changed');
 }
 
-export async function rotateGateway(event: Event) {
-	const { gateway, author, service } = await ownGateway(event);
+/** Not a part of the page: it holds secrets, and the audit log names who saw them. */
+export const showConfig = async (event: Event, own: OwnGateway) => ({ parts: await configParts(event, own) });
+
+export async function configFile(event: Event, own: OwnGateway, wanted: string): Promise<Response> {
+	const part = (await configParts(event, own)).find(({ file }) => file !== null && file === wanted);
+	if (!part?.file) error(400, m.owner_problem());
+	return new Response(part.text, {
+		headers: {
+			'content-type': 'text/plain; charset=utf-8',
+			'content-disposition': `attachment; filename="${part.file.split('/').at(-1) ?? ''}"`,
+			'cache-control': 'no-store'
+		}
+	});
+}
+
+export async function changeGateway(event: Event, { gateway, author, service }: OwnGateway) {
+	const { field } = await readFields(event.request);
+	const [entry, version] = [readOwnInput(field), field('version')];
+	const refused = await attempt(InputError, () => service.change(gateway, entry, author, version));
+	if (!(refused instanceof InputError)) return done(gateway, 'changed');
+	const isMoved = refused.problems.some((one) => one.field === 'moved');
+	const shown = { entry, version: isMoved ? null : version };
+	return fail(isMoved ? 409 : 400, { ...shown, ...gatewayErrors(refused) });
+}
+
+export async function rotateGateway(event: Event, { gateway, author, service }: OwnGateway) {
 	const { field } = await readFields(event.request);
 	const apiKey = field('newKey').trim();
 	const isRotated =
@@ -107,26 +111,19 @@ export async function rotateGateway(event: Event) {
 			? gateway.unreadable.length === 0 && apiKey === gateway.credentials.apiKey
 			: field('secrets') !== service.secretsVersion(gateway);
 	// The form was sent twice, or is older than the secrets.
-	if (isRotated) return done(event, 'unchanged');
-	try {
-		await service.rotate(gateway, apiKey, author);
-	} catch (refused) {
-		if (!(refused instanceof InputError)) throw refused;
-		return fail(400, { rotate: m.owner_gateway_bad_key() });
-	}
-	return done(event, 'rotated');
+	if (isRotated) return done(gateway, 'unchanged');
+	const refused = await attempt(InputError, () => service.rotate(gateway, apiKey, author));
+	if (refused instanceof InputError) return fail(400, { rotate: m.owner_gateway_bad_key() });
+	return done(gateway, 'rotated');
 }
 
-export async function removeGateway(event: Event) {
-	const router = await ownRouter(event, await requireActiveOwner(event));
+export async function removeGateway(event: Event, router: OwnedRouter, owner: OwnerVisitor) {
 	const done = link(`/owner/routers/${router.id}?done=gateway`);
 	// The form was sent twice.
 	if (!(await event.locals.app.gateways.byId(idOf(event.params.gateway)))) redirect(303, done);
-	const { gateway, author, service } = await ownGateway(event);
-	try {
-		await service.remove(gateway, author);
-	} catch (refused) {
-		if (!(refused instanceof InputError)) throw refused;
+	const { gateway, author, service } = await ownGateway(event, router, owner);
+	const refused = await attempt(InputError, () => service.remove(gateway, author));
+	if (refused instanceof InputError) {
 		const isInUse = refused.problems.some(({ field }) => field === 'in_use' || field === 'name');
 		return fail(409, { problem: isInUse ? m.owner_gateway_in_use() : m.owner_gateway_needed() });
 	}
@@ -142,8 +139,7 @@ const TEST_TEXTS: Record<TestResult, () => string> = {
 	busy: m.owner_gateway_busy
 };
 
-export async function testGateway(event: Event) {
-	const { gateway, service } = await ownGateway(event);
+export async function testGateway(_event: Event, { gateway, service }: OwnGateway) {
 	const { result, problems } = await service.test(gateway);
 	return { test: { isGood: result === 'ready' || result === 'seen', text: TEST_TEXTS[result](), problems } };
 }

@@ -1,28 +1,28 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { offerTerms } from '#lib/checkout/offer-words.ts';
 import type { OfferField, OffersDraft } from '#lib/domain/offers/entry.ts';
-import { money } from '#lib/format/text.ts';
+import { WEEKDAYS } from '#lib/domain/offers/sale-hours.ts';
+import { money, weekdayName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { OffersUpdateBody } from '#lib/server/api/contract/schemas.ts';
 import { cellsOf, OFFER_COLUMNS, offersOfCells } from '#lib/server/offers/cells.ts';
 import { readOffersCsv } from '#lib/server/offers/csv.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
+import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
-import { cellsOfDraft, changedRows, entryOf, readDraft, withEmptyRows } from './draft.ts';
+import { cellsOfDraft, changedRows, draftOf, entryOf, readDraft, withEmptyRows } from './draft.ts';
+import { draftWithSet, linesOf, setsOf } from './sets.ts';
 import { fileProblem, offerProblem, rowProblem, type OfferPlace } from './problems.ts';
-import type { requireActiveOwner } from '../owner.ts';
+import type { OwnerVisitor } from '../owner.ts';
 
-type Actor = Awaited<ReturnType<typeof requireActiveOwner>>['actor'];
+type Actor = OwnerVisitor['actor'];
 
 /** The page after a button: the draft to edit, or its preview to confirm. */
 interface Shown {
 	draft: OffersDraft | null;
 	/** Lines as buyers see them; null while the draft is edited. */
-	preview: readonly OfferLine[] | null;
+	preview: ReturnType<typeof linesOf> | null;
 	/** Above the form. */
 	problem: string | null;
 	/** By row and field. */
@@ -32,13 +32,35 @@ interface Shown {
 }
 
 const NOTHING: Shown = { draft: null, preview: null, problem: null, errors: {}, copied: [] };
-/** Of a CSV file. */
-export const COLUMN_NAMES = OFFER_COLUMNS.join(', ');
 /** Routers to which offers can be copied at once. */
 const MAX_COPIES = 100;
 
+export async function offersPage(
+	{ url, locals: { app } }: RequestEvent,
+	router: OwnedRouter,
+	owner: OwnerVisitor
+) {
+	const list = await app.offers.ofRouter(owner.actor, router.id);
+	const others = await otherRouters(app, owner.actor, router.id);
+	const draft = draftOf(list);
+	const isNew = list.data.length === 0;
+	return {
+		id: router.id,
+		name: router.name,
+		currency: router.currency,
+		perHour: money(router.price, router.currency),
+		draft: isNew ? draftWithSet(draft, url.searchParams.get('set'), router) : draft,
+		sets: isNew ? await setsOf(app, owner, draft, router) : [],
+		saved: list.data.length,
+		columns: OFFER_COLUMNS.join(', '),
+		days: WEEKDAYS.map((day, index) => ({ day, name: weekdayName(index) })),
+		others: others.map(({ id, name }) => ({ id, name })),
+		done: url.searchParams.has('done')
+	};
+}
+
 /** Does what the pressed button says. Only `save` and `copy` change offers. */
-export async function offersAction(event: RequestEvent, router: OwnedRouter, actor: Actor) {
+export async function offersAction(event: RequestEvent, router: OwnedRouter, { actor }: OwnerVisitor) {
 	const fields = await readFields(event.request);
 	const button = fields.field('do');
 	if (button === 'copy') return copyOffers(event, router, { actor, ids: fields.all('router').map(idOf) });
@@ -90,19 +112,12 @@ function refusal({ items }: AppError, draft: OffersDraft, place: OfferPlace): Sh
 async function fileDraft({ locals }: RequestEvent, router: OwnedRouter, actor: Actor, bytes: Buffer | null) {
 	const { hourly, version } = await locals.app.offers.ofRouter(actor, router.id);
 	const refused = (problem: string) => fail(400, { ...NOTHING, problem });
-	try {
-		const file = await readOffersCsv(bytes ?? Buffer.alloc(0));
-		try {
-			offersOfCells(file.rows, { hourly });
-		} catch (problem) {
-			if (!(problem instanceof AppError)) throw problem;
-			return refused((problem.items ?? []).map((item) => rowProblem(file, item, { router })).join('\n'));
-		}
-		return { ...NOTHING, draft: { hourly, version, rows: withEmptyRows(file.rows.map(entryOf)) } };
-	} catch (problem) {
-		if (!(problem instanceof CsvFileError)) throw problem;
-		return refused(fileProblem(problem));
-	}
+	const file = await attempt(CsvFileError, () => readOffersCsv(bytes ?? Buffer.alloc(0)));
+	if (file instanceof CsvFileError) return refused(fileProblem(file));
+	const list = await attempt(AppError, () => offersOfCells(file.rows, { hourly }));
+	if (list instanceof AppError)
+		return refused((list.items ?? []).map((item) => rowProblem(file, item, { router })).join('\n'));
+	return { ...NOTHING, draft: { hourly, version, rows: withEmptyRows(file.rows.map(entryOf)) } };
 }
 
 /** Copies the saved offers. Each router is checked on its own. */
@@ -118,11 +133,10 @@ async function copyOffers(
 	const copied: Shown['copied'][number][] = [];
 	for (const other of (await otherRouters(app, actor, router.id)).filter(({ id }) => ids.includes(id))) {
 		const { name } = other;
-		try {
-			await app.offers.set(actor, other.id, list);
+		const refused = await attempt(AppError, () => app.offers.set(actor, other.id, list));
+		if (!(refused instanceof AppError)) {
 			copied.push({ name, text: m.owner_offers_copied({ name }), isDone: true });
-		} catch (refused) {
-			if (!(refused instanceof AppError)) throw refused;
+		} else {
 			const [item] = refused.items ?? [];
 			const reason = item ? offerProblem(item, cells, await placeOf(event, other)).text : m.owner_problem();
 			copied.push({ name, text: m.owner_offers_not_copied({ name, reason }), isDone: false });
@@ -131,22 +145,7 @@ async function copyOffers(
 	return { ...NOTHING, copied };
 }
 
-export async function otherRouters({ routers }: App.Locals['app'], { accountId }: Actor, id: number) {
+async function otherRouters({ routers }: App.Locals['app'], { accountId }: Actor, id: number) {
 	const { data } = await routers.owned(accountId, { afterId: 0, limit: MAX_COPIES });
 	return data.filter((router) => router.id !== id);
 }
-
-interface OfferLine {
-	name: string;
-	terms: string;
-	money: string;
-	active: boolean;
-}
-
-export const linesOf = ({ offers }: OffersUpdateBody, { currency }: OwnedRouter): OfferLine[] =>
-	offers.map((offer) => ({
-		name: offer.name,
-		terms: offerTerms(offer),
-		money: money(offer.price, currency),
-		active: offer.active
-	}));

@@ -4,15 +4,13 @@ import * as m from '#lib/i18n/messages.js';
 import { parseAmount } from '#lib/domain/money.ts';
 import type { PricedRouter } from '#lib/checkout/price.ts';
 import { quote } from '#lib/checkout/quote.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
-import { readFields } from '../../form.ts';
-import { ownRouter, requireActiveOwner, requireOwner } from '../owner.ts';
-import { priceProblem } from '../router/router-form.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { money } from '#lib/format/text.ts';
-import { PriceMoved } from '#lib/server/routers/routers.ts';
-
-type Event = RequestEvent<{ router: string }>;
+import { AppError } from '#lib/server/platform/errors.ts';
+import { PriceMoved, type OwnedRouter } from '#lib/server/routers/routers.ts';
+import { readFields } from '../../form.ts';
+import type { OwnerVisitor } from '../owner.ts';
+import { priceProblem } from '../router/router-form.ts';
 
 const SHOWN = ['30m', '1h', '3h', '1d', '1w'];
 
@@ -32,8 +30,7 @@ function effectOf(router: PricedRouter, price: number) {
 }
 
 /** Asks for a price; with `?price=` shows its effect and asks for confirmation. */
-export async function pricePage(event: Event) {
-	const router = await ownRouter(event, await requireOwner(event));
+export function pricePage(event: RequestEvent, router: OwnedRouter) {
 	const typed = event.url.searchParams.get('price');
 	const problem = typed === null ? null : problemOf(typed, router, event.locals.app.config.maxPrice);
 	const wanted = typed === null || problem !== null ? null : parseAmount(typed);
@@ -55,9 +52,7 @@ export async function pricePage(event: Event) {
 const moved = (price: number, currency: string) =>
 	fail(409, { problem: m.owner_price_moved({ money: money(price, currency) }) });
 
-export async function setPrice(event: Event) {
-	const owner = await requireActiveOwner(event);
-	const router = await ownRouter(event, owner);
+export async function setPrice(event: RequestEvent, router: OwnedRouter, { actor }: OwnerVisitor) {
 	const { field } = await readFields(event.request);
 	const problem = problemOf(field('price'), router, event.locals.app.config.maxPrice);
 	const price = parseAmount(field('price'));
@@ -69,7 +64,7 @@ export async function setPrice(event: Event) {
 	if (problem !== null || price === null)
 		return fail(400, { problem: problem ?? m.owner_price_not_number() });
 	try {
-		await event.locals.app.routers.setPrice(owner.actor, router.id, price, router.price);
+		await event.locals.app.routers.setPrice(actor, router.id, price, router.price);
 	} catch (refused) {
 		if (refused instanceof PriceMoved) return moved(refused.price, router.currency);
 		if (!(refused instanceof AppError)) throw refused;

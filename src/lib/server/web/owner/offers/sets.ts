@@ -1,13 +1,15 @@
+import { offerTerms } from '#lib/checkout/offer-words.ts';
 import type { OffersDraft } from '#lib/domain/offers/entry.ts';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
+import { money } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
+import type { OffersUpdateBody } from '#lib/server/api/contract/schemas.ts';
 import type { App } from '#lib/server/app.ts';
 import { offersOfCells } from '#lib/server/offers/cells.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
+import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import type { OwnerVisitor } from '../owner.ts';
 import { cellsOfDraft, emptyRow } from './draft.ts';
-import { linesOf } from './page.ts';
 
 interface SetOffer {
 	count: number;
@@ -68,6 +70,13 @@ export function draftWithSet(
 	return { ...draft, rows };
 }
 
+/** Describes offers as buyers see them. */
+export const linesOf = ({ offers }: OffersUpdateBody, { currency }: OwnedRouter) =>
+	offers.map((offer) => ({
+		...{ name: offer.name, terms: offerTerms(offer), active: offer.active },
+		money: money(offer.price, currency)
+	}));
+
 /** Lists the sets that a router without offers can sell. */
 export async function setsOf(
 	{ offers }: App,
@@ -82,13 +91,8 @@ export async function setsOf(
 			const lines = linesOf(list, router).map((line) =>
 				m.map_router({ name: line.terms || line.name, price: line.money })
 			);
-			try {
-				await offers.check(actor, router.id, list);
-				return { name, title: title(), lines };
-			} catch (problem) {
-				if (!(problem instanceof AppError)) throw problem;
-				return null;
-			}
+			const checked = await attempt(AppError, () => offers.check(actor, router.id, list));
+			return checked instanceof AppError ? null : { name, title: title(), lines };
 		})
 	);
 	return sets.filter((set) => set !== null);

@@ -5,10 +5,10 @@ import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { Author } from '#lib/server/audit/audit.ts';
-import { InputError } from '#lib/server/platform/errors.ts';
+import { attempt, InputError } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
+import { authorOf, type OwnerVisitor } from '../owner.ts';
 import { kindWords } from './access-words.ts';
 
 interface Choice {
@@ -44,7 +44,7 @@ export async function accessForm(event: RequestEvent, router: OwnedRouter) {
 	};
 }
 
-export async function saveAccess(event: RequestEvent, router: OwnedRouter, author: Author) {
+export async function saveAccess(event: RequestEvent, router: OwnedRouter, owner: OwnerVisitor) {
 	const { field } = await readFields(event.request);
 	const [chosen, typed] = [field('access'), field('password')];
 	const saved = valueOf({ kind: router.access_kind, security: router.security });
@@ -61,11 +61,11 @@ export async function saveAccess(event: RequestEvent, router: OwnedRouter, autho
 	const password = isGiven ? wifiPasswordText(typed) : null;
 	if (password !== null) return refused({ password });
 	const change = { kind, security, networkPassword: isGiven ? typed : undefined };
-	try {
-		await event.locals.app.accessKinds.set(router.id, change, author);
-	} catch (problem) {
-		if (!(problem instanceof InputError)) throw problem;
-		const lacksPassword = problem.problems.every((one) => one.field === 'network-password');
+	const wrong = await attempt(InputError, () =>
+		event.locals.app.accessKinds.set(router.id, change, authorOf(owner))
+	);
+	if (wrong instanceof InputError) {
+		const lacksPassword = wrong.problems.every((one) => one.field === 'network-password');
 		return refused(
 			lacksPassword ? { password: m.owner_access_no_password() } : { access: m.owner_access_refused() }
 		);

@@ -3,12 +3,12 @@ import { parseAmount } from '#lib/domain/money.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { InputError } from '#lib/server/platform/errors.ts';
+import { attempt, InputError } from '#lib/server/platform/errors.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { MAX_UNCONNECTED_ROUTERS } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { kindWords } from './access-words.ts';
-import { authorOf, requireActiveOwner } from '../owner.ts';
+import { authorOf, type OwnerVisitor } from '../owner.ts';
 import { priceProblem, readEntry, routerErrors, type RouterEntry } from './router-form.ts';
 
 /** The kinds that an owner can set up alone: the others need a RADIUS server. Most hotspots are open networks. */
@@ -36,8 +36,7 @@ export function newRouterForm({ locals: { app } }: RequestEvent) {
 
 type Errors = Partial<RouterEntry & { price: string }>;
 
-export async function addRouter(event: RequestEvent) {
-	const owner = await requireActiveOwner(event);
+export async function addRouter(event: RequestEvent, owner: OwnerVisitor) {
 	const { app } = event.locals;
 	const { field } = await readFields(event.request);
 	const { entry } = readEntry(field);
@@ -49,20 +48,17 @@ export async function addRouter(event: RequestEvent) {
 	if (!choice) return refused({}, m.owner_access_choose());
 	const [access_kind, security] = choice;
 	const texts = { ...entry, price: String(parseAmount(price) ?? price), access_kind, security };
-	let id: number;
-	try {
-		({ id } = await app.routers.add(owner.actor.accountId, texts, authorOf(owner), key));
-	} catch (wrong) {
-		if (!(wrong instanceof InputError)) throw wrong;
-		const fields = wrong.problems.map((one) => one.field);
-		if (fields.includes('limit')) {
-			return refused({}, m.owner_new_full({ count: numberText(MAX_UNCONNECTED_ROUTERS) }));
-		}
-		const isPrice = fields.includes('price');
-		return refused({
-			...routerErrors(wrong, entry),
-			...(isPrice && { price: priceProblem(price, app.config) ?? m.owner_price_not_number() })
-		});
+	const added = await attempt(InputError, () =>
+		app.routers.add(owner.actor.accountId, texts, authorOf(owner), key)
+	);
+	if (!(added instanceof InputError)) redirect(303, link(`/owner/routers/${added.id}?done=new`));
+	const fields = added.problems.map((one) => one.field);
+	if (fields.includes('limit')) {
+		return refused({}, m.owner_new_full({ count: numberText(MAX_UNCONNECTED_ROUTERS) }));
 	}
-	redirect(303, link(`/owner/routers/${id}?done=new`));
+	const isPrice = fields.includes('price');
+	return refused({
+		...routerErrors(added, entry),
+		...(isPrice && { price: priceProblem(price, app.config) ?? m.owner_price_not_number() })
+	});
 }

@@ -1,10 +1,12 @@
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { parseAmount, toMinor } from '#lib/domain/money.ts';
 import { WEEKDAYS } from '#lib/domain/offers/sale-hours.ts';
 import { hoursText } from '#lib/domain/opening-hours.ts';
 import { money } from '#lib/format/text.ts';
+import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { InputError } from '#lib/server/platform/errors.ts';
+import { attempt, InputError } from '#lib/server/platform/errors.ts';
 import {
 	MAX_ADDRESS_CHARACTERS,
 	MAX_NAME_CHARACTERS,
@@ -13,7 +15,8 @@ import {
 	type PriceRules
 } from '#lib/server/routers/router-fields.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
-import type { Fields } from '../../form.ts';
+import { readFields, type Fields } from '../../form.ts';
+import { authorOf, type OwnerVisitor } from '../owner.ts';
 
 const FIELDS = ['name', 'address', 'ssid', 'lat', 'lon', 'opening_hours'] as const;
 const MAY_BE_EMPTY: readonly string[] = ['address', 'opening_hours'];
@@ -22,10 +25,23 @@ type Field = (typeof FIELDS)[number];
 /** The fields of the form, as typed. */
 export type RouterEntry = Record<Field, string>;
 
-export const entryOf = ({ name, address, ssid, lat, lon, openingHours }: OwnedRouter): RouterEntry => ({
+const entryOf = ({ name, address, ssid, lat, lon, openingHours }: OwnedRouter): RouterEntry => ({
 	...{ name, address: address ?? '', ssid, lat: String(lat), lon: String(lon) },
 	opening_hours: openingHours ?? ''
 });
+
+export const editForm = ({ locals: { app } }: RequestEvent, router: OwnedRouter) => ({
+	...{ id: router.id, name: router.name, entry: entryOf(router), centre: app.config.centre }
+});
+
+export async function changeRouter(event: RequestEvent, { id }: OwnedRouter, owner: OwnerVisitor) {
+	const { entry, was } = readEntry((await readFields(event.request)).field);
+	const refused = await attempt(InputError, () =>
+		event.locals.app.routers.change(id, changedFields(entry, was), authorOf(owner))
+	);
+	if (refused instanceof InputError) return fail(400, { entry, was, errors: routerErrors(refused, entry) });
+	redirect(303, link(`/owner/routers/${id}?done=edit`));
+}
 
 /** Reads the fields, and what they were when the page was loaded. */
 export function readEntry(field: Fields): { entry: RouterEntry; was: RouterEntry } {
@@ -47,7 +63,7 @@ function readHours(field: Fields): string {
 }
 
 /** Only these are judged and stored: an old page must not undo the changes of a newer one. */
-export const changedFields = (entry: RouterEntry, was: RouterEntry): Partial<RouterEntry> =>
+const changedFields = (entry: RouterEntry, was: RouterEntry): Partial<RouterEntry> =>
 	Object.fromEntries(
 		FIELDS.filter(
 			(name) => entry[name] !== was[name] || (entry[name] === '' && !MAY_BE_EMPTY.includes(name))

@@ -1,10 +1,6 @@
+import { ownerForm, ownerPage } from '#lib/server/web/owner/owner.ts';
 import { addRouter, newRouterForm } from '#lib/server/web/owner/router/new-router.ts';
-import { requireOwner } from '#lib/server/web/owner/owner.ts';
-import type { Actions, PageServerLoad } from './$types';
 
-export const load: PageServerLoad = async (event) => {
-	await requireOwner(event);
-	return newRouterForm(event);
-};
+export const load = ownerPage(newRouterForm);
 
-export const actions: Actions = { default: addRouter };
+export const actions = { default: ownerForm(addRouter) };

@@ -1,13 +1,6 @@
+import { routerForm, routerPage } from '#lib/server/web/owner/owner.ts';
 import { accessForm, saveAccess } from '#lib/server/web/owner/router/access-form.ts';
-import { authorOf, ownRouter, requireActiveOwner, requireOwner } from '#lib/server/web/owner/owner.ts';
-import type { Actions, PageServerLoad } from './$types';
 
-export const load: PageServerLoad = async (event) =>
-	accessForm(event, await ownRouter(event, await requireOwner(event)));
+export const load = routerPage(accessForm);
 
-export const actions: Actions = {
-	default: async (event) => {
-		const owner = await requireActiveOwner(event);
-		return saveAccess(event, await ownRouter(event, owner), authorOf(owner));
-	}
-};
+export const actions = { default: routerForm(saveAccess) };

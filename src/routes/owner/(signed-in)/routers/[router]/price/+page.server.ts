@@ -1,5 +1,6 @@
 import { pricePage, setPrice } from '#lib/server/web/owner/offers/price.ts';
+import { routerForm, routerPage } from '#lib/server/web/owner/owner.ts';
 
-export const load = pricePage;
+export const load = routerPage(pricePage);
 
-export const actions = { default: setPrice };
+export const actions = { default: routerForm(setPrice) };

@@ -1,20 +1,20 @@
 import {
 	changeGateway,
-	configParts,
+	gatewayForm,
 	gatewayPage,
 	removeGateway,
 	rotateGateway,
+	showConfig,
 	testGateway
 } from '#lib/server/web/owner/gateway/gateway-page.ts';
-import type { Actions, PageServerLoad } from './$types';
+import { routerForm, routerPage } from '#lib/server/web/owner/owner.ts';
 
-export const load: PageServerLoad = gatewayPage;
+export const load = routerPage(gatewayPage);
 
-export const actions: Actions = {
-	/** Not a part of the page: it holds secrets, and the audit log names who saw them. */
-	config: async (event) => ({ parts: await configParts(event) }),
-	test: testGateway,
-	change: changeGateway,
-	rotate: rotateGateway,
-	remove: removeGateway
+export const actions = {
+	config: gatewayForm(showConfig),
+	test: gatewayForm(testGateway),
+	change: gatewayForm(changeGateway),
+	rotate: gatewayForm(rotateGateway),
+	remove: routerForm(removeGateway)
 };

@@ -1,0 +1,102 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { formatDuration } from '#lib/domain/duration.ts';
+import { methodTitle } from '#lib/domain/payment-methods/payment-methods.ts';
+import { timeAt } from '#lib/format/calendar.ts';
+import { moment, money, periodName } from '#lib/format/text.ts';
+import { link } from '#lib/i18n/current.ts';
+import * as m from '#lib/i18n/messages.js';
+import type { Earnings, LinePosition } from '../../../billing/earnings/earnings.ts';
+import { csvResponse, type CsvCell } from '../../csv.ts';
+import { pageLinks } from '../../page-links.ts';
+import { ownRouterOf, type OwnerVisitor } from '../owner.ts';
+import { figureLines, hourName, offerLines, paymentsHref, statementHref } from './figures.ts';
+import { dayOf, filterFields, filterOf, periodOf } from './period.ts';
+
+const PAGE_SIZE = 50;
+const BATCH = 500;
+
+/** Reads the period and the filter of an address. */
+const askedOf = ({ url: { searchParams }, locals: { app } }: RequestEvent) => ({
+	period: periodOf(searchParams),
+	day: dayOf(searchParams, app.earnings.today()),
+	filter: filterOf(searchParams)
+});
+
+function positionOf(text: string | null): LinePosition | null {
+	const found = /^(\d{1,16})\.(\d{1,16})\.([01])$/.exec(text ?? '');
+	return found ? [Number(found[1]), Number(found[2]), Number(found[3])] : null;
+}
+
+export async function paymentsPage(event: RequestEvent, owner: OwnerVisitor) {
+	const { earnings, config } = event.locals.app;
+	const asked = askedOf(event);
+	const { period, day, filter } = asked;
+	const router = filter.router == null ? null : await ownRouterOf(event, owner, filter.router);
+	const after = positionOf(event.url.searchParams.get('after'));
+	const [body, page] = await Promise.all([
+		earnings.breakdown(owner.actor, { period, from: day, to: day, filter }),
+		earnings.lines(owner.actor, asked, { after, limit: PAGE_SIZE })
+	]);
+	const { currency, start, end } = body;
+	const filters = { period, day: start, ...filterFields(filter) };
+	const next = page.next?.join('.') ?? null;
+	return {
+		name: periodName(period, start, end),
+		only: [
+			router?.name,
+			filter.offer === '' ? m.owner_offers_by_hour() : filter.offer,
+			filter.method == null ? null : methodTitle(filter.method),
+			filter.hour == null ? null : hourName(filter.hour),
+			filter.kind && { payment: m.owner_payments_count(), refund: m.owner_refunded() }[filter.kind]
+		].filter((name) => name != null),
+		all: paymentsHref(period, start),
+		net: money(body.total.net, currency),
+		sums: figureLines(body.total, currency),
+		offers: offerLines(body.offers, currency),
+		rows: page.data.map((line) => ({
+			id: line.paymentId,
+			isRefund: line.kind === 'refund',
+			when: moment(line.at, config.reportTimezone),
+			router: line.routerName,
+			phone: line.phoneMasked,
+			bought: line.offerName ?? formatDuration(line.duration),
+			amount: money(line.amount, currency),
+			fee: line.fee === 0 ? '' : money(-line.fee, currency),
+			net: money(line.net, currency)
+		})),
+		pages: pageLinks(link('/owner/payments'), filters, { parameter: 'after', at: after, next }),
+		statement: period === 'monthly' ? statementHref(start) : null,
+		download: link(`/owner/payments/export?${new URLSearchParams(filters).toString()}`)
+	};
+}
+
+/** Not translated, so that one program reads the files of all owners. */
+const columnsOf = (timeZone: string) => [
+	...[`Time (${timeZone})`, 'Time (UTC)', 'Kind', 'Payment', 'Session', 'Router', 'Phone'],
+	...['Duration', 'Offer', 'Amount', 'Fee', 'Net', 'Currency', 'Transaction ID']
+];
+
+async function* rowsOf(
+	timeZone: string,
+	linesAfter: (after: LinePosition | null) => ReturnType<Earnings['lines']>
+): AsyncGenerator<CsvCell[]> {
+	let after: LinePosition | null = null;
+	do {
+		const { data, currency, next }: Awaited<ReturnType<Earnings['lines']>> = await linesAfter(after);
+		for (const line of data) {
+			const { kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName, transaction } = line;
+			const sale = [kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName ?? ''];
+			const times = [timeAt(line.at, timeZone), new Date(line.at).toISOString()];
+			yield [...times, ...sale, line.amount, line.fee, line.net, currency, transaction ?? ''];
+		}
+		after = next;
+	} while (after !== null);
+}
+
+export function paymentsFile(event: RequestEvent, { actor }: OwnerVisitor): Response {
+	const { earnings, config } = event.locals.app;
+	const zone = config.reportTimezone;
+	const asked = askedOf(event);
+	const rows = rowsOf(zone, (after) => earnings.lines(actor, asked, { after, limit: BATCH }));
+	return csvResponse(`airtill-${asked.period}-${asked.day}.csv`, columnsOf(zone), rows);
+}
