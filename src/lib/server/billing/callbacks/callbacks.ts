@@ -78,7 +78,7 @@ async function applyHint(
 	if (!isPaid(payment)) return jobs.wake(RECONCILE_JOB, payment.id);
 	if (claimed === 'failed' && !isOfAnotherRequest(payment, hint)) {
 		const detail = 'a callback says failed, the status read said paid';
-		await reviews.open(database.db, { paymentId: payment.id, reason: 'contradiction', detail });
+		await reviews.open(database.db, payment.id, 'contradiction', detail);
 	}
 	if (claimed !== 'succeeded') return;
 	if (isOfAnotherRequest(payment, hint)) await reviewSecondCharge(context, database.db, payment, hint);
@@ -108,7 +108,7 @@ async function completeReceipt(
 	if (amountMinor === null || amountMinor === settled) return;
 	const money = (minor: number) => formatMinor(minor, payment.settled_currency ?? payment.currency, 'en');
 	const detail = `a callback says ${money(amountMinor)}, settled as ${money(settled)}`;
-	await reviews.open(database.db, { paymentId: payment.id, reason: 'amount_mismatch', detail });
+	await reviews.open(database.db, payment.id, 'amount_mismatch', detail);
 }
 
 /** @returns false if the refund does not exist */

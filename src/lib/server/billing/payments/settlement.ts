@@ -126,7 +126,7 @@ export async function reviewUsedTransaction(
 	const other = transaction ? await store.paidBefore(queries, payment, transaction) : undefined;
 	if (!other) return false;
 	const detail = `transaction ${transaction} has already paid payment ${other.id}`;
-	await reviews.open(queries, { paymentId: payment.id, reason: 'contradiction', detail });
+	await reviews.open(queries, payment.id, 'contradiction', detail);
 	return true;
 }
 
@@ -177,7 +177,7 @@ export async function reviewSecondCharge(
 		providerReference && `receipt ${providerReference}`
 	];
 	const detail = `a callback says that the payer paid twice: also ${named.filter(Boolean).join(', ')}`;
-	await reviews.open(queries, { paymentId: id, reason: 'contradiction', detail });
+	await reviews.open(queries, id, 'contradiction', detail);
 }
 
 function differsFromAsked(payment: store.PaymentRow): boolean {

@@ -15,5 +15,5 @@ export async function reviewFailedRefund(
 	const refund = await store.findRefund(queries, refundId);
 	if (refund?.status !== 'failed' || !claimsSuccess(refund)) return;
 	const detail = `a callback says that refund ${refund.reference} succeeded; here it failed`;
-	await reviews.open(queries, { paymentId: refund.payment_id, reason: 'contradiction', detail });
+	await reviews.open(queries, refund.payment_id, 'contradiction', detail);
 }

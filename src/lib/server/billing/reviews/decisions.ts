@@ -51,7 +51,7 @@ export async function openRefundByHand(context: BillingContext, paymentId: numbe
 		const payment = await store.find(trx, paymentId);
 		if (!payment || !takesRefundByHand(context, payment)) return null;
 		if (!(await reviews.aboutRefund(trx, paymentId))) {
-			await reviews.open(trx, { paymentId, reason: 'refund_by_hand' });
+			await reviews.open(trx, paymentId, 'refund_by_hand');
 		}
 		return (await reviews.aboutRefund(trx, paymentId))?.id ?? null;
 	});
