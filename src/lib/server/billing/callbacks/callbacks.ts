@@ -4,7 +4,7 @@ import { isOurs } from './callback-url.ts';
 import { RECONCILE_JOB, REFUND_JOB, type BillingContext } from '../context.ts';
 import { keepCallback } from './messages.ts';
 import { isOfAnotherRequest, reviewSecondCharge, reviewUsedTransaction } from '../payments/settlement.ts';
-import { reviewFailedRefund } from '../refunds/returned-twice.ts';
+import { reviewFailedRefund } from './claims.ts';
 import * as store from '../payments/store.ts';
 
 /**
@@ -44,23 +44,15 @@ export async function receiveCallback(context: BillingContext, callback: Callbac
 		return answer;
 	}
 	const payment = await store.findByReference(context.database.db, adapter.id, reference);
-	if (payment) await ofPayment(context, payment, hint, callback.body);
-	else if (!(await ofRefund(context, reference, hint, callback.body))) {
+	if (payment) {
+		if (hint.authentic !== 'invalid') await applyHint(context, payment, hint);
+		await keepCallback(context, payment, outcomeOf(hint), callback.body);
+	} else if (!(await ofRefund(context, reference, hint, callback.body))) {
 		context.log.warn({ operator: adapter.id }, 'callback for an unknown payment');
 		// Airtill never issued an address for a payment that does not exist.
 		if (callback.reference !== null) return null;
 	}
 	return answer;
-}
-
-async function ofPayment(
-	context: BillingContext,
-	payment: store.PaymentRow,
-	hint: CallbackHint,
-	body: string
-): Promise<void> {
-	if (hint.authentic !== 'invalid') await applyHint(context, payment, hint);
-	await keepCallback(context, payment, outcomeOf(hint), body);
 }
 
 async function applyHint(

@@ -51,11 +51,6 @@ export async function recordPaymentEvent(
 	});
 }
 
-function announce(context: BillingContext, paymentId: number): void {
-	context.changes.announce(paymentId);
-	context.jobs.nudge();
-}
-
 /** Settles a successful payment: buys the session's time or refunds it. Returns false if already settled. */
 export async function settleSuccess(
 	context: BillingContext,
@@ -108,7 +103,7 @@ export async function settleSuccess(
 		await by.inTransaction?.(trx);
 		return true;
 	}, LIMIT_CONCURRENCY);
-	if (settled) announce(context, id);
+	if (settled) context.changes.announce(id);
 	return settled;
 }
 
@@ -242,6 +237,6 @@ async function settleUnpaid(
 		}
 		return payment !== undefined;
 	}, LIMIT_CONCURRENCY);
-	if (settled) announce(context, id);
+	if (settled) context.changes.announce(id);
 	return settled;
 }
