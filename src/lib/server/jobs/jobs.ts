@@ -52,8 +52,24 @@ interface RunningJob {
 	waitsFor: string | null;
 }
 
-/** The job whose handler runs. */
-const CURRENT = new AsyncLocalStorage<RunningJob>();
+interface JobsContext {
+	database: Database;
+	clock: Clock;
+	log: Log;
+	metrics: Metrics;
+	traces: Traces;
+	/** Names this process in leases. */
+	owner: string;
+	running: Map<number, RunningJob>;
+	stopping: AbortController;
+	handlers: Record<string, JobHandler>;
+	isClockChecked: boolean;
+	isStopped: boolean;
+	/** When leases of dead processes were last looked for. */
+	freedAt: number;
+	/** Ends the pause before the next tick. */
+	nudged: AbortController;
+}
 
 export function createJobs(
 	database: Database,
@@ -62,23 +78,19 @@ export function createJobs(
 	metrics: Metrics = NO_METRICS,
 	traces: Traces = NO_TRACES
 ) {
-	/** Names this process in leases. */
 	const owner = randomUUID();
-	const running = new Map<number, RunningJob>();
+	const running: JobsContext['running'] = new Map();
 	const stopping = new AbortController();
-	let handlers: Record<string, JobHandler> = {};
 	let heartbeat: NodeJS.Timeout | undefined;
+	const context: JobsContext = {
+		...{ database, clock, log, metrics, traces, owner, running, stopping, handlers: {} },
+		isClockChecked: false,
+		isStopped: false,
+		freedAt: -Infinity,
+		nudged: new AbortController()
+	};
+	const nudge = () => context.nudged.abort();
 	let loop: Promise<void> | undefined;
-	let isClockChecked = false;
-	let isStopped = false;
-	/** When leases of dead processes were last looked for. */
-	let freedAt = -Infinity;
-	/** Ends the pause before the next tick. */
-	let nudged = new AbortController();
-	const nudge = () => nudged.abort();
-
-	const working = (): number =>
-		[...running.values()].filter((one) => !one.isGrouped && one.waitsFor === null).length;
 
 	function schedule(
 		queries: Queries,
@@ -86,95 +98,6 @@ export function createJobs(
 	): Promise<void> {
 		traces.link(jobs.kind, jobs.subjectIds);
 		return store.schedule(queries, { ...jobs, now: clock.now() });
-	}
-
-	async function run(job: store.Job): Promise<void> {
-		const { kind, subject_id: subjectId } = job;
-		try {
-			const handler = handlers[kind];
-			if (!handler) throw new Error(`No handler for job ${kind}`);
-			const again = await traces.span(
-				{ name: `job ${kind}`, kind: 'consumer', job: { kind, subjectId } },
-				() => handler(subjectId, stopping.signal)
-			);
-			if (again === null) await store.complete(database, job);
-			else await store.reschedule(database, job, { runAt: again, error: null });
-		} catch (error) {
-			log.error({ err: error, job: kind, subject: subjectId }, 'job failed; it will run again');
-			metrics.count('airtill_job_failures_total', { kind });
-			const runAt = clock.now() + Math.min(MAX_BACKOFF_MS, 500 * 2 ** Math.min(job.attempts, 10));
-			const message = error instanceof Error ? error.message : String(error);
-			// If this fails too (database gone), the lease runs out and the job is taken again.
-			await store.reschedule(database, job, { runAt, error: redact(message).slice(0, 500) }).catch(() => {});
-		}
-	}
-
-	function launch(job: store.Job): void {
-		// After a clock jump, a lease can end while its job runs here: finish that run first.
-		const earlier = running.get(job.id)?.task;
-		const before = earlier ?? Promise.resolve();
-		const waitsFor = earlier ? 'its earlier run' : null;
-		const entry: RunningJob = { task: before, isGrouped: job.group_id !== null, waitsFor };
-		running.set(job.id, entry);
-		entry.task = before
-			.then(() => {
-				entry.waitsFor = null;
-				return CURRENT.run(entry, () => run(job));
-			})
-			.finally(() => {
-				if (running.get(job.id) === entry) running.delete(job.id);
-				nudge();
-			});
-	}
-
-	async function claimJobs(): Promise<void> {
-		while (!isStopped) {
-			// A nudge during the tick also ends the pause after it.
-			nudged = new AbortController();
-			const pause = await tick().catch((error: unknown) => {
-				log.error({ err: error }, 'jobs cannot be read; trying again');
-				return MAX_SLEEP_MS;
-			});
-			if (pause > 0) await sleep(pause, undefined, { signal: nudged.signal }).catch(() => {});
-		}
-	}
-
-	/** Claims and starts due jobs. Returns how long to sleep in ms. */
-	async function tick(): Promise<number> {
-		if (!isClockChecked) await checkClock();
-		const now = clock.now();
-		if (Math.abs(now - freedAt) >= MAX_SLEEP_MS) {
-			await store.freeExpired(database, now);
-			freedAt = now;
-		}
-		const lease = { owner, now, until: now + LEASE_MS };
-		const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
-		const free = Math.min(MAX_UNGROUPED - working(), MAX_OPEN - (running.size - groupedCount));
-		const { nextAt, hasGroups } = await store.waiting(database);
-		// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
-		const isDue = free > 0 && nextAt !== null && nextAt <= now;
-		const single = isDue ? await store.claimDue(database, lease, free) : [];
-		// Launch before reading the groups: a claimed job that is not launched waits until its lease runs out.
-		single.forEach(launch);
-		const grouped = hasGroups
-			? await claimInGroups(database, lease, groupedCount)
-			: { claimed: [], nextAt: null };
-		grouped.claimed.forEach(launch);
-		if (single.length + grouped.claimed.length > 0) return 0;
-		const later = [nextAt ?? Infinity, grouped.nextAt ?? Infinity].filter((at) => at > now);
-		return Math.min(MAX_SLEEP_MS, Math.max(1, Math.min(...later) - clock.now()));
-	}
-
-	/** Runs all jobs once if the clock was set back before this process started (platform/clock.ts). */
-	async function checkClock(): Promise<void> {
-		const now = clock.now();
-		const newest = await newestRecordAt(database);
-		if (newest !== null && newest > now + CLOCK_STEP_MS) {
-			const seconds = Math.round((newest - now) / 1000);
-			log.warn({ seconds }, 'the clock was set back; all jobs run now');
-			await store.makeAllDue(database, now, now + LEASE_MS);
-		}
-		isClockChecked = true;
 	}
 
 	return {
@@ -206,7 +129,7 @@ export function createJobs(
 			if (!job) return call();
 			const others = [...running.values()].filter(({ waitsFor }) => waitsFor === system).length;
 			if (others >= MAX_WAITING) return crowded;
-			const wasFull = working() >= MAX_UNGROUPED;
+			const wasFull = working(running) >= MAX_UNGROUPED;
 			job.waitsFor = system;
 			if (wasFull) nudge();
 			try {
@@ -220,8 +143,8 @@ export function createJobs(
 			const now = clock.now();
 			return { kinds: await store.dueKinds(database.db, now), groups: await dueGroups(database.db, now) };
 		},
-		start(own: Record<string, JobHandler>): void {
-			handlers = own;
+		start(handlers: Record<string, JobHandler>): void {
+			context.handlers = handlers;
 			heartbeat = setInterval(() => {
 				if (running.size === 0) return;
 				const lease = { owner, ids: [...running.keys()], until: clock.now() + LEASE_MS };
@@ -229,11 +152,11 @@ export function createJobs(
 					log.warn({ err: error }, 'leases not extended');
 				});
 			}, HEARTBEAT_MS);
-			loop = claimJobs();
+			loop = claimJobs(context);
 		},
 		/** Takes no new jobs, aborts the handlers' signal and waits for running handlers. */
 		async stop(): Promise<void> {
-			isStopped = true;
+			context.isStopped = true;
 			nudge();
 			await loop;
 			stopping.abort();
@@ -241,4 +164,102 @@ export function createJobs(
 			clearInterval(heartbeat);
 		}
 	};
+}
+
+/** The job whose handler runs. */
+const CURRENT = new AsyncLocalStorage<RunningJob>();
+
+async function run(context: JobsContext, job: store.Job): Promise<void> {
+	const { database, clock, log, metrics, traces } = context;
+	const { kind, subject_id: subjectId } = job;
+	try {
+		const handler = context.handlers[kind];
+		if (!handler) throw new Error(`No handler for job ${kind}`);
+		const again = await traces.span({ name: `job ${kind}`, kind: 'consumer', job: { kind, subjectId } }, () =>
+			handler(subjectId, context.stopping.signal)
+		);
+		if (again === null) await store.complete(database, job);
+		else await store.reschedule(database, job, { runAt: again, error: null });
+	} catch (error) {
+		log.error({ err: error, job: kind, subject: subjectId }, 'job failed; it will run again');
+		metrics.count('airtill_job_failures_total', { kind });
+		const runAt = clock.now() + Math.min(MAX_BACKOFF_MS, 500 * 2 ** Math.min(job.attempts, 10));
+		const message = error instanceof Error ? error.message : String(error);
+		// If this fails too (database gone), the lease runs out and the job is taken again.
+		await store.reschedule(database, job, { runAt, error: redact(message).slice(0, 500) }).catch(() => {});
+	}
+}
+
+function launch(context: JobsContext, job: store.Job): void {
+	const { running } = context;
+	// After a clock jump, a lease can end while its job runs here: finish that run first.
+	const earlier = running.get(job.id)?.task;
+	const before = earlier ?? Promise.resolve();
+	const waitsFor = earlier ? 'its earlier run' : null;
+	const entry: RunningJob = { task: before, isGrouped: job.group_id !== null, waitsFor };
+	running.set(job.id, entry);
+	entry.task = before
+		.then(() => {
+			entry.waitsFor = null;
+			return CURRENT.run(entry, () => run(context, job));
+		})
+		.finally(() => {
+			if (running.get(job.id) === entry) running.delete(job.id);
+			context.nudged.abort();
+		});
+}
+
+async function claimJobs(context: JobsContext): Promise<void> {
+	while (!context.isStopped) {
+		// A nudge during the tick also ends the pause after it.
+		context.nudged = new AbortController();
+		const pause = await tick(context).catch((error: unknown) => {
+			context.log.error({ err: error }, 'jobs cannot be read; trying again');
+			return MAX_SLEEP_MS;
+		});
+		if (pause > 0) await sleep(pause, undefined, { signal: context.nudged.signal }).catch(() => {});
+	}
+}
+
+const working = (running: JobsContext['running']): number =>
+	[...running.values()].filter((one) => !one.isGrouped && one.waitsFor === null).length;
+
+/** Claims and starts due jobs. Returns how long to sleep in ms. */
+async function tick(context: JobsContext): Promise<number> {
+	const { database, clock, owner, running } = context;
+	if (!context.isClockChecked) await checkClock(context);
+	const now = clock.now();
+	if (Math.abs(now - context.freedAt) >= MAX_SLEEP_MS) {
+		await store.freeExpired(database, now);
+		context.freedAt = now;
+	}
+	const lease = { owner, now, until: now + LEASE_MS };
+	const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
+	const free = Math.min(MAX_UNGROUPED - working(running), MAX_OPEN - (running.size - groupedCount));
+	const { nextAt, hasGroups } = await store.waiting(database);
+	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
+	const isDue = free > 0 && nextAt !== null && nextAt <= now;
+	const single = isDue ? await store.claimDue(database, lease, free) : [];
+	// Launch before reading the groups: a claimed job that is not launched waits until its lease runs out.
+	for (const job of single) launch(context, job);
+	const grouped = hasGroups
+		? await claimInGroups(database, lease, groupedCount)
+		: { claimed: [], nextAt: null };
+	for (const job of grouped.claimed) launch(context, job);
+	if (single.length + grouped.claimed.length > 0) return 0;
+	const later = [nextAt ?? Infinity, grouped.nextAt ?? Infinity].filter((at) => at > now);
+	return Math.min(MAX_SLEEP_MS, Math.max(1, Math.min(...later) - clock.now()));
+}
+
+/** Runs all jobs once if the clock was set back before this process started (platform/clock.ts). */
+async function checkClock(context: JobsContext): Promise<void> {
+	const { database, clock, log } = context;
+	const now = clock.now();
+	const newest = await newestRecordAt(database);
+	if (newest !== null && newest > now + CLOCK_STEP_MS) {
+		const seconds = Math.round((newest - now) / 1000);
+		log.warn({ seconds }, 'the clock was set back; all jobs run now');
+		await store.makeAllDue(database, now, now + LEASE_MS);
+	}
+	context.isClockChecked = true;
 }
