@@ -1,6 +1,6 @@
 import type { Queries } from '#lib/server/db/database.ts';
 import type { BillingContext } from '../context.ts';
-import type { CallbackClaim } from '../operators/operator.ts';
+import type { AttemptReference, CallbackClaim } from '../operators/operator.ts';
 import * as store from '../payments/store.ts';
 
 export const claimOf = (row: { claim: string | null }): CallbackClaim | null =>
@@ -8,6 +8,16 @@ export const claimOf = (row: { claim: string | null }): CallbackClaim | null =>
 
 export const claimsSuccess = (row: { claim: string | null }): boolean =>
 	claimOf(row)?.claimed === 'succeeded';
+
+/** For the status read of a payment or a refund. */
+export const attemptOf = (row: store.PaymentRow | store.RefundRow): AttemptReference => ({
+	reference: row.reference,
+	operatorReference: row.operator_reference,
+	submittedAt: row.submitted_at,
+	amountMinor: row.amount_minor,
+	currency: row.currency,
+	claim: claimOf(row)
+});
 
 /**
  * Opens a review if a callback called a failed refund successful: a person may return the money, too. Called

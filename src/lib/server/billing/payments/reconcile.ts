@@ -1,6 +1,6 @@
 import type { CallbackClaim, OperatorAdapter, StatusOutcome } from '../operators/operator.ts';
 import { CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
-import { claimOf, claimsSuccess } from '../callbacks/claims.ts';
+import { attemptOf, claimOf, claimsSuccess } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
 import { keepAnswer, redactMessage } from '../callbacks/messages.ts';
@@ -104,14 +104,7 @@ async function ask(
 	adapter: OperatorAdapter
 ): Promise<StatusOutcome> {
 	const claim = claimOf(payment);
-	const outcome = await adapter.readStatus({
-		reference: payment.reference,
-		operatorReference: payment.operator_reference,
-		submittedAt: payment.submitted_at,
-		amountMinor: payment.amount_minor,
-		currency: payment.currency,
-		claim
-	});
+	const outcome = await adapter.readStatus(attemptOf(payment));
 	const other = await namedByOther(context, payment, outcome);
 	if (other) {
 		const message = `a callback names request ${other.operator_reference}, which is of payment ${other.id}`;

@@ -2,7 +2,7 @@ import { formatMinor } from '#lib/domain/money.ts';
 import type { OperatorAdapter, RefundReference, StatusOutcome } from '../operators/operator.ts';
 import { CROWDED_MS, isCrowded } from '../operators/outcomes.ts';
 import type { ReviewReason } from '../reviews/reviews.ts';
-import { claimOf, reviewFailedRefund } from '../callbacks/claims.ts';
+import { attemptOf, reviewFailedRefund } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import type { BillingContext } from '../context.ts';
 import { keepMessage, keepWhenNew, redactMessage } from '../callbacks/messages.ts';
@@ -27,7 +27,7 @@ interface Subject {
 
 type RefundingAdapter = OperatorAdapter & Required<Pick<OperatorAdapter, 'refund' | 'readRefund'>>;
 
-const refunds = (adapter: OperatorAdapter): adapter is RefundingAdapter =>
+const isRefunding = (adapter: OperatorAdapter): adapter is RefundingAdapter =>
 	adapter.refund !== undefined && adapter.readRefund !== undefined;
 
 /** Handles REFUND_JOB. @returns when to look again, or null if the refund is over */
@@ -38,7 +38,7 @@ export async function refundPayment(context: BillingContext, refundId: number): 
 	const payment = await store.findOrThrow(database.db, refund.payment_id);
 	const adapter = operators.find(payment.operator);
 	if (!adapter) return operatorRemoved(context, payment);
-	if (!refunds(adapter)) {
+	if (!isRefunding(adapter)) {
 		await finish(context, refund, 'failed', 'refund_not_supported');
 		return null;
 	}
@@ -65,12 +65,7 @@ async function operatorRemoved({ reviews, database, clock }: BillingContext, pay
 
 function referenceOf(context: BillingContext, { refund, payment }: Subject): RefundReference {
 	return {
-		reference: refund.reference,
-		operatorReference: refund.operator_reference,
-		submittedAt: refund.submitted_at,
-		amountMinor: refund.amount_minor,
-		currency: refund.currency,
-		claim: claimOf(refund),
+		...attemptOf(refund),
 		callbackUrl: callbackUrl(context, payment.operator, refund.reference),
 		payment: {
 			reference: payment.reference,
@@ -130,7 +125,7 @@ export async function readRefund(
 	payment: store.PaymentRow
 ): Promise<StatusOutcome | null> {
 	const adapter = context.operators.find(payment.operator);
-	if (!adapter || !refunds(adapter) || refund.submitted_at === null) return null;
+	if (!adapter || !isRefunding(adapter) || refund.submitted_at === null) return null;
 	const outcome = await readStatus(context, { refund, payment, adapter });
 	const isUnreported = outcome.kind === 'pending' && adapter.capabilities.refundsReportedByCallback;
 	return isUnreported ? null : outcome;
