@@ -77,7 +77,7 @@ describe('the settings', () => {
 		expect(problemsOf(base)).toEqual([problem]);
 		expect(problemsOf({}, live)).toEqual(['MPESA_BASE_URL: must be https in live mode.']);
 		const sandbox = { MPESA_BASE_URL: 'https://sandbox.safaricom.co.ke/' };
-		expect(problemsOf(sandbox, live)[0]).toMatch(/^MPESA_BASE_URL: is Daraja's sandbox/);
+		expect(problemsOf(sandbox, live)[0]).toMatch(/^MPESA_BASE_URL: is a test system/);
 		expect(problemsOf(base, { ...live, callbackUrl: 'http://pay.example' })[0]).toMatch(/^CALLBACK_URL: /);
 		for (const host of ['mpesa.example', 'query.example', 'cmd.example', 'm-pesa.example']) {
 			expect(problemsOf(base, { ...live, callbackUrl: `https://${host}` })[0]).toMatch(

@@ -1,4 +1,4 @@
-import { MAX_AMOUNT_MINOR } from '../money.ts';
+import { currencyExponent, MAX_AMOUNT_MINOR } from '../money.ts';
 
 /** The amounts that a payment method charges, in minor units. */
 export interface AmountRule {
@@ -9,6 +9,21 @@ export interface AmountRule {
 }
 
 export const ANY_AMOUNT: AmountRule = { stepMinor: 1, minMinor: 1, maxMinor: MAX_AMOUNT_MINOR };
+
+/** @param taken the decimals that are charged, and limits in major units */
+export function ruleInMajor(
+	currency: string,
+	taken: { decimals: number; min: number | null | undefined; max: number | null | undefined }
+): AmountRule {
+	const exponent = currencyExponent(currency);
+	const minor = (major: number | null | undefined, otherwise: number) =>
+		major == null ? otherwise : Math.round(major * 10 ** exponent);
+	return {
+		stepMinor: 10 ** Math.max(0, exponent - taken.decimals),
+		minMinor: minor(taken.min, ANY_AMOUNT.minMinor),
+		maxMinor: minor(taken.max, ANY_AMOUNT.maxMinor)
+	};
+}
 
 export const isAnyAmount = ({ stepMinor, minMinor, maxMinor }: AmountRule): boolean =>
 	stepMinor === ANY_AMOUNT.stepMinor && minMinor === ANY_AMOUNT.minMinor && maxMinor === ANY_AMOUNT.maxMinor;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Queries } from '../db/database.ts';
-import { GROUPED, leaseTo, type Job, type Lease } from './store.ts';
+import { claimInGroup, GROUPED, type Job, type Lease } from './store.ts';
 
 /**
  * Claims jobs of groups.
@@ -51,7 +51,7 @@ export async function claimInGroups(database: Database, lease: Lease, running: n
 			const free = MAX_GROUPED - running - jobs.length;
 			const open = Math.max(free - RESERVED, free > 0 && group.running === 0 ? 1 : 0);
 			const limit = Math.min(MAX_PER_GROUP - group.running, open);
-			if (limit > 0) jobs.push(...(await claimOf(trx, group.id, lease, limit)));
+			if (limit > 0) jobs.push(...(await claimInGroup(trx, group.id, lease, limit)));
 		}
 		return jobs;
 	});
@@ -76,18 +76,4 @@ async function waitingGroups(queries: Queries): Promise<Group[]> {
 			(select count(*) from jobs where lease_until is not null and group_id = waiting.group_id) as running
 		from waiting where group_id is not null`.execute(queries);
 	return rows;
-}
-
-async function claimOf(queries: Queries, groupId: number, lease: Lease, limit: number): Promise<Job[]> {
-	return queries
-		.updateTable('jobs')
-		.set(leaseTo(lease))
-		.where(
-			'id',
-			'in',
-			sql<number>`(select id from jobs where group_id = ${groupId} and run_at <= ${lease.now} and ${GROUPED}
-				order by run_at, id limit ${limit})`
-		)
-		.returningAll()
-		.execute();
 }

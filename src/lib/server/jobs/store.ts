@@ -1,4 +1,4 @@
-import { sql, type Selectable } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Database, Queries } from '../db/database.ts';
 import { exists } from '../db/first.ts';
 import type { JobsTable } from '../db/schema.ts';
@@ -54,18 +54,30 @@ export async function waiting({ db }: Database): Promise<{ nextAt: number | null
 	return { nextAt: rows[0]?.next_at ?? null, hasGroups: rows[0]?.group_id != null };
 }
 
-export const claimDue = (database: Database, lease: Lease, limit: number): Promise<Job[]> =>
-	database.unsynced
+/** Leases due jobs. @param which those of one group, or FREE ones */
+const claim = (
+	queries: Queries,
+	{ owner, now, until }: Lease,
+	which: RawBuilder<unknown>,
+	limit: number,
+	lock: RawBuilder<unknown> = sql``
+): Promise<Job[]> =>
+	queries
 		.updateTable('jobs')
-		.set(leaseTo(lease))
+		.set({ lease_owner: owner, lease_until: until, attempts: sql<number>`attempts + 1` })
 		.where(
 			'id',
 			'in',
-			sql<number>`(select id from jobs where run_at <= ${lease.now} and ${FREE}
-				order by run_at, id limit ${limit} ${database.lockClaimed})`
+			sql<number>`(select id from jobs where ${which} and run_at <= ${now} order by run_at, id limit ${limit} ${lock})`
 		)
 		.returningAll()
 		.execute();
+
+export const claimDue = (database: Database, lease: Lease, limit: number) =>
+	claim(database.unsynced, lease, FREE, limit, database.lockClaimed);
+
+export const claimInGroup = (queries: Queries, groupId: number, lease: Lease, limit: number) =>
+	claim(queries, lease, sql`group_id = ${groupId} and ${GROUPED}`, limit);
 
 const MAX_COUNTED = 1_000;
 
@@ -86,12 +98,6 @@ export async function dueKinds(
 		.groupBy('kind')
 		.execute();
 }
-
-export const leaseTo = ({ owner, until }: Lease) => ({
-	lease_owner: owner,
-	lease_until: until,
-	attempts: sql<number>`attempts + 1`
-});
 
 const RELEASED = { lease_owner: null, lease_until: null } as const;
 

@@ -1,4 +1,3 @@
-import type { SessionProvisioning } from '#lib/server/billing/sessions/sessions.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { namesDevices } from '#lib/server/gateways/gateways.ts';
 import { isUnresponsive, isUnverified } from '#lib/server/routers/routers.ts';
@@ -14,12 +13,16 @@ import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets
 const AWAIT_ROUTER_MS = 5_000;
 
 /** The part of provisioning that sessions use. It needs no sessions, so it is created before them. */
-export const createProvisioning = (context: ProvisioningContext): SessionProvisioning => ({
-	requestGrants: (trx, pass) => requestGrants(context, trx, pass),
-	syncGateways: (trx, passId) => syncGateways(context, trx, passId),
-	// Scheduled even if no gateway needs a grant yet: the device may move to one that does.
-	scheduleUnconfirmedCheck: (trx, { id }, startsAt) =>
-		context.jobs.schedule(trx, UNCONFIRMED_JOB, id, startsAt + ACTIVATION_TIMEOUT_MS)
+export const createProvisioning = (context: ProvisioningContext) => ({
+	requestGrants: (trx: Tx, pass: PassRow) => requestGrants(context, trx, pass),
+	/** Makes gateways compare their state with the pass. */
+	syncGateways: (trx: Tx, passId: number) => syncGateways(context, trx, passId),
+	/**
+	 * Schedules a check that the gateway received time added at `startsAt`, even if no gateway needs a grant yet: the
+	 * device may move to one that does.
+	 */
+	scheduleUnconfirmedCheck: (trx: Tx, sessionId: number, startsAt: number) =>
+		context.jobs.schedule(trx, UNCONFIRMED_JOB, sessionId, startsAt + ACTIVATION_TIMEOUT_MS)
 });
 
 /**

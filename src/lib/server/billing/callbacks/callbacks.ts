@@ -4,7 +4,7 @@ import { isOurs } from './callback-url.ts';
 import { RECONCILE_JOB, REFUND_JOB, type BillingContext } from '../context.ts';
 import { keepCallback } from './messages.ts';
 import { isOfAnotherRequest, reviewSecondCharge, reviewUsedTransaction } from '../payments/settlement.ts';
-import { reviewFailedRefund } from '../refunds/returned-twice.ts';
+import { reviewFailedRefund } from './claims.ts';
 import * as store from '../payments/store.ts';
 
 /**
@@ -44,23 +44,15 @@ export async function receiveCallback(context: BillingContext, callback: Callbac
 		return answer;
 	}
 	const payment = await store.findByReference(context.database.db, adapter.id, reference);
-	if (payment) await ofPayment(context, payment, hint, callback.body);
-	else if (!(await ofRefund(context, reference, hint, callback.body))) {
+	if (payment) {
+		if (hint.authentic !== 'invalid') await applyHint(context, payment, hint);
+		await keepCallback(context, payment, outcomeOf(hint), callback.body);
+	} else if (!(await ofRefund(context, reference, hint, callback.body))) {
 		context.log.warn({ operator: adapter.id }, 'callback for an unknown payment');
 		// Airtill never issued an address for a payment that does not exist.
 		if (callback.reference !== null) return null;
 	}
 	return answer;
-}
-
-async function ofPayment(
-	context: BillingContext,
-	payment: store.PaymentRow,
-	hint: CallbackHint,
-	body: string
-): Promise<void> {
-	if (hint.authentic !== 'invalid') await applyHint(context, payment, hint);
-	await keepCallback(context, payment, outcomeOf(hint), body);
 }
 
 async function applyHint(
@@ -78,7 +70,7 @@ async function applyHint(
 	if (!isPaid(payment)) return jobs.wake(RECONCILE_JOB, payment.id);
 	if (claimed === 'failed' && !isOfAnotherRequest(payment, hint)) {
 		const detail = 'a callback says failed, the status read said paid';
-		await reviews.open(database.db, { paymentId: payment.id, reason: 'contradiction', detail });
+		await reviews.open(database.db, payment.id, 'contradiction', detail);
 	}
 	if (claimed !== 'succeeded') return;
 	if (isOfAnotherRequest(payment, hint)) await reviewSecondCharge(context, database.db, payment, hint);
@@ -108,7 +100,7 @@ async function completeReceipt(
 	if (amountMinor === null || amountMinor === settled) return;
 	const money = (minor: number) => formatMinor(minor, payment.settled_currency ?? payment.currency, 'en');
 	const detail = `a callback says ${money(amountMinor)}, settled as ${money(settled)}`;
-	await reviews.open(database.db, { paymentId: payment.id, reason: 'amount_mismatch', detail });
+	await reviews.open(database.db, payment.id, 'amount_mismatch', detail);
 }
 
 /** @returns false if the refund does not exist */

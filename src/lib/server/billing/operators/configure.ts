@@ -15,7 +15,7 @@ export function configureOperators(
 		const { values, problems: found } = readSettings(env, definition.settings);
 		const wrong = found.map((one) => one.replace(/is required\.$/, `is required for ${definition.name}.`));
 		const between = wrong.length > 0 ? [] : (definition.check?.(values as never, installation) ?? []);
-		problems.push(...wrong, ...between);
+		problems.push(...wrong, ...between.filter((one) => one !== false));
 		const { id, name, statement } = definition;
 		operators.push({
 			id,

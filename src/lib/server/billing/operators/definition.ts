@@ -16,7 +16,7 @@ export interface OperatorDefinition<Values = never> {
 	readonly settings: Readonly<Record<string, Setting>>;
 	methods(values: Values): readonly string[];
 	/** Returns problems between values: sentences that begin with the variable's name. */
-	check?(values: Values, installation: Installation): string[];
+	check?(values: Values, installation: Installation): Problems;
 	create(values: Values, dependencies: OperatorDependencies): OperatorAdapter;
 	readonly statement: StatementColumns;
 }
@@ -58,3 +58,30 @@ export const onOff = z.enum(['on', 'off'], 'Use "on" or "off".');
 export const credential = z.string().regex(/^\S(.*\S)?$/, 'Remove the spaces around it.');
 
 export const countryCode = z.string().refine(isSupportedCountry, 'Use an ISO 3166 code such as "UG".');
+
+/** Sentences about settings; false where there is no problem. */
+export type Problems = (string | false)[];
+
+/**
+ * Checks an operator's address and ours: real and test money do not mix, and live calls are encrypted.
+ * @param name the variable
+ * @param hosts of the operator that move real money or test money
+ */
+export function checkAddress(
+	name: string,
+	address: string,
+	{ mode, callbackUrl }: Installation,
+	hosts: { real: RegExp; test?: RegExp; callBack: boolean }
+): Problems {
+	const { protocol, hostname } = new URL(address);
+	const host = hostname.replace(/\.$/, '');
+	if (mode === 'sandbox') {
+		return [hosts.real.test(host) && `${name}: takes real money, which AIRTILL_MODE=sandbox must not.`];
+	}
+	const isHidden = hosts.callBack && !callbackUrl.startsWith('https:');
+	return [
+		protocol !== 'https:' && `${name}: must be https in live mode.`,
+		hosts.test?.test(host) === true && `${name}: is a test system, which is refused in live mode.`,
+		isHidden && 'CALLBACK_URL: must be a public https address in live mode: the operator calls no other.'
+	];
+}

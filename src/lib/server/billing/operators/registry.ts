@@ -2,12 +2,15 @@ import { strictest, type AmountRule } from '#lib/domain/payment-methods/chargeab
 import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { ConfiguredOperator, OperatorDependencies } from './definition.ts';
-import type { OperatorAdapter } from './operator.ts';
+import type { OperatorAdapter, StatusOutcome, SubmitOutcome } from './operator.ts';
+import { busy, CROWDED, unavailable } from './outcomes.ts';
 
 /** Methods that name an operator; each router lists those it accepts. */
 export const NAMED_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpesa'] as const;
 
 const SANDBOX_METHOD = 'sandbox';
+
+type Guards = Pick<Base, 'jobs' | 'log' | 'metrics' | 'traces'>;
 
 export type Operators = ReturnType<typeof createOperators>;
 
@@ -16,16 +19,14 @@ export function createOperators(
 	testOperator: OperatorAdapter | null,
 	configured: readonly ConfiguredOperator[],
 	dependencies: OperatorDependencies,
-	base: Pick<Base, 'metrics' | 'traces'>
+	base: Guards
 ) {
-	const sandbox = testOperator && observed(testOperator, base);
+	const sandbox = testOperator && guarded(testOperator, base);
 	const real = configured.map(({ methods, create }) => ({
 		methods,
-		adapter: observed(create(dependencies), base)
+		adapter: guarded(create(dependencies), base)
 	}));
 	const adapters = [...(sandbox ? [sandbox] : []), ...real.map(({ adapter }) => adapter)];
-
-	const find = (id: string): OperatorAdapter | undefined => adapters.find((adapter) => adapter.id === id);
 
 	const operatorFor = (method: string): OperatorAdapter | null =>
 		real.find(({ methods }) => methods.includes(method))?.adapter ?? null;
@@ -55,12 +56,7 @@ export function createOperators(
 			return strictest(taking.flatMap((adapter) => (adapter ? [adapter.amounts(method)] : [])));
 		},
 		/** Returns the adapter of a stored payment; undefined if it is no longer configured. */
-		find,
-		byId(id: string): OperatorAdapter {
-			const adapter = find(id);
-			if (!adapter) throw new Error(`Operator ${id} is not configured`);
-			return adapter;
-		},
+		find: (id: string): OperatorAdapter | undefined => adapters.find((adapter) => adapter.id === id),
 		all: (): readonly OperatorAdapter[] => adapters,
 		/** Lists the methods that an operator takes: `stored` and those of every router. */
 		methodsOf: (stored: readonly string[]) =>
@@ -68,39 +64,50 @@ export function createOperators(
 	};
 }
 
-/** Measures and traces the calls of an adapter to its operator, with their outcomes. */
-function observed(
-	adapter: OperatorAdapter,
-	{ metrics, traces }: Pick<Base, 'metrics' | 'traces'>
-): OperatorAdapter {
-	if (!metrics.isOn && !traces.isOn) return adapter;
-	const timed =
-		<Input extends unknown[], Outcome extends { kind: string } | string | null>(
-			call: string,
-			run: (...input: Input) => Promise<Outcome>
-		) =>
-		(...input: Input): Promise<Outcome> =>
-			traces.span({ name: `${adapter.id} ${call}`, kind: 'internal' }, async (span) => {
-				const startedAt = performance.now();
-				let outcome = 'error';
-				try {
-					const answer = await run(...input);
-					if (answer === null) outcome = 'ok';
-					else if (typeof answer === 'object') outcome = answer.kind;
-					return answer;
-				} finally {
-					span.attributes['airtill.outcome'] = outcome;
-					const labels = { operator: adapter.id, call, outcome };
-					metrics.observe('airtill_operator_call_duration_seconds', labels, startedAt);
-				}
-			});
+/**
+ * Calls an operator without a slot of jobs, measured and traced. No call throws: an adapter that does is a bug in Airtill
+ * and says nothing about the money.
+ */
+function guarded(adapter: OperatorAdapter, { jobs, log, metrics, traces }: Guards): OperatorAdapter {
+	const { id } = adapter;
+	const timed = <Outcome extends { kind: string } | string | null>(
+		call: string,
+		run: () => Promise<Outcome>
+	) =>
+		traces.span({ name: `${id} ${call}`, kind: 'internal' }, async (span): Promise<Outcome> => {
+			const startedAt = performance.now();
+			let outcome = 'error';
+			try {
+				const answer = await run();
+				if (answer === null) outcome = 'ok';
+				else if (typeof answer === 'object') outcome = answer.kind;
+				return answer;
+			} finally {
+				span.attributes['airtill.outcome'] = outcome;
+				metrics.observe('airtill_operator_call_duration_seconds', { operator: id, call, outcome }, startedAt);
+			}
+		});
+	const safe =
+		<Outcome extends { kind: string }>(crowded: Outcome, failed: Outcome) =>
+		<Input extends { reference: string }>(call: string, run: (input: Input) => Promise<Outcome>) =>
+		(input: Input): Promise<Outcome> =>
+			jobs
+				.withoutSlot(id, () => timed(call, () => run(input)), crowded)
+				.catch((error: unknown) => {
+					const { reference } = input;
+					log.error({ err: error, operator: id, call, reference }, 'operator adapter failed');
+					return failed;
+				});
+	const unknown = { kind: 'uncertain', cause: 'network', raw: 'adapter error' } as const;
+	const sends = safe<SubmitOutcome>(busy(CROWDED), unknown);
+	const reads = safe<StatusOutcome>(unavailable(CROWDED), unavailable('adapter error'));
 	const { submit, readStatus, refund, readRefund, health } = adapter;
 	return {
 		...adapter,
-		submit: timed('submit', submit),
-		readStatus: timed('status', readStatus),
-		...(refund && { refund: timed('refund', refund) }),
-		...(readRefund && { readRefund: timed('refund_status', readRefund) }),
-		health: timed('health', health)
+		submit: sends('submit', submit),
+		readStatus: reads('status', readStatus),
+		...(refund && { refund: sends('refund', refund) }),
+		...(readRefund && { readRefund: reads('refund_status', readRefund) }),
+		health: () => timed('health', health)
 	};
 }

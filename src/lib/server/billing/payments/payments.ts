@@ -3,7 +3,7 @@ import { binder } from '#lib/server/platform/bind.ts';
 import { portalCallbackUrl } from '../callbacks/callback-url.ts';
 import { receiveCallback } from '../callbacks/callbacks.ts';
 import { recordRefundForOwner, refundForOwner } from '../refunds/refund-for-owner.ts';
-import { isRefundable, takesRefundByHand } from '../refunds/refundable.ts';
+import { isRefundable, takesRefundByHand } from '../refunds/refund-by-hand.ts';
 import { refundPayment } from '../refunds/refunds.ts';
 import { decide, evidenceOf, openRefundByHand } from '../reviews/decisions.ts';
 import { checkStatement } from '../statements/statement.ts';

@@ -63,33 +63,26 @@ export const promptSource = async (
 
 /** @throws AppError with the time of the next try */
 export async function checkPrompts(
-	context: BillingContext,
+	{ clock, config }: BillingContext,
 	trx: Tx,
 	phone: string,
-	source: PromptSource
+	{ network, refusal }: PromptSource
 ): Promise<void> {
-	const now = context.clock.now();
-	await checkNumber(context, trx, { phone, network: source.network, now });
-	if (source.refusal && !(await store.hasPaid(trx, { phone }, now - KNOWN_PAYER_MS))) throw source.refusal;
-}
-
-async function checkNumber(
-	{ config }: BillingContext,
-	trx: Tx,
-	{ phone, network, now }: { phone: string; network: string | null; now: number }
-): Promise<void> {
+	const now = clock.now();
 	const most = config.maxPayerPrompts;
 	const prompts = await store.promptsTo(trx, phone, now - WINDOW_MS);
 	const own = prompts.filter((prompt) => prompt.network === network);
 	const isFlooded =
 		prompts.length >= most * ALL_SOURCES_FACTOR &&
 		!(await store.hasPaid(trx, { phone, network }, now - DAY_MS));
-	if (own.length < most && !isFlooded) return;
-	// The try succeeds once this prompt and the older ones have left the window.
-	const blocking = isFlooded ? prompts.at(-most * ALL_SOURCES_FACTOR) : own.at(-most);
-	const retryAfter = secondsUntil((blocking?.created_at ?? now) + WINDOW_MS, now);
-	const detail = `This number got ${prompts.length} payment requests in the last 15 minutes. ${tryAgain(retryAfter)}`;
-	throw new AppError('payer_prompt_limit', detail, { extensions: { retry_after: retryAfter } });
+	if (own.length >= most || isFlooded) {
+		// The try succeeds once this prompt and the older ones have left the window.
+		const blocking = isFlooded ? prompts.at(-most * ALL_SOURCES_FACTOR) : own.at(-most);
+		const retryAfter = secondsUntil((blocking?.created_at ?? now) + WINDOW_MS, now);
+		const detail = `This number got ${prompts.length} payment requests in the last 15 minutes. ${tryAgain(retryAfter)}`;
+		throw new AppError('payer_prompt_limit', detail, { extensions: { retry_after: retryAfter } });
+	}
+	if (refusal && !(await store.hasPaid(trx, { phone }, now - KNOWN_PAYER_MS))) throw refusal;
 }
 
 /**

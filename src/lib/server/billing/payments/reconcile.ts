@@ -1,6 +1,6 @@
-import type { CallbackClaim, StatusOutcome } from '../operators/operator.ts';
-import { CROWDED, CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
-import { claimOf, claimsSuccess } from '../callbacks/claims.ts';
+import type { CallbackClaim, OperatorAdapter, StatusOutcome } from '../operators/operator.ts';
+import { CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
+import { attemptOf, claimOf, claimsSuccess } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
 import { keepAnswer, redactMessage } from '../callbacks/messages.ts';
@@ -24,7 +24,7 @@ const NOT_FOUND_SECONDS = 2 * 60;
 
 /** Handles RECONCILE_JOB. @returns when to ask again, or null if the result is final */
 export async function reconcilePayment(context: BillingContext, id: number): Promise<number | null> {
-	const { database, clock } = context;
+	const { database, clock, log, operators } = context;
 	const payment = await store.find(database.db, id);
 	if (!payment || !isUnsettled(payment)) return null;
 	if (payment.submit_state === 'created' && payment.submitted_at === null && !claimsSuccess(payment)) {
@@ -38,7 +38,11 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 		await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'uncertain' });
 	}
 
-	const outcome = await ask(context, payment);
+	const adapter = operators.find(payment.operator);
+	if (!adapter) log.error({ payment: id, operator: payment.operator }, 'operator is not configured');
+	const outcome = adapter
+		? await ask(context, payment, adapter)
+		: unavailable(`Operator ${payment.operator} is not configured.`);
 	if (isCrowded(outcome)) return clock.now() + CROWDED_MS;
 	await keepAnswer(context, payment, 'status', outcome);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
@@ -52,12 +56,11 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	if (outcome.kind === 'failed' && payment.failure_code !== FAILURE_CODES[outcome.reason]) {
 		await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
 	}
-	if (outcome.kind === 'not_found') await notFound(context, payment);
+	if (outcome.kind === 'not_found' && adapter) await notFound(context, payment, adapter);
 	if (outcome.kind === 'contradiction') await openReview(context, payment, 'contradiction', outcome.message);
 	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= clock.now()) {
 		// A callback may still arrive, but no status read is possible, and the payer may have paid.
-		const about = { paymentId: id, reason: 'no_reference', detail: outcome.cause, once: true } as const;
-		await context.reviews.open(database.db, about);
+		await context.reviews.openOnce(database.db, id, 'no_reference', outcome.cause);
 	}
 	return next(context, id, outcome);
 }
@@ -75,8 +78,7 @@ async function openReview(
 	reason: 'contradiction' | 'no_final_answer',
 	message: string
 ): Promise<void> {
-	const about = { paymentId: id, reason, once: true } as const;
-	await context.reviews.open(context.database.db, { ...about, detail: redactMessage(message, phone) });
+	await context.reviews.openOnce(context.database.db, id, reason, redactMessage(message, phone));
 }
 
 /** Opens a review if a callback said that the payment was paid, which no status read confirms. */
@@ -96,35 +98,20 @@ function unconfirmed({ providerReference }: CallbackClaim, said: string): string
 	return `A callback said that it was paid${receipt}; the status read says: ${said}`;
 }
 
-async function ask(context: BillingContext, payment: store.PaymentRow): Promise<StatusOutcome> {
+async function ask(
+	context: BillingContext,
+	payment: store.PaymentRow,
+	adapter: OperatorAdapter
+): Promise<StatusOutcome> {
 	const claim = claimOf(payment);
-	try {
-		const adapter = context.operators.byId(payment.operator);
-		const attempt = {
-			reference: payment.reference,
-			operatorReference: payment.operator_reference,
-			submittedAt: payment.submitted_at,
-			amountMinor: payment.amount_minor,
-			currency: payment.currency,
-			claim
-		};
-		const outcome = await context.jobs.withoutSlot(
-			adapter.id,
-			() => adapter.readStatus(attempt),
-			unavailable(CROWDED)
-		);
-		const other = await namedByOther(context, payment, outcome);
-		if (other) {
-			const message = `a callback names request ${other.operator_reference}, which is of payment ${other.id}`;
-			return { kind: 'contradiction', message, raw: 'raw' in outcome ? outcome.raw : '' };
-		}
-		if (outcome.kind !== 'failed' || claim?.claimed !== 'succeeded') return outcome;
-		return { kind: 'contradiction', message: unconfirmed(claim, outcome.message), raw: outcome.raw };
-	} catch (error) {
-		// An adapter that throws is a bug in Airtill and says nothing about the payment.
-		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at status');
-		return unavailable('adapter error');
+	const outcome = await adapter.readStatus(attemptOf(payment));
+	const other = await namedByOther(context, payment, outcome);
+	if (other) {
+		const message = `a callback names request ${other.operator_reference}, which is of payment ${other.id}`;
+		return { kind: 'contradiction', message, raw: 'raw' in outcome ? outcome.raw : '' };
 	}
+	if (outcome.kind !== 'failed' || claim?.claimed !== 'succeeded') return outcome;
+	return { kind: 'contradiction', message: unconfirmed(claim, outcome.message), raw: outcome.raw };
 }
 
 /** Returns the other payment whose request a callback named as paid for this one. */
@@ -143,13 +130,16 @@ async function namedByOther(
  * harmless. Otherwise the payment fails only after the operator had time to catch up. Reads continue in both
  * cases: an operator may be slower than it says.
  */
-async function notFound(context: BillingContext, payment: store.PaymentRow): Promise<void> {
-	const { database, clock, operators } = context;
+async function notFound(
+	context: BillingContext,
+	payment: store.PaymentRow,
+	{ capabilities: { resubmitSameReferenceSafe, notFoundFinalSeconds } }: OperatorAdapter
+): Promise<void> {
+	const { database, clock } = context;
 	const count = payment.not_found_count + 1;
 	await store.update(database.db, payment.id, { not_found_count: count });
 	const current = await store.find(database.db, payment.id);
 	if (!current || !isUnsettled(current) || current.submit_state !== 'uncertain') return;
-	const { resubmitSameReferenceSafe, notFoundFinalSeconds } = operators.byId(payment.operator).capabilities;
 	if (resubmitSameReferenceSafe && current.status === 'pending') {
 		if (clock.now() < current.expires_at && !claimsSuccess(current)) await resubmit(context, payment.id);
 		return;
@@ -179,7 +169,7 @@ async function next(context: BillingContext, id: number, outcome: StatusOutcome)
 	}
 	if (isOver) return null;
 	if (!isUnpaid && age >= config.reconcileMs) {
-		await context.reviews.open(database.db, { paymentId: id, reason: 'no_final_answer' });
+		await context.reviews.open(database.db, id, 'no_final_answer');
 		return null;
 	}
 	const wanted = outcome.kind === 'unavailable' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;

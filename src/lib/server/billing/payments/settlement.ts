@@ -51,11 +51,6 @@ export async function recordPaymentEvent(
 	});
 }
 
-function announce(context: BillingContext, paymentId: number): void {
-	context.changes.announce(paymentId);
-	context.jobs.nudge();
-}
-
 /** Settles a successful payment: buys the session's time or refunds it. Returns false if already settled. */
 export async function settleSuccess(
 	context: BillingContext,
@@ -108,7 +103,7 @@ export async function settleSuccess(
 		await by.inTransaction?.(trx);
 		return true;
 	}, LIMIT_CONCURRENCY);
-	if (settled) announce(context, id);
+	if (settled) context.changes.announce(id);
 	return settled;
 }
 
@@ -126,7 +121,7 @@ export async function reviewUsedTransaction(
 	const other = transaction ? await store.paidBefore(queries, payment, transaction) : undefined;
 	if (!other) return false;
 	const detail = `transaction ${transaction} has already paid payment ${other.id}`;
-	await reviews.open(queries, { paymentId: payment.id, reason: 'contradiction', detail });
+	await reviews.open(queries, payment.id, 'contradiction', detail);
 	return true;
 }
 
@@ -177,7 +172,7 @@ export async function reviewSecondCharge(
 		providerReference && `receipt ${providerReference}`
 	];
 	const detail = `a callback says that the payer paid twice: also ${named.filter(Boolean).join(', ')}`;
-	await reviews.open(queries, { paymentId: id, reason: 'contradiction', detail });
+	await reviews.open(queries, id, 'contradiction', detail);
 }
 
 function differsFromAsked(payment: store.PaymentRow): boolean {
@@ -242,6 +237,6 @@ async function settleUnpaid(
 		}
 		return payment !== undefined;
 	}, LIMIT_CONCURRENCY);
-	if (settled) announce(context, id);
+	if (settled) context.changes.announce(id);
 	return settled;
 }

@@ -34,7 +34,7 @@ export async function startPayment(
 	address: string | null,
 	remember?: RememberBody<PaymentBody>
 ): Promise<PaymentBody> {
-	const { config, queues } = context;
+	const { config, database, jobs, queues } = context;
 	if (toMinor(order.amount, config.currency) === null) {
 		const most = toMajor(MAX_AMOUNT_MINOR, config.currency);
 		const code = order.amount > most ? 'out_of_range' : 'invalid_format';
@@ -44,26 +44,16 @@ export async function startPayment(
 	const network = hashNetwork(context, address);
 	return oneByOne(queues, network, async () => {
 		const source = await promptSource(context, network);
-		return commit(context, caller, { order, source }, remember);
+		const answer = await retryUniqueViolation(database, MAX_START_ATTEMPTS, () =>
+			database.transact(async (trx) => {
+				const body = paymentBody(await checkAndInsert(context, trx, caller, order, source));
+				await remember?.(trx, body);
+				return body;
+			}, LIMIT_CONCURRENCY)
+		);
+		jobs.nudge();
+		return answer;
 	});
-}
-
-async function commit(
-	context: BillingContext,
-	caller: Caller,
-	{ order, source }: { order: PaymentStartBody; source: PromptSource },
-	remember?: RememberBody<PaymentBody>
-): Promise<PaymentBody> {
-	const { database, jobs } = context;
-	const answer = await retryUniqueViolation(database, MAX_START_ATTEMPTS, () =>
-		database.transact(async (trx) => {
-			const body = paymentBody(await checkAndInsert(context, trx, caller, order, source));
-			await remember?.(trx, body);
-			return body;
-		}, LIMIT_CONCURRENCY)
-	);
-	jobs.nudge();
-	return answer;
 }
 
 async function checkAndInsert(

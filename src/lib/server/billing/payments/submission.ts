@@ -1,6 +1,6 @@
 import { formatDuration } from '#lib/domain/duration.ts';
 import type { SubmitOutcome } from '../operators/operator.ts';
-import { busy, CROWDED, refused } from '../operators/outcomes.ts';
+import { busy, refused } from '../operators/outcomes.ts';
 import { claimsSuccess } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
@@ -81,23 +81,16 @@ async function send(
 		// The settings have changed since the payment was started.
 		return refused('merchant_error', `Operator ${payment.operator} no longer takes this currency or number.`);
 	}
-	try {
-		const request = {
-			reference: payment.reference,
-			amountMinor: payment.amount_minor,
-			currency: payment.currency,
-			payerPhone: payment.phone,
-			paymentMethod: payment.payment_method,
-			description: `Wi-Fi ${formatDuration(duration, 'en')}`,
-			callbackUrl: callbackUrl(context, payment.operator, payment.reference),
-			expiresAt: payment.expires_at
-		};
-		return await context.jobs.withoutSlot(adapter.id, () => adapter.submit(request), busy(CROWDED));
-	} catch (error) {
-		// An adapter that throws is a bug in Airtill and says nothing about what the operator received.
-		context.log.error({ err: error, payment: payment.id }, 'operator adapter failed at submit');
-		return { kind: 'uncertain', cause: 'network', raw: 'adapter error' };
-	}
+	return adapter.submit({
+		reference: payment.reference,
+		amountMinor: payment.amount_minor,
+		currency: payment.currency,
+		payerPhone: payment.phone,
+		paymentMethod: payment.payment_method,
+		description: `Wi-Fi ${formatDuration(duration, 'en')}`,
+		callbackUrl: callbackUrl(context, payment.operator, payment.reference),
+		expiresAt: payment.expires_at
+	});
 }
 
 /** The operator may have the request: a status read decides soon. */

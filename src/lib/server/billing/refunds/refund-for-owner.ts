@@ -1,8 +1,13 @@
 import type { Author } from '#lib/server/audit/audit.ts';
 import type { BillingContext } from '../context.ts';
 import * as store from '../payments/store.ts';
-import { endForRefund, recordRefundByHand, REFUND_BY_HAND } from './refund-by-hand.ts';
-import { isRefundable, takesRefundByHand } from './refundable.ts';
+import {
+	endForRefund,
+	isRefundable,
+	recordRefundByHand,
+	REFUND_BY_HAND,
+	takesRefundByHand
+} from './refund-by-hand.ts';
 import { startRefund } from './start-refund.ts';
 
 /**
@@ -49,7 +54,7 @@ export async function refundForOwner(
 		return payment.id;
 	});
 	if (typeof result === 'string') return result;
-	announce(context, result);
+	context.changes.announce(result);
 	return 'started';
 }
 
@@ -81,11 +86,6 @@ export async function recordRefundForOwner(
 		await recordRefundByHand(context, trx, payment, author);
 		return 'recorded';
 	});
-	if (result === 'recorded') announce(context, paymentId);
+	if (result === 'recorded') context.changes.announce(paymentId);
 	return result;
-}
-
-function announce({ changes, jobs }: BillingContext, paymentId: number): void {
-	changes.announce(paymentId);
-	jobs.nudge();
 }

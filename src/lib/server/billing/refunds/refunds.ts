@@ -1,17 +1,11 @@
 import { formatMinor } from '#lib/domain/money.ts';
-import type {
-	OperatorAdapter,
-	RefundReference,
-	StatusOutcome,
-	SubmitOutcome
-} from '../operators/operator.ts';
-import { busy, CROWDED, CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
+import type { OperatorAdapter, RefundReference, StatusOutcome } from '../operators/operator.ts';
+import { CROWDED_MS, isCrowded } from '../operators/outcomes.ts';
 import type { ReviewReason } from '../reviews/reviews.ts';
-import { claimOf } from '../callbacks/claims.ts';
+import { attemptOf, reviewFailedRefund } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import type { BillingContext } from '../context.ts';
 import { keepMessage, keepWhenNew, redactMessage } from '../callbacks/messages.ts';
-import { reviewFailedRefund } from './returned-twice.ts';
 import { nextPollDelayMs } from '../payments/poll-schedule.ts';
 import { recordPaymentEvent, type Succeeded } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
@@ -28,8 +22,13 @@ const SUBMITTING_MAX_MS = 60_000;
 interface Subject {
 	refund: store.RefundRow;
 	payment: store.PaymentRow;
-	adapter: OperatorAdapter;
+	adapter: RefundingAdapter;
 }
+
+type RefundingAdapter = OperatorAdapter & Required<Pick<OperatorAdapter, 'refund' | 'readRefund'>>;
+
+const isRefunding = (adapter: OperatorAdapter): adapter is RefundingAdapter =>
+	adapter.refund !== undefined && adapter.readRefund !== undefined;
 
 /** Handles REFUND_JOB. @returns when to look again, or null if the refund is over */
 export async function refundPayment(context: BillingContext, refundId: number): Promise<number | null> {
@@ -39,11 +38,11 @@ export async function refundPayment(context: BillingContext, refundId: number): 
 	const payment = await store.findOrThrow(database.db, refund.payment_id);
 	const adapter = operators.find(payment.operator);
 	if (!adapter) return operatorRemoved(context, payment);
-	const subject = { refund, payment, adapter };
-	if (!adapter.refund || !adapter.readRefund) {
-		await finish(context, subject, 'failed', 'refund_not_supported');
+	if (!isRefunding(adapter)) {
+		await finish(context, refund, 'failed', 'refund_not_supported');
 		return null;
 	}
+	const subject = { refund, payment, adapter };
 	if (refund.submit_state !== 'created') return read(context, subject);
 	const { provider_reference: transaction } = payment;
 	const other =
@@ -53,25 +52,20 @@ export async function refundPayment(context: BillingContext, refundId: number): 
 	if (!other) return submit(context, subject);
 	// It would send back the money of the other payment.
 	const detail = `transaction ${transaction} has also paid payment ${other.id}`;
-	await finish(context, subject, 'failed', 'refund_refused', detail);
+	await finish(context, refund, 'failed', 'refund_refused', detail);
 	return null;
 }
 
 /** The operator was removed from the settings while a refund was pending. */
 async function operatorRemoved({ reviews, database, clock }: BillingContext, payment: store.PaymentRow) {
 	const detail = `operator ${payment.operator} is not configured; the refund waits for it`;
-	await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', detail });
+	await reviews.open(database.db, payment.id, 'refund_no_final_answer', detail);
 	return clock.now() + WAITING_MS;
 }
 
 function referenceOf(context: BillingContext, { refund, payment }: Subject): RefundReference {
 	return {
-		reference: refund.reference,
-		operatorReference: refund.operator_reference,
-		submittedAt: refund.submitted_at,
-		amountMinor: refund.amount_minor,
-		currency: refund.currency,
-		claim: claimOf(refund),
+		...attemptOf(refund),
 		callbackUrl: callbackUrl(context, payment.operator, refund.reference),
 		payment: {
 			reference: payment.reference,
@@ -88,12 +82,7 @@ async function submit(context: BillingContext, subject: Subject): Promise<number
 	const sending = { submit_state: 'submitting', submitted_at: sentAt } as const;
 	// Another process sends it, or a person has ended it.
 	if (!(await setSubmit(context, refund, sending, 'created'))) return clock.now() + RETRY_MS;
-	const outcome = await attempt<SubmitOutcome>(
-		context,
-		subject,
-		() => adapter.refund?.({ ...referenceOf(context, subject), payerPhone: payment.phone }),
-		{ failed: { kind: 'uncertain', cause: 'network', raw: 'adapter error' }, crowded: busy(CROWDED) }
-	);
+	const outcome = await adapter.refund({ ...referenceOf(context, subject), payerPhone: payment.phone });
 	await keepMessage(context, payment, { kind: 'refund', outcome: outcome.kind, raw: outcome.raw });
 	if (outcome.kind === 'refused') {
 		const isOwn = await setSubmit(context, refund, { submit_state: 'uncertain' }, 'submitting', sentAt);
@@ -110,7 +99,7 @@ async function submit(context: BillingContext, subject: Subject): Promise<number
 		if (refund.submitted_at !== null && !(await neverArrived(context, subject))) {
 			return pollLater(context, subject);
 		}
-		await finish(context, subject, 'failed', 'refund_refused', detail);
+		await finish(context, refund, 'failed', 'refund_refused', detail);
 		return null;
 	}
 	await setSubmit(context, refund, {
@@ -127,12 +116,7 @@ async function neverArrived(context: BillingContext, subject: Subject): Promise<
 }
 
 const readStatus = (context: BillingContext, subject: Subject): Promise<StatusOutcome> =>
-	attempt<StatusOutcome>(
-		context,
-		subject,
-		() => subject.adapter.readRefund?.(referenceOf(context, subject)),
-		{ failed: unavailable('adapter error'), crowded: unavailable(CROWDED) }
-	);
+	subject.adapter.readRefund(referenceOf(context, subject));
 
 /** Reads a refund for a person. Returns null if no read can tell. */
 export async function readRefund(
@@ -141,7 +125,7 @@ export async function readRefund(
 	payment: store.PaymentRow
 ): Promise<StatusOutcome | null> {
 	const adapter = context.operators.find(payment.operator);
-	if (!adapter?.readRefund || refund.submitted_at === null) return null;
+	if (!adapter || !isRefunding(adapter) || refund.submitted_at === null) return null;
 	const outcome = await readStatus(context, { refund, payment, adapter });
 	const isUnreported = outcome.kind === 'pending' && adapter.capabilities.refundsReportedByCallback;
 	return isUnreported ? null : outcome;
@@ -162,24 +146,17 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 	await keepWhenNew(context, payment, { kind: 'refund', outcome: outcome.kind, raw });
 	if (outcome.kind === 'succeeded') {
 		const detail = differenceOf(refund, outcome);
-		await finish(
-			context,
-			subject,
-			'succeeded',
-			detail === null ? null : 'amount_mismatch',
-			detail ?? undefined
-		);
+		await finish(context, refund, 'succeeded', detail === null ? null : 'amount_mismatch', detail);
 		return null;
 	}
 	if (outcome.kind === 'failed') {
-		await finish(context, subject, 'failed', 'refund_failed');
+		await finish(context, refund, 'failed', 'refund_failed');
 		return null;
 	}
 	if (outcome.kind === 'unreadable' || outcome.kind === 'contradiction') {
 		// No status read can tell, and sending it again could refund twice.
 		const detail = outcome.kind === 'unreadable' ? outcome.cause : outcome.message;
-		const about = { paymentId: payment.id, reason: 'refund_no_final_answer', detail } as const;
-		await context.reviews.open(context.database.db, about);
+		await context.reviews.open(context.database.db, payment.id, 'refund_no_final_answer', detail);
 	}
 	const isLost = outcome.kind === 'not_found' && refund.submit_state === 'uncertain';
 	if (isLost && adapter.capabilities.resubmitSameReferenceSafe) {
@@ -210,24 +187,9 @@ async function pollLater(
 	const { clock, config, reviews, database } = context;
 	const ageMs = Math.max(0, clock.now() - refund.created_at);
 	if (ageMs > (review?.reviewAfterMs ?? config.reconcileMs)) {
-		const detail = review === undefined ? {} : { detail: review.detail };
-		await reviews.open(database.db, { paymentId: payment.id, reason: 'refund_no_final_answer', ...detail });
+		await reviews.open(database.db, payment.id, 'refund_no_final_answer', review?.detail);
 	}
 	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, hasFailed: false });
-}
-
-async function attempt<T>(
-	context: BillingContext,
-	{ adapter }: Subject,
-	call: () => Promise<T> | undefined,
-	{ failed, crowded }: { failed: T; crowded: T }
-): Promise<T> {
-	try {
-		return await context.jobs.withoutSlot(adapter.id, async () => (await call()) ?? failed, crowded);
-	} catch (error) {
-		context.log.error({ err: error }, 'operator adapter failed at refund');
-		return failed;
-	}
 }
 
 /** @param state only in this state. @param sentAt only if it was last sent then */
@@ -246,10 +208,10 @@ const setSubmit = (
 
 async function finish(
 	context: BillingContext,
-	{ refund }: Subject,
+	refund: store.RefundRow,
 	status: 'succeeded' | 'failed',
 	review: ReviewReason | null,
-	detail?: string
+	detail: string | null = null
 ): Promise<void> {
 	const { database, clock, changes, audit, reviews } = context;
 	await database.transact(async (trx) => {
@@ -264,8 +226,7 @@ async function finish(
 		);
 		if (payment && status === 'succeeded')
 			await recordPaymentEvent(context, trx, 'payment.refunded', payment);
-		if (review !== null)
-			await reviews.open(trx, { paymentId: refund.payment_id, reason: review, ...(detail && { detail }) });
+		if (review !== null) await reviews.open(trx, refund.payment_id, review, detail || null);
 		await reviewFailedRefund(context, trx, refund.id);
 		await audit.record(trx, {
 			actor: 'refunds',

@@ -37,7 +37,7 @@ export async function startRefund(
 		const taken = formatMinor(refund.amount_minor, refund.currency, 'en');
 		const requested = formatMinor(payment.amount_minor, payment.currency, 'en');
 		const detail = `taken ${taken}, requested ${requested}`;
-		await context.reviews.open(trx, { paymentId: payment.id, reason, detail });
+		await context.reviews.open(trx, payment.id, reason, detail);
 	}
 	await context.jobs.schedule(trx, REFUND_JOB, refund.id, now);
 	return refund;

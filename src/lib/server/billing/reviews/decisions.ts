@@ -5,10 +5,9 @@ import type { Review } from './reviews.ts';
 import type { BillingContext } from '../context.ts';
 import { settleFailure, settleSuccess, type Decider } from '../payments/settlement.ts';
 import { messagesOf } from '../callbacks/store.ts';
-import { endForRefund, recordRefundByHand } from '../refunds/refund-by-hand.ts';
-import { takesRefundByHand } from '../refunds/refundable.ts';
+import { endForRefund, recordRefundByHand, takesRefundByHand } from '../refunds/refund-by-hand.ts';
 import { readRefund } from '../refunds/refunds.ts';
-import { reviewFailedRefund } from '../refunds/returned-twice.ts';
+import { reviewFailedRefund } from '../callbacks/claims.ts';
 import { startRefund, type RefundReason } from '../refunds/start-refund.ts';
 import * as store from '../payments/store.ts';
 
@@ -51,7 +50,7 @@ export async function openRefundByHand(context: BillingContext, paymentId: numbe
 		const payment = await store.find(trx, paymentId);
 		if (!payment || !takesRefundByHand(context, payment)) return null;
 		if (!(await reviews.aboutRefund(trx, paymentId))) {
-			await reviews.open(trx, { paymentId, reason: 'refund_by_hand' });
+			await reviews.open(trx, paymentId, 'refund_by_hand');
 		}
 		return (await reviews.aboutRefund(trx, paymentId))?.id ?? null;
 	});
@@ -112,7 +111,6 @@ export async function decide(context: BillingContext, review: Review, order: Dec
 		if (order.decision === 'retry-refund') await retryRefund(context, trx, current, by);
 		else await recordRefundByHand(context, trx, current, { ...order, note: by.reason });
 	});
-	context.jobs.nudge();
 	context.changes.announce(payment.id);
 }
 

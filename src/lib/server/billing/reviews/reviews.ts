@@ -31,35 +31,38 @@ export type ReviewReason =
 
 export type Reviews = ReturnType<typeof createReviews>;
 
-interface Resolution extends Author {
-	decision: string;
-}
+const subjectOf = (paymentId: number) => `payment ${paymentId}`;
 
 export function createReviews({ database, clock, log }: Base) {
-	const resolved = ({ by, decision, note }: Resolution) => ({
+	/**
+	 * Opens a review unless the same one is open.
+	 * @param about the id of a payment, or what else the review is about
+	 */
+	async function open(
+		queries: Queries,
+		about: number | string,
+		reason: ReviewReason,
+		detail: string | null = null
+	): Promise<void> {
+		const paymentId = typeof about === 'number' ? about : null;
+		const subject = typeof about === 'number' ? subjectOf(about) : about;
+		const review = { payment_id: paymentId, subject, reason, detail, opened_at: clock.now() };
+		if (await store.insert(queries, review)) {
+			log.warn({ subject, reason }, 'review opened: a person must decide');
+		}
+	}
+	const resolved = ({ by, decision, note }: Author & { decision: string }) => ({
 		resolved_at: clock.now(),
 		resolved_by: by,
 		decision,
 		note
 	});
 	return {
-		/**
-		 * Opens a review unless the same one is open; with `once`, unless it was ever opened.
-		 * @param about.paymentId null for a review that belongs to no payment, but to a `subject`
-		 */
-		async open(
-			queries: Queries,
-			about: { reason: ReviewReason; detail?: string; once?: boolean } & (
-				{ paymentId: number } | { paymentId: null; subject: string }
-			)
-		): Promise<void> {
-			const { paymentId, reason, detail = null, once = false } = about;
-			const subject = about.paymentId === null ? about.subject : `payment ${paymentId}`;
-			if (once && (await store.wasOpened(queries, { subject, reason }))) return;
-			const review = { payment_id: paymentId, subject, reason, detail, opened_at: clock.now() };
-			if (await store.insert(queries, review)) {
-				log.warn({ subject, reason }, 'review opened: a person must decide');
-			}
+		open,
+		/** Opens a review unless the same one was ever opened. */
+		async openOnce(queries: Queries, paymentId: number, reason: ReviewReason, detail: string): Promise<void> {
+			const about = { subject: subjectOf(paymentId), reason };
+			if (!(await store.wasOpened(queries, about))) await open(queries, paymentId, reason, detail);
 		},
 		find: (id: number) => store.find(database.db, id),
 		/** Open reviews from the oldest, resolved ones from the newest. @param of.at the last id of the page before */
@@ -68,8 +71,8 @@ export function createReviews({ database, clock, log }: Base) {
 		/** Returns the oldest open review about the refund of a payment. */
 		aboutRefund: (queries: Queries, paymentId: number) => first(store.aboutRefund(queries, paymentId)),
 		countOpen: () => store.countOpen(database.db),
-		close: (trx: Tx, id: number, resolution: Resolution) => store.close(trx, id, resolved(resolution)),
-		closeAboutRefund: (trx: Tx, paymentId: number, resolution: Resolution) =>
-			store.closeAboutRefund(trx, paymentId, resolved(resolution))
+		close: (trx: Tx, id: number, by: Parameters<typeof resolved>[0]) => store.close(trx, id, resolved(by)),
+		closeAboutRefund: (trx: Tx, paymentId: number, by: Parameters<typeof resolved>[0]) =>
+			store.closeAboutRefund(trx, paymentId, resolved(by))
 	};
 }

@@ -103,9 +103,9 @@ export async function startTime(context: SessionsContext, trx: Tx, pass: PassRow
 		const from = endsAt;
 		endsAt += seconds * 1000;
 		const to = { status: 'active', starts_at: from, expires_at: endsAt } as const;
-		await transition(context, trx, { id, status: 'activating' }, to, 'session.activated');
+		await transition(context, trx, { id, status: 'activating' }, to);
 		await jobs.schedule(trx, SESSION_JOB, id, endsAt);
-		if (from !== startsAt) await provisioning.scheduleUnconfirmedCheck(trx, { id }, from);
+		if (from !== startsAt) await provisioning.scheduleUnconfirmedCheck(trx, id, from);
 	}
 	if (waiting.length === 0) return false;
 	await passes.setTime(trx, pass.id, { startsAt, endsAt });

@@ -95,10 +95,10 @@ async function takeDataBack(context: SessionsContext, trx: Tx, passId: number, d
 
 async function endTime(context: SessionsContext, trx: Tx, row: SessionRow, reason: string) {
 	const to = { status: 'ended', status_reason: reason, ...endedNow(context) } as const;
-	const ended = await transition(context, trx, { id: row.id, status: 'active' }, to, 'session.ended');
+	const ended = await transition(context, trx, { id: row.id, status: 'active' }, to);
 	if (!ended || ended.pass_id === null) return ended;
 	for (const { id } of await store.laterInPass(trx, row)) {
-		await transition(context, trx, { id, status: 'active' }, to, 'session.ended');
+		await transition(context, trx, { id, status: 'active' }, to);
 	}
 	await shortenPass(context, trx, ended.pass_id);
 	return ended;
@@ -114,7 +114,7 @@ export async function endAtDataLimit(context: SessionsContext, trx: Tx, passId: 
 	const to = { status: 'ended', status_reason: 'data_limit_reached', ...endedNow(context) } as const;
 	for (const row of await store.activeOf(trx, passId)) {
 		const { id } = await applyDueChange(context, trx, row);
-		await transition(context, trx, { id, status: 'active' }, to, 'session.ended');
+		await transition(context, trx, { id, status: 'active' }, to);
 	}
 	await shortenPass(context, trx, passId);
 }
@@ -131,7 +131,7 @@ export function cancelUnpaid(
 	reason: 'client_cancelled' | 'provisioning_failed'
 ) {
 	const to = { status: 'cancelled', status_reason: reason, ...endedNow(context) } as const;
-	return transition(context, trx, { id, status: 'pending_payment' }, to, 'session.cancelled');
+	return transition(context, trx, { id, status: 'pending_payment' }, to);
 }
 
 /** Makes a timed-out session final: a late payment would otherwise buy it beside its replacement. */
@@ -152,7 +152,7 @@ export async function cancelWaiting(
 	const to = { ...FAILED, ...endedNow(context) };
 	const cancelled: SessionRow[] = [];
 	for (const { id } of await store.activatingOf(trx, passId)) {
-		const row = await transition(context, trx, { id, status: 'activating' }, to, 'session.cancelled');
+		const row = await transition(context, trx, { id, status: 'activating' }, to);
 		if (row) cancelled.push(row);
 	}
 	if (cancelled.length > 0) await context.passes.shorten(trx, passId);
@@ -164,7 +164,7 @@ export async function cancelUnconfirmed(context: SessionsContext, trx: Tx, id: n
 	const { status, pass_id: passId } = await findOrThrow(trx, id);
 	if ((status !== 'active' && status !== 'expired') || passId === null) return false;
 	const to = { ...FAILED, starts_at: null, expires_at: null, ...endedNow(context) };
-	const taken = await transition(context, trx, { id, status }, to, 'session.cancelled');
+	const taken = await transition(context, trx, { id, status }, to);
 	if (status === 'active') await context.passes.shorten(trx, passId);
 	if (taken) await takeDataBack(context, trx, passId, taken.data_limit_mb);
 	await context.provisioning.syncGateways(trx, passId);

@@ -88,14 +88,11 @@ async function withPassword(
  * null without such time. The API itself never shows it: there, expired is final.
  */
 export async function readExtended(context: SessionsContext, id: number): Promise<SessionBody | null> {
-	const {
-		database: { db },
-		passes
-	} = context;
+	const { db } = context.database;
 	const row = await store.find(db, id);
 	const end = row ? await extraTimeUntil(context, db, row) : null;
 	if (end === null || row?.pass_id == null) return null;
-	const pass = await passes.findOrThrow(db, row.pass_id);
+	const pass = await context.passes.findOrThrow(db, row.pass_id);
 	const shown = { ...row, status: 'active', expires_at: end, ended_at: null } as const;
 	return pass.password_sealed === null ? null : withPassword(context, shown, pass);
 }

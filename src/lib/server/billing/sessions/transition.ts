@@ -34,10 +34,10 @@ export async function transition(
 	context: SessionsContext,
 	trx: Tx,
 	from: Parameters<typeof store.change>[1],
-	to: Parameters<typeof store.change>[2],
-	event: EventType
+	to: Parameters<typeof store.change>[2] & { status: 'active' | 'cancelled' | 'ended' | 'expired' }
 ): Promise<SessionRow | undefined> {
 	const row = await store.change(trx, from, { updated_at: context.clock.now(), ...to });
+	const event = `session.${to.status === 'active' ? 'activated' : to.status}` as const;
 	if (row) await recordEvent(context, trx, event, row);
 	return row;
 }
@@ -59,7 +59,7 @@ export async function applyDueChange(
 
 async function expire(context: SessionsContext, trx: Tx, row: SessionRow) {
 	const to = { status: 'expired', ended_at: row.expires_at } as const;
-	const expired = await transition(context, trx, { id: row.id, status: 'active' }, to, 'session.expired');
+	const expired = await transition(context, trx, { id: row.id, status: 'active' }, to);
 	if (expired?.pass_id != null) await closeIfOver(context, trx, expired.pass_id);
 	return expired;
 }
@@ -90,7 +90,7 @@ async function timeOut(context: SessionsContext, trx: Tx, row: SessionRow) {
 	const endedAt = Math.max(row.payment_due_at, payments.expiry ?? 0);
 	if (endedAt > context.clock.now()) return undefined;
 	const to = { status: 'cancelled', status_reason: 'payment_timeout', ended_at: endedAt } as const;
-	return transition(context, trx, { id: row.id, status: 'pending_payment' }, to, 'session.cancelled');
+	return transition(context, trx, { id: row.id, status: 'pending_payment' }, to);
 }
 
 /** Checks a session with an open payment again after this time. */

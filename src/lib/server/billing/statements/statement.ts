@@ -48,8 +48,7 @@ export async function checkStatement(context: BillingContext, file: StatementFil
 	const span = { from: file.from - EDGE_MS, to: file.to - EDGE_MS };
 	for (const payment of await store.notInStatement(context.database.db, file.operator, span)) {
 		const detail = `paid here as ${payment.provider_reference ?? 'a transaction without id'}, in no statement`;
-		const about = { paymentId: payment.id, reason: 'statement_missing', detail } as const;
-		await context.reviews.open(context.database.db, about);
+		await context.reviews.open(context.database.db, payment.id, 'statement_missing', detail);
 		result.missing += 1;
 	}
 	return result;
@@ -67,19 +66,18 @@ async function match(
 	const before = payment && seen.get(payment.id);
 	if (!payment || (before !== undefined && before !== row.transaction)) {
 		const why = payment ? `payment ${payment.id} was paid by ${before} already` : 'no payment of ours';
-		await reviews.open(database.db, {
-			paymentId: null,
-			subject: `${operator} transaction ${row.transaction}`,
-			reason: 'statement_unknown',
-			detail: `line ${row.line} of the statement; ${why}`
-		});
+		const [subject, detail] = [
+			`${operator} transaction ${row.transaction}`,
+			`line ${row.line} of the statement; ${why}`
+		];
+		await reviews.open(database.db, subject, 'statement_unknown', detail);
 		return 'unknown';
 	}
 	seen.set(payment.id, row.transaction);
 	await store.update(database.db, payment.id, { statement_at: clock.now() });
 	if (payment.paid_at === null) {
 		const detail = `the statement has it as ${row.transaction}; here it is ${payment.status}`;
-		await reviews.open(database.db, { paymentId: payment.id, reason: 'statement_paid', detail });
+		await reviews.open(database.db, payment.id, 'statement_paid', detail);
 		await jobs.wake(RECONCILE_JOB, payment.id);
 		return 'notPaid';
 	}
@@ -87,7 +85,7 @@ async function match(
 	if (row.amountMinor !== known) {
 		const money = (minor: number) => formatMinor(minor, payment.currency, 'en');
 		const detail = `the statement says ${money(row.amountMinor)}, here it is ${money(known)}`;
-		await reviews.open(database.db, { paymentId: payment.id, reason: 'statement_amount', detail });
+		await reviews.open(database.db, payment.id, 'statement_amount', detail);
 		return 'amount';
 	}
 	return 'matched';

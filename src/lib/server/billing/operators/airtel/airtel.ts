@@ -1,6 +1,6 @@
 import { getCountryCallingCode, type CountryCode } from 'libphonenumber-js/mobile';
-import { ANY_AMOUNT, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
-import { currencyExponent, toMajor } from '#lib/domain/money.ts';
+import { ruleInMajor } from '#lib/domain/payment-methods/chargeable.ts';
+import { toMajor } from '#lib/domain/money.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import type {
 	AttemptReference,
@@ -70,25 +70,18 @@ function createAirtel(values: AirtelValues, dependencies: OperatorDependencies):
 			resubmitSameReferenceSafe: false
 		},
 		takesNumber: (phone) => phone.startsWith(`+${callingCode}`),
-		amounts: () => amounts(values),
+		amounts: () =>
+			ruleInMajor(values.AIRTEL_CURRENCY, {
+				decimals: values.AIRTEL_DECIMALS,
+				min: values.AIRTEL_MIN_AMOUNT,
+				max: values.AIRTEL_MAX_AMOUNT
+			}),
 		submit: (request) => submit(context, request),
 		readStatus: (attempt) => readStatus(context, attempt),
 		parseCallback: async ({ body }) => parseCallback(body, values.AIRTEL_CALLBACK_KEY),
 		refund: (request) => refund(context, request),
 		readRefund: (reference) => readRefund(context, reference),
 		health: client.check
-	};
-}
-
-function amounts(values: AirtelValues): AmountRule {
-	const { AIRTEL_CURRENCY: currency, AIRTEL_MIN_AMOUNT: min, AIRTEL_MAX_AMOUNT: max } = values;
-	const decimals = currencyExponent(currency);
-	const minor = (major: number | undefined, otherwise: number) =>
-		major === undefined ? otherwise : Math.round(major * 10 ** decimals);
-	return {
-		stepMinor: 10 ** Math.max(0, decimals - values.AIRTEL_DECIMALS),
-		minMinor: minor(min, ANY_AMOUNT.minMinor),
-		maxMinor: minor(max, ANY_AMOUNT.maxMinor)
 	};
 }
 

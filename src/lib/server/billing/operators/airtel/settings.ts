@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import type { Setting } from '#lib/server/config/setting.ts';
-import { baseUrl, countryCode, credential, onOff, type Installation, type ValuesOf } from '../definition.ts';
+import {
+	baseUrl,
+	checkAddress,
+	countryCode,
+	credential,
+	onOff,
+	type Installation,
+	type ValuesOf
+} from '../definition.ts';
 
 const version = z.enum(['v1', 'v2'], 'Use "v1" or "v2".');
 const amount = z
@@ -80,28 +88,14 @@ export const SETTINGS = {
 
 export type AirtelValues = ValuesOf<typeof SETTINGS>;
 
-/** Airtel's own hosts: `openapiuat.` is its test system, `openapi.` moves money. */
-const hostKind = (url: string) => /^https?:\/\/openapi(uat)?\.airtel\./.exec(url)?.[0];
+const HOSTS = { real: /^openapi\.airtel\./, test: /^openapiuat\.airtel\./, callBack: true };
 
-export function checkSettings(values: AirtelValues, { mode, currency, callbackUrl }: Installation): string[] {
-	const problems: string[] = [];
-	const { AIRTEL_BASE_URL: url, AIRTEL_MIN_AMOUNT: min, AIRTEL_MAX_AMOUNT: max } = values;
-	if (values.AIRTEL_CURRENCY !== currency) {
-		problems.push(`AIRTEL_CURRENCY: is ${values.AIRTEL_CURRENCY}, but CURRENCY is ${currency}.`);
-	}
-	if (min !== undefined && max !== undefined && min > max) {
-		problems.push('AIRTEL_MIN_AMOUNT: is more than AIRTEL_MAX_AMOUNT.');
-	}
-	if (mode === 'live') {
-		if (!url.startsWith('https:')) problems.push('AIRTEL_BASE_URL: must be https in live mode.');
-		if (hostKind(url)?.includes('openapiuat')) {
-			problems.push('AIRTEL_BASE_URL: is Airtel’s test system, which has no place in live mode.');
-		}
-		if (!callbackUrl.startsWith('https:')) {
-			problems.push('CALLBACK_URL: must be https in live mode, because Airtel calls no other address.');
-		}
-	} else if (hostKind(url) && !hostKind(url)?.includes('openapiuat')) {
-		problems.push('AIRTEL_BASE_URL: moves real money; a sandbox takes Airtel’s test system (openapiuat).');
-	}
-	return problems;
+export function checkSettings(values: AirtelValues, installation: Installation) {
+	const { AIRTEL_CURRENCY: taken, AIRTEL_MIN_AMOUNT: min = 0, AIRTEL_MAX_AMOUNT: max = Infinity } = values;
+	const { currency } = installation;
+	return [
+		taken !== currency && `AIRTEL_CURRENCY: is ${taken}, but CURRENCY is ${currency}.`,
+		min > max && 'AIRTEL_MIN_AMOUNT: is more than AIRTEL_MAX_AMOUNT.',
+		...checkAddress('AIRTEL_BASE_URL', values.AIRTEL_BASE_URL, installation, HOSTS)
+	];
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Setting } from '#lib/server/config/setting.ts';
-import { baseUrl, credential, onOff, type Installation, type ValuesOf } from '../definition.ts';
+import { baseUrl, checkAddress, credential, onOff, type Installation, type ValuesOf } from '../definition.ts';
 
 const shortcode = z.string().regex(/^[1-9]\d{4,6}$/, 'Use five to seven digits.');
 
@@ -50,46 +50,23 @@ export type MpesaValues = ValuesOf<typeof SETTINGS>;
 /** Daraja supports no other currency. */
 export const MPESA_CURRENCY = 'KES';
 
-export const checkSettings = (values: MpesaValues, installation: Installation): string[] => [
-	...checkInstallation(values, installation),
-	...checkRefunds(values)
-];
-
-const LIVE_HOST = 'api.safaricom.co.ke';
+const HOSTS = { real: /^api\.safaricom\.co\.ke$/, test: /^sandbox\./, callBack: true };
 
 /** Daraja asks not to use these in addresses (page "Customer To Business Register URL"). */
 const UNWANTED = /m-?pesa|safaricom|exec?|cmd|sql|query/i;
 
-function checkInstallation(values: MpesaValues, { mode, currency, callbackUrl }: Installation): string[] {
-	const problems: string[] = [];
-	if (currency !== MPESA_CURRENCY) problems.push(`CURRENCY: must be ${MPESA_CURRENCY} with M-Pesa.`);
-	const { hostname } = new URL(values.MPESA_BASE_URL);
-	if (mode === 'sandbox') {
-		return hostname.replace(/\.$/, '') === LIVE_HOST
-			? [...problems, 'MPESA_BASE_URL: takes real money, which AIRTILL_MODE=sandbox must not.']
-			: problems;
-	}
-	if (!values.MPESA_BASE_URL.startsWith('https:'))
-		problems.push('MPESA_BASE_URL: must be https in live mode.');
-	if (hostname.startsWith('sandbox.')) {
-		problems.push("MPESA_BASE_URL: is Daraja's sandbox, which is refused in live mode.");
-	}
-	if (!callbackUrl.startsWith('https:')) {
-		problems.push('CALLBACK_URL: must be a public https address for M-Pesa in live mode.');
-	}
-	const word = UNWANTED.exec(callbackUrl)?.[0];
-	if (word !== undefined) {
-		problems.push(`CALLBACK_URL: must not contain "${word}", which M-Pesa refuses in callback addresses.`);
-	}
-	return problems;
-}
-
-function checkRefunds(values: MpesaValues): string[] {
+export function checkSettings(values: MpesaValues, installation: Installation) {
+	const { mode, currency, callbackUrl } = installation;
+	const word = mode === 'live' ? UNWANTED.exec(callbackUrl)?.[0] : undefined;
 	const { MPESA_INITIATOR: initiator, MPESA_SECURITY_CREDENTIAL: credential } = values;
-	if ((initiator === undefined) === (credential === undefined)) return [];
-	return initiator === undefined
-		? ['MPESA_INITIATOR: is required for refunds.']
-		: [
-				"MPESA_SECURITY_CREDENTIAL: is required with MPESA_INITIATOR; Daraja's portal makes it from the initiator's password."
-			];
+	return [
+		currency !== MPESA_CURRENCY && `CURRENCY: must be ${MPESA_CURRENCY} with M-Pesa.`,
+		...checkAddress('MPESA_BASE_URL', values.MPESA_BASE_URL, installation, HOSTS),
+		word !== undefined &&
+			`CALLBACK_URL: must not contain "${word}", which M-Pesa refuses in callback addresses.`,
+		initiator === undefined && credential !== undefined && 'MPESA_INITIATOR: is required for refunds.',
+		initiator !== undefined &&
+			credential === undefined &&
+			"MPESA_SECURITY_CREDENTIAL: is required with MPESA_INITIATOR; Daraja's portal makes it from the initiator's password."
+	];
 }

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { CURRENCIES } from '#lib/domain/money.ts';
 import type { Setting } from '#lib/server/config/setting.ts';
-import { baseUrl, countryCode, credential, onOff, type Installation, type ValuesOf } from '../definition.ts';
+import {
+	baseUrl,
+	checkAddress,
+	countryCode,
+	credential,
+	onOff,
+	type Installation,
+	type ValuesOf
+} from '../definition.ts';
 
 /** Source: momodeveloper.mtn.com. */
 export const SETTINGS = {
@@ -89,48 +97,36 @@ export const wireCurrency = (values: MtnValues, currency: string): string =>
 export const payersCountry = (values: MtnValues): string | null =>
 	values.MTN_COUNTRY ?? MARKETS[values.MTN_TARGET_ENVIRONMENT]?.country ?? null;
 
-/** MTN's hosts that move real money. */
-const REAL = /(^|\.)momoapi\.mtn\.[a-z.]+$/i;
+const HOSTS = { real: /(^|\.)momoapi\.mtn\.[a-z.]+$/i, callBack: false };
 
-export function checkSettings(values: MtnValues, { mode, currency, callbackUrl }: Installation): string[] {
+export function checkSettings(values: MtnValues, installation: Installation) {
+	const { mode, currency, callbackUrl } = installation;
+	const { MTN_DISBURSEMENT_API_USER: user, MTN_DISBURSEMENT_API_KEY: key } = values;
 	const target = values.MTN_TARGET_ENVIRONMENT;
+	const isSandbox = target === SANDBOX;
 	const wire = wireCurrency(values, currency);
-	const market = MARKETS[target];
-	const problems: string[] = [];
-	const when = (wrong: boolean, problem: string) => wrong && problems.push(problem);
-
-	if (target === SANDBOX) {
-		when(mode === 'live', 'MTN_TARGET_ENVIRONMENT: the sandbox is refused in live mode.');
-		when(wire !== 'EUR', 'MTN_CURRENCY: the sandbox of MTN MoMo takes EUR only.');
-	} else {
-		when(
-			wire !== currency,
-			`MTN_CURRENCY: must be the installation's currency (${currency}), except in the sandbox.`
-		);
-		when(
-			wire === currency && market !== undefined && (market.currency ?? wire) !== wire,
-			`MTN_TARGET_ENVIRONMENT: ${target} takes ${market?.currency}, and CURRENCY is ${currency}.`
-		);
-	}
-	const base = new URL(values.MTN_BASE_URL);
-	when(mode === 'live' && base.protocol !== 'https:', 'MTN_BASE_URL: must begin with https in live mode.');
-	when(
-		mode === 'sandbox' && REAL.test(base.hostname),
-		'MTN_BASE_URL: takes real money, which AIRTILL_MODE=sandbox must not.'
-	);
+	const taken = MARKETS[target]?.currency ?? wire;
 	const callback = new URL(callbackUrl);
 	const isReachable = callback.protocol === 'https:' && !/^[\d.]+$|^\[/.test(callback.hostname);
-	when(
-		mode === 'live' && values.MTN_CALLBACKS === 'on' && !isReachable,
-		'MTN_CALLBACKS: MTN calls https addresses with a host name only: set CALLBACK_URL to one, or this to "off".'
-	);
-	when(
-		(values.MTN_DISBURSEMENT_API_USER === undefined) !== (values.MTN_DISBURSEMENT_API_KEY === undefined),
-		'MTN_DISBURSEMENT_API_USER and MTN_DISBURSEMENT_API_KEY: set both or neither.'
-	);
-	when(
-		values.MTN_DISBURSEMENT_API_USER !== undefined && values.MTN_DISBURSEMENT_SUBSCRIPTION_KEY === undefined,
-		'MTN_DISBURSEMENT_SUBSCRIPTION_KEY: is required with MTN_DISBURSEMENT_API_USER.'
-	);
-	return problems;
+	return [
+		isSandbox && mode === 'live' && 'MTN_TARGET_ENVIRONMENT: the sandbox is refused in live mode.',
+		isSandbox && wire !== 'EUR' && 'MTN_CURRENCY: the sandbox of MTN MoMo takes EUR only.',
+		!isSandbox &&
+			wire !== currency &&
+			`MTN_CURRENCY: must be the installation's currency (${currency}), except in the sandbox.`,
+		!isSandbox &&
+			wire === currency &&
+			taken !== wire &&
+			`MTN_TARGET_ENVIRONMENT: ${target} takes ${taken}, and CURRENCY is ${currency}.`,
+		...checkAddress('MTN_BASE_URL', values.MTN_BASE_URL, installation, HOSTS),
+		mode === 'live' &&
+			values.MTN_CALLBACKS === 'on' &&
+			!isReachable &&
+			'MTN_CALLBACKS: MTN calls https addresses with a host name only: set CALLBACK_URL to one, or this to "off".',
+		(user === undefined) !== (key === undefined) &&
+			'MTN_DISBURSEMENT_API_USER and MTN_DISBURSEMENT_API_KEY: set both or neither.',
+		user !== undefined &&
+			values.MTN_DISBURSEMENT_SUBSCRIPTION_KEY === undefined &&
+			'MTN_DISBURSEMENT_SUBSCRIPTION_KEY: is required with MTN_DISBURSEMENT_API_USER.'
+	];
 }

@@ -1,6 +1,4 @@
-import { ANY_AMOUNT, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { CURRENCIES, currencyExponent, toMajor, toMinor } from '#lib/domain/money.ts';
-import type { ProviderRules } from './configuration.ts';
 
 /** pawaPay's amounts: major units without leading zeros, with two decimals or none. */
 
@@ -23,15 +21,4 @@ export function amountOf(text: string | null, currency: string | null): number |
 	if (currency === null || !CURRENCIES.includes(currency)) return null;
 	// Round up a fraction that the currency does not have: the amount then differs from the one requested.
 	return toMinor(Number(text), currency) ?? Math.ceil(Number(text) * 10 ** currencyExponent(currency));
-}
-
-export function amountRule(currency: string, rules: ProviderRules | null | undefined): AmountRule {
-	const exponent = currencyExponent(currency);
-	const minor = (major: number | null | undefined, otherwise: number) =>
-		typeof major === 'number' ? Math.round(major * 10 ** exponent) : otherwise;
-	return {
-		stepMinor: 10 ** Math.max(0, exponent - (rules?.decimals ?? usualDecimals(currency))),
-		minMinor: minor(rules?.min, ANY_AMOUNT.minMinor),
-		maxMinor: minor(rules?.max, ANY_AMOUNT.maxMinor)
-	};
 }

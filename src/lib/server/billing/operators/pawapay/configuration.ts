@@ -1,9 +1,12 @@
 import type { HttpOutcome } from '#lib/server/platform/http/http-client.ts';
+import type { Installation } from '../definition.ts';
 import { member, textMember, jsonObject } from '../response.ts';
+import { describe } from './outcomes.ts';
 import type { Provider } from './providers.ts';
+import type { PawapayValues } from './settings.ts';
 
 /** An account's configuration for a provider, from GET /v2/active-conf (docs.pawapay.io, toolkit). */
-export interface ProviderRules {
+interface ProviderRules {
 	decimals: 0 | 2 | null;
 	/** In major units. */
 	min: number | null;
@@ -82,4 +85,41 @@ function numberOf(object: unknown, name: string, otherName: string): number | nu
 	const text = textMember(object, name) ?? textMember(object, otherName);
 	const value = text === null ? NaN : Number(text);
 	return Number.isFinite(value) ? value : null;
+}
+
+/** Compares the account's configuration with our settings. Returns problems as sentences. */
+export function healthProblems(
+	outcome: HttpOutcome,
+	values: PawapayValues,
+	installation: Installation
+): string[] {
+	const known = readConfiguration(outcome);
+	if (known === null) return [describe(outcome)];
+	const problems = values.PAWAPAY_PROVIDERS.flatMap(({ code }) =>
+		providerProblems(code, known.rulesOf(code, installation.currency), installation)
+	);
+	if (known.signedRequestsOnly && values.PAWAPAY_SIGNING_KEY === undefined) {
+		problems.push('the account takes signed requests only: set PAWAPAY_SIGNING_KEY');
+	}
+	if (values.PAWAPAY_VERIFY_CALLBACKS === 'on' && !known.signedCallbacks) {
+		problems.push('PAWAPAY_VERIFY_CALLBACKS is on, but the account does not sign callbacks');
+	}
+	return problems;
+}
+
+function providerProblems(code: string, rules: ProviderRules | null, installation: Installation): string[] {
+	if (!rules) return [`${code} does not take deposits in ${installation.currency} for this account`];
+	const problems: string[] = [];
+	// pawaPay rejects deposits while a provider is DELAYED or CLOSED.
+	if (rules.status !== null && rules.status !== 'OPERATIONAL') problems.push(`${code} is ${rules.status}`);
+	if (rules.authType !== null && rules.authType !== 'PROVIDER_AUTH') {
+		problems.push(`${code} does not ask the payer on the phone (${rules.authType})`);
+	}
+	if (
+		rules.callbackUrl !== null &&
+		!rules.callbackUrl.startsWith(`${installation.callbackUrl}/callbacks/pawapay/`)
+	) {
+		problems.push(`callbacks of ${code} go elsewhere: set the address in the dashboard`);
+	}
+	return problems;
 }

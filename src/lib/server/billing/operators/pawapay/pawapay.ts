@@ -1,19 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loosest, strictest, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import { loosest, ruleInMajor, strictest, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
 import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../response.ts';
 import type { OperatorAdapter, PaymentRequest, RefundRequest, SubmitOutcome } from '../operator.ts';
 import { refused } from '../outcomes.ts';
 import { plainText } from '../plain-text.ts';
-import { amountRule, usualDecimals, wireAmount } from './amounts.ts';
+import { usualDecimals, wireAmount } from './amounts.ts';
 import { statusOutcome, submitOutcome } from './outcomes.ts';
 import { createCache, type Cache } from './cache.ts';
-import { parseCallback, type CallbackContext } from './callback.ts';
+import { createCallbackKeys, parseCallback, type CallbackContext } from './callback.ts';
 import { createPawapayClient, type PawapayClient } from './client.ts';
-import { CONFIGURATION_PATH, readConfiguration, type ActiveConfiguration } from './configuration.ts';
-import { healthProblems } from './health.ts';
-import { createCallbackKeys } from './callback-keys.ts';
+import {
+	CONFIGURATION_PATH,
+	healthProblems,
+	readConfiguration,
+	type ActiveConfiguration
+} from './configuration.ts';
 import { isInMarket, likelyProvider, type Provider } from './providers.ts';
 import { checkSettings, SETTINGS, type PawapayValues } from './settings.ts';
 
@@ -88,7 +91,11 @@ function amounts({ values, currency, configuration }: PawapayContext, method: st
 		(provider) => provider.method === method || method === ANY_PAYMENT_METHOD
 	);
 	const known = configuration.held();
-	const rules = providers.map(({ code }) => amountRule(currency, known?.rulesOf(code, currency)));
+	const rules = providers.map(({ code }) => {
+		const own = known?.rulesOf(code, currency);
+		const decimals = own?.decimals ?? usualDecimals(currency);
+		return ruleInMajor(currency, { decimals, min: own?.min, max: own?.max });
+	});
 	// The number decides which of them pays, so refuse only what none takes.
 	return method === ANY_PAYMENT_METHOD ? loosest(rules) : strictest(rules);
 }

@@ -1,5 +1,5 @@
 import type { Setting } from '#lib/server/config/setting.ts';
-import { baseUrl, credential, onOff, type Installation, type ValuesOf } from '../definition.ts';
+import { baseUrl, checkAddress, credential, onOff, type Installation, type ValuesOf } from '../definition.ts';
 import { inOtherCurrency, providerList } from './providers.ts';
 import { privateKey } from './signatures.ts';
 
@@ -37,35 +37,22 @@ export const SETTINGS = {
 
 export type PawapayValues = ValuesOf<typeof SETTINGS>;
 
-const SANDBOX_HOST = /(^|\.)sandbox\.pawapay\./;
-const LIVE_HOST = /^api\.pawapay\./;
+const HOSTS = { real: /^api\.pawapay\./, test: /(^|\.)sandbox\.pawapay\./, callBack: true };
 
-export function checkSettings(
-	values: PawapayValues,
-	{ mode, currency, callbackUrl }: Installation
-): string[] {
-	const problems = inOtherCurrency(values.PAWAPAY_PROVIDERS, currency).map(
-		({ code, currencies }) =>
-			`PAWAPAY_PROVIDERS: ${code} takes ${currencies.join(' and ')}, but prices are in ${currency} (CURRENCY).`
-	);
-	const { hostname, protocol } = new URL(values.PAWAPAY_BASE_URL);
-	if (mode === 'live' && SANDBOX_HOST.test(hostname)) {
-		problems.push('PAWAPAY_BASE_URL: live mode cannot use the sandbox of pawaPay.');
-	}
-	if (mode === 'live' && protocol !== 'https:') {
-		problems.push('PAWAPAY_BASE_URL: live mode needs an https address.');
-	}
-	if (mode === 'sandbox' && LIVE_HOST.test(hostname)) {
-		problems.push('PAWAPAY_BASE_URL: sandbox mode would move real money there.');
-	}
-	if (mode === 'live' && !callbackUrl.startsWith('https://')) {
-		problems.push('PAWAPAY_BASE_URL: pawaPay calls https addresses only; set CALLBACK_URL to one.');
-	}
-	if ((values.PAWAPAY_SIGNING_KEY === undefined) !== (values.PAWAPAY_SIGNING_KEY_ID === undefined)) {
-		const missing = values.PAWAPAY_SIGNING_KEY === undefined ? 'KEY' : 'KEY_ID';
-		problems.push(
-			`PAWAPAY_SIGNING_${missing}: is required when PAWAPAY_SIGNING_${missing === 'KEY' ? 'KEY_ID' : 'KEY'} is set.`
-		);
-	}
-	return problems;
+export function checkSettings(values: PawapayValues, installation: Installation) {
+	const { currency } = installation;
+	const { PAWAPAY_SIGNING_KEY: key, PAWAPAY_SIGNING_KEY_ID: id } = values;
+	return [
+		...inOtherCurrency(values.PAWAPAY_PROVIDERS, currency).map(
+			({ code, currencies }) =>
+				`PAWAPAY_PROVIDERS: ${code} takes ${currencies.join(' and ')}, but prices are in ${currency} (CURRENCY).`
+		),
+		...checkAddress('PAWAPAY_BASE_URL', values.PAWAPAY_BASE_URL, installation, HOSTS),
+		key === undefined &&
+			id !== undefined &&
+			'PAWAPAY_SIGNING_KEY: is required when PAWAPAY_SIGNING_KEY_ID is set.',
+		id === undefined &&
+			key !== undefined &&
+			'PAWAPAY_SIGNING_KEY_ID: is required when PAWAPAY_SIGNING_KEY is set.'
+	];
 }
