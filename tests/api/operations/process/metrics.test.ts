@@ -150,6 +150,14 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		);
 		expect(missing).toEqual([]);
 
+		// Pages and calls that wait for a payment take long, and are not slow.
+		const unjudged = new RegExp(`^${/route!~"(.+?)"/.exec(rules)?.[1]}$`);
+		const purchase = '/(portal)/s/[token]/[[device=device]]';
+		expect(
+			[purchase, `${purchase}/status`, '/v1/payments/:id/status'].filter((route) => !unjudged.test(route))
+		).toEqual([]);
+		expect('/(portal)/r/[router]').not.toMatch(unjudged);
+
 		const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
 		const explained = [...file('src/docs/monitoring.md').matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
 		expect(explained.sort()).toEqual(alerts.sort());
