@@ -16,11 +16,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { freePort } from '../support/server/ports.ts';
-import { startPostgres } from '../support/server/postgres.ts';
-import { addRouters, crowdSearches, EAST, makePayments, searches } from './data.ts';
-import { figure, median, spread, writeJson } from './figures.ts';
-import type { Seen, Task } from './load.ts';
-import { cpuMs, demoKey, residentMb, startBenchServer, type BenchServer } from './server.ts';
+import { startPostgres } from '../support/database/postgres.ts';
+import { addRouters, crowdSearches, EAST, makePayments, searches } from './support/data.ts';
+import { figure, median, spread, writeJson } from './support/figures.ts';
+import type { Seen, Task } from './support/load.ts';
+import { cpuMs, demoKey, residentMb, startBenchServer, type BenchServer } from './support/server.ts';
 
 const GOALS = { routers: 0.5, offers: 1.15, status: 1, startMs: 400, idleMb: 80 };
 /** Wait before idle memory is read. */

@@ -10,12 +10,12 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startPostgres } from '../support/server/postgres.ts';
+import { startPostgres } from '../support/database/postgres.ts';
 import { startServer } from '../support/server/server.ts';
-import { openSql } from '../support/server/sql.ts';
-import { createBuyers } from './buyers.ts';
-import { figure, median, writeJson } from './figures.ts';
-import { fill, placesOf } from './fill.ts';
+import { openSql } from '../support/database/sql.ts';
+import { createBuyers } from './support/buyers.ts';
+import { figure, median, writeJson } from './support/figures.ts';
+import { fill, placesOf } from './support/fill.ts';
 import { cpuOf, cpuOfPostgres } from './processes.ts';
 
 /** Per router and day, unless it says otherwise. */

@@ -7,11 +7,11 @@
  * operation and round), --json FILE. Run `npm run build` first.
  */
 import { parseArgs } from 'node:util';
-import { startPostgres } from '../support/server/postgres.ts';
+import { startPostgres } from '../support/database/postgres.ts';
 import { startServer, type TestServer } from '../support/server/server.ts';
-import { createBuyers, type Buyers } from './buyers.ts';
-import { figure, median, spread, writeJson } from './figures.ts';
-import { fill, placesOf } from './fill.ts';
+import { createBuyers, type Buyers } from './support/buyers.ts';
+import { figure, median, spread, writeJson } from './support/figures.ts';
+import { fill, placesOf } from './support/fill.ts';
 
 const GOAL = 2;
 const LEAST = 1_000;

@@ -7,10 +7,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startServer } from '../support/server/server.ts';
-import { createBuyers, type Buyers } from './buyers.ts';
-import { figure, spread, writeJson } from './figures.ts';
-import { placesOf } from './fill.ts';
-import { flags, residentMb } from './server.ts';
+import { createBuyers, type Buyers } from './support/buyers.ts';
+import { figure, spread, writeJson } from './support/figures.ts';
+import { placesOf } from './support/fill.ts';
+import { flags, residentMb } from './support/server.ts';
 
 const GOAL_MB = 200;
 const READ_MS = 10_000;

@@ -13,9 +13,9 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { buyAt } from '../support/pages/purchase.ts';
 import { freePort } from '../support/server/ports.ts';
-import { startPostgres } from '../support/server/postgres.ts';
-import { openSql } from '../support/server/sql.ts';
-import { startBenchServer, type BenchServer } from './server.ts';
+import { startPostgres } from '../support/database/postgres.ts';
+import { openSql } from '../support/database/sql.ts';
+import { startBenchServer, type BenchServer } from './support/server.ts';
 import { addYear } from './year/year.ts';
 
 const GOAL_MS = 200;

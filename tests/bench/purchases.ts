@@ -7,11 +7,11 @@
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { startPostgres, type TestPostgres } from '../support/server/postgres.ts';
+import { startPostgres, type TestPostgres } from '../support/database/postgres.ts';
 import { startServer } from '../support/server/server.ts';
-import { createBuyers, type Buyers } from './buyers.ts';
-import { figure, median, spread, writeJson } from './figures.ts';
-import { placesOf } from './fill.ts';
+import { createBuyers, type Buyers } from './support/buyers.ts';
+import { figure, median, spread, writeJson } from './support/figures.ts';
+import { placesOf } from './support/fill.ts';
 import { cpuOf, postgresCommits, query, sqliteCommits } from './processes.ts';
 
 const GOALS = { purchases: 0.25, processes: 1.7 };

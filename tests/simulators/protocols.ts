@@ -1,9 +1,9 @@
-import { airtelProtocol } from './airtel.ts';
+import { airtelProtocol } from './airtel/airtel.ts';
 import type { Protocol } from './frame.ts';
-import { mpesa } from './mpesa.ts';
-import { mtn } from './mtn.ts';
+import { mpesa } from './mpesa/mpesa.ts';
+import { mtn } from './mtn/mtn.ts';
 import { checkOptions, type ProtocolOptions } from './options.ts';
-import { pawapay } from './pawapay.ts';
+import { pawapay } from './pawapay/pawapay.ts';
 import { africasTalkingProtocol, httpSmsProtocol } from './sms.ts';
 
 /** The simulated operators and SMS providers, by the name that `npm run simulator` takes. */

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { startPostgres } from './server/postgres.ts';
+import { startPostgres } from './database/postgres.ts';
 
 declare module 'vitest' {
 	interface ProvidedContext {

@@ -1,6 +1,6 @@
 /** Compares the owner's page with the money that the operator took and kept for granted time. */
 import { toMajor } from '../../src/lib/domain/money.ts';
-import type { Sql } from '../support/server/sql.ts';
+import type { Sql } from '../support/database/sql.ts';
 import type { Client } from './client.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Simulator } from '../simulators/frame.ts';
 import type { TestServer } from '../support/server/server.ts';
-import type { Sql } from '../support/server/sql.ts';
+import type { Sql } from '../support/database/sql.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

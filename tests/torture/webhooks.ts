@@ -1,7 +1,7 @@
 /** Every event went out; a second time only as the same event, because a sender may die before it has noted the answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Receiver } from '../support/api/receiver.ts';
-import type { Sql } from '../support/server/sql.ts';
+import type { Sql } from '../support/database/sql.ts';
 import { advance, type Clocks } from './time.ts';
 
 export const HOOK = '/hook';

@@ -10,7 +10,7 @@ import {
 } from '../../../src/lib/server/monitoring/router-money.ts';
 import { foundRouters } from '../../../src/lib/server/routers/read-routers.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
-import { useQueryPlans } from '../../support/server/query-plans.ts';
+import { useQueryPlans } from '../../support/database/query-plans.ts';
 
 /** A scan of a whole table, which is not the small part of one that waits. */
 const SCANS =

@@ -11,7 +11,7 @@ import {
 } from '../../support/api/api.ts';
 import { isAll } from '../../support/all.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
-import { openSql } from '../../support/server/sql.ts';
+import { openSql } from '../../support/database/sql.ts';
 import { REGISTER } from '../../support/api/webhooks.ts';
 import {
 	BOTH_DATABASES,

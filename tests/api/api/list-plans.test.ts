@@ -4,7 +4,7 @@ import * as payments from '../../../src/lib/server/billing/payments/store.ts';
 import * as sessions from '../../../src/lib/server/billing/sessions/store.ts';
 import { createEvents } from '../../../src/lib/server/events/events.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
-import { useQueryPlans } from '../../support/server/query-plans.ts';
+import { useQueryPlans } from '../../support/database/query-plans.ts';
 
 const page = { createdAfter: 1, createdBefore: 9_000, limit: 3 };
 const after = [5_000, 7] as const;

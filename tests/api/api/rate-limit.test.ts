@@ -4,7 +4,7 @@ import { isAll } from '../../support/all.ts';
 import { createApi, orderOf, type Answer, type Api } from '../../support/api/api.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import { random } from '../../support/random.ts';
-import { openSql, type Sql } from '../../support/server/sql.ts';
+import { openSql, type Sql } from '../../support/database/sql.ts';
 import { BOTH_DATABASES, SECRET, useFixture, type NewKey } from '../../support/server/fixture.ts';
 
 const minute = 60_000;

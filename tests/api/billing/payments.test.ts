@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding, type Session } from '../../support/api/api.ts';
 import { INSTANT } from '../../support/api/wire.ts';
 import { DATABASES, eventually, recorded, useFixture } from '../../support/server/fixture.ts';
-import type { Value } from '../../support/server/sql.ts';
+import type { Value } from '../../support/database/sql.ts';
 
 const path = '/v1/payments/mobile-money';
 

@@ -14,7 +14,7 @@ import {
 } from '../../support/pages/browsing.ts';
 import { cli } from '../../support/server/cli.ts';
 import { startServer } from '../../support/server/server.ts';
-import { openSql } from '../../support/server/sql.ts';
+import { openSql } from '../../support/database/sql.ts';
 import { DATABASES, eventually, insertKey, SECRET, useFixture } from '../../support/server/fixture.ts';
 
 const dayMs = 24 * 60 * 60_000;

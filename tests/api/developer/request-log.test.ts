@@ -14,7 +14,7 @@ import {
 	type RequestLog
 } from '../../../src/lib/server/developer/request-log/request-log.ts';
 import { numberEnding, orderOf } from '../../support/api/api.ts';
-import { createDatabaseOn, startPostgres, type TestPostgres } from '../../support/server/postgres.ts';
+import { createDatabaseOn, startPostgres, type TestPostgres } from '../../support/database/postgres.ts';
 import {
 	DATABASES,
 	eventually,
@@ -23,7 +23,7 @@ import {
 	useFixture,
 	type Fixture
 } from '../../support/server/fixture.ts';
-import { openSql, type Row } from '../../support/server/sql.ts';
+import { openSql, type Row } from '../../support/database/sql.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { createUpkeep, type WebhookNotice } from '../../../src/lib/server/developer/webhooks/upkeep.ts';
-import { createDatabaseOn } from '../../support/server/postgres.ts';
+import { createDatabaseOn } from '../../support/database/postgres.ts';
 import { DATABASES } from '../../support/server/fixture.ts';
 
 const minute = 60_000;

@@ -18,7 +18,7 @@ import { startTlsFront, type TlsFront } from '../../support/gateways/tls-front.t
 import { DATABASES, eventually, insertKey, SECRET } from '../../support/server/fixture.ts';
 import { cli } from '../../support/server/cli.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
-import { openSql, type Sql } from '../../support/server/sql.ts';
+import { openSql, type Sql } from '../../support/database/sql.ts';
 import { browse } from '../../support/pages/browsing.ts';
 
 const MINUTE = 60_000;

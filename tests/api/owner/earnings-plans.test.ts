@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import * as earnings from '../../../src/lib/server/billing/earnings/store.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
-import { useQueryPlans } from '../../support/server/query-plans.ts';
+import { useQueryPlans } from '../../support/database/query-plans.ts';
 
 const ROWS = [
 	`insert into routers (owner_account_id, name, ssid, security, lat, lon, price_minor, currency, status,

@@ -5,7 +5,7 @@ import { earnings, ownerUserList } from '../../../src/lib/server/api/contract/sc
 import { numberEnding, type Api } from '../../support/api/api.ts';
 import { addRouter } from '../../support/pages/owners.ts';
 import { random } from '../../support/random.ts';
-import type { Value } from '../../support/server/sql.ts';
+import type { Value } from '../../support/database/sql.ts';
 import { INSTANT } from '../../support/api/wire.ts';
 import { DATABASES, recorded, useFixture, type NewKey, type Fixture } from '../../support/server/fixture.ts';
 

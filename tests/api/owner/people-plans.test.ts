@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import * as sessions from '../../../src/lib/server/billing/sessions/store.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
-import { useQueryPlans } from '../../support/server/query-plans.ts';
+import { useQueryPlans } from '../../support/database/query-plans.ts';
 
 const ROWS = [
 	`insert into routers (owner_account_id, name, ssid, security, lat, lon, price_minor, currency, status, payment_methods,

@@ -12,7 +12,7 @@ import { setUpSecondFactor } from '../../support/pages/second-factor.ts';
 import { cli } from '../../support/server/cli.ts';
 import { DATABASES, SECRET, useFixture } from '../../support/server/fixture.ts';
 import { startServer } from '../../support/server/server.ts';
-import { openSql } from '../../support/server/sql.ts';
+import { openSql } from '../../support/database/sql.ts';
 
 const ACCOUNT = '/developer/account';
 const WRONG = 'This code is wrong.';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { isAll } from '../../support/all.ts';
 import { pngOf } from '../../support/pages/logos.ts';
-import { openSql } from '../../support/server/sql.ts';
+import { openSql } from '../../support/database/sql.ts';
 import { demoKey } from '../support/portal.ts';
 import type { Area } from '../support/area.ts';
 import { another, demoPassword, test, title } from '../support/developers.ts';

@@ -1,6 +1,6 @@
 /** The header of every page: nothing in it touches or covers its neighbour, and the languages are a list over the page. */
 import type { Page } from '@playwright/test';
-import { openSql } from '../../support/server/sql.ts';
+import { openSql } from '../../support/database/sql.ts';
 import { expect, test } from '../support/test.ts';
 
 const ROUTER = 10;

@@ -1,5 +1,5 @@
 import { expect, freshNumber, ROUTER, test } from '../support/test.ts';
-import { openSql } from '../../support/server/sql.ts';
+import { openSql } from '../../support/database/sql.ts';
 
 const SOON_MS = 500;
 

@@ -2,7 +2,7 @@ import { expect, freshNumber, ROUTER, test as base, withoutFullScreen } from '..
 import { Kiosk, mmPerPixel, TABLETS } from '../support/kiosk.ts';
 import { ownerSets } from '../support/offers.ts';
 import { isAll } from '../../support/all.ts';
-import { openSql } from '../../support/server/sql.ts';
+import { openSql } from '../../support/database/sql.ts';
 
 const test = base.extend<{ kiosk: Kiosk }>({
 	hasTouch: true,

@@ -3,7 +3,7 @@ import jsqr from 'jsqr';
 import type { Page } from '@playwright/test';
 import { readPixels } from '../../support/browsers/pixels.ts';
 import { registerGateway } from '../../support/gateways/gateways.ts';
-import { openSql } from '../../support/server/sql.ts';
+import { openSql } from '../../support/database/sql.ts';
 import { ownerSets } from '../support/offers.ts';
 import { expect, ROUTER, test } from '../support/test.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from '@playwright/test';
-import { startPostgres } from '../../support/server/postgres.ts';
+import { startPostgres } from '../../support/database/postgres.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
-import { openSql } from '../../support/server/sql.ts';
+import { openSql } from '../../support/database/sql.ts';
 import type { SetUp } from './portal.ts';
 
 /** An installation whose developer area is under test, with a program that takes its webhooks in. */

@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import jsQR from 'jsqr';
 import { readPixels } from '../../support/browsers/pixels.ts';
-import { openSql } from '../../support/server/sql.ts';
+import { openSql } from '../../support/database/sql.ts';
 import type { Portal } from './portal.ts';
 import { expect, ROUTER } from './test.ts';
 

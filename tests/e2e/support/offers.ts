@@ -1,4 +1,4 @@
-import { openSql } from '../../support/server/sql.ts';
+import { openSql } from '../../support/database/sql.ts';
 import { demoKey, type Portal } from './portal.ts';
 
 export const PRICE_LIST = [

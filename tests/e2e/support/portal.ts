@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { startPostgres } from '../../support/server/postgres.ts';
+import { startPostgres } from '../../support/database/postgres.ts';
 import { cli } from '../../support/server/cli.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 

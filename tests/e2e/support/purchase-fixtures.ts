@@ -7,7 +7,7 @@ import { handOver, HAND_OVER_ROUTER } from '../../support/gateways/hand-over.ts'
 import { buyAt, numberEnding, untilTitled } from '../../support/pages/purchase.ts';
 import { cli } from '../../support/server/cli.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
-import { openSql } from '../../support/server/sql.ts';
+import { openSql } from '../../support/database/sql.ts';
 import { ROUTER } from './portal.ts';
 
 export interface PurchaseFixtures {

@@ -7,7 +7,7 @@ import { registerGateway, type Registered } from '../gateways/gateways.ts';
 import { cli } from '../server/cli.ts';
 import { startServer, type TestServer } from '../server/server.ts';
 import { ROUTER_ADDRESS, startNetworkLab, until, type Device, type NetworkLab } from './network-lab.ts';
-import { openSql, type Sql } from '../server/sql.ts';
+import { openSql, type Sql } from '../database/sql.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const PORT = 3000;

@@ -1,6 +1,6 @@
 /** Owners in a browser with cookies and forms but without script. */
 import { browse, PASSWORD, signUp, triesForgotten, type Browsing, type Page } from './browsing.ts';
-import type { Value } from '../server/sql.ts';
+import type { Value } from '../database/sql.ts';
 import type { Fixture } from '../server/fixture.ts';
 
 export interface Owner extends Browsing {

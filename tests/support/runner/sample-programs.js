@@ -1,5 +1,5 @@
 /**
- * The programs that run the samples of the documentation (tests/api/api/docs-examples.test.ts,
+ * The programs that run the samples of the documentation (tests/api/api/document/docs-examples.test.ts,
  * tests/api/operations/data/pgbouncer.test.ts), from Debian's packages.
  */
 import { spawnSync } from 'node:child_process';

@@ -7,7 +7,7 @@ import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
 import { isAll } from '../all.ts';
 import { createApi, numberEnding, type Api, type Order, type Payment, type Session } from '../api/api.ts';
 import { startServer, type ServerOptions, type TestServer } from './server.ts';
-import { openSql, type Sql } from './sql.ts';
+import { openSql, type Sql } from '../database/sql.ts';
 
 /** For rules that depend on the database: queries, races, recovery, one purchase. */
 export const BOTH_DATABASES = ['sqlite', 'postgres'] as const;

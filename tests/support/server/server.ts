@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openDatabase } from '../../../src/lib/server/db/database.ts';
 import { freePort } from './ports.ts';
-import { createDatabaseOn } from './postgres.ts';
+import { createDatabaseOn } from '../database/postgres.ts';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const clock = path.join(root, 'tests/support/server/movable-clock.js');

@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OperatorAdapter, StatusOutcome } from '../../../src/lib/server/billing/operators/operator.ts';
 import type { AirtelPortal } from '../../simulators/airtel/portal.ts';
-import { airtelProtocol } from '../../simulators/airtel.ts';
+import { airtelProtocol } from '../../simulators/airtel/airtel.ts';
 import type { CallbackScript, Script } from '../../simulators/script.ts';
 import {
 	adapterWith,

@@ -1,7 +1,7 @@
 /** Pushes and tokens of M-Pesa Express, against the simulated Daraja. */
 import { describe, expect, it } from 'vitest';
 import { submitOutcome } from '../../../src/lib/server/billing/operators/mpesa/outcomes.ts';
-import { mpesa } from '../../simulators/mpesa.ts';
+import { mpesa } from '../../simulators/mpesa/mpesa.ts';
 import type { Script } from '../../simulators/script.ts';
 import {
 	adapter,

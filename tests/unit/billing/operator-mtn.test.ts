@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { configureOperators } from '#lib/server/billing/operators/configure.ts';
 import type { PaymentRequest } from '#lib/server/billing/operators/operator.ts';
-import { mtn } from '../../simulators/mtn.ts';
+import { mtn } from '../../simulators/mtn/mtn.ts';
 import type { Script } from '../../simulators/script.ts';
 import {
 	adapter,

@@ -41,7 +41,7 @@ const SUFFIXES: Readonly<Record<string, string>> = {
 
 const sources = new Map<string, string | null>();
 
-/** The source of `api/billing/orders` and the like; null when there is no such file. */
+/** The source of `api/billing/sessions/orders` and the like; null when there is no such file. */
 function sourceOf(name: string): string | null {
 	const file = path.join(tests, name + SUFFIXES[name.split('/', 1)[0] ?? '']);
 	if (!sources.has(file)) sources.set(file, existsSync(file) ? readFileSync(file, 'utf8') : null);

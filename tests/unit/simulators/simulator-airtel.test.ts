@@ -1,7 +1,7 @@
 /** The simulated Airtel Money as any client of Airtel sees it: by plain HTTP, without the adapter. */
 import { constants, createCipheriv, createPublicKey, publicEncrypt, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { airtelProtocol } from '../../simulators/airtel.ts';
+import { airtelProtocol } from '../../simulators/airtel/airtel.ts';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { startReceiver } from '../../support/api/receiver.ts';
 

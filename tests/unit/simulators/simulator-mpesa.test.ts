@@ -3,7 +3,7 @@ import { constants, publicEncrypt, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
-import { mpesa } from '../../simulators/mpesa.ts';
+import { mpesa } from '../../simulators/mpesa/mpesa.ts';
 import { startReceiver, type Received, type Receiver } from '../../support/api/receiver.ts';
 
 let simulator: Simulator;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
-import { mtn } from '../../simulators/mtn.ts';
+import { mtn } from '../../simulators/mtn/mtn.ts';
 
 /** The simulated MTN MoMo as any client sees it: over HTTP, with nothing of ours in between. */
 let simulator: Simulator;

@@ -2,7 +2,7 @@
 import { createHash, createPublicKey, randomUUID, verify } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulators/frame.ts';
-import { pawapay } from '../../simulators/pawapay.ts';
+import { pawapay } from '../../simulators/pawapay/pawapay.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 
 type Json = Record<string, unknown>;

@@ -8,10 +8,10 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createApi } from '../../../support/api/api.ts';
-import { createDatabaseOn } from '../../../support/server/postgres.ts';
+import { createDatabaseOn } from '../../../support/database/postgres.ts';
 import { createSecrets } from '../../../../src/lib/server/platform/secrets.ts';
 import { cli, type CliResult } from '../../../support/server/cli.ts';
-import { openSql, type Sql } from '../../../support/server/sql.ts';
+import { openSql, type Sql } from '../../../support/database/sql.ts';
 import { DATABASES, SECRET, eventually, insertKey, useFixture } from '../../../support/server/fixture.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));

@@ -6,9 +6,9 @@ import { describe, expect, inject, it } from 'vitest';
 import { DIALECTS } from '../../../../src/lib/server/db/migrate.ts';
 import { initial } from '../../../../src/lib/server/db/migrations/0001-initial.ts';
 import { createApi } from '../../../support/api/api.ts';
-import { createDatabaseOn } from '../../../support/server/postgres.ts';
+import { createDatabaseOn } from '../../../support/database/postgres.ts';
 import { startServer, type TestServer } from '../../../support/server/server.ts';
-import { openSql } from '../../../support/server/sql.ts';
+import { openSql } from '../../../support/database/sql.ts';
 import { BOTH_DATABASES, demoKey, insertKey, SECRET } from '../../../support/server/fixture.ts';
 
 /** Runs a test with an empty database that outlives the servers. */

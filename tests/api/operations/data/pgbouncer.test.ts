@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createDatabaseOn } from '../../../support/server/postgres.ts';
+import { createDatabaseOn } from '../../../support/database/postgres.ts';
 import { freePort } from '../../../support/server/ports.ts';
 import { eventually, startFixture, type Fixture } from '../../../support/server/fixture.ts';
-import { openSql, type Sql } from '../../../support/server/sql.ts';
+import { openSql, type Sql } from '../../../support/database/sql.ts';
 
 const guide = readFileSync(new URL('../../../../src/docs/scaling.md', import.meta.url), 'utf8');
 /** CI must have it. */

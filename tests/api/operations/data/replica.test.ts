@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { cli } from '../../../support/server/cli.ts';
 import { eventually, startFixture, type Fixture } from '../../../support/server/fixture.ts';
-import { startPostgres, type Node, type TestPostgres } from '../../../support/server/postgres.ts';
-import { openSql, type Sql } from '../../../support/server/sql.ts';
-import { startStandby } from '../../../support/server/standby.ts';
+import { startPostgres, type Node, type TestPostgres } from '../../../support/database/postgres.ts';
+import { openSql, type Sql } from '../../../support/database/sql.ts';
+import { startStandby } from '../../../support/database/standby.ts';
 
 let primary: TestPostgres;
 let standby: Node;

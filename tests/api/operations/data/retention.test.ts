@@ -8,7 +8,7 @@ import { clockOf } from '../../../support/gateways/watch.ts';
 import { browse } from '../../../support/pages/browsing.ts';
 import { buyHourOn } from '../../../support/pages/splash.ts';
 import { BOTH_DATABASES, eventually, useFixture, useNewFixtures } from '../../../support/server/fixture.ts';
-import { noting } from '../../../support/server/query-plans.ts';
+import { noting } from '../../../support/database/query-plans.ts';
 import { cli } from '../../../support/server/cli.ts';
 
 const hour = 3_600_000;

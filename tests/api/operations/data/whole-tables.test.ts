@@ -1,7 +1,7 @@
 /** Nothing that a buyer waits for reads a whole table: its cost does not grow with the installation. */
 import { expect, it } from 'vitest';
-import { createBuyers } from '../../../bench/buyers.ts';
-import { fill, placesOf } from '../../../bench/fill.ts';
+import { createBuyers } from '../../../bench/support/buyers.ts';
+import { fill, placesOf } from '../../../bench/support/fill.ts';
 import { useFixture } from '../../../support/server/fixture.ts';
 
 const ROWS = 3_000;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding, orderOf, type Payment, type Session } from '../../../support/api/api.ts';
 import { isAll } from '../../../support/all.ts';
-import { startPostgres, type TestPostgres } from '../../../support/server/postgres.ts';
+import { startPostgres, type TestPostgres } from '../../../support/database/postgres.ts';
 import {
 	BOTH_DATABASES,
 	eventually,

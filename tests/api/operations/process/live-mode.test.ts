@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApi, numberEnding, type Api } from '../../../support/api/api.ts';
 import { cli } from '../../../support/server/cli.ts';
 import { startServer, type TestServer } from '../../../support/server/server.ts';
-import { openSql, type Sql } from '../../../support/server/sql.ts';
+import { openSql, type Sql } from '../../../support/database/sql.ts';
 import { DATABASES, insertKey, SECRET } from '../../../support/server/fixture.ts';
 
 describe.each(DATABASES)('on %s', (database) => {

@@ -10,8 +10,8 @@ import * as jobs from '../../../../src/lib/server/jobs/store.ts';
 import * as monitoring from '../../../../src/lib/server/monitoring/store.ts';
 import { numberEnding } from '../../../support/api/api.ts';
 import { BOTH_DATABASES, eventually, useFixture } from '../../../support/server/fixture.ts';
-import { noting } from '../../../support/server/query-plans.ts';
-import { createDatabaseOn } from '../../../support/server/postgres.ts';
+import { noting } from '../../../support/database/query-plans.ts';
+import { createDatabaseOn } from '../../../support/database/postgres.ts';
 import { startServer } from '../../../support/server/server.ts';
 
 const METRICS_TOKEN = 'a token of the tests, not a secret';

@@ -1,0 +1,411 @@
+/** An owner connects a gateway to a router on the owner pages, and nobody else can see or touch it. */
+import { execFileSync } from 'node:child_process';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { numberEnding } from '../../../support/api/api.ts';
+import { browse, fieldValue, type Browsing, type Page } from '../../../support/pages/browsing.ts';
+import { addRouter, alertOf, newOwner, type Owner } from '../../../support/pages/owners.ts';
+import { selfSigned } from '../../../support/gateways/certificates.ts';
+import { addConsole } from '../../../support/gateways/consoles.ts';
+import { createSecrets } from '../../../../src/lib/server/platform/secrets.ts';
+import { DATABASES, SECRET, useFixture } from '../../../support/server/fixture.ts';
+
+const fixture = useFixture({ database: DATABASES[0] });
+let owner: Owner;
+let router: number;
+let path: string;
+
+beforeEach(async () => {
+	owner = await newOwner(fixture());
+	router = await newRouter(owner);
+	path = `/owner/routers/${router}/gateway`;
+});
+
+const newRouter = ({ accountId }: Owner) =>
+	addRouter(fixture(), accountId, { access_kind: 'portal_login', security: 'nopass' });
+
+const OPENNDS = { kind: 'opennds', loginHost: '192.168.1.1' };
+const UNIFI = { kind: 'unifi', api: 'https://console.example', apiKey: 'fake-key', site: 'default' };
+/** Each owner has access points of their own. */
+const accessPoint = (id = router) =>
+	`02:00:5e:10:${String(Math.floor(id / 100)).padStart(2, '0')}:${String(id % 100).padStart(2, '0')}`;
+const unifi = () => ({ ...UNIFI, api: `https://console${router}.example`, accessPoints: accessPoint() });
+/** Each owner has a router of its own. */
+const mikrotik = () => ({
+	...{ kind: 'mikrotik', loginHost: '10.5.50.1', api: `https://router${router}.example` }
+});
+
+/** Sends the form of the page for a new gateway. */
+async function add(fields: Record<string, string>, person: Owner = owner, at = path): Promise<Page> {
+	const form = await person.get(`${at}?kind=${fields['kind']}`);
+	return person.post(at, { key: fieldValue(form, 'key'), ...fields });
+}
+
+/** @returns the path of its page */
+async function added(fields: Record<string, string>): Promise<string> {
+	const page = await add(fields);
+	expect(page.path, page.text).toMatch(/\?done=added$/);
+	return page.path.replace(/\?.*/, '');
+}
+
+const COLUMNS = 'id, name, kind, settings, login_hosts, secret_sealed, credentials_sealed, updated_at';
+const rows = (id = router) =>
+	fixture().sql.all(`select ${COLUMNS} from gateways where router_id = ? order by id`, id);
+const settings = async () => JSON.parse(String((await rows())[0]?.['settings']));
+const audit = () => fixture().sql.all("select * from audit_log where action like 'gateway.%' order by id");
+const portalOf = ({ html }: Page) => /http:\/\/[\w.:]+\/splash\/[\w-]+/.exec(html)?.[0] ?? '';
+/** The files that a page shows. */
+const codeOf = ({ html }: Page) =>
+	[...html.matchAll(/<code>([^]*?)<\/code>/g)].map(([, code = '']) =>
+		code.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+	);
+const faskeyOf = (page: Page) => /option faskey '(\w+)'/.exec(codeOf(page)[0] ?? '')?.[1] ?? '';
+
+describe('openNDS', () => {
+	it('waits until its router responds, and then says so', async () => {
+		await fixture().sql.run('update routers set disabled_at = 1, disabled_by_owner = 1 where id = ?', router);
+		const page = await added(OPENNDS);
+		expect(await settings()).toEqual({ level: 1 });
+		const before = await owner.get(page);
+		expect(before.text).toContain('Waiting for the router.');
+		expect(before.html).toContain('data-refresh="10"');
+		expect(before.text).not.toContain('Steps to start selling');
+		expect(alertOf(await owner.post(`${page}?/test`))).toContain('has not contacted Airtill yet');
+
+		// The script is what the router runs.
+		const shown = await owner.post(`${page}?/config`);
+		const [script = ''] = codeOf(shown);
+		expect(() => execFileSync('sh', ['-n', '-c', script])).not.toThrow();
+		const [, address = '', token = ''] = /ADDRESS='(.*)'\nTOKEN='(.*)'/.exec(script) ?? [];
+		const body = new URLSearchParams({
+			method: 'auth_client',
+			mac: '02:00:00:00:00:01',
+			token: '0',
+			ip: '192.0.2.1',
+			custom: 'czA='
+		});
+		await fetch(address, {
+			...{ method: 'POST', body, headers: { authorization: `Bearer ${token}` } }
+		});
+		const after = await owner.get(page);
+		expect(after.text).toContain('last response:');
+		expect(after.text).not.toContain('Waiting for the router.');
+		expect(after.html).toContain(`href="/owner/routers/${router}#steps"`);
+		expect(alertOf(await owner.post(`${page}?/test`))).toContain('has contacted Airtill');
+	});
+
+	it('gets new secrets and another address of its sign-in page at the same portal address', async () => {
+		const page = await added(OPENNDS);
+		const portal = portalOf(await owner.get(page));
+		const old = faskeyOf(await owner.post(`${page}?/config`));
+		expect([portal, old]).toEqual([expect.stringMatching(/splash/), expect.stringMatching(/^\w{32}$/)]);
+		const secrets = fieldValue(await owner.get(page), 'secrets');
+		expect((await owner.post(`${page}?/rotate`, { secrets })).text).toContain('The secrets were replaced.');
+		const fresh = faskeyOf(await owner.post(`${page}?/config`));
+		expect(fresh).not.toBe(old);
+		// The same form again changes nothing, and the page says so.
+		const again = await owner.post(`${page}?/rotate`, { secrets });
+		expect(again.text).toContain('The secrets were already replaced, and have not changed now.');
+		expect(faskeyOf(await owner.post(`${page}?/config`))).toBe(fresh);
+		await owner.post(`${page}?/change`, { loginHost: '192.168.8.1' });
+		expect((await rows())[0]).toMatchObject({ login_hosts: '["192.168.8.1"]' });
+		const after = await owner.get(page);
+		expect([portalOf(after), fieldValue(after, 'loginHost')]).toEqual([portal, '192.168.8.1']);
+	});
+});
+
+it('an older page replaces newer settings only after a warning, and keeps what was typed', async () => {
+	const page = await added(OPENNDS);
+	const version = fieldValue(await owner.get(page), 'version');
+	const change = (loginHost: string, shown: string) =>
+		owner.post(`${page}?/change`, { loginHost, version: shown });
+	// The second form is the first one, sent twice.
+	expect((await change('192.168.8.1', version)).path).toMatch(/done=changed$/);
+	expect((await change('192.168.8.1', version)).path).toMatch(/done=changed$/);
+	const refused = await change('192.168.8.2', version);
+	expect([refused.status, alertOf(refused)]).toEqual([
+		409,
+		'Somebody else changed these settings after you opened the page. Check yours, then save again to replace theirs.'
+	]);
+	expect(fieldValue(refused, 'loginHost')).toBe('192.168.8.2');
+	expect((await rows())[0]).toMatchObject({ login_hosts: '["192.168.8.1"]' });
+	await change('192.168.8.2', fieldValue(refused, 'version'));
+	expect((await rows())[0]).toMatchObject({ login_hosts: '["192.168.8.2"]' });
+});
+
+it('shows secrets only when asked, writes them to no log, and records who saw them', async () => {
+	const page = await added(OPENNDS);
+	const key = faskeyOf(await owner.post(`${page}?/config`));
+	const file = await owner.raw(`${page}/file`, {
+		method: 'POST',
+		body: new URLSearchParams({ file: 'airtill-opennds.sh' }),
+		headers: { origin: fixture().server.url }
+	});
+	expect(file.headers.get('content-disposition')).toContain('filename="airtill-opennds.sh"');
+	expect(await file.text()).toContain(key);
+	expect((await owner.get(page)).html).not.toContain(key);
+	const entries = (await audit()).filter(({ actor }) => actor === `account ${owner.accountId}`);
+	expect(entries.map(({ action }) => action)).toEqual([
+		...['gateway.added', 'gateway.config_shown', 'gateway.config_shown']
+	]);
+	expect(JSON.stringify(entries) + fixture().server.stderr()).not.toContain(key);
+});
+
+it('adds one gateway for a form that is sent several times at once', async () => {
+	const key = fieldValue(await owner.get(`${path}?kind=opennds`), 'key');
+	const sent = await Promise.all([1, 2, 3].map(() => owner.post(path, { ...OPENNDS, key })));
+	expect(new Set(sent.map((page) => page.path)).size).toBe(1);
+	expect(await rows()).toHaveLength(1);
+});
+
+it('takes the values of a form that comes back, and no second gateway of the same kind', async () => {
+	const key = fieldValue(await owner.get(`${path}?kind=opennds`), 'key');
+	await owner.post(path, { ...OPENNDS, key });
+	const again = await owner.post(path, { ...OPENNDS, loginHost: '192.168.9.1', key });
+	expect(again.path).toMatch(/done=added$/);
+	expect(await rows()).toMatchObject([{ login_hosts: '["192.168.9.1"]' }]);
+	const wrong = await owner.post(path, { ...OPENNDS, loginHost: '/', key });
+	expect([wrong.status, fieldValue(wrong, 'loginHost')]).toEqual([400, '/']);
+	await owner.post(path, { ...mikrotik(), key });
+	expect((await rows()).map(({ kind }) => kind)).toEqual(['opennds', 'mikrotik']);
+});
+
+it('replaces a key that was entered wrong with the one of the next form', async () => {
+	const key = fieldValue(await owner.get(`${path}?kind=unifi`), 'key');
+	const page = (await owner.post(path, { ...unifi(), key })).path.replace(/\?.*/, '');
+	const apiKey = async () => {
+		const [row] = await rows();
+		const context = `gateway-credentials:${String(row?.['name'])}`;
+		const opened = createSecrets(SECRET).decrypt(String(row?.['credentials_sealed']), context);
+		return (JSON.parse(opened) as { apiKey: string }).apiKey;
+	};
+	expect(await apiKey()).toBe('fake-key');
+	await owner.post(path, { ...unifi(), key, apiKey: 'fake-key-2' });
+	expect(await apiKey()).toBe('fake-key-2');
+	// The forms of one page, sent one after the other.
+	for (const [newKey, done] of [
+		['fake-key-3', 'rotated'],
+		['fake-key-4', 'rotated'],
+		['fake-key-4', 'unchanged']
+	] as const) {
+		expect((await owner.post(`${page}?/rotate`, { newKey })).path).toMatch(new RegExp(`done=${done}$`));
+		expect(await apiKey()).toBe(newKey);
+	}
+});
+
+it('replaces secrets also with a form from before a change of other settings', async () => {
+	const page = await added(OPENNDS);
+	const secrets = fieldValue(await owner.get(page), 'secrets');
+	const before = faskeyOf(await owner.post(`${page}?/config`));
+	await owner.post(`${page}?/change`, { loginHost: '192.168.8.1' });
+	expect((await owner.post(`${page}?/rotate`, { secrets })).path).toMatch(/done=rotated$/);
+	expect(faskeyOf(await owner.post(`${page}?/config`))).not.toBe(before);
+});
+
+it.each([OPENNDS, mikrotik, unifi])(
+	'mends a gateway that cannot be read with new secrets: %o',
+	async (entered) => {
+		const page = await added(typeof entered === 'function' ? entered() : entered);
+		const columns = ['key_sealed', 'credentials_sealed'].map((column) => `${column} = 'v1.damaged'`);
+		await fixture().sql.run(`update gateways set ${columns.join(', ')} where router_id = ?`, router);
+		const shown = await owner.get(page);
+		expect([shown.status, shown.text]).toEqual([200, expect.stringContaining('cannot read the secrets')]);
+		expect((await owner.get(`/owner/routers/${router}`)).status).toBe(200);
+		expect((await owner.get('/owner')).status).toBe(200);
+		expect((await owner.post(`${page}?/config`)).status).toBe(409);
+		const secrets = fieldValue(shown, 'secrets');
+		await owner.post(`${page}?/rotate`, { secrets, newKey: 'fake-key-2' });
+		expect((await owner.get(page)).text).not.toContain('cannot read the secrets');
+		expect((await owner.post(`${page}?/config`)).status).toBe(200);
+	}
+);
+
+it('takes five gateways for a router, and another one after one is removed', async () => {
+	const page = await added(OPENNDS);
+	for (let count = 1; count < 5; count += 1) await added(OPENNDS);
+	expect(alertOf(await add(OPENNDS))).toBe('A router can have 5 gateways.');
+	expect(await rows()).toHaveLength(5);
+	const removed = await owner.post(`${page}?/remove`);
+	expect(removed.text).toContain('The gateway was removed.');
+	expect(await rows()).toHaveLength(4);
+	expect((await audit()).at(-1)).toMatchObject({
+		...{ action: 'gateway.removed', actor: `account ${owner.accountId}` }
+	});
+	await added(OPENNDS);
+	expect((await owner.post(`${page}?/remove`)).path).toBe(removed.path);
+});
+
+it('is not removed while buyers need it, unless another one serves them', async () => {
+	const { sql } = fixture();
+	const { api, decided } = fixture();
+	const page = await added(OPENNDS);
+	const isKept = async () => {
+		expect(alertOf(await owner.post(`${page}?/remove`))).toContain('customers have access through it');
+		expect(await rows()).toHaveLength(1);
+	};
+	const { id } = await api.createSession({ router_id: router, phone: numberEnding('123') });
+	const payment = await api.pay(await api.getSession(id));
+	await isKept();
+	const session = await decided(payment).then(() => api.getSession(id));
+	await sql.run('update gateways set seen_at = 1 where router_id = ?', router);
+	const secrets = fieldValue(await owner.get(page), 'secrets');
+	await owner.post(`${page}?/rotate`, { secrets });
+	await isKept();
+	await added(OPENNDS);
+	await sql.run('update gateways set seen_at = 1 where router_id = ?', router);
+	expect((await owner.post(`${page}?/remove`)).text).toContain('The gateway was removed.');
+	expect((await fixture().api.getSession(session.id)).status).toBe('active');
+});
+
+describe('what Airtill would call or run', () => {
+	it.each([
+		...[
+			'https://127.0.0.1',
+			'https://10.0.0.8:8443',
+			'https://169.254.169.254',
+			'https://[::1]',
+			'https://[fd00::1]'
+		],
+		...['https://localhost', 'https://2130706433', 'http://8.8.8.8', 'http://10.0.0.8', 'file:///etc/passwd'],
+		...['https://user:word@router.example', '']
+	])('is not "%s"', async (api) => {
+		for (const fields of [mikrotik(), unifi()]) {
+			const page = await add({ ...fields, api });
+			expect(page.status).toBe(400);
+			expect(/id="api-error"[^>]*>([^<]*)/.exec(page.html)?.[1]).toContain('Use a public address');
+			expect(fieldValue(page, 'api')).toBe(api);
+		}
+		expect(await rows()).toEqual([]);
+		const page = await added(mikrotik());
+		expect((await owner.post(`${page}?/change`, { ...mikrotik(), api })).status).toBe(400);
+		expect(await settings()).toMatchObject({ api: `https://router${router}.example/rest`, publicApi: true });
+	});
+
+	it('is no program, RADIUS client or other system', async () => {
+		const more = {
+			ndsctl: '/bin/sh',
+			nas: '10.0.0.1',
+			externalAccess: 'true',
+			level: '1',
+			control: 'radius'
+		};
+		await added({ ...OPENNDS, ...more });
+		expect(await settings()).toEqual({ level: 1 });
+		for (const kind of ['coova', 'hostapd', '']) {
+			expect((await owner.post(path, { ...OPENNDS, kind })).status).toBe(400);
+		}
+	});
+
+	it('fails at a name without a public address, and says so in plain words', async () => {
+		const page = await added({ ...mikrotik(), api: 'https://router.invalid' });
+		const tested = await owner.post(`${page}?/test`);
+		expect(alertOf(tested)).toContain('Airtill cannot reach the router.');
+	});
+});
+
+it('hands a MikroTik its user and password, which Airtill makes', async () => {
+	const page = await added(mikrotik());
+	const files = codeOf(await owner.post(`${page}?/config`));
+	expect(files.join()).toMatch(/user add name="airtill" group=airtill password="\w{32}"/);
+});
+
+it('counts a MikroTik as new that Airtill would trust by another certificate', async () => {
+	const page = await added(mikrotik());
+	const seen = async () =>
+		(await fixture().sql.all('select seen_at from gateways where router_id = ?', router))[0];
+	await fixture().sql.run('update gateways set seen_at = 1 where router_id = ?', router);
+	await owner.post(`${page}?/change`, { ...mikrotik(), loginHost: '10.5.50.2' });
+	expect(await seen()).toEqual({ seen_at: 1 });
+	const { cert } = selfSigned('router.example');
+	expect((await owner.post(`${page}?/change`, { ...mikrotik(), apiCertificate: cert })).path).toMatch(
+		/changed/
+	);
+	expect(await seen()).toEqual({ seen_at: null });
+});
+
+describe('another owner', () => {
+	let other: Owner;
+	beforeEach(async () => {
+		other = await newOwner(fixture());
+	});
+
+	const ACTIONS = ['?/config', '?/test', '?/change', '?/rotate', '/file'];
+	const answers = async (person: Browsing, page: string) => {
+		const post = {
+			method: 'POST',
+			body: new URLSearchParams(OPENNDS),
+			headers: { origin: fixture().server.url }
+		};
+		const sent = [];
+		for (const action of ACTIONS) sent.push((await person.raw(page + action, post)).status);
+		return [(await person.raw(page)).status, ...sent];
+	};
+	const all = (status: number) => ACTIONS.map(() => status);
+
+	it('neither sees nor touches a gateway, also below a router of the own', async () => {
+		const page = await added(OPENNDS);
+		const own = await newRouter(other);
+		const before = [await rows(), (await audit()).length];
+		expect(await answers(other, page)).toEqual([404, ...all(404)]);
+		expect(await answers(other, page.replace(`/${router}/`, `/${own}/`))).toEqual([404, ...all(404)]);
+		expect(await answers(browse(fixture().server.url), page)).toEqual([303, 401, 401, 401, 401, 303]);
+		expect(await answers(await newOwner(fixture(), 'app'), page)).toEqual([403, ...all(403)]);
+		expect([(await other.get(path)).status, (await other.post(path, OPENNDS)).status]).toEqual([404, 404]);
+		expect([await rows(), (await audit()).length]).toEqual(before);
+	});
+
+	it('cannot use the same console or access point, and does not learn whose it is', async () => {
+		await added(unifi());
+		const own = await newRouter(other);
+		const [first] = await rows();
+		const mine = { ...unifi(), api: 'https://other.example', accessPoints: accessPoint(own) };
+		for (const fields of [
+			{ ...mine, api: unifi().api },
+			{ ...mine, accessPoints: accessPoint() },
+			{ ...mine, accessPoints: '' }
+		]) {
+			const page = await add(fields, other, `/owner/routers/${own}/gateway`);
+			expect(page.status).toBe(400);
+			expect(page.html).not.toContain(String(first?.['name']));
+			expect(page.html).not.toContain('fake-key');
+		}
+		expect(await rows(own)).toEqual([]);
+	});
+
+	it('may have a console with the same site name: the access point names the router', async () => {
+		await added(unifi());
+		const own = await newRouter(other);
+		const mine = { ...unifi(), api: `https://console${own}.example`, accessPoints: accessPoint(own) };
+		const entry = (point: string) =>
+			browse(fixture().server.url).get(
+				`/guest/s/default/?ap=${point}&id=02:00:00:00:07:01&t=1&url=http://example.com/&ssid=X`
+			);
+		// The only console of that name is not the one of every access point that points here.
+		expect((await entry(accessPoint(own))).status).toBe(404);
+		expect((await add(mine, other, `/owner/routers/${own}/gateway`)).path).toMatch(/done=added$/);
+		const keyOf = async (id: number) => {
+			const { html } = await entry(accessPoint(id));
+			return /\/splash\/([\w-]{24})\//.exec(html)?.[1];
+		};
+		const keys = [await keyOf(router), await keyOf(own)];
+		expect(new Set(keys).size).toBe(2);
+		expect(keys).not.toContain(undefined);
+	});
+
+	it('while suspended sees the own gateway and changes nothing', async () => {
+		const page = await added(OPENNDS);
+		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
+		expect(await answers(owner, page)).toEqual([200, ...all(403)]);
+	});
+});
+
+it('leaves a gateway to the administrator who has given it an address and a key', async () => {
+	const args = ['managed', '--router', String(router), '--kind', 'mikrotik', '--login-host', '10.5.50.1'];
+	const api = ['--control', 'rest', '--api', 'https://10.8.0.2', '--api-user', 'ada'];
+	await addConsole(fixture(), [...args, ...api], 'a-secret-of-the-administrator');
+	const page = `${path}/${(await rows())[0]?.['id']}`;
+	expect((await owner.get(page)).text).toContain('The administrator manages this gateway.');
+	for (const action of ['config', 'test', 'change', 'rotate']) {
+		const answer = await owner.post(`${page}?/${action}`, { ...mikrotik(), api: 'https://mine.example' });
+		expect([answer.status, answer.html.includes('a-secret')]).toEqual([403, false]);
+	}
+});

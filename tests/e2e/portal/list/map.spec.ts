@@ -1,0 +1,228 @@
+import type { Page } from '@playwright/test';
+import { startTileSimulator } from '../../../simulators/tiles.ts';
+import { findings } from '../../../support/browsers/axe.ts';
+import { PERTH_CENTRE, realBasemap } from '../../../support/pages/basemap.ts';
+import { startServer } from '../../../support/server/server.ts';
+import { coloursOf, CROWD, importRouters, placesOnMap, pullAbout } from '../../support/map.ts';
+import { expect as impatient, test } from '../../support/test.ts';
+
+/** Pictures are fetched and drawn: a busy machine needs longer for it than for a page. */
+const expect = impatient.configure({ timeout: 20_000 });
+
+const mapOf = (page: Page) => page.locator('.leaflet-container');
+
+/** Opens the list with its map; collects hosts that were asked and complaints of the browser. */
+async function open(page: Page, url: string) {
+	const hosts = new Set<string>();
+	const complaints: string[] = [];
+	page.on('request', (request) => hosts.add(new URL(request.url()).host));
+	page.on('console', (message) => {
+		if (/Content Security Policy|Uncaught/.test(message.text())) complaints.push(message.text());
+	});
+	page.on('pageerror', (error) => complaints.push(error.message));
+	// Less motion is less waiting.
+	await page.emulateMedia({ reducedMotion: 'reduce' });
+	await page.goto(url);
+	await expect(mapOf(page)).toBeVisible();
+	return { hosts, complaints };
+}
+
+async function zoomOut(page: Page, times: number) {
+	for (let time = 0; time < times; time += 1) {
+		await page.locator('.leaflet-control-zoom-out').click();
+		// A click during the animation would be lost.
+		await expect(page.locator('.leaflet-zoom-anim')).toHaveCount(0);
+	}
+}
+
+test.describe('the ground', () => {
+	test('of a PMTiles file is drawn from this host alone, in both themes, with its attribution', async ({
+		page
+	}) => {
+		const file = realBasemap();
+		test.skip(file === null, 'needs ../shared/data/perth-basemap.pmtiles, which this clone does not have');
+		const server = await startServer({ env: { BASEMAP: file ?? '', MAP_CENTRE: PERTH_CENTRE } });
+		try {
+			await importRouters(server, 3, { lat: -31.915, lon: 115.795 }, 0.004);
+			const ranges: number[] = [];
+			page.on('response', (response) => {
+				if (response.url().includes('tiles.pmtiles')) ranges.push(response.status());
+			});
+			const { hosts, complaints } = await open(page, server.url);
+			const tiles = '.leaflet-tile-container canvas';
+			await expect.poll(() => coloursOf(page, tiles)).toBeGreaterThan(6);
+			await expect(mapOf(page)).toContainText('© OpenStreetMap contributors');
+			const light = await page
+				.locator(tiles)
+				.first()
+				.evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+			await page.emulateMedia({ colorScheme: 'dark' });
+			await expect
+				.poll(
+					async () =>
+						(await coloursOf(page, tiles)) > 6 &&
+						page
+							.locator(tiles)
+							.first()
+							.evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL())
+				)
+				.not.toBe(light);
+			expect(new Set(ranges)).toEqual(new Set([206]));
+			expect([...hosts]).toEqual([new URL(server.url).host]);
+			expect(complaints).toEqual([]);
+
+			// Where the streets end, coasts go on.
+			await page.goto(`${server.url}/?lat=0.3476&lon=32.5825`);
+			await expect.poll(() => coloursOf(page, '.leaflet-coast-pane canvas')).toBeGreaterThan(1);
+		} finally {
+			await server.stop();
+		}
+	});
+
+	test('of a tile server comes through this host, and coasts stand in while it is away', async ({ page }) => {
+		const provider = await startTileSimulator();
+		const env = {
+			BASEMAP: provider.template,
+			BASEMAP_ATTRIBUTION: '© Tile Makers & <Sons>'.replace(/[<>]/g, ''),
+			BASEMAP_ALLOW_PRIVATE: '1',
+			AIRTILL_LOG_LEVEL: 'silent'
+		};
+		const server = await startServer({ env });
+		try {
+			const { hosts, complaints } = await open(page, server.url);
+			await expect.poll(() => coloursOf(page, 'img.leaflet-tile-loaded')).toBeGreaterThan(1);
+			await expect(mapOf(page)).toContainText('© Tile Makers & Sons');
+			expect([...hosts]).toEqual([new URL(server.url).host]);
+			expect(complaints).toEqual([]);
+
+			provider.reply('drop');
+			await page.goto(`${server.url}/?lat=-1.2864&lon=36.8172`);
+			await expect.poll(() => coloursOf(page, '.leaflet-coast-pane canvas')).toBeGreaterThan(0);
+		} finally {
+			await server.stop();
+			await provider.stop();
+		}
+	});
+
+	test('without either is coasts, borders and names in the language of the page', async ({
+		page,
+		portal
+	}) => {
+		const { complaints } = await open(page, `${portal.url}/fr`);
+		const canvas = '.leaflet-coast-pane canvas';
+		// Close by there is a grid on land, farther away water and borders, too.
+		await expect.poll(() => coloursOf(page, canvas)).toBeGreaterThan(1);
+		await zoomOut(page, 8);
+		await expect(mapOf(page).locator('.country', { hasText: 'Tanzanie' })).toBeVisible();
+		await expect.poll(() => coloursOf(page, canvas)).toBeGreaterThan(2);
+		await expect(mapOf(page)).toContainText('Natural Earth');
+		expect(complaints).toEqual([]);
+	});
+
+	test('is in no first answer: the page can be read and used before anything of the map comes', async ({
+		page,
+		portal
+	}) => {
+		const html = await (await fetch(portal.url)).text();
+		expect(html).not.toMatch(/leaflet|RouterMap|\.cluster/i);
+		await page.route(/basemap|world\.|leaflet/i, (route) => route.abort());
+		await page.goto(portal.url);
+		await expect(
+			page.getByRole('list', { name: 'Where to buy' }).getByRole('listitem').first()
+		).toBeVisible();
+	});
+});
+
+test('thousands of places lie in groups that a keyboard opens, and the pins keep the numbers of the list', async ({
+	page,
+	crowd
+}) => {
+	await open(page, crowd.url);
+	const map = mapOf(page);
+	await expect(map.locator('.pin')).not.toHaveCount(0);
+	await zoomOut(page, 4);
+	// The list's own twelve are not among them.
+	await expect.poll(() => placesOnMap(map)).toBeGreaterThanOrEqual(CROWD - 12);
+	expect(await map.locator('.mark').count()).toBeLessThan(150);
+
+	const group = map.getByRole('button', { name: /^[\d,]+ places$/ }).first();
+	await group.focus();
+	await expect(map.locator('.leaflet-tooltip')).toContainText(/places/);
+	await page.keyboard.press('Enter');
+	await expect(
+		page.getByRole('status').filter({ hasText: /^Places on this part of the map: [\d,]+$/ })
+	).toBeAttached();
+	expect(await map.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+
+	expect(await findings(page, {}, '#map')).toEqual([]);
+});
+
+test('list and map stay in step', async ({ page, crowd }) => {
+	await open(page, crowd.url);
+	const map = mapOf(page);
+	const list = page.getByRole('list', { name: 'Where to buy' });
+	const pin = map.locator('.pin').last();
+	const number = await pin.innerText();
+	await pin.click();
+	await expect(list.locator('li.marked .dot')).toHaveText(number);
+	await list
+		.getByRole('listitem')
+		.nth(Number(number) - 1)
+		.hover();
+	await expect(map.locator('.pin.marked')).toHaveText(number);
+
+	const first = await list.getByRole('listitem').first().innerText();
+	await expect(page.getByRole('button', { name: 'Search here' })).toHaveCount(0);
+	const box = await map.boundingBox();
+	if (!box) throw new Error('There is no map');
+	await page.mouse.move(box.x + box.width - 20, box.y + box.height / 2);
+	await page.mouse.down();
+	await page.mouse.move(box.x + 20, box.y + box.height / 2, { steps: 10 });
+	await page.mouse.up();
+	await page.getByRole('button', { name: 'Search here' }).click();
+	await expect(page).toHaveURL(/lat=.*lon=/);
+	await expect(list.getByRole('listitem').first()).not.toHaveText(first);
+	await expect(page.getByRole('button', { name: 'Search here' })).toHaveCount(0);
+});
+
+test('thousands of places make the map hardly slower than none', async ({ page, crowd }) => {
+	test.slow();
+	// Far from every place.
+	await open(page, `${crowd.url}/?lat=10&lon=-140`);
+	await expect(page.locator('.leaflet-coast-pane canvas')).toBeAttached();
+	const empty = await pullAbout(page, mapOf(page));
+
+	await open(page, crowd.url);
+	const map = mapOf(page);
+	await zoomOut(page, 4);
+	await expect.poll(() => placesOnMap(map)).toBeGreaterThanOrEqual(CROWD - 12);
+	const crowded = await pullAbout(page, map);
+	console.log(
+		`frames while pulling: empty ${JSON.stringify(empty)}, ${CROWD} places ${JSON.stringify(crowded)}`
+	);
+	// Generous, because other work shares the machine; drawing each place by itself takes a second and more.
+	expect(crowded.medianFrameMs).toBeLessThan(empty.medianFrameMs + 50);
+	expect(crowded.worstTaskMs).toBeLessThan(empty.worstTaskMs + 500);
+});
+
+test('nothing moves by itself for those who want less motion, and a map is left by one key', async ({
+	page,
+	portal
+}) => {
+	await page.emulateMedia({ forcedColors: 'active' });
+	await open(page, portal.url);
+	const classes = (await mapOf(page).getAttribute('class')) ?? '';
+	expect(classes).not.toMatch(/leaflet-(fade-anim|zoom-anim)/);
+	await page.getByRole('link', { name: 'Skip the map' }).focus();
+	await page.keyboard.press('Enter');
+	await page.keyboard.press('Tab');
+	expect(await page.locator('#map').evaluate((element) => element.contains(document.activeElement))).toBe(
+		false
+	);
+});
+
+test('a page that is written from right to left has the controls on its side', async ({ page, portal }) => {
+	await open(page, `${portal.url}/ar`);
+	await expect(page.locator('.leaflet-right .leaflet-control-zoom')).toBeVisible();
+	await expect(page.locator('.leaflet-left .leaflet-control-attribution')).toBeVisible();
+});
