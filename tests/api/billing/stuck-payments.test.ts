@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { receipt as receiptOf } from '../../simulators/mpesa/answers.ts';
 import { ORDINARY } from '../../simulators/script.ts';
 import { useOperated } from '../../support/billing/use-operated.ts';
 import { cli } from '../../support/server/cli.ts';
@@ -117,6 +118,32 @@ describe.each(DATABASES)('on %s', (database) => {
 				detail: expect.stringContaining(`paid twice: also request ${second.operatorReference}, receipt `)
 			});
 			expect(await use.find(payment)).toMatchObject({ provider_reference: receipt });
+		});
+
+		it.each([
+			['own request first', [0, 1]],
+			['earlier request first', [1, 0]]
+		])('two requests of the payment that are both paid before it is settled: %s', async (_, order) => {
+			const { payment } = await use.pay({ outcome: 'pending' });
+			const own = await use.held(payment);
+			const { simulator, fixture } = use.operated();
+			const accepted = "select count(*) from payments where id = ? and submit_state = 'accepted'";
+			await eventually('it was accepted', () => fixture.sql.count(accepted, payment.id));
+			own.script = { ...own.script, failedReads: 99 };
+			const earlier = simulator.books.add({ ...own, operatorReference: 'ws_CO_EARLIER' });
+			const pushes = [own, earlier];
+			for (const index of order) {
+				const push = pushes[index];
+				if (push) await simulator.settle(push, 'success');
+			}
+			const detail = expect.stringContaining('paid twice: also request ws_CO_EARLIER, receipt ');
+			await eventually('it is for a person', async () => (await use.questions(payment)).length > 0);
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'contradiction', detail }]);
+			expect(await use.find(payment)).toMatchObject({ status: 'pending' });
+			for (const push of pushes) push.script = { ...push.script, failedReads: 0 };
+			const { provider_reference: receipt } = await use.until(payment, 'success');
+			expect(receipt).toBe(receiptOf('payment', own.number));
+			expect(await use.questions(payment)).toHaveLength(1);
 		});
 
 		it.each([

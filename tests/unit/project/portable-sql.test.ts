@@ -21,8 +21,8 @@ const textOf = (file: string) =>
 		.replace(/\s+/g, ' ');
 const found = (sql: RegExp) => files.filter((file) => new RegExp(sql, 'i').test(textOf(file)));
 
-const POSTGRES = 'db/postgres.ts';
-const NEAREST = 'db/postgres-nearest.ts';
+const POSTGRES = 'db/postgres/postgres.ts';
+const NEAREST = 'db/postgres/nearest.ts';
 const BACKUP = 'db/backup/postgres.ts';
 const migration = (name: string) => `db/migrations/${name}.ts`;
 const BATCHES = migration('0062-rate-batches');
@@ -46,7 +46,7 @@ const ISOLATED: Readonly<Record<string, { sql: RegExp; files: readonly string[] 
 	functions: { sql: /create (or replace )?(function|procedure)|plpgsql/, files: [...RATES, ...WORDS] },
 	'calls of our functions': {
 		sql: /\btake_rates?\(|without_accents\(/,
-		files: [...RATES, ...WORDS, 'db/postgres-rates.ts', POSTGRES]
+		files: [...RATES, ...WORDS, 'db/postgres/rates.ts', POSTGRES]
 	},
 	'unlogged tables': { sql: /unlogged/, files: [RATES[0] ?? ''] },
 	'building an index again': { sql: /reindex/, files: [WORDS[1] ?? ''] },

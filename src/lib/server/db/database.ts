@@ -154,9 +154,9 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
 /** Opens the database with the schema that it has. */
 export async function connectDatabase(url: string, options: DatabaseOptions): Promise<Database> {
 	if (url.startsWith('file:')) {
-		const { openSqlite } = await import('./sqlite.ts');
+		const { openSqlite } = await import('./sqlite/sqlite.ts');
 		return openSqlite(url.slice('file:'.length), options);
 	}
-	const { openPostgres } = await import('./postgres.ts');
+	const { openPostgres } = await import('./postgres/postgres.ts');
 	return openPostgres(url, options);
 }

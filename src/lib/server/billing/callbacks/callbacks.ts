@@ -4,7 +4,7 @@ import { isOurs } from './callback-url.ts';
 import { RECONCILE_JOB, REFUND_JOB, type BillingContext } from '../context.ts';
 import { keepCallback } from './messages.ts';
 import { isOfAnotherRequest, reviewSecondCharge, reviewUsedTransaction } from '../payments/settlement.ts';
-import { reviewFailedRefund } from './claims.ts';
+import { claimOf, reviewFailedRefund } from './claims.ts';
 import * as store from '../payments/store.ts';
 
 /**
@@ -65,6 +65,8 @@ async function applyHint(
 	// A request that failed before the payment was sent again says nothing about the payment.
 	if (claimed !== 'succeeded' && isOfAnotherRequest(before, hint)) return;
 	await keepClaim(context, 'payments', before.id, hint);
+	if (claimed === 'succeeded' && hint.operatorReference !== null)
+		await compareClaims(context, before.id, hint);
 	// Read after storing the claim: either the settlement saw the claim, or this sees the settlement.
 	const payment = await store.findOrThrow(database.db, before.id);
 	if (!isPaid(payment)) return jobs.wake(RECONCILE_JOB, payment.id);
@@ -76,6 +78,21 @@ async function applyHint(
 	if (isOfAnotherRequest(payment, hint)) await reviewSecondCharge(context, database.db, payment, hint);
 	else await completeReceipt(context, payment, hint);
 }
+
+/**
+ * Two requests of a payment can both be called paid before it is settled. Keeps the claim of the payment's own request, and
+ * opens a review about the other.
+ */
+const compareClaims = ({ database, reviews }: BillingContext, id: number, hint: CallbackHint) =>
+	database.transact(async (trx) => {
+		const payment = await store.findOrThrow(trx, id);
+		const kept = claimOf(payment);
+		if (kept?.claimed !== 'succeeded') return;
+		if (!isOfAnotherRequest({ operator_reference: kept.operatorReference }, hint)) return;
+		const isOwn = !isOfAnotherRequest(payment, hint);
+		if (isOwn) await store.update(trx, id, { claim: claimFrom('succeeded', hint) });
+		await reviewSecondCharge({ reviews }, trx, payment, isOwn ? kept : hint);
+	});
 
 /**
  * Adds a receipt that the status read did not name: a refund may need it. Opens a review if the callback's
@@ -129,15 +146,23 @@ async function keepClaim(
 	context: BillingContext,
 	table: 'payments' | 'refunds',
 	id: number,
-	{ claimed, operatorReference, providerReference, amountMinor, currency }: CallbackHint
+	hint: CallbackHint
 ): Promise<void> {
+	const { claimed, operatorReference, providerReference, amountMinor } = hint;
 	if (claimed !== 'succeeded' && claimed !== 'failed') return;
 	// Without these fields the status read says more.
 	if (operatorReference === null && providerReference === null && amountMinor === null) return;
-	const claim: CallbackClaim = { claimed, operatorReference, providerReference, amountMinor, currency };
-	const stored = { claim: JSON.stringify(claim), isSuccess: claimed === 'succeeded' };
+	const stored = { claim: claimFrom(claimed, hint), isSuccess: claimed === 'succeeded' };
 	await store.setClaim(context.database.db, table, id, stored);
 }
+
+const claimFrom = (
+	claimed: CallbackClaim['claimed'],
+	{ operatorReference, providerReference, amountMinor, currency }: CallbackHint
+): string => {
+	const claim: CallbackClaim = { claimed, operatorReference, providerReference, amountMinor, currency };
+	return JSON.stringify(claim);
+};
 
 const outcomeOf = ({ claimed, authentic }: CallbackHint) =>
 	authentic === 'invalid' ? 'not authentic' : claimed;

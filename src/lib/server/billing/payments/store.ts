@@ -185,7 +185,7 @@ export const unlessNamed = (reference: string | null) =>
 export const update = (
 	queries: Queries,
 	id: number,
-	to: Pick<Updateable<PaymentsTable>, 'not_found_count' | 'statement_at'>
+	to: Pick<Updateable<PaymentsTable>, 'not_found_count' | 'statement_at' | 'claim'>
 ) => queries.updateTable('payments').set(to).where('id', '=', id).execute();
 
 /** Stores a claim (CallbackClaim as JSON). Late or unordered callbacks never overwrite a claimed success. */

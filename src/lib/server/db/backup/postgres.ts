@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import process from 'node:process';
 import { sql } from 'kysely';
-import { openPostgres } from '../postgres.ts';
+import { openPostgres } from '../postgres/postgres.ts';
 import { MIGRATION_LOCK, schemaVersion } from '../migrate.ts';
 import { ASK_ABOUT_UNSENT, BackupError, ID_GAP, type Kind } from './kind.ts';
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 import { createPrivateFolder, PRIVATE_FILE_MODE } from '../../platform/private-files.ts';
-import { resultCode } from '../sqlite-driver.ts';
+import { resultCode } from '../sqlite/driver.ts';
 import { schemaVersion, type AppliedMigration } from '../migrate.ts';
 import { ASK_ABOUT_UNSENT, BackupError, ID_GAP, type Kind } from './kind.ts';
 

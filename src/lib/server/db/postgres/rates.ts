@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
-import type { RateDecision, RateLimit, SharedRates } from './database.ts';
-import type { Schema } from './schema.ts';
+import type { RateDecision, RateLimit, SharedRates } from '../database.ts';
+import type { Schema } from '../schema.ts';
 
 interface RateRequest {
 	limits: readonly RateLimit[];

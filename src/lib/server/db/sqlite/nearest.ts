@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import { boxesAround, byDistance, distanceMetres, type Box, type Position } from '#lib/domain/geo.ts';
-import type { NearRouter, NearSearch, Queries } from './database.ts';
-import type { RoutersTable } from './schema.ts';
+import type { NearRouter, NearSearch, Queries } from '../database.ts';
+import type { RoutersTable } from '../schema.ts';
 
 /**
  * Finds the nearest routers on SQLite. The R*Tree holds positions as 32-bit floats, so its distances are approximate

@@ -2,12 +2,12 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
-import { closeToOthers, createPrivateFile, createPrivateFolder } from '../platform/private-files.ts';
-import { createSemaphore, withTasks, type Database, type DatabaseOptions } from './database.ts';
-import type { Schema } from './schema.ts';
-import { NodeSqliteDialect, resultCode } from './sqlite-driver.ts';
-import { nearestRouters } from './sqlite-nearest.ts';
-import { createWriteHealth } from './write-health.ts';
+import { closeToOthers, createPrivateFile, createPrivateFolder } from '../../platform/private-files.ts';
+import { createSemaphore, withTasks, type Database, type DatabaseOptions } from '../database.ts';
+import type { Schema } from '../schema.ts';
+import { NodeSqliteDialect, resultCode } from './driver.ts';
+import { nearestRouters } from './nearest.ts';
+import { createWriteHealth } from '../write-health.ts';
 
 /** Holds 100,000 routers with their index: the routers of one neighbourhood are spread over the file. */
 const CACHE_KIB = 32_000;

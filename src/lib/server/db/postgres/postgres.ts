@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import { createSemaphore, withTasks, type Database, type DatabaseOptions } from './database.ts';
-import { nearestRouters } from './postgres-nearest.ts';
-import { sharedRates } from './postgres-rates.ts';
-import type { Schema } from './schema.ts';
-import { createWriteHealth } from './write-health.ts';
+import { createSemaphore, withTasks, type Database, type DatabaseOptions } from '../database.ts';
+import { nearestRouters } from './nearest.ts';
+import { sharedRates } from './rates.ts';
+import type { Schema } from '../schema.ts';
+import { createWriteHealth } from '../write-health.ts';
 
 const STATEMENT_TIMEOUT_MS = 15_000;
 /** A machine without power or a suspended process must not hold locks for longer than leases (jobs/jobs.ts). */

@@ -9,7 +9,7 @@ import {
 	type SqliteDatabase,
 	type SqliteStatement
 } from 'kysely';
-import { createSemaphore } from './database.ts';
+import { createSemaphore } from '../database.ts';
 
 interface Options {
 	/** How long a statement waits for another connection to finish writing. */

@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { boxesAround, EARTH_RADIUS_METRES } from '#lib/domain/geo.ts';
-import type { NearRouter, NearSearch } from './database.ts';
-import type { Schema } from './schema.ts';
+import type { NearRouter, NearSearch } from '../database.ts';
+import type { Schema } from '../schema.ts';
 
 /**
  * Finds the nearest routers on PostgreSQL. The index returns the nearest in degrees, so the cost depends on the page and
