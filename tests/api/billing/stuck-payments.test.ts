@@ -130,13 +130,14 @@ describe.each(DATABASES)('on %s', (database) => {
 			const accepted = "select count(*) from payments where id = ? and submit_state = 'accepted'";
 			await eventually('it was accepted', () => fixture.sql.count(accepted, payment.id));
 			own.script = { ...own.script, failedReads: 99 };
-			const earlier = simulator.books.add({ ...own, operatorReference: 'ws_CO_EARLIER' });
+			const name = `ws_CO_EARLIER_${payment.id}`;
+			const earlier = simulator.books.add({ ...own, operatorReference: name });
 			const pushes = [own, earlier];
 			for (const index of order) {
 				const push = pushes[index];
 				if (push) await simulator.settle(push, 'success');
 			}
-			const detail = expect.stringContaining('paid twice: also request ws_CO_EARLIER, receipt ');
+			const detail = expect.stringContaining(`paid twice: also request ${name}, receipt `);
 			await eventually('it is for a person', async () => (await use.questions(payment)).length > 0);
 			expect(await use.questions(payment)).toMatchObject([{ reason: 'contradiction', detail }]);
 			expect(await use.find(payment)).toMatchObject({ status: 'pending' });
