@@ -5,7 +5,7 @@ import { createApi, orderOf, type Answer, type Api } from '../../support/api/api
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import { random } from '../../support/random.ts';
 import { openSql, type Sql } from '../../support/database/sql.ts';
-import { BOTH_DATABASES, SECRET, useFixture, type NewKey } from '../../support/server/fixture.ts';
+import { BOTH_DATABASES, eventually, SECRET, useFixture, type NewKey } from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 
@@ -391,10 +391,12 @@ describe('two processes on one PostgreSQL', () => {
 			);
 		await take(one, 'x', 'y');
 		await one.run('begin');
-		await one.run(`select 1 from rate_heads where subject = 'x' for update`);
-		const taken = take(other, 'y', 'x');
-		while ((await one.count('select count(*) from pg_locks where not granted')) === 0);
-		await one.run(`select 1 from rate_heads where subject = 'y' for update nowait`);
+		await one.run(`select 1 from rate_heads where subject = 'y' for update`);
+		const taken = take(other, 'x', 'y');
+		const waiting =
+			"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+		await eventually('the other waits', () => fixture().sql.count(waiting));
+		await one.run(`select 1 from rate_heads where subject = 'x' for update nowait`);
 		await one.run('commit');
 		expect(await taken).toEqual([{ admitted: true }, { admitted: true }]);
 		await Promise.all([one.close(), other.close()]);

@@ -19,11 +19,12 @@ const POSTGRES = [
 	declare
 		refused integer;
 	begin
-		-- Every call locks in the same order, so that none waits for another that waits for it.
+		-- Every call locks in the same order (of the version before, a key, then its account), so that none waits for
+		-- another that waits for it.
 		insert into rate_heads (subject, asked_at)
-			select distinct subject, clock_timestamp() from unnest(wanted) subject order by subject
+			select distinct subject, clock_timestamp() from unnest(wanted) subject order by subject desc
 			on conflict do nothing;
-		perform 1 from rate_heads where subject = any (wanted) order by subject for update;
+		perform 1 from rate_heads where subject = any (wanted) order by subject desc for update;
 		for i in 1 .. array_length(wanted, 1) loop
 			admitted := null;
 			remaining := null;

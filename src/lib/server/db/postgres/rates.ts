@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, type Kysely } from 'kysely';
 import type { RateDecision, RateLimit, SharedRates } from '../database.ts';
 import type { Schema } from '../schema.ts';
@@ -17,6 +19,8 @@ interface Waiting {
 
 /** Requests whose limits one call takes. */
 const MAX_BATCH = 100;
+/** A lost connection answers nothing. Longer than the time that PostgreSQL gives a statement. */
+const MAX_CALL_MS = 16_000;
 
 /**
  * Calls the functions of migrations 0044 and 0062, which go by the database's clock. One call at a time: requests that
@@ -30,14 +34,13 @@ export function sharedRates(db: Kysely<Schema>): SharedRates {
 		isRunning = true;
 		while (queue.length > 0) {
 			const batch = queue.splice(0, MAX_BATCH);
+			const requests = batch.map(({ request }) => request);
 			try {
-				const decisions = await takeBatch(
-					db,
-					batch.map(({ request }) => request)
-				);
+				const decisions = await withinTime(takeBatch(db, requests));
 				for (const [index, { resolve }] of batch.entries()) resolve(decisions[index] ?? []);
 			} catch (error) {
-				for (const { reject } of batch) reject(error);
+				// Those that came meanwhile do not wait for another failure: a limit must not stop a purchase.
+				for (const { reject } of [...batch, ...queue.splice(0)]) reject(error);
 			}
 		}
 		isRunning = false;
@@ -59,6 +62,22 @@ export function sharedRates(db: Kysely<Schema>): SharedRates {
 	};
 }
 
+async function withinTime<T>(call: Promise<T>): Promise<T> {
+	const over = new AbortController();
+	const timeout = sleep(MAX_CALL_MS, null, { ref: false, signal: over.signal }).then(() => {
+		throw new Error(`No answer within ${MAX_CALL_MS} ms`);
+	});
+	try {
+		return await Promise.race([call, timeout]);
+	} finally {
+		over.abort();
+	}
+}
+
+/** Text that PostgreSQL takes: what somebody typed must not fail the requests of others. */
+const stored = (subject: string) =>
+	/^[ -~]{1,200}$/.test(subject) ? subject : createHash('sha256').update(subject).digest('hex');
+
 /** Returns the decisions of each request, up to its first refusal. */
 async function takeBatch(db: Kysely<Schema>, requests: RateRequest[]): Promise<Decisions[]> {
 	const limits = requests.flatMap(({ limits, windowMs }, request) =>
@@ -67,7 +86,7 @@ async function takeBatch(db: Kysely<Schema>, requests: RateRequest[]): Promise<D
 	const { rows } = await sql<RateDecision | { admitted: null }>`
 		select admitted, remaining, reset_ms as "resetMs" from take_rates(
 			${limits.map(({ request }) => request)}::integer[],
-			${limits.map(({ subject }) => subject)}::text[],
+			${limits.map(({ subject }) => stored(subject))}::text[],
 			${limits.map(({ limit }) => limit)}::integer[],
 			${limits.map(({ windowMs }) => windowMs)}::float8[])`.execute(db);
 	const decisions: Decisions[] = requests.map(() => []);
