@@ -2,7 +2,7 @@
 import { openApp } from '../../../src/cli/support/services.ts';
 import { limitsOf } from '../../../src/lib/domain/offers/offer-limits.ts';
 import type { App } from '../../../src/lib/server/app.ts';
-import { SESSION_JOB } from '../../../src/lib/server/billing/sessions/context.ts';
+import { SESSION_END_JOB } from '../../../src/lib/server/billing/sessions/context.ts';
 import { loadConfig } from '../../../src/lib/server/config/config.ts';
 import type { Tx } from '../../../src/lib/server/db/database.ts';
 import { demoAccounts } from '../../../src/lib/server/demo/accounts.ts';
@@ -80,7 +80,7 @@ async function addSales(app: App, trx: Tx, batch: Batch, facts: rows.YearFacts):
 		const bought = { id, router_id: session.router_id, access_kind, ...limitsOf({}), max_devices };
 		await app.passes.create(trx, bought);
 		await app.passes.setTime(trx, id, { startsAt, endsAt });
-		await app.jobs.schedule(trx, SESSION_JOB, id, endsAt);
+		await app.jobs.schedule(trx, SESSION_END_JOB, id, endsAt);
 	}
 	const payments = made.map(({ payment }, index) => ({ ...payment, session_id: idAt(index) }));
 	const paymentIds = await store.insertAll(trx, 'payments', payments);

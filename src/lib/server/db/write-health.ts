@@ -1,13 +1,13 @@
 import { sql, type Kysely, type LogEvent } from 'kysely';
 import type { Schema } from './schema.ts';
 
-const SETTLED_MS = 5_000;
+const QUIET_MS = 5_000;
 /** More than any transaction writes. */
 const NEEDED_BYTES = 1 << 20;
 
 /**
  * Checks whether the database accepts writes: with a full disk, or read-only, it still answers reads.
- * After a failed write it counts as unhealthy for SETTLED_MS, so that the result does not flicker.
+ * After a failed write it counts as unhealthy for QUIET_MS, so that the result does not flicker.
  * Then each check writes until one succeeds.
  * @param isStorageFailure whether an error says that the database cannot store anything now
  * @param options.freeBytes on the database's disk, if known: a small write may fit where an order does not
@@ -28,7 +28,7 @@ export function createWriteHealth(
 		async check(db: Kysely<Schema>) {
 			if (failedAt === null) return;
 			const since = performance.now() - failedAt;
-			if (since < SETTLED_MS) throw new Error(`The database refused a write ${Math.round(since)} ms ago`);
+			if (since < QUIET_MS) throw new Error(`The database refused a write ${Math.round(since)} ms ago`);
 			const free = (await freeBytes?.()) ?? Infinity;
 			if (free < NEEDED_BYTES) throw new Error(`The database's disk has ${free} bytes left`);
 			// This changes no data but needs space.

@@ -7,7 +7,7 @@ import { find } from '../passes/store.ts';
 import { transactWithJobs, type AccessContext, type ProvisioningContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
-import { syncGateways, releaseGrants, requestGrant, userAt } from './request-grant.ts';
+import { scheduleGatewayCalls, scheduleRevokes, requestGrant, userAt } from './request-grant.ts';
 import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets.ts';
 
 const AWAIT_ROUTER_MS = 5_000;
@@ -16,7 +16,7 @@ const AWAIT_ROUTER_MS = 5_000;
 export const createProvisioning = (context: ProvisioningContext) => ({
 	requestGrants: (trx: Tx, pass: PassRow) => requestGrants(context, trx, pass),
 	/** Makes gateways compare their state with the pass. */
-	syncGateways: (trx: Tx, passId: number) => syncGateways(context, trx, passId),
+	scheduleGatewayCalls: (trx: Tx, passId: number) => scheduleGatewayCalls(context, trx, passId),
 	/**
 	 * Schedules a check that the gateway received time added at `startsAt`, even if no gateway needs a grant yet: the
 	 * device may move to one that does.
@@ -106,7 +106,7 @@ export async function activationTimeout(context: AccessContext, passId: number):
 			if (paymentId === null) throw new Error(`Session ${id} waited for its gateway unpaid`);
 			await payments.refundUnprovisioned(trx, paymentId);
 		}
-		await releaseGrants(context, trx, passId);
+		await scheduleRevokes(context, trx, passId);
 		return null;
 	});
 }

@@ -6,7 +6,7 @@ import { releaseOtherSlots, allSlots, wasMovedSince } from '../device-slots/stor
 import type { PassRow } from '../passes/passes.ts';
 import type { ProvisioningContext } from './context.ts';
 import * as store from './grants/store.ts';
-import { syncGateways, requestGrant, userAt } from './request-grant.ts';
+import { scheduleGatewayCalls, requestGrant, userAt } from './request-grant.ts';
 import { grantsDevices, newestDevice, targetsAt } from './targets.ts';
 
 /**
@@ -39,7 +39,7 @@ export async function movePass(context: ProvisioningContext, trx: Tx, pass: Pass
 	}
 	const targets = await targetsAt(context, trx, pass.router_id);
 	if (grantsDevices(targets, newest.gateway_id)) await requestGrant(context, trx, pass.id, newest);
-	await syncGateways(context, trx, pass.id);
+	await scheduleGatewayCalls(context, trx, pass.id);
 	return true;
 }
 

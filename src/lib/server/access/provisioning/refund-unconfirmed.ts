@@ -5,7 +5,7 @@ import { ACTIVATION_TIMEOUT_MS, SAME_END_MS } from '../job-kinds.ts';
 import { transactWithJobs, type AccessContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
-import { releaseGrants } from './request-grant.ts';
+import { scheduleRevokes } from './request-grant.ts';
 import { needsGrants } from './targets.ts';
 
 /** Stops waiting for the gateway this long before the end of the time. */
@@ -43,7 +43,7 @@ export async function refundUnconfirmed(context: AccessContext, sessionId: numbe
 			else if (await sessions.cancelUnconfirmed(trx, one.id))
 				await payments.refundUnprovisioned(trx, paymentOf(one));
 		}
-		if (isOver) await releaseGrants(context, trx, passId);
+		if (isOver) await scheduleRevokes(context, trx, passId);
 		return null;
 	});
 }

@@ -38,13 +38,13 @@ export async function requestGrant(
 /** Buyers can reload a purchase page at will, so its user is requested again only this often. */
 const REQUEST_USER_AGAIN_MS = 10 * 1000;
 
-/** @param againAt gateway that may have lost its user, to request it again; null for none */
+/** @param lostAtGateway gateway that may have lost its user, to request it again; null for none */
 export async function requestUsers(
 	context: ProvisioningContext,
 	trx: Tx,
 	pass: PassRow,
 	targets: readonly RegisteredGateway[],
-	againAt: number | null
+	lostAtGateway: number | null
 ): Promise<void> {
 	const { clock, jobs } = context;
 	const now = clock.now();
@@ -55,7 +55,7 @@ export async function requestUsers(
 		const own = open.find(({ gateway_id: gatewayId }) => gatewayId === gateway.id);
 		if (!own) {
 			await requestGrant(context, trx, pass.id, userAt(gateway.id));
-		} else if (gateway.id === againAt && Math.abs(now - own.updated_at) > REQUEST_USER_AGAIN_MS) {
+		} else if (gateway.id === lostAtGateway && Math.abs(now - own.updated_at) > REQUEST_USER_AGAIN_MS) {
 			// A request in progress still counts once confirmed; only its job runs sooner.
 			if (own.state === 'granted') await store.requestAgain(trx, own.id, { updated_at: now });
 			await jobs.schedule(trx, GRANT_JOB, own.id, now);
@@ -64,7 +64,7 @@ export async function requestUsers(
 }
 
 /** Schedules the jobs that compare gateways with a changed pass. */
-export async function syncGateways(
+export async function scheduleGatewayCalls(
 	{ clock, jobs }: ProvisioningContext,
 	trx: Tx,
 	passId: number
@@ -79,7 +79,7 @@ export async function syncGateways(
 }
 
 /** Releases all grants of a pass, so that jobs disconnect its devices. */
-export async function releaseGrants(
+export async function scheduleRevokes(
 	{ clock, jobs }: ProvisioningContext,
 	trx: Tx,
 	passId: number

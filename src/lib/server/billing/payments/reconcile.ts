@@ -26,7 +26,7 @@ const NOT_FOUND_SECONDS = 2 * 60;
 export async function reconcilePayment(context: BillingContext, id: number): Promise<number | null> {
 	const { database, clock, log, operators } = context;
 	const payment = await store.find(database.db, id);
-	if (!payment || !isUnsettled(payment)) return null;
+	if (!payment || !mayStillBePaid(payment)) return null;
 	if (payment.submit_state === 'created' && payment.submitted_at === null && !claimsSuccess(payment)) {
 		// Still in the outbox; a failed one will never be sent. Operators can queue a request and refuse it.
 		return payment.status === 'pending' ? clock.now() + delay(context, payment) : null;
@@ -66,7 +66,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 }
 
 /** The payer may still be charged, or may have been charged without our knowledge. */
-const isUnsettled = (payment: store.PaymentRow) =>
+const mayStillBePaid = (payment: store.PaymentRow) =>
 	payment.status === 'pending' || payment.status === 'expired' || payment.status === 'failed';
 
 /** False if the operator refused the request and queued nothing. */
@@ -139,7 +139,7 @@ async function notFound(
 	const count = payment.not_found_count + 1;
 	await store.update(database.db, payment.id, { not_found_count: count });
 	const current = await store.find(database.db, payment.id);
-	if (!current || !isUnsettled(current) || current.submit_state !== 'uncertain') return;
+	if (!current || !mayStillBePaid(current) || current.submit_state !== 'uncertain') return;
 	if (resubmitSameReferenceSafe && current.status === 'pending') {
 		if (clock.now() < current.expires_at && !claimsSuccess(current)) await resubmit(context, payment.id);
 		return;
@@ -158,7 +158,7 @@ async function next(context: BillingContext, id: number, outcome: StatusOutcome)
 		await settleExpired(context, id);
 		payment = await store.find(database.db, id);
 	}
-	if (!payment || !isUnsettled(payment)) return null;
+	if (!payment || !mayStillBePaid(payment)) return null;
 	const age = clock.now() - payment.created_at;
 	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
 	const isUnpaid = payment.status === 'failed' || isDenied(payment, outcome);

@@ -79,8 +79,8 @@ export async function settleSuccess(
 		);
 		if (!changed) return false;
 		await reviewUsedTransaction(context, trx, changed, outcome.providerReference);
-		const payment = await withCallbackFacts(context, trx, changed);
-		const reason = differsFromAsked(payment)
+		const payment = await storeCallbackFacts(context, trx, changed);
+		const reason = paidOtherAmount(payment)
 			? 'amount_mismatch'
 			: await context.sessions.activate(trx, payment.session_id, id);
 		if (reason === null) {
@@ -126,7 +126,7 @@ export async function reviewUsedTransaction(
 }
 
 /** Adds what only a callback reported. The changed row holds the newest claim. */
-async function withCallbackFacts(
+async function storeCallbackFacts(
 	context: BillingContext,
 	trx: Tx,
 	payment: store.PaymentRow
@@ -175,7 +175,7 @@ export async function reviewSecondCharge(
 	await reviews.open(queries, id, 'contradiction', detail);
 }
 
-function differsFromAsked(payment: store.PaymentRow): boolean {
+function paidOtherAmount(payment: store.PaymentRow): boolean {
 	if (payment.settled_minor !== null && payment.settled_minor !== payment.amount_minor) return true;
 	return payment.settled_currency !== null && payment.settled_currency !== payment.currency;
 }

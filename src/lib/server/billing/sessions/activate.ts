@@ -1,7 +1,7 @@
 import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { lacksNetworkPassword, takesLatePayment } from '#lib/server/routers/routers.ts';
-import { SESSION_JOB, type SessionsContext } from './context.ts';
+import { SESSION_END_JOB, type SessionsContext } from './context.ts';
 import { cancelUnpaid } from './end-session.ts';
 import * as store from './store.ts';
 import { applyDueChange, findOrThrow, transition } from './transition.ts';
@@ -68,7 +68,7 @@ async function addToPass(context: SessionsContext, trx: Tx, paid: SessionRow): P
 	if (open) await passes.addTerms(trx, open, paid);
 	else await store.joinPass(trx, { passId: pass.id, sessionId: paid.id, replacesPassId: paid.pass_id });
 	// The pass still waits for its gateway: this session starts or is refunded with it.
-	if (pass.activating_until !== null) return provisioning.syncGateways(trx, pass.id);
+	if (pass.activating_until !== null) return provisioning.scheduleGatewayCalls(trx, pass.id);
 	const until = open ? null : await provisioning.requestGrants(trx, pass);
 	if (until !== null) return passes.setActivationDeadline(trx, pass.id, until);
 	await startTime(context, trx, pass);
@@ -104,11 +104,11 @@ export async function startTime(context: SessionsContext, trx: Tx, pass: PassRow
 		endsAt += seconds * 1000;
 		const to = { status: 'active', starts_at: from, expires_at: endsAt } as const;
 		await transition(context, trx, { id, status: 'activating' }, to);
-		await jobs.schedule(trx, SESSION_JOB, id, endsAt);
+		await jobs.schedule(trx, SESSION_END_JOB, id, endsAt);
 		if (from !== startsAt) await provisioning.scheduleUnconfirmedCheck(trx, id, from);
 	}
 	if (waiting.length === 0) return false;
 	await passes.setTime(trx, pass.id, { startsAt, endsAt });
-	await provisioning.syncGateways(trx, pass.id);
+	await provisioning.scheduleGatewayCalls(trx, pass.id);
 	return true;
 }

@@ -14,4 +14,4 @@ export interface SessionsContext extends Base {
 }
 
 /** One per session: cancels an unpaid session, expires a paid one. */
-export const SESSION_JOB = 'session.settle';
+export const SESSION_END_JOB = 'session.settle';

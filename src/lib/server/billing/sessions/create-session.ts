@@ -7,7 +7,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { sells, type RouterRow } from '#lib/server/routers/routers.ts';
 import { operatorForPayment } from '../operators/operator-for-payment.ts';
 import { asOfNow, sessionBody } from './body.ts';
-import { SESSION_JOB, type SessionsContext } from './context.ts';
+import { SESSION_END_JOB, type SessionsContext } from './context.ts';
 import { sessionNotFound } from './read-session.ts';
 import * as store from './store.ts';
 import { agreedTerms } from './price.ts';
@@ -52,7 +52,7 @@ export const createSession = (
 			created_at: now,
 			updated_at: now
 		});
-		await jobs.schedule(trx, SESSION_JOB, created.id, created.payment_due_at);
+		await jobs.schedule(trx, SESSION_END_JOB, created.id, created.payment_due_at);
 		await recordEvent(context, trx, 'session.created', created);
 		const body = sessionBody(created, pass, now, null);
 		await remember?.(trx, body);

@@ -106,7 +106,7 @@ async function endTime(context: SessionsContext, trx: Tx, row: SessionRow, reaso
 
 async function shortenPass({ passes, provisioning }: SessionsContext, trx: Tx, passId: number) {
 	await passes.shorten(trx, passId);
-	await provisioning.syncGateways(trx, passId);
+	await provisioning.scheduleGatewayCalls(trx, passId);
 }
 
 /** Ends a running pass that has used its data, with all its sessions. Nothing is refunded. */
@@ -167,6 +167,6 @@ export async function cancelUnconfirmed(context: SessionsContext, trx: Tx, id: n
 	const taken = await transition(context, trx, { id, status }, to);
 	if (status === 'active') await context.passes.shorten(trx, passId);
 	if (taken) await takeDataBack(context, trx, passId, taken.data_limit_mb);
-	await context.provisioning.syncGateways(trx, passId);
+	await context.provisioning.scheduleGatewayCalls(trx, passId);
 	return taken !== undefined;
 }

@@ -10,7 +10,7 @@ import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { lacksNetworkPassword } from '#lib/server/routers/routers.ts';
-import { SESSION_JOB, type SessionsContext } from './context.ts';
+import { SESSION_END_JOB, type SessionsContext } from './context.ts';
 import { sessionAtOwner } from './read-session.ts';
 import * as store from './store.ts';
 
@@ -55,7 +55,7 @@ export async function giveExtraTime(
 		const givenAt = running ? now : Math.max(now, session.ended_at ?? now);
 		const extra = { session_id: session.id, account_id: personId, form, seconds, created_at: givenAt };
 		await store.insertExtraTime(trx, extra);
-		await jobs.schedule(trx, SESSION_JOB, session.id, endsAt);
+		await jobs.schedule(trx, SESSION_END_JOB, session.id, endsAt);
 		if (running) {
 			await store.change(trx, { id: session.id, status: 'active' }, { expires_at: endsAt, updated_at: now });
 		}
@@ -64,7 +64,7 @@ export async function giveExtraTime(
 			await passes.reopen(trx, pass, endsAt);
 			await provisioning.requestGrants(trx, pass);
 		}
-		await provisioning.syncGateways(trx, pass.id);
+		await provisioning.scheduleGatewayCalls(trx, pass.id);
 		await audit.record(trx, {
 			actor: accountActor(personId),
 			action: 'session.extra_time',

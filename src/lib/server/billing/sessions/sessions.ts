@@ -2,7 +2,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { activate, startTime } from './activate.ts';
-import { SESSION_JOB, type SessionsContext } from './context.ts';
+import { SESSION_END_JOB, type SessionsContext } from './context.ts';
 import { createSession } from './create-session.ts';
 import {
 	cancelUnconfirmed,
@@ -84,6 +84,6 @@ export function createSessions(context: SessionsContext) {
 		cancelWaiting: bind(cancelWaiting),
 		endAtDataLimit: bind(endAtDataLimit),
 		cancelUnconfirmed: bind(cancelUnconfirmed),
-		jobs: { [SESSION_JOB]: bind(runSessionJob) }
+		jobs: { [SESSION_END_JOB]: bind(runSessionJob) }
 	};
 }

@@ -66,7 +66,7 @@ async function expire(context: SessionsContext, trx: Tx, row: SessionRow) {
 
 async function closeIfOver({ passes, provisioning }: SessionsContext, trx: Tx, passId: number) {
 	await passes.eraseIfOver(trx, passId);
-	await provisioning.syncGateways(trx, passId);
+	await provisioning.scheduleGatewayCalls(trx, passId);
 }
 
 /** Returns the end of extra time that runs after a session's own (ms since the epoch); null if none does. */
@@ -96,7 +96,7 @@ async function timeOut(context: SessionsContext, trx: Tx, row: SessionRow) {
 /** Checks a session with an open payment again after this time. */
 const CANCEL_AGAIN_MS = 30_000;
 
-/** Handles SESSION_JOB. @returns when to run again, or null if the session and its extra time are over */
+/** Handles SESSION_END_JOB. @returns when to run again, or null if the session and its extra time are over */
 export async function runSessionJob(context: SessionsContext, id: number): Promise<number | null> {
 	const { database, clock } = context;
 	const { row, extraUntil } = await database.transact(async (trx) => {

@@ -40,8 +40,8 @@ async function recent({ payments, operator }: TestPaymentsContext, accountId: nu
 	const found = await payments.newest(accountId, MAX_PAYMENTS);
 	return Promise.all(
 		found.map(async ({ reference, payment }) => {
-			const unsettled = payment.status === 'pending' || payment.status === 'expired';
-			const decided = unsettled ? await operator.openTo(reference) : undefined;
+			const isStillOpen = payment.status === 'pending' || payment.status === 'expired';
+			const decided = isStillOpen ? await operator.openTo(reference) : undefined;
 			return {
 				...payment,
 				isOpen: decided !== undefined,

@@ -46,8 +46,8 @@ async function findOwnerVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 	const ownerId = view?.account_id ?? account.employer_id;
 	const owner = ownerId === null ? account : await accounts.find(ownerId);
 	// The pages of an employer are not a suspended person's own.
-	const isDismissed = account.role === 'staff' && account.status === 'suspended';
-	if (isDismissed || !owner || (owner.role !== 'owner' && owner.role !== 'admin')) {
+	const isSuspendedStaff = account.role === 'staff' && account.status === 'suspended';
+	if (isSuspendedStaff || !owner || (owner.role !== 'owner' && owner.role !== 'admin')) {
 		logSecurity(event, 'page refused', { account: account.id, reason: 'not an owner' });
 		error(403, account.role === 'staff' ? m.staff_over() : m.owner_not_owner());
 	}
