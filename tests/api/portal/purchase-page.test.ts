@@ -1,11 +1,15 @@
 /** The page of a purchase and its receipt: what they say about time, money and the next step. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { browse, fieldValue, type Browsing, type Page } from '../../support/pages/browsing.ts';
-import { shownCode } from '../../support/pages/purchase.ts';
+import { registerGateway } from '../../support/gateways/gateways.ts';
+import { buyAt, shownCode } from '../../support/pages/purchase.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { eventually, useFixture } from '../../support/server/fixture.ts';
 
 const MINUTE = 60_000;
+/** Open, with a sign-in page. */
+const CODE_ROUTER = 12;
+const PASSWORD = /"[a-z0-9]{4}-[a-z0-9]{4}-[a-z0-9]{4}"/;
 
 describe('the page of a purchase', () => {
 	const fixture = useFixture({ database: 'sqlite' });
@@ -64,6 +68,31 @@ describe('the page of a purchase', () => {
 		expect(await receiptOf(path)).toMatch(
 			/Time: 1 hour\n.*Added time: 30 minutes\n.*Total paid: UGX\s750\n/s
 		);
+	});
+
+	it('gives no number, and no password that is not of use, to a script that reads its data', async () => {
+		await registerGateway(fixture().server, 'opennds', { loginHost: '192.168.8.1', router: CODE_ROUTER });
+		for (const [router, ownPassword] of [
+			[3, true],
+			[CODE_ROUTER, false]
+		] as const) {
+			const phones = [numberEnding('008'), numberEnding('008')];
+			const path = await buyAt(fixture().server.url, `/r/${router}`, phones[0] ?? '');
+			await untilIt(path, 'Your Wi‑Fi is paid until');
+			await buyAt(fixture().server.url, `${path}?more`, phones[1] ?? '');
+			await untilIt(path, 'Total paid');
+			const body = new URLSearchParams({ token: path.slice('/s/'.length) });
+			const headers = { origin: fixture().server.url };
+			for (const answer of [
+				await person.raw(`${path}/__data.json`),
+				await person.raw(`/kiosk/${router}/purchase`, { method: 'POST', body, headers })
+			]) {
+				expect(answer.status).toBe(200);
+				const data = await answer.text();
+				for (const phone of phones) expect(data).not.toContain(phone.slice(1));
+				expect(PASSWORD.test(data), data).toBe(ownPassword);
+			}
+		}
 	});
 
 	it('names the end and who ended it, on the receipt too', async () => {

@@ -18,4 +18,19 @@ describe('the offers of per-client passwords', () => {
 		}
 		expect(offered.size).toBe(passes.length);
 	});
+
+	it('always hold the password of the device’s own pass, while the others take turns', () => {
+		const offers = createPskCandidates();
+		const device = { mac: '02:00:00:00:00:01', routerId: 3 };
+		const others = Array.from({ length: 19 }, (_, index) => index + 2);
+		const fits = 16;
+		const offered = new Set<number>();
+		for (let request = 0; request < 20; request += 1) {
+			const part = offers.ordered(device, [1], others, request).slice(0, fits);
+			expect(part, `request ${request}`).toContain(1);
+			for (const pass of part) offered.add(pass);
+			offers.offered(device, part, true, request);
+		}
+		expect(offered.size).toBe(20);
+	});
 });

@@ -5,8 +5,8 @@ export interface Asking {
 
 interface Memory {
 	at: number;
-	/** Passes of incomplete offers since the device last joined, the least recent first. */
-	tried: readonly number[];
+	/** By pass id: number of its last incomplete offer since the device last joined. */
+	tried: ReadonlyMap<number, number>;
 	last: readonly number[];
 	/** The offer with which the device last joined. */
 	good: readonly number[];
@@ -32,7 +32,7 @@ export function createPskCandidates() {
 
 	function leastNeeded(): string {
 		const entries = [...known];
-		return (entries.find(([, { tried }]) => tried.length === 0) ?? entries[0])?.[0] ?? '';
+		return (entries.find(([, { tried }]) => tried.size === 0) ?? entries[0])?.[0] ?? '';
 	}
 
 	return {
@@ -42,13 +42,15 @@ export function createPskCandidates() {
 			if (!memory) return [...own, ...others];
 			const may = new Set(others);
 			const likely = new Set([...own, ...memory.good.filter((id) => may.has(id)), ...others]);
-			const triedAt = new Map(memory.tried.map((id, at) => [id, at]));
-			return [...likely].sort((a, b) => (triedAt.get(a) ?? -1) - (triedAt.get(b) ?? -1));
+			// All passes of one offer are equally old, so the likeliest of them stays first.
+			const age = (id: number) => memory.tried.get(id) ?? 0;
+			return [...likely].sort((a, b) => age(a) - age(b));
 		},
 		/** @param isPart the answer left out some passes */
 		offered(device: Asking, passIds: readonly number[], isPart: boolean, now: number): void {
-			const { tried, good } = recall(device, now) ?? { tried: [], good: [] };
-			const later = isPart ? [...tried.filter((id) => !passIds.includes(id)), ...passIds] : tried;
+			const { tried, good } = recall(device, now) ?? { tried: new Map<number, number>(), good: [] };
+			const number = Math.max(0, ...tried.values()) + 1;
+			const later = isPart ? new Map([...tried, ...passIds.map((id) => [id, number] as const)]) : tried;
 			const key = keyOf(device);
 			known.delete(key);
 			known.set(key, { at: now, tried: later, last: passIds, good });
@@ -58,7 +60,7 @@ export function createPskCandidates() {
 		/** Records that the device has joined: the last offer held its password. */
 		joined(device: Asking): void {
 			const memory = known.get(keyOf(device));
-			if (memory) known.set(keyOf(device), { ...memory, tried: [], good: memory.last });
+			if (memory) known.set(keyOf(device), { ...memory, tried: new Map(), good: memory.last });
 		}
 	};
 }

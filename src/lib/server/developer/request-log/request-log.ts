@@ -55,7 +55,8 @@ export type RequestLog = ReturnType<typeof createRequestLog>;
  * Records the last API calls of each account and the usage of its keys.
  *
  * Calls stay in memory and are written once a second. No call waits for this or fails because of it. While the
- * database is busy, memory holds at most MAX_WAITING calls and drops the oldest. A crash loses one second.
+ * database is busy or away, memory holds at most MAX_WAITING calls and drops the oldest, which are then missing from the
+ * usage too. A crash loses one second.
  */
 export function createRequestLog(base: LogBase) {
 	const context: LogContext = {

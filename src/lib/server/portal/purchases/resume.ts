@@ -9,11 +9,17 @@ import { pageRowOf } from './find-sessions.ts';
 import type { PurchasesContext } from './purchases.ts';
 import * as store from './store.ts';
 
-type Resumed =
-	| { kind: 'found'; token: string }
-	/** `crowded`: the total limit is used up, and the phone number is missing or does not match. */
-	| { kind: 'unknown' | 'crowded' }
-	| { kind: 'limited'; retryAfterSeconds: number };
+type Opened = { kind: 'found'; token: string } | { kind: 'unknown' };
+
+interface Limited {
+	kind: 'limited';
+	retryAfterSeconds: number;
+}
+
+/** The total limit is used up, and the phone number is missing or does not match. */
+interface Crowded {
+	kind: 'crowded';
+}
 
 interface Visitor {
 	/** IP address, or /64 of IPv6. After a power cut all guests of a venue can share it. */
@@ -32,7 +38,7 @@ export async function resume(
 	api: ApiClient,
 	typed: { code: string; phone: string },
 	from: Visitor
-): Promise<Resumed> {
+): Promise<Opened | Limited | Crowded> {
 	const { clock, codes, region } = context;
 	const code = readCode(typed.code);
 	// A text that cannot be a code does not count.
@@ -48,13 +54,13 @@ export async function resume(
 	return openedPage(row && codes.tokenOf(row));
 }
 
-const openedPage = (token: string | null): Resumed =>
+const openedPage = (token: string | null): Opened =>
 	token === null ? { kind: 'unknown' } : { kind: 'found', token };
 
 const takeTry = (
 	{ rateLimits, maxCodes }: PurchasesContext,
 	{ network, captiveSession }: Visitor
-): Promise<Resumed | null> =>
+): Promise<Limited | null> =>
 	limitedUntil(rateLimits.take(`code:${captiveSession ?? network}`, maxCodes.visitor));
 
 /**
@@ -70,7 +76,7 @@ async function takeOfAll(
 	return !(await rateLimits.take('code', maxCodes.total)).admitted;
 }
 
-async function limitedUntil(decision: ReturnType<RateLimits['take']>): Promise<Resumed | null> {
+async function limitedUntil(decision: ReturnType<RateLimits['take']>): Promise<Limited | null> {
 	const { admitted, resetMs } = await decision;
 	return admitted ? null : { kind: 'limited', retryAfterSeconds: Math.max(1, Math.ceil(resetMs / 1000)) };
 }
@@ -103,7 +109,7 @@ export async function resumeByPayment(
 	api: ApiClient,
 	typed: { transaction: string; phone: string },
 	from: Visitor
-): Promise<Resumed> {
+): Promise<Opened | Limited> {
 	const { codes, rateLimits, region } = context;
 	const number = parseMobile(typed.phone, region);
 	const transaction = typed.transaction.replaceAll(/[\s\p{Cf}]/gu, '').replace(/[.,:;]+$/, '');

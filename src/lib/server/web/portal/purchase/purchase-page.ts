@@ -127,11 +127,14 @@ function passData(
 ) {
 	const address = pageAddress(locals.origin, params.token);
 	return {
+		// Not the whole pass: `__data.json` would give the numbers of its sessions to everyone with the code.
 		pass: pass && {
-			...pass,
 			instructions: signInInstructions(pass.session, {
 				...{ shownOn: device ? 'gateway' : 'page', signIn, code, startAddress }
 			}),
+			remainingSeconds: pass.remainingSeconds,
+			totalSeconds: pass.totalSeconds,
+			warnSeconds: pass.warnSeconds,
 			data: pass.data && dataWords(pass.data)
 		},
 		move: pass && moveTo(pass.session, { address, code, signIn })

@@ -47,7 +47,7 @@ export interface PurchaseShown {
 const REFUSED_SHOWN_MS = 15 * 60 * 1000;
 
 export function purchaseShown(
-	{ clock, config: { reportTimezone: timeZone } }: App.Locals['app'],
+	{ clock, config: { reportTimezone: timeZone } }: Pick<App.Locals['app'], 'clock' | 'config'>,
 	purchase: Purchase
 ): PurchaseShown {
 	const now = new Date(clock.now());
