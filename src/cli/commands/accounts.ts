@@ -81,7 +81,8 @@ export const accountCommands = [
 			}
 		},
 		async run({ values, open }) {
-			const name = values.name?.trim() || COMMAND_LINE;
+			const name = (values.name ?? COMMAND_LINE).trim();
+			if (name === '') throw new UsageError('--name is missing.');
 			if (name.length > MAX_NAME_CHARACTERS) {
 				throw new UsageError(`--name is longer than ${MAX_NAME_CHARACTERS} characters.`);
 			}

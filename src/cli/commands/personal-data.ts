@@ -27,14 +27,16 @@ export const exportPersonalData = defineCommand({
 		'  openssl cms -decrypt -inform DER -in FILE.p7m -inkey KEY.pem -out FILE.csv'
 	].join('\n'),
 	options: {
-		phone: { value: 'NUMBER', help: 'the number that paid' },
+		phone: { value: 'NUMBER', help: 'the number that paid', isChoice: true },
 		mac: {
 			value: 'ADDRESS',
-			help: "the device's address in the Wi-Fi; phones use another one in each Wi-Fi"
+			help: "the device's address in the Wi-Fi; phones use another one in each Wi-Fi",
+			isChoice: true
 		},
 		ip: {
 			value: 'ADDRESS',
-			help: 'its address in the Wi-Fi, if the gateway reported one; never the public address'
+			help: 'its address in the Wi-Fi, if the gateway reported one; never the public address',
+			isChoice: true
 		},
 		...SPAN_OPTIONS,
 		recipient: { value: 'CERT.pem', help: "the recipient's certificate (X.509, RSA or EC)", isNeeded: true },

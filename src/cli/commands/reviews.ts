@@ -67,7 +67,7 @@ export const reviewCommands = [
 		summary: 'Decide a review. The running server then moves the money.',
 		help: 'Name the source of the decision in the note.',
 		options: {
-			decision: { value: 'WORD', words: DECISIONS, help: DECISION_HELP, isNeeded: true },
+			decision: { words: DECISIONS, help: DECISION_HELP, isNeeded: true },
 			...AUTHOR_OPTIONS,
 			transaction: { value: 'ID', help: "the operator's id of the transaction, with paid and refunded" }
 		},

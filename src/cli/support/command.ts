@@ -18,6 +18,8 @@ interface Option {
 	words?: readonly string[];
 	help: string;
 	isNeeded?: true;
+	/** One of the options with this is needed, which the command checks. */
+	isChoice?: true;
 	/** May be given several times. */
 	isList?: true;
 }
@@ -109,11 +111,12 @@ function read(argv: string[], names: readonly string[], options: Options) {
 }
 
 function readText(name: string, { isNeeded, words }: Option, text: string): string {
-	if (isNeeded && text.trim() === '') throw new UsageError(`--${name} is missing.`);
-	if (words && !words.includes(text)) {
+	const trimmed = text.trim();
+	if (isNeeded && trimmed === '') throw new UsageError(`--${name} is missing.`);
+	if (words && !words.includes(trimmed)) {
 		throw new UsageError(`--${name} is one of ${words.join(', ')}, not "${text}".`);
 	}
-	return isNeeded ? text.trim() : text;
+	return isNeeded || words ? trimmed : text;
 }
 
 function parse(args: string[], options: Options) {

@@ -10,24 +10,29 @@ const wrapped = (text: string, width: number): string[] =>
 		.split('\n')
 		.flatMap((line) => line.match(new RegExp(`(?:^ +)?\\S.{0,${width - 1}}(?= |$)|\\S+`, 'g')) ?? ['']);
 
-function optionsOf({ options }: Command): [start: string, help: string, isNeeded: boolean][] {
-	return Object.entries(options).map(([name, { value, words, help, isNeeded = false }]) => {
+function optionsOf({ options }: Command) {
+	return Object.entries(options).map(([name, { value, words, ...option }]) => {
 		const what = value ?? words?.join('|');
-		return [`--${name}${what === undefined ? '' : ` ${what}`}`, help, isNeeded];
+		return { ...option, start: `--${name}${what === undefined ? '' : ` ${what}`}` };
 	});
 }
 
 export function usage(command: Command): string {
 	const all = optionsOf(command);
-	const needed = all.flatMap(([start, , isNeeded]) => (isNeeded ? [start] : []));
-	const others = needed.length < all.length ? ['[OPTION]...'] : [];
-	return ['Usage:', START, command.name, ...command.args, ...needed, ...others].join(' ');
+	const choice = all.filter(({ isChoice }) => isChoice);
+	const needed = all.filter(({ isNeeded }) => isNeeded);
+	const options = [
+		...(choice.length > 0 ? [choice.map(({ start }) => start).join('|')] : []),
+		...needed.map(({ start }) => start),
+		...(choice.length + needed.length < all.length ? ['[OPTION]...'] : [])
+	];
+	return ['Usage:', START, command.name, ...command.args, ...options].join(' ');
 }
 
 export function commandHelp(command: Command): string {
 	const rows = optionsOf(command);
-	const column = Math.max(...rows.map(([start]) => start.length)) + 4;
-	const options = rows.flatMap(([start, help]) =>
+	const column = Math.max(...rows.map(({ start }) => start.length)) + 4;
+	const options = rows.flatMap(({ start, help }) =>
 		wrapped(help, WIDTH - column).map((line, index) => (index > 0 ? '' : `  ${start}`).padEnd(column) + line)
 	);
 	const above = [usage(command), '', command.summary, '', ...wrapped(command.help, WIDTH)];

@@ -85,7 +85,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.questions(payment)).toEqual([]);
 		});
 
-		it('an earlier request of the payment that the payer approved buys the time, and a second charge is for a person', async () => {
+		it('an earlier request of the payment that the payer approved buys the time, and each further charge is for a person', async () => {
 			const { session, payment } = await use.pay({ outcome: 'pending' });
 			const second = await use.held(payment);
 			const { simulator, fixture } = use.operated();
@@ -118,6 +118,14 @@ describe.each(DATABASES)('on %s', (database) => {
 				detail: expect.stringContaining(`paid twice: also request ${second.operatorReference}, receipt `)
 			});
 			expect(await use.find(payment)).toMatchObject({ provider_reference: receipt });
+
+			const third = simulator.books.add({ ...second, operatorReference: 'ws_CO_THIRD' });
+			await simulator.settle(third, 'success');
+			for (let time = 0; time < 2; time += 1) expect(await simulator.callBack(third)).toBe(200);
+			const [both, ...others] = await use.questions(payment);
+			expect(others).toEqual([]);
+			const facts = String(both?.['detail']).split('; ');
+			expect(facts).toEqual([question?.['detail'], expect.stringContaining('ws_CO_THIRD, receipt ')]);
 		});
 
 		it.each([

@@ -1,5 +1,6 @@
 /** Rules that the adapter of every operator follows; each runs against its simulator. */
 import { describe, expect, it } from 'vitest';
+import { configureOperators } from '../../../src/lib/server/billing/operators/configure.ts';
 import type { Script } from '../../simulators/script.ts';
 import {
 	adapter,
@@ -126,4 +127,17 @@ describe.each(OPERATORS)('$name', (facts) => {
 	it.each([baseUrl, ...required])('%s is required', (setting) => {
 		expect(problemsOf({ [setting]: '' })).toEqual([`${setting}: is required for ${name}.`]);
 	});
+});
+
+it('one problem names each operator that calls back https addresses only', () => {
+	const env = { MTN_API_USER: 'user', AIRTEL_CLIENT_ID: 'id', PAWAPAY_API_TOKEN: 'token' };
+	const problems = (callbackUrl: string, mode: 'sandbox' | 'live' = 'live') =>
+		configureOperators(env, { mode, currency: 'UGX', callbackUrl }).problems.filter((problem) =>
+			problem.startsWith('CALLBACK_URL: ')
+		);
+	expect(problems('http://till.example')).toEqual([
+		'CALLBACK_URL: must be a public https address in live mode for Airtel Money and pawaPay.'
+	]);
+	expect(problems('https://till.example')).toEqual([]);
+	expect(problems('http://till.example', 'sandbox')).toEqual([]);
 });

@@ -49,11 +49,20 @@ it('and the table names nothing else', () => {
 	}
 });
 
-it('each file asks who calls', () => {
+it('each file asks who calls, and each form', () => {
 	const guards = /\b(owner|router|gateway)(Page|Form)\(|requireActiveOwner/;
 	const unguarded = files
 		.filter(({ name }) => name.endsWith('.ts'))
 		.map(({ name, parentPath }) => path.join(parentPath, name))
 		.filter((file) => !guards.test(readFileSync(file, 'utf8')));
 	expect(unguarded).toEqual([]);
+	for (const { name, parentPath } of files.filter(({ name }) => name === '+page.server.ts')) {
+		const source = readFileSync(path.join(parentPath, name), 'utf8');
+		if (source.includes('accountActions(')) continue;
+		const place = path.relative(routes, parentPath);
+		const forms = actionsOf(place).filter((action) => action !== 'page');
+		expect(source.match(/\b(owner|router|gateway)Form\(|requireActiveOwner\(/g) ?? [], place).toHaveLength(
+			forms.length
+		);
+	}
 });

@@ -646,7 +646,10 @@ describe('airtill', () => {
 		[['routers', 'drop'], 'Unknown command "routers drop"'],
 		[['--verbose'], 'Unknown option "--verbose".'],
 		[['routers', 'list', '--all'], "Unknown option '--all'."],
-		[['keys', 'revoke'], 'KEY_OR_ID is missing.']
+		[['keys', 'revoke'], 'KEY_OR_ID is missing.'],
+		[['keys', 'create', '--account', OWNER, '--name', ' '], '--name is missing.'],
+		[['accounts', 'create', '--email', OWNER, '--role', 'king'], '--role is one of app, owner, admin'],
+		[['accounts', 'create', '--email', 'nobody', '--role', 'owner '], '--email is not an email address']
 	])('%j: says what is wrong, and the usage', async (args, message) => {
 		const { code, stdout, stderr } = await place().run(...args);
 		expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -657,7 +660,12 @@ describe('airtill', () => {
 	it.each([
 		[['--help'], 'doctor'],
 		[['routers', 'import', '--help'], '--skip-bad'],
-		[['keys', 'create', '-h'], '--account EMAIL']
+		[['keys', 'create', '-h'], '--account EMAIL'],
+		[
+			['review', 'resolve', '-h'],
+			' resolve ID --decision paid|unpaid|retry-refund|refunded|dismiss --by NAME'
+		],
+		[['personal-data', 'export', '-h'], ' FILE.p7m --phone NUMBER|--mac ADDRESS|--ip ADDRESS --from DATE ']
 	])('%j: prints help', async (args, part) => {
 		const { code, stdout, stderr } = await place().run(...args);
 		expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

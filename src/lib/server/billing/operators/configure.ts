@@ -9,6 +9,8 @@ export function configureOperators(
 ): { operators: ConfiguredOperator[]; problems: string[] } {
 	const operators: ConfiguredOperator[] = [];
 	const problems: string[] = [];
+	const isHidden = installation.mode === 'live' && !installation.callbackUrl.startsWith('https:');
+	const uncalled: string[] = [];
 	for (const definition of INSTALLED) {
 		const names = Object.keys(definition.settings);
 		if (!names.some((name) => env[name] !== undefined && env[name] !== '')) continue;
@@ -17,6 +19,7 @@ export function configureOperators(
 		const between = wrong.length > 0 ? [] : (definition.check?.(values as never, installation) ?? []);
 		problems.push(...wrong, ...between.filter((one) => one !== false));
 		const { id, name, statement } = definition;
+		if (isHidden && definition.needsHttps) uncalled.push(name);
 		operators.push({
 			id,
 			name,
@@ -24,6 +27,10 @@ export function configureOperators(
 			methods: wrong.length > 0 ? [] : definition.methods(values as never),
 			create: (dependencies) => definition.create(values as never, dependencies)
 		});
+	}
+	if (uncalled.length > 0) {
+		const names = uncalled.join(' and ');
+		problems.push(`CALLBACK_URL: must be a public https address in live mode for ${names}.`);
 	}
 	return { operators, problems };
 }

@@ -15,6 +15,8 @@ export interface OperatorDefinition<Values = never> {
 	/** Variables with one prefix. Setting one configures the operator; then all required ones must be set. */
 	readonly settings: Readonly<Record<string, Setting>>;
 	methods(values: Values): readonly string[];
+	/** Calls back only https addresses; payments need its callbacks. */
+	readonly needsHttps?: true;
 	/** Returns problems between values: sentences that begin with the variable's name. */
 	check?(values: Values, installation: Installation): Problems;
 	create(values: Values, dependencies: OperatorDependencies): OperatorAdapter;
@@ -63,25 +65,23 @@ export const countryCode = z.string().refine(isSupportedCountry, 'Use an ISO 316
 export type Problems = (string | false)[];
 
 /**
- * Checks an operator's address and ours: real and test money do not mix, and live calls are encrypted.
+ * Checks an operator's address: real and test money do not mix, and live calls are encrypted.
  * @param name the variable
- * @param hosts of the operator that move real money or test money
+ * @param hosts of the operator that move `real` money, and those of its `test` system
  */
 export function checkAddress(
 	name: string,
 	address: string,
-	{ mode, callbackUrl }: Installation,
-	hosts: { real: RegExp; test?: RegExp; callBack: boolean }
+	{ mode }: Installation,
+	hosts: { real: RegExp; test?: RegExp }
 ): Problems {
 	const { protocol, hostname } = new URL(address);
 	const host = hostname.replace(/\.$/, '');
 	if (mode === 'sandbox') {
 		return [hosts.real.test(host) && `${name}: takes real money, which AIRTILL_MODE=sandbox must not.`];
 	}
-	const isHidden = hosts.callBack && !callbackUrl.startsWith('https:');
 	return [
 		protocol !== 'https:' && `${name}: must be https in live mode.`,
-		hosts.test?.test(host) === true && `${name}: is a test system, which is refused in live mode.`,
-		isHidden && 'CALLBACK_URL: must be a public https address in live mode: the operator calls no other.'
+		hosts.test?.test(host) === true && `${name}: is a test system, which is refused in live mode.`
 	];
 }

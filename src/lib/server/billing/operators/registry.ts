@@ -65,8 +65,8 @@ export function createOperators(
 }
 
 /**
- * Calls an operator without a slot of jobs, measured and traced. No call throws: an adapter that does is a bug in Airtill
- * and says nothing about the money.
+ * Calls an operator, measured and traced. No call but health throws, or holds a slot of jobs: an adapter that throws is a
+ * bug in Airtill and says nothing about the money.
  */
 function guarded(adapter: OperatorAdapter, { jobs, log, metrics, traces }: Guards): OperatorAdapter {
 	const { id } = adapter;

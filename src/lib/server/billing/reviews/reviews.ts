@@ -29,29 +29,33 @@ export type ReviewReason =
 	| 'statement_missing'
 	| 'statement_amount';
 
+interface Resolution extends Author {
+	decision: string;
+}
+
 export type Reviews = ReturnType<typeof createReviews>;
 
 const subjectOf = (paymentId: number) => `payment ${paymentId}`;
 
 export function createReviews({ database, clock, log }: Base) {
 	/**
-	 * Opens a review unless the same one is open.
+	 * Opens a review. If the same one is open, it gets the detail, too.
 	 * @param about the id of a payment, or what else the review is about
 	 */
 	async function open(
 		queries: Queries,
-		about: number | string,
+		about: number | { subject: string },
 		reason: ReviewReason,
 		detail: string | null = null
 	): Promise<void> {
 		const paymentId = typeof about === 'number' ? about : null;
-		const subject = typeof about === 'number' ? subjectOf(about) : about;
+		const subject = typeof about === 'number' ? subjectOf(about) : about.subject;
 		const review = { payment_id: paymentId, subject, reason, detail, opened_at: clock.now() };
 		if (await store.insert(queries, review)) {
 			log.warn({ subject, reason }, 'review opened: a person must decide');
 		}
 	}
-	const resolved = ({ by, decision, note }: Author & { decision: string }) => ({
+	const resolved = ({ by, decision, note }: Resolution) => ({
 		resolved_at: clock.now(),
 		resolved_by: by,
 		decision,
@@ -71,8 +75,8 @@ export function createReviews({ database, clock, log }: Base) {
 		/** Returns the oldest open review about the refund of a payment. */
 		aboutRefund: (queries: Queries, paymentId: number) => first(store.aboutRefund(queries, paymentId)),
 		countOpen: () => store.countOpen(database.db),
-		close: (trx: Tx, id: number, by: Parameters<typeof resolved>[0]) => store.close(trx, id, resolved(by)),
-		closeAboutRefund: (trx: Tx, paymentId: number, by: Parameters<typeof resolved>[0]) =>
-			store.closeAboutRefund(trx, paymentId, resolved(by))
+		close: (trx: Tx, id: number, resolution: Resolution) => store.close(trx, id, resolved(resolution)),
+		closeAboutRefund: (trx: Tx, paymentId: number, resolution: Resolution) =>
+			store.closeAboutRefund(trx, paymentId, resolved(resolution))
 	};
 }

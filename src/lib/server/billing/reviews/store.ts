@@ -1,20 +1,39 @@
-import type { ExpressionBuilder, Insertable, Selectable } from 'kysely';
+import { sql, type ExpressionBuilder, type Insertable, type Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { byId, exists, isChanged } from '#lib/server/db/first.ts';
 import type { ReviewsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type ReviewRow = Selectable<ReviewsTable>;
 
-/** Returns false if the same review is already open. */
+const MAX_DETAIL = 1_000;
+
+/** Returns false if the same review is already open. That one gets the detail, unless it has it. */
 export async function insert(queries: Queries, review: Insertable<ReviewsTable>): Promise<boolean> {
-	const result = await queries
+	const facts = (detail: string) => sql<string>`'; ' || ${sql.ref(detail)} || '; '`;
+	const known = facts('reviews.detail');
+	const row = await queries
 		.insertInto('reviews')
 		.values(review)
 		.onConflict((conflict) =>
-			conflict.columns(['subject', 'reason']).where('resolved_at', 'is', null).doNothing()
+			conflict
+				.columns(['subject', 'reason'])
+				.where('resolved_at', 'is', null)
+				.doUpdateSet({
+					detail: sql<string>`coalesce(reviews.detail || '; ', '') || excluded.detail`
+				})
+				.where('excluded.detail', 'is not', null)
+				.where(({ or, eb }) =>
+					or([
+						eb('reviews.detail', 'is', null),
+						// Unlike the functions that search, both databases have it.
+						sql<boolean>`length(reviews.detail) < ${MAX_DETAIL}
+							and replace(${known}, ${facts('excluded.detail')}, '') = ${known}`
+					])
+				)
 		)
+		.returning(['opened_at', 'detail'])
 		.executeTakeFirst();
-	return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+	return row?.opened_at === review.opened_at && row.detail === (review.detail ?? null);
 }
 
 export const wasOpened = (queries: Queries, about: Pick<ReviewRow, 'subject' | 'reason'>) =>

@@ -66,11 +66,9 @@ async function match(
 	const before = payment && seen.get(payment.id);
 	if (!payment || (before !== undefined && before !== row.transaction)) {
 		const why = payment ? `payment ${payment.id} was paid by ${before} already` : 'no payment of ours';
-		const [subject, detail] = [
-			`${operator} transaction ${row.transaction}`,
-			`line ${row.line} of the statement; ${why}`
-		];
-		await reviews.open(database.db, subject, 'statement_unknown', detail);
+		const about = { subject: `${operator} transaction ${row.transaction}` };
+		const detail = `line ${row.line} of the statement; ${why}`;
+		await reviews.open(database.db, about, 'statement_unknown', detail);
 		return 'unknown';
 	}
 	seen.set(payment.id, row.transaction);

@@ -28,6 +28,12 @@ const FRESH_MS = 180_000;
 
 export type RouterUse = ReturnType<typeof routerUse>;
 
+/** What pages may show of a gateway: none of its secrets. */
+type GatewayUse = Pick<
+	RegisteredGateway,
+	'name' | 'title' | 'mode' | 'seenAt' | 'unresponsiveSince' | 'clockOffsetMs'
+>;
+
 /** A job adds each connection's new bytes to its router's day, so that pages sum days, not connections. */
 export const createUsage = (context: UsageContext) => ({
 	ofRouters: (routerIds: readonly number[]) => ofRouters(context, routerIds),
@@ -43,7 +49,7 @@ const isUnmonitored = (mode: ControlMode) => mode === 'browser' || mode === 'ext
 
 /** `new` has never responded. `unmonitored` sends nothing itself, so its state is unknown. */
 export function gatewayState(
-	gateway: RegisteredGateway
+	gateway: Pick<GatewayUse, 'mode' | 'seenAt' | 'unresponsiveSince'>
 ): 'responding' | 'new' | 'unresponsive' | 'unmonitored' {
 	if (gateway.seenAt === null) return isUnmonitored(gateway.mode) ? 'unmonitored' : 'new';
 	return gateway.unresponsiveSince === null ? 'responding' : 'unresponsive';
@@ -106,7 +112,7 @@ function routerUse(
 		online: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null,
 		/** Bytes in both directions; null if no gateway counts them. */
 		data: sums ?? (isCounted ? { today: 0, month: 0 } : null),
-		gateways
+		gateways: gateways as readonly GatewayUse[]
 	};
 }
 

@@ -25,6 +25,7 @@ export const airtel = defineOperator({
 	name: 'Airtel Money',
 	settings: SETTINGS,
 	methods: () => ['airtel_money'],
+	needsHttps: true,
 	check: checkSettings,
 	create: createAirtel,
 	statement: {

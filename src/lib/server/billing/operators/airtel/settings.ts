@@ -88,7 +88,7 @@ export const SETTINGS = {
 
 export type AirtelValues = ValuesOf<typeof SETTINGS>;
 
-const HOSTS = { real: /^openapi\.airtel\./, test: /^openapiuat\.airtel\./, callBack: true };
+const HOSTS = { real: /^openapi\.airtel\./, test: /^openapiuat\.airtel\./ };
 
 export function checkSettings(values: AirtelValues, installation: Installation) {
 	const { AIRTEL_CURRENCY: taken, AIRTEL_MIN_AMOUNT: min = 0, AIRTEL_MAX_AMOUNT: max = Infinity } = values;

@@ -36,6 +36,7 @@ export const mpesa = defineOperator({
 	name: 'M-Pesa Express (Daraja)',
 	settings: SETTINGS,
 	methods: () => ['mpesa'],
+	needsHttps: true,
 	check: checkSettings,
 	create: createMpesa,
 	// Names of the organisation portal's statement, then of Pull Transactions.

@@ -50,7 +50,7 @@ export type MpesaValues = ValuesOf<typeof SETTINGS>;
 /** Daraja supports no other currency. */
 export const MPESA_CURRENCY = 'KES';
 
-const HOSTS = { real: /^api\.safaricom\.co\.ke$/, test: /^sandbox\./, callBack: true };
+const HOSTS = { real: /^api\.safaricom\.co\.ke$/, test: /^sandbox\./ };
 
 /** Daraja asks not to use these in addresses (page "Customer To Business Register URL"). */
 const UNWANTED = /m-?pesa|safaricom|exec?|cmd|sql|query/i;

@@ -97,7 +97,7 @@ export const wireCurrency = (values: MtnValues, currency: string): string =>
 export const payersCountry = (values: MtnValues): string | null =>
 	values.MTN_COUNTRY ?? MARKETS[values.MTN_TARGET_ENVIRONMENT]?.country ?? null;
 
-const HOSTS = { real: /(^|\.)momoapi\.mtn\.[a-z.]+$/i, callBack: false };
+const HOSTS = { real: /(^|\.)momoapi\.mtn\.[a-z.]+$/i };
 
 export function checkSettings(values: MtnValues, installation: Installation) {
 	const { mode, currency, callbackUrl } = installation;

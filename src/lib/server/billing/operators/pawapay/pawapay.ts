@@ -30,6 +30,7 @@ export const pawapay = defineOperator({
 	name: 'pawaPay',
 	settings: SETTINGS,
 	methods: ({ PAWAPAY_PROVIDERS }) => PAWAPAY_PROVIDERS.map(({ method }) => method),
+	needsHttps: true,
 	check: checkSettings,
 	create: createPawapay,
 	statement: {

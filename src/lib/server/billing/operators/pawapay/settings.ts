@@ -37,7 +37,7 @@ export const SETTINGS = {
 
 export type PawapayValues = ValuesOf<typeof SETTINGS>;
 
-const HOSTS = { real: /^api\.pawapay\./, test: /(^|\.)sandbox\.pawapay\./, callBack: true };
+const HOSTS = { real: /^api\.pawapay\./, test: /(^|\.)sandbox\.pawapay\./ };
 
 export function checkSettings(values: PawapayValues, installation: Installation) {
 	const { currency } = installation;
