@@ -149,7 +149,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			await eventually('it is for a person', async () => (await use.questions(payment)).length > 0);
 			expect(await use.questions(payment)).toMatchObject([{ reason: 'contradiction', detail }]);
 			expect(await use.find(payment)).toMatchObject({ status: 'pending' });
-			for (const push of pushes) push.script = { ...push.script, failedReads: 0 };
+			// A read that began before the second callback asks about the earlier one too, and still learns nothing.
+			own.script = { ...own.script, failedReads: 0 };
 			const { provider_reference: receipt } = await use.until(payment, 'success');
 			expect(receipt).toBe(receiptOf('payment', own.number));
 			expect(await use.questions(payment)).toHaveLength(1);
