@@ -128,7 +128,7 @@ function subject(name: string, goal: number | null, paths: string[], key: string
 
 /** @returns CPU use of the load generator in each round; 1 is one core */
 async function measure(server: BenchServer, subjects: Subject[]): Promise<number[]> {
-	const load = fork(fileURLToPath(new URL('load.ts', import.meta.url)), { stdio: 'inherit' });
+	const load = fork(fileURLToPath(new URL('support/load.ts', import.meta.url)), { stdio: 'inherit' });
 	const busy: number[] = [];
 	const ask = async ({ paths, key }: Subject, forSeconds: number): Promise<Seen> => {
 		const task: Task = {
