@@ -156,6 +156,24 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.questions(payment)).toHaveLength(1);
 		});
 
+		it('two requests that are both paid after their names were lost: the first buys the time, the other is for a person', async () => {
+			const { payment } = await use.pay({ submit: 'drop_after', outcome: 'pending', callbacks: [] });
+			const held = await use.held(payment);
+			const { simulator } = use.operated();
+			const script = { ...ORDINARY, afterMs: 0, failedReads: 99 };
+			const [first, other] = [1, 2].map((at) =>
+				simulator.books.add({ ...held, script, operatorReference: `ws_CO_LOST_${payment.id}_${at}` })
+			);
+			if (!first || !other) throw new Error('no requests');
+			for (const push of [first, other, first]) expect(await simulator.callBack(push)).toBe(200);
+			const detail = `a callback says that the payer paid twice: also request ${other.operatorReference}, receipt ${receiptOf('payment', other.number)}`;
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'contradiction', detail }]);
+			first.script = { ...script, failedReads: 0 };
+			const { provider_reference: receipt } = await use.until(payment, 'success');
+			expect(receipt).toBe(receiptOf('payment', first.number));
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'contradiction', detail }]);
+		});
+
 		it.each([
 			['buys the time', 'success'],
 			['is refunded after a cancellation', 'refunded']

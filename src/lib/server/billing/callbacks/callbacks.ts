@@ -65,10 +65,12 @@ async function applyHint(
 	// A request that failed before the payment was sent again says nothing about the payment.
 	if (claimed !== 'succeeded' && isOfAnotherRequest(before, hint)) return;
 	await keepClaim(context, 'payments', before.id, hint);
-	if (claimed === 'succeeded' && hint.operatorReference !== null)
-		await compareClaims(context, before.id, hint);
 	// Read after storing the claim: either the settlement saw the claim, or this sees the settlement.
-	const payment = await store.findOrThrow(database.db, before.id);
+	let payment = await store.findOrThrow(database.db, before.id);
+	if (claimed === 'succeeded' && otherClaim(payment, hint)) {
+		await reviewOtherClaim(context, payment.id, hint);
+		payment = await store.findOrThrow(database.db, payment.id);
+	}
 	if (!isPaid(payment)) return jobs.wake(RECONCILE_JOB, payment.id);
 	if (claimed === 'failed' && !isOfAnotherRequest(payment, hint)) {
 		const detail = 'a callback says failed, the status read said paid';
@@ -79,17 +81,24 @@ async function applyHint(
 	else await completeReceipt(context, payment, hint);
 }
 
+/** Returns the claimed success of another request than the callback's. */
+function otherClaim(payment: store.PaymentRow, hint: CallbackHint): CallbackClaim | null {
+	const kept = claimOf(payment);
+	const isOther = kept && isOfAnotherRequest({ operator_reference: kept.operatorReference }, hint);
+	return isOther && kept.claimed === 'succeeded' ? kept : null;
+}
+
 /**
- * Two requests of a payment can both be called paid before it is settled. Keeps the claim of the payment's own request, and
- * opens a review about the other.
+ * Two requests of a payment can both be called paid before it is settled. Keeps the claim of the payment's own request
+ * (the first one if its name was lost), and opens a review about the other.
  */
-const compareClaims = ({ database, reviews }: BillingContext, id: number, hint: CallbackHint) =>
+const reviewOtherClaim = ({ database, reviews }: BillingContext, id: number, hint: CallbackHint) =>
 	database.transact(async (trx) => {
 		const payment = await store.findOrThrow(trx, id);
-		const kept = claimOf(payment);
-		if (kept?.claimed !== 'succeeded') return;
-		if (!isOfAnotherRequest({ operator_reference: kept.operatorReference }, hint)) return;
-		const isOwn = !isOfAnotherRequest(payment, hint);
+		const kept = otherClaim(payment, hint);
+		// The settlement has compared them.
+		if (!kept || isPaid(payment)) return;
+		const isOwn = payment.operator_reference === hint.operatorReference;
 		if (isOwn) await store.update(trx, id, { claim: claimFrom('succeeded', hint) });
 		await reviewSecondCharge({ reviews }, trx, payment, isOwn ? kept : hint);
 	});

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, type Kysely } from 'kysely';
+import pg from 'pg';
 import type { RateDecision, RateLimit, SharedRates } from '../database.ts';
 import type { Schema } from '../schema.ts';
 
@@ -17,6 +18,8 @@ interface Waiting {
 	reject(error: unknown): void;
 }
 
+/** query_canceled, https://www.postgresql.org/docs/15/errcodes-appendix.html */
+const STATEMENT_TIMED_OUT = '57014';
 /** Requests whose limits one call takes. */
 const MAX_BATCH = 100;
 /** A lost connection answers nothing. Longer than the time that PostgreSQL gives a statement. */
@@ -39,8 +42,10 @@ export function sharedRates(db: Kysely<Schema>): SharedRates {
 				const decisions = await withinTime(takeBatch(db, requests));
 				for (const [index, { resolve }] of batch.entries()) resolve(decisions[index] ?? []);
 			} catch (error) {
-				// Those that came meanwhile do not wait for another failure: a limit must not stop a purchase.
-				for (const { reject } of [...batch, ...queue.splice(0)]) reject(error);
+				// If the database is away, those that came meanwhile do not wait for another failure: a limit must not stop a
+				// purchase.
+				const failed = isAway(error) ? [...batch, ...queue.splice(0)] : batch;
+				for (const { reject } of failed) reject(error);
 			}
 		}
 		isRunning = false;
@@ -61,6 +66,9 @@ export function sharedRates(db: Kysely<Schema>): SharedRates {
 		}
 	};
 }
+
+/** An error that PostgreSQL itself answers at once, such as a deadlock, is of one call only. */
+const isAway = (error: unknown) => !(error instanceof pg.DatabaseError) || error.code === STATEMENT_TIMED_OUT;
 
 async function withinTime<T>(call: Promise<T>): Promise<T> {
 	const over = new AbortController();
