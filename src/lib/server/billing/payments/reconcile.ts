@@ -29,7 +29,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	if (!payment || !mayStillBePaid(payment)) return null;
 	if (payment.submit_state === 'created' && payment.submitted_at === null && !claimsSuccess(payment)) {
 		// Still in the outbox; a failed one will never be sent. Operators can queue a request and refuse it.
-		return payment.status === 'pending' ? clock.now() + delay(context, payment) : null;
+		return payment.status === 'pending' ? clock.now() + delay(payment, clock.now()) : null;
 	}
 	if (
 		payment.submit_state === 'submitting' &&
@@ -153,17 +153,18 @@ async function notFound(
 
 async function next(context: BillingContext, id: number, outcome: StatusOutcome): Promise<number | null> {
 	const { database, clock, config } = context;
+	const now = clock.now();
 	let payment = await store.find(database.db, id);
-	if (payment?.status === 'pending' && payment.expires_at <= clock.now()) {
+	if (payment?.status === 'pending' && payment.expires_at <= now) {
 		await settleExpired(context, id);
 		payment = await store.find(database.db, id);
 	}
 	if (!payment || !mayStillBePaid(payment)) return null;
-	const age = clock.now() - payment.created_at;
+	const age = now - payment.created_at;
 	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
 	const isUnpaid = payment.status === 'failed' || isDenied(payment, outcome);
 	const isOver = (payment.submit_state === 'refused' && isUnknown) || (isUnpaid && age >= WATCH_FAILED_MS);
-	if (outcome.kind !== 'contradiction' && (isOver || payment.expires_at <= clock.now())) {
+	if (outcome.kind !== 'contradiction' && (isOver || payment.expires_at <= now)) {
 		const said = 'cause' in outcome ? outcome.cause : outcome.kind.replace('_', ' ');
 		await reviewClaim(context, payment, said);
 	}
@@ -173,18 +174,18 @@ async function next(context: BillingContext, id: number, outcome: StatusOutcome)
 		return null;
 	}
 	const wanted = outcome.kind === 'unavailable' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
-	const at = clock.now() + Math.max(wanted, delay(context, payment));
+	const at = now + Math.max(wanted, delay(payment, now));
 	// Read at the moment of expiry, before the page says "expired".
-	return payment.status === 'pending' ? Math.max(clock.now(), Math.min(at, payment.expires_at)) : at;
+	return payment.status === 'pending' ? Math.max(now, Math.min(at, payment.expires_at)) : at;
 }
 
 /** The operator says that nothing was paid, whatever the page said before. */
 const isDenied = (payment: store.PaymentRow, outcome: StatusOutcome) =>
 	outcome.kind === 'failed' || (outcome.kind === 'not_found' && payment.submit_state === 'uncertain');
 
-const delay = (context: BillingContext, payment: store.PaymentRow): number =>
+const delay = (payment: store.PaymentRow, now: number): number =>
 	nextPollDelayMs({
-		ageMs: Math.max(0, context.clock.now() - (payment.submitted_at ?? payment.created_at)),
+		ageMs: Math.max(0, now - (payment.submitted_at ?? payment.created_at)),
 		uncertain: payment.submit_state === 'uncertain',
 		hasFailed: payment.status === 'failed'
 	});
