@@ -37,8 +37,10 @@ export async function refundPayment(context: BillingContext, refundId: number): 
 	if (!refund || refund.status !== 'pending') return null;
 	const payment = await store.findOrThrow(database.db, refund.payment_id);
 	const adapter = operators.find(payment.operator);
-	if (!adapter) return operatorRemoved(context, payment);
-	if (!isRefunding(adapter)) {
+	const canAsk = adapter !== undefined && isRefunding(adapter);
+	// The operator may have it already.
+	if (!adapter || (!canAsk && refund.submitted_at !== null)) return operatorRemoved(context, payment);
+	if (!canAsk) {
 		await finish(context, refund, 'failed', 'refund_not_supported');
 		return null;
 	}
