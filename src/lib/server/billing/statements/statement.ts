@@ -67,7 +67,7 @@ async function match(
 	if (!payment || (before !== undefined && before !== row.transaction)) {
 		const why = payment ? `payment ${payment.id} was paid by ${before} already` : 'no payment of ours';
 		const about = { subject: `${operator} transaction ${row.transaction}` };
-		const detail = `line ${row.line} of the statement; ${why}`;
+		const detail = `${why}; line ${row.line} of the statement`;
 		await reviews.open(database.db, about, 'statement_unknown', detail);
 		return 'unknown';
 	}
