@@ -37,15 +37,10 @@ export async function insert(
 }
 
 /** Lists the open and the resolved reviews with a subject and a reason. */
-export const sameReviews = (
-	queries: Queries,
-	{ payment_id, subject, reason }: Pick<ReviewRow, 'payment_id' | 'subject' | 'reason'>
-) =>
+export const sameReviews = (queries: Queries, { subject, reason }: Pick<ReviewRow, 'subject' | 'reason'>) =>
 	queries
 		.selectFrom('reviews')
 		.select(['detail', 'resolved_at'])
-		// The subject of a resolved review has no index.
-		.where('payment_id', payment_id === null ? 'is' : '=', payment_id)
 		.where(({ and }) => and({ subject, reason }))
 		.execute();
 
