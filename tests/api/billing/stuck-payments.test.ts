@@ -373,8 +373,8 @@ describe.each(DATABASES)('on %s', (database) => {
 						'Time Period:,01-11-2026 - 30-11-2026',
 						'',
 						'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,A/C No.',
-						`${paid.provider_reference ?? ''},,Pay Bill Online,Completed,${amount},,${account}`,
 						`SKZSECOND1,,Pay Bill Online,Completed,${amount},,${account}`,
+						`${paid.provider_reference ?? ''},,Pay Bill Online,Completed,${amount},,${account}`,
 						'SKZWITHDRAW,,Pay Bill Charge,Completed,,-500.00,',
 						',,Totals,,"1,000.00",500.00,'
 					].join('\n')
@@ -393,6 +393,13 @@ describe.each(DATABASES)('on %s', (database) => {
 				matched: 1,
 				unknown: 1
 			});
+			const unknown = "select subject, detail from reviews where reason = 'statement_unknown'";
+			expect(await fixture.sql.all(unknown)).toMatchObject([
+				{
+					subject: 'daraja transaction SKZSECOND1',
+					detail: expect.stringContaining(`payment ${payment.id} was paid`)
+				}
+			]);
 		});
 	});
 

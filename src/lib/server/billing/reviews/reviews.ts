@@ -59,8 +59,8 @@ export function createReviews({ database, clock, log }: Base) {
 		const fact = detail?.split('; ', 1)[0] ?? null;
 		if (fact !== null) {
 			const same = await store.sameReviews(queries, review);
-			const isJudged = same.some((one) => one.resolved_at !== null && holds(one.detail, fact));
-			if (isJudged && !reason.startsWith('refund')) return;
+			const known = same.filter((one) => holds(one.detail, fact));
+			if (known.some((one) => one.resolved_at === null || !reason.startsWith('refund'))) return;
 			const length = same.find((one) => one.resolved_at === null)?.detail?.length ?? 0;
 			if (length >= MAX_DETAIL) return log.warn({ subject, reason, detail }, 'review is full');
 		}
