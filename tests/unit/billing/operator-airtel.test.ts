@@ -257,7 +257,7 @@ describe('answers that Airtel does not document', () => {
 	const adapter = () => adapterWith({ AIRTEL_BASE_URL: receiver.url });
 
 	it.each([
-		[404, { message: 'no Route matched with those values' }, 'refused'],
+		[404, 'no Route matched', 'refused'],
 		[403, '<html>', 'refused'],
 		[400, { status: { response_code: 'DP00800001005', message: 'Msisdn Not Found' } }, 'refused'],
 		[400, { status: { response_code: 'DP00800001006' } }, 'uncertain'],

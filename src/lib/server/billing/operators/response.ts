@@ -24,11 +24,11 @@ export function textMember(object: unknown, name: string): string | null {
 }
 
 /**
- * True for a refusal in the words of another server, such as a proxy, which says nothing about what the operator did.
+ * True for a refusal as HTML, which no operator writes: a proxy does, and it says nothing about what the operator did.
  * Access is refused before (401, 403).
  */
 export const isForeignRefusal = ({ status, text }: { status: number; text: string }): boolean =>
-	[400, 404, 405, 415].includes(status) && text.trim() !== '' && jsonOf(text) === null;
+	[400, 404, 405, 415].includes(status) && text.trimStart().startsWith('<');
 
 /** Returns the seconds of Retry-After, at most an hour; null for other forms. */
 export function retryAfterSeconds(headers: Record<string, string>): number | null {
