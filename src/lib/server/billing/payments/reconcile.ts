@@ -44,7 +44,9 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	const outcome = adapter
 		? await ask(context, payment, adapter)
 		: unavailable(`Operator ${payment.operator} is not configured.`);
-	if (isCrowded(outcome)) return clock.now() + CROWDED_MS;
+	// The next read counts from here: what follows lets others see the answer, and they act on it.
+	const now = clock.now();
+	if (isCrowded(outcome)) return now + CROWDED_MS;
 	await keepAnswer(context, payment, 'status', outcome);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
 		await store.update(database.db, id, { not_found_count: 0 });
@@ -59,11 +61,11 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	}
 	if (outcome.kind === 'not_found' && adapter) await notFound(context, payment, adapter);
 	if (outcome.kind === 'contradiction') await openReview(context, payment, 'contradiction', outcome.message);
-	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= clock.now()) {
+	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= now) {
 		// A callback may still arrive, but no status read is possible, and the payer may have paid.
 		await context.reviews.open(database.db, id, 'no_reference', outcome.cause);
 	}
-	return next(context, id, outcome);
+	return next(context, id, outcome, now);
 }
 
 /** The payer may still be charged, or may have been charged without our knowledge. */
@@ -152,9 +154,13 @@ async function notFound(
 	}
 }
 
-async function next(context: BillingContext, id: number, outcome: StatusOutcome): Promise<number | null> {
-	const { database, clock, config } = context;
-	const now = clock.now();
+async function next(
+	context: BillingContext,
+	id: number,
+	outcome: StatusOutcome,
+	now: number
+): Promise<number | null> {
+	const { database, config } = context;
 	let payment = await store.find(database.db, id);
 	if (payment?.status === 'pending' && payment.expires_at <= now) {
 		await settleExpired(context, id);

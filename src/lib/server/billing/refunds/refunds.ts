@@ -104,11 +104,12 @@ async function submit(context: BillingContext, subject: Subject): Promise<number
 		await finish(context, refund, 'failed', 'refund_refused', detail);
 		return null;
 	}
+	const firstReadAt = clock.now() + adapter.capabilities.minStatusDelaySeconds * 1000;
 	await setSubmit(context, refund, {
 		submit_state: outcome.kind,
 		...(outcome.kind === 'accepted' ? { operator_reference: outcome.operatorReference } : {})
 	});
-	return clock.now() + adapter.capabilities.minStatusDelaySeconds * 1000;
+	return firstReadAt;
 }
 
 /** Checks that an earlier, unanswered request never arrived: this refusal says nothing about it. */
