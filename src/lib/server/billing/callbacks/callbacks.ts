@@ -5,7 +5,7 @@ import { RECONCILE_JOB, REFUND_JOB, type BillingContext } from '../context.ts';
 import { keepCallback } from './messages.ts';
 import {
 	isOfAnotherRequest,
-	nameOf,
+	requestName,
 	reviewSecondCharge,
 	reviewUsedTransaction
 } from '../payments/settlement.ts';
@@ -105,7 +105,7 @@ const reviewOtherClaim = ({ database, reviews }: BillingContext, id: number, hin
 		if (!kept || isPaid(payment)) return;
 		const isOwn = payment.operator_reference === hint.operatorReference;
 		if (isOwn) await store.update(trx, id, { claim: claimFrom('succeeded', hint) });
-		const [own, other] = (isOwn ? [hint, kept] : [kept, hint]).map(nameOf);
+		const [own, other] = (isOwn ? [hint, kept] : [kept, hint]).map(requestName);
 		const detail = `callbacks say that the payer paid twice: ${own}, and ${other}; return the one that does not settle the payment`;
 		await reviews.open(trx, id, 'contradiction', detail);
 	});

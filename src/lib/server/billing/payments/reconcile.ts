@@ -15,7 +15,7 @@ import { resubmit } from './submission.ts';
  * Reads continue after expiry or failure: a payer whose success comes late is owed time or money.
  */
 
-/** Watches failed payments this long; those without an answer for config.reconcileMs. */
+/** Watches failed payments this long; those without a final answer for RECONCILE_HOURS. */
 const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
 /** If a process dies while sending, the request counts as uncertain after this time. */
 const SUBMITTING_MAX_MS = 60_000;
@@ -29,7 +29,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	const payment = await store.find(database.db, id);
 	if (!payment || !mayStillBePaid(payment)) return null;
 	if (payment.submit_state === 'created' && payment.submitted_at === null && !claimsSuccess(payment)) {
-		// Still in the outbox; a failed one will never be sent. Operators can queue a request and refuse it.
+		// Still in the outbox, and no callback calls it paid. A failed one is never sent.
 		return payment.status === 'pending' ? clock.now() + delay(payment, clock.now()) : null;
 	}
 	if (
@@ -65,14 +65,14 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 		// A callback may still arrive, but no status read is possible, and the payer may have paid.
 		await context.reviews.open(database.db, id, 'no_reference', outcome.cause);
 	}
-	return next(context, id, outcome, now);
+	return expireOrReadAgain(context, id, outcome, now);
 }
 
 /** The payer may still be charged, or may have been charged without our knowledge. */
 const mayStillBePaid = (payment: store.PaymentRow) =>
 	payment.status === 'pending' || payment.status === 'expired' || payment.status === 'failed';
 
-/** False if the operator refused the request and queued nothing. */
+/** False if the operator refused the request. If it queued it all the same, a callback says so. */
 const mayBeThere = ({ submit_state }: store.PaymentRow) => submit_state !== 'refused';
 
 async function openReview(
@@ -154,7 +154,8 @@ async function notFound(
 	}
 }
 
-async function next(
+/** Returns when to read again; null after the last read. Stores an expiry that is due, and what a person must decide. */
+async function expireOrReadAgain(
 	context: BillingContext,
 	id: number,
 	outcome: StatusOutcome,
