@@ -1,10 +1,10 @@
 /** Owners see online devices, data and gateways; doctor reports the same gateways. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { registerGateway } from '../../support/gateways/gateways.ts';
-import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
-import { cli } from '../../support/server/cli.ts';
-import { clockOf, connect, recordResponse, later, minute, minutes } from '../../support/gateways/watch.ts';
-import { DATABASES, eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
+import { registerGateway } from '../../../support/gateways/gateways.ts';
+import { addRouter, newOwner, type Owner } from '../../../support/pages/owners.ts';
+import { cli } from '../../../support/server/cli.ts';
+import { clockOf, connect, recordResponse, later, minute, minutes } from '../../../support/gateways/watch.ts';
+import { DATABASES, eventually, useFixture, type Fixture } from '../../../support/server/fixture.ts';
 
 const hour = 60 * minute;
 const day = 24 * hour;
