@@ -169,7 +169,11 @@ describe.each(DATABASES)('on %s', (database) => {
 			fixture().sql.all('select subject, name, updated_by from brands order by subject'),
 			fixture().sql.all('select * from accounts order by id'),
 			fixture().sql.all('select id, status, expires_at from sessions order by id'),
-			fixture().sql.count('select count(*) from audit_log')
+			fixture().sql.all('select id, status, applied from payments order by id'),
+			fixture().sql.all('select * from alert_channels order by account_id, channel'),
+			...['audit_log', 'refunds', 'extra_time', 'offer_changes', 'price_changes'].map((table) =>
+				fixture().sql.count(`select count(*) from ${table}`)
+			)
 		]);
 
 	const isOfObject = (place: string) => place.includes('[');

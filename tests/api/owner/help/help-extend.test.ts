@@ -7,7 +7,6 @@ import { numberEnding } from '../../../support/api/api.ts';
 import { buyAtUniFi, connectUniFi, UNIFI_ROUTER } from '../../../support/gateways/consoles.ts';
 import { registerRadius } from '../../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../../../support/gateways/radius-calls.ts';
-import { browse } from '../../../support/pages/browsing.ts';
 import { addRouter, newOwner, type Owner } from '../../../support/pages/owners.ts';
 import { buyAt } from '../../../support/pages/purchase.ts';
 import { BOTH_DATABASES, eventually, runsAllOn, useFixture } from '../../../support/server/fixture.ts';
@@ -260,22 +259,5 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			expect(await fixture().sql.count('select count(*) from extra_time where session_id = ?', id)).toBe(0);
 			expect((await signIn(id)).status).toBe(401);
 		});
-	});
-
-	it('nobody else gives it: another owner, a developer, a suspended owner, a visitor', async () => {
-		const session = await buy();
-		const before = await endOf(session.id);
-		const give = async (person: Pick<Owner, 'raw'>) => {
-			const body = new URLSearchParams(orderOf('15m'));
-			const headers = { origin: fixture().server.url };
-			return (await person.raw(pathOf(session.id), { method: 'POST', body, headers })).status;
-		};
-		expect(await give(await newOwner(fixture()))).toBe(404);
-		expect(await give(await newOwner(fixture(), 'app'))).toBe(403);
-		expect(await give(browse(fixture().server.url))).toBe(401);
-		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
-		expect(await give(owner)).toBe(403);
-		await fixture().sql.run("update accounts set status = 'active' where id = ?", owner.accountId);
-		expect(await endOf(session.id)).toBe(before);
 	});
 });

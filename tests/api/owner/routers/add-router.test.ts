@@ -1,6 +1,6 @@
 /** An owner adds a router on the owner pages, and sees what is missing before it sells. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { browse, fieldValue } from '../../../support/pages/browsing.ts';
+import { fieldValue } from '../../../support/pages/browsing.ts';
 import { alertOf, newOwner, type Owner } from '../../../support/pages/owners.ts';
 import { DATABASES, useFixture } from '../../../support/server/fixture.ts';
 
@@ -136,19 +136,5 @@ describe.each(DATABASES)('on %s', (database) => {
 			Number((await own())[0]?.['id'])
 		);
 		expect((await owner.post(PATH, { ...FIELDS, key })).path).toMatch(/\?done=new$/);
-	});
-
-	it('is only for owners whose account is active', async () => {
-		const send = async (person: Pick<Owner, 'raw'>) => {
-			const body = new URLSearchParams({ ...FIELDS, key });
-			const sent = { method: 'POST', body, headers: { origin: fixture().server.url } };
-			return [(await person.raw(PATH)).status, (await person.raw(PATH, sent)).status];
-		};
-		const before = await fixture().sql.count('select count(*) from routers');
-		expect(await send(browse(fixture().server.url))).toEqual([303, 401]);
-		expect(await send(await newOwner(fixture(), 'app'))).toEqual([403, 403]);
-		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
-		expect(await send(owner)).toEqual([200, 403]);
-		expect(await fixture().sql.count('select count(*) from routers')).toBe(before);
 	});
 });

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../../support/api/api.ts';
-import { browse, fieldValue, type Browsing, type Page } from '../../../support/pages/browsing.ts';
+import { browse, fieldValue, type Page } from '../../../support/pages/browsing.ts';
 import { addRouter, alertOf, newOwner, type Owner } from '../../../support/pages/owners.ts';
 import { selfSigned } from '../../../support/gateways/certificates.ts';
 import { addConsole } from '../../../support/gateways/consoles.ts';
@@ -328,28 +328,14 @@ describe('another owner', () => {
 		other = await newOwner(fixture());
 	});
 
-	const ACTIONS = ['?/config', '?/test', '?/change', '?/rotate', '/file'];
-	const answers = async (person: Browsing, page: string) => {
-		const post = {
-			method: 'POST',
-			body: new URLSearchParams(OPENNDS),
-			headers: { origin: fixture().server.url }
-		};
-		const sent = [];
-		for (const action of ACTIONS) sent.push((await person.raw(page + action, post)).status);
-		return [(await person.raw(page)).status, ...sent];
-	};
-	const all = (status: number) => ACTIONS.map(() => status);
-
-	it('neither sees nor touches a gateway, also below a router of the own', async () => {
+	it('does not reach a gateway below a router of the own', async () => {
 		const page = await added(OPENNDS);
-		const own = await newRouter(other);
 		const before = [await rows(), (await audit()).length];
-		expect(await answers(other, page)).toEqual([404, ...all(404)]);
-		expect(await answers(other, page.replace(`/${router}/`, `/${own}/`))).toEqual([404, ...all(404)]);
-		expect(await answers(browse(fixture().server.url), page)).toEqual([303, 401, 401, 401, 401, 303]);
-		expect(await answers(await newOwner(fixture(), 'app'), page)).toEqual([403, ...all(403)]);
-		expect([(await other.get(path)).status, (await other.post(path, OPENNDS)).status]).toEqual([404, 404]);
+		const own = page.replace(`/${router}/`, `/${await newRouter(other)}/`);
+		expect((await other.get(own)).status).toBe(404);
+		for (const action of ['?/config', '?/test', '?/change', '?/rotate', '?/remove', '/file']) {
+			expect([action, (await other.post(own + action, OPENNDS)).status]).toEqual([action, 404]);
+		}
 		expect([await rows(), (await audit()).length]).toEqual(before);
 	});
 
@@ -389,12 +375,6 @@ describe('another owner', () => {
 		const keys = [await keyOf(router), await keyOf(own)];
 		expect(new Set(keys).size).toBe(2);
 		expect(keys).not.toContain(undefined);
-	});
-
-	it('while suspended sees the own gateway and changes nothing', async () => {
-		const page = await added(OPENNDS);
-		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
-		expect(await answers(owner, page)).toEqual([200, ...all(403)]);
 	});
 });
 
