@@ -11,10 +11,10 @@ import {
 	type Owner
 } from '../../support/pages/owners.ts';
 import { browse, fieldValue } from '../../support/pages/browsing.ts';
-import { DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { useFixture } from '../../support/server/fixture.ts';
 
-describe.each(DATABASES)('branding on %s', (database) => {
-	const fixture = useFixture({ database });
+describe('branding', () => {
+	const fixture = useFixture({ database: 'sqlite' });
 	let owner: Owner;
 	let router: number;
 	let second: number;

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
 import { browse, fieldValue, PASSWORD } from '../../support/pages/browsing.ts';
 import { addRouter, alertOf, newOwner, sendBrand, signInOnOwnerPages } from '../../support/pages/owners.ts';
-import { DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { useFixture } from '../../support/server/fixture.ts';
 
-describe.each(DATABASES)('the owner pages on %s', (database) => {
-	const fixture = useFixture({ database });
+describe('the owner pages', () => {
+	const fixture = useFixture({ database: 'sqlite' });
 
 	describe('the sign-in', () => {
 		it('leads back to the page that was wanted, and to no other site', async () => {
