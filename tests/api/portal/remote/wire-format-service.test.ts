@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { numberEnding } from '../../support/api/api.ts';
-import { demoKey, eventually, SECRET, startFixture, type Fixture } from '../../support/server/fixture.ts';
-import { startServer, type TestServer } from '../../support/server/server.ts';
+import { numberEnding } from '../../../support/api/api.ts';
+import { demoKey, eventually, SECRET, startFixture, type Fixture } from '../../../support/server/fixture.ts';
+import { startServer, type TestServer } from '../../../support/server/server.ts';
 
 /** Fields of the sections 1.1, 1.3 and 1.6 of the wire format. */
 const FIELDS = new Set(
