@@ -2,13 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../../support/api/api.ts';
 import { registerGateway } from '../../../support/gateways/gateways.ts';
-import {
-	DATABASES,
-	eventually,
-	SECRET,
-	startFixture,
-	type Fixture
-} from '../../../support/server/fixture.ts';
+import { eventually, SECRET, startFixture, type Fixture } from '../../../support/server/fixture.ts';
 import { startServer, type TestServer } from '../../../support/server/server.ts';
 import { createBuyer, isPaid, startRemotePortal } from './portal.ts';
 
@@ -16,13 +10,13 @@ const minute = 60_000;
 /** Calls of one ordinary purchase. */
 const MOST_CALLS = 8;
 
-describe.each(DATABASES)('a portal of a remote service on %s', (database) => {
+describe('a portal of a remote service', () => {
 	let fixture: Fixture;
 	let portal: TestServer;
 	let buyer: ReturnType<typeof createBuyer>;
 
 	beforeAll(async () => {
-		fixture = await startFixture({ database });
+		fixture = await startFixture({ database: 'sqlite' });
 		portal = await startRemotePortal(fixture);
 		buyer = createBuyer(portal);
 	});

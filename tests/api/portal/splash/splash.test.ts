@@ -8,11 +8,11 @@ import { registerGateway, type Registered } from '../../../support/gateways/gate
 import { sha256 } from '../../../support/gateways/opennds.ts';
 import { browse, fieldValue, type Browsing } from '../../../support/pages/browsing.ts';
 import { buyHourOn, hourOn } from '../../../support/pages/splash.ts';
-import { DATABASES, eventually, SECRET, useFixture, type Fixture } from '../../../support/server/fixture.ts';
+import { eventually, SECRET, useFixture, type Fixture } from '../../../support/server/fixture.ts';
 import { active, fas, hotspot, LOGIN_HOST } from './devices.ts';
 
-describe.each(DATABASES)('on %s', (kind) => {
-	const fixture = useFixture({ database: kind });
+describe('the splash page', () => {
+	const fixture = useFixture({ database: 'sqlite' });
 	let opennds: Registered;
 	let mikrotik: Registered;
 	let person: Browsing;
