@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
 import { browse, fieldValue, PASSWORD } from '../../support/pages/browsing.ts';
-import { addRouter, alertOf, newOwner, sendBrand, signInOnOwnerPages } from '../../support/pages/owners.ts';
+import { addRouter, newOwner, sendBrand, signInOnOwnerPages } from '../../support/pages/owners.ts';
 import { useFixture } from '../../support/server/fixture.ts';
 
 describe('the owner pages', () => {
@@ -76,18 +76,6 @@ describe('the owner pages', () => {
 			expect((await browse(fixture().server.url).get('/fr/owner')).path).toBe(
 				'/fr/owner/sign-in?next=%2Fowner'
 			);
-		});
-
-		it('says the same of a wrong password and an unknown address', async () => {
-			const { email } = await newOwner(fixture());
-			const words = await Promise.all(
-				[email, 'nobody@people.example'].map(async (typed) => {
-					const person = browse(fixture().server.url);
-					return alertOf(await person.post('/owner/sign-in', { email: typed, password: 'wrong password' }));
-				})
-			);
-			expect(words[0]).toBe('The email address or the password is wrong.');
-			expect(words[1]).toBe(words[0]);
 		});
 	});
 

@@ -1,16 +1,7 @@
 /** An owner invites staff, changes their role and removes them; each person acts under the own name. */
-import { randomBytes } from 'node:crypto';
 import { beforeAll, expect, it } from 'vitest';
-import { MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/extra-time.ts';
 import { browse, PASSWORD, type Browsing, type Page } from '../../support/pages/browsing.ts';
-import {
-	addRouter,
-	alertOf,
-	newOwner,
-	newStaff,
-	signInOnOwnerPages,
-	type Owner
-} from '../../support/pages/owners.ts';
+import { addRouter, alertOf, newOwner, newStaff, type Owner } from '../../support/pages/owners.ts';
 import { useFixture } from '../../support/server/fixture.ts';
 
 const NOTE = { note: 'Asked at the counter' };
@@ -129,27 +120,6 @@ it('the role changes at once, only among the staff of this owner, and once in th
 	const wrong = await owner.post('/owner/staff?/role', { id: String(id), role: 'owner' });
 	expect(wrong.status).toBe(400);
 	expect((await person.post('/owner/staff?/role', { id: String(id), role: 'manager' })).status).toBe(403);
-});
-
-it('a person changes the own password, and signs out everywhere else', async () => {
-	const email = 'password@staff.example';
-	const wanted = 'another long password';
-	const person = await hire(email, 'cashier');
-	const [elsewhere] = await signInOnOwnerPages(fixture(), email);
-	const wrong = await person.post('/owner/account?/password', { current: 'a wrong one', wanted });
-	expect([wrong.status, alertOf(wrong)]).toEqual([400, 'The current password is wrong.']);
-	expect((await elsewhere.get('/owner')).path).toBe('/owner');
-	const changed = await person.post('/owner/account?/password', { current: PASSWORD, wanted });
-	expect(changed).toMatchObject({
-		path: '/owner/account?done=password',
-		text: expect.stringContaining('Your password is changed.')
-	});
-	expect((await elsewhere.get('/owner')).path).toMatch(/^\/owner\/sign-in/);
-	expect((await elsewhere.post('/owner/sign-in', { email, password: PASSWORD })).status).toBe(400);
-	expect((await elsewhere.post('/owner/sign-in', { email, password: wanted })).path).toBe('/owner');
-	expect((await person.post('/owner/account?/sessions')).path).toBe('/owner/account?done=sessions');
-	expect((await elsewhere.get('/owner')).path).toMatch(/^\/owner\/sign-in/);
-	expect((await person.get('/owner')).path).toBe('/owner');
 });
 
 it('a removed person is signed out at once, and can be invited again', async () => {
@@ -294,23 +264,6 @@ it('the audit log and the history name who acted', async () => {
 	expect(await fixture().sql.count(added, owner.accountId)).toBe(1);
 });
 
-it('each person has an own limit of free time', async () => {
-	const [first, second] = [
-		await newStaff(fixture(), owner, 'cashier'),
-		await newStaff(fixture(), owner, 'cashier')
-	];
-	const { session } = await fixture().buy({ router_id: router });
-	const give = (person: Owner) =>
-		person.post(`/owner/help/${session.id}/extend`, {
-			...{ ...NOTE, duration: '2h', form: randomBytes(18).toString('base64url') }
-		});
-	for (let given = 120; given <= MAX_EXTRA_MINUTES_PER_DAY; given += 120) {
-		expect((await give(first)).status).toBe(200);
-	}
-	expect((await give(first)).status).toBe(409);
-	expect((await give(second)).status).toBe(200);
-});
-
 it('the pages show cashiers only what they may open', async () => {
 	const cashier = await newStaff(fixture(), owner, 'cashier');
 	const manager = await newStaff(fixture(), owner, 'manager');
@@ -335,14 +288,4 @@ it('the pages show cashiers only what they may open', async () => {
 		expect.stringContaining('Your role does not allow this.')
 	]);
 	expect(placesIn(refused)).toEqual(placesIn(home));
-});
-
-it('a cashier finds a purchase of another day only by something that the customer knows', async () => {
-	const cashier = await newStaff(fixture(), owner, 'cashier');
-	const { session } = await fixture().buy({ router_id: router });
-	expect((await cashier.get('/owner/help')).html).toContain(`/owner/help/${session.id}`);
-	const refused = await cashier.get('/owner/help?day=2026-11-01');
-	expect(refused.text).toContain('Search for: enter 4 to 64 characters');
-	expect((await cashier.get('/owner/help?q=9999&day=2026-11-01')).text).not.toContain('Search for: enter');
-	expect((await owner.get('/owner/help?day=2026-11-01')).text).not.toContain('Search for: enter');
 });

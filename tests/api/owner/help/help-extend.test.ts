@@ -7,7 +7,7 @@ import { numberEnding } from '../../../support/api/api.ts';
 import { buyAtUniFi, connectUniFi, UNIFI_ROUTER } from '../../../support/gateways/consoles.ts';
 import { registerRadius } from '../../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../../../support/gateways/radius-calls.ts';
-import { addRouter, newOwner, type Owner } from '../../../support/pages/owners.ts';
+import { addRouter, newOwner, newStaff, type Owner } from '../../../support/pages/owners.ts';
 import { buyAt } from '../../../support/pages/purchase.ts';
 import { BOTH_DATABASES, eventually, runsAllOn, useFixture } from '../../../support/server/fixture.ts';
 
@@ -86,6 +86,8 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(pages.filter(({ status }) => status === 409)).toHaveLength(1);
 		expect(pages.find(({ status }) => status === 409)?.text).toContain('more than you can give in 24 hours');
 		expect(await endOf(session.id)).toBe(before + MAX_EXTRA_MINUTES_PER_DAY * MINUTE_MS);
+		const colleague = await newStaff(fixture(), giver, 'cashier');
+		expect((await colleague.post(pathOf(session.id), orderOf('2h'))).status).toBe(200);
 	});
 
 	if (!runsAllOn(database)) return;

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../../support/api/api.ts';
 import { fieldValue, signInAs, type Browsing } from '../../../support/pages/browsing.ts';
-import { addRouter, newOwner, type Owner } from '../../../support/pages/owners.ts';
+import { addRouter, newOwner, newStaff, type Owner } from '../../../support/pages/owners.ts';
 import { buyAt, shownCode } from '../../../support/pages/purchase.ts';
 import { eventually, useFixture } from '../../../support/server/fixture.ts';
 
@@ -113,6 +113,17 @@ it('another owner learns nothing: the page of a foreign purchase is that of a mi
 	];
 	expect([foreign.status, missing.status]).toEqual([404, 404]);
 	expect(foreign.text).toBe(missing.text);
+});
+
+it('a cashier finds a purchase of another day only by something that the customer knows', async () => {
+	const router = await addRouter(fixture(), other.accountId);
+	const cashier = await newStaff(fixture(), other, 'cashier');
+	const { session } = await fixture().buy({ router_id: router });
+	expect((await cashier.get('/owner/help')).html).toContain(`/owner/help/${session.id}`);
+	const refused = await cashier.get('/owner/help?day=2026-11-01');
+	expect(refused.text).toContain('Search for: enter 4 to 64 characters');
+	expect((await cashier.get('/owner/help?q=9999&day=2026-11-01')).text).not.toContain('Search for: enter');
+	expect((await other.get('/owner/help?day=2026-11-01')).text).not.toContain('Search for: enter');
 });
 
 describe('each fault of the sandbox', () => {
