@@ -95,7 +95,7 @@ it('a receiver that recovers gets missed events', async () => {
 	});
 });
 
-it.each([301, 302, 303, 307, 308])('%i fails like any other status, and is not followed', async (status) => {
+it.each([301, 308])('%i fails like any other status, and is not followed', async (status) => {
 	const { receiver } = hooks();
 	const target = newPath();
 	receiver.reply(path, { status, headers: { location: receiver.url + target } });
@@ -104,13 +104,13 @@ it.each([301, 302, 303, 307, 308])('%i fails like any other status, and is not f
 	expect(receiver.at(target)).toEqual([]);
 });
 
-it.each([400, 401, 404, 500, 599])('%i is tried again', async (status) => {
+it.each([400, 599])('%i is tried again', async (status) => {
 	hooks().receiver.reply(path, { status });
 	await api.createSession();
 	expect(await after(1)).toMatchObject({ status: 'pending', lastStatusCode: status });
 });
 
-it.each([200, 201, 202, 204, 299])('%i is a success', async (status) => {
+it.each([200, 299])('%i is a success', async (status) => {
 	hooks().receiver.reply(path, { status });
 	await api.createSession();
 	expect(await after(1)).toMatchObject({ status: 'delivered', lastStatusCode: status });
