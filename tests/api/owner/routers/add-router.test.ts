@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { fieldValue } from '../../../support/pages/browsing.ts';
 import { alertOf, newOwner, type Owner } from '../../../support/pages/owners.ts';
-import { DATABASES, useFixture } from '../../../support/server/fixture.ts';
+import { DATABASES, runsAllOn, useFixture } from '../../../support/server/fixture.ts';
 
 const PATH = '/owner/routers/new';
 const FIELDS = {
@@ -34,6 +34,23 @@ describe.each(DATABASES)('on %s', (database) => {
 		return data.some(({ name }) => name === FIELDS.name);
 	};
 
+	it('adds one router for a form that is sent several times at once', async () => {
+		const send = () =>
+			owner.raw(PATH, {
+				method: 'POST',
+				body: new URLSearchParams({ ...FIELDS, key }),
+				headers: { origin: fixture().server.url }
+			});
+		const sent = await Promise.all([send(), send(), send(), send()]);
+		const rows = await own();
+		expect(rows).toHaveLength(1);
+		for (const { headers } of sent) {
+			expect(headers.get('location')).toBe(`/owner/routers/${rows[0]?.['id']}?done=new`);
+		}
+	});
+
+	if (!runsAllOn(database)) return;
+
 	it('keeps the new router from buyers until its owner enables it, and records who added it', async () => {
 		const start = await owner.get('/owner');
 		expect(start.text).toContain('You have no routers yet.');
@@ -62,21 +79,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(enabled.text).toContain('This router sells now.');
 		expect(await isListed()).toBe(true);
 		expect((await owner.get('/owner')).text).not.toContain('Steps to start selling');
-	});
-
-	it('adds one router for a form that is sent several times at once', async () => {
-		const send = () =>
-			owner.raw(PATH, {
-				method: 'POST',
-				body: new URLSearchParams({ ...FIELDS, key }),
-				headers: { origin: fixture().server.url }
-			});
-		const sent = await Promise.all([send(), send(), send(), send()]);
-		const rows = await own();
-		expect(rows).toHaveLength(1);
-		for (const { headers } of sent) {
-			expect(headers.get('location')).toBe(`/owner/routers/${rows[0]?.['id']}?done=new`);
-		}
 	});
 
 	it.each<[string, Partial<typeof FIELDS>, string]>([
