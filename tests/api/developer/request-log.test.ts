@@ -144,30 +144,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		const numbers = (entries: { requestId: string }[]) =>
 			entries.map(({ requestId }) => Number(requestId.slice('req_'.length)));
 
-		it('shows the newest calls first, page by page, by class of status and by key', async () => {
-			account = await newAccount();
-			for (let number = 1; number <= 10; number += 1) {
-				log.note(entry(number, { status: number % 2 ? 200 : 404, keyId: number > 5 ? 77 : 78 }));
-			}
-			const { accountId } = account;
-			const first = await log.recent(accountId, { before: null, limit: 4 });
-			expect(numbers(first)).toEqual([10, 9, 8, 7]);
-			expect(first[0]).toMatchObject({
-				at: now,
-				method: 'GET',
-				path: '/v1/routers/10',
-				status: 404,
-				durationMs: 1,
-				requestId: 'req_10',
-				keyId: 77
-			});
-			const before = first.at(-1)?.id ?? 0;
-			expect(numbers(await log.recent(accountId, { before, limit: 4 }))).toEqual([6, 5, 4, 3]);
-			const failed = await log.recent(accountId, { before: null, limit: 9, statusClass: 4, keyId: 78 });
-			expect(numbers(failed)).toEqual([4, 2]);
-			expect(await log.recent(accountId + 1000, { before: null, limit: 4 })).toEqual([]);
-		});
-
 		it('keeps the last 1,000 calls of each account, and no more of another’s account', async () => {
 			const quiet = await newAccount();
 			account = await newAccount();

@@ -203,7 +203,15 @@ describe('a PostgreSQL that is gone for 60 seconds', () => {
 		const paying = await start({ outcome: 'pending' });
 		await accepted(paying.payment);
 		const asked = await start({ submit: 'slow', slowMs: 900, afterMs: 0 });
+		// Queries are on their way when it happens.
+		const underway = Array.from({ length: 10 }, async () => {
+			for (;;) {
+				const { status } = await fixture.api.send('GET', `/v1/sessions/${paying.session.id}`);
+				if (status !== 200) return status;
+			}
+		});
 		await postgres.kill();
+		for (const status of await Promise.all(underway)) expect(status).toBe(500);
 		const charge = simulator.books.payments.find(({ callbackUrl }) => callbackUrl !== null);
 		for (const one of simulator.books.payments) await simulator.settle(one, 'success');
 		expect(await eventually('it says that it is not ready', async () => (await ready()) === 503)).toBe(true);

@@ -70,7 +70,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			...{ name, address, ssid, lat: -10.5, lon: 20.25, price_minor: 1500, access_kind: 'portal_login' }
 		};
 		expect(router).toMatchObject({ ...stated, security: 'nopass', status: 'online' });
-		const [entry] = await fixture().sql.all("select * from audit_log where action = 'router.added'");
+		const [entry] = await fixture().sql.all(
+			"select * from audit_log where action = 'router.added' order by id desc"
+		);
 		expect(entry?.['actor']).toBe(`account ${owner.accountId}`);
 		expect(JSON.parse(String(entry?.['after']))).toMatchObject({ router_id: router?.['id'], ...stated });
 
