@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Api } from '../../support/api/api.ts';
 import { INSTANT, WEBHOOK_SECRET } from '../../support/api/wire.ts';
-import { DATABASES, recorded, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, recorded, useFixture, runsAllOn } from '../../support/server/fixture.ts';
 import { REGISTER, register } from '../../support/api/webhooks.ts';
 
 const URL = 'https://app.example.com/hooks/wifi';
@@ -87,6 +87,21 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await count()).toBe(1);
 	});
 
+	it('400 webhook_limit_reached for the 17th, also of many at once; existing ones can still be changed', async () => {
+		const answers = await Promise.all(
+			Array.from({ length: most + 4 }, (_, index) =>
+				api.send('POST', REGISTER, { body: valid(`${URL}/${index}`) })
+			)
+		);
+		expect(answers.filter(({ status }) => status === 201)).toHaveLength(most);
+		expect(await count()).toBe(most);
+		await api.refused('400 webhook_limit_reached', 'POST', REGISTER, { body: valid(`${URL}/more`) });
+		const known = answers.find(({ status }) => status === 201)?.body as { url: string };
+		expect(await register(api, known.url, ['session.ended'])).toMatchObject({ events: ['session.ended'] });
+	});
+
+	if (!runsAllOn(database)) return;
+
 	it('takes every known event, in the order given', async () => {
 		const names = [
 			...['webhook.test', 'session.cancelled', 'session.ended', 'session.activated', 'session.created'],
@@ -168,19 +183,6 @@ describe.each(DATABASES)('on %s', (database) => {
 			sent.on('error', reject).end(JSON.stringify(valid('https://airtill.example:8443/hooks')));
 		});
 		expect(JSON.parse(answer)).toMatchObject({ status: 400, code: 'webhook_url_not_allowed' });
-	});
-
-	it('400 webhook_limit_reached for the 17th, also of many at once; existing ones can still be changed', async () => {
-		const answers = await Promise.all(
-			Array.from({ length: most + 4 }, (_, index) =>
-				api.send('POST', REGISTER, { body: valid(`${URL}/${index}`) })
-			)
-		);
-		expect(answers.filter(({ status }) => status === 201)).toHaveLength(most);
-		expect(await count()).toBe(most);
-		await api.refused('400 webhook_limit_reached', 'POST', REGISTER, { body: valid(`${URL}/more`) });
-		const known = answers.find(({ status }) => status === 201)?.body as { url: string };
-		expect(await register(api, known.url, ['session.ended'])).toMatchObject({ events: ['session.ended'] });
 	});
 
 	it('does not call the URL', async () => {
