@@ -3,8 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { OWNER_ROUTES } from '../../../src/lib/server/web/owner/roles.ts';
 import { numberEnding } from '../../support/api/api.ts';
 import { signInAs, type Browsing, type Page } from '../../support/pages/browsing.ts';
-import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
-import { buyAt } from '../../support/pages/purchase.ts';
+import { addRouter, customerAt, newOwner, type Owner } from '../../support/pages/owners.ts';
 import { eventually, useFixture } from '../../support/server/fixture.ts';
 
 const REASON = 'Sold time is missing, request 4711';
@@ -30,10 +29,7 @@ beforeAll(async () => {
 	const form = { kind: 'opennds', loginHost: '192.168.1.1', key: 'abcdefgh' };
 	await owner.post(`/owner/routers/${router}/gateway`, form);
 	gateway = await fixture().sql.count('select max(id) from gateways where router_id = ?', router);
-	token = await buyAt(fixture().server.url, `/r/${shop}`, numberEnding('008'));
-	session = await eventually('the purchase is paid', () =>
-		fixture().sql.count("select coalesce(max(id), 0) from sessions where status = 'active'")
-	);
+	({ page: token, session } = await customerAt(fixture(), shop));
 });
 
 const start = () => admin.post(`${account}?/view`, { note: REASON });

@@ -195,7 +195,7 @@ it('five days with ten failures and no success disable it (the details are in we
 
 describe('a receiver that hangs, with sixty events waiting for it on each of sixteen URLs,', () => {
 	it('delays nobody: not the account’s other URL, not another account, not a payment', async () => {
-		const { receiver, webhooks } = hooks();
+		const { receiver } = hooks();
 		const slow = Array.from({ length: 15 }, newPath);
 		for (const one of slow) {
 			receiver.reply(one, 'hang');
@@ -224,17 +224,5 @@ describe('a receiver that hangs, with sixty events waiting for it on each of six
 		for (const one of slow) {
 			expect(Math.max(...receiver.at(one).map(({ atOnce }) => atOnce))).toBe(5);
 		}
-		// They are left after 15 seconds, and that is what the log says.
-		const [first] = await webhooks.list(accountId);
-		const timedOut = await eventually('the time-out', async () => {
-			const page = { before: null, limit: 100 };
-			const found = await webhooks.deliveries(accountId, first?.id ?? 0, page);
-			return found.find(({ attempts }) => attempts > 0);
-		}).catch(() => null);
-		expect(timedOut).toMatchObject({ lastFailure: 'timeout', lastStatusCode: null, status: 'pending' });
-		const [attempt] = (await webhooks.delivery(accountId, timedOut?.id ?? 0))?.log ?? [];
-		expect(attempt?.durationMs).toBeGreaterThan(14_900);
-		// Generous: seventy-five of them end at once, beside other tests.
-		expect(attempt?.durationMs).toBeLessThan(25_000);
 	});
 });

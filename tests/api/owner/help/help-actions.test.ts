@@ -1,8 +1,8 @@
 /** An owner acts for a customer: once, with a reason that the audit log keeps, and only at the owner's routers. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { numberEnding, type Session } from '../../../support/api/api.ts';
-import { addRouter, newOwner, type Owner } from '../../../support/pages/owners.ts';
-import { buyAt, shownCode } from '../../../support/pages/purchase.ts';
+import type { Session } from '../../../support/api/api.ts';
+import { addRouter, customerAt, newOwner, type Owner } from '../../../support/pages/owners.ts';
+import { shownCode } from '../../../support/pages/purchase.ts';
 import { BOTH_DATABASES, eventually, runsAllOn, useFixture } from '../../../support/server/fixture.ts';
 
 const NOTE = { note: 'Asked for it at the counter' };
@@ -162,16 +162,11 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 	if (!runsAllOn(database)) return;
 
 	describe('the code', () => {
-		let place: number;
 		let page: string;
 		let session: number;
 
 		beforeAll(async () => {
-			place = await addRouter(fixture(), owner.accountId);
-			page = await buyAt(fixture().server.url, `/r/${place}`, numberEnding('008'));
-			session = await eventually('the purchase is paid', () =>
-				fixture().sql.count("select id from sessions where status = 'active' and router_id = ?", place)
-			);
+			({ page, session } = await customerAt(fixture(), router));
 		});
 
 		const path = () => `/owner/help/${session}/code`;
@@ -204,7 +199,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			const found = await owner.get(`/owner/help?q=${shownCode(html) ?? ''}`);
 			expect(found.html).toContain(`href="/owner/help/${session}"`);
 			await owner.post(path(), NOTE);
-			const entry = { actor: `account ${owner.accountId}`, reason: NOTE.note, router_id: place };
+			const entry = { actor: `account ${owner.accountId}`, reason: NOTE.note, router_id: router };
 			expect(await entries()).toEqual([entry, entry]);
 		});
 

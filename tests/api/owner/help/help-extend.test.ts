@@ -3,12 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { MAX_EXTRA_MINUTES_PER_DAY } from '#lib/domain/extra-time.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
-import { numberEnding } from '../../../support/api/api.ts';
 import { buyAtUniFi, connectUniFi, UNIFI_ROUTER } from '../../../support/gateways/consoles.ts';
 import { registerRadius } from '../../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusCalls } from '../../../support/gateways/radius-calls.ts';
-import { addRouter, newOwner, newStaff, type Owner } from '../../../support/pages/owners.ts';
-import { buyAt } from '../../../support/pages/purchase.ts';
+import { addRouter, customerAt, newOwner, newStaff, type Owner } from '../../../support/pages/owners.ts';
 import { BOTH_DATABASES, eventually, runsAllOn, useFixture } from '../../../support/server/fixture.ts';
 
 const MINUTE_MS = 60_000;
@@ -122,13 +120,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		/** Buys on the buyer's pages; the time ends. */
 		async function ended() {
 			const { server, sql, admin } = fixture();
-			const page = await buyAt(server.url, `/r/${place}`, numberEnding('008'));
-			const id = await eventually('the purchase is paid', () =>
-				sql.count(
-					"select coalesce(max(id), 0) from sessions where status = 'active' and router_id = ?",
-					place
-				)
-			);
+			const { page, session: id } = await customerAt(fixture(), place);
 			const { duration_seconds: seconds } = await admin.getSession(id);
 			await server.advance(seconds * 1000);
 			await eventually('the time ended', () =>
