@@ -1,6 +1,5 @@
 /** Addresses for alerts: nothing goes to one before its code was entered, and an SMS is never repeated. */
 import { describe, expect, it } from 'vitest';
-import { startSimulator } from '../../../simulators/frame.ts';
 import { later, minute } from '../../../support/gateways/watch.ts';
 import { alertOf, newOwner } from '../../../support/pages/owners.ts';
 import { eventually } from '../../../support/server/fixture.ts';
@@ -8,7 +7,7 @@ import { newNumber, PAGE, useAlerts } from './use-alerts.ts';
 
 const hour = 60 * minute;
 
-const { fixture, sms, textsTo, untilSent, newestCode, switchOn, newHotspot, fallSilent } =
+const { fixture, provider, startProvider, textsTo, untilSent, newestCode, switchOn, newHotspot, fallSilent } =
 	useAlerts('sqlite');
 
 it('an address gets its code and nothing else before the code was entered', async () => {
@@ -60,11 +59,11 @@ describe('a provider that fails', () => {
 	it.each(['refuse', 'error'] as const)('is not asked again after a lost answer (%s)', async (outage) => {
 		const owner = await newOwner(fixture());
 		const [typed, to] = newNumber();
-		const requests = () => sms.provider.requests.filter(({ body }) => body.includes(to.slice(1))).length;
-		sms.provider.outage(outage);
+		const requests = () => provider().requests.filter(({ body }) => body.includes(to.slice(1))).length;
+		provider().outage(outage);
 		await owner.post(PAGE, { do: 'address', channel: 'sms', address: typed });
 		await untilSent();
-		sms.provider.outage(null);
+		provider().outage(null);
 		await later(fixture(), hour);
 		expect([requests(), await stateOf(to)]).toEqual([1, [['uncertain', 1, null]]]);
 		// It may have cost money.
@@ -74,13 +73,13 @@ describe('a provider that fails', () => {
 	it('is asked again while nothing answers at its address', async () => {
 		const owner = await newOwner(fixture());
 		const [typed, to] = newNumber();
-		const port = Number(new URL(sms.provider.url).port);
-		await sms.provider.stop();
+		const port = Number(new URL(provider().url).port);
+		await provider().stop();
 		await owner.post(PAGE, { do: 'address', channel: 'sms', address: typed });
 		await eventually('it was tried', async () =>
 			(await stateOf(to)).some(([status, tries]) => status === 'queued' && tries === 1)
 		);
-		sms.provider = await startSimulator(sms.protocol, { port });
+		await startProvider(port);
 		await later(fixture(), minute);
 		await untilSent();
 		expect(await stateOf(to)).toEqual([['sent', 2, null]]);
@@ -100,13 +99,13 @@ describe('a provider that fails', () => {
 	it('is not asked again if the process died during the request', async () => {
 		const owner = await newOwner(fixture());
 		const [typed, to] = newNumber();
-		sms.provider.outage('hang');
+		provider().outage('hang');
 		await owner.post(PAGE, { do: 'address', channel: 'sms', address: typed });
 		await eventually('the provider is asked', async () =>
-			sms.provider.requests.some(({ body }) => body.includes(to.slice(1)))
+			provider().requests.some(({ body }) => body.includes(to.slice(1)))
 		);
 		await fixture().server.kill();
-		sms.provider.outage(null);
+		provider().outage(null);
 		await fixture().server.restart();
 		await fixture().server.advance(minute);
 		await untilSent();

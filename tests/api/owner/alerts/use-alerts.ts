@@ -21,15 +21,18 @@ export function useAlerts(database: string) {
 	const protocol = africasTalkingProtocol();
 	let started: Fixture;
 	const fixture = () => started;
-	const sms = { protocol, provider: null as unknown as Simulator };
+	let provider: Simulator;
+	const startProvider = async (port?: number) => {
+		provider = await startSimulator(protocol, port === undefined ? {} : { port });
+	};
 
 	beforeAll(async () => {
-		sms.provider = await startSimulator(protocol);
-		started = await startFixture({ database, env: { ...sms.provider.environment, SMS_PRICE: '35' } });
+		await startProvider();
+		started = await startFixture({ database, env: { ...provider.environment, SMS_PRICE: '35' } });
 	});
 	afterAll(async () => {
 		await started?.stop();
-		await sms.provider?.stop();
+		await provider?.stop();
 	});
 
 	const textsTo = (to: string) => protocol.sent.filter((sms) => sms.to === to).map(({ text }) => text);
@@ -87,5 +90,8 @@ export function useAlerts(database: string) {
 		await untilSent();
 	}
 
-	return { fixture, sms, textsTo, mailsTo, untilSent, newestCode, switchOn, newHotspot, fallSilent };
+	return {
+		...{ fixture, provider: () => provider, startProvider },
+		...{ textsTo, mailsTo, untilSent, newestCode, switchOn, newHotspot, fallSilent }
+	};
 }

@@ -6,7 +6,7 @@ import { numberEnding, type Api } from '../../../support/api/api.ts';
 import { INSTANT } from '../../../support/api/wire.ts';
 import { addRouter, newOwner } from '../../../support/pages/owners.ts';
 import { random } from '../../../support/random.ts';
-import { DATABASES, useFixture, type NewKey, runsAllOn } from '../../../support/server/fixture.ts';
+import { DATABASES, runsAllOn, useFixture, type NewKey } from '../../../support/server/fixture.ts';
 import { addPass, addSession, together } from '../earnings/rows.ts';
 
 const minute = 60_000;
