@@ -1,9 +1,9 @@
-/** A portal whose service limits its key: buyers wait, lose nothing that they typed, and pay once. */
+/** A portal whose service limits it says so, keeps what was typed, and charges once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../../support/api/api.ts';
+import { createBuyer, isPaid, startRemotePortal } from '../../../support/pages/remote-portal.ts';
 import { demoKey, eventually, startFixture, type Fixture } from '../../../support/server/fixture.ts';
 import type { TestServer } from '../../../support/server/server.ts';
-import { createBuyer, isPaid, startRemotePortal } from './portal.ts';
 
 const minute = 60_000;
 

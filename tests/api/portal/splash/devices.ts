@@ -4,7 +4,7 @@ import type { Browsing, Page } from '../../../support/pages/browsing.ts';
 import { eventually } from '../../../support/server/fixture.ts';
 
 export const LOGIN_HOST = '192.168.8.1';
-export const MAC = '02:00:00:00:00:01';
+const MAC = '02:00:00:00:00:01';
 
 /** The query that openNDS at level 1 adds to the portal's address. */
 export function fas(change: Record<string, string> = {}): string {

@@ -1,6 +1,6 @@
-/** A portal that buys through another installation, and a buyer there. */
-import { demoKey, SECRET, type Fixture } from '../../../support/server/fixture.ts';
-import { startServer, type TestServer } from '../../../support/server/server.ts';
+/** A portal whose service is another process, and a buyer at it. */
+import { demoKey, SECRET, type Fixture } from '../server/fixture.ts';
+import { startServer, type TestServer } from '../server/server.ts';
 
 /** A portal that buys through the fixture's service. */
 export async function startRemotePortal({ server }: Fixture): Promise<TestServer> {

@@ -1,10 +1,12 @@
-/** The portal of a remote service makes few calls. The service's request log counts them. */
+/**
+ * The portal of a remote service makes few calls, and fewer when it is limited. The service's request log counts them.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../../support/api/api.ts';
 import { registerGateway } from '../../../support/gateways/gateways.ts';
-import { eventually, SECRET, startFixture, type Fixture } from '../../../support/server/fixture.ts';
+import { createBuyer, isPaid, startRemotePortal } from '../../../support/pages/remote-portal.ts';
 import { startServer, type TestServer } from '../../../support/server/server.ts';
-import { createBuyer, isPaid, startRemotePortal } from './portal.ts';
+import { eventually, SECRET, startFixture, type Fixture } from '../../../support/server/fixture.ts';
 
 const minute = 60_000;
 /** Calls of one ordinary purchase. */
@@ -135,24 +137,14 @@ describe('a portal of a remote service', () => {
 		await buyer.post(`${place}?/end`, {});
 		expect(isPaid((await buyer.page(place)).text)).toBe(false);
 	});
-});
 
-describe('a portal of a remote service', () => {
 	it('refuses to start with gateways of its own: it has no passes that they could ask for', async () => {
-		const fixture = await startFixture({ database: 'sqlite' });
-		try {
-			await registerGateway(fixture.server, 'opennds', {
-				loginHost: '10.0.0.1',
-				router: 3,
-				more: ['--level', '4']
-			});
-			const { databaseUrl } = fixture.server;
-			const env = { AIRTILL_SECRET: SECRET, AIRTILL_API_URL: 'http://127.0.0.1:9/v1', AIRTILL_API_KEY: 'x' };
-			await expect(startServer({ database: databaseUrl, env })).rejects.toThrow(
-				/AIRTILL_API_URL: .* cannot serve gateways, and 1 of them .*gateways remove NAME/s
-			);
-		} finally {
-			await fixture.stop();
-		}
+		const more = ['--level', '4'];
+		await registerGateway(fixture.server, 'opennds', { loginHost: '10.0.0.1', router: 3, more });
+		const { databaseUrl } = fixture.server;
+		const env = { AIRTILL_SECRET: SECRET, AIRTILL_API_URL: 'http://127.0.0.1:9/v1', AIRTILL_API_KEY: 'x' };
+		await expect(startServer({ database: databaseUrl, env })).rejects.toThrow(
+			/AIRTILL_API_URL: .* cannot serve gateways, and 1 of them .*gateways remove NAME/s
+		);
 	});
 });
