@@ -1,7 +1,7 @@
 /** Search and export of the audit log. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fieldValue, signInAs, type Browsing } from '../../support/pages/browsing.ts';
-import { DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { DATABASES, useFixture, runsAllOn } from '../../support/server/fixture.ts';
 
 const NOON = Date.parse('2026-03-10T12:00:00Z');
 const DAY = 24 * 60 * 60_000;
@@ -83,6 +83,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(text).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
 		expect(text).toContain('2026-03-11 15:00:00,2026-03-11T12:00:00.000Z');
 	});
+
+	if (!runsAllOn(database)) return;
 
 	it.each([
 		['actor', `actor=${'x'.repeat(201)}`, 'Email or name of the actor: '],

@@ -1,25 +1,13 @@
 /** Delivery by wire format 5: receivers, bodies, signatures, headers and repetitions. */
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { numberEnding, type Session } from '../../support/api/api.ts';
+import { describe, expect, it } from 'vitest';
+import { numberEnding } from '../../support/api/api.ts';
 import type { Received, Receiver } from '../../support/api/receiver.ts';
-import { startReceiver } from '../../support/api/receiver.ts';
-import { startServer, type TestServer } from '../../support/server/server.ts';
-import { DATABASES, eventually, SECRET, useFixture, type Fixture } from '../../support/server/fixture.ts';
-import {
-	arrived,
-	INSECURE,
-	newPath,
-	quiet,
-	register,
-	useWebhooks,
-	verified
-} from '../../support/api/webhooks.ts';
+import { DATABASES, eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
+import { arrived, INSECURE, newPath, register, useWebhooks, verified } from '../../support/api/webhooks.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
-/** A dead process keeps its deliveries for so long. */
-const leaseMs = 30_000;
 const ALL_EVENTS = [
 	...['payment.success', 'payment.failed', 'payment.refunded', 'session.created', 'session.activated'],
 	...['session.expired', 'session.ended', 'session.cancelled']
@@ -255,72 +243,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 		expect(await count()).toBe(0);
 	});
-
-	it('session.expired arrives once for each session, also after kill -9', async () => {
-		const { receiver } = hooks();
-		const { api, server, sql } = fixture();
-		const path = newPath();
-		const { id } = await register(api, receiver.url + path, ['session.expired']);
-		const sessions: Session[] = [];
-		for (let index = 0; index < 4; index += 1) sessions.push((await fixture().buy()).session);
-		await server.kill('SIGKILL');
-		await server.advance(hour + leaseMs);
-		await server.restart();
-		// Readers settle what is due too, at the same time as the job.
-		await Promise.all(sessions.flatMap((one) => [api.getSession(one.id), api.getSession(one.id)]));
-		await server.kill('SIGKILL');
-		await server.restart();
-		await server.advance(leaseMs + 1_000);
-		// Sessions of the tests before are over too.
-		const rows = await eventually('all deliveries', async () => {
-			const found = await sql.all(
-				`select d.event_id, d.status from webhook_deliveries d join events e on e.id = d.event_id
-					where d.endpoint_id = ? and e.session_id >= ?`,
-				id,
-				sessions[0]?.id ?? 0
-			);
-			return found.length > 0 && found.every(({ status }) => status === 'delivered') && found;
-		});
-		expect(rows.map(({ status }) => status)).toEqual(sessions.map(() => 'delivered'));
-		// What was sent and not noted before the kill comes again, with the same id.
-		const ids = new Set(receiver.at(path).map(({ headers }) => headers['webhook-id']));
-		for (const { event_id } of rows) expect(ids).toContain(event_id);
-		for (const one of sessions) {
-			expect((await fixture().events(one.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
-		}
-	});
-
-	it('kill -9 during a delivery: it arrives again with the same id and body', async () => {
-		const { receiver } = hooks();
-		const { api, server } = fixture();
-		const path = newPath();
-		const { id, secret } = await register(api, receiver.url + path, ['session.created']);
-		receiver.reply(path, (_, index) => (index === 0 ? 'hang' : { status: 200 }));
-		await api.createSession();
-		await arrived(receiver, path);
-		await server.kill('SIGKILL');
-		await server.advance(leaseMs + 1_000);
-		await server.restart();
-		const [first, second] = await arrived(receiver, path, 2);
-		expect(second?.raw).toBe(first?.raw);
-		expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-		expect(JSON.parse(second?.raw ?? '')).toMatchObject({ type: 'session.created' });
-		expect(secret).not.toBeNull();
-		await quiet(fixture(), id);
-	});
-
-	it('SIGTERM does not wait for a receiver that hangs, and the delivery is not lost', async () => {
-		const { receiver } = hooks();
-		const { api, server } = fixture();
-		const path = newPath();
-		await register(api, receiver.url + path, ['session.created']);
-		receiver.reply(path, (_, index) => (index === 0 ? 'hang' : { status: 200 }));
-		await api.createSession();
-		await arrived(receiver, path);
-		await server.kill('SIGTERM');
-		await server.restart();
-		await arrived(receiver, path, 2);
-	});
 });
 
 async function offlineOrder({ sql }: Fixture) {
@@ -332,71 +254,3 @@ async function offlineOrder({ sql }: Fixture) {
 		phone: numberEnding('123')
 	};
 }
-
-describe('two processes on one PostgreSQL', () => {
-	const fixture = useFixture({ database: 'postgres', env: INSECURE });
-	let receiver: Receiver;
-	let second: TestServer;
-	beforeAll(async () => {
-		receiver = await startReceiver();
-		second = await startServer({
-			database: fixture().server.databaseUrl,
-			env: { AIRTILL_SECRET: SECRET, AIRTILL_DEMO: 'off', ...INSECURE }
-		});
-	});
-	afterAll(async () => {
-		await second?.stop();
-		await receiver?.stop();
-	});
-
-	it('deliver every event once, and never more than five at once to an endpoint', async () => {
-		const path = newPath();
-		const { id } = await register(fixture().api, receiver.url + path, ['session.created']);
-		receiver.reply(path, { status: 200, afterMs: 60 });
-		const many = 60;
-		await Promise.all(Array.from({ length: many }, () => fixture().api.createSession()));
-		await arrived(receiver, path, many);
-		await quiet(fixture(), id);
-		const received = receiver.at(path);
-		expect(received).toHaveLength(many);
-		expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(many);
-		const most = Math.max(...received.map(({ atOnce }) => atOnce));
-		expect(most).toBeLessThanOrEqual(5);
-		expect(most).toBeGreaterThan(2);
-	});
-
-	it('session.expired arrives once', async () => {
-		const path = newPath();
-		const { id } = await register(fixture().api, receiver.url + path, ['session.expired']);
-		const sessions: Session[] = [];
-		for (let index = 0; index < 6; index += 1) sessions.push((await fixture().buy()).session);
-		await Promise.all([fixture().server.advance(hour), second.advance(hour)]);
-		await arrived(receiver, path, sessions.length);
-		await quiet(fixture(), id);
-		expect(receiver.at(path)).toHaveLength(sessions.length);
-		expect(
-			await fixture().sql.count('select count(*) from webhook_deliveries where endpoint_id = ?', id)
-		).toBe(sessions.length);
-	});
-
-	it('if one is killed, the other delivers when the lease ends', async () => {
-		const path = newPath();
-		await register(fixture().api, receiver.url + path, ['session.created']);
-		receiver.reply(path, (_, index) => (index < 5 ? 'hang' : { status: 200 }));
-		// The first process takes all five: an attempt of the second would end by its own time limit.
-		await second.kill('SIGTERM');
-		for (let index = 0; index < 5; index += 1) await fixture().api.createSession();
-		await arrived(receiver, path, 5);
-		await fixture().server.kill('SIGKILL');
-		await second.restart();
-		await second.advance(leaseMs + 1_000);
-		await eventually('all five', async () => {
-			const ids = receiver
-				.at(path)
-				.slice(5)
-				.map(({ headers }) => headers['webhook-id']);
-			return new Set(ids).size >= 5 || (await second.advance(1_000), false);
-		});
-		await fixture().server.restart();
-	});
-});

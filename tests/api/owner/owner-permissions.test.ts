@@ -2,11 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OWNER_ROUTES } from '../../../src/lib/server/web/owner/roles.ts';
-import { numberEnding } from '../../support/api/api.ts';
 import { browse, type Browsing } from '../../support/pages/browsing.ts';
-import { addRouter, newOwner, newStaff } from '../../support/pages/owners.ts';
-import { buyAt } from '../../support/pages/purchase.ts';
-import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
+import { addRouter, customerAt, newOwner, newStaff } from '../../support/pages/owners.ts';
+import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const EVERYBODY = 'owner manager cashier';
 const MANAGERS = 'owner manager';
@@ -102,7 +100,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	let router: number;
 	let hotspot: number;
 	let gateway: number;
-	let session = 0;
+	let session: number;
 	let owner: number;
 
 	beforeAll(async () => {
@@ -113,7 +111,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		hotspot = await addRouter(fixture(), owner, { access_kind: 'portal_login', security: 'wpa' });
 		await own.post(`/owner/routers/${hotspot}/gateway`, { ...OPENNDS, key: 'abcdefgh' });
 		gateway = await fixture().sql.count('select max(id) from gateways where router_id = ?', hotspot);
-		session = await buy();
+		({ session } = await customerAt(fixture(), router));
 		people.set('owner', own);
 		for (const role of ['manager', 'cashier'] as const) {
 			people.set(role, await newStaff(fixture(), own, role));
@@ -123,17 +121,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		people.set('developer', await newOwner(fixture(), 'app'));
 		people.set('nobody', browse(fixture().server.url));
 	});
-
-	/** A purchase with a page. */
-	async function buy(): Promise<number> {
-		await buyAt(fixture().server.url, `/r/${router}`, numberEnding('008'));
-		return eventually('the purchase is paid', () =>
-			fixture().sql.count(
-				`select coalesce(max(id), 0) from sessions where status = 'active' and id <> ?`,
-				session
-			)
-		);
-	}
 
 	const addressOf = (place: string, action: string) => {
 		const ofGateway = /gateway|access|password/.test(place);
@@ -169,7 +156,11 @@ describe.each(DATABASES)('on %s', (database) => {
 			fixture().sql.all('select subject, name, updated_by from brands order by subject'),
 			fixture().sql.all('select * from accounts order by id'),
 			fixture().sql.all('select id, status, expires_at from sessions order by id'),
-			fixture().sql.count('select count(*) from audit_log')
+			fixture().sql.all('select id, status, applied from payments order by id'),
+			fixture().sql.all('select * from alert_channels order by account_id, channel'),
+			...['audit_log', 'refunds', 'extra_time', 'offer_changes', 'price_changes'].map((table) =>
+				fixture().sql.count(`select count(*) from ${table}`)
+			)
 		]);
 
 	const isOfObject = (place: string) => place.includes('[');
@@ -241,7 +232,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	);
 
 	it.each(['cashier', 'manager', 'owner'])('%s does everything else', async (name) => {
-		session = await buy();
+		({ session } = await customerAt(fixture(), router));
 		// Pages first: forms end the purchase.
 		const pages = CASES.filter(({ fields }) => fields === null);
 		const forms = CASES.filter(({ fields }) => fields !== null);

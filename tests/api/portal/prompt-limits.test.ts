@@ -1,7 +1,13 @@
 /** Payment prompts to strangers: how many the pages send for one network, and that others go on buying. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
-import { DATABASES, eventually, useFixture, useNewFixtures } from '../../support/server/fixture.ts';
+import {
+	DATABASES,
+	eventually,
+	useFixture,
+	useNewFixtures,
+	runsAllOn
+} from '../../support/server/fixture.ts';
 
 const minute = 60_000;
 const env = { UNPAID_PROMPTS: '', UNPAID_PROMPTS_TOTAL: '', ADDRESS_HEADER: 'x-client-address' };
@@ -37,7 +43,7 @@ const counted = (answers: { status: number }[]): Statuses =>
 describe.each(DATABASES)('on %s', (database) => {
 	// Orders of one network wait for each other.
 	const most = 20;
-	const fixture = useNewFixtures({ database, env: { ...env, UNPAID_PROMPTS: String(most) } });
+	const fixture = useFixture({ database, env: { ...env, UNPAID_PROMPTS: String(most) } });
 
 	const buyMany = (count: number, address: string, digits: string) =>
 		Promise.all(
@@ -70,10 +76,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 	}, 180_000);
 
+	if (!runsAllOn(database)) return;
+
 	it('guests of one network who mostly pay are never refused, all at once or hour by hour', async () => {
 		const { server } = fixture();
 		for (let hour = 0; hour < 2; hour += 1) {
-			const answers = [buyMany(0.8 * most, '192.0.2.1', paying), buyMany(0.2 * most, '192.0.2.1', silent)];
+			const answers = [buyMany(0.8 * most, '192.0.2.3', paying), buyMany(0.2 * most, '192.0.2.3', silent)];
 			expect(counted((await Promise.all(answers)).flat())).toEqual({ 303: most });
 			await allPaid();
 			await server.advance(60 * minute);
@@ -117,10 +125,12 @@ describe('a number', () => {
 });
 
 describe('a network with too many unpaid prompts', () => {
-	const fixture = useNewFixtures({ database: 'sqlite', env: { ...env, UNPAID_PROMPTS: '10' } });
-	const venue = '192.0.2.1';
+	const fixture = useFixture({ database: 'sqlite', env: { ...env, UNPAID_PROMPTS: '10' } });
+	let venues = 0;
+	let venue: string;
 	const buyHere = async (phone: string) => (await buy(fixture().server.url, venue, phone)).status;
 	beforeEach(async () => {
+		venue = `203.0.113.${(venues += 1)}`;
 		for (let at = 0; at < 10; at += 1) expect(await buyHere(numberEnding(silent))).toBe(303);
 		expect(await buyHere(numberEnding(silent))).toBe(429);
 	});

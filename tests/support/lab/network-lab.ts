@@ -272,20 +272,13 @@ function openndsOf(router: Machine, { etc, lib }: Folders, env: Record<string, s
 		openndsLog: () => log,
 		ndsctl: async (...args: string[]) => (await router.try('ndsctl', ...args)).output,
 		install(file: string, text: string) {
-			const folder = file.startsWith('/etc/opennds/')
-				? etc
-				: file.startsWith('/usr/lib/opennds/')
-					? lib
-					: null;
-			if (folder === null) throw new Error(`${file} has no place on the router of the test`);
+			const places = { '/etc/opennds/': etc, '/usr/lib/opennds/': lib };
+			const folder = Object.entries(places).find(([at]) => file.startsWith(at))?.[1];
+			if (folder === undefined) throw new Error(`${file} has no place on the router of the test`);
 			writeFileSync(path.join(folder, path.basename(file)), text, { mode: 0o700 });
 		},
-		async stopOpennds() {
-			await end(() => router.try('ndsctl', 'stop'));
-		},
-		async killOpennds() {
-			await end((running) => running.kill('SIGKILL'));
-		},
+		stopOpennds: () => end(() => router.try('ndsctl', 'stop')),
+		killOpennds: () => end((running) => running.kill('SIGKILL')),
 		restartFirewall,
 		async startGuard() {
 			await router.run('env', `PATH=${env['PATH'] ?? ''}`, 'sh', '/etc/opennds/airtill-guard.sh');

@@ -1,7 +1,9 @@
 /** Owners in a browser with cookies and forms but without script. */
 import { browse, PASSWORD, signUp, triesForgotten, type Browsing, type Page } from './browsing.ts';
+import { buyAt, numberEnding } from './purchase.ts';
+import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
 import type { Value } from '../database/sql.ts';
-import type { Fixture } from '../server/fixture.ts';
+import { eventually, type Fixture } from '../server/fixture.ts';
 
 export interface Owner extends Browsing {
 	accountId: number;
@@ -61,6 +63,18 @@ export async function addRouter(
 				.join(', ')}) returning id`,
 		...Object.values(columns)
 	);
+}
+
+/** A customer buys an hour on the page of a router. @returns the page, and the session once it runs */
+export async function customerAt(
+	{ server, sql }: Fixture,
+	router: number
+): Promise<{ page: string; session: number }> {
+	const page = await buyAt(server.url, `/r/${router}`, numberEnding('008'));
+	const running = `select s.id from sessions s join purchases p on p.session_id = s.id
+		where p.token_hash = ? and s.status = 'active'`;
+	const hash = sha256(page.slice('/s/'.length));
+	return { page, session: await eventually('the session runs', () => sql.count(running, hash)) };
 }
 
 export interface BrandFields {

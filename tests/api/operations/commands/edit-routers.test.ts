@@ -1,12 +1,16 @@
 /** `routers add`, `set`, `disable` and `enable`: one router from the command line, recorded with name and reason. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loginUser } from '../../../../src/lib/domain/wifi/pass-username.ts';
+import { createApi } from '../../../support/api/api.ts';
 import { registerRadius } from '../../../support/gateways/gateways.ts';
 import { radiusCalls } from '../../../support/gateways/radius-calls.ts';
 import { browse } from '../../../support/pages/browsing.ts';
 import { buyAt, numberEnding, untilTitled } from '../../../support/pages/purchase.ts';
-import { DATABASES, useFixture } from '../../../support/server/fixture.ts';
+import { DATABASES, eventually, useFixture } from '../../../support/server/fixture.ts';
 import { cli } from '../../../support/server/cli.ts';
+import { GOOD, HEADER, MAP } from './place.ts';
 
 const WHY = ['--by', 'Ada', '--note', 'asked by the owner'];
 const MAC = '02:00:00:00:05:01';
@@ -136,6 +140,33 @@ describe('routers disable', () => {
 		expect((await run('enable', String(id), ...WHY)).code).toBe(0);
 		expect(await lastEntry()).toMatchObject({ action: 'router.enabled' });
 		expect(await api.createSession({ router_id: id })).toMatchObject({ status: 'pending_payment' });
+	});
+});
+
+describe('routers import and keys create', () => {
+	it('a key opens the API until it is revoked, and imported routers are for sale', async () => {
+		const { server } = fixture();
+		await cli(['accounts', 'create', '--email', 'app2@cli.example', '--role', 'app'], server);
+		const { stdout } = await cli(['keys', 'create', '--account', 'app2@cli.example'], server);
+		const api = createApi(server.url, stdout.trim());
+		const file = path.join(server.dataDir, 'more.csv');
+		writeFileSync(file, HEADER + GOOD);
+		expect(await cli(['routers', 'import', file, ...MAP], server)).toMatchObject({ code: 0, stderr: '' });
+		const { data } = await api.listRouters('lat=0.31&lon=32.58&radius=10');
+		expect(data).toMatchObject([
+			{
+				name: 'Acacia',
+				price: 500,
+				payment_methods: ['mobile_money', 'mtn_momo', 'airtel_money', 'sandbox']
+			}
+		]);
+
+		expect(await cli(['keys', 'revoke', stdout.trim()], server)).toMatchObject({ code: 0, stdout: '' });
+		await server.advance(5_000);
+		await eventually('the key is refused', async () => {
+			const { status } = await api.send('GET', '/v1/routers?lat=0.31&lon=32.58');
+			return status === 401;
+		});
 	});
 });
 

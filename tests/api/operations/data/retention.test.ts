@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createAudit } from '../../../../src/lib/server/audit/audit.ts';
 import { createPersonalData } from '../../../../src/lib/server/personal-data/personal-data.ts';
 import { openDatabase } from '../../../../src/lib/server/db/database.ts';
-import { clockOf } from '../../../support/gateways/watch.ts';
+import { registerGateway } from '../../../support/gateways/gateways.ts';
+import { clockOf, connect } from '../../../support/gateways/watch.ts';
 import { browse } from '../../../support/pages/browsing.ts';
 import { buyHourOn } from '../../../support/pages/splash.ts';
 import { BOTH_DATABASES, eventually, useFixture, useNewFixtures } from '../../../support/server/fixture.ts';
@@ -164,17 +165,31 @@ describe('records of devices', () => {
 		const { server, sql } = fixture();
 		expect((await browse(server.url).get('/privacy')).text).toMatch(/90 days.*40 days/);
 		const { session } = await fixture().buy();
-		const add = `insert into grants (pass_id, gateway_id, mac, state, created_at, updated_at) values (?, ?, ?, 'revoked', 0, ?)`;
-		const gateway =
-			await sql.count(`insert into gateways (router_id, kind, name, key_hash, key_sealed, login_hosts, settings, created_at, updated_at)
-			values (3, 'coova', 'x', 'x', 'x', '[]', '{}', 0, 0) returning id`);
-		await sql.run(add, session.id, gateway, 'old', server.now() - 41 * day);
-		await sql.run(add, session.id, gateway, 'new', server.now() - 39 * day);
+		const { name } = await registerGateway(server, 'coova', { loginHost: '10.1.0.1', router: 3 });
+		const [of, now] = [`${session.pass_id}, (select id from gateways where name = '${name}')`, server.now()];
+		for (const days of [41, 39]) {
+			const ago = days * day;
+			await connect(fixture(), { gateway: name, startedAgoMs: ago, seenAgoMs: ago, stoppedAgoMs: ago });
+		}
+		const device = `insert into device_slots (pass_id, gateway_id, mac, bound_at, reported_at, released_at)
+			values (${of}, ?, 0, ?, ?)`;
+		await sql.run(device, 'released long ago', now, now - 33 * day);
+		await sql.run(device, 'released lately', now, now - 31 * day);
+		await sql.run(device, 'here', now, null);
+		const grant = `insert into grants (pass_id, gateway_id, mac, state, created_at, updated_at) values (${of}, ?, ?, 0, ?)`;
+		await sql.run(grant, 'old', 'revoked', now - 41 * day);
+		await sql.run(grant, 'new', 'revoked', now - 39 * day);
+		await sql.run(grant, 'still on', 'granted', now - 41 * day);
+		await sql.run(`insert into network_usage values (3, '2020-01-01', 1, 1)`);
 		await sql.run(`update jobs set run_at = 0, wakes = wakes + 1 where kind = 'personal-data.delete'`);
 		await eventually(
-			'the old one is deleted',
-			async () => (await sql.count('select count(*) from grants')) === 1
+			'the old grant is deleted',
+			async () => (await sql.count("select count(*) from grants where mac = 'old'")) === 0
 		);
-		expect(await sql.all('select mac from grants')).toEqual([{ mac: 'new' }]);
+		expect(await sql.count('select count(*) from connections')).toBe(1);
+		const macs = async (table: string) => (await sql.all(`select mac from ${table} order by id`)).map(({ mac }) => mac);
+		expect(await macs('grants')).toEqual(['new', 'still on']);
+		expect(await macs('device_slots')).toEqual(['released lately', 'here']);
+		expect(await sql.count('select count(*) from network_usage')).toBe(0);
 	});
 });

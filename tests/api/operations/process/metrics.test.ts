@@ -1,17 +1,12 @@
 /** /metrics: who may read it, what it counts, and that reading it costs buyers nothing. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { sql as query, type CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import * as reviews from '../../../../src/lib/server/billing/reviews/store.ts';
-import { openDatabase, type Database } from '../../../../src/lib/server/db/database.ts';
 import * as jobs from '../../../../src/lib/server/jobs/store.ts';
 import * as monitoring from '../../../../src/lib/server/monitoring/store.ts';
 import { numberEnding } from '../../../support/api/api.ts';
 import { BOTH_DATABASES, eventually, useFixture } from '../../../support/server/fixture.ts';
-import { noting } from '../../../support/database/query-plans.ts';
-import { createDatabaseOn } from '../../../support/database/postgres.ts';
+import { useQueryPlans } from '../../../support/database/query-plans.ts';
 import { startServer } from '../../../support/server/server.ts';
 
 const METRICS_TOKEN = 'a token of the tests, not a secret';
@@ -199,7 +194,6 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 	});
 });
 
-const NUMBERS = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 6000)';
 /** Of many rows, few are those that a reading counts. */
 const ROWS = [
 	`insert into jobs (kind, subject_id, run_at, created_at)
@@ -212,42 +206,15 @@ const ROWS = [
 ];
 
 describe.each(BOTH_DATABASES)('what a reading asks of %s', (kind) => {
-	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-metrics-'));
-	const ran: CompiledQuery[] = [];
-	let database: Database;
-	let noted: ReturnType<typeof noting>;
-
-	beforeAll(async () => {
-		const url = kind === 'sqlite' ? `file:${folder}/a.db` : await createDatabaseOn(inject('postgresUrl'));
-		database = await openDatabase(url, { poolSize: 1 });
-		noted = noting(kind, url, ran);
-		const unchecked =
-			kind === 'sqlite' ? 'pragma foreign_keys = off' : "set session_replication_role = 'replica'";
-		await query.raw(unchecked).execute(noted);
-		for (const insert of ROWS) await query.raw(`${NUMBERS} ${insert} from n`).execute(noted);
-		// SQLite has no statistics in an installation either.
-		if (kind === 'postgres') await query`analyze`.execute(noted);
-	});
-
-	afterAll(async () => {
-		await noted.destroy();
-		await database.close();
-		rmSync(folder, { recursive: true });
-	});
+	const plans = useQueryPlans(kind, ROWS);
 
 	it.each([
-		['refunds under way', () => monitoring.refunds(noted, 'payment.refund')],
-		['passes without a gateway', () => monitoring.passes(noted)],
-		['open reviews', () => reviews.countOpen(noted)],
-		['due jobs', () => jobs.dueKinds(noted, 50)]
+		['refunds under way', () => monitoring.refunds(plans().db, 'payment.refund')],
+		['passes without a gateway', () => monitoring.passes(plans().db)],
+		['open reviews', () => reviews.countOpen(plans().db)],
+		['due jobs', () => jobs.dueKinds(plans().db, 50)]
 	])('%s are read from an index', async (_what, read) => {
-		ran.length = 0;
-		await read();
-		const [first] = ran.splice(0);
-		if (!first) throw new Error('No query ran');
-		const explain = kind === 'sqlite' ? 'explain query plan' : 'explain';
-		const { rows } = await noted.executeQuery({ ...first, sql: `${explain} ${first.sql}` });
-		const plan = JSON.stringify(rows);
+		const plan = await plans().planOf(read);
 		expect(plan).toMatch(/INDEX|Index/);
 		// SQLite may scan a sub-select, which is bounded.
 		expect(plan).not.toMatch(/SCAN (?!due\b)\w+"|Seq Scan/);

@@ -272,10 +272,3 @@ describe('a CSV file', () => {
 		expect(plain).not.toMatch(/\b(Use|Line|file|column|offers|must)\b/);
 	});
 });
-
-it('another owner can neither see nor set the offers', async () => {
-	const stranger = await newOwner(fixture());
-	expect((await stranger.get(path())).status).toBe(404);
-	expect((await stranger.post(path(), form('save', [HALF]))).status).toBe(404);
-	expect(await offers()).toEqual([]);
-});

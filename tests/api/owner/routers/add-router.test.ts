@@ -1,8 +1,8 @@
 /** An owner adds a router on the owner pages, and sees what is missing before it sells. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { browse, fieldValue } from '../../../support/pages/browsing.ts';
+import { fieldValue } from '../../../support/pages/browsing.ts';
 import { alertOf, newOwner, type Owner } from '../../../support/pages/owners.ts';
-import { DATABASES, useFixture } from '../../../support/server/fixture.ts';
+import { DATABASES, runsAllOn, useFixture } from '../../../support/server/fixture.ts';
 
 const PATH = '/owner/routers/new';
 const FIELDS = {
@@ -34,6 +34,23 @@ describe.each(DATABASES)('on %s', (database) => {
 		return data.some(({ name }) => name === FIELDS.name);
 	};
 
+	it('adds one router for a form that is sent several times at once', async () => {
+		const send = () =>
+			owner.raw(PATH, {
+				method: 'POST',
+				body: new URLSearchParams({ ...FIELDS, key }),
+				headers: { origin: fixture().server.url }
+			});
+		const sent = await Promise.all([send(), send(), send(), send()]);
+		const rows = await own();
+		expect(rows).toHaveLength(1);
+		for (const { headers } of sent) {
+			expect(headers.get('location')).toBe(`/owner/routers/${rows[0]?.['id']}?done=new`);
+		}
+	});
+
+	if (!runsAllOn(database)) return;
+
 	it('keeps the new router from buyers until its owner enables it, and records who added it', async () => {
 		const start = await owner.get('/owner');
 		expect(start.text).toContain('You have no routers yet.');
@@ -53,7 +70,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			...{ name, address, ssid, lat: -10.5, lon: 20.25, price_minor: 1500, access_kind: 'portal_login' }
 		};
 		expect(router).toMatchObject({ ...stated, security: 'nopass', status: 'online' });
-		const [entry] = await fixture().sql.all("select * from audit_log where action = 'router.added'");
+		const [entry] = await fixture().sql.all(
+			"select * from audit_log where action = 'router.added' order by id desc"
+		);
 		expect(entry?.['actor']).toBe(`account ${owner.accountId}`);
 		expect(JSON.parse(String(entry?.['after']))).toMatchObject({ router_id: router?.['id'], ...stated });
 
@@ -62,21 +81,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(enabled.text).toContain('This router sells now.');
 		expect(await isListed()).toBe(true);
 		expect((await owner.get('/owner')).text).not.toContain('Steps to start selling');
-	});
-
-	it('adds one router for a form that is sent several times at once', async () => {
-		const send = () =>
-			owner.raw(PATH, {
-				method: 'POST',
-				body: new URLSearchParams({ ...FIELDS, key }),
-				headers: { origin: fixture().server.url }
-			});
-		const sent = await Promise.all([send(), send(), send(), send()]);
-		const rows = await own();
-		expect(rows).toHaveLength(1);
-		for (const { headers } of sent) {
-			expect(headers.get('location')).toBe(`/owner/routers/${rows[0]?.['id']}?done=new`);
-		}
 	});
 
 	it.each<[string, Partial<typeof FIELDS>, string]>([
@@ -136,19 +140,5 @@ describe.each(DATABASES)('on %s', (database) => {
 			Number((await own())[0]?.['id'])
 		);
 		expect((await owner.post(PATH, { ...FIELDS, key })).path).toMatch(/\?done=new$/);
-	});
-
-	it('is only for owners whose account is active', async () => {
-		const send = async (person: Pick<Owner, 'raw'>) => {
-			const body = new URLSearchParams({ ...FIELDS, key });
-			const sent = { method: 'POST', body, headers: { origin: fixture().server.url } };
-			return [(await person.raw(PATH)).status, (await person.raw(PATH, sent)).status];
-		};
-		const before = await fixture().sql.count('select count(*) from routers');
-		expect(await send(browse(fixture().server.url))).toEqual([303, 401]);
-		expect(await send(await newOwner(fixture(), 'app'))).toEqual([403, 403]);
-		await fixture().sql.run("update accounts set status = 'suspended' where id = ?", owner.accountId);
-		expect(await send(owner)).toEqual([200, 403]);
-		expect(await fixture().sql.count('select count(*) from routers')).toBe(before);
 	});
 });

@@ -1,8 +1,8 @@
 /** The queries of an owner's people: none reads all sessions, however long the history is. */
 import { describe, expect, it } from 'vitest';
-import * as sessions from '../../../src/lib/server/billing/sessions/store.ts';
-import { BOTH_DATABASES } from '../../support/server/fixture.ts';
-import { useQueryPlans } from '../../support/database/query-plans.ts';
+import * as sessions from '../../../../src/lib/server/billing/sessions/store.ts';
+import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
+import { useQueryPlans } from '../../../support/database/query-plans.ts';
 
 const ROWS = [
 	`insert into routers (owner_account_id, name, ssid, security, lat, lon, price_minor, currency, status, payment_methods,

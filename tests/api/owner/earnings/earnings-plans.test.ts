@@ -1,8 +1,8 @@
 /** The queries behind the owner's figures read the payments of their span, not those of all time. */
 import { describe, expect, it } from 'vitest';
-import * as earnings from '../../../src/lib/server/billing/earnings/store.ts';
-import { BOTH_DATABASES } from '../../support/server/fixture.ts';
-import { useQueryPlans } from '../../support/database/query-plans.ts';
+import * as earnings from '../../../../src/lib/server/billing/earnings/store.ts';
+import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
+import { useQueryPlans } from '../../../support/database/query-plans.ts';
 
 const ROWS = [
 	`insert into routers (owner_account_id, name, ssid, security, lat, lon, price_minor, currency, status,

@@ -4,9 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { numberEnding } from '../../support/api/api.ts';
-import { demoKey, eventually, SECRET, startFixture, type Fixture } from '../../support/server/fixture.ts';
-import { startServer, type TestServer } from '../../support/server/server.ts';
+import { numberEnding } from '../../../support/api/api.ts';
+import { buyAt } from '../../../support/pages/purchase.ts';
+import { demoKey, eventually, SECRET, startFixture, type Fixture } from '../../../support/server/fixture.ts';
+import { startServer, type TestServer } from '../../../support/server/server.ts';
 
 /** Fields of the sections 1.1, 1.3 and 1.6 of the wire format. */
 const FIELDS = new Set(
@@ -83,15 +84,7 @@ describe('a portal of a service with only the fields of the wire format', () => 
 		};
 	}
 
-	async function buy(phone: string): Promise<string> {
-		const { text: form } = await page('/r/3');
-		const purchase = /name="purchase" value="([^"]*)"/.exec(form)?.[1] ?? '';
-		const sent = await page('/r/3', {
-			...{ time: '1h 500', paymentMethod: 'mobile_money', phone, purchase, asked: '', quoted: '' }
-		});
-		expect(sent.status).toBe(303);
-		return sent.place;
-	}
+	const buy = (phone: string) => buyAt(portal.url, '/r/3', phone);
 
 	it('sells time, shows the password with its QR code, and ends the time', async () => {
 		const place = await buy(numberEnding('123'));

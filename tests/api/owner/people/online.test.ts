@@ -1,10 +1,10 @@
 /** Owners see online devices, data and gateways; doctor reports the same gateways. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { registerGateway } from '../../support/gateways/gateways.ts';
-import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
-import { cli } from '../../support/server/cli.ts';
-import { clockOf, connect, recordResponse, later, minute, minutes } from '../../support/gateways/watch.ts';
-import { DATABASES, eventually, useFixture, type Fixture } from '../../support/server/fixture.ts';
+import { registerGateway } from '../../../support/gateways/gateways.ts';
+import { addRouter, newOwner, type Owner } from '../../../support/pages/owners.ts';
+import { cli } from '../../../support/server/cli.ts';
+import { clockOf, connect, recordResponse, later, minute, minutes } from '../../../support/gateways/watch.ts';
+import { DATABASES, eventually, useFixture, type Fixture } from '../../../support/server/fixture.ts';
 
 const hour = 60 * minute;
 const day = 24 * hour;
@@ -169,45 +169,5 @@ describe.each(DATABASES)('on %s', (database) => {
 		const stranger = await newOwner(fixture());
 		expect((await stranger.get('/owner')).text).not.toMatch(/GB|MB|connected|responding|no response/);
 		expect((await stranger.get(`/owner/routers/${router}`)).status).toBe(404);
-	});
-
-	it('deletes only data that is too old for every page', async () => {
-		const { sql } = fixture();
-		const before = await sql.count('select count(*) from connections');
-		await connect(fixture(), {
-			gateway,
-			seenAgoMs: 401 * day,
-			startedAgoMs: 402 * day,
-			stoppedAgoMs: 401 * day
-		});
-		await connect(fixture(), {
-			gateway,
-			seenAgoMs: 399 * day,
-			startedAgoMs: 399 * day,
-			stoppedAgoMs: 399 * day
-		});
-		const now = clockOf(fixture()).now();
-		const device = `insert into device_slots (pass_id, gateway_id, mac, bound_at, reported_at, released_at)
-			values (1, (select id from gateways where name = ?), ?, 0, ?, ?)`;
-		await sql.run(device, gateway, 'released long ago', now, now - 33 * day);
-		await sql.run(device, gateway, 'released lately', now, now - 31 * day);
-		await sql.run(device, gateway, 'here', now, null);
-		const grant = `insert into grants (pass_id, gateway_id, mac, state, created_at, updated_at)
-			values (1, (select id from gateways where name = ?), ?, ?, 0, ?)`;
-		await sql.run(grant, gateway, 'over', 'revoked', now - 401 * day);
-		await sql.run(grant, gateway, 'still on', 'granted', now - 401 * day);
-		await sql.run(`insert into network_usage values (?, '2020-01-01', 1, 1)`, router);
-		await sql.run(`update jobs set run_at = 0, wakes = wakes + 1 where kind = 'personal-data.delete'`);
-		await eventually('it is forgotten', async () => {
-			const old = `select count(*) from grants where mac = 'over'`;
-			return (await sql.count(old)) === 0;
-		});
-		expect(await sql.count('select count(*) from connections')).toBe(before + 1);
-		expect(await sql.all('select mac from device_slots order by id')).toEqual([
-			{ mac: 'released lately' },
-			{ mac: 'here' }
-		]);
-		expect(await sql.all('select mac from grants')).toEqual([{ mac: 'still on' }]);
-		expect(await sql.count(`select count(*) from network_usage where day < '2021'`)).toBe(0);
 	});
 });

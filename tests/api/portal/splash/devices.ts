@@ -1,0 +1,43 @@
+/** What gateways hand over of a device, and what its pages say. */
+import { sha256 } from '../../../support/gateways/opennds.ts';
+import type { Browsing, Page } from '../../../support/pages/browsing.ts';
+import { eventually } from '../../../support/server/fixture.ts';
+
+export const LOGIN_HOST = '192.168.8.1';
+const MAC = '02:00:00:00:00:01';
+
+/** The query that openNDS at level 1 adds to the portal's address. */
+export function fas(change: Record<string, string> = {}): string {
+	const items = {
+		hid: sha256('a token'),
+		clientip: '127.0.0.1',
+		clientmac: MAC,
+		gatewayname: 'Stand-in',
+		gatewayaddress: `${LOGIN_HOST}:2050`,
+		originurl: encodeURIComponent('http://captive.apple.com/hotspot-detect.html'),
+		...change
+	};
+	const list = Object.entries(items).map(([name, value]) => `${name}=${value}`);
+	return `fas=${Buffer.from(list.join(', ')).toString('base64')}`;
+}
+
+export const hotspot = (change: Record<string, string> = {}) => ({
+	mac: MAC,
+	ip: '127.0.0.1',
+	'link-login-only': 'http://10.5.50.1/login',
+	'link-orig': 'http://example.com/',
+	'chap-id': '\\371',
+	'chap-challenge': '\\357\\015',
+	error: '',
+	...change
+});
+
+export const headingOf = ({ html }: Page) =>
+	/<h1[^>]*>(.*?)<\/h1>/s.exec(html)?.[1]?.replace(/<[^>]+>|<!--.*?-->/g, '');
+
+export async function active(person: Browsing, path: string): Promise<Page> {
+	return eventually(`${path} is active`, async () => {
+		const page = await person.get(path);
+		return page.text.includes('Your Wi‑Fi is paid until') ? page : null;
+	});
+}
