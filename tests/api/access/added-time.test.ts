@@ -114,7 +114,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	});
 
 	it('is kept if the gateway learns of it in time', async () => {
-		const { api } = fixture();
+		const { api, sql } = fixture();
 		const { base, signIn } = await online();
 		hotspot.fail('down');
 		const more = await order({ extends_session_id: base.id });
@@ -123,6 +123,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 		expect(signIn()).not.toBe('online');
 		hotspot.heal();
 		await eventually('the buyer is in again', async () => signIn() === 'online');
+		await eventually('that is noted', () =>
+			sql.count("select count(*) from grants where pass_id = ? and state = 'granted'", base.id)
+		);
 		await pass(6 * MINUTE);
 		await jobsOver(more.id);
 		const { status, expires_at: expiresAt } = await api.getSession(more.id);

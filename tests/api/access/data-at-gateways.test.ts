@@ -48,6 +48,12 @@ const dataOf = async (id: number) => {
 };
 const used = (id: number, megabytes: number) =>
 	eventually(`${megabytes} MB are used`, async () => (await dataOf(id)).data_used_mb === megabytes);
+/** What was due has run, and has planned the next read: now the clock may move. */
+const nextReadPlanned = () =>
+	eventually('no grant is at work', async () => {
+		const busy = "select count(*) from jobs where kind = 'access.grant' and (lease_until > 0 or run_at <= ?)";
+		return (await fixture().sql.count(busy, fixture().server.now())) === 0;
+	});
 const isUsedUp = (id: number) =>
 	eventually('the session has ended', async () => {
 		const { status, status_reason } = await dataOf(id);
@@ -187,9 +193,11 @@ describe('a UniFi console', () => {
 		unifi.use(mac, 60 * MB);
 		await fixture().server.advance(MINUTE);
 		await used(id, 60);
+		await nextReadPlanned();
 		// A device that left the Wi-Fi is not known there.
 		unifi.leave(mac);
 		await fixture().server.advance(MINUTE);
+		await nextReadPlanned();
 		unifi.join(mac);
 		expect(unifi.isIn(mac)).toBe(true);
 		unifi.use(mac, 45 * MB);
