@@ -48,6 +48,14 @@ const openWithPassword = (queries: Queries, now: number) =>
 const openOf = (queries: Queries, routerId: number, now: number) =>
 	openWithPassword(queries, now).where('router_id', '=', routerId);
 
+export const runningSince = (queries: Queries, since: number, now: number) =>
+	queries
+		.selectFrom('passes')
+		.selectAll()
+		.where('starts_at', '>=', since)
+		.where('ends_at', '>', now)
+		.execute();
+
 export const openPassesAt = (
 	queries: Queries,
 	{ routerId, afterId }: { routerId: number; afterId: number },
