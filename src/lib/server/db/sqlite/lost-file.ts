@@ -12,6 +12,7 @@ const LOOK_MS = 2_000;
  * @returns ends the watch
  */
 export function watchForLoss(path: string, connection: DatabaseSync, opened: Stats): () => void {
+	if (!isSame(path, opened)) throw new Error(`${path} was replaced while Airtill started. Start it again.`);
 	const look = () => {
 		if (isSame(path, opened)) return;
 		unwatchFile(path, look);
@@ -19,7 +20,6 @@ export function watchForLoss(path: string, connection: DatabaseSync, opened: Sta
 		throw new Error(`${what} ${keep(path, connection)}`);
 	};
 	watchFile(path, { interval: LOOK_MS, persistent: false }, look);
-	look();
 	return () => unwatchFile(path, look);
 }
 
