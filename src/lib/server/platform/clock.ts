@@ -66,10 +66,10 @@ export function createClock(
 		now() {
 			const elapsed = monotonic() - readAt;
 			readAt += elapsed;
-			const expected = last + elapsed;
-			notice(wall() - heldMs - expected);
-			if (wall() >= expected) isBehind = false;
-			last = Math.max(wall() - heldMs, last + elapsed * CATCH_UP_PACE);
+			const [at, expected] = [wall(), last + elapsed];
+			notice(at - heldMs - expected);
+			if (at >= expected) isBehind = false;
+			last = Math.max(at - heldMs, last + elapsed * CATCH_UP_PACE);
 			return Math.floor(last);
 		},
 		whenSet(call) {
