@@ -1,5 +1,5 @@
 /** CONTRIBUTING.md and README.md match the repository. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -14,11 +14,24 @@ const { dependencies, scripts } = JSON.parse(textOf('package.json')) as Record<
 >;
 
 describe('CONTRIBUTING.md', () => {
-	it('names existing files and folders', () => {
-		const named = [...contributing.matchAll(/`((?:src|tests)\/[^`\s]*)`/g)].map(([, name = '']) => name);
-		expect(named.length).toBeGreaterThan(15);
+	it('names existing files and folders, of the server or with their whole path', () => {
+		const words = [...contributing.matchAll(/`([\w.()[\]<>-]+\/[^`\s]*)`/g)].map(([, name = '']) => name);
+		expect(words.length).toBeGreaterThan(100);
 		// A path with a placeholder is checked up to it.
-		expect(named.filter((name) => !existsSync(path.join(root, name.replace(/<.*/, ''))))).toEqual([]);
+		const paths = words.map((name) => name.replace(/<.*/, ''));
+		const isThere = (name: string) =>
+			existsSync(path.join(root, name)) || existsSync(path.join(root, 'src/lib/server', name));
+		expect(paths.filter((name) => !isThere(name))).toEqual([]);
+	});
+
+	it('names functions that exist', () => {
+		const words = [...contributing.matchAll(/`([a-z]+[A-Z]\w*)`/g)].map(([, name = '']) => name);
+		expect(words.length).toBeGreaterThan(50);
+		const sources = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+			.filter((file) => /\.(ts|js|svelte)$/.test(file))
+			.map((file) => textOf(`src/${file}`));
+		const known = new Set(sources.flatMap((source) => source.match(/\b[a-z]+[A-Z]\w*/g) ?? []));
+		expect(words.filter((name) => !known.has(name))).toEqual([]);
 	});
 
 	it('shows existing folders in the code map', () => {

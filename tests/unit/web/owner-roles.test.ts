@@ -50,7 +50,7 @@ it('and the table names nothing else', () => {
 });
 
 it('each file asks who calls, and each form', () => {
-	const guards = /\b(owner|router|gateway)(Page|Form)\(|requireActiveOwner/;
+	const guards = /\b(owner|router|gateway)(Page|Form)\(|formVisitor/;
 	const unguarded = files
 		.filter(({ name }) => name.endsWith('.ts'))
 		.map(({ name, parentPath }) => path.join(parentPath, name))
@@ -61,7 +61,7 @@ it('each file asks who calls, and each form', () => {
 		if (source.includes('accountActions(')) continue;
 		const place = path.relative(routes, parentPath);
 		const forms = actionsOf(place).filter((action) => action !== 'page');
-		expect(source.match(/\b(owner|router|gateway)Form\(|requireActiveOwner\(/g) ?? [], place).toHaveLength(
+		expect(source.match(/\b(owner|router|gateway)Form\(|formVisitor\(/g) ?? [], place).toHaveLength(
 			forms.length
 		);
 	}

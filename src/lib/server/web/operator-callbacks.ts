@@ -9,7 +9,7 @@ const MAX_CALLBACK_BYTES = 64 * 1024;
  * Stores the callback, which only triggers the status check. The check decides.
  * Any body gets 200, because operators stop calling after an error.
  */
-export async function receiveCallback(
+export async function answerCallback(
 	event: RequestEvent,
 	address: { operator: string; reference: string | null; token: string }
 ): Promise<Response> {

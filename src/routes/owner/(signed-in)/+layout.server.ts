@@ -9,7 +9,7 @@ import type { LayoutServerLoad } from './$types';
 /** In the order of the navigation. */
 const PAGES = ['', 'earnings', 'people', 'help', 'routers', 'brand', 'alerts', 'staff', 'account'] as const;
 
-/** Does not protect actions or loads: each of them calls requireOwner itself. */
+/** Does not protect actions or loads: each of them calls pageVisitor itself. */
 export const load: LayoutServerLoad = async (event) => {
 	const visitor = await ownerVisitor(event);
 	const { owner, role, isSuspended, viewEndsAt } = visitor;

@@ -102,9 +102,9 @@ export async function takeSlot(
 	if ((await othersOnline(trx, slots, { passId, mac }, now)).size >= maxDevices) {
 		return false;
 	}
-	// Disconnects the devices with the oldest reports. Those still online fit beside the new one.
+	// Releases the slots with the oldest reports. Those still online fit beside the new one.
 	const ordered = [...slots.filter((one) => isThere(one, now)), ...slots.filter((one) => !isThere(one, now))];
-	for (const gone of ordered.slice(maxDevices - 1)) await disconnect(trx, jobs, gone, now);
+	for (const gone of ordered.slice(maxDevices - 1)) await release(trx, jobs, gone, now);
 	const before = await store.slotOf(trx, passId, mac);
 	const bound = { ...there, bound_at: now, released_at: null };
 	if (before) await store.changeSlot(trx, before.id, bound);
@@ -112,7 +112,7 @@ export async function takeSlot(
 	return true;
 }
 
-async function disconnect(trx: Tx, jobs: Jobs, { pass_id: passId, mac }: store.SlotRow, now: number) {
+async function release(trx: Tx, jobs: Jobs, { pass_id: passId, mac }: store.SlotRow, now: number) {
 	await store.releaseSlot(trx, { passId, mac }, now);
 	for (const { id } of await openConnections(trx, { passId, mac })) {
 		await jobs.schedule(trx, CONNECTION_JOB, id, now);

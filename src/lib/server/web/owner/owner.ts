@@ -66,7 +66,7 @@ async function findOwnerVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 }
 
 /** Also throws 403 if the person may not open this page. Every load must call it. */
-export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
+export async function pageVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 	const visitor = await ownerVisitor(event);
 	check(event, visitor, 'page');
 	return visitor;
@@ -76,7 +76,7 @@ export async function requireOwner(event: RequestEvent): Promise<OwnerVisitor> {
  * Throws 403 if the person may not use this form, for a suspended account, and during an administrator's
  * view. Every action must call it. The account page stays: the password of a suspended account may be known to others.
  */
-export async function requireActiveOwner(event: RequestEvent): Promise<OwnerVisitor> {
+export async function formVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 	const visitor = await ownerVisitor(event);
 	if (visitor.viewEndsAt !== null) error(403, m.staff_view_nothing());
 	// SvelteKit runs the action of the first such parameter.
@@ -101,13 +101,13 @@ const routeOf = ({ route, params }: RequestEvent): string =>
 export const ownerPage =
 	<Event extends RequestEvent, Data>(load: (event: Event, owner: OwnerVisitor) => Data | Promise<Data>) =>
 	async (event: Event): Promise<Data> =>
-		load(event, await requireOwner(event));
+		load(event, await pageVisitor(event));
 
 /** Makes a form action. */
 export const ownerForm =
 	<Event extends RequestEvent, Data>(act: (event: Event, owner: OwnerVisitor) => Data | Promise<Data>) =>
 	async (event: Event): Promise<Data> =>
-		act(event, await requireActiveOwner(event));
+		act(event, await formVisitor(event));
 
 type RouterEvent = RequestEvent<{ router: string }>;
 
