@@ -53,6 +53,8 @@ export const runningSince = (queries: Queries, since: number, now: number) =>
 		.selectFrom('passes')
 		.selectAll()
 		.where('starts_at', '>=', since)
+		// Later ones were sold before the start, when the clock was right.
+		.where('starts_at', '<=', now)
 		.where('ends_at', '>', now)
 		.execute();
 
