@@ -129,7 +129,6 @@ export async function createApp(config: Config, options: Options = {}) {
 			const own = [payments, access, sessions, gatewayHealth, usage, personalData, ownerViews, notifications];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			handlers.push(alerts.jobs(writeAlert), developer.jobHandlers);
-			followClock(base, sessions);
 			jobs.start(Object.assign({}, ...handlers));
 		},
 		/** Tells proxies through /readyz that this process is about to stop. */
@@ -181,33 +180,6 @@ async function openBase(config: Config, options: Options): Promise<Base> {
 	const audit = createAudit(clock);
 	const jobs = createJobs(database, clock, log, metrics, traces);
 	return { config, clock, log, metrics, traces, database, secrets, audit, jobs };
-}
-
-function followClock({ clock, database, log }: Base, sessions: Sessions): void {
-	const startedAt = clock.now();
-	clock.whenSet?.(async (ms) => {
-		const seconds = Math.round(ms / 1000);
-		if (ms < 0) {
-			log.warn(
-				{ seconds },
-				'the clock was set back: Airtill follows at half pace, or at once after a restart'
-			);
-			return;
-		}
-		try {
-			// Other machines that share the database have clocks of their own.
-			const passes = database.shared ? 0 : await sessions.keepPaidTime(startedAt, ms);
-			log.warn(
-				{ seconds, passes },
-				'the clock was set forward; time that was sold since the start is not cut'
-			);
-		} catch (error) {
-			log.error(
-				{ err: error, seconds },
-				'the clock was set forward; time that was sold since the start is cut'
-			);
-		}
-	});
 }
 
 async function openOperators(base: Base) {

@@ -6,13 +6,14 @@
  */
 import crypto from 'node:crypto';
 import module from 'node:module';
-import os from 'node:os';
 import process from 'node:process';
 
 const { scrypt } = crypto;
 /** @type {(password: string, salt: string, length: number, options: crypto.ScryptOptions, done: (error: Error | null, key: Buffer) => void) => void} */
 const cheapScrypt = (password, salt, length, options, done) =>
 	scrypt(password, salt, length, { ...options, N: 2 }, done);
+Object.assign(crypto, { scrypt: cheapScrypt });
+module.syncBuiltinESMExports();
 
 const RealDate = Date;
 const realNow = RealDate.now;
@@ -23,13 +24,6 @@ const SHORT_MS = 250;
 const { setTimeout: setRealTimeout, clearTimeout: clearRealTimeout } = globalThis;
 /** Short timers that have not ended, each with its call. @type {Map<unknown, () => void>} */
 const pauses = new Map();
-
-/** The part of the offset that the server takes for time that has passed; the rest is a wrong clock. */
-let passedMs = offsetMs;
-const { uptime } = os;
-Object.assign(crypto, { scrypt: cheapScrypt });
-Object.assign(os, { uptime: () => uptime() + passedMs / 1000 });
-module.syncBuiltinESMExports();
 
 const movedNow = () => realNow() + offsetMs;
 
@@ -65,10 +59,8 @@ Object.assign(globalThis, { setTimeout: setMovedTimeout, clearTimeout: clearMove
 
 process.on('message', (message) => {
 	if (typeof message !== 'object' || message === null || !('clockOffsetMs' in message)) return;
-	const ms = Number(message.clockOffsetMs) - offsetMs;
-	offsetMs += ms;
-	if (!('isSet' in message)) passedMs += ms;
-	const isForward = ms > 0;
+	const isForward = Number(message.clockOffsetMs) > offsetMs;
+	offsetMs = Number(message.clockOffsetMs);
 	if (isForward) for (const end of [...pauses.values()]) end();
 	process.send?.({ clockOffsetMs: offsetMs });
 });

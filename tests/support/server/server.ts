@@ -71,8 +71,6 @@ export interface TestServer {
 	now(): number;
 	/** Moves the server's clock forward, or back when negative, relative to where it is. */
 	advance(ms: number): Promise<void>;
-	/** Sets its clock forward, or back when negative, as NTP does: no time passes. */
-	setClock(ms: number): Promise<void>;
 }
 
 /** No test but those of the limits themselves is limited. */
@@ -151,16 +149,6 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 		if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
 	};
 
-	const moveClock = async (ms: number, how: { isSet?: true }) => {
-		clockOffsetMs += ms;
-		// For later starts, and for the command line beside this server.
-		env['AIRTILL_TEST_CLOCK_OFFSET_MS'] = String(clockOffsetMs);
-		if (hasEnded(child)) return;
-		const applied = once(child, 'message', { signal: AbortSignal.timeout(clockLimitMs) });
-		child.send({ clockOffsetMs, ...how });
-		await applied;
-	};
-
 	try {
 		await start();
 	} catch (error) {
@@ -191,8 +179,15 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 			await start();
 		},
 		now: () => Date.now() + clockOffsetMs,
-		advance: (ms) => moveClock(ms, {}),
-		setClock: (ms) => moveClock(ms, { isSet: true })
+		async advance(ms) {
+			clockOffsetMs += ms;
+			// For later starts, and for the command line beside this server.
+			env['AIRTILL_TEST_CLOCK_OFFSET_MS'] = String(clockOffsetMs);
+			if (hasEnded(child)) return;
+			const applied = once(child, 'message', { signal: AbortSignal.timeout(clockLimitMs) });
+			child.send({ clockOffsetMs });
+			await applied;
+		}
 	};
 }
 

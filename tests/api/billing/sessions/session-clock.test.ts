@@ -169,39 +169,6 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 });
 
-describe('a machine whose clock is eight hours behind until NTP answers', () => {
-	const fixture = useFixture({});
-
-	it('cuts no time that it sold before that, nor adds to what was sold before its start', async () => {
-		const { api, server, events } = fixture();
-		const { session: earlier } = await fixture().buy({ duration: '1d' });
-		await server.kill();
-		await server.setClock(-8 * hour);
-		await server.restart();
-		const { session } = await fixture().buy();
-		const { session: added } = await fixture().buy({ extends_session_id: session.id });
-		await server.setClock(8 * hour);
-		const read = await eventually('its clock is right', async () => {
-			const found = await api.getSession(session.id);
-			return found.expires_at !== session.expires_at && found;
-		});
-		expect(read).toMatchObject({ status: 'active', password: session.password });
-		expect(Date.parse(read.expires_at ?? '')).toBeCloseTo(
-			Date.parse(session.expires_at ?? '') + 8 * hour,
-			-3
-		);
-		expect(read.remaining_seconds).toBeGreaterThan(3_500);
-		expect(read.remaining_seconds).toBeLessThanOrEqual(3_600);
-		expect(await api.getSession(earlier.id)).toMatchObject({ expires_at: earlier.expires_at });
-		await server.advance(hour);
-		expect(await api.getSession(session.id)).toMatchObject({ status: 'expired' });
-		expect(await api.getSession(added.id)).toMatchObject({ status: 'active' });
-		await server.advance(hour);
-		await eventually('all time ends', async () => (await events(added.id)).includes('session.expired'));
-		expect((await events(session.id)).filter((type) => type === 'session.expired')).toHaveLength(1);
-	});
-});
-
 describe('the log', () => {
 	const fixture = useFixture({ env: { AIRTILL_LOG_LEVEL: 'debug' } });
 

@@ -29,8 +29,6 @@ export function createPasses(context: PassesContext) {
 	return {
 		findOrThrow,
 		findAll: store.findAll,
-		/** Those whose time has started since then and runs. */
-		runningSince: (queries: Queries, since: number) => store.runningSince(queries, since, clock.now()),
 		isOpen: (pass: PassRow) => isOpen(pass, clock.now()),
 		create: bind(create),
 		addTerms: bind(addTerms),

@@ -48,16 +48,6 @@ const openWithPassword = (queries: Queries, now: number) =>
 const openOf = (queries: Queries, routerId: number, now: number) =>
 	openWithPassword(queries, now).where('router_id', '=', routerId);
 
-export const runningSince = (queries: Queries, since: number, now: number) =>
-	queries
-		.selectFrom('passes')
-		.selectAll()
-		.where('starts_at', '>=', since)
-		// Later ones were sold before the start, when the clock was right.
-		.where('starts_at', '<=', now)
-		.where('ends_at', '>', now)
-		.execute();
-
 export const openPassesAt = (
 	queries: Queries,
 	{ routerId, afterId }: { routerId: number; afterId: number },

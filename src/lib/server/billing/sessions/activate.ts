@@ -112,26 +112,3 @@ export async function startTime(context: SessionsContext, trx: Tx, pass: PassRow
 	await provisioning.scheduleGatewayCalls(trx, pass.id);
 	return true;
 }
-
-/**
- * Moves all time that has started since `since` forward by `ms`: it was sold by a clock that was behind by that.
- * @returns the number of passes
- */
-export async function keepPaidTime(context: SessionsContext, since: number, ms: number): Promise<number> {
-	const { clock, database, jobs, passes, provisioning } = context;
-	return database.transact(async (trx) => {
-		const running = await passes.runningSince(trx, since);
-		for (const { id: passId, starts_at: startsAt, ends_at: endsAt } of running) {
-			if (startsAt === null || endsAt === null) continue;
-			for (const { id, starts_at: from, expires_at: to } of await store.activeOf(trx, passId)) {
-				if (from === null || to === null) continue;
-				const moved = { starts_at: from + ms, expires_at: to + ms, updated_at: clock.now() };
-				await store.change(trx, { id, status: 'active' }, moved);
-				await jobs.schedule(trx, SESSION_END_JOB, id, to + ms);
-			}
-			await passes.setTime(trx, passId, { startsAt: startsAt + ms, endsAt: endsAt + ms });
-			await provisioning.scheduleGatewayCalls(trx, passId);
-		}
-		return running.length;
-	});
-}

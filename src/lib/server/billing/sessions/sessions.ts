@@ -1,7 +1,7 @@
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { binder } from '#lib/server/platform/bind.ts';
-import { activate, keepPaidTime, startTime } from './activate.ts';
+import { activate, startTime } from './activate.ts';
 import { SESSION_END_JOB, type SessionsContext } from './context.ts';
 import { createSession } from './create-session.ts';
 import {
@@ -81,7 +81,6 @@ export function createSessions(context: SessionsContext) {
 		},
 		activate: bind(activate),
 		startTime: bind(startTime),
-		keepPaidTime: bind(keepPaidTime),
 		cancelWaiting: bind(cancelWaiting),
 		endAtDataLimit: bind(endAtDataLimit),
 		cancelUnconfirmed: bind(cancelUnconfirmed),
