@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#lib/format/time.ts';
 import type { CallbackClaim, OperatorAdapter, StatusOutcome } from '../operators/operator.ts';
 import { CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
 import { attemptOf, claimOf, claimsSuccess } from '../callbacks/claims.ts';
@@ -43,7 +44,9 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	const outcome = adapter
 		? await ask(context, payment, adapter)
 		: unavailable(`Operator ${payment.operator} is not configured.`);
-	if (isCrowded(outcome)) return clock.now() + CROWDED_MS;
+	// The next read counts from here: what follows lets others see the answer, and they act on it.
+	const now = clock.now();
+	if (isCrowded(outcome)) return now + CROWDED_MS;
 	await keepAnswer(context, payment, 'status', outcome);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
 		await store.update(database.db, id, { not_found_count: 0 });
@@ -58,11 +61,11 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	}
 	if (outcome.kind === 'not_found' && adapter) await notFound(context, payment, adapter);
 	if (outcome.kind === 'contradiction') await openReview(context, payment, 'contradiction', outcome.message);
-	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= clock.now()) {
+	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= now) {
 		// A callback may still arrive, but no status read is possible, and the payer may have paid.
-		await context.reviews.openOnce(database.db, id, 'no_reference', outcome.cause);
+		await context.reviews.open(database.db, id, 'no_reference', outcome.cause);
 	}
-	return next(context, id, outcome);
+	return next(context, id, outcome, now);
 }
 
 /** The payer may still be charged, or may have been charged without our knowledge. */
@@ -78,7 +81,7 @@ async function openReview(
 	reason: 'contradiction' | 'no_final_answer',
 	message: string
 ): Promise<void> {
-	await context.reviews.openOnce(context.database.db, id, reason, redactMessage(message, phone));
+	await context.reviews.open(context.database.db, id, reason, redactMessage(message, phone));
 }
 
 /** Opens a review if a callback said that the payment was paid, which no status read confirms. */
@@ -151,9 +154,13 @@ async function notFound(
 	}
 }
 
-async function next(context: BillingContext, id: number, outcome: StatusOutcome): Promise<number | null> {
-	const { database, clock, config } = context;
-	const now = clock.now();
+async function next(
+	context: BillingContext,
+	id: number,
+	outcome: StatusOutcome,
+	now: number
+): Promise<number | null> {
+	const { database, config } = context;
 	let payment = await store.find(database.db, id);
 	if (payment?.status === 'pending' && payment.expires_at <= now) {
 		await settleExpired(context, id);
@@ -162,7 +169,8 @@ async function next(context: BillingContext, id: number, outcome: StatusOutcome)
 	if (!payment || !mayStillBePaid(payment)) return null;
 	const age = now - payment.created_at;
 	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
-	const isUnpaid = payment.status === 'failed' || isDenied(payment, outcome);
+	// A failed payment that the operator calls pending may still be charged.
+	const isUnpaid = payment.status === 'failed' ? outcome.kind !== 'pending' : isDenied(payment, outcome);
 	const isOver = (payment.submit_state === 'refused' && isUnknown) || (isUnpaid && age >= WATCH_FAILED_MS);
 	if (outcome.kind !== 'contradiction' && (isOver || payment.expires_at <= now)) {
 		const said = 'cause' in outcome ? outcome.cause : outcome.kind.replace('_', ' ');
@@ -170,7 +178,8 @@ async function next(context: BillingContext, id: number, outcome: StatusOutcome)
 	}
 	if (isOver) return null;
 	if (!isUnpaid && age >= config.reconcileMs) {
-		await context.reviews.open(database.db, id, 'no_final_answer');
+		const detail = `no final answer in ${config.reconcileMs / HOUR_MS} hours, so Airtill asks no more`;
+		await context.reviews.open(database.db, id, 'no_final_answer', detail);
 		return null;
 	}
 	const wanted = outcome.kind === 'unavailable' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
