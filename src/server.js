@@ -42,6 +42,8 @@ const EXPLAINED_ERRORS = ['ConfigError', 'NewerDatabaseError'];
 
 requireNode();
 process.on('uncaughtException', exitWith);
+// A full disk or a closed terminal does not keep it from serving.
+process.stdout.on('error', () => {});
 
 // Saves compiling at each start.
 module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/airtill', import.meta.url)));
@@ -97,7 +99,11 @@ function stop() {
 /** Stops accepting connections, answers the requests that have arrived, then stops the application. */
 function close() {
 	airtill.closing();
-	server.close(() => airtill.closed());
+	server.close(async () => {
+		await airtill.closed();
+		// Names whose server does not answer would be looked up to the last.
+		process.exit();
+	});
 	for (const response of responses) if (!response.headersSent) response.setHeader('connection', 'close');
 	// Browsers open connections early, and Node counts them as busy until their first request.
 	setImmediate(() => {

@@ -101,7 +101,8 @@ function* checkClock(inspection: Inspection | null): Generator<Finding> {
 	if (now < EARLIEST_TIME || now > LATEST_TIME) {
 		yield fail('clock', `${time} cannot be`, advice);
 	} else if (newestAt > now + FUTURE_RECORD_MS) {
-		yield fail('clock', `${time} is before the newest record, ${isoTime(newestAt)}`, advice);
+		const what = `${time} is before the newest record, ${isoTime(newestAt)}`;
+		yield fail('clock', what, `${advice}; if it is right now, restart Airtill`);
 	} else if (differenceMs > DIFFERENCE_WARN_MS) {
 		const what = `${time} is ${Math.round(differenceMs / SECOND_MS)} s away from the database server's clock`;
 		yield (differenceMs > DIFFERENCE_FAIL_MS ? fail : warn)('clock', what, `${advice}, on both machines`);

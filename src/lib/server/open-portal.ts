@@ -1,13 +1,14 @@
+import { opensRunningPasses } from './access/passes/passwords.ts';
 import type { Base } from './base.ts';
 import { ConfigError } from './config/config.ts';
 import { hasDemoAccounts } from './demo/accounts.ts';
 import type { Accounts } from './accounts/accounts.ts';
-import { PORTAL_KEY, type ApiKeys } from './developer/api-keys/api-keys.ts';
+import { isDerivedFrom, PORTAL_KEY, type ApiKeys } from './developer/api-keys/api-keys.ts';
 import type { Gateways } from './gateways/gateways.ts';
 
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
 
-interface PortalContext extends Pick<Base, 'config'> {
+interface PortalContext extends Pick<Base, 'config' | 'clock' | 'database' | 'secrets'> {
 	accounts: Accounts;
 	apiKeys: ApiKeys;
 	gateways: Gateways;
@@ -18,16 +19,26 @@ interface PortalContext extends Pick<Base, 'config'> {
  * @returns the portal's API key; null with a remote API, whose key is a setting
  * @throws ConfigError
  */
-export async function openPortal({
-	config,
-	accounts,
-	apiKeys,
-	gateways
-}: PortalContext): Promise<string | null> {
+export async function openPortal(context: PortalContext): Promise<string | null> {
+	const { config, accounts, apiKeys, gateways } = context;
 	if (config.mode === 'live') await refuseDemoData(accounts, apiKeys);
-	if (!config.remoteApi) return portalKey(accounts, apiKeys);
-	await refuseGateways(gateways);
-	return null;
+	if (config.remoteApi) {
+		await refuseGateways(gateways);
+		return null;
+	}
+	await refuseOtherSecret(context);
+	return portalKey(accounts, apiKeys);
+}
+
+/** With another secret, buyers whose time runs lose their passwords, and gateways their keys. */
+async function refuseOtherSecret({ config, clock, database: { db }, secrets }: PortalContext): Promise<void> {
+	if (config.secretFallback !== null || (await isDerivedFrom(db, secrets, PORTAL_KEY)) !== false) return;
+	if (await opensRunningPasses(db, secrets, clock.now())) return;
+	throw new ConfigError([
+		'AIRTILL_SECRET: does not open the Wi-Fi passwords of buyers whose time runs. Put back the secret (in a ' +
+			'sandbox, the DATA_DIR) with which they were stored. If it is lost, set AIRTILL_SECRET_FALLBACK to any other ' +
+			'text of that length: then these buyers get no access.'
+	]);
 }
 
 /** Captive sessions and the sign-in of API buyers need the passes of this process. */

@@ -33,7 +33,13 @@ const redactFields = (fields: Record<string, unknown>): Record<string, unknown> 
 		])
 	);
 
+/** Lines that wait for space on a full disk; later ones are lost. */
+const MAX_WAITING_BYTES = 1 << 20;
+
 export function createLog(level: string): Log {
+	const destination = pino.destination({ dest: 2, sync: true, maxLength: MAX_WAITING_BYTES });
+	// Airtill goes on when its log cannot be written. A later line writes those that wait.
+	destination.on('error', () => {});
 	return pino(
 		{
 			level,
@@ -50,6 +56,6 @@ export function createLog(level: string): Log {
 			serializers: { err: (error: unknown) => loggedError(error) },
 			redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), remove: true }
 		},
-		pino.destination({ dest: 2, sync: true })
+		destination
 	);
 }

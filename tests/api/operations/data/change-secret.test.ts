@@ -141,4 +141,18 @@ describe.each(BOTH_DATABASES)('changing the secret on %s', (database) => {
 		expect(gateway).toEqual({ installation });
 		expect((await cli(['gateways', 'show', name], server)).stdout).toContain(new URL(portal).pathname);
 	}, 120_000);
+
+	it('does not start with another secret while bought time runs, unless told that the old one is lost', async () => {
+		const { api } = fixture();
+		const { session } = await fixture().buy();
+		const other = { AIRTILL_SECRET: 'another secret, which nobody has used' };
+		await expect(restart(other)).rejects.toThrow(
+			/^- AIRTILL_SECRET: does not open the Wi-Fi passwords of buyers whose time runs/m
+		);
+		await restart({ AIRTILL_SECRET: NEW_SECRET });
+		expect((await api.getSession(session.id)).password).toBe(session.password);
+		await restart({ ...other, AIRTILL_SECRET_FALLBACK: 'the old one is lost, we go on without' });
+		expect((await fixture().buy()).session).toMatchObject({ status: 'active' });
+		await restart({ AIRTILL_SECRET_FALLBACK: '' });
+	});
 });

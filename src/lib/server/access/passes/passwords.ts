@@ -30,8 +30,13 @@ export async function readablePasswords(
 	const newest = await newestWithPassword(queries);
 	if (!newest) return null;
 	if (!isReadable(secrets, newest)) return 'none';
+	return (await opensRunningPasses(queries, secrets, now)) ? 'all' : 'new';
+}
+
+/** Checks the password of the oldest pass whose time runs. */
+export async function opensRunningPasses(queries: Queries, secrets: Secrets, now: number): Promise<boolean> {
 	const oldest = await oldestOpenWithPassword(queries, now);
-	return oldest && !isReadable(secrets, oldest) ? 'new' : 'all';
+	return !oldest || isReadable(secrets, oldest);
 }
 
 function isReadable(secrets: Secrets, pass: PassRow): boolean {

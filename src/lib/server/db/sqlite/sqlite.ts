@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,6 +7,7 @@ import { closeToOthers, createPrivateFile, createPrivateFolder } from '../../pla
 import { createSemaphore, withTasks, type Database, type DatabaseOptions } from '../database.ts';
 import type { Schema } from '../schema.ts';
 import { NodeSqliteDialect, resultCode } from './driver.ts';
+import { watchForLoss } from './lost-file.ts';
 import { nearestRouters } from './nearest.ts';
 import { createWriteHealth } from '../write-health.ts';
 
@@ -33,6 +35,7 @@ const isStorageFailure = (error: unknown): boolean => NOT_STORED.includes(result
 export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onError'>): Database {
 	createPrivateFolder(dirname(path));
 	createPrivateFile(path);
+	const opened = statSync(path);
 	const health = createWriteHealth(isStorageFailure, {
 		async freeBytes() {
 			const { bavail, bsize } = await statfs(dirname(path));
@@ -52,6 +55,7 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 	const second = connect(path, 'PRAGMA synchronous = NORMAL');
 	// SQLite creates the other two with the mode of the first. Only now it is certain that this is a database.
 	for (const file of [path, `${path}-wal`, `${path}-shm`]) closeToOthers(file, 'file');
+	const endWatch = watchForLoss(path, main, opened);
 	const behind = new Kysely<Schema>({
 		dialect: new NodeSqliteDialect(second, { waitMs: WRITE_BEHIND_WAIT_MS }),
 		log
@@ -79,6 +83,7 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 			await health.check(db);
 		},
 		async close() {
+			endWatch();
 			await Promise.all([db.destroy(), behind.destroy()]);
 			// Kysely closes only connections that it has used.
 			for (const connection of [main, second]) if (connection.isOpen) connection.close();
