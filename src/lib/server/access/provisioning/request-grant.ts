@@ -42,7 +42,8 @@ export async function requestReturned(
 	device: { gatewayId: number; mac: string }
 ): Promise<void> {
 	const now = clock.now();
-	for (const id of await store.requestReturned(trx, device, now)) await jobs.schedule(trx, GRANT_JOB, id, now);
+	for (const id of await store.requestReturned(trx, device, now))
+		await jobs.schedule(trx, GRANT_JOB, id, now);
 }
 
 /** Buyers can reload a purchase page at will, so its user is requested again only this often. */
