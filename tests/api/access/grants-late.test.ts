@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { numberEnding, type Session } from '../../support/api/api.ts';
-
+import { openSql } from '../../support/database/sql.ts';
+import { newOwner } from '../../support/pages/owners.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { hourOn } from '../../support/pages/splash.ts';
 import {
@@ -22,6 +23,10 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** The lease of a job, and its next run. */
 const LEASE = 16_000;
+const HOLD_FIRST = `create function hold_first() returns trigger language plpgsql as $$ begin
+	if nextval('changes') = 1 then perform pg_advisory_xact_lock(1); end if;
+	return null;
+end $$`;
 const ACTIONS = /^POST .*\/actions$/;
 
 describe.each(DATABASES)('on %s', (kind) => {
@@ -196,5 +201,51 @@ describe.each(DATABASES)('on %s', (kind) => {
 		hotspot.heal();
 		await server.advance(HOUR);
 		await eventually('the user is gone', async () => hotspot.user(`s${session.id}`) === null);
+	});
+});
+
+describe('on PostgreSQL', () => {
+	const fixture = useFixture({ database: 'postgres' });
+	let unifi: UniFiConsole;
+
+	beforeAll(async () => void (unifi = await connectUniFi(fixture())));
+	afterAll(() => unifi.stop());
+
+	it('keeps a device in that got extra time while its job was about to put it out', async () => {
+		const { server, sql } = fixture();
+		const owner = await newOwner(fixture());
+		await sql.run('update routers set owner_account_id = ? where id = ?', owner.accountId, UNIFI_ROUTER);
+		const mac = newMac();
+		unifi.join(mac);
+		const { sessionId } = await buyAtUniFi(fixture(), mac);
+		const grants = (state: string) =>
+			sql.count(`select count(*) from grants where pass_id = ? and ${state}`, sessionId);
+		await eventually('it is in', () => grants("state = 'granted'"));
+		await eventually('its job waits', () =>
+			sql.count("select count(*) from jobs where kind = 'access.grant' and lease_until is null")
+		);
+		// The next change of a grant, which is that job's, waits until the lock is free.
+		const holder = await openSql(server.databaseUrl);
+		await holder.run('create sequence changes');
+		await holder.run(HOLD_FIRST);
+		await holder.run(
+			'create trigger hold before update on grants for each statement execute function hold_first()'
+		);
+		await holder.all('select pg_advisory_lock(1)');
+		await server.advance(61 * MINUTE);
+		await eventually('it waits', () =>
+			holder.count("select count(*) from pg_locks where locktype = 'advisory' and not granted")
+		);
+		const order = { note: 'The Wi-Fi was down', duration: '15m', form: 'a'.repeat(24) };
+		expect((await owner.post(`/owner/help/${sessionId}/extend`, order)).status).toBe(200);
+		await holder.close();
+		await eventually('it has a new end', () => grants(`confirmed_end_at > ${server.now()}`));
+		await eventually('nothing is left to do', async () => {
+			const due =
+				"select count(*) from jobs where kind = 'access.grant' and (lease_until > 0 or run_at <= ?)";
+			return (await sql.count(due, server.now())) === 0;
+		});
+		expect(await grants("state = 'granted'")).toBe(1);
+		expect(unifi.isIn(mac)).toBe(true);
 	});
 });

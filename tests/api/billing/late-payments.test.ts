@@ -29,9 +29,10 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	async function start(session: Session, digits: string): Promise<Payment> {
 		const payment = await fixture().api.pay(session, numberEnding(digits));
-		await eventually('the operator has it', () =>
+		await eventually('the operator has it, and nothing more is to be sent', () =>
 			fixture().sql.count(
-				"select count(*) from payments where id = ? and submit_state = 'accepted'",
+				`select count(*) from payments where id = ? and submit_state = 'accepted' and not exists
+					(select 1 from jobs where kind = 'payment.submit' and subject_id = payments.id)`,
 				payment.id
 			)
 		);

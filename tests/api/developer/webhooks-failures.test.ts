@@ -1,6 +1,7 @@
 /** Webhooks whose receivers fail (wire format 5.4): retries, what ends them, and what others notice of it: nothing. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding, type Api } from '../../support/api/api.ts';
+import { openSql } from '../../support/database/sql.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 import {
 	arrived,
@@ -176,6 +177,45 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(3);
 		expect(await webhooks.deliveries(accountId, endpoint.id, { ...page, status: 'failed' })).toEqual([]);
 	});
+
+	it.runIf(database === 'postgres')(
+		'so does an event of that moment, also if it is enabled at once',
+		async () => {
+			const { receiver, webhooks } = hooks();
+			receiver.reply(path, { status: 410 });
+			const { sql, server } = fixture();
+			const holder = await openSql(server.databaseUrl);
+			await holder.run('begin');
+			await holder.run('lock table idempotent_answers in exclusive mode');
+			const body = {
+				router_id: 3,
+				duration: '1h',
+				payment_method: 'mobile_money',
+				phone: numberEnding('008')
+			};
+			const headers = { 'idempotency-key': newPath().slice(1) };
+			const ordered = api.send('POST', '/v1/sessions', { body, headers });
+			await eventually('its event is written, not committed', () =>
+				sql.count(
+					"select count(*) from pg_locks where not granted and relation = 'idempotent_answers'::regclass"
+				)
+			);
+			await api.createSession();
+			await eventually(
+				'the endpoint is disabled',
+				async () => (await webhooks.find(accountId, endpoint.id))?.status === 'disabled'
+			);
+			await holder.run('commit');
+			await holder.close();
+			expect((await ordered).status).toBe(201);
+			await eventually('nothing will be sent', async () => {
+				const jobs = await sql.count('select count(*) from jobs where group_id = ?', endpoint.id);
+				return jobs === 0;
+			});
+			await register(api, endpoint.url, ['session.created']);
+			expect(await webhooks.replayFailed(accountId, endpoint.id, 0)).toBe(2);
+		}
+	);
 
 	it('five days with ten failures and no success disable it (the details are in webhooks-upkeep.test.ts)', async () => {
 		const { receiver, webhooks } = hooks();

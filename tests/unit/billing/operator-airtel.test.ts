@@ -8,6 +8,7 @@ import type { CallbackScript, Script } from '../../simulators/script.ts';
 import {
 	adapterWith,
 	attempt as attemptOf,
+	configured,
 	problemsOf,
 	readingOf,
 	receiver,
@@ -146,6 +147,7 @@ describe('a payment', () => {
 describe('the short form of an id', () => {
 	it('has 25 letters and digits for every reference, and converts back to it', async () => {
 		const adapter = adapterWith();
+		const { referenceStart } = configured().operators[0]?.statement ?? {};
 		const references = [
 			'00000000-0000-4000-8000-000000000000',
 			'ffffffff-ffff-4fff-bfff-ffffffffffff',
@@ -157,7 +159,10 @@ describe('the short form of an id', () => {
 			expect(id).toMatch(/^[0-9a-z]{25}$/);
 			const hint = await adapter.parseCallback(raw(JSON.stringify({ transaction: { id } })));
 			expect(hint.reference).toBe(reference);
+			// Also in the list of settled payments, where the case may differ.
+			expect(referenceStart?.(id.toUpperCase())).toBe(reference);
 		}
+		expect(referenceStart?.('BBZMiscxy')).toBeNull();
 	});
 
 	it('of another system converts to nothing', async () => {

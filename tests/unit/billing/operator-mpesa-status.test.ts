@@ -86,14 +86,20 @@ describe('a status read', () => {
 		});
 	});
 
-	it.each([{ contradicts: true }, { failedReads: 2 }])(
-		'that does not confirm a paid callback is overruled by that list, when allowed: %j',
-		async (script) => {
+	it.each([
+		[{ contradicts: true }, {}],
+		[{ failedReads: 2 }, {}],
+		// The list names no account of a till's payers.
+		[{ contradicts: true }, { MPESA_TILL: '5174379' }]
+	])(
+		'that does not confirm a paid callback is overruled by that list, when allowed: %j %j',
+		async (script, settings) => {
+			configure(settings);
 			const { asked, reference } = await pushed(script);
 			simulator.advance(1_000);
 			const claim = await claimAt(asked.callbackUrl);
 			expect((await adapter.readStatus({ ...reference, claim })).kind).not.toBe('succeeded');
-			configure({ MPESA_PULL: 'on' });
+			configure({ ...settings, MPESA_PULL: 'on' });
 			expect(await adapter.readStatus({ ...reference, claim })).toMatchObject({
 				kind: 'succeeded',
 				providerReference: 'SKA0000001',
@@ -124,16 +130,19 @@ describe('a status read', () => {
 		]);
 	});
 
-	it('is overruled by that list after a person has denied the callback, but not by another receipt', async () => {
-		configure({ MPESA_PULL: 'on' });
-		const { asked, reference } = await pushed({ contradicts: true });
-		simulator.advance(1_000);
-		const claim = await claimAt(asked.callbackUrl);
-		const denied = { ...claim, claimed: 'failed' } as const;
-		expect((await adapter.readStatus({ ...reference, claim: denied })).kind).toBe('succeeded');
-		const other = { ...claim, providerReference: 'PAID0BYHAND' };
-		expect((await adapter.readStatus({ ...reference, claim: other })).kind).not.toBe('succeeded');
-	});
+	it.each([{}, { MPESA_TILL: '5174379' }])(
+		'is overruled by that list after a person has denied the callback, but not by another receipt: %j',
+		async (settings) => {
+			configure({ ...settings, MPESA_PULL: 'on' });
+			const { asked, reference } = await pushed({ contradicts: true });
+			simulator.advance(1_000);
+			const claim = await claimAt(asked.callbackUrl);
+			const denied = { ...claim, claimed: 'failed' } as const;
+			expect((await adapter.readStatus({ ...reference, claim: denied })).kind).toBe('succeeded');
+			const other = { ...claim, providerReference: 'PAID0BYHAND' };
+			expect((await adapter.readStatus({ ...reference, claim: other })).kind).not.toBe('succeeded');
+		}
+	);
 
 	it.each([
 		['1', 'insufficient_funds'],

@@ -10,7 +10,7 @@ export const requestId = (): string => `req_${ulid(undefined, randomFraction)}`;
 export const eventId = (): string => `evt_${ulid(undefined, randomFraction)}`;
 
 /** UUID v4: our reference for a payment at the operator. */
-export const operatorReference = (): string => randomUUID();
+export const paymentReference = (): string => randomUUID();
 
 /**
  * Derives our reference for a refund, in the form of a UUID v4. A restored database that lacks a refund sends it with

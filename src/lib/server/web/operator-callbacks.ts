@@ -7,7 +7,7 @@ const MAX_CALLBACK_BYTES = 64 * 1024;
 
 /**
  * Stores the callback, which only triggers the status check. The check decides.
- * Any body gets 200, because operators stop calling after an error.
+ * At an address that Airtill issued, any body of at most 64 KiB gets 200: operators stop calling after an error.
  */
 export async function answerCallback(
 	event: RequestEvent,

@@ -34,7 +34,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		);
 	/** All that the job finds is done. */
 	const swept = async () => {
-		await fixture().sql.run(`update jobs set run_at = 0 where kind = 'personal-data.delete'`);
+		await fixture().sql.run(`update jobs set run_at = 0, wakes = wakes + 1 where kind = 'personal-data.delete'`);
 		const due = `select count(*) from jobs where kind = 'personal-data.delete' and (run_at = 0 or lease_until > 0)`;
 		await eventually('the job has run', async () => (await fixture().sql.count(due)) === 0);
 	};
@@ -170,7 +170,7 @@ describe('records of devices', () => {
 			values (3, 'coova', 'x', 'x', 'x', '[]', '{}', 0, 0) returning id`);
 		await sql.run(add, session.id, gateway, 'old', server.now() - 41 * day);
 		await sql.run(add, session.id, gateway, 'new', server.now() - 39 * day);
-		await sql.run(`update jobs set run_at = 0 where kind = 'personal-data.delete'`);
+		await sql.run(`update jobs set run_at = 0, wakes = wakes + 1 where kind = 'personal-data.delete'`);
 		await eventually(
 			'the old one is deleted',
 			async () => (await sql.count('select count(*) from grants')) === 1

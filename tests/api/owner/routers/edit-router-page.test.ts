@@ -234,7 +234,9 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('the list and the page say why a router does not sell', async () => {
 		// The check each minute finds that no gateway of this router is silent.
-		await fixture().sql.run("update jobs set run_at = run_at + 600000 where kind = 'gateways.check'");
+		await fixture().sql.run(
+			"update jobs set run_at = run_at + 600000, wakes = wakes + 1 where kind = 'gateways.check'"
+		);
 		const states: [Record<string, string | number>, string, string][] = [
 			[{ disabled_at: 1 }, 'disabled', 'Only the administrator can enable it.'],
 			[{ disabled_at: null as never, status: 'offline' }, 'closed', 'Ask the administrator to open it'],

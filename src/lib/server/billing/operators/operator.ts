@@ -167,7 +167,7 @@ export interface CallbackHint extends CallbackFacts {
 export interface StatementColumns {
 	/** Our reference, if the list contains it. */
 	reference: readonly string[];
-	/** Returns the start of our reference from a cell that is too short for all of it; null for others. */
+	/** Returns our reference, or its start, from a cell that has it in a shorter form; null for others. */
 	referenceStart?(cell: string): string | null;
 	/** The operator's transaction id. */
 	providerReference: readonly string[];

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#lib/format/time.ts';
 import type { CallbackClaim, OperatorAdapter, StatusOutcome } from '../operators/operator.ts';
 import { CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
 import { attemptOf, claimOf, claimsSuccess } from '../callbacks/claims.ts';
@@ -14,7 +15,7 @@ import { resubmit } from './submission.ts';
  * Reads continue after expiry or failure: a payer whose success comes late is owed time or money.
  */
 
-/** Watches failed payments this long; those without an answer for config.reconcileMs. */
+/** Watches failed payments this long; those without a final answer for RECONCILE_HOURS. */
 const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
 /** If a process dies while sending, the request counts as uncertain after this time. */
 const SUBMITTING_MAX_MS = 60_000;
@@ -28,7 +29,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	const payment = await store.find(database.db, id);
 	if (!payment || !mayStillBePaid(payment)) return null;
 	if (payment.submit_state === 'created' && payment.submitted_at === null && !claimsSuccess(payment)) {
-		// Still in the outbox; a failed one will never be sent. Operators can queue a request and refuse it.
+		// Still in the outbox, and no callback calls it paid. A failed one is never sent.
 		return payment.status === 'pending' ? clock.now() + delay(payment, clock.now()) : null;
 	}
 	if (
@@ -43,7 +44,9 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	const outcome = adapter
 		? await ask(context, payment, adapter)
 		: unavailable(`Operator ${payment.operator} is not configured.`);
-	if (isCrowded(outcome)) return clock.now() + CROWDED_MS;
+	// The next read counts from here: what follows lets others see the answer, and they act on it.
+	const now = clock.now();
+	if (isCrowded(outcome)) return now + CROWDED_MS;
 	await keepAnswer(context, payment, 'status', outcome);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
 		await store.update(database.db, id, { not_found_count: 0 });
@@ -58,18 +61,18 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	}
 	if (outcome.kind === 'not_found' && adapter) await notFound(context, payment, adapter);
 	if (outcome.kind === 'contradiction') await openReview(context, payment, 'contradiction', outcome.message);
-	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= clock.now()) {
+	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= now) {
 		// A callback may still arrive, but no status read is possible, and the payer may have paid.
-		await context.reviews.openOnce(database.db, id, 'no_reference', outcome.cause);
+		await context.reviews.open(database.db, id, 'no_reference', outcome.cause);
 	}
-	return next(context, id, outcome);
+	return expireOrReadAgain(context, id, outcome, now);
 }
 
 /** The payer may still be charged, or may have been charged without our knowledge. */
 const mayStillBePaid = (payment: store.PaymentRow) =>
 	payment.status === 'pending' || payment.status === 'expired' || payment.status === 'failed';
 
-/** False if the operator refused the request and queued nothing. */
+/** False if the operator refused the request. If it queued it all the same, a callback says so. */
 const mayBeThere = ({ submit_state }: store.PaymentRow) => submit_state !== 'refused';
 
 async function openReview(
@@ -78,7 +81,7 @@ async function openReview(
 	reason: 'contradiction' | 'no_final_answer',
 	message: string
 ): Promise<void> {
-	await context.reviews.openOnce(context.database.db, id, reason, redactMessage(message, phone));
+	await context.reviews.open(context.database.db, id, reason, redactMessage(message, phone));
 }
 
 /** Opens a review if a callback said that the payment was paid, which no status read confirms. */
@@ -151,9 +154,14 @@ async function notFound(
 	}
 }
 
-async function next(context: BillingContext, id: number, outcome: StatusOutcome): Promise<number | null> {
-	const { database, clock, config } = context;
-	const now = clock.now();
+/** Returns when to read again; null after the last read. Stores an expiry that is due, and what a person must decide. */
+async function expireOrReadAgain(
+	context: BillingContext,
+	id: number,
+	outcome: StatusOutcome,
+	now: number
+): Promise<number | null> {
+	const { database, config } = context;
 	let payment = await store.find(database.db, id);
 	if (payment?.status === 'pending' && payment.expires_at <= now) {
 		await settleExpired(context, id);
@@ -162,7 +170,8 @@ async function next(context: BillingContext, id: number, outcome: StatusOutcome)
 	if (!payment || !mayStillBePaid(payment)) return null;
 	const age = now - payment.created_at;
 	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
-	const isUnpaid = payment.status === 'failed' || isDenied(payment, outcome);
+	// A failed payment that the operator calls pending may still be charged.
+	const isUnpaid = payment.status === 'failed' ? outcome.kind !== 'pending' : isDenied(payment, outcome);
 	const isOver = (payment.submit_state === 'refused' && isUnknown) || (isUnpaid && age >= WATCH_FAILED_MS);
 	if (outcome.kind !== 'contradiction' && (isOver || payment.expires_at <= now)) {
 		const said = 'cause' in outcome ? outcome.cause : outcome.kind.replace('_', ' ');
@@ -170,7 +179,8 @@ async function next(context: BillingContext, id: number, outcome: StatusOutcome)
 	}
 	if (isOver) return null;
 	if (!isUnpaid && age >= config.reconcileMs) {
-		await context.reviews.open(database.db, id, 'no_final_answer');
+		const detail = `no final answer in ${config.reconcileMs / HOUR_MS} hours, so Airtill asks no more`;
+		await context.reviews.open(database.db, id, 'no_final_answer', detail);
 		return null;
 	}
 	const wanted = outcome.kind === 'unavailable' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;

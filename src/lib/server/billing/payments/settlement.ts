@@ -9,7 +9,7 @@ import { startRefund } from '../refunds/start-refund.ts';
 import * as store from './store.ts';
 
 /**
- * Transitions of the payment state machine. Each changes the row only in a state where it starts. Its
+ * Transitions of the payment state machine. Each changes the row only from the states that it may follow. Its
  * consequences (time, refund, event) share the transaction. Only a refund can follow a success.
  */
 
@@ -110,7 +110,7 @@ export async function settleSuccess(
 /**
  * Opens a review if a transaction has already paid another payment. The payment settles all the same: the operator answers
  * for our own reference, and several networks of pawaPay can give the same id.
- * @returns whether it has
+ * @returns whether it opened a review
  */
 export async function reviewUsedTransaction(
 	{ reviews }: Pick<BillingContext, 'reviews'>,
@@ -125,7 +125,7 @@ export async function reviewUsedTransaction(
 	return true;
 }
 
-/** Adds what only a callback reported. The changed row holds the newest claim. */
+/** Adds what only a callback reported. `payment` is the row that the change returned, so it holds the newest claim. */
 async function storeCallbackFacts(
 	context: BillingContext,
 	trx: Tx,
@@ -154,6 +154,12 @@ async function storeCallbackFacts(
 
 type Facts = Pick<CallbackClaim, 'operatorReference' | 'providerReference'>;
 
+/** For a person. */
+export const requestName = ({ operatorReference, providerReference }: Facts): string =>
+	[operatorReference && `request ${operatorReference}`, providerReference && `receipt ${providerReference}`]
+		.filter(Boolean)
+		.join(', ');
+
 /** A payment that was sent twice has two requests at an operator that names them itself. */
 export const isOfAnotherRequest = (
 	{ operator_reference: own }: Pick<store.PaymentRow, 'operator_reference'>,
@@ -164,15 +170,14 @@ export const isOfAnotherRequest = (
 export async function reviewSecondCharge(
 	{ reviews }: Pick<BillingContext, 'reviews'>,
 	queries: Queries,
-	{ id }: store.PaymentRow,
-	{ operatorReference, providerReference }: Facts
+	payment: store.PaymentRow,
+	other: Facts
 ): Promise<void> {
-	const named = [
-		operatorReference && `request ${operatorReference}`,
-		providerReference && `receipt ${providerReference}`
-	];
-	const detail = `a callback says that the payer paid twice: also ${named.filter(Boolean).join(', ')}`;
-	await reviews.open(queries, id, 'contradiction', detail);
+	const settled = isOfAnotherRequest(payment, other)
+		? `request ${payment.operator_reference}`
+		: `receipt ${payment.provider_reference}`;
+	const detail = `${settled} settled the payment, and a callback says that the payer paid twice: also ${requestName(other)}`;
+	await reviews.open(queries, payment.id, 'contradiction', detail);
 }
 
 function paidOtherAmount(payment: store.PaymentRow): boolean {

@@ -4,7 +4,7 @@ import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
 import { retryUniqueViolation } from '#lib/server/db/first.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
-import { operatorReference } from '#lib/server/platform/ids.ts';
+import { paymentReference } from '#lib/server/platform/ids.ts';
 import { lacksNetworkPassword, offlineReason } from '#lib/server/routers/routers.ts';
 import { operatorForPayment } from '../operators/operator-for-payment.ts';
 import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
@@ -78,7 +78,7 @@ async function checkAndInsert(
 		account_id: caller.accountId,
 		operator: operator.id,
 		payment_method: method,
-		reference: operatorReference(),
+		reference: paymentReference(),
 		amount_minor: amountMinor,
 		currency,
 		phone,

@@ -95,13 +95,11 @@ async function send(
 
 /** The operator may have the request: a status read decides soon. */
 async function markUncertain(context: BillingContext, id: number): Promise<null> {
-	await store.changeSubmit(
-		context.database.db,
-		{ id, submitState: ['submitting', 'created'] },
-		{ submit_state: 'uncertain' }
-	);
-	const { clock, jobs } = context;
-	await jobs.schedule(context.database.db, RECONCILE_JOB, id, clock.now() + RETRY_MS);
+	const { clock, database, jobs } = context;
+	const at = clock.now() + RETRY_MS;
+	const from = { id, submitState: ['submitting', 'created'] as const };
+	await store.changeSubmit(database.db, from, { submit_state: 'uncertain' });
+	await jobs.schedule(database.db, RECONCILE_JOB, id, at);
 	return null;
 }
 
@@ -116,6 +114,7 @@ async function handleRefusal(
 	// An earlier request got no answer, and this refusal says nothing about it.
 	if (submitted_at !== null && !outcome.retryable) return markUncertain(context, id);
 	const back = { submit_state: 'created', submitted_at } as const;
+	const now = clock.now();
 	const isOwn = await store.changeSubmit(
 		database.db,
 		{ id, submitState: ['submitting'], submitted_at: sentAt },
@@ -124,8 +123,8 @@ async function handleRefusal(
 	// After a pause of this process, another has asked for the result or sent it again.
 	if (!isOwn) return null;
 	if (outcome.retryable) {
-		const at = clock.now() + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
-		return Math.max(clock.now(), Math.min(at, expiresAt));
+		const at = now + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
+		return Math.max(now, Math.min(at, expiresAt));
 	}
 	await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
 	return null;

@@ -5,7 +5,7 @@ import { REFUND_JOB, type BillingContext } from '../context.ts';
 import * as store from '../payments/store.ts';
 import type { UnappliedReason } from '../sessions/sessions.ts';
 
-/** `admin`: the owner refunds time that was bought. */
+/** `admin` is the API's name for a person's decision: of the owner, or of an administrator. */
 export type RefundReason = UnappliedReason | 'amount_mismatch' | 'admin';
 
 /** Refunds money that bought nothing, or as the owner decided. Opens a review if the amount differs from the one requested. */

@@ -13,5 +13,5 @@ export interface SessionsContext extends Base {
 	provisioning: ReturnType<typeof createProvisioning>;
 }
 
-/** One per session: cancels an unpaid session, expires a paid one. */
+/** One per session: cancels an unpaid session, expires a paid one. Stored jobs have this kind. */
 export const SESSION_END_JOB = 'session.settle';

@@ -58,6 +58,7 @@ export interface PaymentsTable {
 	payment_method: string;
 	/** UUID v4: our reference at the operator, stored before the call. */
 	reference: string;
+	/** The operator's own name of the request. */
 	operator_reference: string | null;
 	amount_minor: number;
 	currency: string;
@@ -70,6 +71,7 @@ export interface PaymentsTable {
 	submitted_at: number | null;
 	/** Consecutive status reads that did not know the reference. */
 	not_found_count: Generated<number>;
+	/** 1 if it bought the session's time. */
 	applied: Generated<number>;
 	failure_code: string | null;
 	failure_message: string | null;

@@ -45,7 +45,11 @@ export const createDelivery =
 		const delivery = await byId(database.db, 'webhook_deliveries', deliveryId);
 		if (delivery?.status !== 'pending' || delivery.next_attempt_at === null) return null;
 		const endpoint = await store.endpointById(database.db, delivery.endpoint_id);
-		if (endpoint?.status !== 'active') return null;
+		if (endpoint?.status !== 'active') {
+			// It is of a transaction that ran while the endpoint was disabled.
+			await store.failPending(database.db, delivery.endpoint_id);
+			return null;
+		}
 		const startedAt = clock.now();
 		// Another process recorded the attempt and died.
 		if (delivery.next_attempt_at > startedAt) return delivery.next_attempt_at;

@@ -11,9 +11,10 @@ import * as store from './store.ts';
  * Makes a gateway carry out a grant (job GRANT_JOB).
  *
  * Purpose: compares the pass with the state that the gateway confirmed, and calls it until both match.
- * States: paid -> `granting` -> `granted`; over, ended, moved or refunded -> `revoking` -> `revoked`.
+ * States: paid -> `granting` -> `granted`; over, ended, moved or refunded -> `revoking` -> `revoked`,
+ * or `failed` when Airtill gives up.
  * Guarantees: the request is stored before the call, so a process may die at any point. One job works on a
- * grant at a time. If a job presumed dead returns late, its grant is revoked again.
+ * grant at a time. If a job presumed dead returns late, its grant is revoked again, unless the pass wants it.
  * @returns when to run again (ms since the epoch), or null when the grant is over
  */
 export async function applyGrant(context: AccessContext, id: number): Promise<number | null> {

@@ -23,13 +23,13 @@ export async function grantAtGateway(
 	const isWaiting = before.kind === 'waits';
 	const endMs = await desiredEnd(context, grant, gateway, before);
 	const { id, revision, requested_end_at: sent } = grant;
-	const isSent = grant.state === 'granted' && sent !== null && sent >= endMs && sent <= endMs + SLACK_MS;
-	if (isSent && !isWaiting) return readUsage(context, grant, gateway, before);
+	const isConfirmed = grant.state === 'granted' && sent !== null && sent >= endMs && sent <= endMs + SLACK_MS;
+	if (isConfirmed && !isWaiting) return readUsage(context, grant, gateway, before);
 	const controller = controllerOf(gateway);
 	if (!controller) return awaitFetch(context, grant, before);
-	// Each request delays the next read: a buyer who reloads must not keep us from counting.
-	const isRead = grant.confirmed_end_at !== null && gateway.unresponsiveSince === null;
-	const pass = isRead ? await countUsage(context, grant, gateway, before) : before;
+	// Counts first: a request delays the next read, and a buyer who reloads must not keep us from counting.
+	const mayRead = grant.confirmed_end_at !== null && gateway.unresponsiveSince === null;
+	const pass = mayRead ? await countUsage(context, grant, gateway, before) : before;
 	if (!pass) return clock.now();
 	// Stored before the call: after a crash, the next job knows that an answer may be missing.
 	const now = clock.now();
@@ -51,7 +51,7 @@ export async function grantAtGateway(
 /** Waits until the gateway fetches the grant, also for the new end of an online device. */
 async function awaitFetch({ database, clock }: AccessContext, grant: store.GrantRow, pass: OpenPass) {
 	const { id, revision, state } = grant;
-	// A grant that was confirmed since it was read has its end.
+	// Unless it was confirmed meanwhile: then it has its end.
 	if (state === 'granted')
 		await store.changeWanted(database.db, { id, revision, state }, { state: 'granting' });
 	const again = clock.now() + FETCH_WAIT_MS;

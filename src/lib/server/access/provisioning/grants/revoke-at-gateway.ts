@@ -26,8 +26,12 @@ export async function revokeAtGateway(
 ): Promise<number | null> {
 	const { database, clock } = context;
 	const now = clock.now();
-	const to = { state: 'revoking', updated_at: now } as const;
-	if (!(await store.changeOpen(database.db, grant.id, to))) return null;
+	const isRevoking = await database.transact(async (trx) => {
+		// Time given since the pass was read keeps the grant; its job is due again.
+		if (store.isWanted(grant) && (await openPass(trx, grant.pass_id, clock.now()))) return false;
+		return store.changeOpen(trx, grant.id, { state: 'revoking', updated_at: now });
+	});
+	if (!isRevoking) return null;
 	// A device that another pass holds stays online; so does a user that was revoked before and is wanted again.
 	const mayStay = grant.mac !== null || grant.revoked_at !== null;
 	const stays = mayStay && (await openOthers(context, grant, gateway)).length > 0;

@@ -16,7 +16,7 @@ import { plainText } from '../plain-text.ts';
 import { paymentOutcome, refundOutcome, statusOutcome } from './outcomes.ts';
 import { parseCallback } from './callback.ts';
 import { createAirtelClient, type AirtelClient } from './client.ts';
-import { idOf } from './ids.ts';
+import { idOf, referenceOf } from './ids.ts';
 import { checkSettings, SETTINGS, type AirtelValues } from './settings.ts';
 
 /** Airtel Money, Collection API ("USSD Push"). The portal holds one callback address for all payments. */
@@ -30,6 +30,7 @@ export const airtel = defineOperator({
 	create: createAirtel,
 	statement: {
 		reference: ['External ID', 'External Transaction ID', 'Partner Transaction ID', 'Reference ID'],
+		referenceStart: referenceOf,
 		providerReference: ['Airtel Money ID', 'Transaction ID', 'Txn ID'],
 		amount: ['Transaction Amount', 'Amount'],
 		status: {

@@ -11,8 +11,9 @@ const MARGIN_MS = 10 * 60 * 1000;
 const MAX_PAGES = 20;
 
 /**
- * Searches the settled payments ("Pull Transactions", for registered shortcodes) for the account reference.
- * Returns null if it is not there with an amount, or the list cannot be read.
+ * Searches the settled payments ("Pull Transactions", for registered shortcodes) for the account reference, which payments
+ * at a till lack: there it finds only the receipt of a callback. Returns null if it is not there with an amount, or the
+ * list cannot be read.
  * @param receipt of a callback; null for any
  */
 export async function findTransaction(
@@ -36,7 +37,8 @@ export async function findTransaction(
 		for (const row of rows) {
 			const providerReference = textMember(row, 'transactionId');
 			const amountMinor = toMinor(parseAmount(textMember(row, 'amount') ?? '') ?? NaN, MPESA_CURRENCY);
-			const isWanted = textMember(row, 'billreference')?.toUpperCase() === wanted;
+			const account = textMember(row, 'billreference')?.trim().toUpperCase() ?? '';
+			const isWanted = account === wanted || (account === '' && receipt !== null);
 			if (!isWanted || !providerReference || amountMinor === null) continue;
 			// Somebody can also pay by hand with this reference.
 			if (receipt !== null && providerReference !== receipt) continue;
