@@ -218,6 +218,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 		gateways,
 		access: {
 			purchaseOpened: (tokenHash, isOnline) => access.purchaseOpened(tokenHash, isOnline),
+			deviceReturned: (device) => access.deviceReturned(device),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
 			move: (tokenHash) => access.move(tokenHash),
 			isVerified: (gateway) => sales.routers.verifiedBy(gateway)

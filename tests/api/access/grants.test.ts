@@ -281,6 +281,24 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await grants(bought.sessionId)).toHaveLength(1);
 		});
 
+		it('is connected again when a console that has forgotten it redirects it', async () => {
+			const bought = await inside();
+			unifi.forget(bought.mac);
+			await fixture().server.advance(MINUTE);
+			await visitOf(bought.person, bought.mac);
+			await isIn(bought);
+			expect(unifi.minutesOf(bought.mac)).toBeLessThan(60);
+			expect(await grants(bought.sessionId)).toHaveLength(1);
+			await noted(bought.sessionId, 'granted');
+			expect((await bought.person.get(bought.path)).text).toContain('You are online.');
+			// Its pass has ended: nothing to request again.
+			await end(bought.sessionId);
+			await isOut(bought);
+			await visitOf(bought.person, bought.mac);
+			await tried(/./, 0);
+			expect(unifi.isIn(bought.mac)).toBe(false);
+		});
+
 		it('keeps a second device out, unless the router allows two', async () => {
 			const { sql } = fixture();
 			const first = await inside();

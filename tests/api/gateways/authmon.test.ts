@@ -346,6 +346,32 @@ describe.each(DATABASES)('on %s', (kind) => {
 			expect(await grantOf(pass)).toMatchObject({ state: 'granted', captive_session_id: visit });
 		});
 
+		it('does not call a device online that its router has forgotten and redirected', async () => {
+			const device = newDevice();
+			known = [rhidOf(gateway, device)];
+			const path = await buy(gateway, device);
+			await inState('activating');
+			await router.poll();
+			await inState('active');
+			const says = async (at = path) => (await browse(fixture().server.url).get(at)).text;
+			expect(await says()).toContain('You are online.');
+			await fixture().server.advance(MINUTE);
+			// A page of the browser's history names the same login.
+			await enter(gateway, device);
+			expect(await says()).toContain('You are online.');
+			// A restart of openNDS gives the device another token.
+			const again = { ...newDevice(), mac: device.mac };
+			known = [rhidOf(gateway, again)];
+			await enter(gateway, again);
+			const lost = await says();
+			expect(lost).not.toContain('You are online.');
+			expect(lost).toContain('enter your code on the page that appears');
+			// The code, or its own page, identifies it.
+			const { path: own } = await open(gateway, again, path);
+			await router.poll();
+			expect(await says(own)).toContain('You are online.');
+		});
+
 		it('moves a pass once in an hour, because the old device stays online until its end', async () => {
 			const [first, second, third] = [newDevice(), newDevice(), newDevice()];
 			known = [first, second, third].map((one) => rhidOf(gateway, one));

@@ -28,6 +28,7 @@ import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.
 import { fetchGrants } from './provisioning/grants/fetched-grants.ts';
 import { pendingAt } from './provisioning/grants/store.ts';
 import { moveForHelp, movePass, type Moved } from './provisioning/move-pass.ts';
+import { requestReturned } from './provisioning/request-grant.ts';
 import { removeForOwner, removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
 export { REPORT_LIFETIME_MS } from './device-slots/device-slots.ts';
@@ -51,6 +52,7 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 	return {
 		fetchGrants: bind(fetchGrants),
 		purchaseOpened: bind(purchaseOpened),
+		deviceReturned: bind(deviceReturned),
 		scheduleGatewayAdded: bind(scheduleGatewayAdded),
 		changeGateway: bind(changeGateway),
 		move: bind(movePurchase),
@@ -78,6 +80,9 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 async function purchaseOpened(context: AccessContext, tokenHash: string, isOnline: boolean): Promise<void> {
 	await eachPass(context, tokenHash, (trx, pass) => letInDevice(context, trx, pass, isOnline));
 }
+
+const deviceReturned = (context: AccessContext, device: { gatewayId: number; mac: string }): Promise<void> =>
+	transactWithJobs(context, (trx) => requestReturned(context, trx, device));
 
 const movePurchase = async (context: AccessContext, tokenHash: string): Promise<boolean> =>
 	(await eachPass(context, tokenHash, (trx, pass) => movePass(context, trx, pass))).includes(true);

@@ -1,20 +1,24 @@
 import type { AccessContext } from '../provisioning/context.ts';
 import { passesOfPurchase } from '../provisioning/devices.ts';
-import { isWanted, openGrantsOf, otherMacs } from '../provisioning/grants/store.ts';
+import { isWanted, LATE_REDIRECT_MS, openGrantsOf, otherMacs } from '../provisioning/grants/store.ts';
 import { isConnected } from './connection-store.ts';
 import { hasRoom, REPORT_LIFETIME_MS } from './device-slots.ts';
 
 /**
- * The state of a device at its gateway. `connecting`: the gateway is being called. `delayed`: a call failed.
- * `online`: the gateway confirmed it. `no-free-slot`: other devices hold all slots of the pass.
+ * The state of a device at its gateway. `connecting`: the gateway is being called, or has sent the device to the portal
+ * since it let it in. `delayed`: a call failed. `online`: the gateway confirmed it. `no-free-slot`: other devices hold
+ * all slots of the pass.
  */
 export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
 
-/** Returns null when nothing is known: no time runs, or the gateway needs no grants for devices. */
+/**
+ * Returns null when nothing is known: no time runs, or the gateway needs no grants for devices.
+ * @param returnedAt when its gateway last redirected it, which an online device is not
+ */
 export async function deviceState(
 	{ database: { db: queries }, clock }: AccessContext,
 	tokenHash: string,
-	{ gatewayId, mac }: { gatewayId: number; mac: string | null }
+	{ gatewayId, mac, returnedAt }: { gatewayId: number; mac: string | null; returnedAt: number | null }
 ): Promise<DeviceState | null> {
 	const now = clock.now();
 	const pass = (await passesOfPurchase(queries, tokenHash, now)).at(-1);
@@ -30,7 +34,9 @@ export async function deviceState(
 		return (await hasRoom(queries, { passId, mac, maxDevices }, now)) ? null : 'no-free-slot';
 	}
 	// Even if its new end is unconfirmed, the device stays online until the old one.
-	if (own.granted_at !== null && (own.confirmed_end_at ?? 0) > now) return 'online';
+	if (own.granted_at !== null && (own.confirmed_end_at ?? 0) > now) {
+		return returnedAt !== null && returnedAt - own.granted_at > LATE_REDIRECT_MS ? 'connecting' : 'online';
+	}
 	if (own.state === 'granted') return 'connecting';
 	return own.attempts > 0 ? 'delayed' : 'connecting';
 }

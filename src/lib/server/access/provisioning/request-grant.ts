@@ -35,6 +35,17 @@ export async function requestGrant(
 	await jobs.schedule(trx, GRANT_JOB, id, now);
 }
 
+/** Requests the grants of a device again: its gateway redirected it, so it has forgotten them. */
+export async function requestReturned(
+	{ clock, jobs }: ProvisioningContext,
+	trx: Tx,
+	device: { gatewayId: number; mac: string }
+): Promise<void> {
+	const now = clock.now();
+	for (const id of await store.requestReturned(trx, device, now))
+		await jobs.schedule(trx, GRANT_JOB, id, now);
+}
+
 /** Buyers can reload a purchase page at will, so its user is requested again only this often. */
 const REQUEST_USER_AGAIN_MS = 10 * 1000;
 

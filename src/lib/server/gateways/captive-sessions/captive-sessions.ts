@@ -15,8 +15,13 @@ export type { CaptiveSession } from './record.ts';
 interface CaptiveSessionAccess {
 	/** @param isOnline the gateway reports that the device is already online */
 	purchaseOpened(tokenHash: string, isOnline: boolean): Promise<void>;
+	/** The gateway redirected the device, and lets it in by its MAC address alone. */
+	deviceReturned(device: { gatewayId: number; mac: string }): Promise<void>;
 	/** For gateways that control devices. Returns null if nothing is known. */
-	stateOf(tokenHash: string, device: { gatewayId: number; mac: string | null }): Promise<DeviceState | null>;
+	stateOf(
+		tokenHash: string,
+		device: { gatewayId: number; mac: string | null; returnedAt: number | null }
+	): Promise<DeviceState | null>;
 	move(tokenHash: string): Promise<boolean>;
 	/** Whether buyers may rely on this gateway alone. */
 	isVerified(gateway: RegisteredGateway): Promise<boolean>;

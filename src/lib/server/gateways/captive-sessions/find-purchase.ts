@@ -2,7 +2,7 @@ import { signsInBrowser, type RegisteredGateway } from '../gateway-record.ts';
 import type { Entry } from '../gateway.ts';
 import { adapterOf } from '../registry.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
-import { entryOf } from './record.ts';
+import { entryOf, returnedAt } from './record.ts';
 import * as store from './store.ts';
 
 /**
@@ -50,7 +50,8 @@ export async function purchaseOnlineAt(
 	if (gateway.mode === 'external') return paid.purchase_token_hash;
 	const state = await access.stateOf(paid.purchase_token_hash, {
 		gatewayId: gateway.id,
-		mac: paid.client_mac
+		mac: paid.client_mac,
+		returnedAt: await returnedAt(context, gateway, paid)
 	});
 	return state === 'online' ? paid.purchase_token_hash : null;
 }

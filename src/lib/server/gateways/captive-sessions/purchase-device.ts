@@ -5,7 +5,7 @@ import { signsInBrowser, type RegisteredGateway } from '../gateway-record.ts';
 import { adapterOf } from '../registry.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
 import { UNPAID_MS } from './lifetime.ts';
-import { deviceName, entryOf } from './record.ts';
+import { deviceName, entryOf, returnedAt } from './record.ts';
 import * as store from './store.ts';
 
 /** A page of a purchase, as a browser reads it. */
@@ -92,7 +92,11 @@ async function deviceOf(
 		tried: row.tried_at !== null ? 'here' : isTried ? 'elsewhere' : null,
 		isRecent: openedAt > since,
 		isOld: openedAt <= now - UNPAID_MS,
-		deviceState: await context.access.stateOf(sha256(token), { gatewayId: gateway.id, mac: row.client_mac })
+		deviceState: await context.access.stateOf(sha256(token), {
+			gatewayId: gateway.id,
+			mac: row.client_mac,
+			returnedAt: await returnedAt(context, gateway, row)
+		})
 	};
 }
 

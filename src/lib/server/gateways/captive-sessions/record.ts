@@ -2,7 +2,7 @@ import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import { captiveSessionId, CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import { EntryRefused, entryShape, type Entry, type EntryRequest, type RefusalReason } from '../gateway.ts';
-import type { RegisteredGateway } from '../gateways.ts';
+import { namesDevices, type RegisteredGateway } from '../gateway-record.ts';
 import { adapterOf } from '../registry.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
@@ -64,7 +64,31 @@ export async function enter(
 		if (error instanceof EntryRefused) return { refused: error.reason };
 		throw error;
 	}
-	return insert(context, context.database.db, gateway.id, entry);
+	const captiveSession = await insert(context, context.database.db, gateway.id, entry);
+	const { clientMac: mac } = entry;
+	if (mac !== null && namesDevices(gateway) && !adapterOf(gateway.kind).provesDevice) {
+		await context.access.deviceReturned({ gatewayId: gateway.id, mac });
+	}
+	return captiveSession;
+}
+
+/**
+ * Returns when the gateway last redirected a device that it does not know any more; null if never, or if the buyer has
+ * opened a purchase there.
+ * @param row of a purchase
+ */
+export async function returnedAt(
+	{ database, clock, secrets }: CaptiveSessionsContext,
+	gateway: RegisteredGateway,
+	row: store.CaptiveSessionRow
+): Promise<number | null> {
+	if (row.client_mac === null) return null;
+	const newest = await store.newestUnboundOf(database.db, gateway.id, row.client_mac, clock.now());
+	const entry = newest && entryOf(secrets, newest);
+	if (!entry || entry.state === 'online') return null;
+	// The same redirect once more, from the browser's history.
+	if (adapterOf(gateway.kind).provesDevice?.(entry, entryOf(secrets, row), gateway)) return null;
+	return newest.created_at;
 }
 
 /** Copies a captive session, without the result of its sign-in: its device buys again. */

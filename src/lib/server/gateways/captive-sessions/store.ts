@@ -46,6 +46,16 @@ export const newestPurchaseOf = (queries: Queries, gatewayId: number, clientMac:
 			.orderBy('id', 'desc')
 	);
 
+/** A redirect of a device on which no purchase was made or opened since. */
+export const newestUnboundOf = (queries: Queries, gatewayId: number, clientMac: string, now: number) =>
+	first(
+		current(queries, now)
+			.where('gateway_id', '=', gatewayId)
+			.where('client_mac', '=', clientMac)
+			.where('purchase_token_hash', 'is', null)
+			.orderBy('id', 'desc')
+	);
+
 export const newestFromIp = (queries: Queries, gatewayId: number, clientIp: string, now: number) =>
 	first(
 		current(queries, now)

@@ -79,6 +79,22 @@ const again = (queries: Queries, to: Updateable<GrantsTable>) =>
 export const requestAgain = (queries: Queries, id: number, to: Updateable<GrantsTable>): Promise<boolean> =>
 	isChanged(again(queries, to).where('id', '=', id));
 
+/** A redirect of a device that was still offline can reach us this long after its grant. */
+export const LATE_REDIRECT_MS = 30_000;
+
+/** Requests all confirmed grants of a device again that its gateway has redirected now. Returns their ids. */
+export async function requestReturned(
+	queries: Queries,
+	{ gatewayId, mac }: { gatewayId: number; mac: string },
+	now: number
+): Promise<number[]> {
+	const requested = again(queries, { updated_at: now })
+		.where('gateway_id', '=', gatewayId)
+		.where('mac', '=', mac)
+		.where('granted_at', '<', now - LATE_REDIRECT_MS);
+	return (await requested.returning('id').execute()).map(({ id }) => id);
+}
+
 /** Requests all grants of a gateway again, and returns their ids. */
 export async function requestAllAgain(queries: Queries, gatewayId: number, now: number): Promise<number[]> {
 	const requested = again(queries, { updated_at: now }).where('gateway_id', '=', gatewayId);
