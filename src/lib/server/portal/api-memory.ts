@@ -51,10 +51,12 @@ export function createApiMemory(clock: Clock) {
 		return payment?.status === 'pending' ? session : sessions.get(id, MOMENT_MS);
 	}
 
-	/** Forgets the session first: after a failed change its state is unknown. */
+	/** Forgets the session first: after a failed change its state is unknown. A pass ends with all its sessions. */
 	async function changing(id: number, work: Promise<Session>): Promise<Session> {
 		sessions.delete(id);
-		return sessions.set(await work);
+		const changed = await work;
+		sessions.deleteWhere(({ pass_id }) => pass_id === changed.pass_id);
+		return sessions.set(changed);
 	}
 
 	return (client: Calls): ApiClient => {
@@ -123,5 +125,9 @@ class Shelf<T extends { id: number }> {
 
 	delete(id: number): void {
 		this.#kept.delete(id);
+	}
+
+	deleteWhere(matches: (body: T) => boolean): void {
+		for (const [id, { body }] of this.#kept) if (matches(body)) this.#kept.delete(id);
 	}
 }
