@@ -1,7 +1,8 @@
 /** The portal's record of a purchase, against a real service whose answers get lost on the way. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiUnavailable, apiClient, type ApiClient } from '../../../src/lib/server/portal/api-client.ts';
+import { ApiLimited, ApiUnavailable, apiClient, type ApiClient } from '../../../src/lib/server/portal/api-client.ts';
+import { createApiMemory } from '../../../src/lib/server/portal/api-memory.ts';
 import { systemClock } from '../../../src/lib/server/platform/clock.ts';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
@@ -116,6 +117,24 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await api.getPayment(found?.payment?.id ?? 0, 20);
 		return token;
 	}
+
+	it('a retry whose answer was lost shows the payment that it started', async () => {
+		const token = await declined();
+		const form = { ...HOUR, phone: numberEnding('003') };
+		const remembering = createApiMemory(systemClock)(losingAnswers());
+		expect((await purchases.find(remembering, token))?.payment?.status).toBe('failed');
+		expect(await purchases.retry(remembering, token, form)).toBe(token);
+		const found = await purchases.find(remembering, token);
+		expect(found?.payment).toMatchObject({ status: 'pending', phone: expect.stringContaining('003') });
+		expect(await purchases.retry(remembering, token, form)).toBe(token);
+		expect(await paymentsOf(found?.session.id)).toBe(2);
+	});
+
+	it('a retry that the service limits started nothing, and says so', async () => {
+		const limited = { ...api, startPayment: () => Promise.reject(new ApiLimited(5)) };
+		const form = { ...HOUR, phone: numberEnding('003') };
+		await expect(purchases.retry(limited, await declined(), form)).rejects.toThrow('limited for 5 s');
+	});
 
 	it('ten retries at once with other numbers and payment methods are one new payment', async () => {
 		const token = await declined();

@@ -94,7 +94,15 @@ export function createApiMemory(clock: Clock) {
 			},
 			endSession: (id) => changing(id, client.endSession(id)),
 			cancelUnpaid: (id) => changing(id, client.cancelUnpaid(id)),
-			startPayment: async (order, key) => startedPayment(await client.startPayment(order, key))
+			async startPayment(order, key) {
+				try {
+					return startedPayment(await client.startPayment(order, key));
+				} catch (error) {
+					// It may have started all the same.
+					sessions.delete(order.session_id);
+					throw error;
+				}
+			}
 		};
 	};
 }
