@@ -1,7 +1,12 @@
 /** The portal's record of a purchase, against a real service whose answers get lost on the way. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiLimited, ApiUnavailable, apiClient, type ApiClient } from '../../../src/lib/server/portal/api-client.ts';
+import {
+	ApiLimited,
+	ApiUnavailable,
+	apiClient,
+	type ApiClient
+} from '../../../src/lib/server/portal/api-client.ts';
 import { createApiMemory } from '../../../src/lib/server/portal/api-memory.ts';
 import { systemClock } from '../../../src/lib/server/platform/clock.ts';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
@@ -307,6 +312,23 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const hash = createHash('sha256').update(token).digest('hex');
 			const read = await purchases.sessionsOf(api, hash);
 			expect(read.map(({ id }) => id)).toContain(paid?.session.id);
+		});
+
+		it('is not remembered when the answer to the end of its pass was lost', async () => {
+			const token = await bought();
+			await purchases.extend(api, token, form('008'));
+			await settled(token);
+			const remembering = createApiMemory(systemClock)({
+				...api,
+				async endSession(id) {
+					await api.endSession(id);
+					throw new ApiUnavailable('the answer was lost');
+				}
+			});
+			const found = await purchases.find(remembering, token);
+			await expect(remembering.endSession(found?.session.id ?? 0)).rejects.toThrow('lost');
+			const [added] = (await purchases.find(remembering, token))?.added ?? [];
+			expect(added?.session.status).toBe('ended');
 		});
 
 		it('a payment whose answer was lost is found again', async () => {

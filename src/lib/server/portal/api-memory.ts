@@ -51,12 +51,17 @@ export function createApiMemory(clock: Clock) {
 		return payment?.status === 'pending' ? session : sessions.get(id, MOMENT_MS);
 	}
 
-	/** Forgets the session first: after a failed change its state is unknown. A pass ends with all its sessions. */
+	/** Forgets first: after a failed change the state is unknown. A pass ends with all its sessions. */
 	async function changing(id: number, work: Promise<Session>): Promise<Session> {
+		forgetPassOf(sessions.get(id, Infinity));
 		sessions.delete(id);
 		const changed = await work;
-		sessions.deleteWhere(({ pass_id }) => pass_id === changed.pass_id);
+		forgetPassOf(changed);
 		return sessions.set(changed);
+	}
+
+	function forgetPassOf(session: Session | null): void {
+		if (session) sessions.deleteWhere(({ pass_id }) => pass_id === session.pass_id);
 	}
 
 	return (client: Calls): ApiClient => {

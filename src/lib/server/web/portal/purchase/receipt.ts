@@ -142,10 +142,7 @@ function timeLines(session: SessionBody, isAdded: boolean, when: (text: string) 
 
 function paymentLines(payment: PaymentBody, when: (text: string) => string): Line[] {
 	const { paid_at, provider_reference } = payment;
-	const lines: Line[] = [
-		[m.receipt_paid(), takenText(payment)],
-		fromLine(payment)
-	];
+	const lines: Line[] = [[m.receipt_paid(), takenText(payment)], fromLine(payment)];
 	if (paid_at !== null) lines.push([m.receipt_paid_at(), when(paid_at)]);
 	if (provider_reference !== null) lines.push([m.receipt_reference(), apart(provider_reference)]);
 	const money = moneyState(payment);
