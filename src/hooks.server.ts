@@ -111,6 +111,8 @@ function askedLanguage({ request, url }: RequestEvent): Response | null {
 
 function resolvePage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve']): Promise<Response> {
 	return paraglideMiddleware(event.request, ({ request, locale }) => {
+		// For browsers and proxies that accept everything alike, SvelteKit would answer a form with JSON.
+		if (request.method === 'POST') request.headers.set('accept', 'text/html');
 		event.request = request;
 		return resolve(event, {
 			transformPageChunk: ({ html }) =>

@@ -70,6 +70,21 @@ describe('the page of a purchase', () => {
 		);
 	});
 
+	it('names the time and the number of an addition that waits for its payment', async () => {
+		const path = await bought();
+		const phone = numberEnding('003');
+		await person.post(`${path}?/extend`, {
+			...{ time: '30m 250', paymentMethod: 'mobile_money', phone },
+			purchase: fieldValue(await person.get(`${path}?more`), 'purchase')
+		});
+		const { text } = await person.get(path);
+		expect(text).toContain('Check your phone to add time.');
+		expect(text).toMatch(/Time 1 hour Paid UGX\s500 Number .* 008/);
+		expect(text).toMatch(/Added time 30 minutes Price UGX\s250 Number .* 003/);
+		await person.post(`${path}?/end`);
+		expect((await person.get(path)).text).toMatch(/Check your phone\. .* Added time 30 minutes/);
+	});
+
 	it('gives no number, and no password that is not of use, to a script that reads its data', async () => {
 		await registerGateway(fixture().server, 'opennds', { loginHost: '192.168.8.1', router: CODE_ROUTER });
 		for (const [router, ownPassword] of [

@@ -35,6 +35,16 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await post({ origin: url, 'content-type': urlEncoded }, form(500_000))).toBe(413);
 	});
 
+	it('a page answers a form with a page, whatever the browser or a proxy accepts', async () => {
+		const { url } = fixture().server;
+		for (const accept of ['*/*', 'image/gif, image/jpeg, */*', 'application/json']) {
+			const headers = { origin: url, accept, 'content-type': urlEncoded };
+			const sent = await fetch(`${url}/resume`, { method: 'POST', headers, body: 'code=AAAA-AAAA' });
+			expect(sent.headers.get('content-type'), accept).toMatch(/^text\/html/);
+			expect(await sent.text()).toContain('We can’t find this code.');
+		}
+	});
+
 	it('refuses the name of an action that SvelteKit reserves', async () => {
 		const { url } = fixture().server;
 		const headers = { origin: url, accept: 'text/html', 'content-type': urlEncoded };

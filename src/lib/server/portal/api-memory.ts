@@ -51,10 +51,17 @@ export function createApiMemory(clock: Clock) {
 		return payment?.status === 'pending' ? session : sessions.get(id, MOMENT_MS);
 	}
 
-	/** Forgets the session first: after a failed change its state is unknown. */
+	/** Forgets first: after a failed change the state is unknown. A pass ends with all its sessions. */
 	async function changing(id: number, work: Promise<Session>): Promise<Session> {
+		forgetPassOf(sessions.get(id, Infinity));
 		sessions.delete(id);
-		return sessions.set(await work);
+		const changed = await work;
+		forgetPassOf(changed);
+		return sessions.set(changed);
+	}
+
+	function forgetPassOf(session: Session | null): void {
+		if (session) sessions.deleteWhere(({ pass_id }) => pass_id === session.pass_id);
 	}
 
 	return (client: Calls): ApiClient => {
@@ -92,7 +99,15 @@ export function createApiMemory(clock: Clock) {
 			},
 			endSession: (id) => changing(id, client.endSession(id)),
 			cancelUnpaid: (id) => changing(id, client.cancelUnpaid(id)),
-			startPayment: async (order, key) => startedPayment(await client.startPayment(order, key))
+			async startPayment(order, key) {
+				try {
+					return startedPayment(await client.startPayment(order, key));
+				} catch (error) {
+					// It may have started all the same.
+					sessions.delete(order.session_id);
+					throw error;
+				}
+			}
 		};
 	};
 }
@@ -123,5 +138,9 @@ class Shelf<T extends { id: number }> {
 
 	delete(id: number): void {
 		this.#kept.delete(id);
+	}
+
+	deleteWhere(matches: (body: T) => boolean): void {
+		for (const [id, { body }] of this.#kept) if (matches(body)) this.#kept.delete(id);
 	}
 }

@@ -67,6 +67,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		expect(await api.getSession(session.id)).toEqual(before);
 
 		await server.advance(2 * day);
+		await swept();
 		await isDeleted(session.id);
 		await swept();
 		expect(await api.getSession(session.id)).toEqual({ ...before, phone: DELETED });
@@ -90,6 +91,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			question.payment.id
 		);
 		await server.advance(91 * day);
+		await swept();
 		await isDeleted(settled.session.id);
 		for (const { session } of [refund, question]) {
 			expect((await api.getSession(session.id)).phone).toBe(session.phone);

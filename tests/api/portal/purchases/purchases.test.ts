@@ -1,7 +1,9 @@
 /** The portal's record of a purchase, against a real service whose answers get lost on the way. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { ApiUnavailable, type ApiClient } from '../../../../src/lib/server/portal/api-client.ts';
+import { ApiLimited, ApiUnavailable, type ApiClient } from '../../../../src/lib/server/portal/api-client.ts';
+import { createApiMemory } from '../../../../src/lib/server/portal/api-memory.ts';
+import { systemClock } from '../../../../src/lib/server/platform/clock.ts';
 import { numberEnding } from '../../../support/api/api.ts';
 import { DATABASES, runsAllOn, useFixture } from '../../../support/server/fixture.ts';
 import { api, HOUR, purchases, usePurchases } from './in-process.ts';
@@ -41,6 +43,24 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await api.getPayment(found?.payment?.id ?? 0, 20);
 		return token;
 	}
+
+	it('a retry whose answer was lost shows the payment that it started', async () => {
+		const token = await declined();
+		const form = { ...HOUR, phone: numberEnding('003') };
+		const remembering = createApiMemory(systemClock)(losingAnswers());
+		expect((await purchases.find(remembering, token))?.payment?.status).toBe('failed');
+		expect(await purchases.retry(remembering, token, form)).toBe(token);
+		const found = await purchases.find(remembering, token);
+		expect(found?.payment).toMatchObject({ status: 'pending', phone: expect.stringContaining('003') });
+		expect(await purchases.retry(remembering, token, form)).toBe(token);
+		expect(await paymentsOf(found?.session.id)).toBe(2);
+	});
+
+	it('a retry that the service limits started nothing, and says so', async () => {
+		const limited = { ...api, startPayment: () => Promise.reject(new ApiLimited(5)) };
+		const form = { ...HOUR, phone: numberEnding('003') };
+		await expect(purchases.retry(limited, await declined(), form)).rejects.toThrow('limited for 5 s');
+	});
 
 	it('ten retries at once with other numbers and payment methods are one new payment', async () => {
 		const token = await declined();
@@ -150,6 +170,23 @@ describe.each(DATABASES)('on %s', (kind) => {
 			const hash = createHash('sha256').update(token).digest('hex');
 			const read = await purchases.sessionsOf(api, hash);
 			expect(read.map(({ id }) => id)).toContain(paid?.session.id);
+		});
+
+		it('is not remembered when the answer to the end of its pass was lost', async () => {
+			const token = await bought();
+			await purchases.extend(api, token, form('008'));
+			await settled(token);
+			const remembering = createApiMemory(systemClock)({
+				...api,
+				async endSession(id) {
+					await api.endSession(id);
+					throw new ApiUnavailable('the answer was lost');
+				}
+			});
+			const found = await purchases.find(remembering, token);
+			await expect(remembering.endSession(found?.session.id ?? 0)).rejects.toThrow('lost');
+			const [added] = (await purchases.find(remembering, token))?.added ?? [];
+			expect(added?.session.status).toBe('ended');
 		});
 
 		it('a payment whose answer was lost is found again', async () => {

@@ -128,11 +128,15 @@ describe('a portal of a remote service', () => {
 		await fixture.owner.send('PUT', '/v1/owner/routers/3/price', { body: { price: 500 } });
 	});
 
-	it('shows time that was ended as ended, at once', async () => {
+	it('shows time that was ended as ended, at once, with the time that was added', async () => {
 		await forget();
-		const { headers } = await buyer.post('/r/3', await buyer.fill(numberEnding('008')));
+		const form = await buyer.fill(numberEnding('008'));
+		const { headers } = await buyer.post('/r/3', form);
 		const place = headers.get('location') ?? '';
 		await eventually('paid', async () => (await buyer.status(place, 20)).state !== 'waiting');
+		const { purchase } = await buyer.fill('');
+		await buyer.post(`${place}?/extend`, { ...form, purchase });
+		await eventually('added', async () => (await buyer.page(place)).text.includes('Total paid'));
 		expect(isPaid((await buyer.page(place)).text)).toBe(true);
 		await buyer.post(`${place}?/end`, {});
 		expect(isPaid((await buyer.page(place)).text)).toBe(false);

@@ -1,4 +1,4 @@
-import { ApiProblem, type ApiClient } from '../api-client.ts';
+import { ApiLimited, ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';
 import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
 import type { RateLimits } from '#lib/server/api/rate-limits/rate-limits.ts';
 import { binder } from '#lib/server/platform/bind.ts';
@@ -160,9 +160,15 @@ async function payAgain(
 	phone: string
 ): Promise<boolean> {
 	try {
-		await pay(context, api, row, phone);
+		// After a lost response the same key finds the payment that started.
+		await pay(context, api, row, phone).catch((error: unknown) => {
+			if (!isUnanswered(error)) throw error;
+			return pay(context, api, row, phone);
+		});
 		return true;
 	} catch (error) {
+		// The payer may have been asked: only the page can tell, once the service answers.
+		if (isUnanswered(error)) return true;
 		if (error instanceof ApiProblem && NEEDS_NEW_SESSION.includes(error.code)) return false;
 		throw error;
 	}
@@ -256,5 +262,8 @@ const isUnpaid = ({ status }: SessionBody) => status === 'pending_payment' || st
 
 /** A purchase has one successor for all forms, so that parallel tries meet in it. */
 const successorToken = (token: string, sessionId: number) => derivedToken(`${token}:${sessionId}`);
+
+/** The request may have taken effect; one that was limited did not. */
+const isUnanswered = (error: unknown) => error instanceof ApiUnavailable && !(error instanceof ApiLimited);
 
 const NEEDS_NEW_SESSION: readonly string[] = ['session_not_payable', 'payment_attempts_exceeded'];

@@ -74,7 +74,7 @@ export async function purchasePage(event: PageEvent) {
 		notes: event.url.searchParams.has('elsewhere')
 			? [m.splash_other_router({ name: apart(router.name) }), ...notes]
 			: notes,
-		lines: shortLines(purchase, now, timeZone),
+		lines: shortLines(purchase, waiting, now, timeZone),
 		hasReceipt: hasReceipt(purchase),
 		asOf: clockText(now, timeZone),
 		waits: waiting?.payment ? waitFor(waiting.payment, now) : null,

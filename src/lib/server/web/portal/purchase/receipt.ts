@@ -9,6 +9,7 @@ import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import { moment } from '#lib/format/text.ts';
 import { momentText } from '#lib/format/when.ts';
 import type { PaymentBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
+import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { findPurchase } from './find-purchase.ts';
 import { ownPath, pageAddress, type PageEvent } from './page-path.ts';
@@ -16,8 +17,17 @@ import { takenText, type Purchase } from './purchase-shown.ts';
 
 type Line = [label: string, value: string];
 
-/** Describes the newest pass with all its time, or the order while nothing is bought. */
-export function shortLines(purchase: Purchase, now: Date, timeZone: string): Line[] {
+/**
+ * Describes the newest pass with all its time, or the order while nothing is bought.
+ *
+ * @param waiting the order that the payer is asked for now
+ */
+export function shortLines(
+	purchase: Purchase,
+	waiting: PurchasePart | null,
+	now: Date,
+	timeZone: string
+): Line[] {
 	const { router, session, payment } = purchase;
 	const bought = [purchase, ...purchase.added].filter((part) => part.payment?.applied);
 	const last = bought.at(-1)?.session ?? session;
@@ -29,10 +39,23 @@ export function shortLines(purchase: Purchase, now: Date, timeZone: string): Lin
 		[m.receipt_wifi(), apart(session.ssid)],
 		[m.receipt_time(), formatDuration(sumOfDurations(shown.map(({ duration }) => duration)))],
 		[bought.length > 0 ? paid : m.receipt_price(), sum(shown)],
-		[m.receipt_from(), hideMiddle(formatMobile(payment?.phone ?? session.phone))],
-		...endedLine(last, (at) => momentText(new Date(at), now, timeZone))
+		fromLine(payment ?? session),
+		...endedLine(last, (at) => momentText(new Date(at), now, timeZone)),
+		...(waiting === null || waiting === purchase ? [] : addedLines(waiting))
 	];
 }
+
+/** Time and number may differ from those of the first order. */
+const addedLines = ({ session, payment }: PurchasePart): Line[] => [
+	[m.receipt_added(), formatDuration(session.duration)],
+	[m.receipt_price(), sum([session])],
+	fromLine(payment ?? session)
+];
+
+const fromLine = ({ phone }: PaymentBody | SessionBody): Line => [
+	m.receipt_from(),
+	hideMiddle(formatMobile(phone))
+];
 
 /** Returns the end of a pass that ended early. */
 function endedLine({ status, status_reason, ended_at }: SessionBody, when: (at: string) => string): Line[] {
@@ -119,10 +142,7 @@ function timeLines(session: SessionBody, isAdded: boolean, when: (text: string) 
 
 function paymentLines(payment: PaymentBody, when: (text: string) => string): Line[] {
 	const { paid_at, provider_reference } = payment;
-	const lines: Line[] = [
-		[m.receipt_paid(), takenText(payment)],
-		[m.receipt_from(), hideMiddle(formatMobile(payment.phone))]
-	];
+	const lines: Line[] = [[m.receipt_paid(), takenText(payment)], fromLine(payment)];
 	if (paid_at !== null) lines.push([m.receipt_paid_at(), when(paid_at)]);
 	if (provider_reference !== null) lines.push([m.receipt_reference(), apart(provider_reference)]);
 	const money = moneyState(payment);
