@@ -68,20 +68,18 @@ describe('a payment', () => {
 	});
 
 	it.each([
-		['DP00800001002', 'wrong_pin'],
-		['DP00800001003', 'payer_limit'],
-		['DP00800001004', 'merchant_error'],
-		['DP00800001005', 'payer_timeout'],
-		['DP00800001007', 'insufficient_funds'],
-		['DP00800001008', 'payer_declined'],
-		['DP00800001009', 'provider_error'],
-		['DP00800001024', 'payer_timeout'],
-		['DP00800001029', 'payer_timeout'],
-		['TF', 'provider_error'],
-		['TE', 'payer_timeout']
-	])('that fails with %s failed because of %s', async (outcome, reason) => {
-		const { status } = await pay(adapterWith(), { outcome });
-		expect(status).toMatchObject({ kind: 'failed', reason });
+		['wrong_pin', 'DP00800001002'],
+		['payer_limit', 'DP00800001003'],
+		['merchant_error', 'DP00800001004'],
+		['payer_timeout', 'DP00800001005 DP00800001024 DP00800001029 TE'],
+		['insufficient_funds', 'DP00800001007'],
+		['payer_declined', 'DP00800001008'],
+		['provider_error', 'DP00800001009 TF']
+	])('failed because of %s with %s', async (reason, outcomes) => {
+		for (const outcome of outcomes.split(' ')) {
+			const { status } = await pay(adapterWith(), { outcome });
+			expect(status, outcome).toMatchObject({ kind: 'failed', reason });
+		}
 	});
 
 	it('depends only on its state, not on the codes beside it', async () => {
@@ -191,13 +189,8 @@ describe('an answer to a payment', () => {
 	);
 
 	it.each([
-		...['ROUTER001', 'ROUTER003', 'ROUTER005', 'ROUTER006', 'ROUTER007', 'ROUTER112', 'ROUTER119'].map(
-			(code) => [code, 'merchant_error'] as const
-		),
+		['ROUTER003', 'merchant_error'],
 		['ESB000008', 'merchant_error'],
-		['ESB000034', 'merchant_error'],
-		['ESB000035', 'merchant_error'],
-		['ESB000039', 'merchant_error'],
 		['ESB000033', 'invalid_payer'],
 		['ESB000036', 'invalid_payer'],
 		['DP00800001026', 'merchant_error']
@@ -206,18 +199,6 @@ describe('an answer to a payment', () => {
 			const { submitted } = await pay(adapterWith(), { submit: 'refuse', submitCode, otherForm });
 			expect(submitted).toMatchObject({ kind: 'refused', reason, retryable: false });
 		}
-	});
-
-	it('is never requested with a second POST', async () => {
-		const adapter = adapterWith();
-		simulator.outage('refuse');
-		expect((await adapter.submit(order())).kind).toBe('refused');
-		expect(countOf(PUSH)).toBe(0);
-		simulator.outage(null);
-		expect((await adapter.submit(order())).kind).toBe('accepted');
-		simulator.outage('error');
-		expect((await adapter.submit(order())).kind).toBe('uncertain');
-		expect(countOf(PUSH)).toBe(2);
 	});
 });
 
@@ -229,17 +210,6 @@ describe('a status read', () => {
 			expect(status.kind).toBe('not_found');
 		}
 		expect((await adapter.readStatus(attempt(randomUUID()))).kind).toBe('not_found');
-	});
-
-	it('that fails decides nothing about the payment', async () => {
-		const adapter = adapterWith();
-		const { request, status } = await pay(adapter, { failedReads: 1 });
-		expect(status).toMatchObject({ kind: 'unavailable', cause: expect.stringContaining('ESB000014') });
-		expect((await adapter.readStatus(attempt(request.reference))).kind).toBe('succeeded');
-		for (const kind of ['refuse', 'error'] as const) {
-			simulator.outage(kind);
-			expect((await adapter.readStatus(attempt(request.reference))).kind).toBe('unavailable');
-		}
 	});
 });
 
@@ -259,15 +229,11 @@ describe('answers that Airtel does not document', () => {
 	it.each([
 		[404, 'no Route matched', 'refused'],
 		[403, '<html>', 'refused'],
-		[400, { status: { response_code: 'DP00800001005', message: 'Msisdn Not Found' } }, 'refused'],
 		[400, { status: { response_code: 'DP00800001006' } }, 'uncertain'],
 		[408, '', 'uncertain'],
 		[502, '<html>', 'uncertain'],
-		[503, '', 'uncertain'],
 		[301, '', 'uncertain'],
-		[200, '', 'uncertain'],
 		[200, 'null', 'uncertain'],
-		[200, '[]', 'uncertain'],
 		[200, { status: { success: true } }, 'uncertain'],
 		[
 			200,
@@ -313,7 +279,7 @@ describe('answers that Airtel does not document', () => {
 		expect((await adapter().readStatus(attempt(reference))).kind).toBe(kind);
 	});
 
-	it.each([400, 401, 403, 404, 429, 500, 502])('HTTP %s to a status read says nothing', async (status) => {
+	it.each([401, 404, 500])('HTTP %s to a status read says nothing', async (status) => {
 		const reference = randomUUID();
 		answers(`/standard/v1/payments/${reference}`, status, {
 			data: { transaction: { status: 'TF' } },
@@ -345,27 +311,6 @@ describe('the token', () => {
 		simulator.advance(40_000);
 		expect((await adapter.submit(order())).kind).toBe('accepted');
 		expect(countOf(TOKEN)).toBe(2);
-	});
-
-	it('that expires early is replaced, and the payment is sent once', async () => {
-		const adapter = adapterWith();
-		await adapter.submit(order());
-		simulator.expireTokens();
-		expect((await adapter.submit(order())).kind).toBe('accepted');
-		expect(simulator.books.payments).toHaveLength(2);
-		simulator.expireTokens();
-		const read = await adapter.readStatus(attempt(simulator.books.payments[0]?.reference ?? ''));
-		expect(read.kind).not.toBe('unavailable');
-		expect(countOf(TOKEN)).toBe(3);
-	});
-
-	it('is never stored', async () => {
-		const adapter = adapterWith();
-		const { submitted, status } = await pay(adapter);
-		const [request] = simulator.requests.filter(({ path }) => path === PUSH);
-		const token = /Bearer (.*)/.exec(request?.headers.authorization ?? '')?.[1] ?? '?';
-		expect(token).toMatch(/^[0-9a-f]{32}$/);
-		expect(JSON.stringify([submitted, status])).not.toContain(token);
 	});
 });
 
@@ -447,7 +392,7 @@ describe('a refund', () => {
 
 	it('with a lost answer needs a person: its result cannot be read', async () => {
 		const adapter = adapterWith();
-		for (const submit of ['drop_after', 'drop_before', 'error_after', 'slow', 'not_json'] as const) {
+		for (const submit of ['drop_after', 'error_after'] as const) {
 			const { request, status } = await pay(adapter, { refund: { submit } });
 			const refund = refundOf(request.reference, status);
 			expect((await adapter.refund?.(refund))?.kind, submit).toBe('uncertain');
@@ -565,9 +510,7 @@ describe('a callback', () => {
 	it.each([
 		'',
 		'<oops',
-		'null',
 		'[]',
-		'"x"',
 		'{}',
 		'{"transaction":[]}',
 		'{"transaction":null,"hash":null}',

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { configureOperators } from '#lib/server/billing/operators/configure.ts';
 import type { PaymentRequest } from '#lib/server/billing/operators/operator.ts';
 import { mtn } from '../../simulators/mtn/mtn.ts';
 import type { Script } from '../../simulators/script.ts';
@@ -9,8 +8,6 @@ import {
 	adapterWith as make,
 	attempt,
 	configure,
-	configured,
-	installation,
 	problemsOf,
 	readingOf,
 	refundOf as refundFor,
@@ -105,53 +102,20 @@ describe('the request', () => {
 });
 
 describe('the answer to a request to pay', () => {
-	it.each([
-		['REQUEST_REJECTED', 'merchant_error'],
-		['FORBIDDEN_IP', 'merchant_error'],
-		['NOT_ALLOWED', 'merchant_error'],
-		['NOT_ALLOWED_TARGET_ENVIRONMENT', 'merchant_error'],
-		['INVALID_CALLBACK_URL_HOST', 'merchant_error'],
-		['INVALID_CURRENCY', 'merchant_error']
-	])('%s is a refusal: nothing was queued', async (submitCode, reason) => {
-		const { outcome } = await pay({ submit: 'refuse', submitCode });
-		expect(outcome).toMatchObject({
-			kind: 'refused',
-			reason,
-			retryable: false,
-			message: expect.stringContaining(submitCode),
-			raw: expect.stringContaining(submitCode)
-		});
-		expect(sent(PAY)).toHaveLength(1);
-	});
-
-	it('SERVICE_UNAVAILABLE and codes that are not known are uncertain', async () => {
-		const unavailable = await pay({ submit: 'refuse', submitCode: 'SERVICE_UNAVAILABLE' });
-		expect(unavailable.outcome).toMatchObject({ kind: 'uncertain', cause: '5xx' });
-		const unknown = await pay({ submit: 'refuse', submitCode: 'SOMETHING_NEW' });
-		expect(unknown.outcome).toMatchObject({ kind: 'uncertain', cause: '5xx' });
-	});
-
-	it('a wrong subscription key is refused for good', async () => {
-		configure({ MTN_SUBSCRIPTION_KEY: 'wrong' });
-		expect(await adapter.submit(request())).toMatchObject({
-			kind: 'refused',
-			reason: 'merchant_error',
-			retryable: false
-		});
-		configure();
-	});
-
-	it('no token: nothing was sent, and a retry is allowed', async () => {
-		simulator.outage('error');
-		expect(await adapter.submit(request())).toMatchObject({
-			kind: 'refused',
-			reason: 'provider_busy',
-			retryable: true
-		});
-		simulator.outage('refuse');
-		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', retryable: true });
-		expect(sent(PAY)).toEqual([]);
-	});
+	it.each(['NOT_ALLOWED', 'NOT_ALLOWED_TARGET_ENVIRONMENT', 'INVALID_CALLBACK_URL_HOST', 'INVALID_CURRENCY'])(
+		'%s is a refusal: nothing was queued',
+		async (submitCode) => {
+			const { outcome } = await pay({ submit: 'refuse', submitCode });
+			expect(outcome).toMatchObject({
+				kind: 'refused',
+				reason: 'merchant_error',
+				retryable: false,
+				message: expect.stringContaining(submitCode),
+				raw: expect.stringContaining(submitCode)
+			});
+			expect(sent(PAY)).toHaveLength(1);
+		}
+	);
 });
 
 describe('a status read', () => {
@@ -181,44 +145,24 @@ describe('a status read', () => {
 		expect(await read(bad.reference)).toMatchObject({ kind: 'failed', reason: 'insufficient_funds' });
 	});
 
-	it('returns a different amount unchanged', async () => {
-		const { reference } = await pay({ amountFactor: 2 });
-		simulator.advance(1_000);
-		expect(await read(reference)).toMatchObject({ kind: 'succeeded', amountMinor: 3_000, currency: 'UGX' });
-	});
-
-	it('with an amount that cannot be read is for a person', async () => {
-		const { reference } = await pay({ amountFactor: 1.0001 });
-		simulator.advance(1_000);
-		expect(await read(reference)).toMatchObject({ kind: 'contradiction' });
-	});
-
 	it.each([
-		['APPROVAL_REJECTED', 'payer_declined'],
-		['REJECTED', 'payer_declined'],
-		['PAYMENT_NOT_APPROVED', 'payer_declined'],
-		['TRANSACTION_CANCELED', 'payer_declined'],
-		['EXPIRED', 'payer_timeout'],
-		['COULD_NOT_PERFORM_TRANSACTION', 'payer_timeout'],
-		['NOT_ENOUGH_FUNDS', 'insufficient_funds'],
-		['PAYER_LIMIT_REACHED', 'payer_limit'],
-		['PAYER_NOT_FOUND', 'invalid_payer'],
-		['SENDER_ACCOUNT_NOT_ACTIVE', 'payer_blocked'],
-		['PAYEE_NOT_ALLOWED_TO_RECEIVE', 'merchant_error'],
-		['PAYEE_NOT_FOUND', 'merchant_error'],
-		['NOT_ALLOWED', 'merchant_error'],
-		['INTERNAL_PROCESSING_ERROR', 'provider_error'],
-		['SERVICE_UNAVAILABLE', 'provider_busy'],
-		['NOT_ALLOWED_TARGET_ENVIRONMENT', 'merchant_error'],
-		['INVALID_CALLBACK_URL_HOST', 'merchant_error'],
-		['INVALID_CURRENCY', 'merchant_error'],
-		['TRANSFER_TYPE_UNKNOWN', 'merchant_error'],
-		['toString', 'unknown_reason'],
-		['A_NEW_ONE', 'unknown_reason']
-	])('FAILED with %s is %s', async (outcome, reason) => {
-		const { reference } = await pay({ outcome, afterMs: 0 });
-		const status = await read(reference);
-		expect(status).toMatchObject({ kind: 'failed', reason, message: expect.stringContaining(outcome) });
+		['payer_declined', 'APPROVAL_REJECTED REJECTED PAYMENT_NOT_APPROVED TRANSACTION_CANCELED'],
+		['payer_timeout', 'EXPIRED COULD_NOT_PERFORM_TRANSACTION'],
+		['insufficient_funds', 'NOT_ENOUGH_FUNDS'],
+		['payer_limit', 'PAYER_LIMIT_REACHED'],
+		['invalid_payer', 'PAYER_NOT_FOUND'],
+		['payer_blocked', 'SENDER_ACCOUNT_NOT_ACTIVE'],
+		['merchant_error', 'PAYEE_NOT_ALLOWED_TO_RECEIVE PAYEE_NOT_FOUND NOT_ALLOWED INVALID_CURRENCY'],
+		['merchant_error', 'NOT_ALLOWED_TARGET_ENVIRONMENT INVALID_CALLBACK_URL_HOST TRANSFER_TYPE_UNKNOWN'],
+		['provider_error', 'INTERNAL_PROCESSING_ERROR'],
+		['provider_busy', 'SERVICE_UNAVAILABLE'],
+		['unknown_reason', 'toString A_NEW_ONE']
+	])('FAILED is %s with %s', async (reason, codes) => {
+		for (const outcome of codes.split(' ')) {
+			const { reference } = await pay({ outcome, afterMs: 0 });
+			const message: unknown = expect.stringContaining(outcome);
+			expect(await read(reference)).toMatchObject({ kind: 'failed', reason, message });
+		}
 	});
 
 	it.each(['ONGOING', 'PENDING', 'DELAYED', 'PAYER_DELAYED'])('%s is not final', async (outcome) => {
@@ -236,22 +180,10 @@ describe('a status read', () => {
 		]).toEqual(['not_found', 'not_found', 'pending']);
 	});
 
-	it('that fails decides nothing about the payment', async () => {
-		const { reference } = await pay({ failedReads: 1 });
-		expect(await read(reference)).toMatchObject({ kind: 'unavailable', cause: 'HTTP 500' });
-		simulator.outage('error');
-		expect(await read(reference)).toMatchObject({ kind: 'unavailable', cause: 'HTTP 503' });
-		simulator.outage('refuse');
-		expect(await read(reference)).toMatchObject({ kind: 'unavailable', cause: 'network' });
-		simulator.outage(null);
-		// Paths that are not MTN's: a gateway's 404 is no word on the payment.
+	it('that meets the 404 of a gateway decides nothing about the payment', async () => {
+		const { reference } = await pay();
 		configure({ MTN_BASE_URL: `${simulator.url}/api` });
 		expect((await read(reference)).kind).toBe('unavailable');
-		configure({ MTN_API_KEY: 'wrong' });
-		expect(await read(reference)).toMatchObject({
-			kind: 'unavailable',
-			cause: expect.stringContaining('credentials refused')
-		});
 	});
 });
 
@@ -324,7 +256,7 @@ describe('answers that no operator’s page shows', () => {
 		[200, '', 'unparsable'],
 		[301, '', 'unparsable'],
 		[500, '<html>', '5xx'],
-		[504, '', '5xx']
+		[503, '{"code":"SERVICE_UNAVAILABLE"}', '5xx']
 	])('a request to pay with %i %j is uncertain', async (status, text, cause) => {
 		answering(status, text);
 		expect(await adapter.submit(request())).toMatchObject({ kind: 'uncertain', cause });
@@ -355,28 +287,6 @@ describe('tokens', () => {
 		simulator.advance(15_000);
 		await read(reference);
 		expect(tokens()).toBe(2);
-	});
-
-	it('that MTN rejects are replaced, and the request is sent once more', async () => {
-		const { reference } = await pay();
-		simulator.expireTokens();
-		expect((await read(reference)).kind).toBe('pending');
-		simulator.expireTokens();
-		const asked = request();
-		expect((await adapter.submit(asked)).kind).toBe('accepted');
-		expect(tokens()).toBe(3);
-		expect(sent(PAY).filter(({ headers }) => headers['x-reference-id'] === asked.reference)).toHaveLength(2);
-		expect(simulator.books.byReference(asked.reference)).toBeDefined();
-	});
-
-	it('and keys are never stored', async () => {
-		const outcomes = [
-			(await pay()).outcome,
-			(await pay({ submit: 'refuse', submitCode: 'NOT_ALLOWED' })).outcome,
-			await make({ MTN_API_KEY: 'wrong-secret' }).submit(request())
-		];
-		const kept = JSON.stringify(outcomes);
-		expect(kept).not.toMatch(/Bearer|Basic|fake-|wrong-secret|eyJ/);
 	});
 });
 
@@ -416,16 +326,13 @@ describe('refunds', () => {
 	});
 
 	it.each([
-		[{ submit: 'drop_after' }, 'uncertain'],
-		[{ submit: 'slow', afterMs: 60_000 }, 'uncertain'],
-		[{ submit: 'error_before' }, 'uncertain'],
-		[{ submit: 'refuse', submitCode: 'FORBIDDEN_IP' }, 'refused'],
-		[{ submit: 'rate_limited' }, 'refused']
-	] as const)('with %j are %s', async (refundScript, kind) => {
-		const refund = refundOf(await paid({ refund: refundScript }));
+		['drop_after', 'uncertain', 'pending'],
+		['error_before', 'uncertain', 'not_found'],
+		['rate_limited', 'refused', 'not_found']
+	] as const)('with %s are %s, and read as %s', async (submit, kind, state) => {
+		const refund = refundOf(await paid({ refund: { submit } }));
 		expect((await adapter.refund?.(refund))?.kind).toBe(kind);
-		const known = simulator.books.refunds.length === 1;
-		expect((await readBack(refund))?.kind).toBe(known ? 'pending' : 'not_found');
+		expect((await readBack(refund))?.kind).toBe(state);
 	});
 
 	it('sent twice with one reference go out once', async () => {
@@ -495,16 +402,6 @@ describe('callbacks', () => {
 });
 
 describe('its health', () => {
-	it('is good when token and account are, and moves no money', async () => {
-		expect(await adapter.health()).toBeNull();
-		expect(simulator.requests.map(({ path }) => path)).toEqual([
-			'/collection/token/',
-			'/disbursement/token/',
-			'/collection/v1_0/account/balance',
-			'/disbursement/v1_0/account/balance'
-		]);
-	});
-
 	it('names the problem', async () => {
 		const reasonWith = async (env: Record<string, string>) => make(env).health();
 		expect(await reasonWith({ MTN_API_KEY: 'x' })).toMatch(
@@ -534,13 +431,6 @@ describe('its health', () => {
 });
 
 describe('its settings', () => {
-	it('are those that the simulator prints', () => {
-		expect(problemsOf({})).toEqual([]);
-		const { operators } = configured();
-		expect(operators).toMatchObject([{ id: 'mtn', name: 'MTN MoMo', methods: ['mtn_momo'] }]);
-		expect(configureOperators({}, installation())).toEqual({ operators: [], problems: [] });
-	});
-
 	it('go together', () => {
 		const uganda = { MTN_TARGET_ENVIRONMENT: 'mtnuganda' };
 		expect(problemsOf({ MTN_CURRENCY: 'UGX' })).toEqual([expect.stringMatching(/^MTN_CURRENCY: .*EUR/)]);

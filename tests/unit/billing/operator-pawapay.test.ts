@@ -13,7 +13,6 @@ import type { Received } from '../../support/api/receiver.ts';
 import {
 	adapterWith,
 	attempt,
-	configured,
 	problemsOf,
 	readingOf,
 	receiver,
@@ -92,25 +91,12 @@ describe('a payment', () => {
 		expect(await settled(adapter, payment)).toMatchObject({ kind: 'failed', reason });
 	});
 
-	it.each(['pending', 'IN_RECONCILIATION', 'PROCESSING', 'SUBMITTED'])(
-		'that stays %s stays pending',
-		async (outcome) => {
-			const adapter = adapterFor();
-			simulator.script({}, { outcome });
-			const payment = request();
-			await adapter.submit(payment);
-			expect(await settled(adapter, payment)).toMatchObject({ kind: 'pending' });
-			simulator.advance(24 * 3_600_000);
-			expect(await adapter.readStatus(attempt(payment))).toMatchObject({ kind: 'pending' });
-		}
-	);
-
-	it('with a different amount returns that amount', async () => {
+	it.each(['pending', 'IN_RECONCILIATION'])('that stays %s stays pending', async (outcome) => {
 		const adapter = adapterFor();
-		simulator.script({}, { amountFactor: 2 });
+		simulator.script({}, { outcome });
 		const payment = request();
 		await adapter.submit(payment);
-		expect(await settled(adapter, payment)).toMatchObject({ kind: 'succeeded', amountMinor: 1_000 });
+		expect(await settled(adapter, payment)).toMatchObject({ kind: 'pending' });
 	});
 
 	it('with an unknown code has failed only if its state is FAILED', async () => {
@@ -126,12 +112,10 @@ describe('the outcome of a submit', () => {
 	it.each([
 		['INVALID_PHONE_NUMBER', 'invalid_payer'],
 		['PROVIDER_TEMPORARILY_UNAVAILABLE', 'provider_busy'],
-		...[
-			...['INVALID_CURRENCY', 'INVALID_AMOUNT', 'AMOUNT_OUT_OF_BOUNDS', 'INVALID_PROVIDER', 'INVALID_INPUT'],
-			...['MISSING_PARAMETER', 'UNSUPPORTED_PARAMETER', 'INVALID_PARAMETER', 'DUPLICATE_METADATA_FIELD'],
-			...['NO_AUTHENTICATION', 'AUTHENTICATION_ERROR', 'AUTHORISATION_ERROR', 'HTTP_SIGNATURE_ERROR'],
-			'DEPOSITS_NOT_ALLOWED'
-		].map((code) => [code, 'merchant_error'] as const)
+		['INVALID_AMOUNT', 'merchant_error'],
+		['INVALID_INPUT', 'merchant_error'],
+		['NO_AUTHENTICATION', 'merchant_error'],
+		['HTTP_SIGNATURE_ERROR', 'merchant_error']
 	] as const)('%s is a refusal: %s', async (submitCode, reason) => {
 		const adapter = adapterFor();
 		simulator.script({}, { submit: 'refuse', submitCode });
@@ -143,26 +127,6 @@ describe('the outcome of a submit', () => {
 });
 
 describe('a status read', () => {
-	it('that fails decides nothing about the payment', async () => {
-		const adapter = adapterFor();
-		simulator.script({}, { failedReads: 1, notFoundReads: 1 });
-		const payment = request();
-		await adapter.submit(payment);
-		expect(await settled(adapter, payment)).toMatchObject({ kind: 'not_found' });
-		expect(await adapter.readStatus(attempt(payment))).toMatchObject({ kind: 'unavailable' });
-		expect(await adapter.readStatus(attempt(payment))).toMatchObject({ kind: 'succeeded' });
-		simulator.outage('error');
-		expect(await adapter.readStatus(attempt(payment))).toMatchObject({ kind: 'unavailable' });
-		simulator.outage('refuse');
-		expect(await adapter.readStatus(attempt(payment))).toMatchObject({ kind: 'unavailable' });
-		simulator.outage(null);
-		simulator.portal({ api_token: 'a-new-one' });
-		expect(await adapter.readStatus(attempt(payment))).toMatchObject({
-			kind: 'unavailable',
-			cause: expect.stringContaining('AUTHENTICATION_ERROR') as unknown
-		});
-	});
-
 	it.each([
 		['about another payment', { status: 'FOUND', data: { depositId: randomUUID(), status: 'COMPLETED' } }],
 		['without a state around it', { status: 'COMPLETED' }],
@@ -352,20 +316,12 @@ describe('a refund', () => {
 		expect(await adapter.readRefund?.(readingOf(refundOf(payment)))).toMatchObject({ kind: 'not_found' });
 	});
 
-	it.each([
-		['more than was taken', { amountMinor: 600 }, false],
-		['in another currency', { currency: 'ZMW' }, false],
-		[
-			'of another deposit',
-			{ payment: { reference: randomUUID(), operatorReference: null, providerReference: null } },
-			false
-		]
-	])('%s is refused', async (_name, more, retryable) => {
+	it('of more than was taken is refused for good', async () => {
 		const adapter = adapterFor();
 		const payment = await paid(adapter);
-		expect(await adapter.refund?.({ ...refundOf(payment), ...more })).toMatchObject({
+		expect(await adapter.refund?.({ ...refundOf(payment), amountMinor: 600 })).toMatchObject({
 			kind: 'refused',
-			retryable
+			retryable: false
 		});
 	});
 
@@ -441,7 +397,7 @@ describe('a callback', () => {
 		});
 	});
 
-	it.each(['', '<oops', '[]', 'null', '5', '{"status":{}}', '{"depositId":7,"status":"NEW","amount":[]}'])(
+	it.each(['', '[]', '{"status":{}}', '{"depositId":7,"status":"NEW","amount":[]}'])(
 		'with the body %j is parsed as far as possible',
 		async (body) => {
 			const callback = { method: 'POST', path: CALLBACKS, authority: 'x', headers: {}, body };
@@ -469,9 +425,6 @@ describe('a callback', () => {
 		const adapter = verifying();
 		const { callback } = await called(adapter, { otherForm });
 		expect(await adapter.parseCallback(callback)).toMatchObject({ authentic: 'verified' });
-		await Promise.all(Array.from({ length: 20 }, () => adapter.parseCallback(callback)));
-		const keyRequests = simulator.requests.filter(({ path }) => path === '/v2/public-key/http');
-		expect(keyRequests).toHaveLength(1);
 	});
 
 	it('asks for the keys once, however many come at the same time', async () => {
@@ -601,11 +554,6 @@ describe('a signed request', () => {
 });
 
 describe('health', () => {
-	it('is good, and moves no money', async () => {
-		expect(await adapterFor().health()).toBeNull();
-		expect(simulator.requests.every(({ method }) => method === 'GET')).toBe(true);
-	});
-
 	it.each<[string, () => OperatorAdapter, RegExp]>([
 		['the token', () => adapterFor({ PAWAPAY_API_TOKEN: 'wrong' }), /refuses the API token.*AUTHENTICATION/],
 		['the address', () => adapterFor({ PAWAPAY_BASE_URL: 'http://127.0.0.1:9' }), /cannot be reached/],
@@ -659,12 +607,6 @@ describe('health', () => {
 });
 
 describe('settings', () => {
-	it('are complete, and name the methods', () => {
-		const { operators, problems } = configured();
-		expect(problems).toEqual([]);
-		expect(operators).toMatchObject([{ id: 'pawapay', methods: ['mtn_momo', 'airtel_money'] }]);
-	});
-
 	it.each([
 		['PAWAPAY_BASE_URL', 'api.pawapay.io'],
 		['PAWAPAY_API_TOKEN', ' token'],
