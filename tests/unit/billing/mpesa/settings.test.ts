@@ -6,8 +6,8 @@ import {
 	problemsOf,
 	simulator,
 	useOperator
-} from '../../support/billing/adapter.ts';
-import { MPESA } from '../../support/billing/tested-operators.ts';
+} from '../../../support/billing/adapter.ts';
+import { MPESA } from '../../../support/billing/tested-operators.ts';
 
 useOperator(MPESA);
 

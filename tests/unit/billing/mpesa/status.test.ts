@@ -10,8 +10,8 @@ import {
 	request,
 	simulator,
 	useOperator
-} from '../../support/billing/adapter.ts';
-import { MPESA } from '../../support/billing/tested-operators.ts';
+} from '../../../support/billing/adapter.ts';
+import { MPESA } from '../../../support/billing/tested-operators.ts';
 
 useOperator(MPESA);
 

@@ -1,7 +1,7 @@
 /** Pushes and tokens of M-Pesa Express, against the simulated Daraja. */
 import { describe, expect, it } from 'vitest';
-import { submitOutcome } from '../../../src/lib/server/billing/operators/mpesa/outcomes.ts';
-import { mpesa } from '../../simulators/mpesa/mpesa.ts';
+import { submitOutcome } from '../../../../src/lib/server/billing/operators/mpesa/outcomes.ts';
+import { mpesa } from '../../../simulators/mpesa/mpesa.ts';
 import {
 	adapter,
 	adapterWith,
@@ -14,8 +14,8 @@ import {
 	simulator,
 	start,
 	useOperator
-} from '../../support/billing/adapter.ts';
-import { MPESA } from '../../support/billing/tested-operators.ts';
+} from '../../../support/billing/adapter.ts';
+import { MPESA } from '../../../support/billing/tested-operators.ts';
 
 useOperator(MPESA);
 
