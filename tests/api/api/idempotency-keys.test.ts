@@ -1,5 +1,5 @@
 /** What an Idempotency-Key may look like, to whom it belongs, and how its answer is stored. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf, type Session } from '../../support/api/api.ts';
 import {
 	essence,

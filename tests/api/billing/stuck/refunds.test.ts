@@ -1,9 +1,9 @@
 /** Refunds that could get stuck: lost answers, late results, reviews that a person must be able to resolve. */
 import { describe, expect, it } from 'vitest';
-import type { Script } from '../../simulators/script.ts';
-import { useOperated } from '../../support/billing/use-operated.ts';
-import { DATABASES, eventually } from '../../support/server/fixture.ts';
-import { serverNow } from '../../torture/time.ts';
+import type { Script } from '../../../simulators/script.ts';
+import { useOperated } from '../../../support/billing/use-operated.ts';
+import { DATABASES, eventually } from '../../../support/server/fixture.ts';
+import { serverNow } from '../../../torture/time.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
