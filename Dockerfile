@@ -41,7 +41,7 @@ COPY --from=build /app/node_modules /app/node_modules
 COPY --from=build /app/build /app/build
 COPY --from=build /app/src /app/src
 WORKDIR /app
-ENV DATA_DIR=/data DATABASE_URL=file:/data/airtill.db
+ENV DATA_DIR=/data DATABASE_URL=file:/data/airtill.db MALLOC_ARENA_MAX=2
 VOLUME /data
 USER airtill
 EXPOSE 3000

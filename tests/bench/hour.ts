@@ -1,5 +1,5 @@
 /**
- * `npm run bench:hour`: resident memory of the built server on SQLite during an hour of mixed calls of buyers, pages and
+ * `npm run bench:hour`: resident memory of the built server, with the settings of the systemd unit, on SQLite during an hour of mixed calls of buyers, pages and
  * RADIUS gateways at a fixed rate, read every ten seconds. Prints the medians of five minutes.
  *
  * Options: --minutes N, --rate N (calls per second), --json FILE. Run `npm run build` first.
@@ -41,7 +41,7 @@ const CALLS: readonly Call[] = [
 ];
 
 const server = await startServer({
-	env: { AIRTILL_SECRET: 'a secret of the bench, long enough' },
+	env: { AIRTILL_SECRET: 'a secret of the bench, long enough', MALLOC_ARENA_MAX: '2' },
 	flags
 });
 try {

@@ -55,6 +55,8 @@ After=network-online.target time-sync.target${isSqlite ? '' : ' postgresql.servi
 User=airtill
 WorkingDirectory=${folder}
 EnvironmentFile=${unitPath('airtill.env')}
+# Fewer heaps of the C library (mallopt(3)): 10 to 20 MB less after an hour.
+Environment=MALLOC_ARENA_MAX=2
 ExecStart=${quoted(process.execPath)} --max-semi-space-size=2 --heap-growing-percent=30 src/server.js
 Restart=always
 RestartSec=2

@@ -43,7 +43,13 @@ export async function startBenchServer(
 	const started = performance.now();
 	const child = spawn(process.execPath, [...flags, ...nodeOptions, entry], {
 		cwd: root,
-		env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'production', ...settings },
+		env: {
+			PATH: process.env['PATH'],
+			HOME: process.env['HOME'],
+			NODE_ENV: 'production',
+			MALLOC_ARENA_MAX: '2',
+			...settings
+		},
 		stdio: ['ignore', 'pipe', 'pipe']
 	});
 	running.add(child);

@@ -127,3 +127,11 @@ it.each([
 	const flags = /--max-semi-space-size=\d+[', "]+--heap-growing-percent=\d+/.exec(text)?.[0];
 	expect(flags?.match(/--[\w-]+=\d+/g)).toEqual(['--max-semi-space-size=2', '--heap-growing-percent=30']);
 });
+
+it.each(['Dockerfile', 'src/cli/commands/deploy.ts', 'tests/bench/support/server.ts', 'tests/bench/hour.ts'])(
+	'%s limits the heaps of the C library',
+	(name) => {
+		const text = readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
+		expect(text).toMatch(/MALLOC_ARENA_MAX(=2\n|: '2')/);
+	}
+);
