@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { searchAudit, usedActions, type AuditFilter } from '../../../src/lib/server/audit/audit.ts';
 import { REFUND_JOB } from '../../../src/lib/server/billing/context.ts';
+import { sentAs } from '../../../src/lib/server/billing/payments/store.ts';
+import { sameReviews } from '../../../src/lib/server/billing/reviews/store.ts';
 import {
 	newestPayments,
 	notConnected,
@@ -101,6 +103,13 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		expect(plan).toMatch(/reviews_open/);
 		expect(plan).not.toMatch(SCANS);
 		expect(plan).not.toContain('router_id=?');
+	});
+
+	it('reviews about a subject, and the payment of a request, are one place of an index', async () => {
+		const about = { subject: 's4711', reason: 'refund_failed' };
+		expect(await plans().planOf(() => sameReviews(plans().db, about))).toContain('reviews_subject');
+		const payment = { id: 1, operator: 'mtn' };
+		expect(await plans().planOf(() => sentAs(plans().db, payment, 'x'))).toContain('payments_request');
 	});
 
 	it('open refunds and unconnected purchases of a router are found by their jobs and their status', async () => {

@@ -8,6 +8,7 @@ import {
 	configure,
 	problemsOf,
 	pushed,
+	refundOf,
 	request,
 	requestsTo,
 	simulator,
@@ -81,6 +82,20 @@ describe.each(OPERATORS)('$name', (facts) => {
 		if (!knowsReference) return;
 		const { kind } = await adapter.readStatus(attempt(asked));
 		expect(kind).toBe(queued === 1 ? 'pending' : 'not_found');
+	});
+
+	it.each([400, 404, 405, 415])('HTTP %i as HTML refuses neither a payment nor a refund', async (status) => {
+		const answer = (at: number, text: string) =>
+			({ kind: 'response', status: at, headers: {}, text }) as const;
+		const send = async ({ url }: { url: string }) =>
+			/token|oauth/.test(url)
+				? answer(200, '{"access_token":"t","expires_in":"3600"}')
+				: answer(status, '<html>');
+		configure({}, {}, { open: async () => {}, send, stop: async () => {} });
+		const outcome = await adapter.submit(request());
+		expect(outcome).toMatchObject({ kind: 'uncertain', cause: 'unparsable' });
+		const refund = await adapter.refund?.(refundOf(request(), { providerReference: 'X' }));
+		expect(refund).not.toMatchObject({ kind: 'refused', retryable: false });
 	});
 
 	it('without a connection nothing was queued, and a retry is allowed', async () => {

@@ -166,7 +166,7 @@ export function markRouter(
 
 /**
  * Closes a router for the rest of its business day, or opens it again. It stays in all lists; running time and payments
- * on their way do not change.
+ * on their way do not change; later money is refunded.
  * @throws AppError `router_not_found`
  */
 export function pauseRouter(

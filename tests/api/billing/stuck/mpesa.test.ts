@@ -73,17 +73,36 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 		expect(question).toMatchObject({
 			reason: 'contradiction',
-			detail: expect.stringContaining(`paid twice: also request ${second.operatorReference}, receipt `)
+			detail: expect.stringMatching(
+				`^request ws_CO_2 settled .+ paid twice: also request ${second.operatorReference}, receipt `
+			)
 		});
 		expect(await use.find(payment)).toMatchObject({ provider_reference: receipt });
 
-		const third = simulator.books.add({ ...second, operatorReference: 'ws_CO_THIRD' });
-		await simulator.settle(third, 'success');
-		for (let time = 0; time < 2; time += 1) expect(await simulator.callBack(third)).toBe(200);
+		const charge = async (name: string) => {
+			const more = simulator.books.add({ ...second, operatorReference: name });
+			await simulator.settle(more, 'success');
+			for (let time = 0; time < 2; time += 1) expect(await simulator.callBack(more)).toBe(200);
+			return more;
+		};
+		const third = await charge('ws_CO_THIRD');
 		const [both, ...others] = await use.questions(payment);
 		expect(others).toEqual([]);
 		const facts = String(both?.['detail']).split('; ');
 		expect(facts).toEqual([question?.['detail'], expect.stringContaining('ws_CO_THIRD, receipt ')]);
+
+		expect(await use.resolve(question?.['id'], 'dismiss')).toMatchObject({ code: 0 });
+		for (const known of [second, third]) expect(await simulator.callBack(known)).toBe(200);
+		expect(await use.questions(payment)).toEqual([]);
+		await charge('ws_CO_FOURTH');
+		const detail = expect.stringMatching(/^request ws_CO_2 settled .+ also request ws_CO_FOURTH, [^;]+$/);
+		expect(await use.questions(payment)).toMatchObject([{ detail }]);
+
+		const full = 'x'.repeat(4_000);
+		await fixture.sql.run('update reviews set detail = ? where resolved_at is null', full);
+		await charge('ws_CO_FIFTH');
+		expect(await use.questions(payment)).toMatchObject([{ detail: full }]);
+		expect(fixture.server.stderr()).toMatch(/also request ws_CO_FIFTH, receipt .+review is full/);
 	});
 
 	it.each([
@@ -103,15 +122,69 @@ describe.each(DATABASES)('on %s', (database) => {
 			const push = pushes[index];
 			if (push) await simulator.settle(push, 'success');
 		}
-		const detail = expect.stringContaining(`paid twice: also request ${name}, receipt `);
+		const receipts = pushes.map(({ number }) => receiptOf('payment', number));
+		const detail = `callbacks say that the payer paid twice: request ${own.operatorReference}, receipt ${receipts[0]}, and request ${name}, receipt ${receipts[1]}; return the one that does not settle the payment`;
 		await eventually('it is for a person', async () => (await use.questions(payment)).length > 0);
 		expect(await use.questions(payment)).toMatchObject([{ reason: 'contradiction', detail }]);
 		expect(await use.find(payment)).toMatchObject({ status: 'pending' });
 		// A read that began before the second callback asks about the earlier one too, and still learns nothing.
 		own.script = { ...own.script, failedReads: 0 };
 		const { provider_reference: receipt } = await use.until(payment, 'success');
-		expect(receipt).toBe(receiptOf('payment', own.number));
+		expect(receipt).toBe(receipts[0]);
 		expect(await use.questions(payment)).toHaveLength(1);
+	});
+
+	it('a read that settles the earlier of two paid requests, as the own one is called paid, names the one to return', async () => {
+		const { payment } = await use.pay({ outcome: 'pending' });
+		const own = await use.held(payment);
+		const { simulator, fixture, advance } = use.operated();
+		const accepted = "select count(*) from payments where id = ? and submit_state = 'accepted'";
+		await eventually('it was accepted', () => fixture.sql.count(accepted, payment.id));
+		own.script = { ...own.script, afterMs: 0, callbacks: [], failedReads: 99 };
+		const name = `ws_CO_EARLIER_${payment.id}`;
+		const earlier = simulator.books.add({ ...own, operatorReference: name });
+		await simulator.settle(earlier, 'success');
+		await simulator.callBack(earlier);
+		await advance(0);
+		simulator.outage('hang');
+		const before = simulator.requests.length;
+		// Not with the helper, which would wait for the read.
+		await fixture.server.advance(minute);
+		await eventually('a read has begun', async () => simulator.requests.length > before);
+		await simulator.settle(own, 'success');
+		await simulator.callBack(own);
+		earlier.script = { ...earlier.script, failedReads: 0 };
+		simulator.outage(null);
+		const settled = await use.until(payment, 'success', 0);
+		const [first, second] = [earlier, own].map(({ number }) => receiptOf('payment', number));
+		expect(settled).toMatchObject({ provider_reference: first });
+		const [question, ...others] = await use.questions(payment);
+		expect(others).toEqual([]);
+		expect(String(question?.['detail']).split('; ').at(-1)).toBe(
+			`request ${name} settled the payment, and a callback says that the payer paid twice: also request ${own.operatorReference}, receipt ${second}`
+		);
+	});
+
+	it('a status read that denies what a callback said adds that to the review of a second charge', async () => {
+		const { payment } = await use.pay({ outcome: 'pending' });
+		const own = await use.held(payment);
+		const { simulator, fixture } = use.operated();
+		const accepted = "select count(*) from payments where id = ? and submit_state = 'accepted'";
+		await eventually('it was accepted', () => fixture.sql.count(accepted, payment.id));
+		own.script = { ...own.script, contradicts: true };
+		const other = simulator.books.add({ ...own, operatorReference: `ws_CO_OTHER_${payment.id}` });
+		for (const push of [own, other]) {
+			await simulator.settle(push, 'success');
+			await simulator.callBack(push);
+		}
+		for (let step = 0; step < 3; step += 1) await use.operated().advance(30_000);
+		const [question, ...others] = await use.questions(payment);
+		expect(others).toEqual([]);
+		const facts = String(question?.['detail']).split('; ');
+		expect(facts.filter((fact) => fact.startsWith('callbacks say that the payer paid twice'))).toHaveLength(
+			1
+		);
+		expect(facts.filter((fact) => fact.startsWith('A callback said that it was paid'))).toHaveLength(1);
 	});
 
 	it('two requests that are both paid after their names were lost: the first buys the time, the other is for a person', async () => {
@@ -124,7 +197,13 @@ describe.each(DATABASES)('on %s', (database) => {
 		);
 		if (!first || !other) throw new Error('no requests');
 		for (const push of [first, other, first]) expect(await simulator.callBack(push)).toBe(200);
-		const detail = `a callback says that the payer paid twice: also request ${other.operatorReference}, receipt ${receiptOf('payment', other.number)}`;
+		const [paid, again] = [first, other].map(
+			({ operatorReference, number }) =>
+				`request ${operatorReference}, receipt ${receiptOf('payment', number)}`
+		);
+		const detail = expect.stringContaining(
+			`the payer paid twice: ${paid}, and ${again}; return the one that`
+		);
 		expect(await use.questions(payment)).toMatchObject([{ reason: 'contradiction', detail }]);
 		first.script = { ...script, failedReads: 0 };
 		const { provider_reference: receipt } = await use.until(payment, 'success');
@@ -241,8 +320,8 @@ describe.each(DATABASES)('on %s', (database) => {
 					'Time Period:,01-11-2026 - 30-11-2026',
 					'',
 					'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,A/C No.',
-					`${paid.provider_reference ?? ''},,Pay Bill Online,Completed,${amount},,${account}`,
 					`SKZSECOND1,,Pay Bill Online,Completed,${amount},,${account}`,
+					`${paid.provider_reference ?? ''},,Pay Bill Online,Completed,${amount},,${account}`,
 					'SKZWITHDRAW,,Pay Bill Charge,Completed,,-500.00,',
 					',,Totals,,"1,000.00",500.00,'
 				].join('\n')
@@ -261,5 +340,12 @@ describe.each(DATABASES)('on %s', (database) => {
 			matched: 1,
 			unknown: 1
 		});
+		const unknown = "select subject, detail from reviews where reason = 'statement_unknown'";
+		expect(await fixture.sql.all(unknown)).toMatchObject([
+			{
+				subject: 'daraja transaction SKZSECOND1',
+				detail: expect.stringContaining(`payment ${payment.id} was paid`)
+			}
+		]);
 	});
 });

@@ -107,6 +107,17 @@ describe('Airtel', () => {
 		expect(await use.until(payment, 'success', minute)).toMatchObject({ applied: true });
 	});
 
+	it('a request that it finds after it was given up, and calls pending for a day, is not forgotten', async () => {
+		const lost = { submit: 'drop_after', callbacks: [], notFoundReads: 5 } as const;
+		const { payment } = await use.pay({ ...lost, outcome: 'pending' });
+		await use.until(payment, 'failed', minute);
+		const held = await use.held(payment);
+		held.script = { ...held.script, notFoundReads: 0 };
+		for (let step = 0; step < 5; step += 1) await use.operated().advance(6 * hour);
+		await use.operated().simulator.settle(held, 'success');
+		await use.until(payment, 'refunded', 7 * hour, 3);
+	});
+
 	it('a request that it never finds, but called paid, is for a person and never called failed', async () => {
 		const { payment } = await use.pay({ submit: 'drop_after', afterMs: 0, notFoundReads: 99 });
 		await use.until(payment, 'expired', 5 * minute);

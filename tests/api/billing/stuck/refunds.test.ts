@@ -128,6 +128,27 @@ describe.each(DATABASES)('on %s', (database) => {
 			]);
 		});
 
+		it('a refund that was sent waits for the keys of refunds, which were removed', async () => {
+			const { payment } = await refundOf({ afterMs: hour });
+			const { fixture, advance } = use.operated();
+			const { env } = fixture.server;
+			const keys = Object.entries(env).filter(([name]) => name.startsWith('MTN_DISBURSEMENT_'));
+			await eventually('it was sent', () =>
+				fixture.sql.count(
+					"select count(*) from refunds where payment_id = ? and submit_state = 'accepted'",
+					payment.id
+				)
+			);
+			for (const [name] of keys) env[name] = '';
+			await fixture.server.restart();
+			await advance(2 * hour);
+			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'refund_no_final_answer' }]);
+			Object.assign(env, Object.fromEntries(keys));
+			await fixture.server.restart();
+			await use.until(payment, 'refunded', hour);
+		});
+
 		it('a refund of another amount is for a person', async () => {
 			const { payment } = await refundOf({ afterMs: minute });
 			const { sql } = use.operated().fixture;

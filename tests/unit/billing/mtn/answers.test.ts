@@ -110,6 +110,7 @@ describe('answers that no operator’s page shows', () => {
 
 	it.each([
 		[400, '', 'merchant_error'],
+		[400, 'Bad Request', 'merchant_error'],
 		[400, '{"code":"PAYER_NOT_FOUND"}', 'invalid_payer'],
 		[401, '', 'merchant_error'],
 		[403, '<html>', 'merchant_error'],

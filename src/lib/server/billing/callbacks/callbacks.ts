@@ -3,7 +3,12 @@ import type { CallbackClaim, CallbackHint, RawCallback } from '../operators/oper
 import { isOurs } from './callback-url.ts';
 import { RECONCILE_JOB, REFUND_JOB, type BillingContext } from '../context.ts';
 import { keepCallback } from './messages.ts';
-import { isOfAnotherRequest, reviewSecondCharge, reviewUsedTransaction } from '../payments/settlement.ts';
+import {
+	isOfAnotherRequest,
+	nameOf,
+	reviewSecondCharge,
+	reviewUsedTransaction
+} from '../payments/settlement.ts';
 import { claimOf, reviewFailedRefund } from './claims.ts';
 import * as store from '../payments/store.ts';
 
@@ -100,7 +105,9 @@ const reviewOtherClaim = ({ database, reviews }: BillingContext, id: number, hin
 		if (!kept || isPaid(payment)) return;
 		const isOwn = payment.operator_reference === hint.operatorReference;
 		if (isOwn) await store.update(trx, id, { claim: claimFrom('succeeded', hint) });
-		await reviewSecondCharge({ reviews }, trx, payment, isOwn ? kept : hint);
+		const [own, other] = (isOwn ? [hint, kept] : [kept, hint]).map(nameOf);
+		const detail = `callbacks say that the payer paid twice: ${own}, and ${other}; return the one that does not settle the payment`;
+		await reviews.open(trx, id, 'contradiction', detail);
 	});
 
 /**

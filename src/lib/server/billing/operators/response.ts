@@ -23,6 +23,13 @@ export function textMember(object: unknown, name: string): string | null {
 	return typeof value === 'number' ? String(value) : null;
 }
 
+/**
+ * True for a refusal as HTML, which no operator writes: a proxy does, and it says nothing about what the operator did.
+ * Access is refused before (401, 403).
+ */
+export const isForeignRefusal = ({ status, text }: { status: number; text: string }): boolean =>
+	[400, 404, 405, 415].includes(status) && text.trimStart().startsWith('<');
+
 /** Returns the seconds of Retry-After, at most an hour; null for other forms. */
 export function retryAfterSeconds(headers: Record<string, string>): number | null {
 	const seconds = Number(headers['retry-after'] ?? NaN);

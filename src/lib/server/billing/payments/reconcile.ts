@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#lib/format/time.ts';
 import type { CallbackClaim, OperatorAdapter, StatusOutcome } from '../operators/operator.ts';
 import { CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
 import { attemptOf, claimOf, claimsSuccess } from '../callbacks/claims.ts';
@@ -60,7 +61,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	if (outcome.kind === 'contradiction') await openReview(context, payment, 'contradiction', outcome.message);
 	if (outcome.kind === 'unreadable' && mayBeThere(payment) && payment.expires_at <= clock.now()) {
 		// A callback may still arrive, but no status read is possible, and the payer may have paid.
-		await context.reviews.openOnce(database.db, id, 'no_reference', outcome.cause);
+		await context.reviews.open(database.db, id, 'no_reference', outcome.cause);
 	}
 	return next(context, id, outcome);
 }
@@ -78,7 +79,7 @@ async function openReview(
 	reason: 'contradiction' | 'no_final_answer',
 	message: string
 ): Promise<void> {
-	await context.reviews.openOnce(context.database.db, id, reason, redactMessage(message, phone));
+	await context.reviews.open(context.database.db, id, reason, redactMessage(message, phone));
 }
 
 /** Opens a review if a callback said that the payment was paid, which no status read confirms. */
@@ -162,7 +163,8 @@ async function next(context: BillingContext, id: number, outcome: StatusOutcome)
 	if (!payment || !mayStillBePaid(payment)) return null;
 	const age = now - payment.created_at;
 	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
-	const isUnpaid = payment.status === 'failed' || isDenied(payment, outcome);
+	// A failed payment that the operator calls pending may still be charged.
+	const isUnpaid = payment.status === 'failed' ? outcome.kind !== 'pending' : isDenied(payment, outcome);
 	const isOver = (payment.submit_state === 'refused' && isUnknown) || (isUnpaid && age >= WATCH_FAILED_MS);
 	if (outcome.kind !== 'contradiction' && (isOver || payment.expires_at <= now)) {
 		const said = 'cause' in outcome ? outcome.cause : outcome.kind.replace('_', ' ');
@@ -170,7 +172,8 @@ async function next(context: BillingContext, id: number, outcome: StatusOutcome)
 	}
 	if (isOver) return null;
 	if (!isUnpaid && age >= config.reconcileMs) {
-		await context.reviews.open(database.db, id, 'no_final_answer');
+		const detail = `no final answer in ${config.reconcileMs / HOUR_MS} hours, so Airtill asks no more`;
+		await context.reviews.open(database.db, id, 'no_final_answer', detail);
 		return null;
 	}
 	const wanted = outcome.kind === 'unavailable' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;

@@ -154,6 +154,12 @@ async function storeCallbackFacts(
 
 type Facts = Pick<CallbackClaim, 'operatorReference' | 'providerReference'>;
 
+/** For a person. */
+export const nameOf = ({ operatorReference, providerReference }: Facts): string =>
+	[operatorReference && `request ${operatorReference}`, providerReference && `receipt ${providerReference}`]
+		.filter(Boolean)
+		.join(', ');
+
 /** A payment that was sent twice has two requests at an operator that names them itself. */
 export const isOfAnotherRequest = (
 	{ operator_reference: own }: Pick<store.PaymentRow, 'operator_reference'>,
@@ -164,15 +170,14 @@ export const isOfAnotherRequest = (
 export async function reviewSecondCharge(
 	{ reviews }: Pick<BillingContext, 'reviews'>,
 	queries: Queries,
-	{ id }: store.PaymentRow,
-	{ operatorReference, providerReference }: Facts
+	payment: store.PaymentRow,
+	other: Facts
 ): Promise<void> {
-	const named = [
-		operatorReference && `request ${operatorReference}`,
-		providerReference && `receipt ${providerReference}`
-	];
-	const detail = `a callback says that the payer paid twice: also ${named.filter(Boolean).join(', ')}`;
-	await reviews.open(queries, id, 'contradiction', detail);
+	const settled = isOfAnotherRequest(payment, other)
+		? `request ${payment.operator_reference}`
+		: `receipt ${payment.provider_reference}`;
+	const detail = `${settled} settled the payment, and a callback says that the payer paid twice: also ${nameOf(other)}`;
+	await reviews.open(queries, payment.id, 'contradiction', detail);
 }
 
 function paidOtherAmount(payment: store.PaymentRow): boolean {

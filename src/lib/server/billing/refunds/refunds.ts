@@ -37,8 +37,10 @@ export async function refundPayment(context: BillingContext, refundId: number): 
 	if (!refund || refund.status !== 'pending') return null;
 	const payment = await store.findOrThrow(database.db, refund.payment_id);
 	const adapter = operators.find(payment.operator);
-	if (!adapter) return operatorRemoved(context, payment);
-	if (!isRefunding(adapter)) {
+	const canAsk = adapter !== undefined && isRefunding(adapter);
+	// The operator may have it already.
+	if (!adapter || (!canAsk && refund.submitted_at !== null)) return operatorRemoved(context, payment);
+	if (!canAsk) {
 		await finish(context, refund, 'failed', 'refund_not_supported');
 		return null;
 	}
@@ -56,9 +58,9 @@ export async function refundPayment(context: BillingContext, refundId: number): 
 	return null;
 }
 
-/** The operator was removed from the settings while a refund was pending. */
+/** The operator, or its keys for refunds, was removed from the settings while a refund was pending. */
 async function operatorRemoved({ reviews, database, clock }: BillingContext, payment: store.PaymentRow) {
-	const detail = `operator ${payment.operator} is not configured; the refund waits for it`;
+	const detail = `operator ${payment.operator} is not configured to refund; the refund waits for it`;
 	await reviews.open(database.db, payment.id, 'refund_no_final_answer', detail);
 	return clock.now() + WAITING_MS;
 }

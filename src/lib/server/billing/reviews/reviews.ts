@@ -35,12 +35,17 @@ interface Resolution extends Author {
 
 export type Reviews = ReturnType<typeof createReviews>;
 
-const subjectOf = (paymentId: number) => `payment ${paymentId}`;
+/** No more facts are added then. */
+const MAX_DETAIL = 4_000;
+
+const holds = (detail: string | null, fact: string) => `; ${detail}; `.includes(`; ${fact}; `);
 
 export function createReviews({ database, clock, log }: Base) {
 	/**
-	 * Opens a review. If the same one is open, it gets the detail, too.
+	 * Opens a review. If the same one is open, it gets the detail, too. A fact that a person has judged opens no other
+	 * review, except about a refund, which can fail again.
 	 * @param about the id of a payment, or what else the review is about
+	 * @param detail a fact. After "; " come circumstances, which may differ when the same fact comes again
 	 */
 	async function open(
 		queries: Queries,
@@ -49,9 +54,17 @@ export function createReviews({ database, clock, log }: Base) {
 		detail: string | null = null
 	): Promise<void> {
 		const paymentId = typeof about === 'number' ? about : null;
-		const subject = typeof about === 'number' ? subjectOf(about) : about.subject;
+		const subject = typeof about === 'number' ? `payment ${about}` : about.subject;
 		const review = { payment_id: paymentId, subject, reason, detail, opened_at: clock.now() };
-		if (await store.insert(queries, review)) {
+		const fact = detail?.split('; ', 1)[0] ?? null;
+		if (fact !== null) {
+			const same = await store.sameReviews(queries, review);
+			const known = same.filter((one) => holds(one.detail, fact));
+			if (known.some((one) => one.resolved_at === null || !reason.startsWith('refund'))) return;
+			const length = same.find((one) => one.resolved_at === null)?.detail?.length ?? 0;
+			if (length >= MAX_DETAIL) return log.warn({ subject, reason, detail }, 'review is full');
+		}
+		if (await store.insert(queries, review, fact)) {
 			log.warn({ subject, reason }, 'review opened: a person must decide');
 		}
 	}
@@ -63,11 +76,6 @@ export function createReviews({ database, clock, log }: Base) {
 	});
 	return {
 		open,
-		/** Opens a review unless the same one was ever opened. */
-		async openOnce(queries: Queries, paymentId: number, reason: ReviewReason, detail: string): Promise<void> {
-			const about = { subject: subjectOf(paymentId), reason };
-			if (!(await store.wasOpened(queries, about))) await open(queries, paymentId, reason, detail);
-		},
 		find: (id: number) => store.find(database.db, id),
 		/** Open reviews from the oldest, resolved ones from the newest. @param of.at the last id of the page before */
 		page: (which: 'open' | 'resolved', of: { at: number | null; limit: number }) =>

@@ -1,16 +1,17 @@
 import { sql, type ExpressionBuilder, type Insertable, type Selectable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { byId, exists, isChanged } from '#lib/server/db/first.ts';
+import { byId, isChanged } from '#lib/server/db/first.ts';
 import type { ReviewsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type ReviewRow = Selectable<ReviewsTable>;
 
-const MAX_DETAIL = 1_000;
-
-/** Returns false if the same review is already open. That one gets the detail, unless it has it. */
-export async function insert(queries: Queries, review: Insertable<ReviewsTable>): Promise<boolean> {
-	const facts = (detail: string) => sql<string>`'; ' || ${sql.ref(detail)} || '; '`;
-	const known = facts('reviews.detail');
+/** Returns false if the same review is already open. That one gets the detail, unless it has its fact. */
+export async function insert(
+	queries: Queries,
+	review: Insertable<ReviewsTable>,
+	fact: string | null
+): Promise<boolean> {
+	const known = sql<string>`'; ' || reviews.detail || '; '`;
 	const row = await queries
 		.insertInto('reviews')
 		.values(review)
@@ -26,8 +27,7 @@ export async function insert(queries: Queries, review: Insertable<ReviewsTable>)
 					or([
 						eb('reviews.detail', 'is', null),
 						// Unlike the functions that search, both databases have it.
-						sql<boolean>`length(reviews.detail) < ${MAX_DETAIL}
-							and replace(${known}, ${facts('excluded.detail')}, '') = ${known}`
+						sql<boolean>`replace(${known}, ${`; ${fact}; `}, '') = ${known}`
 					])
 				)
 		)
@@ -36,13 +36,13 @@ export async function insert(queries: Queries, review: Insertable<ReviewsTable>)
 	return row?.opened_at === review.opened_at && row.detail === (review.detail ?? null);
 }
 
-export const wasOpened = (queries: Queries, about: Pick<ReviewRow, 'subject' | 'reason'>) =>
-	exists(
-		queries
-			.selectFrom('reviews')
-			.select('id')
-			.where(({ and }) => and(about))
-	);
+/** Lists the open and the resolved reviews with a subject and a reason. */
+export const sameReviews = (queries: Queries, { subject, reason }: Pick<ReviewRow, 'subject' | 'reason'>) =>
+	queries
+		.selectFrom('reviews')
+		.select(['detail', 'resolved_at'])
+		.where(({ and }) => and({ subject, reason }))
+		.execute();
 
 export const find = (queries: Queries, id: number) => byId(queries, 'reviews', id);
 

@@ -43,8 +43,9 @@ interface StatementRow {
 export async function checkStatement(context: BillingContext, file: StatementFile) {
 	const rows = await readRows(file, context.config.currency);
 	const result = { rows: rows.length, matched: 0, unknown: 0, notPaid: 0, amount: 0, missing: 0 };
+	const listed = new Set(rows.map(({ transaction }) => transaction));
 	const seen = new Map<number, string>();
-	for (const row of rows) result[await match(context, file.operator, row, seen)] += 1;
+	for (const row of rows) result[await match(context, file.operator, row, { listed, seen })] += 1;
 	const span = { from: file.from - EDGE_MS, to: file.to - EDGE_MS };
 	for (const payment of await store.notInStatement(context.database.db, file.operator, span)) {
 		const detail = `paid here as ${payment.provider_reference ?? 'a transaction without id'}, in no statement`;
@@ -54,20 +55,24 @@ export async function checkStatement(context: BillingContext, file: StatementFil
 	return result;
 }
 
-/** @param seen transactions of earlier rows by payment; this row is added */
+/**
+ * @param of.listed transactions of the list
+ * @param of.seen transactions of earlier rows by payment; this row is added
+ */
 async function match(
 	context: BillingContext,
 	operator: string,
 	row: StatementRow,
-	seen: Map<number, string>
+	{ listed, seen }: { listed: ReadonlySet<string>; seen: Map<number, string> }
 ): Promise<'matched' | 'unknown' | 'notPaid' | 'amount'> {
 	const { database, reviews, jobs, clock } = context;
 	const payment = await paymentOf(context, operator, row);
-	const before = payment && seen.get(payment.id);
-	if (!payment || (before !== undefined && before !== row.transaction)) {
-		const why = payment ? `payment ${payment.id} was paid by ${before} already` : 'no payment of ours';
+	const known = payment?.provider_reference ?? '';
+	const paidBy = listed.has(known) ? known : payment && seen.get(payment.id);
+	if (!payment || (paidBy !== undefined && paidBy !== row.transaction)) {
+		const why = payment ? `payment ${payment.id} was paid by ${paidBy} already` : 'no payment of ours';
 		const about = { subject: `${operator} transaction ${row.transaction}` };
-		const detail = `line ${row.line} of the statement; ${why}`;
+		const detail = `${why}; line ${row.line} of the statement`;
 		await reviews.open(database.db, about, 'statement_unknown', detail);
 		return 'unknown';
 	}
@@ -79,10 +84,10 @@ async function match(
 		await jobs.wake(RECONCILE_JOB, payment.id);
 		return 'notPaid';
 	}
-	const known = payment.settled_minor ?? payment.amount_minor;
-	if (row.amountMinor !== known) {
+	const settled = payment.settled_minor ?? payment.amount_minor;
+	if (row.amountMinor !== settled) {
 		const money = (minor: number) => formatMinor(minor, payment.currency, 'en');
-		const detail = `the statement says ${money(row.amountMinor)}, here it is ${money(known)}`;
+		const detail = `the statement says ${money(row.amountMinor)}, here it is ${money(settled)}`;
 		await reviews.open(database.db, payment.id, 'statement_amount', detail);
 		return 'amount';
 	}

@@ -61,8 +61,8 @@ export function sharedRates(db: Kysely<Schema>): SharedRates {
 			return second ? [first, second] : [first];
 		},
 		async forgetIdle(idleMs) {
-			await sql`delete from rate_heads
-				where asked_at < clock_timestamp() - make_interval(secs => ${idleMs / 1000})`.execute(db);
+			const idle = sql`asked_at < clock_timestamp() - make_interval(secs => ${idleMs / 1000})`;
+			await withinTime(sql`delete from rate_heads where ${idle}`.execute(db));
 		}
 	};
 }

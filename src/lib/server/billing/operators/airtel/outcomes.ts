@@ -1,5 +1,5 @@
 import type { OperatorResponse, AuthorisedOutcome } from '../client.ts';
-import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
+import { isForeignRefusal, jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import { busy, causeOf, refused, unanswered, unavailable } from '../outcomes.ts';
 
@@ -102,7 +102,7 @@ function outcomeOf(
 	if (status === 429) return busy(words, raw, retryAfterSeconds(headers) ?? 0);
 	// About our credentials, whatever the text says ("token expired").
 	if (status === 401 || status === 403) return refused('merchant_error', words, raw);
-	if (some(INVALID) || (status >= 400 && status < 500)) {
+	if (!isForeignRefusal(sent) && (some(INVALID) || (status >= 400 && status < 500))) {
 		return refused(reasonOf(answer, 'merchant_error'), words, raw);
 	}
 	return { kind: 'uncertain', cause: 'unparsable', raw };

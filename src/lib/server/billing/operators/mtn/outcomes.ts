@@ -1,4 +1,4 @@
-import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
+import { isForeignRefusal, jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import type { OperatorResponse, AuthorisedOutcome } from '../client.ts';
 import { busy, causeOf, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
@@ -51,6 +51,7 @@ export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 	const raw = rawOf(outcome);
 	const code = reasonOf(jsonObject(text));
 	const message = `MTN MoMo refused ${code ?? 'the request'} (HTTP ${status})`;
+	if (isForeignRefusal(outcome)) return { kind: 'uncertain', cause: 'unparsable', raw };
 	switch (status) {
 		case 202:
 			return { kind: 'accepted', operatorReference: null, raw };

@@ -1,5 +1,5 @@
 import type { HttpOutcome } from '#lib/server/platform/http/http-client.ts';
-import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
+import { isForeignRefusal, jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import { busy, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
 import { amountOf } from './amounts.ts';
@@ -47,7 +47,7 @@ export function submitOutcome(
 	const words = message ?? `HTTP ${status}`;
 	const refusal = refused(reasonIn(REASONS, code, 'merchant_error'), words, raw);
 	if (status === 429) return busy(words, raw, retryAfterSeconds(headers) ?? 0);
-	if ([400, 401, 403, 404, 405, 415].includes(status)) return refusal;
+	if ([400, 401, 403, 404, 405, 415].includes(status) && !isForeignRefusal(outcome)) return refusal;
 	if (status >= 500) return { kind: 'uncertain', cause: '5xx', raw };
 	const named = textMember(body, id);
 	if (status >= 200 && status < 300 && (named === null || named === reference)) {
