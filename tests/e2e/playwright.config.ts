@@ -10,19 +10,10 @@ const browser = process.env['AIRTILL_CHROMIUM'];
 /** Starts a service and a portal of its own. */
 const REMOTE_ONLY = 'limited.spec.ts';
 
-/** Starts a server for each operator. The differences between databases are tested in tests/api. */
-const OPERATORS_ONCE = 'operators.spec.ts';
-
-/** The look of a page does not depend on the database. */
-const PAGES_ONCE = /(engines|map|reach|keyboard|mini-browser|budgets|poster)\.spec\.ts$/;
-
-/** Developer and owner pages are served beside the API, and a portal of a remote API refuses gateways. */
-const BESIDE_THE_API = /(api-console|developer.*|owner|splash)\.spec\.ts$/;
-
-/** One purchase with script, and one without; `npm test -- --all` repeats all pages. */
-const PURCHASE = isAll ? {} : { grep: /@purchase/ };
-/** And what only a remote API does. */
-const REMOTE = isAll ? {} : { grep: /@purchase|@remote/ };
+/** One purchase with script, one without and one at a kiosk, and what only a remote API does. */
+const REMOTE = /@purchase|@remote/;
+/** And, in `npm test -- --all`, each end of a purchase over HTTP. */
+const REMOTE_ALL = new RegExp(`${REMOTE.source}|portal/(buy|extend|offers)`);
 
 /** Each spec starts its own servers (tests/support/server/server.ts). `npm test` sets the path of the browser. */
 export default defineConfig<object, { setUp: SetUp }>({
@@ -38,18 +29,9 @@ export default defineConfig<object, { setUp: SetUp }>({
 	forbidOnly: true,
 	// First those that wait most, and last the one with the most files: otherwise one worker is left with the limits.
 	projects: [
-		{
-			name: 'remote',
-			use: { setUp: 'remote' },
-			...REMOTE,
-			testIgnore: [BESIDE_THE_API, OPERATORS_ONCE, PAGES_ONCE]
-		},
-		{
-			name: 'postgres',
-			use: { setUp: 'postgres' },
-			...PURCHASE,
-			testIgnore: [REMOTE_ONLY, OPERATORS_ONCE, PAGES_ONCE]
-		},
+		{ name: 'remote', use: { setUp: 'remote' }, grep: isAll ? REMOTE_ALL : REMOTE },
+		// Pages do not depend on the database, and tests/api has what does.
+		{ name: 'postgres', use: { setUp: 'postgres' }, grep: /@purchase/ },
 		{ name: 'sqlite', use: { setUp: 'sqlite' }, testIgnore: REMOTE_ONLY }
 	],
 	use: {

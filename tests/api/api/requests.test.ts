@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../../src/lib/server/api/contract/problems.ts';
 import { ROUTES } from '../../support/api/routes.ts';
 import { orderOf } from '../../support/api/api.ts';
-import { DATABASES, recorded, useFixture } from '../../support/server/fixture.ts';
+import { recorded, useFixture } from '../../support/server/fixture.ts';
 
 const kib = 1024;
 
@@ -66,285 +66,283 @@ function chunks(count: number, size: number): ReadableStream<Uint8Array> {
 	});
 }
 
-describe.each(DATABASES)('on %s', (database) => {
-	const fixture = useFixture({ database });
+const fixture = useFixture({ database: 'sqlite' });
 
-	describe('which error wins', () => {
-		it('the key comes first: 401 for unknown paths, wrong methods, bad bodies and broken paths too', async () => {
-			for (const [method, path] of [
-				['GET', '/v1'],
-				['GET', '/v1/'],
-				['GET', '/v1/nothing'],
-				['PATCH', '/v1/routers'],
-				['POST', '/v1/routers/1'],
-				['GET', '/v1/routers?lat=x'],
-				['GET', '/v1/sessions/abc'],
-				['GET', '/v1/routers/%E0%A4%A'],
-				['GET', '/v1/routers/1/__data.json'],
-				['OPTIONS', '/v1/routers']
-			] as const) {
-				await fixture().nobody.refused('401 missing_api_key', method, path);
-			}
-			await fixture().nobody.refused('401 missing_api_key', 'POST', '/v1/sessions', { body: '{' });
-		});
+describe('which error wins', () => {
+	it('the key comes first: 401 for unknown paths, wrong methods, bad bodies and broken paths too', async () => {
+		for (const [method, path] of [
+			['GET', '/v1'],
+			['GET', '/v1/'],
+			['GET', '/v1/nothing'],
+			['PATCH', '/v1/routers'],
+			['POST', '/v1/routers/1'],
+			['GET', '/v1/routers?lat=x'],
+			['GET', '/v1/sessions/abc'],
+			['GET', '/v1/routers/%E0%A4%A'],
+			['GET', '/v1/routers/1/__data.json'],
+			['OPTIONS', '/v1/routers']
+		] as const) {
+			await fixture().nobody.refused('401 missing_api_key', method, path);
+		}
+		await fixture().nobody.refused('401 missing_api_key', 'POST', '/v1/sessions', { body: '{' });
+	});
 
-		it('then the route: 404 for a suspended account and a bad body', async () => {
-			const { api } = await fixture().newKey({ status: 'suspended' });
-			await api.refused('404 route_not_found', 'GET', '/v1/nothing');
-			await api.refused('404 route_not_found', 'POST', '/v1/routers', { body: '{' });
-		});
+	it('then the route: 404 for a suspended account and a bad body', async () => {
+		const { api } = await fixture().newKey({ status: 'suspended' });
+		await api.refused('404 route_not_found', 'GET', '/v1/nothing');
+		await api.refused('404 route_not_found', 'POST', '/v1/routers', { body: '{' });
+	});
 
-		it('then account and scope: 403 before a bad body, path or query', async () => {
-			const { api: suspended } = await fixture().newKey({ status: 'suspended' });
-			const { api: narrow } = await fixture().newKey({ scopes: ['owner:read'] });
-			for (const [method, path] of [
-				['POST', '/v1/sessions'],
-				['GET', '/v1/routers'],
-				['GET', '/v1/sessions/abc']
-			] as const) {
-				const request = method === 'POST' ? { body: '{' } : {};
-				await suspended.refused('403 account_suspended', method, path, request);
-				await narrow.refused('403 insufficient_scope', method, path, request);
-			}
-		});
+	it('then account and scope: 403 before a bad body, path or query', async () => {
+		const { api: suspended } = await fixture().newKey({ status: 'suspended' });
+		const { api: narrow } = await fixture().newKey({ scopes: ['owner:read'] });
+		for (const [method, path] of [
+			['POST', '/v1/sessions'],
+			['GET', '/v1/routers'],
+			['GET', '/v1/sessions/abc']
+		] as const) {
+			const request = method === 'POST' ? { body: '{' } : {};
+			await suspended.refused('403 account_suspended', method, path, request);
+			await narrow.refused('403 insufficient_scope', method, path, request);
+		}
+	});
 
-		it('then content type, size, JSON and fields, in that order', async () => {
-			const { api } = fixture();
-			const big = '{'.repeat(17 * kib);
-			const text = { headers: { 'content-type': 'text/plain' }, body: big };
-			await api.refused('400 unsupported_media_type', 'POST', '/v1/sessions', text);
-			await api.refused('400 body_too_large', 'POST', '/v1/sessions', { body: big });
-			await api.refused('400 invalid_json', 'POST', '/v1/sessions', { body: '{"router_id":"x"' });
-			await api.refused('400 validation_failed', 'POST', '/v1/sessions', { body: { router_id: 'x' } });
-			const { owner } = fixture();
-			await owner.refused('400 invalid_json', 'PUT', '/v1/owner/routers/abc/price', { body: '{' });
-			await owner.refused('400 validation_failed', 'PUT', '/v1/owner/routers/abc/price', { body: {} });
-		});
+	it('then content type, size, JSON and fields, in that order', async () => {
+		const { api } = fixture();
+		const big = '{'.repeat(17 * kib);
+		const text = { headers: { 'content-type': 'text/plain' }, body: big };
+		await api.refused('400 unsupported_media_type', 'POST', '/v1/sessions', text);
+		await api.refused('400 body_too_large', 'POST', '/v1/sessions', { body: big });
+		await api.refused('400 invalid_json', 'POST', '/v1/sessions', { body: '{"router_id":"x"' });
+		await api.refused('400 validation_failed', 'POST', '/v1/sessions', { body: { router_id: 'x' } });
+		const { owner } = fixture();
+		await owner.refused('400 invalid_json', 'PUT', '/v1/owner/routers/abc/price', { body: '{' });
+		await owner.refused('400 validation_failed', 'PUT', '/v1/owner/routers/abc/price', { body: {} });
+	});
 
-		it('then the object: 404 after bad fields, but before the rules of the trade', async () => {
-			const { api } = fixture();
-			const absent = { session_id: 999_999, amount: 500, phone: '0414123456' };
-			const payments = '/v1/payments/mobile-money';
-			await api.refused('400 validation_failed', 'POST', payments, { body: { ...absent, amount: 0.5 } });
-			await api.refused('404 session_not_found', 'POST', payments, { body: absent });
-			const order = orderOf({ router_id: 999_999, duration: '40w', phone: '0414123456' });
-			await api.refused('404 router_not_found', 'POST', '/v1/sessions', { body: order });
+	it('then the object: 404 after bad fields, but before the rules of the trade', async () => {
+		const { api } = fixture();
+		const absent = { session_id: 999_999, amount: 500, phone: '0414123456' };
+		const payments = '/v1/payments/mobile-money';
+		await api.refused('400 validation_failed', 'POST', payments, { body: { ...absent, amount: 0.5 } });
+		await api.refused('404 session_not_found', 'POST', payments, { body: absent });
+		const order = orderOf({ router_id: 999_999, duration: '40w', phone: '0414123456' });
+		await api.refused('404 router_not_found', 'POST', '/v1/sessions', { body: order });
+	});
+});
+
+describe('paths and methods', () => {
+	it('404 route_not_found for a path that is not there', async () => {
+		for (const path of [
+			'/v1',
+			'/v1/',
+			'/v1/nothing',
+			'/v1/payments/1',
+			'/v1/owner',
+			'/v1/owner/routers/1',
+			'/v1/routers%2F1'
+		]) {
+			const { headers } = await fixture().api.send('GET', path);
+			expect(headers.get('allow'), path).toBeNull();
+			await fixture().api.refused('404 route_not_found', 'GET', path);
+		}
+	});
+
+	it.each(WRONG_METHODS)('404 with Allow for another method of %s', async (path, allow, methods) => {
+		for (const method of methods) {
+			const { status, headers } = await fixture().api.send(method, path);
+			expect(`${method} ${status}`).toBe(`${method} 404`);
+			expect(headers.get('allow')).toBe(allow);
+		}
+	});
+
+	it('these are all paths of the contract, with all their methods', () => {
+		const known = new Map<string, string[]>();
+		for (const { method, path } of ROUTES) {
+			const methods = known.get(path) ?? [];
+			known.set(path, [...methods, ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
+		}
+		const tried = WRONG_METHODS.map(([path, allow]) => `${path.replace('/1', '/{id}')} ${allow}`);
+		const paths = [...known].map(([path, methods]) => `/v1${path} ${methods.join(', ')}`);
+		expect(tried.sort()).toEqual(paths.sort());
+	});
+
+	it('serves paths with doubled slashes and with one at the end, without a redirect', async () => {
+		const { api } = fixture();
+		const { body } = await api.send('GET', '/v1/routers/1');
+		for (const path of ['//v1/routers/1', '/v1//routers//1', '/v1/routers/1/', '///v1///routers/1//']) {
+			expect(await api.send('GET', path)).toMatchObject({ status: 200, body });
+		}
+		const order = { body: orderOf() };
+		expect(await api.send('POST', '/v1//sessions/', order)).toMatchObject({ status: 201 });
+	});
+
+	it('400 for malformed percent-encoding', async () => {
+		for (const path of ['/v1/routers/%', '/v1/routers/%E0%A4%A', '/v1/%FF', '/v1/sessions/%zz']) {
+			const problem = await fixture().api.refused('400 validation_failed', 'GET', path);
+			expect(problem.errors).toMatchObject([{ in: 'path', code: 'invalid_format' }]);
+		}
+	});
+
+	it('404 for what SvelteKit would answer itself', async () => {
+		for (const path of ['/v1/__data.json', '/v1/routers/1/__data.json', '/v1/routers/1/__route.js']) {
+			await fixture().api.refused('404 route_not_found', 'GET', path);
+		}
+	});
+
+	it('TRACE, which the platform does not know, is a wrong method like any other', async () => {
+		const { server } = fixture();
+		const sent = request(`${server.url}/v1/routers`, { method: 'TRACE' }).end();
+		const [answer]: IncomingMessage[] = await once(sent, 'response');
+		answer?.resume();
+		expect(answer?.statusCode).toBe(401);
+		expect(answer?.headers['content-type']).toBe('application/problem+json');
+		const { key } = await fixture().newKey();
+		const headers = { authorization: `Bearer ${key}` };
+		const known = request(`${server.url}/v1/routers`, { method: 'TRACE', headers }).end();
+		const [refusal]: IncomingMessage[] = await once(known, 'response');
+		if (!refusal) throw new Error('TRACE has no answer');
+		expect(refusal.statusCode).toBe(404);
+		expect(await json(refusal)).toMatchObject({
+			code: 'route_not_found',
+			detail: 'There is no TRACE /v1/routers.'
 		});
 	});
 
-	describe('paths and methods', () => {
-		it('404 route_not_found for a path that is not there', async () => {
-			for (const path of [
-				'/v1',
-				'/v1/',
-				'/v1/nothing',
-				'/v1/payments/1',
-				'/v1/owner',
-				'/v1/owner/routers/1',
-				'/v1/routers%2F1'
-			]) {
-				const { headers } = await fixture().api.send('GET', path);
-				expect(headers.get('allow'), path).toBeNull();
-				await fixture().api.refused('404 route_not_found', 'GET', path);
-			}
-		});
+	it('HEAD answers as GET does, without the body', async () => {
+		for (const path of ['/v1/routers/1', '/v1/routers/999999', '/v1/routers']) {
+			const get = await fixture().api.send('GET', path);
+			const head = await fixture().api.send('HEAD', path);
+			expect(head.status).toBe(get.status);
+		}
+	});
 
-		it.each(WRONG_METHODS)('404 with Allow for another method of %s', async (path, allow, methods) => {
-			for (const method of methods) {
-				const { status, headers } = await fixture().api.send(method, path);
-				expect(`${method} ${status}`).toBe(`${method} 404`);
-				expect(headers.get('allow')).toBe(allow);
-			}
-		});
+	it('ignores Accept, and knows no cross-origin requests', async () => {
+		const headers = { accept: 'text/html', origin: 'https://elsewhere.example' };
+		expect(await fixture().api.send('GET', '/v1/routers/1', { headers })).toMatchObject({ status: 200 });
+		await fixture().api.refused('404 route_not_found', 'GET', '/v1/nothing', { headers });
+		await fixture().api.refused('404 route_not_found', 'OPTIONS', '/v1/routers', { headers });
+	});
 
-		it('these are all paths of the contract, with all their methods', () => {
-			const known = new Map<string, string[]>();
-			for (const { method, path } of ROUTES) {
-				const methods = known.get(path) ?? [];
-				known.set(path, [...methods, ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
-			}
-			const tried = WRONG_METHODS.map(([path, allow]) => `${path.replace('/1', '/{id}')} ${allow}`);
-			const paths = [...known].map(([path, methods]) => `/v1${path} ${methods.join(', ')}`);
-			expect(tried.sort()).toEqual(paths.sort());
-		});
+	it('the type of every error leads to its page, and that to the page of all codes and titles', async () => {
+		const { url } = fixture().server;
+		const entries = Object.entries(PROBLEMS);
+		for (const [code, { title }] of entries) {
+			const response = await fetch(`${url}/problems/${code}`);
+			expect([code, response.status]).toEqual([code, 200]);
+			expect(response.headers.get('content-type')).toMatch(/^text\/html/);
+			const page = await response.text();
+			expect(page).toContain(`<code>${code}</code>`);
+			expect(page).toContain(title);
+			expect(page).toContain(`href="/docs/errors#${code}"`);
+		}
+		const catalogue = await (await fetch(`${url}/docs/errors`)).text();
+		for (const [code, { title }] of entries) {
+			expect(catalogue).toContain(`id="${code}"`);
+			expect(catalogue).toContain(title);
+		}
+		expect((await fetch(`${url}/problems/nothing`)).status).toBe(404);
+		const { type } = await fixture().api.refused('400 validation_failed', 'GET', '/v1/routers/x');
+		expect(await (await fetch(type)).text()).toContain('validation_failed');
+	});
 
-		it('serves paths with doubled slashes and with one at the end, without a redirect', async () => {
-			const { api } = fixture();
-			const { body } = await api.send('GET', '/v1/routers/1');
-			for (const path of ['//v1/routers/1', '/v1//routers//1', '/v1/routers/1/', '///v1///routers/1//']) {
-				expect(await api.send('GET', path)).toMatchObject({ status: 200, body });
-			}
-			const order = { body: orderOf() };
-			expect(await api.send('POST', '/v1//sessions/', order)).toMatchObject({ status: 201 });
-		});
+	it.each([
+		['https', 'https'],
+		['https, http', 'https'],
+		['HTTPS,http', 'https'],
+		['http, https', 'http'],
+		['http', 'http']
+	])('links behind proxies that report %s begin with %s', async (reported, scheme) => {
+		const headers = { 'x-forwarded-proto': reported };
+		const { type } = await fixture().api.refused('404 route_not_found', 'GET', '/v1/nothing', { headers });
+		expect(type).toMatch(new RegExp(`^${scheme}://`));
+	});
 
-		it('400 for malformed percent-encoding', async () => {
-			for (const path of ['/v1/routers/%', '/v1/routers/%E0%A4%A', '/v1/%FF', '/v1/sessions/%zz']) {
-				const problem = await fixture().api.refused('400 validation_failed', 'GET', path);
-				expect(problem.errors).toMatchObject([{ in: 'path', code: 'invalid_format' }]);
-			}
-		});
+	it('gives every answer its own request id', async () => {
+		const ids = await Promise.all(
+			Array.from({ length: 20 }, async () =>
+				(await fixture().api.send('GET', '/v1/routers/1')).headers.get('x-request-id')
+			)
+		);
+		expect(new Set(ids).size).toBe(20);
+	});
+});
 
-		it('404 for what SvelteKit would answer itself', async () => {
-			for (const path of ['/v1/__data.json', '/v1/routers/1/__data.json', '/v1/routers/1/__route.js']) {
-				await fixture().api.refused('404 route_not_found', 'GET', path);
-			}
-		});
+describe('bodies', () => {
+	it.each(BAD_BODIES)('400 for %s, and nothing is changed', async (_what, request, code) => {
+		const { api } = fixture();
+		const before = await recorded(fixture());
+		for (const path of ['/v1/sessions', '/v1/payments/mobile-money', '/v1/webhooks/register']) {
+			await api.refused(`400 ${code}`, 'POST', path, request);
+		}
+		expect(await recorded(fixture())).toEqual(before);
+	});
 
-		it('TRACE, which the platform does not know, is a wrong method like any other', async () => {
-			const { server } = fixture();
-			const sent = request(`${server.url}/v1/routers`, { method: 'TRACE' }).end();
+	it.each([
+		['17 KiB', 17],
+		['2 MiB', 2 * kib]
+	])('400 body_too_large for %s of unknown length', async (_what, count) => {
+		const { api } = fixture();
+		await api.refused('400 body_too_large', 'POST', '/v1/sessions', { stream: chunks(count, kib) });
+	});
+
+	it.each([100, 300, 2 * kib])('a refused body of %i KiB leaves its connection usable', async (size) => {
+		const { server } = fixture();
+		const connection = new Agent({ keepAlive: true, maxSockets: 1 });
+		const statusOf = async (method: string, path: string, body: string) => {
+			const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+			const sent = request(server.url + path, { method, headers, agent: connection }).end(body);
 			const [answer]: IncomingMessage[] = await once(sent, 'response');
 			answer?.resume();
-			expect(answer?.statusCode).toBe(401);
-			expect(answer?.headers['content-type']).toBe('application/problem+json');
-			const { key } = await fixture().newKey();
-			const headers = { authorization: `Bearer ${key}` };
-			const known = request(`${server.url}/v1/routers`, { method: 'TRACE', headers }).end();
-			const [refusal]: IncomingMessage[] = await once(known, 'response');
-			if (!refusal) throw new Error('TRACE has no answer');
-			expect(refusal.statusCode).toBe(404);
-			expect(await json(refusal)).toMatchObject({
-				code: 'route_not_found',
-				detail: 'There is no TRACE /v1/routers.'
-			});
-		});
-
-		it('HEAD answers as GET does, without the body', async () => {
-			for (const path of ['/v1/routers/1', '/v1/routers/999999', '/v1/routers']) {
-				const get = await fixture().api.send('GET', path);
-				const head = await fixture().api.send('HEAD', path);
-				expect(head.status).toBe(get.status);
-			}
-		});
-
-		it('ignores Accept, and knows no cross-origin requests', async () => {
-			const headers = { accept: 'text/html', origin: 'https://elsewhere.example' };
-			expect(await fixture().api.send('GET', '/v1/routers/1', { headers })).toMatchObject({ status: 200 });
-			await fixture().api.refused('404 route_not_found', 'GET', '/v1/nothing', { headers });
-			await fixture().api.refused('404 route_not_found', 'OPTIONS', '/v1/routers', { headers });
-		});
-
-		it('the type of every error leads to its page, and that to the page of all codes and titles', async () => {
-			const { url } = fixture().server;
-			const entries = Object.entries(PROBLEMS);
-			for (const [code, { title }] of entries) {
-				const response = await fetch(`${url}/problems/${code}`);
-				expect([code, response.status]).toEqual([code, 200]);
-				expect(response.headers.get('content-type')).toMatch(/^text\/html/);
-				const page = await response.text();
-				expect(page).toContain(`<code>${code}</code>`);
-				expect(page).toContain(title);
-				expect(page).toContain(`href="/docs/errors#${code}"`);
-			}
-			const catalogue = await (await fetch(`${url}/docs/errors`)).text();
-			for (const [code, { title }] of entries) {
-				expect(catalogue).toContain(`id="${code}"`);
-				expect(catalogue).toContain(title);
-			}
-			expect((await fetch(`${url}/problems/nothing`)).status).toBe(404);
-			const { type } = await fixture().api.refused('400 validation_failed', 'GET', '/v1/routers/x');
-			expect(await (await fetch(type)).text()).toContain('validation_failed');
-		});
-
-		it.each([
-			['https', 'https'],
-			['https, http', 'https'],
-			['HTTPS,http', 'https'],
-			['http, https', 'http'],
-			['http', 'http']
-		])('links behind proxies that report %s begin with %s', async (reported, scheme) => {
-			const headers = { 'x-forwarded-proto': reported };
-			const { type } = await fixture().api.refused('404 route_not_found', 'GET', '/v1/nothing', { headers });
-			expect(type).toMatch(new RegExp(`^${scheme}://`));
-		});
-
-		it('gives every answer its own request id', async () => {
-			const ids = await Promise.all(
-				Array.from({ length: 20 }, async () =>
-					(await fixture().api.send('GET', '/v1/routers/1')).headers.get('x-request-id')
-				)
-			);
-			expect(new Set(ids).size).toBe(20);
-		});
+			return answer?.statusCode;
+		};
+		expect(await statusOf('POST', '/v1/sessions', 'x'.repeat(size * kib))).toBe(401);
+		expect(await statusOf('GET', '/v1/routers/1', '')).toBe(401);
+		connection.destroy();
 	});
 
-	describe('bodies', () => {
-		it.each(BAD_BODIES)('400 for %s, and nothing is changed', async (_what, request, code) => {
+	it.each(['gzip', 'br', 'x-gzip', 'gzip, identity', 'aes128gcm'])(
+		'400 unsupported_media_type for a body with Content-Encoding %s, naming the header',
+		async (encoding) => {
 			const { api } = fixture();
 			const before = await recorded(fixture());
-			for (const path of ['/v1/sessions', '/v1/payments/mobile-money', '/v1/webhooks/register']) {
-				await api.refused(`400 ${code}`, 'POST', path, request);
+			for (const body of [gzipSync(JSON.stringify(orderOf())), JSON.stringify(orderOf())]) {
+				const request = { body, headers: { 'content-encoding': encoding } };
+				const problem = await api.refused('400 unsupported_media_type', 'POST', '/v1/sessions', request);
+				expect(problem.detail).toContain('Content-Encoding');
 			}
 			expect(await recorded(fixture())).toEqual(before);
-		});
+		}
+	);
 
-		it.each([
-			['17 KiB', 17],
-			['2 MiB', 2 * kib]
-		])('400 body_too_large for %s of unknown length', async (_what, count) => {
-			const { api } = fixture();
-			await api.refused('400 body_too_large', 'POST', '/v1/sessions', { stream: chunks(count, kib) });
-		});
+	it('takes a body that says it is not packed', async () => {
+		for (const encoding of ['identity', 'Identity', '']) {
+			const request = { body: orderOf(), headers: { 'content-encoding': encoding } };
+			expect(await fixture().api.send('POST', '/v1/sessions', request)).toMatchObject({ status: 201 });
+		}
+	});
 
-		it.each([100, 300, 2 * kib])('a refused body of %i KiB leaves its connection usable', async (size) => {
-			const { server } = fixture();
-			const connection = new Agent({ keepAlive: true, maxSockets: 1 });
-			const statusOf = async (method: string, path: string, body: string) => {
-				const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
-				const sent = request(server.url + path, { method, headers, agent: connection }).end(body);
-				const [answer]: IncomingMessage[] = await once(sent, 'response');
-				answer?.resume();
-				return answer?.statusCode;
-			};
-			expect(await statusOf('POST', '/v1/sessions', 'x'.repeat(size * kib))).toBe(401);
-			expect(await statusOf('GET', '/v1/routers/1', '')).toBe(401);
-			connection.destroy();
-		});
+	it('takes exactly 16 KiB, and JSON under another name', async () => {
+		const text = JSON.stringify(orderOf());
+		const padded = text + ' '.repeat(16 * kib - text.length);
+		for (const type of [
+			'Application/vnd.shop+JSON; charset=utf-8',
+			'application/vnd.shop.v1+json',
+			'application/json ; charset="utf-8"'
+		]) {
+			const headers = { 'content-type': type };
+			const { status } = await fixture().api.send('POST', '/v1/sessions', { body: padded, headers });
+			expect([type, status]).toEqual([type, 201]);
+		}
+		await fixture().api.refused('400 body_too_large', 'POST', '/v1/sessions', { body: `${padded} ` });
+	});
 
-		it.each(['gzip', 'br', 'x-gzip', 'gzip, identity', 'aes128gcm'])(
-			'400 unsupported_media_type for a body with Content-Encoding %s, naming the header',
-			async (encoding) => {
-				const { api } = fixture();
-				const before = await recorded(fixture());
-				for (const body of [gzipSync(JSON.stringify(orderOf())), JSON.stringify(orderOf())]) {
-					const request = { body, headers: { 'content-encoding': encoding } };
-					const problem = await api.refused('400 unsupported_media_type', 'POST', '/v1/sessions', request);
-					expect(problem.detail).toContain('Content-Encoding');
-				}
-				expect(await recorded(fixture())).toEqual(before);
-			}
-		);
-
-		it('takes a body that says it is not packed', async () => {
-			for (const encoding of ['identity', 'Identity', '']) {
-				const request = { body: orderOf(), headers: { 'content-encoding': encoding } };
-				expect(await fixture().api.send('POST', '/v1/sessions', request)).toMatchObject({ status: 201 });
-			}
-		});
-
-		it('takes exactly 16 KiB, and JSON under another name', async () => {
-			const text = JSON.stringify(orderOf());
-			const padded = text + ' '.repeat(16 * kib - text.length);
-			for (const type of [
-				'Application/vnd.shop+JSON; charset=utf-8',
-				'application/vnd.shop.v1+json',
-				'application/json ; charset="utf-8"'
-			]) {
-				const headers = { 'content-type': type };
-				const { status } = await fixture().api.send('POST', '/v1/sessions', { body: padded, headers });
-				expect([type, status]).toEqual([type, 201]);
-			}
-			await fixture().api.refused('400 body_too_large', 'POST', '/v1/sessions', { body: `${padded} ` });
-		});
-
-		it('ignores the body of a GET and of a DELETE', async () => {
-			const { api } = fixture();
-			const { id } = await api.createSession();
-			const request = { body: '{{{', headers: { 'content-type': 'text/plain' } };
-			expect(await api.send('DELETE', `/v1/sessions/${id}`, request)).toMatchObject({ status: 200 });
-			const big = { body: 'x'.repeat(2 * kib * kib) };
-			expect(await api.send('DELETE', '/v1/sessions/999999', big)).toMatchObject({ status: 404 });
-		});
+	it('ignores the body of a GET and of a DELETE', async () => {
+		const { api } = fixture();
+		const { id } = await api.createSession();
+		const request = { body: '{{{', headers: { 'content-type': 'text/plain' } };
+		expect(await api.send('DELETE', `/v1/sessions/${id}`, request)).toMatchObject({ status: 200 });
+		const big = { body: 'x'.repeat(2 * kib * kib) };
+		expect(await api.send('DELETE', '/v1/sessions/999999', big)).toMatchObject({ status: 404 });
 	});
 });

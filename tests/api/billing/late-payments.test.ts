@@ -107,8 +107,6 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it.each([
 		['offline', 1, "update routers set status = 'offline' where id = 1"],
-		['disabled', 2, 'update routers set disabled_at = 1 where id = 2'],
-		['closed for the day', 4, `update routers set paused_until = ${Number.MAX_SAFE_INTEGER} where id = 4`],
 		[
 			'outside its opening hours',
 			5,

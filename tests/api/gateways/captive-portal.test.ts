@@ -1,6 +1,6 @@
 /**
  * The captive-portal API (RFC 8908) at a gateway that fetches its devices (openNDS, level 4). Its answer depends on what
- * the gateway has done, not on what was paid. splash.test.ts has the gateways where browsers sign in.
+ * the gateway has done, not on what was paid. ../portal/splash/ has the gateways where browsers sign in.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthmon, type Authmon } from '../../simulators/gateway/authmon.ts';

@@ -92,6 +92,7 @@ test('a form that comes back is said, and the focus is where it can be mended', 
 	expect(await page.title()).toMatch(/^Please check/);
 	const phone = page.locator('#phone');
 	await expect(phone).toBeFocused();
+	await expect(phone).toHaveValue('0414 123 456');
 	await expect(phone).toHaveAttribute('aria-invalid', 'true');
 	await expect(phone).toHaveAccessibleDescription(/not a mobile number/);
 	expect((await stop(page)).ring).toBeGreaterThanOrEqual(RING_PX);

@@ -37,36 +37,40 @@ for (const script of [true, false]) {
 			expect(new URL(page.url()).pathname).toBe(address);
 			await expect(page.locator('.left')).toContainText(/1 h (29|30) min/);
 		});
-
-		test('the code that is shown while waiting opens the purchase on another device', async ({
-			buyer,
-			page,
-			browser,
-			portal
-		}) => {
-			await buyer.buy(ROUTER, freshNumber('006'));
-			await expect(buyer.title).toHaveText('Check your phone.');
-			const code = await page.locator('.large').innerText();
-			expect(code).toMatch(CODE);
-			await page.close();
-			await portal.advance(31_000);
-
-			const elsewhere = await browser.newContext({ javaScriptEnabled: script });
-			const other = await elsewhere.newPage();
-			await other.goto(`${portal.url}/resume`);
-			await other.getByLabel('Your code').fill('zzzz zzzz');
-			await other.getByRole('button', { name: 'Open my purchase' }).click();
-			await expect(other.getByRole('alert')).toContainText('We can’t find this code.');
-			await other.getByLabel('Your code').fill(code.toLowerCase().replace('-', ' '));
-			await other.getByRole('button', { name: 'Open my purchase' }).click();
-			await expect(other.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
-				timeout: 30_000
-			});
-			await expect(other.getByText(code).first()).toBeAttached();
-			await elsewhere.close();
-		});
 	});
 }
+
+test.describe('without script', () => {
+	test.use({ javaScriptEnabled: false });
+
+	test('the code that is shown while waiting opens the purchase on another device', async ({
+		buyer,
+		page,
+		browser,
+		portal
+	}) => {
+		await buyer.buy(ROUTER, freshNumber('006'));
+		await expect(buyer.title).toHaveText('Check your phone.');
+		const code = await page.locator('.large').innerText();
+		expect(code).toMatch(CODE);
+		await page.close();
+		await portal.advance(31_000);
+
+		const elsewhere = await browser.newContext({ javaScriptEnabled: false });
+		const other = await elsewhere.newPage();
+		await other.goto(`${portal.url}/resume`);
+		await other.getByLabel('Your code').fill('zzzz zzzz');
+		await other.getByRole('button', { name: 'Open my purchase' }).click();
+		await expect(other.getByRole('alert')).toContainText('We can’t find this code.');
+		await other.getByLabel('Your code').fill(code.toLowerCase().replace('-', ' '));
+		await other.getByRole('button', { name: 'Open my purchase' }).click();
+		await expect(other.getByRole('heading', { level: 1 })).toHaveText(/^Your Wi‑Fi is paid until/, {
+			timeout: 30_000
+		});
+		await expect(other.getByText(code).first()).toBeAttached();
+		await elsewhere.close();
+	});
+});
 
 test('while the added time is not paid, password and time stay, beside the state of the payment', async ({
 	buyer,

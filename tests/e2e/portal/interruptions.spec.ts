@@ -141,16 +141,6 @@ test('the password is on the screen within half a second of the operator’s yes
 	expect(Math.min(...delays)).toBeLessThan(SOON_MS);
 });
 
-test('a wrong number comes back with the reason and everything else still there', async ({ page, buyer }) => {
-	await buyer.fill(ROUTER, '0414 123 456');
-	await page.getByRole('button', { name: /^Pay/ }).click();
-	await expect(page.getByRole('alert')).toContainText('You have not been charged.');
-	await expect(page.getByRole('alert')).toContainText('not a mobile number');
-	await expect(page.getByLabel('Your mobile-money number')).toHaveValue('0414 123 456');
-	await expect(page.getByRole('radio', { name: /^1 hour/ })).toBeChecked();
-	await expect(page).toHaveURL(/\/r\/3$/);
-});
-
 test('a purchase that does not exist is a calm 404', async ({ page, portal }) => {
 	const response = await page.goto(`${portal.url}/s/${'A'.repeat(24)}`);
 	expect(response?.status()).toBe(404);

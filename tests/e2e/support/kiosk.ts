@@ -3,7 +3,7 @@ import jsQR from 'jsqr';
 import { readPixels } from '../../support/browsers/pixels.ts';
 import { openSql } from '../../support/database/sql.ts';
 import type { Portal } from './portal.ts';
-import { expect, ROUTER } from './test.ts';
+import { expect, ROUTER, test as base } from './test.ts';
 
 /** Tablets of 10 inches, lying and standing. */
 export const TABLETS = [
@@ -134,3 +134,12 @@ export class Kiosk {
 		return JSON.stringify([inBrowser, entries, await this.context.storageState()]);
 	}
 }
+
+/** On the smallest of the tablets. */
+export const test = base.extend<{ kiosk: Kiosk }>({
+	hasTouch: true,
+	viewport: TABLETS.at(-1) ?? null,
+	kiosk: async ({ page, portal }, use) => {
+		await use(new Kiosk(page, portal));
+	}
+});

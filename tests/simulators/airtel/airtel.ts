@@ -4,9 +4,10 @@
  * Airtel's portal is set with `portal` (see AirtelPortal).
  */
 import { constants, createDecipheriv, generateKeyPairSync, privateDecrypt, randomBytes } from 'node:crypto';
-import { coded, codeOf, down, error, fine, MESSAGES, stateOf } from './answers.ts';
+import { coded, codeOf, down, error, fine, MESSAGES, stateOf, user } from './answers.ts';
 import { callbackOf } from './callback.ts';
 import { isCurrency, MARKETS, ORDINARY_PORTAL, type AirtelPortal } from './portal.ts';
+import { object, wrongNumber, wrongPayment } from './requests.ts';
 import type { Books } from '../books.ts';
 import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from '../frame.ts';
 import { objectIn } from '../json.ts';
@@ -85,41 +86,10 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 		return objectIn(request.body) ?? coded('ROUTER003');
 	}
 
-	/** Code of what is wrong with a number; null when it is good. */
-	function wrongNumber(msisdn: string): string | null {
-		const digits = MARKETS[settings.country]?.digits ?? 9;
-		if (settings.leading_zero === 'on') {
-			return /^0\d+$/.test(msisdn) && msisdn.length === digits + 1 ? null : 'ESB000036';
-		}
-		// The numbers of Congo begin with 0 by themselves.
-		const isNational = new RegExp(settings.country === 'CG' ? '^0\\d+$' : '^[1-9]\\d*$').test(msisdn);
-		return isNational && msisdn.length === digits ? null : 'ESB000033';
-	}
-
-	/** Code of what is wrong with a payment's body; null when it is good. */
-	function wrongPayment(body: Record<string, unknown>): string | null {
-		const subscriber = object(body['subscriber']);
-		const transaction = object(body['transaction']);
-		const { amount, id } = transaction;
-		if (subscriber['msisdn'] === undefined || amount === undefined || id === undefined) return 'ROUTER003';
-		if (typeof body['reference'] !== 'string' || body['reference'].trim() === '') return 'ROUTER003';
-		if (typeof amount !== 'number' || amount <= 0) return 'ESB000008';
-		const pattern = settings.short_ids === 'on' ? /^[A-Za-z0-9]{1,25}$/ : /^[A-Za-z0-9_-]{1,64}$/;
-		if (typeof id !== 'string' || !pattern.test(id)) return 'ESB000008';
-		for (const part of [subscriber, transaction]) {
-			if (![undefined, settings.country].includes(part['country'] as string | undefined)) return 'ESB000034';
-			if (![undefined, settings.currency].includes(part['currency'] as string | undefined))
-				return 'ESB000035';
-		}
-		const { msisdn } = subscriber;
-		if (typeof msisdn !== 'string' && typeof msisdn !== 'number') return 'ESB000008';
-		return wrongNumber(String(msisdn));
-	}
-
 	async function pay(request: SimulatorRequest, desk: Desk): Promise<SimulatorAnswer> {
 		const body = readBody(request);
 		if (isAnswer(body)) return body;
-		const wrong = wrongPayment(body);
+		const wrong = wrongPayment(settings, body);
 		if (wrong !== null) return coded(wrong);
 		const { books } = desk;
 		const { amount, id } = object(body['transaction']) as { amount: number; id: string };
@@ -236,33 +206,6 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 		};
 	}
 
-	function user(msisdn: string): SimulatorAnswer {
-		const isKnown = wrongNumber(msisdn) === null && !msisdn.endsWith('0000');
-		const status = { code: isKnown ? '200' : '404', success: isKnown };
-		if (!isKnown) {
-			return {
-				status: 404,
-				body: { status: { ...status, message: 'User Not Found', response_code: 'DP02200000002' } }
-			};
-		}
-		return {
-			status: 200,
-			body: {
-				data: {
-					first_name: 'Test',
-					last_name: 'Payer',
-					grade: 'SUBS',
-					is_barred: false,
-					is_pin_set: true,
-					msisdn,
-					reg_status: 'Y',
-					registration: { status: 'SUBS' }
-				},
-				status: { ...status, message: 'SUCCESS', result_code: 'ESB000010', response_code: 'DP02200000001' }
-			}
-		};
-	}
-
 	async function handle(request: SimulatorRequest, desk: Desk): Promise<SimulatorAnswer | null> {
 		const { method, path } = request;
 		if (path === '/auth/oauth2/token') return method === 'POST' ? token(request, desk.books) : NOT_ALLOWED;
@@ -282,7 +225,7 @@ export function airtelProtocol(given: Partial<AirtelPortal> = {}): Protocol {
 			case 'keys':
 				return keys(desk.books);
 			case 'user':
-				return user(named);
+				return user(named, wrongNumber(settings, named) === null && !named.endsWith('0000'));
 		}
 	}
 
@@ -340,9 +283,6 @@ function airtelMoneyId(books: Books, prefix = 'MP'): string {
 }
 
 const isJson = (type: string | undefined) => /^application\/json\b/i.test(type ?? '');
-
-const object = (value: unknown): Record<string, unknown> =>
-	typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 
 const isAnswer = (value: Record<string, unknown> | SimulatorAnswer): value is SimulatorAnswer =>
 	typeof value.status === 'number' && 'body' in value;

@@ -97,3 +97,30 @@ export function codeOf(state: string, outcome: string): string {
 	if (state === 'TA') return 'DP00800001000';
 	return state === 'TF' ? 'DP00800001009' : 'DP00800001006';
 }
+
+/** The answer to a user enquiry. */
+export function user(msisdn: string, isKnown: boolean): SimulatorAnswer {
+	const status = { code: isKnown ? '200' : '404', success: isKnown };
+	if (!isKnown) {
+		return {
+			status: 404,
+			body: { status: { ...status, message: 'User Not Found', response_code: 'DP02200000002' } }
+		};
+	}
+	return {
+		status: 200,
+		body: {
+			data: {
+				first_name: 'Test',
+				last_name: 'Payer',
+				grade: 'SUBS',
+				is_barred: false,
+				is_pin_set: true,
+				msisdn,
+				reg_status: 'Y',
+				registration: { status: 'SUBS' }
+			},
+			status: { ...status, message: 'SUCCESS', result_code: 'ESB000010', response_code: 'DP02200000001' }
+		}
+	};
+}

@@ -1,7 +1,8 @@
 /** pawaPay's responses and the shape of a payment in them. */
+import type { SimulatedPayment } from '../books.ts';
 import type { SimulatorAnswer } from '../frame.ts';
 import type { CallbackScript } from '../script.ts';
-import type { Body, Refusal } from './fields.ts';
+import { metadataOf, type Body, type Refusal } from './fields.ts';
 import { NETWORKS, type Wallet } from './market.ts';
 
 /** Outcomes of a script that are states in which it stays. */
@@ -99,4 +100,26 @@ export function amountRefusal(amount: string, { decimals, min, max }: Wallet): R
 		return { code: 'AMOUNT_OUT_OF_BOUNDS', message: `The amount should be between ${min} and ${max}.` };
 	}
 	return null;
+}
+
+/** A deposit in a read and in a callback. */
+export function depositData(payment: SimulatedPayment, outcome: string, isV1 = false): Body {
+	const { request, currency, queuedAt } = payment;
+	const account = accountOf(request);
+	const usesSubmitted = isV1 || payment.script.otherForm;
+	const taken = outcome === 'success' ? payment.amount * payment.script.amountFactor : payment.amount;
+	const amount = walletOf(account.provider, currency).decimals === 'NONE' ? String(taken) : taken.toFixed(2);
+	return {
+		depositId: request['depositId'],
+		...stateOf(outcome, payment.reads <= 1 ? 'ACCEPTED' : usesSubmitted ? 'SUBMITTED' : 'PROCESSING'),
+		amount,
+		currency,
+		country: account.provider.slice(-3),
+		payer: request['payer'],
+		...optional('customerMessage', request['customerMessage']),
+		...optional('clientReferenceId', request['clientReferenceId']),
+		created: iso(queuedAt),
+		...(outcome === 'success' ? { providerTransactionId: transactionId(payment.number) } : {}),
+		...optional('metadata', metadataOf(request['metadata']))
+	};
 }

@@ -9,28 +9,17 @@ import type { Desk, OutgoingCallback, Protocol, SimulatorAnswer, SimulatorReques
 import {
 	accountOf,
 	amountRefusal,
+	depositData,
 	iso,
 	isFinal,
 	ok,
 	ONCE,
-	optional,
 	refuse,
 	reject,
 	resend,
-	serverError,
-	stateOf,
-	transactionId,
-	walletOf
+	serverError
 } from './answers.ts';
-import {
-	depositRefusal,
-	isRefusal,
-	isUuid,
-	metadataOf,
-	readBody,
-	type Body,
-	type Refusal
-} from './fields.ts';
+import { depositRefusal, isRefusal, isUuid, readBody, type Body, type Refusal } from './fields.ts';
 import { isNumberOf, NETWORKS, testNumber } from './market.ts';
 import { isClosed, PORTAL, SETTINGS } from './portal.ts';
 import { createRefunds } from './refunds.ts';
@@ -179,7 +168,7 @@ export function pawapay(): Protocol {
 		const fault = payment ? desk.read(payment) : 'not_found';
 		if (fault === 'server_error') return serverError();
 		if (!payment || fault === 'not_found') return ok({ status: 'NOT_FOUND' });
-		return ok({ status: 'FOUND', data: depositData(payment, desk.books, readOutcome(payment, desk.books)) });
+		return ok({ status: 'FOUND', data: depositData(payment, readOutcome(payment, desk.books)) });
 	}
 
 	/** Body of a status read; the script can make it contradict the books. */
@@ -194,7 +183,7 @@ export function pawapay(): Protocol {
 		const fault = payment ? desk.read(payment) : 'not_found';
 		if (fault === 'server_error') return serverError();
 		if (!payment || fault === 'not_found') return ok([]);
-		const data = depositData(payment, desk.books, readOutcome(payment, desk.books), true);
+		const data = depositData(payment, readOutcome(payment, desk.books), true);
 		const account = accountOf(payment.request);
 		return ok([
 			{
@@ -211,30 +200,6 @@ export function pawapay(): Protocol {
 		]);
 	}
 
-	function depositData(payment: SimulatedPayment, books: Books, outcome: string, isV1 = false): Body {
-		const { request, currency, queuedAt } = payment;
-		const account = accountOf(request);
-		const usesSubmitted = isV1 || payment.script.otherForm;
-		const taken = outcome === 'success' ? payment.amount * payment.script.amountFactor : payment.amount;
-		const amount =
-			walletOf(account.provider, currency).decimals === 'NONE' ? String(taken) : taken.toFixed(2);
-		return {
-			depositId: request['depositId'],
-			...stateOf(outcome, payment.reads <= 1 ? 'ACCEPTED' : usesSubmitted ? 'SUBMITTED' : 'PROCESSING'),
-			amount,
-			currency,
-			country: account.provider.slice(-3),
-			payer: request['payer'],
-			...optional('customerMessage', request['customerMessage']),
-			...optional('clientReferenceId', request['clientReferenceId']),
-			created: iso(queuedAt),
-			...(outcome === 'success' ? { providerTransactionId: transactionId(payment.number) } : {}),
-			...optional('metadata', metadataOf(request['metadata']))
-		};
-	}
-
-	// Callbacks
-
 	async function callback(
 		payment: SimulatedPayment,
 		outcome: string,
@@ -243,7 +208,7 @@ export function pawapay(): Protocol {
 	): Promise<OutgoingCallback | null> {
 		const url = portal.callback_url || payment.callbackUrl;
 		if (!url || !isFinal(outcome)) return null;
-		const body = depositData(payment, books, outcome);
+		const body = depositData(payment, outcome);
 		delete body['clientReferenceId'];
 		if (alter === 'wrong_amount') body['amount'] = String(payment.amount * 10);
 		if (alter === 'wrong_id') body['depositId'] = randomUUID();

@@ -12,7 +12,8 @@ import type {
 	PaymentRequest,
 	RawCallback,
 	RefundReference,
-	RefundRequest
+	RefundRequest,
+	StatusOutcome
 } from '../../../src/lib/server/billing/operators/operator.ts';
 import { startSimulator, type Protocol, type Simulator } from '../../simulators/frame.ts';
 import type { Script } from '../../simulators/script.ts';
@@ -114,11 +115,27 @@ export const attempt = (
 	...changes
 });
 
-/** A payment that was accepted, and the reference to ask about it. */
-export async function pushed(script: Partial<Script> = {}) {
+/** Sends a payment under a script. */
+export async function pay(script: Partial<Script> = {}) {
 	simulator.script({}, script);
 	const asked = request();
-	const outcome = await adapter.submit(asked);
+	return { asked, reference: asked.reference, outcome: await adapter.submit(asked) };
+}
+
+/** Reads the state of a payment by our reference. */
+export const read = (reference: string, operatorReference: string | null = null): Promise<StatusOutcome> =>
+	adapter.readStatus(attempt(request({ reference }), { operatorReference }));
+
+/** Pays, and reads the state after a while. */
+export async function settled(script: Partial<Script> = {}) {
+	const { reference, outcome } = await pay(script);
+	simulator.advance(30_000);
+	return { reference, submitted: outcome, status: await read(reference) };
+}
+
+/** A payment that was accepted, and the reference to ask about it. */
+export async function pushed(script: Partial<Script> = {}) {
+	const { asked, outcome } = await pay(script);
 	if (outcome.kind !== 'accepted') throw new Error(`It was ${outcome.kind}: ${outcome.raw}`);
 	return { asked, reference: attempt(asked, { operatorReference: outcome.operatorReference }) };
 }

