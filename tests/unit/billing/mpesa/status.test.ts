@@ -158,11 +158,11 @@ describe('a status read', () => {
 	])('is failed, %s, with result %s', async (reason, codes) => {
 		for (const outcome of codes.split(' ')) {
 			const { asked, reference } = await pushed({ outcome, guards: false });
-		simulator.advance(1_000);
-		expect(await adapter.readStatus(reference)).toMatchObject({ kind: 'failed', reason });
-		const claim = await claimAt(asked.callbackUrl);
-		expect(claim.claimed).toBe('failed');
-		expect(await adapter.readStatus({ ...reference, claim })).toMatchObject({ kind: 'failed', reason });
+			simulator.advance(1_000);
+			expect(await adapter.readStatus(reference)).toMatchObject({ kind: 'failed', reason });
+			const claim = await claimAt(asked.callbackUrl);
+			expect(claim.claimed).toBe('failed');
+			expect(await adapter.readStatus({ ...reference, claim })).toMatchObject({ kind: 'failed', reason });
 		}
 	});
 
