@@ -43,7 +43,7 @@ export async function activate(
 	return null;
 }
 
-/** A timed-out session may still be bought within the grace period, if the router still has its access. */
+/** A timed-out session may still be bought within the grace period, if the router is open and responds. */
 async function reasonToRefund(
 	{ clock, config, routers }: SessionsContext,
 	trx: Tx,
