@@ -49,9 +49,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		}
 	});
 
-	it.runIf(database === 'postgres')(
-		'an event that is stored just as its endpoint is disabled is kept, also if the endpoint is enabled at once',
-		async () => {
+	// SQLite has no transaction that another one overtakes.
+	if (database === 'postgres')
+		it('an event that is stored just as its endpoint is disabled is kept, also if the endpoint is enabled at once', async () => {
 			const { receiver, webhooks } = hooks();
 			const { api, accountId } = await fixture().newKey();
 			const path = newPath();
@@ -88,8 +88,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			});
 			await register(api, endpoint.url, ['session.created']);
 			expect(await webhooks.replayFailed(accountId, endpoint.id, 0)).toBe(2);
-		}
-	);
+		});
 
 	it('kill -9 during a delivery: it arrives again with the same id and body', async () => {
 		const { receiver } = hooks();

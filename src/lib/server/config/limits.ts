@@ -49,7 +49,7 @@ export const LIMITS = {
 	RECONCILE_HOURS: integer(
 		[24, 30 * 24],
 		72,
-		'Time in which Airtill asks the operator about an unanswered payment; then a person must decide. For a refused payment it is 24 hours.'
+		'Time in which Airtill asks the operator about an unanswered payment; then a person must decide. For one that the operator calls failed it is 24 hours.'
 	),
 	KEEP_NUMBERS_DAYS: integer(
 		[90, 36_500],

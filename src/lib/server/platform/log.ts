@@ -38,8 +38,9 @@ const MAX_WAITING_BYTES = 1 << 20;
 
 export function createLog(level: string): Log {
 	const destination = pino.destination({ dest: 2, sync: true, maxLength: MAX_WAITING_BYTES });
-	// Airtill goes on when its log cannot be written. A later line writes those that wait.
+	// Airtill goes on when its log cannot be written. A later line writes those that wait, also one that is lost itself.
 	destination.on('error', () => {});
+	destination.on('drop', () => destination.write(''));
 	return pino(
 		{
 			level,

@@ -61,7 +61,7 @@ export function createApiMemory(clock: Clock) {
 	}
 
 	function forgetPassOf(session: Session | null): void {
-		if (session) sessions.deleteWhere(({ pass_id }) => pass_id === session.pass_id);
+		if (session?.pass_id != null) sessions.deleteWhere(({ pass_id }) => pass_id === session.pass_id);
 	}
 
 	return (client: Calls): ApiClient => {

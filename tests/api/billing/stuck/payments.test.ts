@@ -107,13 +107,18 @@ describe('Airtel', () => {
 		expect(await use.until(payment, 'success', minute)).toMatchObject({ applied: true });
 	});
 
-	it('a request that it finds after it was given up, and calls pending for a day, is not forgotten', async () => {
+	it('a request that it finds after it was given up, and calls pending for a day, is not forgotten, also after a read without an answer', async () => {
 		const lost = { submit: 'drop_after', callbacks: [], notFoundReads: 5 } as const;
 		const { payment } = await use.pay({ ...lost, outcome: 'pending' });
 		await use.until(payment, 'failed', minute);
 		const held = await use.held(payment);
 		held.script = { ...held.script, notFoundReads: 0 };
-		for (let step = 0; step < 5; step += 1) await use.operated().advance(6 * hour);
+		for (let step = 0; step < 4; step += 1) await use.operated().advance(6 * hour);
+		const { reads } = held;
+		held.script = { ...held.script, failedReads: 99 };
+		await use.operated().advance(6 * hour);
+		await eventually('a read without an answer', () => Promise.resolve(held.reads > reads));
+		held.script = { ...held.script, failedReads: 0 };
 		await use.operated().simulator.settle(held, 'success');
 		await use.until(payment, 'refunded', 7 * hour, 3);
 	});

@@ -149,6 +149,8 @@ describe.each(BOTH_DATABASES)('changing the secret on %s', (database) => {
 		await expect(restart(other)).rejects.toThrow(
 			/^- AIRTILL_SECRET: does not open the Wi-Fi passwords of buyers whose time runs/m
 		);
+		// Nor with the one from before the change.
+		await expect(restart({ AIRTILL_SECRET: SECRET })).rejects.toThrow(/^- AIRTILL_SECRET: does not open/m);
 		await restart({ AIRTILL_SECRET: NEW_SECRET });
 		expect((await api.getSession(session.id)).password).toBe(session.password);
 		await restart({ ...other, AIRTILL_SECRET_FALLBACK: 'the old one is lost, we go on without' });

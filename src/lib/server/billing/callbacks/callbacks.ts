@@ -105,8 +105,8 @@ const reviewOtherClaim = ({ database, reviews }: BillingContext, id: number, hin
 		if (!kept || isPaid(payment)) return;
 		const isOwn = payment.operator_reference === hint.operatorReference;
 		if (isOwn) await store.update(trx, id, { claim: claimFrom('succeeded', hint) });
-		const [own, other] = (isOwn ? [hint, kept] : [kept, hint]).map(requestName);
-		const detail = `callbacks say that the payer paid twice: ${own}, and ${other}; return the one that does not settle the payment`;
+		const [one, other] = [kept, hint].map(requestName).sort();
+		const detail = `callbacks say that the payer paid twice: ${one}, and ${other}; return the one that does not settle the payment`;
 		await reviews.open(trx, id, 'contradiction', detail);
 	});
 

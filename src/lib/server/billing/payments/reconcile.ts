@@ -170,8 +170,10 @@ async function expireOrReadAgain(
 	if (!payment || !mayStillBePaid(payment)) return null;
 	const age = now - payment.created_at;
 	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
+	const hasFailed = payment.status === 'failed';
+	const isUnanswered = outcome.kind === 'unavailable';
 	// A failed payment that the operator calls pending may still be charged.
-	const isUnpaid = payment.status === 'failed' ? outcome.kind !== 'pending' : isDenied(payment, outcome);
+	const isUnpaid = hasFailed ? outcome.kind !== 'pending' && !isUnanswered : isDenied(payment, outcome);
 	const isOver = (payment.submit_state === 'refused' && isUnknown) || (isUnpaid && age >= WATCH_FAILED_MS);
 	if (outcome.kind !== 'contradiction' && (isOver || payment.expires_at <= now)) {
 		const said = 'cause' in outcome ? outcome.cause : outcome.kind.replace('_', ' ');
@@ -179,6 +181,7 @@ async function expireOrReadAgain(
 	}
 	if (isOver) return null;
 	if (!isUnpaid && age >= config.reconcileMs) {
+		if (hasFailed && isUnanswered) return null;
 		const detail = `no final answer in ${config.reconcileMs / HOUR_MS} hours, so Airtill asks no more`;
 		await context.reviews.open(database.db, id, 'no_final_answer', detail);
 		return null;

@@ -47,7 +47,7 @@ export const createDelivery =
 		const endpoint = await store.endpointById(database.db, delivery.endpoint_id);
 		if (endpoint?.status !== 'active') {
 			// It is of a transaction that ran while the endpoint was disabled.
-			await store.failPending(database.db, delivery.endpoint_id);
+			await store.failPending(database.db, delivery.endpoint_id, deliveryId);
 			return null;
 		}
 		const startedAt = clock.now();

@@ -69,12 +69,13 @@ export async function remove(queries: Queries, accountId: number, id: number): P
 }
 
 /** Pending deliveries stay in the log and can be replayed; their jobs find nothing to send. */
-export const failPending = (queries: Queries, endpointId: number) =>
+export const failPending = (queries: Queries, endpointId: number, deliveryId: number | null = null) =>
 	queries
 		.updateTable('webhook_deliveries')
 		.set({ status: 'failed', next_attempt_at: null, last_failure: ENDPOINT_DISABLED })
 		.where('endpoint_id', '=', endpointId)
 		.where('status', '=', 'pending')
+		.$if(deliveryId !== null, (all) => all.where('id', '=', Number(deliveryId)))
 		.execute();
 
 export async function insertDelivery(

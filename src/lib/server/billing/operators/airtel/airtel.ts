@@ -153,7 +153,7 @@ async function readRefund(
 	const state = 'raw' in now ? `${now.kind} ${now.raw}` : now.kind;
 	return {
 		kind: 'unreadable',
-		cause: `Airtel has not confirmed the refund, and has no state of refunds; the payment reads: ${state}`
+		cause: `Airtel has not confirmed the refund, and has no state of refunds; it calls the payment ${state}`
 	};
 }
 
