@@ -201,7 +201,7 @@ describe('at a gateway that Airtill calls', () => {
 					return page.text.includes(text) ? page : null;
 				});
 			const ready = await says('preparing your Wi‑Fi.');
-			// The money has left: whoever closes this window must find the way back.
+			// The buyer has paid, and must be able to open this page again after closing it.
 			expect(ready.text).toMatch(/Your code opens this page on any device\. [0-9A-Z]{4}-[0-9A-Z]{4}/);
 			console.answers = true;
 			await server.advance(61_000);
@@ -226,7 +226,7 @@ describe('at a gateway that Airtill calls', () => {
 			await eventually('the first one is out', () => Promise.resolve(!console.inside.has(first)));
 			expect([...console.inside]).toEqual([second]);
 			await says('You are online.', held.path);
-			// The page's script is told that there is news.
+			// The state changes, so that the page's script loads the page again.
 			expect(await state()).not.toEqual(before);
 			expect(await sql.count("select count(*) from grants where state = 'granted'")).toBe(1);
 		} finally {

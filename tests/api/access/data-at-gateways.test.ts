@@ -48,7 +48,7 @@ const dataOf = async (id: number) => {
 };
 const used = (id: number, megabytes: number) =>
 	eventually(`${megabytes} MB are used`, async () => (await dataOf(id)).data_used_mb === megabytes);
-/** What was due has run, and has planned the next read: now the clock may move. */
+/** Waits for running jobs: one that runs while the clock moves plans its next read too late. */
 const nextReadPlanned = () =>
 	eventually('no grant is at work', async () => {
 		const busy = "select count(*) from jobs where kind = 'access.grant' and (lease_until > 0 or run_at <= ?)";

@@ -1,4 +1,4 @@
-/** What an Idempotency-Key may look like, to whom it belongs, and how its answer is stored. */
+/** The form and the owner of an Idempotency-Key, and how its answer is stored. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding, orderOf, type Session } from '../../support/api/api.ts';
 import {

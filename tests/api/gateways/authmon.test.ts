@@ -108,7 +108,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 		await buy(gateway, device);
 		await inState('activating');
 		const ack = (rhids: string) => router.ask({ auth_get: 'view', payload: base64(rhids) });
-		// Nobody has fetched it yet: whoever acknowledges it has it from nowhere.
+		// The router has not fetched this device yet, so it cannot acknowledge it.
 		await ack(`* ${rhidOf(gateway, device)}`);
 		await ack(`* ${sha256('another')} ${device.hid}`);
 		expect((await ack('* nothing')).status).toBe(400);

@@ -60,8 +60,8 @@ it('a repeated request during the first one is refused in the same process, and 
 		const waiting = `select count(*) from pg_locks where not granted and relation = 'sessions'::regclass`;
 		return holder.count(waiting);
 	});
-	const told = await post(one, key, SESSIONS, body);
-	expect([told.status, codeOf(told)]).toEqual([400, 'idempotency_key_in_use']);
+	const refused = await post(one, key, SESSIONS, body);
+	expect([refused.status, codeOf(refused)]).toEqual([400, 'idempotency_key_in_use']);
 	const waits = post(two, key, SESSIONS, body);
 	await holder.run('commit');
 	await holder.close();

@@ -36,22 +36,21 @@ export const ofPurchase = (
 		.limit(limit)
 		.execute();
 
-export const newestPurchaseOf = (queries: Queries, gatewayId: number, clientMac: string, now: number) =>
+const ofDevice = (queries: Queries, gatewayId: number, clientMac: string, now: number) =>
+	current(queries, now).where('gateway_id', '=', gatewayId).where('client_mac', '=', clientMac);
+
+export const newestPurchaseOf = (...device: Parameters<typeof ofDevice>) =>
 	first(
-		current(queries, now)
-			.where('gateway_id', '=', gatewayId)
-			.where('client_mac', '=', clientMac)
+		ofDevice(...device)
 			.where('purchase_token_hash', 'is not', null)
 			.orderBy('bound_at', 'desc')
 			.orderBy('id', 'desc')
 	);
 
 /** A redirect of a device on which no purchase was made or opened since. */
-export const newestUnboundOf = (queries: Queries, gatewayId: number, clientMac: string, now: number) =>
+export const newestUnboundOf = (...device: Parameters<typeof ofDevice>) =>
 	first(
-		current(queries, now)
-			.where('gateway_id', '=', gatewayId)
-			.where('client_mac', '=', clientMac)
+		ofDevice(...device)
 			.where('purchase_token_hash', 'is', null)
 			.orderBy('id', 'desc')
 	);
