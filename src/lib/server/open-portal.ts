@@ -3,7 +3,7 @@ import type { Base } from './base.ts';
 import { ConfigError } from './config/config.ts';
 import { hasDemoAccounts } from './demo/accounts.ts';
 import type { Accounts } from './accounts/accounts.ts';
-import { isDerivedFrom, PORTAL_KEY, type ApiKeys } from './developer/api-keys/api-keys.ts';
+import { PORTAL_KEY, type ApiKeys } from './developer/api-keys/api-keys.ts';
 import type { Gateways } from './gateways/gateways.ts';
 
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
@@ -32,12 +32,11 @@ export async function openPortal(context: PortalContext): Promise<string | null>
 
 /** With another secret, buyers whose time runs lose their passwords, and gateways their keys. */
 async function refuseOtherSecret({ config, clock, database: { db }, secrets }: PortalContext): Promise<void> {
-	if (config.secretFallback !== null || (await isDerivedFrom(db, secrets, PORTAL_KEY)) !== false) return;
-	if (await opensRunningPasses(db, secrets, clock.now())) return;
+	if (config.secretFallback !== null || (await opensRunningPasses(db, secrets, clock.now()))) return;
 	throw new ConfigError([
 		'AIRTILL_SECRET: does not open the Wi-Fi passwords of buyers whose time runs. Put back the secret (in a ' +
 			'sandbox, the DATA_DIR) with which they were stored. If it is lost, set AIRTILL_SECRET_FALLBACK to any other ' +
-			'text of that length: then these buyers get no access.'
+			'text of that length until their time has ended: they get no access.'
 	]);
 }
 

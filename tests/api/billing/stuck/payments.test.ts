@@ -123,6 +123,23 @@ describe('Airtel', () => {
 		await use.until(payment, 'refunded', 7 * hour, 3);
 	});
 
+	it('so is one that it calls pending until nobody answers the last read: a person decides', async () => {
+		const lost = { submit: 'drop_after', callbacks: [], notFoundReads: 5 } as const;
+		const { payment } = await use.pay({ ...lost, outcome: 'pending' });
+		await use.until(payment, 'failed', minute);
+		const held = await use.held(payment);
+		held.script = { ...held.script, notFoundReads: 0 };
+		for (let step = 0; step < 5; step += 1) {
+			const { reads } = held;
+			await use.operated().advance(7 * hour);
+			await eventually('it is read', () => Promise.resolve(held.reads > reads));
+		}
+		held.script = { ...held.script, failedReads: 99 };
+		await use.operated().advance(40 * hour);
+		await eventually('a person must decide', async () => (await use.questions(payment)).length > 0);
+		expect(await use.questions(payment)).toMatchObject([{ reason: 'no_final_answer' }]);
+	});
+
 	it('a request that it never finds, but called paid, is for a person and never called failed', async () => {
 		const { payment } = await use.pay({ submit: 'drop_after', afterMs: 0, notFoundReads: 99 });
 		await use.until(payment, 'expired', 5 * minute);

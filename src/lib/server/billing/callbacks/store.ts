@@ -44,11 +44,15 @@ export async function insertMessageBelow(
 	if ((await countOf(ofKind)) < most) await insertMessage(queries, message);
 }
 
-export const lastMessage = (queries: Queries, payment_id: number, kind: OperatorMessagesTable['kind']) =>
-	first(
-		queries
-			.selectFrom('operator_messages')
-			.select('outcome')
-			.where(({ and }) => and({ payment_id, kind }))
-			.orderBy('id', 'desc')
-	);
+const newestOfKind = (queries: Queries, payment_id: number, kind: OperatorMessagesTable['kind']) =>
+	queries
+		.selectFrom('operator_messages')
+		.select('outcome')
+		.where(({ and }) => and({ payment_id, kind }))
+		.orderBy('id', 'desc');
+
+export const lastMessage = (...of: Parameters<typeof newestOfKind>) => first(newestOfKind(...of));
+
+/** Returns the outcome of the last status read that the operator answered. */
+export const lastStatusAnswer = (queries: Queries, paymentId: number) =>
+	first(newestOfKind(queries, paymentId, 'status').where('outcome', '<>', 'unavailable'));

@@ -5,6 +5,7 @@ import { attemptOf, claimOf, claimsSuccess } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
 import { FAILURE_CODES } from '../operators/failures.ts';
 import { keepAnswer, redactMessage } from '../callbacks/messages.ts';
+import { lastStatusAnswer } from '../callbacks/store.ts';
 import { nextPollDelayMs } from './poll-schedule.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 import * as store from './store.ts';
@@ -171,9 +172,9 @@ async function expireOrReadAgain(
 	const age = now - payment.created_at;
 	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
 	const hasFailed = payment.status === 'failed';
-	const isUnanswered = outcome.kind === 'unavailable';
-	// A failed payment that the operator calls pending may still be charged.
-	const isUnpaid = hasFailed ? outcome.kind !== 'pending' && !isUnanswered : isDenied(payment, outcome);
+	// A failed payment that the operator calls pending may still be charged. No answer says nothing.
+	const mayBeCharged = outcome.kind === 'pending' || outcome.kind === 'unavailable';
+	const isUnpaid = hasFailed ? !mayBeCharged : isDenied(payment, outcome);
 	const isOver = (payment.submit_state === 'refused' && isUnknown) || (isUnpaid && age >= WATCH_FAILED_MS);
 	if (outcome.kind !== 'contradiction' && (isOver || payment.expires_at <= now)) {
 		const said = 'cause' in outcome ? outcome.cause : outcome.kind.replace('_', ' ');
@@ -181,7 +182,8 @@ async function expireOrReadAgain(
 	}
 	if (isOver) return null;
 	if (!isUnpaid && age >= config.reconcileMs) {
-		if (hasFailed && isUnanswered) return null;
+		const last = await lastStatusAnswer(database.db, id);
+		if (hasFailed && last?.outcome !== 'pending') return null;
 		const detail = `no final answer in ${config.reconcileMs / HOUR_MS} hours, so Airtill asks no more`;
 		await context.reviews.open(database.db, id, 'no_final_answer', detail);
 		return null;

@@ -11,10 +11,8 @@ export type ApiKey = Selectable<ApiKeysTable>;
 export const insert = (queries: Queries, key: Omit<ApiKey, 'id'>) =>
 	queries.insertInto('api_keys').values(key).returningAll().executeTakeFirstOrThrow();
 
-/** Those of the keys with this name that are not revoked. */
 export async function hashesOf(queries: Queries, name: string): Promise<string[]> {
-	const keys = queries.selectFrom('api_keys').select('hash').where('name', '=', name);
-	const rows = await keys.where('revoked_at', 'is', null).execute();
+	const rows = await queries.selectFrom('api_keys').select('hash').where('name', '=', name).execute();
 	return rows.map(({ hash }) => hash);
 }
 
