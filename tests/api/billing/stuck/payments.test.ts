@@ -107,17 +107,22 @@ describe('Airtel', () => {
 		expect(await use.until(payment, 'success', minute)).toMatchObject({ applied: true });
 	});
 
+	/** After the first hours a payment is read every six, more or less. */
+	async function nextRead(held: { reads: number }): Promise<void> {
+		const { reads } = held;
+		await use.operated().advance(7 * hour);
+		await eventually('it is read', () => Promise.resolve(held.reads > reads));
+	}
+
 	it('a request that it finds after it was given up, and calls pending for a day, is not forgotten, also after a read without an answer', async () => {
 		const lost = { submit: 'drop_after', callbacks: [], notFoundReads: 5 } as const;
 		const { payment } = await use.pay({ ...lost, outcome: 'pending' });
 		await use.until(payment, 'failed', minute);
 		const held = await use.held(payment);
 		held.script = { ...held.script, notFoundReads: 0 };
-		for (let step = 0; step < 4; step += 1) await use.operated().advance(6 * hour);
-		const { reads } = held;
+		for (let step = 0; step < 4; step += 1) await nextRead(held);
 		held.script = { ...held.script, failedReads: 99 };
-		await use.operated().advance(6 * hour);
-		await eventually('a read without an answer', () => Promise.resolve(held.reads > reads));
+		await nextRead(held);
 		held.script = { ...held.script, failedReads: 0 };
 		await use.operated().simulator.settle(held, 'success');
 		await use.until(payment, 'refunded', 7 * hour, 3);
@@ -129,11 +134,7 @@ describe('Airtel', () => {
 		await use.until(payment, 'failed', minute);
 		const held = await use.held(payment);
 		held.script = { ...held.script, notFoundReads: 0 };
-		for (let step = 0; step < 5; step += 1) {
-			const { reads } = held;
-			await use.operated().advance(7 * hour);
-			await eventually('it is read', () => Promise.resolve(held.reads > reads));
-		}
+		for (let step = 0; step < 5; step += 1) await nextRead(held);
 		held.script = { ...held.script, failedReads: 99 };
 		await use.operated().advance(40 * hour);
 		await eventually('a person must decide', async () => (await use.questions(payment)).length > 0);
