@@ -1,7 +1,7 @@
 import { normaliseEmail } from '#lib/domain/email.ts';
 import type { Base } from '#lib/server/base.ts';
 import { sql, type Selectable } from 'kysely';
-import type { Role } from '#lib/server/api/contract/scopes.ts';
+import type { Role } from '#lib/server/contract/scopes.ts';
 import { byId, first, withoutNulls } from '#lib/server/db/first.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
 import { binder } from '#lib/server/platform/bind.ts';

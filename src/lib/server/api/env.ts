@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { App } from '#lib/server/app.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { originOf } from '#lib/server/web/security/origin.ts';
-import type { ProblemCode } from './contract/problems.ts';
+import type { ProblemCode } from '../contract/problems.ts';
 import { addressOf, type ProxySettings } from './http/client-address.ts';
 
 /** The origin of a request: src/server.js sets the connection, SvelteKit the client address. */

@@ -1,6 +1,6 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { limitsOf } from '#lib/domain/offers/offer-limits.ts';
-import type { OffersUpdateBody, OwnerOfferListBody } from '../api/contract/schemas.ts';
+import type { OffersUpdateBody, OwnerOfferListBody } from '../contract/schemas.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Base } from '../base.ts';
 import type { Queries } from '../db/database.ts';

@@ -1,5 +1,5 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
-import type { RouterBody } from '../api/contract/schemas.ts';
+import type { RouterBody } from '../contract/schemas.ts';
 import type { Caller } from '../developer/api-keys/api-keys.ts';
 import { validationFailed } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';

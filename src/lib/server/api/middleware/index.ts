@@ -5,7 +5,7 @@ import { hasRole, type Caller } from '#lib/server/developer/api-keys/api-keys.ts
 import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { securityHeaders } from '#lib/server/web/security/security-headers.ts';
-import { roleOf, type Scope } from '../contract/scopes.ts';
+import { roleOf, type Scope } from '#lib/server/contract/scopes.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
 import type { ProxySettings } from '../http/client-address.ts';
 import { observeRequest } from '../http/observe-request.ts';

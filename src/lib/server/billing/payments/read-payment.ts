@@ -1,5 +1,5 @@
 import { DAY_MS } from '#lib/format/time.ts';
-import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
+import type { PaymentBody } from '#lib/server/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { MERCHANT_ERROR } from '../callbacks/messages.ts';

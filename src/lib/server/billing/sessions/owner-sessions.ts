@@ -1,5 +1,5 @@
 import { DAY_MS } from '#lib/format/time.ts';
-import type { OwnerUserBody } from '#lib/server/api/contract/schemas.ts';
+import type { OwnerUserBody } from '#lib/server/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
 import { ownerUserBody } from './body.ts';

@@ -1,5 +1,5 @@
 import type { PassRow } from '#lib/server/access/passes/passes.ts';
-import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
+import type { SessionBody } from '#lib/server/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { AppError } from '#lib/server/platform/errors.ts';

@@ -1,7 +1,7 @@
 import type { Base } from '#lib/server/base.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import { ROLES } from '../../accounts/accounts.ts';
-import type { Role } from '#lib/server/api/contract/scopes.ts';
+import type { Role } from '#lib/server/contract/scopes.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';

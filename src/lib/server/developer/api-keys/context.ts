@@ -1,6 +1,6 @@
 import type { Base } from '#lib/server/base.ts';
 import { z } from 'zod';
-import { roleOf, SCOPES, type Role, type Scope } from '#lib/server/api/contract/scopes.ts';
+import { roleOf, SCOPES, type Role, type Scope } from '#lib/server/contract/scopes.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import type { KeyMode } from './key-format.ts';
 import type * as store from './store.ts';

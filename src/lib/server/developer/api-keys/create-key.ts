@@ -1,5 +1,5 @@
 import { accountActor } from '#lib/server/audit/audit.ts';
-import type { Role, Scope } from '#lib/server/api/contract/scopes.ts';
+import type { Role, Scope } from '#lib/server/contract/scopes.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { byId } from '#lib/server/db/first.ts';
 import { Refusal } from '#lib/server/platform/errors.ts';

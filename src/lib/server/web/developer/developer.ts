@@ -1,5 +1,5 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import type { Role } from '../../api/contract/scopes.ts';
+import type { Role } from '#lib/server/contract/scopes.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import { logSecurity } from '../security/security-log.ts';
 import { SIGN_IN_PATH, signedIn, type Visitor } from '../sign-in/sign-in.ts';

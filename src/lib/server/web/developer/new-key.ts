@@ -1,6 +1,6 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
 import { DAY_MS } from '#lib/format/time.ts';
-import { SCOPE_TEXTS } from '#lib/server/api/contract/scopes.ts';
+import { SCOPE_TEXTS } from '#lib/server/contract/scopes.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '../security/security-log.ts';
