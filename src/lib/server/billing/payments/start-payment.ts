@@ -34,7 +34,7 @@ export async function startPayment(
 	address: string | null,
 	remember?: RememberBody<PaymentBody>
 ): Promise<PaymentBody> {
-	const { config, database, jobs, queues } = context;
+	const { config, database, queues } = context;
 	if (toMinor(order.amount, config.currency) === null) {
 		const most = toMajor(MAX_AMOUNT_MINOR, config.currency);
 		const code = order.amount > most ? 'out_of_range' : 'invalid_format';
@@ -44,15 +44,13 @@ export async function startPayment(
 	const network = hashNetwork(context, address);
 	return oneByOne(queues, network, async () => {
 		const source = await promptSource(context, network);
-		const answer = await retryUniqueViolation(database, MAX_START_ATTEMPTS, () =>
+		return retryUniqueViolation(database, MAX_START_ATTEMPTS, () =>
 			database.transact(async (trx) => {
 				const body = paymentBody(await checkAndInsert(context, trx, caller, order, source));
 				await remember?.(trx, body);
 				return body;
 			}, LIMIT_CONCURRENCY)
 		);
-		jobs.nudge();
-		return answer;
 	});
 }
 

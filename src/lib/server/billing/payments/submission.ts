@@ -138,5 +138,4 @@ export async function resubmit(context: BillingContext, id: number): Promise<voi
 		const back = await store.changeSubmit(trx, from, { submit_state: 'created', not_found_count: 0 });
 		if (back) await jobs.schedule(trx, SUBMIT_JOB, id, clock.now());
 	});
-	jobs.nudge();
 }

@@ -40,7 +40,7 @@ export async function giveExtraTime(
 	const { database, clock, jobs, passes, provisioning, audit } = context;
 	const form = `${token}:${id}:${duration}`;
 	const seconds = durationSeconds(duration);
-	const result = await database.transact(async (trx) => {
+	return database.transact(async (trx) => {
 		const row = await sessionAtOwner(context, trx, accountId, id);
 		if (await store.hasExtraTime(trx, form)) return 'given';
 		const running = await runningTime(context, trx, row);
@@ -75,8 +75,6 @@ export async function giveExtraTime(
 		});
 		return 'given';
 	});
-	jobs.nudge();
-	return result;
 }
 
 interface ExtendableTime {
