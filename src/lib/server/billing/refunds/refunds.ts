@@ -216,7 +216,7 @@ async function finish(
 	review: ReviewReason | null,
 	detail: string | null = null
 ): Promise<void> {
-	const { database, clock, changes, audit, reviews } = context;
+	const { database, clock, audit, reviews } = context;
 	await database.transact(async (trx) => {
 		const now = clock.now();
 		if (!(await store.changeRefund(trx, { id: refund.id }, { status, updated_at: now }))) return;
@@ -241,5 +241,4 @@ async function finish(
 			after: { refund: status, payment: payment?.status ?? null, amount_minor: refund.amount_minor }
 		});
 	});
-	changes.announce(refund.payment_id);
 }
