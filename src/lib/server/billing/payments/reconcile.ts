@@ -37,7 +37,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 		payment.submit_state === 'submitting' &&
 		clock.now() - (payment.submitted_at ?? 0) > SUBMITTING_MAX_MS
 	) {
-		await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'uncertain' });
+		await store.change(database.db, { id, submit_state: ['submitting'] }, { submit_state: 'uncertain' });
 	}
 
 	const adapter = operators.find(payment.operator);
@@ -50,7 +50,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	if (isCrowded(outcome)) return now + CROWDED_MS;
 	await keepAnswer(context, payment, 'status', outcome);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
-		await store.update(database.db, id, { not_found_count: 0 });
+		await store.change(database.db, { id }, { not_found_count: 0 });
 	}
 
 	if (outcome.kind === 'succeeded') {
@@ -141,7 +141,7 @@ async function notFound(
 ): Promise<void> {
 	const { database, clock } = context;
 	const count = payment.not_found_count + 1;
-	await store.update(database.db, payment.id, { not_found_count: count });
+	await store.change(database.db, { id: payment.id }, { not_found_count: count });
 	const current = await store.find(database.db, payment.id);
 	if (!current || !mayStillBePaid(current) || current.submit_state !== 'uncertain') return;
 	if (resubmitSameReferenceSafe && current.status === 'pending') {
