@@ -98,7 +98,7 @@ export async function startTime(context: SessionsContext, trx: Tx, pass: PassRow
 	const isRunning = pass.ends_at !== null && pass.ends_at > now;
 	const startsAt = isRunning && pass.starts_at !== null ? pass.starts_at : now;
 	let endsAt = isRunning && pass.ends_at !== null ? pass.ends_at : now;
-	const waiting = await store.activatingOf(trx, pass.id);
+	const waiting = await store.ofPass(trx, pass.id, 'activating');
 	for (const { id, duration_seconds: seconds } of waiting) {
 		const from = endsAt;
 		endsAt += seconds * 1000;

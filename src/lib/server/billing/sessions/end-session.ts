@@ -151,7 +151,7 @@ export async function cancelWaiting(
 ): Promise<SessionRow[]> {
 	const to = { ...FAILED, ...endedNow(context) };
 	const cancelled: SessionRow[] = [];
-	for (const { id } of await store.activatingOf(trx, passId)) {
+	for (const { id } of await store.ofPass(trx, passId, 'activating')) {
 		const row = await transition(context, trx, { id, status: 'activating' }, to);
 		if (row) cancelled.push(row);
 	}

@@ -100,7 +100,7 @@ async function endedTime(
 	trx: Tx,
 	{ status, pass_id: passId, router_id: routerId }: store.SessionRow
 ): Promise<ExtendableTime | null> {
-	const session = passId === null ? null : await store.lastExpiredOf(trx, passId);
+	const session = passId === null ? undefined : (await store.ofPass(trx, passId, 'expired')).at(-1);
 	if (status !== 'expired' || passId === null || session?.ended_at == null) return null;
 	const [pass, router] = [await passes.findOrThrow(trx, passId), await routers.findOrThrow(trx, routerId)];
 	const now = clock.now();
