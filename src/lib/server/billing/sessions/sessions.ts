@@ -14,7 +14,7 @@ import {
 	endSession
 } from './end-session.ts';
 import { giveExtraTime } from './extra-time.ts';
-import { activeForOwner, endedForOwner, listForOwner } from './owner-sessions.ts';
+import { countForOwner, listForOwner } from './owner-sessions.ts';
 import { listSessions, sessionAtOwner, readExtended, readSession } from './read-session.ts';
 import * as store from './store.ts';
 import { applyDueChange, extraTimeUntil, findOrThrow, runSessionJob, shownSession } from './transition.ts';
@@ -64,8 +64,7 @@ export function createSessions(context: SessionsContext) {
 		endRefunded: bind(endRefunded),
 		list: bind(listSessions),
 		listForOwner: bind(listForOwner),
-		activeForOwner: bind(activeForOwner),
-		endedForOwner: bind(endedForOwner),
+		countForOwner: bind(countForOwner),
 		findOrThrow,
 		activeOf: store.activeOf,
 		laterInPass: store.laterInPass,
