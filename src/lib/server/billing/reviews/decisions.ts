@@ -4,7 +4,7 @@ import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
 import type { Review } from './reviews.ts';
 import type { BillingContext } from '../context.ts';
 import { applyFailure, applySuccess, type Decider } from '../payments/settlement.ts';
-import { messagesOf } from '../callbacks/store.ts';
+import { messagesOf } from '../callbacks/messages.ts';
 import { endForRefund, recordRefundByHand, takesRefundByHand } from '../refunds/refund-by-hand.ts';
 import { readRefund } from '../refunds/refunds.ts';
 import { reviewFailedRefund } from '../callbacks/claims.ts';

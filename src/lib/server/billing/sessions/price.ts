@@ -44,7 +44,7 @@ export function agreedTerms(
 			extensions: { offers: listed.map(({ body }) => body) }
 		});
 	}
-	const terms = offer === null ? hourlyTerms(router, seconds) : offerTerms(offer, router);
+	const terms = termsOf(offer, router, seconds);
 	if (pass && !fitsPass(terms, pass)) {
 		const detail = 'Time can only be added with the same speed, and with or without a data limit as before.';
 		throw new AppError('offer_not_available', detail);
@@ -60,18 +60,10 @@ function chosenOffer(onSale: readonly Offer[], id: number, seconds: number): Off
 	throw validationFailed([{ in: 'body', pointer: '/duration', code: 'out_of_range', detail }]);
 }
 
-const hourlyTerms = (router: RouterRow, seconds: number): Terms => ({
-	amount_minor: priceForSeconds(router.price_minor, seconds),
-	offer_id: null,
-	offer_name: null,
-	...limitsOf({}),
-	max_devices: router.max_devices
-});
-
-const offerTerms = (offer: Offer, router: RouterRow): Terms => ({
-	amount_minor: offer.price_minor,
-	offer_id: offer.id,
-	offer_name: offer.name,
-	...limitsOf(offer),
-	max_devices: offer.max_devices ?? router.max_devices
+const termsOf = (offer: Offer | null, router: RouterRow, seconds: number): Terms => ({
+	amount_minor: offer?.price_minor ?? priceForSeconds(router.price_minor, seconds),
+	offer_id: offer?.id ?? null,
+	offer_name: offer?.name ?? null,
+	...limitsOf(offer ?? {}),
+	max_devices: offer?.max_devices ?? router.max_devices
 });
