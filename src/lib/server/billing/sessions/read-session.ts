@@ -1,7 +1,7 @@
 import type { PassRow } from '#lib/server/access/passes/passes.ts';
 import type { SessionBody } from '#lib/server/contract/schemas.ts';
 import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
-import type { Tx } from '#lib/server/db/database.ts';
+import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { asOfNow, sessionBody } from './body.ts';
 import type { SessionsContext } from './context.ts';
@@ -12,13 +12,11 @@ type SessionRow = store.SessionRow;
 
 export const sessionNotFound = () => new AppError('session_not_found', 'There is no session with this id.');
 
-/** Returns a session that the caller may see, after due changes. @throws AppError `session_not_found` */
-export async function current(context: SessionsContext, caller: Caller, id: number): Promise<SessionRow> {
-	const { database, clock } = context;
-	const row = await store.find(database.db, id);
+/** Returns a session that the caller may see. @throws AppError `session_not_found` */
+export async function visible(queries: Queries, caller: Caller, id: number): Promise<SessionRow> {
+	const row = await store.find(queries, id);
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) throw sessionNotFound();
-	if (!isDue(row, clock.now())) return row;
-	return database.transact(async (trx) => applyDueChange(context, trx, await findOrThrow(trx, row.id)));
+	return row;
 }
 
 /** Returns a session at a router of this owner, after due changes. @throws AppError `session_not_found` */
@@ -59,7 +57,10 @@ export async function readSession(
 	id: number
 ): Promise<SessionBody> {
 	const { database, clock, passes } = context;
-	const row = await current(context, caller, id);
+	const found = await visible(database.db, caller, id);
+	const row = isDue(found, clock.now())
+		? await database.transact(async (trx) => applyDueChange(context, trx, await findOrThrow(trx, id)))
+		: found;
 	const isBuyer = row.account_id === caller.accountId;
 	const pass = row.pass_id === null ? null : await passes.findOrThrow(database.db, row.pass_id);
 	// The pass may have ended since the read, which erases its password.
