@@ -12,12 +12,6 @@ type Owner = Pick<Caller, 'accountId'>;
 /** A session that ended early counts as expired. */
 type SessionGroup = 'active' | 'expired';
 
-interface Page {
-	limit: number;
-	/** Start and id of the previous page's last session. */
-	after: readonly [number, number] | null;
-}
-
 interface Found {
 	data: OwnerUserBody[];
 	next: [number, number] | null;
@@ -30,7 +24,7 @@ const GROWTH = 4;
 export async function listForOwner(
 	context: SessionsContext,
 	owner: Owner,
-	{ group, ...page }: Page & { group: SessionGroup | null }
+	{ group, ...page }: store.Page & { group: SessionGroup | null }
 ): Promise<Found> {
 	const { db } = context.database;
 	const of = { accountId: owner.accountId, now: context.clock.now() };
@@ -56,9 +50,9 @@ export function countForOwner(
 /** Reads about as many sessions as it returns. */
 async function readBegun(
 	db: Queries,
-	of: Owner & { now: number },
+	of: store.Owner,
 	isOver: boolean,
-	{ after, limit }: Page
+	{ after, limit }: store.Page
 ): Promise<store.OwnerRow[]> {
 	const rows: store.OwnerRow[] = [];
 	const end = (after?.[0] ?? Number.MAX_SAFE_INTEGER - 1) + 1;

@@ -150,12 +150,12 @@ export const openPayments = (queries: Queries, id: number) =>
 
 export type OwnerRow = Awaited<ReturnType<typeof runningOfOwner>>[number];
 
-interface Owner {
+export interface Owner {
 	accountId: number;
 	now: number;
 }
 
-interface Page {
+export interface Page {
 	/** Start and id of the previous page's last session. */
 	after: readonly [number, number] | null;
 	limit: number;
