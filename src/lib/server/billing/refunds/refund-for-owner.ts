@@ -23,7 +23,7 @@ export async function refundForOwner(
 	sessionId: number,
 	{ by, note }: Author
 ): Promise<'started' | 'time_added' | 'not_possible'> {
-	const { database, clock, sessions, audit } = context;
+	const { database, sessions, audit } = context;
 	return database.transact(async (trx) => {
 		const session = await sessions.sessionAtOwner(trx, accountId, sessionId);
 		const payment = session.payment_id === null ? undefined : await store.find(trx, session.payment_id);
@@ -33,10 +33,7 @@ export async function refundForOwner(
 		if (!isRefundable(context, payment)) return 'not_possible';
 		const refusal = await endForRefund(context, trx, session);
 		if (refusal !== null) return refusal;
-		const from = { id: payment.id, status: ['success'] } as const;
-		const current = await store.change(trx, from, { updated_at: clock.now() });
-		if (!current) throw new Error(`Payment ${payment.id} changed inside its own transaction`);
-		const refund = await startRefund(context, trx, current, 'admin');
+		const refund = await startRefund(context, trx, payment, 'admin');
 		await audit.record(trx, {
 			actor: by,
 			action: 'payment.refund',
