@@ -64,7 +64,7 @@ export function createReviews({ database, clock, log }: Base) {
 			const length = same.find((one) => one.resolved_at === null)?.detail?.length ?? 0;
 			if (length >= MAX_DETAIL) return log.warn({ subject, reason, detail }, 'review is full');
 		}
-		if (await store.insert(queries, review)) {
+		if (await store.insert(queries, review, fact)) {
 			log.warn({ subject, reason }, 'review opened: a person must decide');
 		}
 	}

@@ -5,8 +5,13 @@ import type { ReviewsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type ReviewRow = Selectable<ReviewsTable>;
 
-/** Returns false if the same review is already open. That one gets the detail. */
-export async function insert(queries: Queries, review: Insertable<ReviewsTable>): Promise<boolean> {
+/** Returns false if the same review is already open. That one gets the detail, unless it has its fact. */
+export async function insert(
+	queries: Queries,
+	review: Insertable<ReviewsTable>,
+	fact: string | null
+): Promise<boolean> {
+	const known = sql<string>`'; ' || reviews.detail || '; '`;
 	const row = await queries
 		.insertInto('reviews')
 		.values(review)
@@ -18,6 +23,13 @@ export async function insert(queries: Queries, review: Insertable<ReviewsTable>)
 					detail: sql<string>`coalesce(reviews.detail || '; ', '') || excluded.detail`
 				})
 				.where('excluded.detail', 'is not', null)
+				.where(({ or, eb }) =>
+					or([
+						eb('reviews.detail', 'is', null),
+						// Unlike the functions that search, both databases have it.
+						sql<boolean>`replace(${known}, ${`; ${fact}; `}, '') = ${known}`
+					])
+				)
 		)
 		.returning(['opened_at', 'detail'])
 		.executeTakeFirst();
