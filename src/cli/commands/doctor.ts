@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readProxySettings } from '#lib/server/api/http/client-address.ts';
+import { readProxySettings } from '#lib/server/http/client-address.ts';
 import type { OperatorAdapter } from '#lib/server/billing/operators/operator.ts';
 import { checkAddresses } from '#lib/server/checks/addresses.ts';
 import { checkDisk } from '#lib/server/checks/disk.ts';

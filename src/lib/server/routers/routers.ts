@@ -1,6 +1,6 @@
 import type { Queries, Tx } from '../db/database.ts';
 import { sealedTable } from '../db/sealed/sealed-table.ts';
-import type { Caller } from '../developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { binder } from '../platform/bind.ts';
 import type { RoutersContext } from './context.ts';
 import { addRouter, changeRouter, markRouter, pauseRouter } from './edit-router.ts';

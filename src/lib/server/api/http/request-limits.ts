@@ -1,9 +1,9 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import ipaddr from 'ipaddr.js';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { App } from '#lib/server/app.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { LONGEST_WINDOW_MS, WINDOW_MS, type RateLimits } from '../rate-limits/rate-limits.ts';
+import { LONGEST_WINDOW_MS, WINDOW_MS, type RateLimits } from '#lib/server/rate-limits/rate-limits.ts';
 import type { RateDecision } from '#lib/server/db/database.ts';
 
 /** Sends draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */

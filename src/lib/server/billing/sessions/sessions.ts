@@ -1,5 +1,5 @@
 import type { Tx } from '#lib/server/db/database.ts';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { activate, startTime } from './activate.ts';
 import { SESSION_END_JOB, type SessionsContext } from './context.ts';

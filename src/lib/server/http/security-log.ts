@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { networkOf } from '../../api/http/request-limits.ts';
-import type { App } from '../../app.ts';
+import { networkOf } from '../api/http/request-limits.ts';
+import type { App } from '../app.ts';
 
 type SecurityEvent =
 	| 'signed in'
