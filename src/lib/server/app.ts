@@ -1,12 +1,4 @@
-import {
-	createAccess,
-	createAccessKinds,
-	createApiBuyers,
-	createPasses,
-	createProvisioning,
-	type Access,
-	type ApiBuyers
-} from './access/access.ts';
+import { createAccess, createProvisioning, type Access } from './access/access.ts';
 import type { Base } from './base.ts';
 import { createAlerts, type WriteAlert } from './alerts/alerts.ts';
 import { createAudit } from './audit/audit.ts';
@@ -14,13 +6,13 @@ import { createChecks } from './checks/checks.ts';
 import { createAccounts, type Accounts } from './accounts/accounts.ts';
 import { createApiKeys } from './developer/api-keys/api-keys.ts';
 import type { ApiAccess } from './portal/api-client.ts';
-import { createBranding } from './owner/branding/branding.ts';
+import { createBranding } from './branding/branding.ts';
 import { createApiMemory } from './portal/api-memory.ts';
 import { createBasemap } from './map/basemap.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
-import { DEMO_EMAILS } from './demo/accounts.ts';
+import { DEMO_EMAILS } from './accounts/demo-accounts.ts';
 import { createGateways } from './gateways/gateways.ts';
 import { createGatewayTransport } from './gateways/transport.ts';
 import { createCaptiveSessions, type CaptiveSessions } from './gateways/captive-sessions/captive-sessions.ts';
@@ -42,6 +34,9 @@ import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
 import { REFUND_JOB } from './billing/context.ts';
 import { createPayments } from './billing/payments/payments.ts';
+import { createAccessKinds } from './passes/access-kinds.ts';
+import { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
+import { createPasses } from './passes/passes.ts';
 import { createQuota } from './portal/quota.ts';
 import { createMapRouters } from './map/map-routers.ts';
 import { createPurchases } from './portal/purchases/purchases.ts';
@@ -52,7 +47,7 @@ import { createOffers } from './offers/offers.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { openTraces } from './platform/traces/traces.ts';
-import { createGatewaySetup } from './gateways/setup/setup.ts';
+import { createGatewaySetup } from './gateway-setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn } from './authentication/sign-in.ts';
 import { createSessions, type Sessions } from './billing/sessions/sessions.ts';

@@ -1,4 +1,4 @@
-import { SEALED_PASSWORDS } from './access/passes/passwords.ts';
+import { SEALED_PASSWORDS } from './passes/passwords.ts';
 import { SEALED_ANSWERS } from './idempotency/idempotency.ts';
 import type { SealedTable } from './db/sealed/sealed-table.ts';
 import { SEALED_SECOND_FACTORS } from './authentication/second-factor.ts';

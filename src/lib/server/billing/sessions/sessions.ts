@@ -21,6 +21,7 @@ import { applyDueChange, extraTimeUntil, findOrThrow, runSessionJob, shownSessio
 
 export { asOfNow } from './body.ts';
 export type { UnappliedReason } from './activate.ts';
+export type { Provisioning } from './context.ts';
 export type { RememberBody } from './create-session.ts';
 export type { SessionRow } from './store.ts';
 export { mobileNumber } from './create-session.ts';

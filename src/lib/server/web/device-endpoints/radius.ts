@@ -7,7 +7,7 @@ import type { GatewayKind, Speed } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { dataWords, isUnlimited, routerOsRate } from '#lib/server/gateways/held-limits.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { radiusText, reportShape } from '#lib/server/radius/report.ts';
+import { radiusText, reportShape } from '#lib/server/access/radius/report.ts';
 import { authenticateGateway } from './bearer.ts';
 
 /**
