@@ -52,24 +52,22 @@ interface RunningJob {
 	waitsFor: string | null;
 }
 
-interface JobsContext {
-	database: Database;
-	clock: Clock;
-	log: Log;
-	metrics: Metrics;
-	traces: Traces;
+type JobsContext = ReturnType<typeof newContext>;
+
+const newContext = (database: Database, clock: Clock, log: Log, metrics: Metrics, traces: Traces) => ({
+	...{ database, clock, log, metrics, traces },
 	/** Names this process in leases. */
-	owner: string;
-	running: Map<number, RunningJob>;
-	stopping: AbortController;
-	handlers: Record<string, JobHandler>;
-	isClockChecked: boolean;
-	isStopped: boolean;
+	owner: randomUUID() as string,
+	running: new Map<number, RunningJob>(),
+	stopping: new AbortController(),
+	handlers: {} as Record<string, JobHandler>,
+	isClockChecked: false,
+	isStopped: false,
 	/** When leases of dead processes were last looked for. */
-	freedAt: number;
+	freedAt: -Infinity,
 	/** Ends the pause before the next tick. */
-	nudged: AbortController;
-}
+	nudged: new AbortController()
+});
 
 export function createJobs(
 	database: Database,
@@ -78,17 +76,9 @@ export function createJobs(
 	metrics: Metrics = NO_METRICS,
 	traces: Traces = NO_TRACES
 ) {
-	const owner = randomUUID();
-	const running: JobsContext['running'] = new Map();
-	const stopping = new AbortController();
+	const context = newContext(database, clock, log, metrics, traces);
+	const { owner, running, stopping } = context;
 	let heartbeat: NodeJS.Timeout | undefined;
-	const context: JobsContext = {
-		...{ database, clock, log, metrics, traces, owner, running, stopping, handlers: {} },
-		isClockChecked: false,
-		isStopped: false,
-		freedAt: -Infinity,
-		nudged: new AbortController()
-	};
 	const nudge = () => context.nudged.abort();
 	let loop: Promise<void> | undefined;
 
