@@ -174,9 +174,7 @@ async function retryRefund(context: BillingContext, trx: Tx, current: store.Paym
 async function endPaidTime(context: BillingContext, trx: Tx, paymentId: number) {
 	const payment = await store.findOrThrow(trx, paymentId);
 	if (payment.status !== 'success' || payment.applied === 0) return null;
-	const { router_id: routerId } = await context.sessions.findOrThrow(trx, payment.session_id);
-	const { owner_account_id: owner } = await context.routers.findOrThrow(trx, routerId);
-	const session = await context.sessions.sessionAtOwner(trx, owner, payment.session_id);
+	const session = await context.sessions.current(trx, payment.session_id);
 	const refused = await endForRefund(context, trx, session);
 	if (refused === 'time_added') throw refusal('time was added after it; refund that first');
 	if (refused !== null) throw refusal('its time has not started');

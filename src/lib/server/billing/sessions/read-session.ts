@@ -6,7 +6,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { asOfNow, sessionBody } from './body.ts';
 import type { SessionsContext } from './context.ts';
 import * as store from './store.ts';
-import { applyDueChange, extraTimeUntil, findOrThrow, isDue } from './transition.ts';
+import { applyDueChange, current, extraTimeUntil, isDue } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -41,9 +41,9 @@ export async function listSessions(
 	const { database, clock, passes } = context;
 	const now = clock.now();
 	const { rows, next } = await store.ofAccount(database.db, accountId, search);
-	const current = rows.map((row) => asOfNow(row, now));
+	const found = rows.map((row) => asOfNow(row, now));
 	// A session that is over has left the state that was asked for.
-	const shown = current.filter(({ status }) => (search.status ?? status) === status);
+	const shown = found.filter(({ status }) => (search.status ?? status) === status);
 	const passIds = shown.flatMap(({ pass_id: id }) => id ?? []);
 	const passOf = new Map((await passes.findAll(database.db, passIds)).map((pass) => [pass.id, pass]));
 	const data = shown.map((row) => sessionBody(row, passOf.get(row.pass_id ?? 0) ?? null, now, null));
@@ -58,9 +58,8 @@ export async function readSession(
 ): Promise<SessionBody> {
 	const { database, clock, passes } = context;
 	const found = await visible(database.db, caller, id);
-	const row = isDue(found, clock.now())
-		? await database.transact(async (trx) => applyDueChange(context, trx, await findOrThrow(trx, id)))
-		: found;
+	const isChanging = isDue(found, clock.now());
+	const row = isChanging ? await database.transact((trx) => current(context, trx, id)) : found;
 	const isBuyer = row.account_id === caller.accountId;
 	const pass = row.pass_id === null ? null : await passes.findOrThrow(database.db, row.pass_id);
 	// The pass may have ended since the read, which erases its password.

@@ -17,7 +17,14 @@ import { giveExtraTime } from './extra-time.ts';
 import { countForOwner, listForOwner } from './owner-sessions.ts';
 import { listSessions, sessionAtOwner, readExtended, readSession } from './read-session.ts';
 import * as store from './store.ts';
-import { applyDueChange, extraTimeUntil, findOrThrow, runSessionJob, shownSession } from './transition.ts';
+import {
+	applyDueChange,
+	current,
+	extraTimeUntil,
+	findOrThrow,
+	runSessionJob,
+	shownSession
+} from './transition.ts';
 
 export { asOfNow } from './body.ts';
 export type { UnappliedReason } from './activate.ts';
@@ -67,6 +74,7 @@ export function createSessions(context: SessionsContext) {
 		listForOwner: bind(listForOwner),
 		countForOwner: bind(countForOwner),
 		findOrThrow,
+		current: bind(current),
 		activeOf: store.activeOf,
 		laterInPass: store.laterInPass,
 		isPaying: store.isPaying,
