@@ -3,6 +3,7 @@ import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { EarningsBody } from '#lib/server/contract/schemas.ts';
+import type { Queries } from '#lib/server/db/database.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { validationFailed } from '#lib/server/platform/errors.ts';
@@ -58,15 +59,21 @@ function spanOf(base: Base, { period, day, from = day, to = day }: Asked) {
 	throw validationFailed([{ in: 'query', pointer: '/from', code: 'out_of_range', detail }]);
 }
 
-/** A filter's hour of the day becomes the parts of the span in which the zone's clock shows it. */
-function soldOf(
-	{ config: { currency, reportTimezone } }: Base,
+/** Reads what is asked for, on the replica if there is one. @throws as `spanOf` */
+async function read<Row>(
+	base: Base,
 	{ accountId }: Owner,
-	{ from, until }: { from: number; until: number },
-	{ hour, ...filter }: Filter = {}
-): store.Sold {
+	of: Asked,
+	rowsOf: (queries: Queries, sold: store.Sold, ends: number[]) => Promise<Row[]>
+) {
+	const { currency, reportTimezone } = base.config;
+	const { hour, ...filter }: Filter = of.filter ?? {};
+	const { from, until, ...span } = spanOf(base, of);
+	// The parts of the span in which the zone's clock shows the hour.
 	const hours = hour == null ? null : spansOfHour(hour, { from, until }, reportTimezone);
-	return { accountId, currency, from, until, ...filter, hours };
+	const sold = { accountId, currency, from, until, ...filter, hours };
+	const ends = span.parts.map((part) => part.until);
+	return { ...span, rows: await base.database.readReplica((queries) => rowsOf(queries, sold, ends)) };
 }
 
 /** Lists the payments and refunds of a span, newest first. @throws as `spanOf` */
@@ -77,8 +84,7 @@ async function lines(
 	{ after, limit }: { after: LinePosition | null; limit: number }
 ) {
 	const { currency } = base.config;
-	const sold = soldOf(base, owner, spanOf(base, of), of.filter);
-	const found = await base.database.readReplica((queries) =>
+	const { rows: found } = await read(base, owner, of, (queries, sold) =>
 		store.lines(queries, sold, { after, limit: limit + 1 })
 	);
 	const positionOf = (last: store.Booked): LinePosition => [last.at, last.payment_id, last.sessions];
@@ -93,13 +99,10 @@ async function lines(
  */
 async function breakdown(base: Base, owner: Owner, of: Asked) {
 	const { currency } = base.config;
-	const span = spanOf(base, of);
-	const sold = soldOf(base, owner, span, of.filter);
-	const ends = span.parts.map(({ until }) => until);
-	const sums = await base.database.readReplica((queries) => store.sumsByPart(queries, sold, ends));
+	const { parts, start, end, rows: sums } = await read(base, owner, of, store.sumsByPart);
 	return {
-		...{ period: of.period, currency, start: span.start, end: span.end },
-		...figuresOfParts(span.parts, sums, currency),
+		...{ period: of.period, currency, start, end },
+		...figuresOfParts(parts, sums, currency),
 		offers: figuresByName(sums, (one) => one.offer_name, currency),
 		methods: figuresByName(sums, (one) => one.payment_method, currency)
 	};
@@ -108,42 +111,37 @@ async function breakdown(base: Base, owner: Owner, of: Asked) {
 /** Sums the periods of a span. @throws as `spanOf` */
 async function summary(base: Base, owner: Owner, of: Asked): Promise<EarningsBody> {
 	const { currency, reportTimezone: timezone } = base.config;
-	const span = spanOf(base, of);
-	const sold = soldOf(base, owner, span);
-	const quarters = await base.database.readReplica((queries) => store.sumsByQuarterHour(queries, sold));
+	const { parts, start, end, rows: quarters } = await read(base, owner, of, store.sumsByQuarterHour);
 	// One pass: parts and quarters both ascend.
 	let part = 0;
 	const sums = quarters.map((quarter) => {
-		while (quarter.at >= (span.parts[part]?.until ?? Infinity)) part += 1;
+		while (quarter.at >= (parts[part]?.until ?? Infinity)) part += 1;
 		return { ...quarter, part };
 	});
 	return {
-		...{ period: of.period, currency, timezone, from: span.start, to: span.end },
-		...figuresOfParts(span.parts, sums, currency)
+		...{ period: of.period, currency, timezone, from: start, to: end },
+		...figuresOfParts(parts, sums, currency)
 	};
 }
 
 /** Sums a period's entries by router, the largest first, and all sums returned. */
 async function byRouter(base: Base, owner: Owner, of: Asked, limit: number | null = null) {
 	const { currency } = base.config;
-	const span = spanOf(base, of);
-	const sums = await base.database.readReplica((queries) =>
-		store.sumsByRouter(queries, soldOf(base, owner, span), limit)
+	const { start, end, rows } = await read(base, owner, of, (queries, sold) =>
+		store.sumsByRouter(queries, sold, limit)
 	);
 	return {
-		...{ currency, start: span.start, end: span.end },
-		total: figures(sums, currency),
-		data: sums.map((one) => ({ id: one.router_id, name: one.router_name, ...figures([one], currency) }))
+		...{ currency, start, end },
+		total: figures(rows, currency),
+		data: rows.map((one) => ({ id: one.router_id, name: one.router_name, ...figures([one], currency) }))
 	};
 }
 
 /** Sums a period's entries by the hour of the day, 0 to 23. */
 async function hours(base: Base, owner: Owner, of: Asked) {
 	const { currency, reportTimezone } = base.config;
-	const quarters = await base.database.readReplica((queries) =>
-		store.sumsByQuarterHour(queries, soldOf(base, owner, spanOf(base, of)))
-	);
-	const byHour = Map.groupBy(quarters, ({ at }) => hourAt(at, reportTimezone));
+	const { rows } = await read(base, owner, of, store.sumsByQuarterHour);
+	const byHour = Map.groupBy(rows, ({ at }) => hourAt(at, reportTimezone));
 	return Array.from({ length: 24 }, (_, hour) => ({ hour, ...figures(byHour.get(hour) ?? [], currency) }));
 }
 
