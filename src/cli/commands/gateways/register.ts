@@ -1,11 +1,10 @@
 import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
 import { NO_SETTINGS } from '#lib/server/gateways/settings/input.ts';
 import { UsageError, defineCommand } from '../../support/command.ts';
-import { CommandError } from '../../support/errors.ts';
 import { readOneLine } from '../../support/files.ts';
 import { print } from '../../support/output.ts';
-import { knownGateway } from '../../support/services.ts';
-import { readSettings, routerIdOf, SETTING_OPTIONS } from './options.ts';
+import { knownGateway, ownRouter } from '../../support/services.ts';
+import { readSettings, SETTING_OPTIONS } from './options.ts';
 import { gatewayAddresses, secretLines } from './text.ts';
 
 const SECRET_NAMES = ['secret', 'radiusSecret', 'token'] as const;
@@ -39,12 +38,7 @@ export const registerCommands = [
 				radiusSecret: await readOneLine(folder, values['radius-secret-file'])
 			};
 			const app = await open();
-			if (app.config.remoteApi !== null) {
-				throw new CommandError(
-					'A portal of a remote API cannot serve gateways: register them where the service of AIRTILL_API_URL runs.'
-				);
-			}
-			const routerId = await routerIdOf(app, router);
+			const { id: routerId } = await ownRouter(app, router, '--router');
 			const { gateway, becamePortalLogin } = await app.gatewaySetup.add({ ...input, name, routerId, kind });
 			const lines = gatewayAddresses(gateway, app.config);
 			await print([...lines, ...secretLines(gateway, SECRET_NAMES)].join('\n'));
@@ -80,7 +74,7 @@ export const registerCommands = [
 				throw new UsageError('Name a setting to change, for example --nas.');
 			const app = await open();
 			const before = await knownGateway(app, name);
-			const moved = router === undefined ? {} : { routerId: await routerIdOf(app, router) };
+			const moved = router === undefined ? {} : { routerId: (await ownRouter(app, router, '--router')).id };
 			const gateway = await app.gatewaySetup.change(before, { ...settings, ...moved });
 			const fresh = (['radiusSecret', 'token'] as const).filter(
 				(which) => before.credentials[which] === undefined
