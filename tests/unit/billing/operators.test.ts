@@ -56,7 +56,7 @@ const OPERATORS: Facts[] = [
 	}
 ];
 
-const BUSY = { kind: 'refused', reason: 'provider_busy', retryable: true };
+const BUSY = { kind: 'refused', reason: 'provider_unavailable', retryable: true };
 
 const ANSWERS: [what: string, script: Partial<Script>, outcome: object, queued: number][] = [
 	['lost before it was queued', { submit: 'drop_before' }, { kind: 'uncertain', cause: 'network' }, 0],

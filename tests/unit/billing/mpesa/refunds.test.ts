@@ -141,7 +141,7 @@ describe('a refund', () => {
 		const noReceipt = { ...refund, payment: { ...refund.payment, providerReference: null } };
 		expect(await send(noReceipt)).toMatchObject({
 			kind: 'refused',
-			reason: 'provider_busy',
+			reason: 'provider_unavailable',
 			retryable: true
 		});
 		expect(simulator.requests).toHaveLength(before);

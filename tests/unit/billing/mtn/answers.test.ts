@@ -78,7 +78,10 @@ describe('answers that no operator’s page shows', () => {
 	it('a read and a request to pay wait as long as the operator requests', async () => {
 		answering(429, '{"statusCode":429}', { 'retry-after': '7' });
 		expect(await read(randomUUID())).toMatchObject({ kind: 'unavailable', retryAfterSeconds: 7 });
-		expect(await adapter.submit(request())).toMatchObject({ reason: 'provider_busy', retryAfterSeconds: 7 });
+		expect(await adapter.submit(request())).toMatchObject({
+			reason: 'provider_unavailable',
+			retryAfterSeconds: 7
+		});
 	});
 
 	it.each([
@@ -111,7 +114,7 @@ describe('answers that no operator’s page shows', () => {
 	it.each([
 		[400, '', 'merchant_error'],
 		[400, 'Bad Request', 'merchant_error'],
-		[400, '{"code":"PAYER_NOT_FOUND"}', 'invalid_payer'],
+		[400, '{"code":"PAYER_NOT_FOUND"}', 'payer_not_found'],
 		[401, '', 'merchant_error'],
 		[403, '<html>', 'merchant_error'],
 		[404, '{"statusCode":404}', 'merchant_error'],

@@ -1,4 +1,5 @@
 import type { AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import type { FailureCode } from './failures.ts';
 
 /**
  * Interface of a mobile-money operator. An adapter translates the operator's protocol; payments/ decides
@@ -93,18 +94,8 @@ export interface RefundReference extends AttemptReference {
 export type RefundRequest = Omit<PaymentRequest, 'paymentMethod' | 'description' | 'expiresAt'> &
 	Pick<RefundReference, 'payment'>;
 
-export type FailureReason =
-	| 'insufficient_funds'
-	| 'payer_declined'
-	| 'wrong_pin'
-	| 'payer_timeout'
-	| 'payer_limit'
-	| 'payer_blocked'
-	| 'invalid_payer'
-	| 'provider_busy'
-	| 'provider_error'
-	| 'merchant_error'
-	| 'unknown_reason';
+/** `merchant_error`: our account or settings are wrong. Buyers read `provider_error`. */
+export type FailureReason = FailureCode | 'merchant_error';
 
 export type SubmitOutcome =
 	| { kind: 'accepted'; operatorReference: string | null; raw: string }

@@ -14,7 +14,7 @@ export const refused = (reason: FailureReason, message: string, raw = message): 
 /** A temporary refusal: the same request may be sent again. */
 export const busy = (message: string, raw = message, retryAfterSeconds = 0): Refused => ({
 	kind: 'refused',
-	reason: 'provider_busy',
+	reason: 'provider_unavailable',
 	message,
 	retryable: true,
 	retryAfterSeconds,

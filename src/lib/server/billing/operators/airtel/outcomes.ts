@@ -47,32 +47,32 @@ const SIGNATURE_MISMATCH = 'DP00800001026';
 
 /** Named as in the Ugandan portal. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
-	DP00800001002: 'wrong_pin',
-	DP00800001003: 'payer_limit',
+	DP00800001002: 'payer_rejected',
+	DP00800001003: 'payer_limit_reached',
 	DP00800001004: 'merchant_error',
 	DP00800001005: 'payer_timeout',
 	DP00800001007: 'insufficient_funds',
-	DP00800001008: 'payer_declined',
+	DP00800001008: 'payer_rejected',
 	DP00800001009: 'provider_error',
 	DP00800001010: 'merchant_error',
 	DP00800001024: 'payer_timeout',
 	DP00800001026: 'merchant_error',
 	DP00800001029: 'payer_timeout',
-	ESB000033: 'invalid_payer',
-	ESB000036: 'invalid_payer'
+	ESB000033: 'payer_not_found',
+	ESB000036: 'payer_not_found'
 };
 
 /** Text comes before codes, which differ between markets (1005: "Msisdn Not Found" or "no PIN entered"). */
 const WORDS: readonly (readonly [RegExp, FailureReason])[] = [
 	[/insufficient|not enough|low balance/i, 'insufficient_funds'],
-	[/(incorrect|invalid|wrong) pin/i, 'wrong_pin'],
+	[/(incorrect|invalid|wrong) pin/i, 'payer_rejected'],
 	[
 		/(msisdn|subscriber|user|payer|number) (is )?(not (found|registered)|invalid)|invalid msisdn/i,
-		'invalid_payer'
+		'payer_not_found'
 	],
 	[/expired|timed? ?out/i, 'payer_timeout'],
-	[/declined|cancell?ed|rejected/i, 'payer_declined'],
-	[/limit/i, 'payer_limit']
+	[/declined|cancell?ed|rejected/i, 'payer_rejected'],
+	[/limit/i, 'payer_limit_reached']
 ];
 
 function reasonOf({ codes, message }: Read, otherwise: FailureReason): FailureReason {
@@ -151,7 +151,7 @@ export function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcom
 				const reason =
 					state === 'TE'
 						? 'payer_timeout'
-						: reasonOf({ ...answer, message: `${message} ${words}` }, 'unknown_reason');
+						: reasonOf({ ...answer, message: `${message} ${words}` }, 'provider_error');
 				return { kind: 'failed', reason, message: words === '' ? state : words, raw };
 			}
 			case 'TIP':

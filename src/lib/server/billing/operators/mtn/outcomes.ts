@@ -6,17 +6,17 @@ import { busy, causeOf, reasonIn, refused, unanswered, unavailable } from '../ou
 /** Parses MTN's responses (momodeveloper.mtn.com, common errors). Payments and refunds share states and reasons. */
 
 const REASONS: Readonly<Record<string, FailureReason>> = {
-	APPROVAL_REJECTED: 'payer_declined',
-	REJECTED: 'payer_declined',
-	PAYMENT_NOT_APPROVED: 'payer_declined',
-	TRANSACTION_CANCELED: 'payer_declined',
+	APPROVAL_REJECTED: 'payer_rejected',
+	REJECTED: 'payer_rejected',
+	PAYMENT_NOT_APPROVED: 'payer_rejected',
+	TRANSACTION_CANCELED: 'payer_rejected',
 	EXPIRED: 'payer_timeout',
 	// The five minutes for approval have passed.
 	COULD_NOT_PERFORM_TRANSACTION: 'payer_timeout',
 	NOT_ENOUGH_FUNDS: 'insufficient_funds',
-	PAYER_LIMIT_REACHED: 'payer_limit',
-	PAYER_NOT_FOUND: 'invalid_payer',
-	SENDER_ACCOUNT_NOT_ACTIVE: 'payer_blocked',
+	PAYER_LIMIT_REACHED: 'payer_limit_reached',
+	PAYER_NOT_FOUND: 'payer_not_found',
+	SENDER_ACCOUNT_NOT_ACTIVE: 'provider_error',
 	PAYEE_NOT_ALLOWED_TO_RECEIVE: 'merchant_error',
 	PAYEE_NOT_FOUND: 'merchant_error',
 	NOT_ALLOWED: 'merchant_error',
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	INVALID_CURRENCY: 'merchant_error',
 	TRANSFER_TYPE_UNKNOWN: 'merchant_error',
 	INTERNAL_PROCESSING_ERROR: 'provider_error',
-	SERVICE_UNAVAILABLE: 'provider_busy'
+	SERVICE_UNAVAILABLE: 'provider_unavailable'
 };
 
 /** Listed among the failure reasons, but not final. */
@@ -91,7 +91,7 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 		case 'failed':
 			return {
 				kind: 'failed',
-				reason: reasonIn(REASONS, reason, 'unknown_reason'),
+				reason: reasonIn(REASONS, reason, 'provider_error'),
 				message: failureText(reason),
 				raw: text
 			};

@@ -11,17 +11,17 @@ import { amountOf } from './amounts.ts';
 
 /** Codes of both versions of the API. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
-	PAYER_NOT_FOUND: 'invalid_payer',
-	RECIPIENT_NOT_FOUND: 'invalid_payer',
-	INVALID_PHONE_NUMBER: 'invalid_payer',
-	PAYMENT_NOT_APPROVED: 'payer_declined',
-	PAYER_LIMIT_REACHED: 'payer_limit',
-	WALLET_LIMIT_REACHED: 'payer_limit',
+	PAYER_NOT_FOUND: 'payer_not_found',
+	RECIPIENT_NOT_FOUND: 'payer_not_found',
+	INVALID_PHONE_NUMBER: 'payer_not_found',
+	PAYMENT_NOT_APPROVED: 'payer_rejected',
+	PAYER_LIMIT_REACHED: 'payer_limit_reached',
+	WALLET_LIMIT_REACHED: 'payer_limit_reached',
 	INSUFFICIENT_BALANCE: 'insufficient_funds',
 	BALANCE_INSUFFICIENT: 'insufficient_funds',
-	PAYMENT_IN_PROGRESS: 'provider_busy',
-	TRANSACTION_ALREADY_IN_PROCESS: 'provider_busy',
-	PROVIDER_TEMPORARILY_UNAVAILABLE: 'provider_busy',
+	PAYMENT_IN_PROGRESS: 'provider_unavailable',
+	TRANSACTION_ALREADY_IN_PROCESS: 'provider_unavailable',
+	PROVIDER_TEMPORARILY_UNAVAILABLE: 'provider_unavailable',
 	UNSPECIFIED_FAILURE: 'provider_error',
 	OTHER_ERROR: 'provider_error',
 	UNKNOWN_ERROR: 'provider_error'
@@ -87,7 +87,7 @@ export function statusOutcome(
 			return { kind: 'succeeded', ...paidOf(data), at: null, raw };
 		case 'FAILED':
 			return {
-				...{ kind: 'failed', reason: reasonIn(REASONS, code, 'unknown_reason') },
+				...{ kind: 'failed', reason: reasonIn(REASONS, code, 'provider_error') },
 				...{ message: message ?? 'No reason given.', raw }
 			};
 		default:

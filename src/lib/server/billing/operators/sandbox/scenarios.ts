@@ -25,7 +25,7 @@ const scenario = (digits: string, description: string, differences: Partial<Scen
 const success = scenario('other', 'success after one second');
 
 const SCENARIOS: readonly Scenario[] = [
-	scenario('001', 'the payer declines', { result: failed('payer_declined') }),
+	scenario('001', 'the payer declines', { result: failed('payer_rejected') }),
 	scenario('002', 'not enough money', { result: failed('insufficient_funds') }),
 	scenario('003', 'no response; the payment expires', { result: null, callbacks: 0 }),
 	scenario('004', 'expires, then succeeds late', { resultAfter: 'payment_expiry' }),
@@ -47,7 +47,7 @@ export const scenarioFor = (phone: string): Scenario =>
 /** Results that a person chooses instead of the number. */
 export const INSTRUCTED: Readonly<Record<TestOutcome, Scenario['result']>> = {
 	success: SUCCEEDED,
-	declined: failed('payer_declined'),
+	declined: failed('payer_rejected'),
 	no_funds: failed('insufficient_funds'),
 	no_answer: failed('payer_timeout'),
 	wrong_amount: DOUBLED,
