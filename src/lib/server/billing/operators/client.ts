@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { HttpClient, HttpOutcome, HttpRequest } from '#lib/server/platform/http/http-client.ts';
-import { jsonObject, member, textMember } from './response.ts';
+import { httpText, jsonObject, member, textMember } from './response.ts';
 
 type TokenOutcome =
 	| { kind: 'token'; value: string }
@@ -110,8 +110,16 @@ export function createClient(options: ClientOptions) {
 		}
 	}
 
+	/** Says why there is no token; null if there is one. @param keys settings that a refusal is about */
+	async function tokenProblem(keys: string): Promise<string | null> {
+		const token = await tokens.get();
+		if (token.kind === 'token') return null;
+		if (token.kind === 'unavailable') return `${baseUrl} gives no token: ${token.cause}.`;
+		return `${baseUrl} refuses ${keys} (${httpText(token.status, token.text)}).`;
+	}
+
 	return {
-		token: () => tokens.get(),
+		tokenProblem,
 		get: (path: string) => send({ method: 'GET', url: baseUrl + path, headers: {} }),
 		post: (path: string, body: object, more: Record<string, string> = {}) =>
 			send({

@@ -1,5 +1,6 @@
-import type { AuthorisedOutcome } from './client.ts';
+import type { AuthorisedOutcome, OperatorResponse } from './client.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from './operator.ts';
+import { httpText, isForeignRefusal, retryAfterSeconds } from './response.ts';
 
 type Refused = Extract<SubmitOutcome, { kind: 'refused' }>;
 
@@ -46,7 +47,7 @@ type Unanswered = Exclude<AuthorisedOutcome, { kind: 'response' }>;
 /** Converts the outcome of a payment or refund request without a response. */
 export function unanswered(name: string, outcome: Unanswered): SubmitOutcome {
 	if (outcome.kind === 'refused') {
-		const raw = `HTTP ${outcome.status} ${outcome.text}`.trim();
+		const raw = httpText(outcome.status, outcome.text);
 		return refused('merchant_error', `${name} refuses the credentials (${raw})`, raw);
 	}
 	if (outcome.kind === 'unavailable') return busy(`${name} gives no token: ${outcome.cause}`, outcome.cause);
@@ -57,8 +58,23 @@ export function unanswered(name: string, outcome: Unanswered): SubmitOutcome {
 
 export const causeOf = (outcome: Unanswered): string =>
 	outcome.kind === 'refused'
-		? `credentials refused (HTTP ${outcome.status} ${outcome.text})`.replace(' )', ')')
+		? `credentials refused (${httpText(outcome.status, outcome.text)})`
 		: outcome.cause;
+
+/** Converts a response that is no success, by its HTTP status. @param reason of a refusal */
+export function unaccepted(
+	answer: OperatorResponse,
+	reason: FailureReason,
+	message: string,
+	raw: string
+): SubmitOutcome {
+	const { status } = answer;
+	if (status === 429) return busy(message, raw, retryAfterSeconds(answer.headers) ?? 0);
+	if ([400, 401, 403, 404, 405, 415].includes(status) && !isForeignRefusal(answer)) {
+		return refused(reason, message, raw);
+	}
+	return { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw };
+}
 
 export const NO_HINT: CallbackHint = {
 	...{ claimed: 'unknown', authentic: 'absent', reference: null, operatorReference: null },

@@ -6,6 +6,7 @@ import {
 	type FetchedToken
 } from '../client.ts';
 import type { OperatorDependencies } from '../definition.ts';
+import { causeOf } from '../outcomes.ts';
 import { jsonObject, member, textMember } from '../response.ts';
 import { refusesSignature } from './outcomes.ts';
 import type { AirtelValues } from './settings.ts';
@@ -55,15 +56,12 @@ export function createAirtelClient(values: AirtelValues, { http, clock }: Operat
 	}
 
 	async function check(): Promise<string | null> {
-		const token = await client.token();
-		if (token.kind === 'unavailable') return `AIRTEL_BASE_URL: Airtel gives no token: ${token.cause}.`;
-		if (token.kind === 'refused') {
-			return `AIRTEL_CLIENT_ID, AIRTEL_CLIENT_SECRET: Airtel refuses them (HTTP ${token.status} ${token.text}).`;
-		}
-		const key = isSigned ? await keys.get() : token;
-		if (key.kind === 'token') return null;
-		const cause = key.kind === 'refused' ? `HTTP ${key.status} ${key.text}` : key.cause;
-		return `AIRTEL_MESSAGE_SIGNING: Airtel gives no signing key: ${cause}.`;
+		const noToken = await client.tokenProblem('AIRTEL_CLIENT_ID and AIRTEL_CLIENT_SECRET');
+		if (noToken !== null || !isSigned) return noToken;
+		const key = await keys.get();
+		return key.kind === 'token'
+			? null
+			: `AIRTEL_MESSAGE_SIGNING: Airtel gives no signing key: ${causeOf(key)}.`;
 	}
 
 	return { get: client.get, post, check };

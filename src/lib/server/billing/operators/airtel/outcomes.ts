@@ -1,6 +1,6 @@
 import type { OperatorResponse, AuthorisedOutcome } from '../client.ts';
 import { isForeignRefusal, jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
-import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
+import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import { busy, causeOf, refused, unanswered, unavailable } from '../outcomes.ts';
 
 /**
@@ -32,6 +32,15 @@ function read({ text }: OperatorResponse): Read {
 		transaction: member(member(body, 'data'), 'transaction')
 	};
 }
+
+/** The states of a payment. */
+export const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
+	TS: 'succeeded',
+	TF: 'failed',
+	TE: 'failed',
+	TIP: 'pending',
+	TA: 'pending'
+};
 
 const stateOf = (transaction: Record<string, unknown>) =>
 	(textMember(transaction, 'status') ?? '').trim().toUpperCase();
@@ -140,22 +149,18 @@ export function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcom
 		if (typeof named === 'string' && named !== '' && named.toLowerCase() !== id.toLowerCase()) {
 			return unavailable('the answer is about another transaction');
 		}
-		switch (state) {
-			case 'TS': {
+		switch (CLAIMS[state]) {
+			case 'succeeded': {
 				const providerReference = textMember(transaction, 'airtel_money_id');
 				return { kind: 'succeeded', providerReference, amountMinor: null, currency: null, at: null, raw };
 			}
-			case 'TF':
-			case 'TE': {
+			case 'failed': {
 				const words = textMember(transaction, 'message') ?? message;
-				const reason =
-					state === 'TE'
-						? 'payer_timeout'
-						: reasonOf({ ...answer, message: `${message} ${words}` }, 'provider_error');
+				const said = reasonOf({ ...answer, message: `${message} ${words}` }, 'provider_error');
+				const reason = state === 'TE' ? 'payer_timeout' : said;
 				return { kind: 'failed', reason, message: words === '' ? state : words, raw };
 			}
-			case 'TIP':
-			case 'TA':
+			case 'pending':
 				return { kind: 'pending', raw };
 			default:
 				return unavailable(`unknown state ${state.slice(0, 20)}`);

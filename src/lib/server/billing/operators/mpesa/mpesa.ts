@@ -1,6 +1,6 @@
 import type { Client } from '../client.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
-import { jsonObject, retryAfterSeconds, textMember } from '../response.ts';
+import { httpText, jsonObject, retryAfterSeconds, textMember } from '../response.ts';
 import type {
 	AttemptReference,
 	CallbackClaim,
@@ -96,12 +96,9 @@ const INVENTED_PUSH = `ws_CO_${'0'.repeat(26)}`;
 
 /** The token says nothing about shortcode and passkey, so this also queries a push that does not exist. */
 async function healthProblem({ values, clock, daraja }: MpesaContext): Promise<string | null> {
+	const noToken = await daraja.tokenProblem('MPESA_CONSUMER_KEY and MPESA_CONSUMER_SECRET');
+	if (noToken !== null) return noToken;
 	const { host } = new URL(values.MPESA_BASE_URL);
-	const token = await daraja.token();
-	if (token.kind === 'refused') {
-		return `${host} refuses MPESA_CONSUMER_KEY and MPESA_CONSUMER_SECRET (HTTP ${token.status}).`;
-	}
-	if (token.kind === 'unavailable') return `${host} gives no token (${token.cause}).`;
 	const query = queryBody(values, INVENTED_PUSH, clock.now());
 	const outcome = await daraja.post('/mpesa/stkpushquery/v1/query', query);
 	if (outcome.kind !== 'response') return `${host} does not answer (${causeOf(outcome)}).`;
@@ -175,7 +172,7 @@ async function readPush({ values, clock, daraja }: MpesaContext, id: string): Pr
 	if (isBeingProcessed(code, message)) return { kind: 'pending', raw };
 	const isOther = (textMember(body, 'CheckoutRequestID') || id) !== id;
 	if (status !== 200 || code === '' || isOther) {
-		return unavailable(`HTTP ${status} ${message ?? ''}`.trim(), retryAfterSeconds(headers));
+		return unavailable(httpText(status, message ?? ''), retryAfterSeconds(headers));
 	}
 	if (code !== '0') return { kind: 'failed', reason: reasonOf(code), message: message ?? code, raw };
 	return { kind: 'succeeded', providerReference: null, amountMinor: null, currency: null, at: null, raw };

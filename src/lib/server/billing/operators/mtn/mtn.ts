@@ -142,15 +142,10 @@ async function refund(
 }
 
 async function healthProblem({ values, wire, collection, disbursement }: MtnContext): Promise<string | null> {
-	const groups = [
-		{ product: collection, keys: 'MTN_API_USER, MTN_API_KEY and MTN_SUBSCRIPTION_KEY' },
-		...(disbursement ? [{ product: disbursement, keys: 'the MTN_DISBURSEMENT_ credentials' }] : [])
-	];
-	for (const { product, keys } of groups) {
-		const token = await product.token();
-		if (token.kind === 'refused') return `MTN MoMo refuses ${keys}: HTTP ${token.status}.`;
-		if (token.kind === 'unavailable') return `${values.MTN_BASE_URL} gives no token: ${token.cause}.`;
-	}
+	const noToken =
+		(await collection.tokenProblem('MTN_API_USER, MTN_API_KEY and MTN_SUBSCRIPTION_KEY')) ??
+		(await disbursement?.tokenProblem('the MTN_DISBURSEMENT_ credentials'));
+	if (noToken) return noToken;
 	// The token says nothing about market and currency. The balance does, but not every account may read it.
 	const balance = await collection.get('/v1_0/account/balance');
 	if (balance.kind !== 'response') return `${values.MTN_BASE_URL} does not answer: ${causeOf(balance)}.`;

@@ -1,7 +1,7 @@
-import { isForeignRefusal, jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
+import { httpText, jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
-import type { OperatorResponse, AuthorisedOutcome } from '../client.ts';
-import { busy, causeOf, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
+import type { AuthorisedOutcome } from '../client.ts';
+import { causeOf, reasonIn, refused, unaccepted, unanswered, unavailable } from '../outcomes.ts';
 
 /** Parses MTN's responses (momodeveloper.mtn.com, common errors). Payments and refunds share states and reasons. */
 
@@ -47,32 +47,18 @@ export type ReadMoney = (
 
 export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 	if (outcome.kind !== 'response') return unanswered('MTN MoMo', outcome);
-	const { status, headers, text } = outcome;
-	const raw = rawOf(outcome);
+	const { status, text } = outcome;
+	const raw = httpText(status, text);
+	if (status === 202) return { kind: 'accepted', operatorReference: null, raw };
+	// MTN already has this reference, which no other request uses.
+	if (status === 409) return { kind: 'uncertain', cause: 'duplicate', raw };
 	const code = reasonOf(jsonObject(text));
 	const message = `MTN MoMo refused ${code ?? 'the request'} (HTTP ${status})`;
-	if (isForeignRefusal(outcome)) return { kind: 'uncertain', cause: 'unparsable', raw };
-	switch (status) {
-		case 202:
-			return { kind: 'accepted', operatorReference: null, raw };
-		case 400:
-			return refused(reasonIn(REASONS, code, 'merchant_error'), message, raw);
-		case 401:
-		case 403:
-		case 404:
-		case 405:
-		case 415:
-			return refused('merchant_error', message, raw);
-		case 409:
-			// MTN already has this reference, which no other request uses.
-			return { kind: 'uncertain', cause: 'duplicate', raw };
-		case 429:
-			// The gateway's rate limit blocked the request.
-			return busy('MTN MoMo refused too many requests', raw, retryAfterSeconds(headers) ?? 0);
-	}
-	if (status === 500 && CONFIGURATION_CODES.includes(code ?? ''))
+	if (status === 500 && CONFIGURATION_CODES.includes(code ?? '')) {
 		return refused('merchant_error', message, raw);
-	return { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw };
+	}
+	const reason = status === 400 ? reasonIn(REASONS, code, 'merchant_error') : 'merchant_error';
+	return unaccepted(outcome, reason, message, raw);
 }
 
 /** Parses the response to a status read. Only `status` decides. */
@@ -80,7 +66,7 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 	if (outcome.kind !== 'response') return unavailable(causeOf(outcome));
 	const { status, headers, text } = outcome;
 	const body = jsonObject(text);
-	if (status === 404 && isUnknownReference(body)) return { kind: 'not_found', raw: rawOf(outcome) };
+	if (status === 404 && isUnknownReference(body)) return { kind: 'not_found', raw: httpText(status, text) };
 	if (status !== 200 || body === null) {
 		return unavailable(status === 200 ? 'not JSON' : `HTTP ${status}`, retryAfterSeconds(headers));
 	}
@@ -141,5 +127,3 @@ const failureText = (reason: string | null): string =>
 	reason === 'INTERNAL_PROCESSING_ERROR'
 		? 'INTERNAL_PROCESSING_ERROR: mostly missing funds'
 		: (reason ?? 'no reason given');
-
-const rawOf = ({ status, text }: OperatorResponse): string => `HTTP ${status} ${text}`.trim();
