@@ -10,8 +10,8 @@ import { readablePasswords } from '#lib/server/access/passes/passwords.ts';
 import { isDerivedFrom, PORTAL_KEY } from '#lib/server/developer/api-keys/api-keys.ts';
 import { isExpected } from '../support/errors.ts';
 import { databaseName } from '../support/services.ts';
-import { backupFinding, lastBackupAt } from '#lib/server/checks/database.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
+import { backupFinding, lastBackupAt } from '#lib/server/checks/installation.ts';
 
 /** An earlier clock is wrong, because this file is newer. */
 const EARLIEST_TIME = Date.UTC(2026, 0, 1);

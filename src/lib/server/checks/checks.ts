@@ -6,11 +6,9 @@ import type { Payments } from '../billing/payments/payments.ts';
 import type { Reviews } from '../billing/reviews/reviews.ts';
 import type { Gateways } from '../gateways/gateways.ts';
 import type { Routers } from '../routers/routers.ts';
-import { checkAddresses } from './addresses.ts';
-import { backupFinding, checkReplica, lastBackupAt } from './database.ts';
-import { checkDisk } from './disk.ts';
 import { warn, type Finding } from './finding.ts';
 import { checkGateways } from './gateways.ts';
+import { backupFinding, checkAddresses, checkDisk, checkReplica, lastBackupAt } from './installation.ts';
 import { storedOperatorFindings } from './operators.ts';
 
 export type { Finding } from './finding.ts';
