@@ -91,7 +91,6 @@ describe('a status read', () => {
 			providerReference: '1700000001',
 			amountMinor: 1_500,
 			currency: 'UGX',
-			at: null,
 			raw: expect.stringContaining('"SUCCESSFUL"')
 		});
 	});

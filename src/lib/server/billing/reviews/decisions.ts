@@ -134,7 +134,7 @@ async function settleAs(
 	const outcome = { kind: 'succeeded', providerReference: transaction, amountMinor, currency } as const;
 	const other = transaction && (await store.paidBefore(context.database.db, payment, transaction));
 	if (other) throw refusal(`transaction ${transaction} has already paid payment ${other.id}`);
-	return settleSuccess(context, payment.id, { ...outcome, at: null, raw: '' }, by);
+	return settleSuccess(context, payment.id, { ...outcome, raw: '' }, by);
 }
 
 /**

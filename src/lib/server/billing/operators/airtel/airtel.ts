@@ -6,7 +6,6 @@ import type {
 	AttemptReference,
 	OperatorAdapter,
 	PaymentRequest,
-	RefundReference,
 	RefundRequest,
 	StatusOutcome,
 	SubmitOutcome
@@ -82,7 +81,7 @@ function createAirtel(values: AirtelValues, dependencies: OperatorDependencies):
 		readStatus: (attempt) => readStatus(context, attempt),
 		parseCallback: async ({ body }) => parseCallback(body, values.AIRTEL_CALLBACK_KEY),
 		refund: (request) => refund(context, request),
-		readRefund: (reference) => readRefund(context, reference),
+		readRefund: (request) => readRefund(context, request),
 		health: client.check
 	};
 }
@@ -141,12 +140,12 @@ async function refund(context: AirtelContext, { payment }: RefundRequest): Promi
  */
 async function readRefund(
 	context: AirtelContext,
-	{ operatorReference, payment }: RefundReference
+	{ operatorReference, payment }: RefundRequest
 ): Promise<StatusOutcome> {
 	if (operatorReference !== null) {
 		const raw = JSON.stringify({ airtel_money_id: operatorReference, status: 'SUCCESS' });
-		const unnamed = { amountMinor: null, currency: null, at: null };
-		return { kind: 'succeeded', providerReference: operatorReference, ...unnamed, raw };
+		const paid = { providerReference: operatorReference, amountMinor: null, currency: null };
+		return { kind: 'succeeded', ...paid, raw };
 	}
 	const now = await readStatus(context, payment);
 	if (now.kind === 'unavailable') return now;

@@ -152,7 +152,7 @@ export function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcom
 		switch (CLAIMS[state]) {
 			case 'succeeded': {
 				const providerReference = textMember(transaction, 'airtel_money_id');
-				return { kind: 'succeeded', providerReference, amountMinor: null, currency: null, at: null, raw };
+				return { kind: 'succeeded', providerReference, amountMinor: null, currency: null, raw };
 			}
 			case 'failed': {
 				const words = textMember(transaction, 'message') ?? message;

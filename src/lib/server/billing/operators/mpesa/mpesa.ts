@@ -5,7 +5,6 @@ import type {
 	AttemptReference,
 	CallbackClaim,
 	OperatorAdapter,
-	RefundReference,
 	RefundRequest,
 	StatusOutcome,
 	SubmitOutcome
@@ -85,7 +84,7 @@ function createMpesa(values: MpesaValues, dependencies: OperatorDependencies): O
 		parseCallback: async (raw) => parseCallback(raw),
 		...(by && {
 			refund: (request) => refund(context, by, request),
-			readRefund: (reference) => readRefund(context, by, reference)
+			readRefund: (request) => readRefund(context, by, request)
 		}),
 		health: () => healthProblem(context)
 	};
@@ -116,7 +115,7 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 		// No status read is possible, but the list of settled payments may contain the push.
 		const found = await findPulled(context, attempt);
 		if (!found) return { kind: 'unreadable', cause: 'the CheckoutRequestID was lost with its answer' };
-		return { kind: 'succeeded', ...found, currency: MPESA_CURRENCY, at: null };
+		return { kind: 'succeeded', ...found, currency: MPESA_CURRENCY };
 	}
 	// A callback of another push says nothing about this one.
 	const own = claim !== null && (claim.operatorReference ?? id) === id ? claim : null;
@@ -139,7 +138,7 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	const settled = receipt !== null || isUnheard ? await findPulled(context, attempt, receipt) : null;
 	if (!settled) return read;
 	const named = receipt === null ? {} : { operatorReference: id };
-	return { kind: 'succeeded', ...settled, ...named, currency: MPESA_CURRENCY, at: null };
+	return { kind: 'succeeded', ...settled, ...named, currency: MPESA_CURRENCY };
 }
 
 /** Each read of the list takes calls from a quota that payments share. */
@@ -175,7 +174,7 @@ async function readPush({ values, clock, daraja }: MpesaContext, id: string): Pr
 		return unavailable(httpText(status, message ?? ''), retryAfterSeconds(headers));
 	}
 	if (code !== '0') return { kind: 'failed', reason: reasonOf(code), message: message ?? code, raw };
-	return { kind: 'succeeded', providerReference: null, amountMinor: null, currency: null, at: null, raw };
+	return { kind: 'succeeded', providerReference: null, amountMinor: null, currency: null, raw };
 }
 
 const findPulled = async (
@@ -198,7 +197,7 @@ async function refund(context: MpesaContext, by: Initiator, request: RefundReque
 async function readRefund(
 	{ values, daraja }: MpesaContext,
 	by: Initiator,
-	{ claim, operatorReference, callbackUrl }: RefundReference
+	{ claim, operatorReference, callbackUrl }: RefundRequest
 ): Promise<StatusOutcome> {
 	if (claim) {
 		const { claimed, providerReference, amountMinor, currency } = claim;
@@ -206,7 +205,7 @@ async function readRefund(
 		if (claimed === 'failed') {
 			return { kind: 'failed', reason: 'merchant_error', message: 'The reversal was refused.', raw };
 		}
-		return { kind: 'succeeded', providerReference, amountMinor, currency, at: null, raw };
+		return { kind: 'succeeded', providerReference, amountMinor, currency, raw };
 	}
 	if (operatorReference === null) {
 		return { kind: 'unreadable', cause: 'the id of the reversal was lost with its answer' };

@@ -4,7 +4,13 @@ import { CURRENCIES, toMajor, toMinor } from '#lib/domain/money.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../response.ts';
 import type { OperatorResponse, Client } from '../client.ts';
-import type { OperatorAdapter, PaymentRequest, RefundRequest, SubmitOutcome } from '../operator.ts';
+import type {
+	MoneyTaken,
+	OperatorAdapter,
+	PaymentRequest,
+	RefundRequest,
+	SubmitOutcome
+} from '../operator.ts';
 import { causeOf, refused } from '../outcomes.ts';
 import { plainText } from '../plain-text.ts';
 import { parseCallback } from './callback.ts';
@@ -92,7 +98,7 @@ const money = ({ currency, wire }: MtnContext, amountMinor: number, code: string
 	currency: code === currency ? wire : code
 });
 
-function moneyOf({ currency, wire }: MtnContext, body: Record<string, unknown>): ReturnType<ReadMoney> {
+function moneyOf({ currency, wire }: MtnContext, body: Record<string, unknown>): MoneyTaken | null {
 	const code = textMember(body, 'currency');
 	const ours = code === wire ? currency : code;
 	const amount = textMember(body, 'amount');

@@ -1,5 +1,5 @@
 import { httpText, jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
-import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
+import type { CallbackHint, FailureReason, MoneyTaken, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import type { AuthorisedOutcome } from '../client.ts';
 import { causeOf, reasonIn, refused, unaccepted, unanswered, unavailable } from '../outcomes.ts';
 
@@ -41,9 +41,7 @@ const CONFIGURATION_CODES = [
 ];
 
 /** Reads the amount taken, in our currency; null if it cannot be parsed. */
-export type ReadMoney = (
-	body: Record<string, unknown>
-) => { amountMinor: number | null; currency: string | null } | null;
+export type ReadMoney = (body: Record<string, unknown>) => MoneyTaken | null;
 
 export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 	if (outcome.kind !== 'response') return unanswered('MTN MoMo', outcome);
@@ -91,7 +89,6 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 				kind: 'succeeded',
 				providerReference: textMember(body, 'financialTransactionId'),
 				...money,
-				at: null,
 				raw: text
 			};
 		}

@@ -1,6 +1,6 @@
 import type { HttpOutcome } from '#lib/server/platform/http/http-client.ts';
 import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
-import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
+import type { FailureReason, Paid, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import { reasonIn, refused, unaccepted, unanswered, unavailable } from '../outcomes.ts';
 import { amountOf } from './amounts.ts';
 
@@ -79,7 +79,7 @@ export function statusOutcome(
 	const { code, message } = failureOf(data, 'No reason given.');
 	switch (textMember(data, 'status')) {
 		case 'COMPLETED':
-			return { kind: 'succeeded', ...paidOf(data), at: null, raw };
+			return { kind: 'succeeded', ...paidOf(data), raw };
 		case 'FAILED':
 			return { kind: 'failed', reason: reasonIn(REASONS, code, 'provider_error'), message, raw };
 		default:
@@ -88,11 +88,7 @@ export function statusOutcome(
 }
 
 /** Version 1 of the API, whose callbacks some accounts still get, calls the amount depositedAmount. */
-export function paidOf(data: unknown): {
-	providerReference: string | null;
-	amountMinor: number | null;
-	currency: string | null;
-} {
+export function paidOf(data: unknown): Paid {
 	const currency = textMember(data, 'currency');
 	const amount = textMember(data, 'depositedAmount') ?? textMember(data, 'amount');
 	return {
