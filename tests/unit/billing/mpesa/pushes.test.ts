@@ -70,7 +70,7 @@ describe('a push', () => {
 
 	const BUSY = { kind: 'refused', reason: 'provider_unavailable', retryable: true };
 	const MERCHANT = { kind: 'refused', reason: 'merchant_error', retryable: false };
-	const UNCERTAIN = { kind: 'uncertain', cause: '5xx' };
+	const UNCERTAIN = { kind: 'uncertain' };
 
 	it.each<[submitCode: string, expected: object]>([
 		['500.003.03', { ...BUSY, retryAfterSeconds: 60 }],

@@ -112,7 +112,7 @@ export type SubmitOutcome =
 			raw: string;
 	  }
 	/** The operator may have queued it: only a status read can tell. */
-	| { kind: 'uncertain'; cause: 'timeout' | 'network' | '5xx' | 'unparsable' | 'duplicate'; raw: string };
+	| { kind: 'uncertain'; raw: string };
 
 export type StatusOutcome =
 	| { kind: 'pending'; raw: string }

@@ -53,7 +53,7 @@ export function unanswered(name: string, outcome: Unanswered): SubmitOutcome {
 	if (outcome.kind === 'unavailable') return busy(`${name} gives no token: ${outcome.cause}`, outcome.cause);
 	const { cause, sent } = outcome;
 	if (!sent) return busy(`${name} cannot be reached: ${cause}`, cause);
-	return { kind: 'uncertain', cause: cause === 'too_large' ? 'unparsable' : cause, raw: cause };
+	return { kind: 'uncertain', raw: cause };
 }
 
 export const causeOf = (outcome: Unanswered): string =>
@@ -73,7 +73,7 @@ export function unaccepted(
 	if ([400, 401, 403, 404, 405, 415].includes(status) && !isForeignRefusal(answer)) {
 		return refused(reason, message, raw);
 	}
-	return { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw };
+	return { kind: 'uncertain', raw };
 }
 
 export const NO_HINT: CallbackHint = {

@@ -49,8 +49,9 @@ const stateOf = (transaction: Record<string, unknown>) =>
 const AMBIGUOUS = /^(ESB000001|ESB000004|ESB000014|0000900|DP0080000(1000|1001|1006|1024))$/;
 const DUPLICATE = 'ESB000041';
 const NOT_FOUND = ['ESB000045', 'DP00800001025'];
-/** Refused by the gateway: the wallet never received it. */
+/** Refused by the gateway: the wallet never received it, unless the gateway gave up waiting for it. */
 const ROUTER = /^ROUTER\d+$/;
+const ROUTER_TIMEOUT = 'ROUTER117';
 const INVALID = /^ESB0000(08|33|34|35|36|39)$/;
 const SIGNATURE_MISMATCH = 'DP00800001026';
 
@@ -99,22 +100,21 @@ function outcomeOf(
 	const answer = read(sent);
 	const { codes, message } = answer;
 	const some = (pattern: RegExp) => [...codes].some((code) => pattern.test(code));
-	const isFine = status >= 200 && status < 300;
-
-	if (codes.has(DUPLICATE) || status === 409) return { kind: 'uncertain', cause: 'duplicate', raw };
-	const good = isFine ? accepted(answer) : null;
-	if (good) return { kind: 'accepted', ...good, raw };
-	if (codes.has('ROUTER117') || status === 408) return { kind: 'uncertain', cause: 'timeout', raw };
 	const words = message === '' ? `HTTP ${status}` : message;
+	const uncertain: SubmitOutcome = { kind: 'uncertain', raw };
+
+	if (codes.has(DUPLICATE) || status === 409) return uncertain;
+	const good = status >= 200 && status < 300 ? accepted(answer) : null;
+	if (good) return { kind: 'accepted', ...good, raw };
+	if (codes.has(ROUTER_TIMEOUT) || status === 408) return uncertain;
 	if (some(ROUTER)) return refused('merchant_error', words, raw);
-	if (status >= 500 || some(AMBIGUOUS)) return { kind: 'uncertain', cause: '5xx', raw };
+	if (status >= 500 || some(AMBIGUOUS)) return uncertain;
 	if (status === 429) return busy(words, raw, retryAfterSeconds(headers) ?? 0);
 	// About our credentials, whatever the text says ("token expired").
 	if (status === 401 || status === 403) return refused('merchant_error', words, raw);
-	if (!isForeignRefusal(sent) && (some(INVALID) || (status >= 400 && status < 500))) {
-		return refused(reasonOf(answer, 'merchant_error'), words, raw);
-	}
-	return { kind: 'uncertain', cause: 'unparsable', raw };
+	const isRefusal = some(INVALID) || (status >= 400 && status < 500);
+	if (isForeignRefusal(sent) || !isRefusal) return uncertain;
+	return refused(reasonOf(answer, 'merchant_error'), words, raw);
 }
 
 export const refusesSignature = (answer: OperatorResponse): boolean =>

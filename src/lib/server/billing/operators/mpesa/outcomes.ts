@@ -53,7 +53,7 @@ export function submitOutcome(outcome: AuthorisedOutcome, reference: string): Su
 		return { kind: 'accepted', operatorReference: textMember(body, reference) || null, raw };
 	}
 	if (answered) return refused('provider_error', textMember(body, 'ResponseDescription') || answered, raw);
-	return refusalOf(outcome) ?? { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw };
+	return refusalOf(outcome) ?? { kind: 'uncertain', raw };
 }
 
 /** Returns Daraja's words if it refuses the shortcode or its password; otherwise null. */

@@ -49,7 +49,7 @@ export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 	const raw = httpText(status, text);
 	if (status === 202) return { kind: 'accepted', operatorReference: null, raw };
 	// MTN already has this reference, which no other request uses.
-	if (status === 409) return { kind: 'uncertain', cause: 'duplicate', raw };
+	if (status === 409) return { kind: 'uncertain', raw };
 	const code = reasonOf(jsonObject(text));
 	const message = `MTN MoMo refused ${code ?? 'the request'} (HTTP ${status})`;
 	if (status === 500 && CONFIGURATION_CODES.includes(code ?? '')) {

@@ -50,7 +50,7 @@ export function submitOutcome(
 		case 'ACCEPTED':
 			return { kind: 'accepted', operatorReference: null, raw };
 		case 'DUPLICATE_IGNORED':
-			return { kind: 'uncertain', cause: 'duplicate', raw };
+			return { kind: 'uncertain', raw };
 		case 'REJECTED':
 			return { ...refused(reason, message, raw), retryable: passing.includes(code ?? '') };
 		default:
