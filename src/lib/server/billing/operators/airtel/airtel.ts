@@ -119,16 +119,15 @@ async function refund(context: AirtelContext, { payment }: RefundRequest): Promi
 	if (before.kind === 'unavailable' || before.kind === 'pending') {
 		return busy('The payment could not be looked up before its refund.', raw);
 	}
-	const stored = payment.providerReference;
-	const named = before.kind === 'succeeded' ? before.providerReference : null;
 	if (before.kind !== 'succeeded' && before.kind !== 'not_found') {
 		return refuse('Airtel no longer says that the payment is paid.');
 	}
-	if (stored !== null && named !== null && stored !== named) {
-		return refuse(`Airtel names transaction ${named}, not ${stored}.`);
-	}
-	const airtelMoneyId = stored ?? named;
+	const named = before.kind === 'succeeded' ? before.providerReference : null;
+	const airtelMoneyId = payment.providerReference ?? named;
 	if (airtelMoneyId === null) return refuse('The payment has no airtel_money_id.');
+	if ((named ?? airtelMoneyId) !== airtelMoneyId) {
+		return refuse(`Airtel names transaction ${named}, not ${airtelMoneyId}.`);
+	}
 	const path = `/standard/${context.values.AIRTEL_REFUND_VERSION}/payments/refund`;
 	const sent = await context.client.post(path, { transaction: { airtel_money_id: airtelMoneyId } });
 	return refundOutcome(sent, airtelMoneyId);

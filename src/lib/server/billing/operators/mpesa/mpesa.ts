@@ -113,32 +113,27 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	const id = attempt.operatorReference ?? claim?.operatorReference ?? null;
 	if (id === null) {
 		// No status read is possible, but the list of settled payments may contain the push.
-		const found = await findPulled(context, attempt);
-		if (!found) return { kind: 'unreadable', cause: 'the CheckoutRequestID was lost with its answer' };
-		return { kind: 'succeeded', ...found, currency: MPESA_CURRENCY };
+		const listed = await findPulled(context, attempt);
+		if (!listed) return { kind: 'unreadable', cause: 'the CheckoutRequestID was lost with its answer' };
+		return { kind: 'succeeded', ...listed };
 	}
 	// A callback of another push says nothing about this one.
 	const own = claim !== null && (claim.operatorReference ?? id) === id ? claim : null;
+	const receipt = own?.providerReference || null;
 	const read = await readPush(context, id);
 	if (read.kind === 'succeeded') {
-		const found = own?.providerReference ? own : await findPulled(context, attempt);
-		const amountMinor = found?.amountMinor ?? own?.amountMinor ?? null;
-		return {
-			...read,
-			operatorReference: id,
-			providerReference: found?.providerReference ?? null,
-			amountMinor,
-			currency: amountMinor === null ? null : MPESA_CURRENCY
-		};
+		const paid = receipt === null ? await findPulled(context, attempt) : own;
+		const amountMinor = paid?.amountMinor ?? own?.amountMinor ?? null;
+		const currency = amountMinor === null ? null : MPESA_CURRENCY;
+		const providerReference = paid?.providerReference ?? null;
+		return { ...read, operatorReference: id, providerReference, amountMinor, currency };
 	}
 	if (own === null && claim?.claimed === 'succeeded') return readOther(context, claim, read);
 	// The query can be down, or contradict a callback or a lost one, when the list shows the payment as settled.
-	const receipt = own?.providerReference ?? null;
 	const isUnheard = own === null && read.kind === 'failed' && isYoung(context, attempt);
-	const settled = receipt !== null || isUnheard ? await findPulled(context, attempt, receipt) : null;
-	if (!settled) return read;
-	const named = receipt === null ? {} : { operatorReference: id };
-	return { kind: 'succeeded', ...settled, ...named, currency: MPESA_CURRENCY };
+	const listed = receipt !== null || isUnheard ? await findPulled(context, attempt, receipt) : null;
+	if (!listed) return read;
+	return { kind: 'succeeded', ...listed, ...(receipt !== null && { operatorReference: id }) };
 }
 
 /** Each read of the list takes calls from a quota that payments share. */
@@ -187,7 +182,7 @@ async function refund(context: MpesaContext, by: Initiator, request: RefundReque
 	const { reference, providerReference } = request.payment;
 	const receipt =
 		providerReference ?? (await findPulled(context, { reference, submittedAt: null }))?.providerReference;
-	if (receipt === undefined) return busy('The receipt is not known yet: it comes with the callback.');
+	if (receipt == null) return busy('The receipt is not known yet: it comes with the callback.');
 	const body = reversalBody(context.values, by, { ...request, receipt });
 	const outcome = await context.daraja.post('/mpesa/reversal/v1/request', body);
 	return submitOutcome(outcome, 'OriginatorConversationID');
