@@ -8,7 +8,7 @@ import type { Gateways } from '../gateways/gateways.ts';
 import type { Routers } from '../routers/routers.ts';
 import { warn, type Finding } from './finding.ts';
 import { checkGateways } from './gateways.ts';
-import { backupFinding, checkAddresses, checkDisk, checkReplica, lastBackupAt } from './installation.ts';
+import { checkAddresses, checkBackup, checkDisk, checkReplica } from './installation.ts';
 import { storedOperatorFindings } from './operators.ts';
 
 export type { Finding } from './finding.ts';
@@ -32,7 +32,7 @@ export const createChecks = (context: ChecksContext) => ({
 		const groups = {
 			disk: checkDisk(config),
 			replica: checkReplica(context),
-			backup: backup(context),
+			backup: checkBackup(config, context.database),
 			operator: storedOperatorFindings(context),
 			// A remote API has its own routers and gateways.
 			...(config.remoteApi ? {} : { gateways: checkGateways(context) }),
@@ -42,10 +42,6 @@ export const createChecks = (context: ChecksContext) => ({
 		return (await Promise.all(found)).flat();
 	}
 });
-
-async function* backup({ config, database }: ChecksContext): AsyncGenerator<Finding> {
-	yield backupFinding(config, await lastBackupAt(database.db));
-}
 
 async function inTime(
 	{ log }: ChecksContext,

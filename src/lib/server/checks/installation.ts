@@ -6,7 +6,7 @@ import { HOUR_MS } from '#lib/format/time.ts';
 import type { ProxySettings } from '../api/http/client-address.ts';
 import { createAudit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
-import type { Database, Queries } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { isoTime, systemClock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { isOpenToAll } from '../platform/private-files.ts';
@@ -62,13 +62,12 @@ export const BACKUP_ACTION = 'database.backup';
 const MAX_AGE_HOURS = 48;
 
 /** Knows the backups of `airtill backup` only. */
-export const lastBackupAt = (queries: Queries) => createAudit(systemClock).newest(queries, BACKUP_ACTION);
-
-export function backupFinding({ mode }: Config, at: number | null): Finding {
+export async function* checkBackup({ mode }: Config, { db }: Database): AsyncGenerator<Finding> {
+	const at = await createAudit(systemClock).newest(db, BACKUP_ACTION);
 	const hours = at === null ? null : Math.max(0, Math.floor((systemClock.now() - at) / HOUR_MS));
 	const what = hours === null ? 'none so far' : `the last one is ${hours} hours old (${isoTime(at)})`;
-	if (mode === 'sandbox' || (hours !== null && hours <= MAX_AGE_HOURS)) return ok('backup', what);
-	return warn('backup', what, 'run "airtill backup FILE" every day');
+	const isFine = mode === 'sandbox' || (hours !== null && hours <= MAX_AGE_HOURS);
+	yield isFine ? ok('backup', what) : warn('backup', what, 'run "airtill backup FILE" every day');
 }
 
 export async function* checkReplica({ database }: { database: Database }): AsyncGenerator<Finding> {

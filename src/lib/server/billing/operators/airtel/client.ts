@@ -4,7 +4,7 @@ import {
 	createTokens,
 	tokenResponse,
 	type AuthorisedOutcome,
-	type FetchedToken
+	type TokenOutcome
 } from '../client.ts';
 import type { OperatorDependencies } from '../definition.ts';
 import { causeOf } from '../outcomes.ts';
@@ -67,7 +67,7 @@ export function createAirtelClient(values: AirtelValues, { http, clock }: Operat
 	return { get: client.get, post, check };
 }
 
-function signingKey(outcome: AuthorisedOutcome): FetchedToken {
+function signingKey(outcome: AuthorisedOutcome): TokenOutcome {
 	const answer = tokenResponse(outcome);
 	if (answer.kind !== 'response') return answer;
 	const value = textMember(member(jsonObject(answer.text), 'data'), 'key') ?? '';

@@ -161,7 +161,7 @@ async function submit(context: SandboxContext, request: PaymentRequest): Promise
 	const { database, clock } = context;
 	const scenario = scenarioFor(request.payerPhone);
 	const now = clock.now();
-	const known = await store.insertCharge(database, {
+	let charge = await store.insertCharge(database, {
 		reference: request.reference,
 		phone: request.payerPhone,
 		amount_minor: request.amountMinor,
@@ -171,11 +171,11 @@ async function submit(context: SandboxContext, request: PaymentRequest): Promise
 		first_seen_at: now,
 		queued_at: scenario.submit === 'down_at_first' ? null : now
 	});
-	if (known.queued_at === null) {
-		if (now < known.first_seen_at + OUTAGE_MS) return { kind: 'uncertain', raw: 'down' };
-		await store.queueCharge(database, request.reference, now);
+	if (charge.queued_at === null) {
+		if (now < charge.first_seen_at + OUTAGE_MS) return { kind: 'uncertain', raw: 'down' };
+		await store.queueCharge(database, charge.reference, now);
+		charge = { ...charge, queued_at: now };
 	}
-	const charge = (await store.findCharge(database, request.reference)) ?? known;
 	if (scenario.resultAfter === 'at_once') {
 		for (let count = 0; count < scenario.callbacks; count += 1) await callBack(context, charge);
 	} else if (scenario.callbacks > 0) {
