@@ -3,7 +3,7 @@ import { access, constants, statfs } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { HOUR_MS } from '#lib/format/time.ts';
-import type { ProxySettings } from '../api/http/client-address.ts';
+import type { ProxySettings } from '../http/client-address.ts';
 import { createAudit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';

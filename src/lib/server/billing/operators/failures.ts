@@ -1,4 +1,4 @@
-import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
+import type { PaymentBody } from '#lib/server/contract/schemas.ts';
 import type { FailureReason } from './operator.ts';
 
 export type FailureCode = NonNullable<PaymentBody['failure_code']>;
