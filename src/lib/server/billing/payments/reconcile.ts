@@ -3,7 +3,7 @@ import type { CallbackClaim, OperatorAdapter, StatusOutcome } from '../operators
 import { CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
 import { attemptOf, claimOf, claimsSuccess } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
-import { FAILURE_CODES } from '../operators/failures.ts';
+import { failureCode } from '../operators/failures.ts';
 import { keepAnswer, lastStatusAnswer, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from './poll-schedule.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
@@ -56,8 +56,8 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 		await settleSuccess(context, id, outcome);
 		return null;
 	}
-	if (outcome.kind === 'failed' && payment.failure_code !== FAILURE_CODES[outcome.reason]) {
-		await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
+	if (outcome.kind === 'failed' && payment.failure_code !== failureCode(outcome.reason)) {
+		await settleFailure(context, id, failureCode(outcome.reason));
 	}
 	if (outcome.kind === 'not_found' && adapter) await notFound(context, payment, adapter);
 	if (outcome.kind === 'contradiction') await openReview(context, payment, 'contradiction', outcome.message);

@@ -4,7 +4,7 @@ import { busy, refused } from '../operators/outcomes.ts';
 import { claimsSuccess } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
-import { FAILURE_CODES } from '../operators/failures.ts';
+import { failureCode } from '../operators/failures.ts';
 import { keepAnswer } from '../callbacks/messages.ts';
 import { settleFailure } from './settlement.ts';
 import * as store from './store.ts';
@@ -126,7 +126,7 @@ async function handleRefusal(
 		const at = now + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
 		return Math.max(now, Math.min(at, expiresAt));
 	}
-	await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
+	await settleFailure(context, id, failureCode(outcome.reason));
 	return null;
 }
 

@@ -1,10 +1,5 @@
 import { formatMinor } from '#lib/domain/money.ts';
-import type {
-	OperatorAdapter,
-	RefundReference,
-	StatusOutcome,
-	SubmitOutcome
-} from '../operators/operator.ts';
+import type { OperatorAdapter, RefundRequest, StatusOutcome, SubmitOutcome } from '../operators/operator.ts';
 import { CROWDED_MS, isCrowded } from '../operators/outcomes.ts';
 import type { ReviewReason } from '../reviews/reviews.ts';
 import { attemptOf, reviewFailedRefund } from '../callbacks/claims.ts';
@@ -70,9 +65,11 @@ async function operatorRemoved({ reviews, database, clock }: BillingContext, pay
 	return clock.now() + WAITING_MS;
 }
 
-function referenceOf(context: BillingContext, { refund, payment }: Subject): RefundReference {
+function requestOf(context: BillingContext, { refund, payment }: Subject): RefundRequest {
 	return {
 		...attemptOf(refund),
+		amountMinor: refund.amount_minor,
+		currency: refund.currency,
 		callbackUrl: callbackUrl(context, payment.operator, refund.reference),
 		payment: {
 			reference: payment.reference,
@@ -89,7 +86,7 @@ async function submit(context: BillingContext, subject: Subject): Promise<number
 	const sending = { submit_state: 'submitting', submitted_at: sentAt } as const;
 	// Another process sends it, or a person has ended it.
 	if (!(await setSubmit(context, refund, sending, 'created'))) return clock.now() + RETRY_MS;
-	const outcome = await adapter.refund({ ...referenceOf(context, subject), payerPhone: payment.phone });
+	const outcome = await adapter.refund(requestOf(context, subject));
 	await keepMessage(context, payment, { kind: 'refund', outcome: outcome.kind, raw: outcome.raw });
 	if (outcome.kind === 'refused') return handleRefusal(context, subject, sentAt, outcome);
 	const firstReadAt = clock.now() + adapter.capabilities.minStatusDelaySeconds * 1000;
@@ -130,7 +127,7 @@ async function neverArrived(context: BillingContext, subject: Subject): Promise<
 }
 
 const readStatus = (context: BillingContext, subject: Subject): Promise<StatusOutcome> =>
-	subject.adapter.readRefund(referenceOf(context, subject));
+	subject.adapter.readRefund(requestOf(context, subject));
 
 /** Reads a refund for a person. Returns null if no read can tell. */
 export async function readRefund(

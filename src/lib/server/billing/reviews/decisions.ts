@@ -122,7 +122,7 @@ async function decidePaid(
 	const { id, status, amount_minor: amountMinor, currency } = payment;
 	const other = transaction && (await store.paidBefore(trx, payment, transaction));
 	if (other) throw refusal(`transaction ${transaction} has already paid payment ${other.id}`);
-	const facts = { providerReference: transaction, amountMinor, currency, at: null, raw: '' };
+	const facts = { providerReference: transaction, amountMinor, currency, raw: '' };
 	if (!(await applySuccess(context, trx, id, { kind: 'succeeded', ...facts }, by)))
 		throw refusal(`it is ${status}`);
 }
