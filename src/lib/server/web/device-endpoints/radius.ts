@@ -3,9 +3,7 @@ import { z } from 'zod';
 import { RateLimited } from '#lib/server/api/http/request-limits.ts';
 import { MAX_BODY_BYTES, readBody } from '#lib/server/api/http/read-body.ts';
 import type { LoginAnswer } from '#lib/server/access/access.ts';
-import type { GatewayKind, Speed } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { dataWords, isUnlimited, routerOsRate } from '#lib/server/gateways/held-limits.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { radiusText, reportShape } from '#lib/server/radius/report.ts';
 import { authenticateGateway } from './bearer.ts';
@@ -23,7 +21,7 @@ const login =
 	(step: 'authorize' | 'accepted') =>
 	(event: Event): Promise<Response> =>
 		respond(event, loginShape, async (gateway, { user, mac }) =>
-			loginResponse(gateway, await event.locals.app.access.radius[step](gateway, { user, mac: mac || null }))
+			loginResponse(await event.locals.app.access.radius[step](gateway, { user, mac: mac || null }))
 		);
 
 /** Runs before the password check. */
@@ -75,70 +73,19 @@ async function jsonBody({ request }: Event): Promise<unknown> {
 	}
 }
 
-const asText = (value: string | string[]) => ({ value, op: ':=', do_xlat: false });
-const asNumber = (value: number) => ({ value, op: ':=' });
+const STATUSES = { accepted: 200, refused: 401, unknown: 404 } as const;
 
-function loginResponse({ kind }: RegisteredGateway, answer: LoginAnswer): Response {
-	switch (answer.kind) {
-		case 'unknown':
-			return empty(404);
-		case 'accepted':
-			return empty(204);
-		case 'refused':
-			return attributes(401, { 'reply:Reply-Message': asText(answer.message) });
-		case 'known':
-			return attributes(200, {
-				'control:Cleartext-Password': asText(answer.password),
-				...sessionAttributes(answer.terms),
-				...speedAttributes(kind, answer.speed),
-				...dataAttributes(kind, answer.dataLeft)
-			});
-		case 'keys':
-			return attributes(200, {
-				'control:Auth-Type': asText('Accept'),
-				'reply:Tunnel-Password:0': asText(answer.passwords),
-				...(answer.user === null ? {} : { 'reply:User-Name': asText(answer.user) }),
-				...sessionAttributes(answer.terms)
-			});
-	}
-}
-
-const sessionAttributes = (terms: Extract<LoginAnswer, { kind: 'known' }>['terms']) => ({
-	'reply:Session-Timeout': asNumber(terms.seconds),
-	'reply:Acct-Interim-Interval': asNumber(terms.interimSeconds),
-	...(terms.className === null ? {} : { 'reply:Class': asText(terms.className) })
-});
-
-/** CoovaChilli counts bit/s. An access point alone holds no speed. */
-const speedAttributes = (kind: GatewayKind, speed: Speed) => ({
-	...(kind === 'mikrotik' &&
-		!isUnlimited(speed) && { 'reply:Mikrotik-Rate-Limit': asText(routerOsRate(speed)) }),
-	...(kind === 'coova' &&
-		speed.down !== null && { 'reply:WISPr-Bandwidth-Max-Down': asNumber(speed.down * 1000) }),
-	...(kind === 'coova' && speed.up !== null && { 'reply:WISPr-Bandwidth-Max-Up': asNumber(speed.up * 1000) })
-});
-
-/**
- * Both gateways count per connection. FreeRADIUS has no name for CoovaChilli's gigawords: above 4 GiB only the
- * Disconnect-Request ends its connections.
- */
-function dataAttributes(kind: GatewayKind, left: number | null) {
-	if (left === null) return {};
-	const { octets, gigawords } = dataWords(left);
-	if (kind === 'coova') return gigawords === 0 && { 'reply:ChilliSpot-Max-Total-Octets': asNumber(octets) };
-	return (
-		kind === 'mikrotik' && {
-			'reply:Mikrotik-Total-Limit': asNumber(octets),
-			...(gigawords > 0 && { 'reply:Mikrotik-Total-Limit-Gigawords': asNumber(gigawords) })
-		}
-	);
+function loginResponse({ kind, attributes }: LoginAnswer): Response {
+	const body = Object.entries(attributes).map(([name, value]) => {
+		const isNumber = typeof value === 'number';
+		return [name, { value, op: ':=', ...(!isNumber && { do_xlat: false }) }];
+	});
+	if (body.length === 0) return empty(kind === 'accepted' ? 204 : STATUSES[kind]);
+	return new Response(JSON.stringify(Object.fromEntries(body)), {
+		status: STATUSES[kind],
+		headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }
+	});
 }
 
 const empty = (status: number, headers: Record<string, string> = {}) =>
 	new Response(null, { status, headers: { 'cache-control': 'no-store', ...headers } });
-
-const attributes = (status: number, body: Record<string, unknown>) =>
-	new Response(JSON.stringify(body), {
-		status,
-		headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }
-	});
