@@ -26,9 +26,9 @@ import { gatewayAdded } from './provisioning/gateway-changes/gateway-added.ts';
 import { applyGrant } from './provisioning/grants/apply-grant.ts';
 import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.ts';
 import { fetchGrants } from './provisioning/grants/fetched-grants.ts';
-import { pendingAt } from './provisioning/grants/store.ts';
+import { LATE_REDIRECT_MS, pendingAt } from './provisioning/grants/store.ts';
 import { moveForHelp, movePass, type Moved } from './provisioning/move-pass.ts';
-import { requestReturned } from './provisioning/request-grant.ts';
+import { requestAgain } from './provisioning/request-grant.ts';
 import { removeForOwner, removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
 export { REPORT_LIFETIME_MS } from './device-slots/device-slots.ts';
@@ -81,8 +81,11 @@ async function purchaseOpened(context: AccessContext, tokenHash: string, isOnlin
 	await eachPass(context, tokenHash, (trx, pass) => letInDevice(context, trx, pass, isOnline));
 }
 
+/** Its gateway redirected the device, so it has forgotten the grants that it has confirmed. */
 const deviceReturned = (context: AccessContext, device: { gatewayId: number; mac: string }): Promise<void> =>
-	transactWithJobs(context, (trx) => requestReturned(context, trx, device));
+	transactWithJobs(context, (trx) =>
+		requestAgain(context, trx, { ...device, grantedBefore: context.clock.now() - LATE_REDIRECT_MS })
+	);
 
 const movePurchase = async (context: AccessContext, tokenHash: string): Promise<boolean> =>
 	(await eachPass(context, tokenHash, (trx, pass) => movePass(context, trx, pass))).includes(true);

@@ -2,10 +2,11 @@ import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { GatewayChange } from '#lib/server/gateways/settings/input.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
-import { GATEWAY_JOB, GRANT_JOB } from '../../job-kinds.ts';
+import { GATEWAY_JOB } from '../../job-kinds.ts';
 import { openPassesAt } from '../../passes/store.ts';
 import type { AccessContext } from '../context.ts';
-import * as store from '../grants/store.ts';
+import { openIdsAt } from '../grants/store.ts';
+import { requestAgain } from '../request-grant.ts';
 
 /**
  * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted
@@ -28,11 +29,8 @@ export const changeGateway = (
 		}
 		await audit?.(trx, after);
 		if (!isReconnected) return after;
-		const now = clock.now();
-		for (const grant of await store.requestAllAgain(trx, after.id, now)) {
-			await jobs.schedule(trx, GRANT_JOB, grant, now);
-		}
-		await jobs.schedule(trx, GATEWAY_JOB, after.id, now);
+		await requestAgain(context, trx, { gatewayId: after.id });
+		await jobs.schedule(trx, GATEWAY_JOB, after.id, clock.now());
 		return after;
 	});
 
@@ -50,7 +48,7 @@ async function refuseStranding(
 		}
 	}
 	if (before.mode === after.mode) return;
-	const { length: count } = await store.openIdsAt(trx, before.id);
+	const { length: count } = await openIdsAt(trx, before.id);
 	if (count === 0) return;
 	const reason = `buyers are online there (${count}), and their access could no longer be ended; change this after their time has ended`;
 	const field = before.kind === 'mikrotik' ? 'control' : before.kind === 'unifi' ? 'api' : 'level';

@@ -25,6 +25,10 @@ export const openGrantsOf = (queries: Queries, passId: number): Promise<GrantRow
 		.orderBy('id')
 		.execute();
 
+/** The open grants that their pass wants. */
+export const wantedGrantsOf = async (queries: Queries, passId: number): Promise<GrantRow[]> =>
+	(await openGrantsOf(queries, passId)).filter(isWanted);
+
 export const grantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
 	queries.selectFrom('grants').selectAll().where('pass_id', '=', passId).orderBy('id').execute();
 
@@ -66,40 +70,29 @@ export const revokeAgain = (queries: Queries, id: number, now: number) =>
 		)
 		.execute();
 
-/** Grants that their pass wants, with a new request. */
-const again = (queries: Queries, to: Updateable<GrantsTable>) =>
-	queries
+/** Requests grants that their pass wants again. Earlier answers and calls in progress do not count. Returns their ids. */
+export async function requestAgain(
+	queries: Queries,
+	which: { id: number } | { gatewayId: number; mac?: string; grantedBefore?: number },
+	to: Updateable<GrantsTable>
+): Promise<number[]> {
+	let query = queries
 		.updateTable('grants')
 		.set({ state: 'granting', requested_end_at: null, granted_at: null, ...to })
 		.set({ revision: sql<number>`revision + 1` })
 		.where('state', 'in', WANTED)
 		.where('released_at', 'is', null);
-
-/** Requests a grant again. Earlier answers and a call in progress do not count. Returns whether it did. */
-export const requestAgain = (queries: Queries, id: number, to: Updateable<GrantsTable>): Promise<boolean> =>
-	isChanged(again(queries, to).where('id', '=', id));
+	if ('id' in which) query = query.where('id', '=', which.id);
+	else {
+		query = query.where('gateway_id', '=', which.gatewayId);
+		if (which.mac !== undefined) query = query.where('mac', '=', which.mac);
+		if (which.grantedBefore !== undefined) query = query.where('granted_at', '<', which.grantedBefore);
+	}
+	return (await query.returning('id').execute()).map(({ id }) => id);
+}
 
 /** A redirect of a device that was still offline can reach us this long after its grant. */
 export const LATE_REDIRECT_MS = 30_000;
-
-/** Requests all confirmed grants of a device again that its gateway has redirected now. Returns their ids. */
-export async function requestReturned(
-	queries: Queries,
-	{ gatewayId, mac }: { gatewayId: number; mac: string },
-	now: number
-): Promise<number[]> {
-	const requested = again(queries, { updated_at: now })
-		.where('gateway_id', '=', gatewayId)
-		.where('mac', '=', mac)
-		.where('granted_at', '<', now - LATE_REDIRECT_MS);
-	return (await requested.returning('id').execute()).map(({ id }) => id);
-}
-
-/** Requests all grants of a gateway again, and returns their ids. */
-export async function requestAllAgain(queries: Queries, gatewayId: number, now: number): Promise<number[]> {
-	const requested = again(queries, { updated_at: now }).where('gateway_id', '=', gatewayId);
-	return (await requested.returning('id').execute()).map(({ id }) => id);
-}
 
 /** For a user, lists its other grants of the same pass. */
 export function sameDevice(
@@ -145,7 +138,7 @@ export async function hasMovedIn(
 }
 
 /** Devices other than this one. A device that roams has a grant at each gateway. */
-export const otherMacs = (grants: readonly GrantRow[], mac: string): Set<string> =>
+export const otherMacs = (grants: readonly Pick<GrantRow, 'mac'>[], mac: string): Set<string> =>
 	new Set(grants.flatMap((grant) => (grant.mac === null || grant.mac === mac ? [] : [grant.mac])));
 
 export const isWanted = ({ released_at: releasedAt, state }: GrantRow): boolean =>
