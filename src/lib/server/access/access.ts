@@ -27,7 +27,7 @@ import { applyGrant } from './provisioning/grants/apply-grant.ts';
 import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.ts';
 import { fetchGrants } from './provisioning/grants/fetched-grants.ts';
 import { LATE_REDIRECT_MS, pendingAt } from './provisioning/grants/store.ts';
-import { moveForHelp, movePass, type Moved } from './provisioning/move-pass.ts';
+import { movePass, type Moved } from './provisioning/move-pass.ts';
 import { requestAgain } from './provisioning/request-grant.ts';
 import { removeForOwner, removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
@@ -56,7 +56,6 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		scheduleGatewayAdded: bind(scheduleGatewayAdded),
 		changeGateway: bind(changeGateway),
 		move: bind(movePurchase),
-		moveForHelp: bind(movePurchaseForHelp),
 		stateOf: bind(deviceState),
 		radius: { authorize: bind(authorize), accepted: bind(accepted), account: bind(account) },
 		admitClient: bind(admitClient),
@@ -87,21 +86,19 @@ const deviceReturned = (context: AccessContext, device: { gatewayId: number; mac
 		requestAgain(context, trx, { ...device, grantedBefore: context.clock.now() - LATE_REDIRECT_MS })
 	);
 
-const movePurchase = async (context: AccessContext, tokenHash: string): Promise<boolean> =>
-	(await eachPass(context, tokenHash, (trx, pass) => movePass(context, trx, pass))).includes(true);
-
-/** @param record joins the transaction of each pass that moves */
-async function movePurchaseForHelp(
+/** @param record of a person who helps the buyer; joins the transaction of each pass that moves */
+async function movePurchase(
 	context: AccessContext,
 	tokenHash: string,
-	record: (trx: Tx) => Promise<void>
+	record?: (trx: Tx) => Promise<void>
 ): Promise<Moved> {
 	const results = await eachPass(context, tokenHash, async (trx, pass) => {
-		const result = await moveForHelp(context, trx, pass);
-		if (result === 'moved') await record(trx);
+		const result = await movePass(context, trx, pass, { isHelp: record !== undefined });
+		if (result === 'moved') await record?.(trx);
 		return result;
 	});
-	return results.find((one) => one !== 'no_device') ?? 'no_device';
+	const isMoved = results.includes('moved');
+	return isMoved ? 'moved' : (results.find((one) => one !== 'no_device') ?? 'no_device');
 }
 
 const eachPass = <T>(

@@ -1,4 +1,5 @@
 import type { DeviceState } from '#lib/server/access/device-slots/device-state.ts';
+import type { Moved } from '#lib/server/access/provisioning/move-pass.ts';
 import type { Base } from '#lib/server/base.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { namesDevices, type Gateways, type RegisteredGateway } from '../gateways.ts';
@@ -22,7 +23,7 @@ interface CaptiveSessionAccess {
 		tokenHash: string,
 		device: { gatewayId: number; mac: string | null; returnedAt: number | null }
 	): Promise<DeviceState | null>;
-	move(tokenHash: string): Promise<boolean>;
+	move(tokenHash: string): Promise<Moved>;
 	/** Whether buyers may rely on this gateway alone. */
 	isVerified(gateway: RegisteredGateway): Promise<boolean>;
 }
