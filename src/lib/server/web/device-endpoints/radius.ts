@@ -1,19 +1,15 @@
-import type { RequestEvent } from '@sveltejs/kit';
 import { z } from 'zod';
-import { RateLimited } from '#lib/server/api/http/request-limits.ts';
 import { MAX_BODY_BYTES, readBody } from '#lib/server/api/http/read-body.ts';
 import type { LoginAnswer } from '#lib/server/access/access.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
 import { radiusText, reportShape } from '#lib/server/radius/report.ts';
-import { authenticateGateway } from './bearer.ts';
+import { answerGateway, authenticateGateway, empty, type GatewayEvent as Event } from './gateway-request.ts';
 
 /**
  * FreeRADIUS' rlm_rest (its mods-available/rest): 200 (attributes as JSON) and 204 accept, 401 rejects with a
  * Reply-Message, 403 rejects, 404 is an unknown user. After 5xx the gateway repeats its request.
  * `do_xlat: false` keeps FreeRADIUS from expanding our strings.
  */
-type Event = RequestEvent<{ gateway: string }>;
 
 const loginShape = z.object({ user: radiusText, mac: radiusText });
 
@@ -41,27 +37,22 @@ export const check = (event: Event): Promise<Response> =>
 	respond(event, z.unknown(), () => Promise.resolve(empty(204)));
 
 /** Authenticates the gateway before reading its body. Requests with the right token are not limited. */
-async function respond<S extends z.ZodType>(
+const respond = <S extends z.ZodType>(
 	event: Event,
 	shape: S,
 	handle: (gateway: RegisteredGateway, body: z.output<S>) => Promise<Response>
-): Promise<Response> {
-	const { log } = event.locals.app;
-	try {
-		const authenticated = await authenticateGateway(event);
-		if ('status' in authenticated) return empty(authenticated.status);
-		const { gateway } = authenticated;
+): Promise<Response> =>
+	answerGateway(event, async () => {
+		const gateway = await authenticateGateway(event);
+		if (gateway instanceof Response) return gateway;
 		const parsed = shape.safeParse(await jsonBody(event));
-		if (parsed.success) return await handle(gateway, parsed.data);
-		log.warn({ gateway: gateway.name, path: event.route.id }, 'invalid request of a RADIUS server');
+		if (parsed.success) return handle(gateway, parsed.data);
+		event.locals.app.log.warn(
+			{ gateway: gateway.name, path: event.route.id },
+			'invalid request of a RADIUS server'
+		);
 		return empty(400);
-	} catch (error) {
-		if (error instanceof RateLimited) return empty(429, error.headers);
-		if (error instanceof AppError) return empty(error.status);
-		log.error({ err: error, request: event.locals.requestId }, 'RADIUS request failed');
-		return empty(500);
-	}
-}
+	});
 
 /** @throws AppError `body_too_large` */
 async function jsonBody({ request }: Event): Promise<unknown> {
@@ -86,6 +77,3 @@ function loginResponse({ kind, attributes }: LoginAnswer): Response {
 		headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }
 	});
 }
-
-const empty = (status: number, headers: Record<string, string> = {}) =>
-	new Response(null, { status, headers: { 'cache-control': 'no-store', ...headers } });
