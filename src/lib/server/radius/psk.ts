@@ -23,8 +23,8 @@ import type { Asking } from './psk-candidates.ts';
  * up to 3,000 bytes; a password takes 21.
  */
 const MAX_PASSWORDS = 16;
-/** Bounds the passes considered: this many of the newest and this many of the oldest. */
-const MAX_LOOKED_AT = 500;
+/** Bounds the passes considered: the newest ones. */
+const MAX_LOOKED_AT = 1_000;
 
 /**
  * Unused passes come first, because their buyers have had nothing yet. The newest (a joining device has
