@@ -217,28 +217,19 @@ export const confirmedAndBack = (
 		.limit(limit)
 		.execute();
 
+/** Counts the grants that a gateway has not carried out, and returns its last error. */
 export async function pendingAt(queries: Queries, gatewayId: number) {
-	const rows = await queries
-		.selectFrom('grants')
-		.select(({ fn }) => ['state', fn.countAll<number>().as('count')])
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'revoking', 'failed'])
-		.groupBy('state')
-		.execute();
-	const newest = await queries
-		.selectFrom('grants')
-		.select('last_error')
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'revoking'])
-		.where('last_error', 'is not', null)
-		.orderBy('updated_at', 'desc')
-		.limit(1)
-		.executeTakeFirst();
-	const count = (state: GrantRow['state']) => rows.find((row) => row.state === state)?.count ?? 0;
-	return {
-		granting: count('granting'),
-		revoking: count('revoking'),
-		failed: count('failed'),
-		lastError: newest?.last_error ?? null
-	};
+	const { rows } = await sql<{
+		granting: number;
+		revoking: number;
+		failed: number;
+		lastError: string | null;
+	}>`
+		select count(*) filter (where state = 'granting') as granting,
+			count(*) filter (where state = 'revoking') as revoking,
+			count(*) filter (where state = 'failed') as failed,
+			(select last_error from grants where gateway_id = ${gatewayId} and state in ('granting', 'revoking')
+				and last_error is not null order by updated_at desc limit 1) as "lastError"
+		from grants where gateway_id = ${gatewayId} and state in ('granting', 'revoking', 'failed')`.execute(queries);
+	return rows[0] ?? { granting: 0, revoking: 0, failed: 0, lastError: null };
 }
