@@ -3,10 +3,12 @@ import type { GatewayChange } from '#lib/server/gateways/settings/input.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { GATEWAY_JOB } from '../../job-kinds.ts';
+import type { PassRow } from '../../passes/passes.ts';
 import { openPassesAt } from '../../passes/store.ts';
-import type { AccessContext } from '../context.ts';
+import { transactWithJobs, type AccessContext } from '../context.ts';
 import { openIdsAt } from '../grants/store.ts';
-import { requestAgain } from '../request-grant.ts';
+import { requestAgain, requestUsers } from '../request-grant.ts';
+import { targetsAt } from '../targets.ts';
 
 /**
  * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted
@@ -53,4 +55,28 @@ async function refuseStranding(
 	const reason = `buyers are online there (${count}), and their access could no longer be ended; change this after their time has ended`;
 	const field = before.kind === 'mikrotik' ? 'control' : before.kind === 'unifi' ? 'api' : 'level';
 	throw new InputError([{ field, reason }]);
+}
+
+/** Passes per transaction, so that other writers get a turn. */
+const BATCH = 100;
+
+/** Requests users at a new gateway (job GATEWAY_JOB). Safe to repeat: existing grants do not change. */
+export async function gatewayAdded(context: AccessContext, gatewayId: number): Promise<null> {
+	const { clock, gateways } = context;
+	const gateway = await gateways.byId(gatewayId);
+	if (!gateway) return null;
+	const { routerId } = gateway;
+	let afterId = 0;
+	let passes: PassRow[];
+	do {
+		const after = { routerId, afterId };
+		passes = await transactWithJobs(context, async (trx) => {
+			const batch = await openPassesAt(trx, after, clock.now(), BATCH);
+			const targets = await targetsAt(context, trx, routerId);
+			for (const pass of batch) await requestUsers(context, trx, pass, targets, null);
+			return batch;
+		});
+		afterId = passes.at(-1)?.id ?? afterId;
+	} while (passes.length === BATCH);
+	return null;
 }

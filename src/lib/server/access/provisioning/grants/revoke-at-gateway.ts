@@ -2,11 +2,11 @@ import { Unavailable, type CommandResult } from '#lib/server/gateways/gateway.ts
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { openPass } from '../../passes/pass-state.ts';
 import { transactWithJobs, type AccessContext } from '../context.ts';
+import { countUsage } from '../count-data.ts';
 import { requestAgain } from '../request-grant.ts';
 import { controllerOf } from '../targets.ts';
 import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './call-gateway.ts';
 import { loginOf, openOthers, othersOf } from './desired-end.ts';
-import { countUsage } from './read-usage.ts';
 import * as store from './store.ts';
 
 /** Retries continue for this long after the end that the gateway knows. */
