@@ -1,9 +1,10 @@
 import type { Tx } from '#lib/server/db/database.ts';
+import type { Moved } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { hasMovedOnline } from '../device-slots/connection-store.ts';
 import { currentReports, takeSlot } from '../device-slots/device-slots.ts';
 import { releaseOtherSlots, allSlots, wasMovedSince } from '../device-slots/store.ts';
-import type { PassRow } from '../passes/passes.ts';
+import type { PassRow } from '#lib/server/passes/passes.ts';
 import type { ProvisioningContext } from './context.ts';
 import * as store from './grants/store.ts';
 import { scheduleGatewayCalls, requestGrant, userAt } from './request-grant.ts';
@@ -14,9 +15,6 @@ import { grantsDevices, newestDevice, targetsAt } from './targets.ts';
  * only once in this time, so that it does not collect devices.
  */
 const MOVE_AGAIN_MS = 60 * 60 * 1000;
-
-/** `unchanged`: its newest device has it already, after another one. `no_device`: no other device came. */
-export type Moved = 'moved' | 'unchanged' | 'no_device' | 'too_soon';
 
 /**
  * Gives the slots of a pass to its newest device.

@@ -1,7 +1,7 @@
 import { Unavailable } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { openPass, type OpenPass } from '#lib/server/passes/pass-state.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
-import { openPass, type OpenPass } from '../../passes/pass-state.ts';
 import type { AccessContext } from '../context.ts';
 import { countUsage, nextRead, readUsage } from '../count-data.ts';
 import { controllerOf } from '../targets.ts';

@@ -1,8 +1,8 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
-import { speedOf } from '../access/passes/pass-state.ts';
-import type { PassRow } from '../access/passes/passes.ts';
-import type { GatewayKind } from '../gateways/gateway.ts';
-import { dataWords, GIGAWORD, isUnlimited, routerOsRate } from '../gateways/held-limits.ts';
+import { speedOf } from '#lib/server/passes/pass-state.ts';
+import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
+import { dataWords, GIGAWORD, isUnlimited, routerOsRate } from '#lib/server/gateways/held-limits.ts';
 
 type Value = 'octets' | 'gigawords' | 'bitsUp' | 'bitsDown';
 
