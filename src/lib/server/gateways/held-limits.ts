@@ -59,7 +59,7 @@ export const isUnlimited = ({ down, up }: Speed): boolean => down === null && up
 export const routerOsRate = ({ down, up }: Speed): string => `${up ?? MAX_KBPS}k/${down ?? MAX_KBPS}k`;
 
 /** RADIUS integers have 32 bits. */
-export const GIGAWORD = 2 ** 32;
+const GIGAWORD = 2 ** 32;
 
 /** Splits an amount of data for RADIUS. The low word is never 0, which gateways read as no limit. */
 export const dataWords = (bytes: number): { octets: number; gigawords: number } => ({

@@ -2,7 +2,7 @@ import { dataLeft } from '#lib/domain/data-limit.ts';
 import { speedOf } from '#lib/server/passes/pass-state.ts';
 import type { PassRow } from '#lib/server/passes/passes.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
-import { dataWords, GIGAWORD, isUnlimited, routerOsRate } from '#lib/server/gateways/held-limits.ts';
+import { dataWords, isUnlimited, routerOsRate } from '#lib/server/gateways/gateways.ts';
 
 type Value = 'octets' | 'gigawords' | 'bitsUp' | 'bitsDown';
 
@@ -44,8 +44,8 @@ export function acceptLimits(kind: GatewayKind, pass: PassRow): Record<string, s
 	const speed = speedOf(pass);
 	const left = dataLeft(pass);
 	// FreeRADIUS does not know CoovaChilli's gigawords: above 4 GiB only the Disconnect-Request ends its connections.
-	const total = kind === 'coova' && left !== null && left >= GIGAWORD ? null : left;
-	const limits = limitAttributes(kind, pass, total).filter(({ value }) => value > 0);
+	const isTooLarge = kind === 'coova' && left !== null && dataWords(left).gigawords > 0;
+	const limits = limitAttributes(kind, pass, isTooLarge ? null : left).filter(({ value }) => value > 0);
 	return {
 		...(kind === 'mikrotik' && !isUnlimited(speed) && { 'reply:Mikrotik-Rate-Limit': routerOsRate(speed) }),
 		...Object.fromEntries(limits.map(({ name, value }) => [`reply:${name}`, value]))
