@@ -91,6 +91,7 @@ async function requestStatus(
 	return true;
 }
 
+/** A gateway is alive after a new sign of life, and misses a check that expected one. */
 function judge(
 	row: GatewayRow,
 	{ mode, unreadable, unresponsiveSince }: RegisteredGateway,
