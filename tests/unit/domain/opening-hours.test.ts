@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { endOfDay, isOnSale, nextOpen, parseHours, type SaleHours } from '../../../src/lib/domain/opening-hours.ts';
+import {
+	endOfDay,
+	isOnSale,
+	nextOpen,
+	parseHours,
+	type SaleHours
+} from '../../../src/lib/domain/opening-hours.ts';
 
 /** Returns when it opens, or `open`. */
 const opens = (hours: string, at: string, zone: string) => {
