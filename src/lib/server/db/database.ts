@@ -41,8 +41,6 @@ export interface Database {
 	isUniqueViolation(error: unknown): boolean;
 	/** Counts the connections of the pool; null for an embedded database. */
 	connections(): { busy: number; idle: number; waiting: number } | null;
-	/** True if several processes may share this database. */
-	shared: boolean;
 	/** Checks that the database answers and accepts writes. @throws the database's error if not */
 	ping(): Promise<void>;
 	close(): Promise<void>;

@@ -96,7 +96,6 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 			idle: pool.idleCount,
 			waiting: pool.waitingCount
 		}),
-		shared: true,
 		async ping() {
 			await sql`select 1`.execute(db);
 			await health.check(db);
