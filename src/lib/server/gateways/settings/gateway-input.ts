@@ -61,12 +61,11 @@ export function checkGateway(input: GatewayInput) {
 }
 
 /** Requires an explicit option if Airtill cannot control the gateway: buyers would pay and stay offline. */
-function checkExternalAccess({ input, kind, settings, report }: Check): void {
+function checkExternalAccess({ input, kind, report }: Check): void {
 	const { externalAccess, api } = input;
 	if (kind !== 'unifi' || api !== null) {
 		if (externalAccess) report('external-access', 'Airtill lets devices online here; leave it out');
-	} else if (externalAccess) settings.external = true;
-	else {
+	} else if (!externalAccess) {
 		report(
 			'api',
 			'give the address of the console’s API. Without it Airtill cannot let devices online: buyers would pay and stay ' +
