@@ -83,23 +83,17 @@ function createRest(facts: GatewayFacts, transport: GatewayTransport) {
 }
 
 async function ensureProfile(rest: Rest, { maxDevices, speed }: DeviceLogin): Promise<string> {
-	const shared = { 'shared-users': String(maxDevices) };
-	if (isUnlimited(speed)) {
-		const name = `airtill-${maxDevices}`;
-		if ((await rest.find(PROFILES, 'name', name)).length > 0) return name;
-		await rest.change('PUT', `/${PROFILES}`, { name, ...shared });
-		return name;
-	}
-	const rate = routerOsRate(speed);
-	const name = `airtill-${maxDevices}-${rate.replace('/', '-')}`;
-	const values = { ...shared, 'rate-limit': rate };
+	const rate = isUnlimited(speed) ? null : routerOsRate(speed);
+	const name = `airtill-${maxDevices}${rate === null ? '' : `-${rate.replace('/', '-')}`}`;
+	const values = { 'shared-users': String(maxDevices), ...(rate !== null && { 'rate-limit': rate }) };
+	const isKept = (row: Row | undefined) =>
+		row !== undefined && (rate === null || isSameRate(row['rate-limit'], rate));
 	const [found] = await rest.find(PROFILES, 'name', name);
-	if (found && isSameRate(found['rate-limit'], rate)) return name;
+	if (isKept(found)) return name;
 	await (found
 		? rest.change('PATCH', `/${PROFILES}/${found['.id']}`, values)
 		: rest.change('PUT', `/${PROFILES}`, { name, ...values }));
-	const [kept] = await rest.find(PROFILES, 'name', name);
-	if (kept && isSameRate(kept['rate-limit'], rate)) return name;
+	if (rate === null || isKept((await rest.find(PROFILES, 'name', name))[0])) return name;
 	throw new Unavailable(`RouterOS did not keep the rate limit ${rate} of the profile "${name}".`);
 }
 
