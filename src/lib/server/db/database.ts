@@ -89,8 +89,6 @@ export interface SharedRates {
 /** `distance` in metres. */
 export type NearRouter = Selectable<RoutersTable> & { distance: number };
 
-export type { Position };
-
 /** Option of `transact` for the transactions that every purchase makes. */
 export const LIMIT_CONCURRENCY = { limitConcurrency: true };
 

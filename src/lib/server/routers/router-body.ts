@@ -107,7 +107,6 @@ export const forOwner = (body: RouterBody, row: RouterRow, config: Zone, now: nu
 	opensAt: opensAt(row, config, now),
 	openingHours: row.opening_hours,
 	networkPasswordKnown: row.network_password_sealed !== null,
-	maxDevices: row.max_devices,
 	/** Start of an outage of all its gateways, in ms since the epoch. */
 	unresponsiveSince: row.unresponsive_since,
 	/** True if a gateway has responded, an administrator has confirmed the access, or buyers get the known password. */
