@@ -156,13 +156,14 @@ async function checkGateway(
 /** When a captive portal is added, sets a never chosen kind to `portal_login`. Returns whether it did. */
 function noteGateway(
 	context: AccessKindsContext,
-	{ routerId, kind, settings }: RegisteredGateway
+	{ routerId, kind, mode }: RegisteredGateway
 ): Promise<boolean> {
 	const { database, routers } = context;
 	return database.transact(async (trx) => {
 		const row = await routers.findOrThrow(trx, routerId);
 		// With external access control, the Wi-Fi itself may take the password.
-		const isUsual = row.access_kind === 'wpa_personal_per_client' && !settings.external && kind !== 'hostapd';
+		const isUsual =
+			row.access_kind === 'wpa_personal_per_client' && mode !== 'external' && kind !== 'hostapd';
 		if (!isUsual || (await wifiGatewayOf(context, trx, routerId)) !== null) return false;
 		const access = { ...row, access_kind: 'portal_login' } as const;
 		await routers.setAccess(trx, routerId, access, routers.networkPassword(row));
