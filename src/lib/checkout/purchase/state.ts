@@ -202,7 +202,7 @@ function whileCancelled(
 	if (reason === 'client_cancelled') {
 		const [kind, text] = isOpen
 			? ['cancelled-open', m.purchase_cancelled_open_text()]
-			: ['cancelled', m.purchase_cancelled_text()];
+			: ['cancelled', m.router_nothing_taken()];
 		return state({ ...buyNext(kind, m.purchase_cancelled_title(), text), ...(isOpen && CHANGES) });
 	}
 	if (reason === 'provisioning_failed') {

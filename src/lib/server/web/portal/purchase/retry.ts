@@ -59,8 +59,8 @@ export function retryProblems(purchase: Purchase, entry: RetryEntry): FormErrors
 	if (entry.quoted !== String(priceAgain(purchase))) return { form: m.purchase_price_changed() };
 	const { methods, note } = methodsAgain(purchase, Number(entry.quoted));
 	return {
-		...(methods.includes(entry.paymentMethod) ? {} : { paymentMethod: note ?? m.purchase_choose_method() }),
-		...(entry.phone === '' ? { phone: m.purchase_type_number() } : {})
+		...(methods.includes(entry.paymentMethod) ? {} : { paymentMethod: note ?? m.router_choose_method() }),
+		...(entry.phone === '' ? { phone: m.router_type_number() } : {})
 	};
 }
 

@@ -22,9 +22,9 @@ export const POST: RequestHandler = async (event) => {
 		// Charges only the amount that was shown.
 		if (!wanted.seen) return refused({ form: m.purchase_price_changed() }, 409);
 		if (!chargingMethods(router, wanted.choice.amount).includes(entry.paymentMethod)) {
-			return refused({ paymentMethod: m.purchase_choose_method() });
+			return refused({ paymentMethod: m.router_choose_method() });
 		}
-		if (entry.phone === '') return refused({ phone: m.purchase_type_number() });
+		if (entry.phone === '') return refused({ phone: m.router_type_number() });
 		const form = purchaseForm(router, entry, wanted.choice);
 		return await answerOrder(event, router, purchases.buy(apiClient(event), entry.purchase, form));
 	} catch (problem) {

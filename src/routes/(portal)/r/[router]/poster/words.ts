@@ -22,7 +22,7 @@ export function posterWords(
 		prices: prices(router, locale),
 		/** Alternative text of the QR code. */
 		scan: joinsFirst ? m.poster_scan_join({}, said) : m.poster_scan({}, said),
-		network: m.poster_network({}, said),
+		network: m.router_ssid({}, said),
 		testMark: m.common_test_mode({}, said),
 		steps: joinsFirst
 			? [m.poster_step_connect({}, said), m.poster_step_page({}, said), m.poster_step_pay({}, said)]
@@ -37,7 +37,7 @@ function prices(router: RouterBody, locale: Locale): string[] {
 	const apart = (name: string) => (directionOf(locale) === 'rtl' ? `\u2068${name}\u2069` : name);
 	return offers.length > 0
 		? offers.map(({ name, price }) => `${apart(name)}: ${money(price)}`)
-		: [m.poster_per_hour({ money: money(router.price) }, { locale })];
+		: [m.router_per_hour({ money: money(router.price) }, { locale })];
 }
 
 function joinStep({ access_kind: kind }: RouterBody, takesCode: boolean, said: { locale: Locale }): string {
