@@ -3,7 +3,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { Credential, SignInInstructions } from '#lib/checkout/sign-in-instructions.ts';
 import type { SessionBody } from '#lib/server/contract/schemas.ts';
-import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
+import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 
 export type SignIn = Awaited<ReturnType<App.Locals['app']['gateways']['signInAt']>>['method'];
 
@@ -43,7 +43,7 @@ export function signInInstructions(
 		qr:
 			qr === null
 				? null
-				: { code: qrCode(qr), label: m.purchase_qr_label({ ssid }), hint: hintOf(access, ssid, asksCode) },
+				: { svg: qrSvg(qr), label: m.purchase_qr_label({ ssid }), hint: hintOf(access, ssid, asksCode) },
 		note: kind === 'shared_password' ? m.router_shared() : null
 	};
 }
@@ -136,6 +136,6 @@ export function moveTo(
 			signsIn ? m.purchase_move_user(words) : m.purchase_move_text(words)
 		],
 		address,
-		qr: qrCode(address)
+		qr: qrSvg(address)
 	};
 }
