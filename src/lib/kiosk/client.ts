@@ -74,6 +74,12 @@ export const asForm = (fields: Record<string, string>): FormData => {
 	return form;
 };
 
+/** Makes the token of a purchase (platform/ids.ts has its form): 144 random bits. */
+export const newToken = (): string =>
+	btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))))
+		.replace(/\+/g, '-')
+		.replace(/\//g, '_');
+
 /** @param base address of the kiosk, without a slash at the end */
 export function createKioskClient(base: string) {
 	/** Returns null without a response of the service. Old tablets lack AbortSignal.timeout. */
@@ -111,10 +117,10 @@ export function createKioskClient(base: string) {
 
 	return {
 		statusUrl: `${base}/status`,
-		/** Reads the router's availability and a token for a purchase. Returns null without a connection. */
-		async look(): Promise<{ availability: Availability; purchase: string } | null> {
+		/** Returns null without a connection. */
+		async look(): Promise<Availability | null> {
 			const answer = await call('availability', READ_LIMIT_MS);
-			return answer?.ok ? (answer.body as { availability: Availability; purchase: string }) : null;
+			return answer?.ok ? (answer.body as Availability) : null;
 		},
 		/** @param fields of checkout/pay-form.ts */
 		buy: (fields: Record<string, string>) => send('buy', fields),
