@@ -89,7 +89,7 @@ describe('the buyer’s pages', () => {
 		expect(page.text).toContain(
 			'Youth-Kyebando is open: connect to it. Then enter the username and password'
 		);
-		expect(page.text).toContain('This code only connects to Youth-Kyebando.');
+		expect(page.text).toContain('This QR code only connects to Youth-Kyebando.');
 		expect(page.html).toContain('QR code to connect to Youth-Kyebando');
 	});
 
