@@ -85,7 +85,6 @@ export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 	// was shown.
 	const typed = entry.count !== '' && own !== entry.asked;
 	if (entry.time === OWN_TIME || typed) {
-		if (entry.count === '') return { error: m.router_say_how_long() };
 		if (own === null) return { error: m.router_whole_number() };
 		const choice = quote(router, own);
 		if (!choice) return notSold(router, own);

@@ -1,4 +1,3 @@
-
 export interface Credential {
 	label: string;
 	text: string;

@@ -11,7 +11,7 @@ export const POST: RequestHandler = async (event) => {
 	const entry = readPayEntry(await readForm(event.request));
 	return answerOrder(event, async () => {
 		const router = await routerOf(event);
-		if (!router) return { status: 404, errors: { form: m.kiosk_no_router() } };
+		if (!router) return { status: 404, errors: { form: m.router_gone_offline() } };
 		const wanted = wantedTime(router, entry);
 		const errors = orderProblems(router, entry, wanted);
 		if ('error' in wanted || Object.keys(errors).length > 0) return { status: 400, errors };

@@ -1,3 +1,4 @@
+import { asksUserName } from '#lib/domain/access-kind.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { directionOf, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -42,7 +43,5 @@ function prices(router: RouterBody, locale: Locale): string[] {
 
 function joinStep({ access_kind: kind }: RouterBody, takesCode: boolean, said: { locale: Locale }): string {
 	if (takesCode) return m.poster_step_code({ choose: m.common_paid_already({}, said) }, said);
-	if (kind === 'portal_login') return m.poster_step_sign_in({}, said);
-	if (kind === 'wpa_enterprise') return m.poster_step_user({}, said);
-	return m.poster_step_join({}, said);
+	return asksUserName(kind) ? m.poster_step_sign_in({}, said) : m.poster_step_join({}, said);
 }
