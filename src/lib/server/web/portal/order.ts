@@ -15,7 +15,7 @@ import { takeCaptiveSessionOrder } from '#lib/server/web/portal/splash/limits.ts
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
-import { readForm } from './api-errors.ts';
+import { orUnavailable, readForm } from './api-errors.ts';
 import { pagePath } from './purchase/page-path.ts';
 import { manyUnpaid, orderRefusal, showAgain, type Refusal } from './order-refusal.ts';
 
@@ -62,7 +62,9 @@ export async function takeOrder(
 		const router = await findRouter();
 		const wanted = wantedTime(router, entry);
 		const isChanged = 'error' in wanted ? wanted.gone === true : !wanted.seen;
-		if (isChanged && (await wasSent(event, entry))) redirect(303, pagePath('s', entry.purchase));
+		const isSent =
+			isChanged && (await orUnavailable(wasSent(event, entry), m.purchase_service_unreachable()));
+		if (isSent) redirect(303, pagePath('s', entry.purchase));
 		const errors = orderProblems(router, entry, wanted);
 		if ('error' in wanted || Object.keys(errors).length > 0) return refused({ status: 400, errors });
 		if (!wanted.seen) return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
