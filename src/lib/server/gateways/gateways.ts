@@ -11,7 +11,7 @@ import { isSite } from './settings/gateway-input.ts';
 import * as store from './store.ts';
 
 export { namesDevices, type RegisteredGateway } from './gateway-record.ts';
-export { dataWords, heldLimits, UNSEEN_BYTES } from './held-limits.ts';
+export { dataWords, heldLimits, isUnlimited, routerOsRate, UNSEEN_BYTES } from './held-limits.ts';
 export { levelProblem } from './opennds/level.ts';
 
 const MAX_OF_ROUTER = 20;
