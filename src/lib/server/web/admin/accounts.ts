@@ -38,9 +38,9 @@ async function accountOf({ params, locals }: AccountEvent): Promise<Account> {
 
 export async function accountPage(event: AccountEvent, admin: Visitor) {
 	const account = await accountOf(event);
-	const { app, origin } = event.locals;
+	const { app } = event.locals;
 	const [password, keys, employer, view] = await Promise.all([
-		app.signIn.passwordState(account, origin),
+		app.signIn.passwordState(account),
 		app.apiKeys.list(account.id),
 		account.employer_id === null ? null : app.accounts.find(account.employer_id),
 		app.ownerViews.current(admin.sessionId)
@@ -110,9 +110,9 @@ export const setRole = (event: AccountEvent, admin: Visitor) =>
 	change(event, admin, 'role', async (account, entry) => {
 		const role = roleOf(entry.field);
 		if (!role) return wrong(ROLE_PROBLEM);
-		const { app, origin } = event.locals;
+		const { app } = event.locals;
 		// The employer may have set the password. Forgotten first, so that it never opens the new role.
-		if (account.role === 'staff') await app.signIn.forget(account, origin);
+		if (account.role === 'staff') await app.signIn.forget(account);
 		await app.accounts.change(account.id, { role }, entry);
 		return { done: 'role' };
 	});
@@ -134,15 +134,14 @@ export const invite = (event: AccountEvent, admin: Visitor) =>
 
 export const deleteInvitations = (event: AccountEvent, admin: Visitor) =>
 	change(event, admin, 'links', async (account, { note }) => {
-		const { app, origin } = event.locals;
-		await app.signIn.deleteInvitations(account, { by: actorOf(admin), note }, origin);
+		await event.locals.app.signIn.deleteInvitations(account, { by: actorOf(admin), note });
 		return { done: 'links' };
 	});
 
 export const removeSecondFactor = (event: AccountEvent, admin: Visitor) =>
 	change(event, admin, 'factor', async (account, { note }) => {
-		const { app, origin } = event.locals;
-		const isRemoved = await app.signIn.removeSecondFactor(account, { by: actorOf(admin), note }, origin);
+		const author = { by: actorOf(admin), note };
+		const isRemoved = await event.locals.app.signIn.removeSecondFactor(account, author);
 		return isRemoved ? { done: 'factor' } : wrong('This account has no second factor.', 409);
 	});
 
