@@ -1,13 +1,11 @@
-import { requireAdmin } from '#lib/server/web/admin/admin.ts';
+import { adminPage } from '#lib/server/web/admin/admin.ts';
 import { auditLines, auditPositionOf, auditSearchOf } from '#lib/server/web/admin/audit.ts';
 import { pageLinks } from '#lib/server/web/page-links.ts';
-import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
 
 /** /admin/audit?actor=&action=&payment=&router=&from=&to=&at=: newest first. */
-export const load: PageServerLoad = async (event) => {
-	await requireAdmin(event);
+export const load = adminPage(async (event) => {
 	const { audit, database } = event.locals.app;
 	const { texts, filter, problems } = await auditSearchOf(event);
 	const at = auditPositionOf(event.url.searchParams.get('at'));
@@ -26,4 +24,4 @@ export const load: PageServerLoad = async (event) => {
 		pages: pageLinks(event.url.pathname, given, { parameter: 'at', at, next: next?.join('.') ?? null }),
 		search
 	};
-};
+});

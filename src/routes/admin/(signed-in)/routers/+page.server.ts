@@ -1,14 +1,12 @@
-import { requireAdmin } from '#lib/server/web/admin/admin.ts';
+import { adminPage } from '#lib/server/web/admin/admin.ts';
 import { findRouters, routerLines } from '#lib/server/web/admin/routers.ts';
 import { idOf, pageLinks } from '#lib/server/web/page-links.ts';
-import type { PageServerLoad } from './$types';
 
 const PAGE_SIZE = 50;
 const MAX_TEXT = 254;
 
 /** /admin/routers?find=&after=ID: by id. */
-export const load: PageServerLoad = async (event) => {
-	await requireAdmin(event);
+export const load = adminPage(async (event) => {
 	const { app } = event.locals;
 	const search = event.url.searchParams;
 	const find = (search.get('find') ?? '')
@@ -22,4 +20,4 @@ export const load: PageServerLoad = async (event) => {
 		routers: await routerLines(app, data),
 		pages: pageLinks(event.url.pathname, { find: find || null }, { parameter: 'after', at, next })
 	};
-};
+});

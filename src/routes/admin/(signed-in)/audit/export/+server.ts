@@ -1,10 +1,9 @@
-import { error } from '@sveltejs/kit';
+import { error, type RequestEvent } from '@sveltejs/kit';
 import { dateAt, timeAt } from '#lib/format/calendar.ts';
 import type { AuditFilter, AuditPosition } from '#lib/server/audit/audit.ts';
-import { namesOf, requireAdmin } from '#lib/server/web/admin/admin.ts';
+import { adminPage, namesOf } from '#lib/server/web/admin/admin.ts';
 import { auditSearchOf } from '#lib/server/web/admin/audit.ts';
 import { csvResponse, type CsvCell } from '#lib/server/web/csv.ts';
-import type { RequestEvent, RequestHandler } from './$types';
 
 const BATCH = 500;
 
@@ -35,11 +34,10 @@ async function* rowsOf(event: RequestEvent, filter: AuditFilter): AsyncGenerator
 }
 
 /** GET /admin/audit/export?actor=&action=&payment=&router=&from=&to=: the entries of a search as CSV. */
-export const GET: RequestHandler = async (event) => {
-	await requireAdmin(event);
+export const GET = adminPage(async (event) => {
 	const { config, clock } = event.locals.app;
 	const { filter, problems } = await auditSearchOf(event);
 	if (!filter) error(400, problems.map(([, problem]) => problem).join(' '));
 	const today = dateAt(clock.now(), config.reportTimezone);
 	return csvResponse(`airtill-audit-${today}.csv`, columnsOf(config.reportTimezone), rowsOf(event, filter));
-};
+});
