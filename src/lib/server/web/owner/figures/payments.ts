@@ -54,14 +54,12 @@ export async function paymentsPage(event: RequestEvent, owner: OwnerVisitor) {
 		sums: figureLines(body.total, currency),
 		offers: offerLines(body.offers, currency),
 		rows: page.data.map((line) => ({
-			id: line.paymentId,
-			isRefund: line.kind === 'refund',
+			title: (line.kind === 'refund' ? m.owner_refund_of : m.owner_payment)({ number: `${line.paymentId}` }),
 			when: moment(line.at, config.reportTimezone),
 			router: line.routerName,
 			phone: line.phoneMasked,
 			bought: line.offerName ?? formatDuration(line.duration),
-			amount: money(line.amount, currency),
-			fee: line.fee === 0 ? '' : money(-line.fee, currency),
+			figures: [money(line.amount, currency), line.fee === 0 ? '' : money(-line.fee, currency)],
 			net: money(line.net, currency)
 		})),
 		pages: pageLinks(link('/owner/payments'), filters, { parameter: 'after', at: after, next }),
