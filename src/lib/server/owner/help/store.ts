@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
 import type { Queries } from '#lib/server/db/database.ts';
-import { byId } from '#lib/server/db/first.ts';
+import { first } from '#lib/server/db/first.ts';
 import type { PaymentsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type FoundSession = Awaited<ReturnType<ReturnType<typeof ofOwner>['execute']>>[number];
@@ -89,4 +89,5 @@ export const childrenOf = <Table extends Child>(
 		.execute() as Promise<unknown> as Promise<Selectable<Schema[Table]>[]>;
 
 export const activatingUntil = async (queries: Queries, passId: number) =>
-	(await byId(queries, 'passes', passId))?.activating_until ?? null;
+	(await first(queries.selectFrom('passes').select('activating_until').where('id', '=', passId)))
+		?.activating_until ?? null;

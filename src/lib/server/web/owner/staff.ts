@@ -14,7 +14,7 @@ import {
 } from '../../accounts/accounts.ts';
 import { attempt } from '../../platform/errors.ts';
 import { readFields, type Fields } from '../form.ts';
-import { idOf, pageLinks } from '../page-links.ts';
+import { idOf, readPage } from '../page-links.ts';
 import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';
 import { authorOf, type OwnerVisitor } from './owner.ts';
 
@@ -32,10 +32,11 @@ const VIEWS_PER_PAGE = 20;
 /** /owner/staff?before=ID: the views of administrators before this one. */
 export async function staffPage(event: RequestEvent, { owner }: OwnerVisitor) {
 	const { app } = event.locals;
-	const at = idOf(event.url.searchParams.get('before')) || null;
-	const [people, { rows: views, next }] = await Promise.all([
+	const [people, { rows: views, pages: viewPages }] = await Promise.all([
 		app.accounts.staffOf(owner.id),
-		app.ownerViews.ofOwner(owner.id, { before: at, limit: VIEWS_PER_PAGE })
+		readPage(event, { parameter: 'before', length: 1, anchor: '#views' }, (before) =>
+			app.ownerViews.ofOwner(owner.id, { before, limit: VIEWS_PER_PAGE })
+		)
 	]);
 	const passwords = await Promise.all(people.map((person) => app.signIn.passwordState(person)));
 	const { reportTimezone: timeZone } = app.config;
@@ -56,7 +57,7 @@ export async function staffPage(event: RequestEvent, { owner }: OwnerVisitor) {
 					? m.staff_view_now({ from: moment(from, timeZone) })
 					: m.staff_view_time({ from: moment(from, timeZone), to: moment(to, timeZone) })
 		})),
-		viewPages: pageLinks(link('/owner/staff'), {}, { parameter: 'before', at, next, anchor: '#views' }),
+		viewPages,
 		done: done[event.url.searchParams.get('done') ?? '']?.() ?? null
 	};
 }
