@@ -4,7 +4,7 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { PROBLEMS } from '../../../src/lib/server/api/contract/problems.ts';
+import { PROBLEMS } from '../../../src/lib/server/contract/problems.ts';
 import { ROUTES } from '../../support/api/routes.ts';
 import { orderOf } from '../../support/api/api.ts';
 import { recorded, useFixture } from '../../support/server/fixture.ts';

@@ -1,6 +1,6 @@
 import { env } from '$env/dynamic/private';
 import { formatMoney } from '#lib/domain/money.ts';
-import { readProxySettings } from '#lib/server/api/http/client-address.ts';
+import { readProxySettings } from '#lib/server/http/client-address.ts';
 import { adminPage } from '#lib/server/web/admin/admin.ts';
 
 const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'];
