@@ -36,8 +36,8 @@ export const KEPT_CALLS = 1_000;
 const FLUSH_EVERY_MS = 1_000;
 /** Calls in memory, for all accounts. */
 const MAX_WAITING = 10_000;
-/** Rows per statement: on SQLite each one blocks the process for a few milliseconds. */
-const BATCH = 500;
+/** Rows per statement: on SQLite each one blocks the process, and each number of rows is kept as a prepared statement. */
+const BATCH = 100;
 /** Average number of an account's calls between two deletions of old ones. */
 const TRIM_EVERY = 100;
 /** Short failures are normal on SQLite (another writer), so longer ones are logged, once. */
@@ -130,8 +130,8 @@ async function write(context: LogContext): Promise<void> {
 		while (rows.length > 0) {
 			const batch = rows.slice(0, BATCH);
 			await database.writeBehind(async (trx) => {
-				await store.insert(trx, database.kind, batch);
-				await store.addUsage(trx, database.kind, callsByMinute(batch));
+				await store.insert(trx, batch);
+				await store.addUsage(trx, callsByMinute(batch));
 				if (now !== context.trimmedMinute) await store.deleteUsage(trx, now - DAY_MINUTES + 1);
 			});
 			context.trimmedMinute = now;
