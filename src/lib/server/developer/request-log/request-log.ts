@@ -178,23 +178,10 @@ async function recent(context: LogContext, accountId: number, search: store.Rece
 	return store.recent(context.database.db, accountId, KEPT_CALLS, search);
 }
 
-/**
- * Counts calls by key id; unused keys are missing. Calls are stored by clock minute, so `minute` adds a share of the
- * previous one: its part within the last 60 seconds, as if its calls were spread evenly.
- */
-async function usage(context: LogContext, accountId: number) {
+/** Calls of the last day by key id; unused keys are missing. */
+async function usage(context: LogContext, accountId: number): Promise<Map<number, number>> {
 	await flush(context);
-	const now = context.clock.now();
-	const minute = minuteOf(now);
-	const shareOfPrevious = 1 - (now % MINUTE_MS) / MINUTE_MS;
-	const rows = await store.usageSince(context.database.db, accountId, {
-		now: minute,
-		dayStart: minute - DAY_MINUTES + 1
-	});
-	return new Map(
-		rows.map(({ key_id, current, previous, day }) => [
-			key_id,
-			{ minute: Math.round(current + previous * shareOfPrevious), day }
-		])
-	);
+	const since = minuteOf(context.clock.now()) - DAY_MINUTES + 1;
+	const rows = await store.usageSince(context.database.db, accountId, since);
+	return new Map(rows.map(({ key_id, calls }) => [key_id, calls]));
 }

@@ -73,24 +73,13 @@ export async function recent(
 		.execute();
 }
 
-export async function usageSince(
-	queries: Queries,
-	accountId: number,
-	minutes: { now: number; dayStart: number }
-): Promise<{ key_id: number; day: number; current: number; previous: number }[]> {
-	const callsIn = (minute: number) =>
-		sql<number>`coalesce(sum(case when key_usage.minute = ${minute} then key_usage.calls else 0 end), 0)`;
-	return queries
+/** Counts calls by key; unused keys are missing. */
+export const usageSince = (queries: Queries, accountId: number, minute: number) =>
+	queries
 		.selectFrom('key_usage')
 		.innerJoin('api_keys', 'api_keys.id', 'key_usage.key_id')
-		.select((builder) => [
-			'key_usage.key_id',
-			builder.fn.sum<number>('key_usage.calls').as('day'),
-			callsIn(minutes.now).as('current'),
-			callsIn(minutes.now - 1).as('previous')
-		])
+		.select(({ fn }) => ['key_usage.key_id', fn.sum<number>('key_usage.calls').as('calls')])
 		.where('api_keys.account_id', '=', accountId)
-		.where('key_usage.minute', '>=', minutes.dayStart)
+		.where('key_usage.minute', '>=', minute)
 		.groupBy('key_usage.key_id')
 		.execute();
-}

@@ -25,7 +25,7 @@ export const load: PageServerLoad = async (event) => {
 			expiresAt: key.expires_at,
 			lastUsedAt: key.last_used_at,
 			revokedAt: key.revoked_at,
-			usage: usage.get(key.id) ?? { minute: 0, day: 0 }
+			calls: usage.get(key.id) ?? 0
 		}))
 		.toReversed();
 	const revoked = Number(event.url.searchParams.get('revoked'));
