@@ -65,6 +65,26 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 		return { status, location, body: secrets.decrypt(row.body, nameOf(scope)), replayed: true };
 	}
 
+	/** Fails on the primary key if the key already has a response. */
+	async function keep(
+		trx: Tx,
+		scope: Scope,
+		answer: StoredResponse & { fingerprint: string }
+	): Promise<void> {
+		const created_at = clock.now();
+		await trx
+			.deleteFrom('idempotent_answers')
+			.where(({ and }) => and(scope))
+			.where('created_at', '<=', created_at - KEEP_MS)
+			.execute();
+		// A body may contain a password or a secret.
+		const body = secrets.encrypt(answer.body, nameOf(scope));
+		await trx
+			.insertInto('idempotent_answers')
+			.values({ ...scope, ...answer, body, created_at })
+			.execute();
+	}
+
 	return {
 		/**
 		 * @param sent the body of the request
@@ -83,21 +103,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 			if (running.has(name)) throw new AppError('idempotency_key_in_use');
 			running.add(name);
 			try {
-				const response = await work(async (trx, { body, ...rest }) => {
-					const created_at = clock.now();
-					await trx
-						.deleteFrom('idempotent_answers')
-						.where(({ and }) => and(scope))
-						.where('created_at', '<=', created_at - KEEP_MS)
-						.execute();
-					// A body may contain a password or a secret.
-					const sealed = secrets.encrypt(body, name);
-					// Fails on the primary key if the key already has a response.
-					await trx
-						.insertInto('idempotent_answers')
-						.values({ ...scope, ...rest, body: sealed, fingerprint, created_at })
-						.execute();
-				});
+				const response = await work((trx, answer) => keep(trx, scope, { ...answer, fingerprint }));
 				return { ...response, replayed: false };
 			} catch (error) {
 				// Another request with the same key finished first: return its response.

@@ -24,11 +24,9 @@ type LogBase = Pick<Base, 'database' | 'clock' | 'log'>;
 interface LogContext extends LogBase {
 	/** Unwritten calls, oldest first. */
 	waiting: store.NewLogRow[];
-	timer: NodeJS.Timeout | null;
 	writing: Promise<void> | null;
 	trimmedMinute: number;
 	failures: number;
-	isStopped: boolean;
 }
 
 export const KEPT_CALLS = 1_000;
@@ -62,20 +60,18 @@ export function createRequestLog(base: LogBase) {
 	const context: LogContext = {
 		...base,
 		waiting: [],
-		timer: null,
 		writing: null,
 		trimmedMinute: 0,
-		failures: 0,
-		isStopped: false
+		failures: 0
 	};
 	const bind = binder(context);
+	const timer = setInterval(() => void flush(context), FLUSH_EVERY_MS).unref();
 	return {
 		note: bind(note),
 		recent: bind(recent),
 		usage: bind(usage),
 		async stop(): Promise<void> {
-			if (context.timer) clearTimeout(context.timer);
-			context.isStopped = true;
+			clearInterval(timer);
 			await Promise.race([flush(context), sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
 		}
 	};
@@ -83,7 +79,6 @@ export function createRequestLog(base: LogBase) {
 
 /** Makes no query and never throws. */
 function note(context: LogContext, entry: NewEntry): void {
-	if (context.isStopped) return;
 	const now = context.clock.now();
 	context.waiting.push({
 		account_id: entry.accountId,
@@ -98,27 +93,17 @@ function note(context: LogContext, entry: NewEntry): void {
 	});
 	// Dropping copies the array, so do it rarely.
 	if (context.waiting.length >= 2 * MAX_WAITING) dropOldest(context);
-	flushLater(context);
 }
 
 function dropOldest(context: LogContext): void {
 	context.waiting = context.waiting.slice(-MAX_WAITING);
 }
 
-function flushLater(context: LogContext): void {
-	if (context.isStopped) return;
-	context.timer ??= setTimeout(() => {
-		context.timer = null;
-		void flush(context);
-	}, FLUSH_EVERY_MS).unref();
-}
-
-/** Never throws. */
+/** Writes all calls noted so far. Never throws. */
 async function flush(context: LogContext): Promise<void> {
 	await context.writing;
-	if (!context.writing && context.waiting.length === 0) return;
-	context.writing ??= write(context).finally(() => (context.writing = null));
-	return context.writing;
+	if (context.waiting.length > 0) context.writing ??= write(context).finally(() => (context.writing = null));
+	await context.writing;
 }
 
 async function write(context: LogContext): Promise<void> {
@@ -148,7 +133,6 @@ async function write(context: LogContext): Promise<void> {
 		}
 		context.waiting.unshift(...rows);
 		dropOldest(context);
-		flushLater(context);
 	}
 }
 
