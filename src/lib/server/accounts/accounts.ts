@@ -8,6 +8,7 @@ import { binder } from '#lib/server/platform/bind.ts';
 import { changeAccount } from './change-account.ts';
 import { addStaff, changeStaffRole, removeStaff, staffOf } from './staff.ts';
 
+export { hasRole, type Caller, type RatePlan } from './caller.ts';
 export { AccountChangeRefused } from './change-account.ts';
 export { MAX_STAFF, STAFF_ROLES, StaffRefused, type Employer, type StaffRole } from './staff.ts';
 

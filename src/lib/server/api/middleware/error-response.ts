@@ -1,7 +1,7 @@
 import type { Hook } from '@hono/zod-openapi';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
-import { logSecurity } from '#lib/server/web/security/security-log.ts';
+import { logSecurity } from '#lib/server/http/security-log.ts';
 import { PROBLEMS } from '#lib/server/contract/problems.ts';
 import { clientAddressOf, originFor, requestedPath, type ApiContext, type ApiEnv } from '../env.ts';
 import { RateLimited } from '../http/request-limits.ts';

@@ -9,7 +9,7 @@ import {
 } from '#lib/server/contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
 import { clientAddressOf } from '../env.ts';
-import { networkOf } from '../http/request-limits.ts';
+import { networkOf } from '#lib/server/http/network.ts';
 import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 

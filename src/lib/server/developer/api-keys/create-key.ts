@@ -4,7 +4,8 @@ import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { byId } from '#lib/server/db/first.ts';
 import { Refusal } from '#lib/server/platform/errors.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
-import { hasRole, scopesOf, type KeysContext } from './context.ts';
+import { hasRole } from '#lib/server/accounts/accounts.ts';
+import { scopesOf, type KeysContext } from './context.ts';
 import { generateKey, keyFromBytes, keyHint } from './key-format.ts';
 import * as store from './store.ts';
 

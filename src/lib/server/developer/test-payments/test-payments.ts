@@ -7,7 +7,7 @@ import { pollUntil } from '#lib/developer/poll-until.ts';
 import type { TestOutcome } from '#lib/checkout/test-outcomes.ts';
 import type { Role } from '#lib/server/contract/scopes.ts';
 import type { Account as AnyAccount } from '../../accounts/accounts.ts';
-import type { Caller } from '../api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { PaymentBody } from '#lib/server/contract/schemas.ts';
 import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';

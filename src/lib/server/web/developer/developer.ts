@@ -1,5 +1,5 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import { logSecurity } from '../security/security-log.ts';
+import { logSecurity } from '#lib/server/http/security-log.ts';
 import { SIGN_IN_PATH, signedIn } from '../sign-in/sign-in.ts';
 
 /**

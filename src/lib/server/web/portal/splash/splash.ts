@@ -3,7 +3,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
-import { takeCaptiveSession } from '#lib/server/api/http/request-limits.ts';
+import { takeCaptiveSession } from '#lib/server/web/portal/splash/limits.ts';
 import { ifAvailable, orNull } from '../api-errors.ts';
 import { payPage } from '../pay-page.ts';
 import { pagePath } from '../purchase/page-path.ts';

@@ -4,7 +4,7 @@ import { SCOPE_TEXTS } from '#lib/server/contract/scopes.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { logSecurity } from '#lib/server/web/security/security-log.ts';
+import { logSecurity } from '#lib/server/http/security-log.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const LIFETIMES = [
