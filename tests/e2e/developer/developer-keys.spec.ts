@@ -61,7 +61,7 @@ for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 			await expect(page.locator('tbody')).not.toContainText('GET /v1/routers');
 			await page.getByRole('link', { name: 'Keys', exact: true }).click();
 
-			await entry.getByText(`Revoke ${name}`).click();
+			await entry.getByText(`Revoke: ${name}`).click();
 			expect(await statusWith(area, key)).toBe(200);
 			await page.getByRole('button', { name: 'Revoke key' }).click();
 			await expect(page.getByRole('status')).toContainText(`${name} is revoked.`);
