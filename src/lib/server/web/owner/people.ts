@@ -24,15 +24,15 @@ export async function peoplePage({ url, locals: { app } }: RequestEvent, { actor
 			? null
 			: await attempt(AppError, (): readonly [number, number] => cursors.decode(cursor, filters));
 	if (after instanceof AppError) error(404, m.common_error_not_found());
-	const of = { limit: PAGE_SIZE, after };
-	const page =
-		group === 'active'
-			? await sessions.activeForOwner(actor, of)
-			: { count: null, ...(await sessions.endedForOwner(actor, of)) };
+	const [page, count] = await Promise.all([
+		sessions.listForOwner(actor, { group, limit: PAGE_SIZE, after }),
+		// The count of the history would be slow.
+		group === 'active' ? sessions.countForOwner(actor, group) : null
+	]);
 	const next = page.next && cursors.encode(page.next, filters);
 	return {
 		group,
-		count: page.count === null ? null : numberText(page.count),
+		count: count === null ? null : numberText(count),
 		people: await peopleOf(app, page.data),
 		pages: pageLinks(link('/owner/people'), { group }, { parameter: 'cursor', at: after, next })
 	};
