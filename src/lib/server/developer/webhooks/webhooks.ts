@@ -125,9 +125,7 @@ async function sendTest({ database, clock, secrets, jobs }: WebhooksContext, acc
 		data: { message: TEST_MESSAGE }
 	};
 	const test = { endpointId: id, status: endpoint.status, event, body: JSON.stringify(eventBody(event)) };
-	const deliveryId = await database.transact((trx) => insertDelivery(trx, test, { secrets, jobs }));
-	jobs.nudge();
-	return deliveryId;
+	return database.transact((trx) => insertDelivery(trx, test, { secrets, jobs }));
 }
 
 /** Reads a delivery with its last or next request and its attempts, oldest first. @returns null without a delivery */
@@ -173,11 +171,9 @@ async function makeDue(
 	which: Parameters<typeof store.replay>[2]
 ) {
 	const now = clock.now();
-	const count = await database.transact(async (trx) => {
+	return database.transact(async (trx) => {
 		const ids = await store.replay(trx, endpointId, which, now);
 		await jobs.scheduleInGroup(trx, store.DELIVERY_JOB, endpointId, ids, now);
 		return ids.length;
 	});
-	jobs.nudge();
-	return count;
 }
