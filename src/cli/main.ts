@@ -11,8 +11,8 @@ import { reviewCommands } from './commands/reviews.ts';
 import { offerCommands } from './commands/routers/offers.ts';
 import { routerCommands } from './commands/routers/routers.ts';
 import { settingCommands } from './commands/settings.ts';
-import { UsageError, type Command, type Context } from './support/command.ts';
-import { isExpected } from './support/errors.ts';
+import { type Command, type Context } from './support/command.ts';
+import { UsageError, isExpected } from './support/errors.ts';
 import { commandHelp, overview, START, usage } from './support/help.ts';
 import { OutputClosed, plain, print } from './support/output.ts';
 

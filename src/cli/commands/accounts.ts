@@ -4,8 +4,8 @@ import { RATE_PLANS, ROLES, type Account } from '#lib/server/accounts/accounts.t
 import { hasRole } from '#lib/server/accounts/accounts.ts';
 import { keyMode } from '#lib/server/developer/api-keys/key-format.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
-import { UsageError, defineCommand } from '../support/command.ts';
-import { CommandError } from '../support/errors.ts';
+import { defineCommand } from '../support/command.ts';
+import { CommandError, UsageError } from '../support/errors.ts';
 import { plain, print, tableLine } from '../support/output.ts';
 import { accountOf, AUTHOR, COMMAND_LINE } from '../support/services.ts';
 

@@ -2,7 +2,8 @@ import path from 'node:path';
 import process from 'node:process';
 import type { Config } from '#lib/server/config/config.ts';
 import { root } from '../bootstrap.js';
-import { defineCommand, UsageError } from '../support/command.ts';
+import { defineCommand } from '../support/command.ts';
+import { UsageError } from '../support/errors.ts';
 import { print } from '../support/output.ts';
 
 /** For an installation without ORIGIN. */

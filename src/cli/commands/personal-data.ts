@@ -9,8 +9,8 @@ import { parseMobile } from '#lib/domain/phone.ts';
 import { RECORD_COLUMNS, type AccessRecord, type AddressKind } from '#lib/server/personal-data/records.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { PRIVATE_FILE_MODE } from '#lib/server/platform/private-files.ts';
-import { AUTHOR_OPTIONS, defineCommand, SPAN_OPTIONS, spanOfDays, UsageError } from '../support/command.ts';
-import { CommandError } from '../support/errors.ts';
+import { AUTHOR_OPTIONS, defineCommand, SPAN_OPTIONS, spanOfDays } from '../support/command.ts';
+import { CommandError, UsageError } from '../support/errors.ts';
 import { readInput } from '../support/files.ts';
 import { localService } from '../support/services.ts';
 

@@ -5,8 +5,8 @@ import { SANDBOX_STATEMENT } from '#lib/server/billing/operators/sandbox/sandbox
 import type { Evidence } from '#lib/server/billing/reviews/decisions.ts';
 import type { Review } from '#lib/server/billing/reviews/reviews.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
-import { AUTHOR_OPTIONS, defineCommand, SPAN_OPTIONS, spanOfDays, UsageError } from '../support/command.ts';
-import { CommandError } from '../support/errors.ts';
+import { AUTHOR_OPTIONS, defineCommand, SPAN_OPTIONS, spanOfDays } from '../support/command.ts';
+import { CommandError, UsageError } from '../support/errors.ts';
 import { readInput } from '../support/files.ts';
 import { plain, print, tableLine } from '../support/output.ts';
 

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { isDate, spanOfDates } from '#lib/format/calendar.ts';
 import type { App } from '#lib/server/app.ts';
 import { loadConfig, type Config } from '#lib/server/config/config.ts';
+import { UsageError } from './errors.ts';
 import { openApp } from './services.ts';
 
 export interface Context {
@@ -62,9 +63,6 @@ export interface Command extends Texts {
 	/** @returns the exit code. @throws UsageError, CommandError */
 	run(argv: string[], context: Context): Promise<number>;
 }
-
-/** The command line is wrong. The usage is printed with the message. */
-export class UsageError extends Error {}
 
 /** `run` returns the exit code; anything else is 0. */
 export function defineCommand<

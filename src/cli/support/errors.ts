@@ -9,6 +9,9 @@ import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 
 export class CommandError extends Error {}
 
+/** The command line is wrong. The usage is printed with the message. */
+export class UsageError extends Error {}
+
 const EXPECTED = [
 	BackupError,
 	CommandError,

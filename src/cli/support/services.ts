@@ -7,8 +7,7 @@ import { hasRole } from '#lib/server/accounts/accounts.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createLog } from '#lib/server/platform/log.ts';
 import { pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
-import { UsageError } from './command.ts';
-import { CommandError, isExpected } from './errors.ts';
+import { CommandError, UsageError, isExpected } from './errors.ts';
 
 /** Actor in the audit log. */
 export const COMMAND_LINE = 'command line';

@@ -2,8 +2,8 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import type { ConfigPart } from '#lib/server/gateways/gateway.ts';
-import { UsageError, defineCommand } from '../../support/command.ts';
-import { CommandError } from '../../support/errors.ts';
+import { defineCommand } from '../../support/command.ts';
+import { CommandError, UsageError } from '../../support/errors.ts';
 import { print } from '../../support/output.ts';
 import { knownGateway } from '../../support/services.ts';
 

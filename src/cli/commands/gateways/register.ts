@@ -1,6 +1,7 @@
 import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
 import { NO_SETTINGS } from '#lib/server/gateways/settings/input.ts';
-import { UsageError, defineCommand } from '../../support/command.ts';
+import { defineCommand } from '../../support/command.ts';
+import { UsageError } from '../../support/errors.ts';
 import { readOneLine } from '../../support/files.ts';
 import { print } from '../../support/output.ts';
 import { knownGateway, ownRouter } from '../../support/services.ts';

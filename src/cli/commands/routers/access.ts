@@ -1,6 +1,7 @@
 import { endsByItself } from '#lib/domain/access-kind.ts';
 import { PASSWORD_RULE, MAX_PASS_DEVICES, type RouterAccess } from '#lib/server/passes/access-kinds.ts';
-import { AUTHOR_OPTIONS, UsageError, defineCommand } from '../../support/command.ts';
+import { AUTHOR_OPTIONS, defineCommand } from '../../support/command.ts';
+import { UsageError } from '../../support/errors.ts';
 import { readSecret } from '../../support/files.ts';
 import { plain, print } from '../../support/output.ts';
 import { AUTHOR, ownRouter } from '../../support/services.ts';

@@ -8,8 +8,8 @@ import {
 } from '#lib/server/routers/import/import-rows.ts';
 import { importRouters } from '#lib/server/routers/import/import-routers.ts';
 import { parsePrice, priceRule } from '#lib/server/routers/router-fields.ts';
-import { UsageError, defineCommand } from '../../support/command.ts';
-import { CommandError } from '../../support/errors.ts';
+import { defineCommand } from '../../support/command.ts';
+import { CommandError, UsageError } from '../../support/errors.ts';
 import { streamInput } from '../../support/files.ts';
 import { plain, print } from '../../support/output.ts';
 import { ownerOf } from '../../support/services.ts';

@@ -10,7 +10,8 @@ import type { JobHandler } from '#lib/server/jobs/jobs.ts';
 import type { Mailer } from '#lib/server/platform/mail.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { createProvider, type SmsOutcome, type SmsProvider } from './sms/provider.ts';
+import type { SmsOutcome, SmsProvider } from './sms/provider.ts';
+import { createProvider } from './sms/providers.ts';
 import { partsOf, smsText } from './sms/encoding.ts';
 import * as store from './store.ts';
 

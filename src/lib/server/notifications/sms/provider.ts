@@ -1,7 +1,5 @@
 import type { Config } from '#lib/server/config/config.ts';
-import type { HttpClient, HttpOutcome } from '#lib/server/platform/http/http-client.ts';
-import { africasTalking } from './africas-talking.ts';
-import { httpProvider } from './http-provider.ts';
+import type { HttpOutcome } from '#lib/server/platform/http/http-client.ts';
 
 /** `unsent`: nothing arrived, so it may be sent again. `uncertain`: it may have been sent and paid for. */
 export type SmsOutcome =
@@ -12,12 +10,9 @@ export interface SmsProvider {
 	send(sms: { to: string; text: string }): Promise<SmsOutcome>;
 }
 
-type SmsConfig = NonNullable<Config['sms']>;
+export type SmsConfig = NonNullable<Config['sms']>;
 export type AfricasTalkingConfig = Extract<SmsConfig['provider'], { kind: 'africastalking' }>;
 export type HttpProviderConfig = Extract<SmsConfig['provider'], { kind: 'http' }>;
-
-export const createProvider = ({ provider }: SmsConfig, http: HttpClient): SmsProvider =>
-	provider.kind === 'africastalking' ? africasTalking(provider, http) : httpProvider(provider, http);
 
 /** The outcome of a request without a success: only an answer 4xx, or no connection, says that nothing was sent. */
 export function failureOf(outcome: HttpOutcome): SmsOutcome {
