@@ -196,7 +196,7 @@ function createSales(base: Base, operators: Operators) {
 	const passes = createPasses({ ...base, routers });
 	const provisioning = createProvisioning({ ...base, gateways, routers });
 	const sessions = createSessions({ ...base, events, routers, operators, passes, provisioning });
-	const changes = createChanges(base.jobs);
+	const changes = createChanges();
 	const reviews = createReviews(base);
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
 	const earnings = createEarnings(base);

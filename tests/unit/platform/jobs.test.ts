@@ -75,7 +75,6 @@ describe('the queue', () => {
 		jobs.start({ asks, pays });
 		await vi.waitFor(() => expect(answers).toEqual(Array(50).fill('crowded')), 15_000);
 		await jobs.schedule(database.db, 'pays', 1, clock.now());
-		jobs.nudge();
 		await vi.waitFor(() => expect(pays).toHaveBeenCalled(), 15_000);
 		release.resolve('answered');
 		await vi.waitFor(() => expect(answers).toHaveLength(250), 15_000);

@@ -19,7 +19,7 @@ import {
 import { activationTimeout, awaitRouter } from './provisioning/begin-pass.ts';
 import { refundUnconfirmed } from './provisioning/refund-unconfirmed.ts';
 import type { PassRow } from '../passes/passes.ts';
-import { transactWithJobs, type AccessContext } from './provisioning/context.ts';
+import type { AccessContext } from './provisioning/context.ts';
 import { letInDevice } from './provisioning/let-in-device.ts';
 import { passesOfPurchase } from './provisioning/devices.ts';
 import { changeGateway, gatewayAdded } from './provisioning/gateway-changes/change-gateway.ts';
@@ -79,7 +79,7 @@ async function purchaseOpened(context: AccessContext, tokenHash: string, isOnlin
 
 /** Its gateway redirected the device, so it has forgotten the grants that it has confirmed. */
 const deviceReturned = (context: AccessContext, device: { gatewayId: number; mac: string }): Promise<void> =>
-	transactWithJobs(context, (trx) =>
+	context.database.transact((trx) =>
 		requestAgain(context, trx, { ...device, grantedBefore: context.clock.now() - LATE_REDIRECT_MS })
 	);
 
@@ -103,7 +103,7 @@ const eachPass = <T>(
 	tokenHash: string,
 	work: (trx: Tx, pass: PassRow) => Promise<T>
 ): Promise<T[]> =>
-	transactWithJobs(context, async (trx) => {
+	context.database.transact(async (trx) => {
 		const done: T[] = [];
 		const passes = await passesOfPurchase(trx, tokenHash, context.clock.now());
 		for (const pass of passes) done.push(await work(trx, pass));

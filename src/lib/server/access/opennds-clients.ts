@@ -7,7 +7,7 @@ import { sha256 } from '../platform/secrets.ts';
 import { takeSlot } from './device-slots/device-slots.ts';
 import { releaseSlot, slotOf } from './device-slots/store.ts';
 import { passState, speedOf } from '../passes/pass-state.ts';
-import { transactWithJobs, type AccessContext } from './provisioning/context.ts';
+import type { AccessContext } from './provisioning/context.ts';
 import { countData } from './provisioning/count-data.ts';
 import { devicesOf } from './provisioning/devices.ts';
 import { confirmFetched, confirmPass } from './provisioning/grants/fetched-grants.ts';
@@ -76,7 +76,7 @@ export async function endClient(
 	if (passId === null) return;
 	const { mac } = client;
 	const newest = await newestLogin(context, gateway, passId, client);
-	await transactWithJobs(context, async (trx) => {
+	await context.database.transact(async (trx) => {
 		const now = clock.now();
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
 		if (state.kind === 'unknown') return;

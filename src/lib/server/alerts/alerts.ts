@@ -81,9 +81,9 @@ function setAddress(
 		write
 	}: { address: string; locale: Locale; write: (code: string) => { subject: string; text: string } }
 ): Promise<boolean> {
-	const { database, clock, notifications, jobs } = context;
+	const { database, clock, notifications } = context;
 	const now = clock.now();
-	const sent = database.transact(async (trx) => {
+	return database.transact(async (trx) => {
 		const recent = await notifications.recent(trx, { accountId, channel }, now - DAY_MS);
 		const codes = recent.filter(({ kind }) => kind === 'code');
 		if (codes.length >= CODES_A_DAY) return false;
@@ -97,7 +97,6 @@ function setAddress(
 		await notifications.queue(trx, { accountId, channel, kind: 'code', key, address, ...write(code) });
 		return true;
 	});
-	return sent.finally(() => jobs.nudge());
 }
 
 const hashOf = ({ secrets }: AlertsContext, address: string, code: string) =>

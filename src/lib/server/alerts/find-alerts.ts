@@ -58,7 +58,6 @@ export async function findAlerts(context: AlertsContext, write: WriteAlert): Pro
 	await findOutages(context, run);
 	await findEarnings(context, run);
 	await findReviews(context, run);
-	context.jobs.nudge();
 	return run.now + INTERVAL_MS;
 }
 

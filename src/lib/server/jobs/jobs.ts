@@ -79,6 +79,7 @@ export function createJobs(
 	const context = newContext(database, clock, log, metrics, traces);
 	const { owner, running, stopping } = context;
 	let heartbeat: NodeJS.Timeout | undefined;
+	/** Starts due jobs now instead of at the next tick. */
 	const nudge = () => context.nudged.abort();
 	let loop: Promise<void> | undefined;
 
@@ -109,8 +110,6 @@ export function createJobs(
 		/** Makes a job due now, creating it if needed, and starts it. */
 		wake: (kind: string, subjectId: number) =>
 			schedule(database.db, { kind, subjectIds: [subjectId], groupId: null, runAt: clock.now() }),
-		/** Starts due jobs now instead of at the next tick. */
-		nudge,
 		/**
 		 * Calls another system. The job that calls holds no slot until the answer is there.
 		 * @returns `crowded`, without a call, if MAX_WAITING others wait for the same system: it hangs

@@ -204,7 +204,7 @@ async function sendCode(
 	token: string,
 	sms: { phone: string; text: string }
 ): Promise<void> {
-	const { database, config, jobs } = context;
+	const { database, config } = context;
 	if (!config.sms?.buyerCodes) return;
 	await database.transact(async (trx) => {
 		const keys = codeKeys(token);
@@ -214,5 +214,4 @@ async function sendCode(
 		const about = { accountId: null, channel: 'sms', kind: 'buyer', key, subject: '' } as const;
 		await queue(context, trx, { ...about, address: sms.phone, text: sms.text });
 	});
-	jobs.nudge();
 }

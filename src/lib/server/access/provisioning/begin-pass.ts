@@ -5,7 +5,7 @@ import { isUnresponsive, isUnverified } from '#lib/server/routers/routers.ts';
 import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, UNCONFIRMED_JOB, AWAIT_ROUTER_JOB } from '../job-kinds.ts';
 import type { PassRow } from '#lib/server/passes/passes.ts';
 import { find } from '#lib/server/passes/store.ts';
-import { transactWithJobs, type AccessContext, type ProvisioningContext } from './context.ts';
+import type { AccessContext, ProvisioningContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
 import { scheduleGatewayCalls, scheduleRevokes, requestGrant, userAt } from './request-grant.ts';
@@ -62,7 +62,7 @@ async function mayLetIn(
  */
 export async function awaitRouter(context: AccessContext, passId: number): Promise<number | null> {
 	const { clock, sessions } = context;
-	return transactWithJobs(context, async (trx) => {
+	return context.database.transact(async (trx) => {
 		const pass = await find(trx, passId);
 		if (!pass || pass.activating_until === null) return null;
 		if (!(await mayLetIn(context, trx, pass))) return clock.now() + AWAIT_ROUTER_MS;
@@ -87,7 +87,7 @@ export async function awaitRouter(context: AccessContext, passId: number): Promi
  */
 export async function activationTimeout(context: AccessContext, passId: number): Promise<number | null> {
 	const { clock, passes, sessions, payments } = context;
-	return transactWithJobs(context, async (trx) => {
+	return context.database.transact(async (trx) => {
 		const until = (await find(trx, passId))?.activating_until ?? null;
 		if (until === null) return null;
 		const latest = clock.now() + ACTIVATION_TIMEOUT_MS;

@@ -1,7 +1,6 @@
 import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
 import type { Base } from '#lib/server/base.ts';
-import type { Tx } from '#lib/server/db/database.ts';
 import type { CaptiveSessions } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
 import type { GatewayTransport } from '#lib/server/gateways/gateway.ts';
 import type { Gateways } from '#lib/server/gateways/gateways.ts';
@@ -25,14 +24,4 @@ export interface AccessContext extends ProvisioningContext {
 	concurrencyLimit: ConcurrencyLimit;
 	offers: Pick<Offers, 'checkHeld'>;
 	pskCandidates: PskCandidates;
-}
-
-/** Runs work in a transaction, and after its commit starts the jobs that it scheduled. */
-export async function transactWithJobs<T>(
-	{ database, jobs }: Base,
-	work: (trx: Tx) => Promise<T>
-): Promise<T> {
-	const result = await database.transact(work);
-	jobs.nudge();
-	return result;
 }

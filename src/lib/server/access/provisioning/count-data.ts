@@ -3,7 +3,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import { Unavailable } from '#lib/server/gateways/gateway.ts';
 import { UNSEEN_BYTES, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { openPass, type OpenPass } from '#lib/server/passes/pass-state.ts';
-import { transactWithJobs, type AccessContext } from './context.ts';
+import type { AccessContext } from './context.ts';
 import { MAX_BACKOFF_MS, tryCall } from './grants/call-gateway.ts';
 import { loginOf, othersOf } from './grants/desired-end.ts';
 import * as store from './grants/store.ts';
@@ -55,7 +55,7 @@ export async function countUsage(
 	// A read says nothing about the trouble with what was sent.
 	await gateways.recordStatus(gateway, { seen: true });
 	if (counter === null) return open;
-	await transactWithJobs(context, async (trx) => {
+	await context.database.transact(async (trx) => {
 		const own = await store.findGrant(trx, grant.id);
 		if (!own) return;
 		await countGrants(context, trx, [own, ...(await othersOf(context, trx, own, gateway))], counter);

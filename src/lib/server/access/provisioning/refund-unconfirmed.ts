@@ -2,7 +2,7 @@ import type { SessionRow } from '#lib/server/billing/sessions/sessions.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { allSlots, type SlotRow } from '../device-slots/store.ts';
 import { ACTIVATION_TIMEOUT_MS, SAME_END_MS } from '../job-kinds.ts';
-import { transactWithJobs, type AccessContext } from './context.ts';
+import type { AccessContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
 import { scheduleRevokes } from './request-grant.ts';
@@ -20,7 +20,7 @@ const LAST_LOOK_MS = 60_000;
  */
 export async function refundUnconfirmed(context: AccessContext, sessionId: number): Promise<number | null> {
 	const { clock, sessions, payments } = context;
-	return transactWithJobs(context, async (trx) => {
+	return context.database.transact(async (trx) => {
 		const session = await sessions.findOrThrow(trx, sessionId);
 		const { starts_at: startsAt, expires_at: expiresAt, pass_id: passId, status } = session;
 		if (startsAt === null || expiresAt === null || passId === null) return null;

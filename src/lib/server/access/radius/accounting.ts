@@ -7,7 +7,7 @@ import * as connectionStore from '../device-slots/connection-store.ts';
 import { releaseSlot } from '../device-slots/store.ts';
 import { passState } from '#lib/server/passes/pass-state.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
-import { transactWithJobs, type AccessContext } from '../provisioning/context.ts';
+import type { AccessContext } from '../provisioning/context.ts';
 import { countData } from '../provisioning/count-data.ts';
 import { countersOf } from './counters.ts';
 import type { AccountingReport } from './report.ts';
@@ -58,7 +58,7 @@ export async function account(
 	}
 	if (session === '') return;
 	if (mac !== null && status === 'start') pskCandidates.joined({ mac, routerId: gateway.routerId });
-	await transactWithJobs(context, (trx) => updateConnection(context, trx, gateway, timed));
+	await context.database.transact((trx) => updateConnection(context, trx, gateway, timed));
 }
 
 async function updateConnection(

@@ -4,7 +4,7 @@ import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { passState, type RunningPass } from '#lib/server/passes/pass-state.ts';
 import { reasonOfEnd } from '#lib/server/passes/store.ts';
 import { hasRoom, INTERIM_SECONDS, isFull, takeSlot } from '../device-slots/device-slots.ts';
-import { transactWithJobs, type AccessContext } from '../provisioning/context.ts';
+import type { AccessContext } from '../provisioning/context.ts';
 import { acceptLimits } from './limits.ts';
 import { pskChoice } from './psk.ts';
 
@@ -85,7 +85,7 @@ export async function accepted(
 		const limits = { passId: pass.pass.id, maxDevices: pass.pass.max_devices };
 		return (await isFull(context.database.db, limits, clock.now())) ? refuse('devices') : accept();
 	}
-	const isTaken = await transactWithJobs(context, (trx) => takeSlot(trx, jobs, slot, clock.now()));
+	const isTaken = await context.database.transact((trx) => takeSlot(trx, jobs, slot, clock.now()));
 	return isTaken ? accept() : refuse('devices');
 }
 

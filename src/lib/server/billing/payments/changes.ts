@@ -1,12 +1,11 @@
 import { EventEmitter, once } from 'node:events';
-import type { Jobs } from '#lib/server/jobs/jobs.ts';
 
-/** Wakes requests that wait for a payment, and jobs. Other processes announce nothing here, so waiters also poll. */
+/** Wakes requests that wait for a payment. Other processes announce nothing here, so waiters also poll. */
 export type Changes = ReturnType<typeof createChanges>;
 
 const nameOf = (paymentId: number) => `payment ${paymentId}`;
 
-export function createChanges(jobs: Pick<Jobs, 'nudge'>) {
+export function createChanges() {
 	const emitter = new EventEmitter().setMaxListeners(0);
 	let waiting = 0;
 	let stopped = false;
@@ -15,7 +14,6 @@ export function createChanges(jobs: Pick<Jobs, 'nudge'>) {
 		/** Call it after the commit. */
 		announce(paymentId: number): void {
 			emitter.emit(nameOf(paymentId));
-			jobs.nudge();
 		},
 		/** Resolves on the next announcement, after `timeoutMs`, or when `signal` aborts. */
 		async next(paymentId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import { InputError } from '#lib/server/platform/errors.ts';
 import type { PassRow } from '#lib/server/passes/passes.ts';
 import { openPassesAt } from '#lib/server/passes/store.ts';
 import { GATEWAY_JOB } from '../../job-kinds.ts';
-import { transactWithJobs, type AccessContext } from '../context.ts';
+import type { AccessContext } from '../context.ts';
 import { openIdsAt } from '../grants/store.ts';
 import { requestAgain, requestUsers } from '../request-grant.ts';
 import { targetsAt } from '../targets.ts';
@@ -70,7 +70,7 @@ export async function gatewayAdded(context: AccessContext, gatewayId: number): P
 	let passes: PassRow[];
 	do {
 		const after = { routerId, afterId };
-		passes = await transactWithJobs(context, async (trx) => {
+		passes = await context.database.transact(async (trx) => {
 			const batch = await openPassesAt(trx, after, clock.now(), BATCH);
 			const targets = await targetsAt(context, trx, routerId);
 			for (const pass of batch) await requestUsers(context, trx, pass, targets, null);

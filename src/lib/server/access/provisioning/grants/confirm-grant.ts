@@ -1,7 +1,7 @@
 import type { Tx } from '#lib/server/db/database.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import type { OpenPass } from '#lib/server/passes/pass-state.ts';
-import { transactWithJobs, type AccessContext } from '../context.ts';
+import type { AccessContext } from '../context.ts';
 import { newestDevice } from '../targets.ts';
 import * as store from './store.ts';
 
@@ -17,7 +17,7 @@ export async function confirmGrant(
 ): Promise<number | null> {
 	const { clock, jobs, sessions, passes } = context;
 	const { id, revision, pass_id: passId } = grant;
-	return transactWithJobs(context, async (trx) => {
+	return context.database.transact(async (trx) => {
 		const now = clock.now();
 		const to = {
 			state: 'granted',

@@ -3,7 +3,7 @@ import type { DeviceLogin } from '#lib/server/gateways/gateway.ts';
 import { takeSlot } from '../../device-slots/device-slots.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import { openPass } from '#lib/server/passes/pass-state.ts';
-import { transactWithJobs, type AccessContext } from '../context.ts';
+import type { AccessContext } from '../context.ts';
 import { confirmGrant } from './confirm-grant.ts';
 import { desiredEnd, loginOf, SLACK_MS } from './desired-end.ts';
 import * as store from './store.ts';
@@ -114,7 +114,7 @@ export async function confirmPass(
 	const own = grants.filter((one) => one.mac === mac);
 	// The report of a device that the pass has left can come late.
 	const hasLeft = own.length > 0 && own.every(({ released_at: at }) => at !== null);
-	return transactWithJobs(context, async (trx) => {
+	return context.database.transact(async (trx) => {
 		const now = clock.now();
 		const open = await openPass(trx, passId, now);
 		if (!open) return false;

@@ -1,7 +1,7 @@
 import { Unavailable, type CommandResult } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { openPass } from '#lib/server/passes/pass-state.ts';
-import { transactWithJobs, type AccessContext } from '../context.ts';
+import type { AccessContext } from '../context.ts';
 import { countUsage } from '../count-data.ts';
 import { requestAgain } from '../request-grant.ts';
 import { controllerOf } from '../targets.ts';
@@ -93,7 +93,7 @@ async function recordRevoked(
 	state: 'revoking' | 'revoked'
 ): Promise<void> {
 	const { clock } = context;
-	await transactWithJobs(context, async (trx) => {
+	await context.database.transact(async (trx) => {
 		const now = clock.now();
 		const done = { state, revoked_at: now, last_error: null, updated_at: now } as const;
 		const to = state === 'revoked' ? { ...done, unanswered_at: null } : done;
