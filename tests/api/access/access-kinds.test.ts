@@ -89,7 +89,7 @@ describe('the buyer’s pages', () => {
 		expect(page.text).toContain(
 			'Youth-Kyebando is open: connect to it. Then enter the username and password'
 		);
-		expect(page.text).toContain('This code only connects to Youth-Kyebando.');
+		expect(page.text).toContain('This QR code only connects to Youth-Kyebando.');
 		expect(page.html).toContain('QR code to connect to Youth-Kyebando');
 	});
 
@@ -137,10 +137,8 @@ describe('the buyer’s pages', () => {
 	it('on paper name the access kind', async () => {
 		const person = browse(fixture().server.url);
 		const joined = 'Connect to the Wi‑Fi, then sign in with the username and password that you get.';
-		expect((await person.get(`/r/${OPEN_LOGIN}/poster`)).text).toContain(joined);
-		expect((await person.get(`/r/${ENTERPRISE}/poster`)).text).toContain(
-			'Connect to the Wi‑Fi with the username'
-		);
+		for (const router of [OPEN_LOGIN, ENTERPRISE])
+			expect((await person.get(`/r/${router}/poster`)).text).toContain(joined);
 		expect((await person.get(`/r/${OWN}/poster`)).text).toContain('Connect to the Wi‑Fi with the password');
 	});
 });
@@ -267,7 +265,7 @@ describe('airtill routers access', () => {
 			[['16', '--network-password-file', file('pässword')], /^network-password: use 8 to 63/],
 			[['16', '--network-password-file', file('0aF'.repeat(21) + '1')], /^network-password: 64 hex digits/],
 			[['5', '--max-devices', '11'], /^max-devices: use a whole number from 1 to 10/],
-			[['999999'], /^There is no router 999999/]
+			[['999999'], /^ID: there is no router 999999/]
 		] as const) {
 			const { code, stdout, stderr } = await access(...args);
 			expect([code, stdout], args.join(' ')).toEqual([1, '']);

@@ -21,7 +21,7 @@ interface HelpContext {
 	payments: Pick<Payments, 'isRefundable' | 'takesRefundByHand'>;
 	sessions: Pick<Sessions, 'extraTimeUntil'>;
 	purchases: Pick<Purchases, 'sessionsOfCode' | 'pageOf'>;
-	access: Pick<Access, 'moveForHelp'>;
+	access: Pick<Access, 'move'>;
 }
 
 /** Finds the purchases at an owner's routers, and what happened to one. Another owner's purchase does not exist here. */
@@ -115,7 +115,7 @@ async function showCode(context: HelpContext, accountId: number, sessionId: numb
 /** Moves the purchase to the device that opened it last, and logs who did it. */
 async function moveDevice(context: HelpContext, accountId: number, sessionId: number, author: Author) {
 	const found = await helped(context, accountId, sessionId, { ...author, action: 'purchase.moved' });
-	return found ? context.access.moveForHelp(sha256(found.page.token), found.record) : 'no_device';
+	return found ? context.access.move(sha256(found.page.token), found.record) : 'no_device';
 }
 
 /** The ends to which decisions moved the time of a session, by the audit log. */

@@ -14,11 +14,11 @@ export async function peoplePage({ url, locals: { app } }: RequestEvent, { actor
 	const { sessions } = app;
 	const group = url.searchParams.get('group') === 'expired' ? 'expired' : 'active';
 	const list = { parameter: 'after', length: 2, filters: { group } } as const;
-	const { count, data, pages } = await readPage({ url }, list, async (after) => {
-		const of = { limit: PAGE_SIZE, after };
-		if (group === 'active') return sessions.activeForOwner(actor, of);
-		return { count: null, ...(await sessions.endedForOwner(actor, of)) };
-	});
+	const [{ data, pages }, count] = await Promise.all([
+		readPage({ url }, list, (after) => sessions.listForOwner(actor, { group, limit: PAGE_SIZE, after })),
+		// The count of the history would be slow.
+		group === 'active' ? sessions.countForOwner(actor, group) : null
+	]);
 	return {
 		group,
 		count: count === null ? null : numberText(count),
