@@ -27,9 +27,11 @@ export async function paymentsPage(event: RequestEvent, owner: OwnerVisitor) {
 	const filters = { period, day, ...filterFields(filter) };
 	const [body, page] = await Promise.all([
 		earnings.breakdown(owner.actor, { period, from: day, to: day, filter }),
-		readPage(event, { parameter: 'after', length: 3, filters }, (after) =>
-			earnings.lines(owner.actor, asked, { after, limit: PAGE_SIZE })
-		)
+		readPage(event, { parameter: 'after', length: 3, filters }, (at) => {
+			// PostgreSQL refuses a large number in place of 0 or 1.
+			const after = at && ([at[0], at[1], Math.min(at[2], 1)] as const);
+			return earnings.lines(owner.actor, asked, { after, limit: PAGE_SIZE });
+		})
 	]);
 	const { currency, start, end } = body;
 	return {
