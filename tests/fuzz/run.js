@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz -- [--requests 100000] [--database sqlite|postgres] [--seed N]`: tests/api/api/hostile.test.ts with as
+ * `npm run fuzz -- [--requests 100000] [--database sqlite|postgres] [--seed N]`: tests/api/api/requests/hostile.test.ts with as
  * many wild requests as asked for, on each database. A failure prints the smallest request that shows it, and the
  * seed that makes it again.
  */
@@ -42,7 +42,7 @@ try {
 	await ensureBuilt();
 	const { code } = await run(
 		process.execPath,
-		['node_modules/vitest/vitest.mjs', 'run', '--project=api', 'tests/api/api/hostile.test.ts'],
+		['node_modules/vitest/vitest.mjs', 'run', '--project=api', 'tests/api/api/requests/hostile.test.ts'],
 		{ stdio: 'inherit', env: { ...process.env, ...settings } }
 	);
 	process.exitCode = code;
