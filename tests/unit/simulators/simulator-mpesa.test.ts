@@ -1,7 +1,7 @@
 /** The simulated Daraja, as any client meets it: tokens and pushes, by plain HTTP. */
 import { describe, expect, it } from 'vitest';
 import { mpesa } from '../../simulators/mpesa/mpesa.ts';
-import type { Simulator } from '../../simulators/frame.ts';
+import type { Simulator } from '../../simulators/frame/simulator.ts';
 import { bodyOf, password, PUSH, QUERY, signed, TIME, useMpesa } from './use-mpesa.ts';
 import { basic, type Json } from './use-simulator.ts';
 

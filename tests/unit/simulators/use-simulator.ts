@@ -1,5 +1,6 @@
 import { afterEach, beforeEach } from 'vitest';
-import { startSimulator, type Protocol, type Simulator } from '../../simulators/frame.ts';
+import type { Protocol } from '../../simulators/frame/protocol.ts';
+import { startSimulator, type Simulator } from '../../simulators/frame/simulator.ts';
 
 export type Json = Record<string, unknown>;
 export type Headers = Record<string, string>;
