@@ -1,7 +1,7 @@
 import { isEmail } from '#lib/domain/email.ts';
 import type { App } from '#lib/server/app.ts';
 import { RATE_PLANS, ROLES, type Account } from '#lib/server/accounts/accounts.ts';
-import { hasRole } from '#lib/server/developer/api-keys/api-keys.ts';
+import { hasRole } from '#lib/server/accounts/accounts.ts';
 import { keyMode } from '#lib/server/developer/api-keys/key-format.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { UsageError, defineCommand } from '../support/command.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readProxySettings } from '#lib/server/api/http/client-address.ts';
+import { readProxySettings } from '#lib/server/http/client-address.ts';
 import type { OperatorAdapter } from '#lib/server/billing/operators/operator.ts';
 import { checkAddresses } from '#lib/server/checks/addresses.ts';
 import { checkDisk } from '#lib/server/checks/disk.ts';
@@ -8,7 +8,7 @@ import { checkGateways } from '#lib/server/checks/gateways.ts';
 import { storedOperatorFindings } from '#lib/server/checks/operators.ts';
 import { checkReplica } from '#lib/server/checks/database.ts';
 import { ConfigError, loadConfig, type Config } from '#lib/server/config/config.ts';
-import { hasDemoAccounts } from '#lib/server/demo/accounts.ts';
+import { hasDemoAccounts } from '#lib/server/accounts/demo-accounts.ts';
 import { NotAnArchive, readArchive } from '#lib/server/map/basemap.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { checkDatabase } from '../doctor/database.ts';

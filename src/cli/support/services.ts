@@ -3,7 +3,7 @@ import type { Config } from '#lib/server/config/config.ts';
 import type { Account, Accounts } from '#lib/server/accounts/accounts.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { demoAccounts } from '#lib/server/demo/accounts.ts';
-import { hasRole } from '#lib/server/developer/api-keys/api-keys.ts';
+import { hasRole } from '#lib/server/accounts/accounts.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createLog } from '#lib/server/platform/log.ts';
 import { pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';

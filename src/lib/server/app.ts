@@ -1,12 +1,4 @@
-import {
-	createAccess,
-	createAccessKinds,
-	createApiBuyers,
-	createPasses,
-	createProvisioning,
-	type Access,
-	type ApiBuyers
-} from './access/access.ts';
+import { createAccess, createProvisioning, type Access } from './access/access.ts';
 import type { Base } from './base.ts';
 import { createAlerts, type WriteAlert } from './alerts/alerts.ts';
 import { createAudit } from './audit/audit.ts';
@@ -14,20 +6,20 @@ import { createChecks } from './checks/checks.ts';
 import { createAccounts, type Accounts } from './accounts/accounts.ts';
 import { createApiKeys } from './developer/api-keys/api-keys.ts';
 import type { ApiAccess } from './portal/api-client.ts';
-import { createBranding } from './owner/branding/branding.ts';
+import { createBranding } from './branding/branding.ts';
 import { createApiMemory } from './portal/api-memory.ts';
 import { createBasemap } from './map/basemap.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
-import { DEMO_EMAILS } from './demo/accounts.ts';
+import { DEMO_EMAILS } from './accounts/demo-accounts.ts';
 import { createGateways } from './gateways/gateways.ts';
 import { createGatewayTransport } from './gateways/transport.ts';
 import { createCaptiveSessions, type CaptiveSessions } from './gateways/captive-sessions/captive-sessions.ts';
-import { createIdempotency } from './api/idempotency/idempotency.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
 import { createEarnings } from './billing/earnings/earnings.ts';
-import { createCursors } from './api/http/cursor.ts';
+import { createCursors } from './platform/cursor.ts';
 import { createJobs, type JobHandler } from './jobs/jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { closeToOthers } from './platform/private-files.ts';
@@ -42,17 +34,20 @@ import { createMetrics, NO_METRICS } from './platform/metrics.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
 import { REFUND_JOB } from './billing/context.ts';
 import { createPayments } from './billing/payments/payments.ts';
+import { createAccessKinds } from './passes/access-kinds.ts';
+import { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
+import { createPasses } from './passes/passes.ts';
 import { createQuota } from './portal/quota.ts';
 import { createMapRouters } from './map/map-routers.ts';
 import { createPurchases } from './portal/purchases/purchases.ts';
-import { createRateLimits, type RateLimits } from './api/rate-limits/rate-limits.ts';
+import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
 import { createRequestLog } from './developer/request-log/request-log.ts';
 import { createReviews } from './billing/reviews/reviews.ts';
 import { createOffers } from './offers/offers.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { openTraces } from './platform/traces/traces.ts';
-import { createGatewaySetup } from './gateways/setup/setup.ts';
+import { createGatewaySetup } from './gateway-setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn } from './authentication/sign-in.ts';
 import { createSessions, type Sessions } from './billing/sessions/sessions.ts';

@@ -1,7 +1,7 @@
-import { opensRunningPasses } from './access/passes/passwords.ts';
+import { opensRunningPasses } from './passes/passwords.ts';
 import type { Base } from './base.ts';
 import { ConfigError } from './config/config.ts';
-import { hasDemoAccounts } from './demo/accounts.ts';
+import { hasDemoAccounts } from './accounts/demo-accounts.ts';
 import type { Accounts } from './accounts/accounts.ts';
 import { PORTAL_KEY, type ApiKeys } from './developer/api-keys/api-keys.ts';
 import type { Gateways } from './gateways/gateways.ts';

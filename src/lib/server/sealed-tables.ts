@@ -1,5 +1,5 @@
-import { SEALED_PASSWORDS } from './access/passes/passwords.ts';
-import { SEALED_ANSWERS } from './api/idempotency/idempotency.ts';
+import { SEALED_PASSWORDS } from './passes/passwords.ts';
+import { SEALED_ANSWERS } from './idempotency/idempotency.ts';
 import type { SealedTable } from './db/sealed/sealed-table.ts';
 import { SEALED_SECOND_FACTORS } from './authentication/second-factor.ts';
 import { SEALED_DELIVERIES, SEALED_ENDPOINTS } from './developer/webhooks/delivery.ts';

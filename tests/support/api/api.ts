@@ -6,7 +6,7 @@ import {
 	router,
 	routerList,
 	session
-} from '../../../src/lib/server/api/contract/schemas.ts';
+} from '../../../src/lib/server/contract/schemas.ts';
 import { assertContract } from './contract-assertions.ts';
 
 export type Problem = z.output<typeof problem> & Readonly<Record<string, unknown>>;

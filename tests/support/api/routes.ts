@@ -1,6 +1,6 @@
 /** The routes of the API as tests read them. */
 import type { z } from 'zod';
-import type { ProblemCode } from '../../../src/lib/server/api/contract/problems.ts';
+import type { ProblemCode } from '../../../src/lib/server/contract/problems.ts';
 import { codesOf } from '../../../src/lib/server/api/route.ts';
 import { ROUTES as DEFINITIONS } from '../../../src/lib/server/api/routes/index.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import type { RatePlan } from '../../../src/lib/server/developer/api-keys/api-keys.ts';
+import type { RatePlan } from '#lib/server/accounts/accounts.ts';
 import { generateKey, keyHint, type KeyMode } from '../../../src/lib/server/developer/api-keys/key-format.ts';
-import type { Role, Scope } from '../../../src/lib/server/api/contract/scopes.ts';
+import type { Role, Scope } from '../../../src/lib/server/contract/scopes.ts';
 import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
 import { isAll } from '../all.ts';
 import { createApi, numberEnding, type Api, type Order, type Payment, type Session } from '../api/api.ts';

@@ -2,7 +2,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { addressOf, readProxySettings } from '../../../src/lib/server/api/http/client-address.ts';
+import { addressOf, readProxySettings } from '../../../src/lib/server/http/client-address.ts';
 
 function request(headers: Record<string, string>): IncomingMessage {
 	const message = new IncomingMessage(new Socket());

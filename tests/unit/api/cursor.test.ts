@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCursors } from '../../../src/lib/server/api/http/cursor.ts';
+import { createCursors } from '../../../src/lib/server/platform/cursor.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 
 const cursors = createCursors(createSecrets('a secret of at least 32 characters'));

@@ -7,7 +7,7 @@ import { createApp, type App } from '../../../src/lib/server/app.ts';
 import { loadConfig } from '../../../src/lib/server/config/config.ts';
 import { createApi } from '../../../src/lib/server/api/api.ts';
 import { endpoint, type Route } from '../../../src/lib/server/api/endpoint.ts';
-import { readProxySettings } from '../../../src/lib/server/api/http/client-address.ts';
+import { readProxySettings } from '../../../src/lib/server/http/client-address.ts';
 import { defineRoute } from '../../../src/lib/server/api/route.ts';
 import { listRouters } from '../../../src/lib/server/api/routes/routers.ts';
 

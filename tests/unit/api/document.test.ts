@@ -1,8 +1,8 @@
 /** Tests that the contract assertions reject wrong responses. */
 import { describe, expect, it } from 'vitest';
-import { ordered } from '../../../src/lib/server/api/contract/examples.ts';
+import { ordered } from '../../../src/lib/server/contract/examples.ts';
 import { problemExample } from '../../../src/lib/server/api/document/problem-responses.ts';
-import type { ProblemCode } from '../../../src/lib/server/api/contract/problems.ts';
+import type { ProblemCode } from '../../../src/lib/server/contract/problems.ts';
 import { startPayment } from '../../../src/lib/server/api/routes/payments.ts';
 import { getRouter } from '../../../src/lib/server/api/routes/routers.ts';
 import { createSession } from '../../../src/lib/server/api/routes/sessions.ts';

@@ -8,7 +8,7 @@ import {
 	OUTAGE_MINUTES,
 	REVIEW_HOURS
 } from '../../../src/lib/server/alerts/find-alerts.ts';
-import { MAX_BODY_BYTES } from '../../../src/lib/server/api/http/read-body.ts';
+import { MAX_BODY_BYTES } from '../../../src/lib/server/http/read-body.ts';
 import { MAX_RETRY_AFTER_MS, RETRY_DELAYS_MS } from '../../../src/lib/server/developer/webhooks/schedule.ts';
 import { TOTAL_TIMEOUT_MS } from '../../../src/lib/server/developer/webhooks/transport/transport.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { network } from '../../../src/lib/server/api/http/request-limits.ts';
+import { network } from '../../../src/lib/server/http/network.ts';
 
 describe('the network that is counted for an address', () => {
 	it.each([

@@ -11,7 +11,7 @@ import {
 	type PurchaseState,
 	type SessionState
 } from '#lib/checkout/purchase/state.ts';
-import { failureCode, paymentStatus, sessionStatus } from '#lib/server/api/contract/schemas.ts';
+import { failureCode, paymentStatus, sessionStatus } from '#lib/server/contract/schemas.ts';
 import { NOW, payment, WORDS } from './purchase-values.ts';
 
 const AREAS = ['purchase', 'receipt', 'resume'];

@@ -6,7 +6,7 @@ import {
 	ApiUnavailable,
 	type ApiClient
 } from '../../../src/lib/server/portal/api-client.ts';
-import type { RouterBody, SessionBody } from '../../../src/lib/server/api/contract/schemas.ts';
+import type { RouterBody, SessionBody } from '../../../src/lib/server/contract/schemas.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 
 interface Sent {

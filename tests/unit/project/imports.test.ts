@@ -58,12 +58,18 @@ const found = (from: RegExp, to: RegExp, except: readonly string[] = []) =>
 		except
 	);
 
-const INFRASTRUCTURE = ['api', 'config', 'db', 'demo', 'platform', 'web'];
-/** The area of a service file: its folder in lib/server. RADIUS is a part of access. */
+/** The folders and files of lib/server, in the order of the code map. */
+const LAYERS = readFileSync(path.join(root, '../CONTRIBUTING.md'), 'utf8')
+	.replace(/^.*\n {4}server\/ |\ntests\/\n.*$/gs, '')
+	.split('\n')
+	.flatMap((line) => /^ {6}([\w./-]+?)(\/<name>|\/)? /.exec(line)?.[1] ?? []);
+const INFRASTRUCTURE = ['api', 'config', 'contract', 'db', 'demo', 'http', 'platform', 'web'];
+/** Two folders of one area, one of which stands below billing/ or access/. */
+const PARTS: Readonly<Record<string, string>> = { passes: 'access', 'gateway-setup': 'gateways' };
+/** The area of a service file: its folder in lib/server. */
 function areaOf(file: string): string | null {
 	const folder = /^lib\/server\/([^/]+)\//.exec(file)?.[1];
-	if (folder === undefined || INFRASTRUCTURE.includes(folder)) return null;
-	return folder === 'radius' ? 'access' : folder;
+	return folder === undefined || INFRASTRUCTURE.includes(folder) ? null : (PARTS[folder] ?? folder);
 }
 /** The file of a folder that has its name: what other areas may use. */
 const isMain = (file: string) =>
@@ -106,11 +112,11 @@ describe('rule 2: routes and hooks', () => {
 		expect(found(routes, /^lib\/server\/(db|billing\/operators|gateways)\/|\/store\.ts$/)).toEqual([]);
 	});
 
-	it('import app.ts, api/, web/ and portal/; of a service only errors, limits and types', () => {
+	it('import app.ts, api/, web/, http/ and portal/; of a service only errors, limits and types', () => {
 		const others = imports.filter(
 			({ from, to, names, isType }) =>
 				routes.test(from) &&
-				/^lib\/server\/(?!app\.ts|(api|web|portal)\/)/.test(to) &&
+				/^lib\/server\/(?!app\.ts|(api|contract|http|web|portal)\/)/.test(to) &&
 				!isType &&
 				to !== 'lib/server/platform/errors.ts' &&
 				!(isMain(to) && names.every((name) => /^(type .*|\w+(Error|Refused|Moved)|[A-Z_]+)$/.test(name)))
@@ -140,7 +146,9 @@ describe('rule 3: buyer pages reach the service through the API client', () => {
 		'captiveSessions',
 		'apiBuyers',
 		// Text messages with the code belong to the portal's purchase, which the API does not know.
-		'notifications'
+		'notifications',
+		// Of captive sessions, which the API does not know.
+		'rateLimits'
 	];
 
 	it('and use no other service of the app', () => {
@@ -167,15 +175,19 @@ describe('rule 3: buyer pages reach the service through the API client', () => {
 	});
 });
 
-describe('rule 4: only api/, web/, routes and hooks know the web', () => {
+describe('rule 4: only api/, http/, web/, routes and hooks know the web', () => {
 	const outside = files.filter(
 		(file) =>
-			/^(lib|cli)\/.*\.ts$/.test(file) && !/^lib\/server\/((api|web)\/|portal\/api-client\.ts)/.test(file)
+			/^(lib|cli)\/.*\.ts$/.test(file) &&
+			!/^lib\/server\/((api|http|web)\/|portal\/api-client\.ts)/.test(file)
 	);
 
 	it('no other file imports Hono or SvelteKit', () => {
 		expect(
-			found(/^lib\/server\/(?!(api|web)\/)|^cli\//, /^(@sveltejs\/kit|\$app\/|\$env\/|hono|@hono\/)/)
+			found(
+				/^lib\/server\/(?!(api|contract|http|web)\/)|^cli\//,
+				/^(@sveltejs\/kit|\$app\/|\$env\/|hono|@hono\/)/
+			)
 		).toEqual([]);
 		expect(found(/^lib\/(?!server\/).*\.ts$/, /^(@sveltejs\/kit|\$env\/)/)).toEqual([]);
 	});
@@ -218,43 +230,32 @@ describe('rule 5: services', () => {
 		).toEqual([]);
 	});
 
-	it('import each other without cycles', () => {
-		const next = new Map<string, Set<string>>();
-		for (const { from, to, isType } of between) {
-			if (isType) continue;
-			const [own = '', other = ''] = [areaOf(from) ?? '', areaOf(to) ?? ''];
-			next.set(own, (next.get(own) ?? new Set()).add(other));
-		}
-		const cycle = (area: string, trail: string[]): string[] | null => {
-			if (trail.includes(area)) return [...trail, area];
-			for (const other of next.get(area) ?? []) {
-				const closed = cycle(other, [...trail, area]);
-				if (closed) return closed;
-			}
-			return null;
-		};
-		expect(next.size).toBeGreaterThan(2);
-		for (const area of next.keys()) expect(cycle(area, [])).toBeNull();
-	});
-
-	it('use of api/ only its schemas, texts and rate limits', () => {
-		const used = imports.filter(
-			({ from, to, isType }) =>
-				areaOf(from) !== null &&
-				/^lib\/server\/(api|web)\//.test(to) &&
-				!/^lib\/server\/api\/(contract|schemas|rate-limits)\//.test(to) &&
-				!isType
-		);
-		expect(shown(used)).toEqual([]);
-	});
-
 	it('keep their queries in a store.ts that uses db/ and pure values only', () => {
 		expect(found(/\/store\.ts$/, /^(?!kysely$|zod$|lib\/server\/db\/|lib\/(?!server\/))/)).toEqual([]);
 	});
+});
 
-	it('are unknown to db/', () => {
+describe('rule 6: layers', () => {
+	/** The longest name in LAYERS that contains the file; -1 for none. */
+	const layerOf = (file: string) => {
+		const own = LAYERS.filter((name) => `${file}/`.startsWith(`lib/server/${name}/`));
+		return LAYERS.indexOf(own.sort((a, b) => b.length - a.length)[0] ?? '');
+	};
+
+	it('contain every file of the server', () => {
+		const server = files.filter((file) => file.startsWith('lib/server/'));
+		expect(server.filter((file) => layerOf(file) === -1)).toEqual([]);
+	});
+
+	it('import only what stands before them, also types', () => {
+		const up = imports.filter(
+			({ from, to }) => from.startsWith('lib/server/') && layerOf(to) > layerOf(from)
+		);
 		expect(
-			shown(imports.filter(({ from, to }) => from.startsWith('lib/server/db/') && areaOf(to) !== null))
+			shown(up, [
+				// An operator describes its settings in its own folder.
+				'lib/server/config/config.ts -> lib/server/billing/operators/configure.ts'
+			])
 		).toEqual([]);
 	});
 });

@@ -1,9 +1,5 @@
 import { endsByItself } from '#lib/domain/access-kind.ts';
-import {
-	PASSWORD_RULE,
-	MAX_PASS_DEVICES,
-	type RouterAccess
-} from '#lib/server/access/passes/access-kinds.ts';
+import { PASSWORD_RULE, MAX_PASS_DEVICES, type RouterAccess } from '#lib/server/passes/access-kinds.ts';
 import { AUTHOR_OPTIONS, UsageError, defineCommand } from '../../support/command.ts';
 import { readSecret } from '../../support/files.ts';
 import { plain, print } from '../../support/output.ts';

@@ -1,11 +1,14 @@
 /** Slug for "find the payment method from the payer's number". */
 export const ANY_PAYMENT_METHOD = 'mobile_money';
 
+/** Methods that name an operator; each router lists those it accepts. */
+export const NAMED_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpesa'] as const;
+
 /**
  * Guesses the payment method of a number from its first digits. A guess preselects a choice and routes
  * `mobile_money`, but refuses nothing: numbers move between operators and numbering plans change.
  */
-type GuessedPaymentMethod = 'mtn_momo' | 'airtel_money' | 'mpesa' | 'orange_money';
+type GuessedPaymentMethod = (typeof NAMED_METHODS)[number];
 
 /** By country code, the digits that follow it; the longest match wins. */
 const PREFIXES: Readonly<Record<string, Partial<Record<GuessedPaymentMethod, string>>>> = {

@@ -1,10 +1,10 @@
 import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { binder } from '../platform/bind.ts';
-import { account } from '../radius/accounting.ts';
-import { accepted, authorize } from '../radius/authorize.ts';
-import { applyPassEnd, probeRadiusGateway } from '../radius/connections.ts';
-import { createPskCandidates } from '../radius/psk-candidates.ts';
+import { account } from './radius/accounting.ts';
+import { accepted, authorize } from './radius/authorize.ts';
+import { applyPassEnd, probeRadiusGateway } from './radius/connections.ts';
+import { createPskCandidates } from './radius/psk-candidates.ts';
 import { admitClient, confirmClient, endClient } from './opennds-clients.ts';
 import { deviceState } from './device-slots/device-state.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from './job-kinds.ts';
 import { activationTimeout, awaitRouter } from './provisioning/begin-pass.ts';
 import { refundUnconfirmed } from './provisioning/refund-unconfirmed.ts';
-import type { PassRow } from './passes/passes.ts';
+import type { PassRow } from '../passes/passes.ts';
 import { transactWithJobs, type AccessContext } from './provisioning/context.ts';
 import { letInDevice } from './provisioning/let-in-device.ts';
 import { passesOfPurchase } from './provisioning/devices.ts';
@@ -32,11 +32,8 @@ import { requestReturned } from './provisioning/request-grant.ts';
 import { removeForOwner, removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
 export { REPORT_LIFETIME_MS } from './device-slots/device-slots.ts';
-export { createAccessKinds } from './passes/access-kinds.ts';
-export { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
-export { createPasses } from './passes/passes.ts';
 export { createProvisioning } from './provisioning/begin-pass.ts';
-export type { LoginAnswer } from '../radius/authorize.ts';
+export type { LoginAnswer } from './radius/authorize.ts';
 export type { Removal } from './provisioning/gateway-changes/remove-gateway.ts';
 
 export type Access = ReturnType<typeof createAccess>;

@@ -1,13 +1,14 @@
 import { normaliseEmail } from '#lib/domain/email.ts';
 import type { Base } from '#lib/server/base.ts';
 import { sql, type Selectable } from 'kysely';
-import type { Role } from '#lib/server/api/contract/scopes.ts';
+import type { Role } from '#lib/server/contract/scopes.ts';
 import { byId, first, withoutNulls } from '#lib/server/db/first.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { changeAccount } from './change-account.ts';
 import { addStaff, changeStaffRole, removeStaff, staffOf } from './staff.ts';
 
+export { hasRole, type Caller, type RatePlan } from './caller.ts';
 export { AccountChangeRefused } from './change-account.ts';
 export { MAX_STAFF, STAFF_ROLES, StaffRefused, type Employer, type StaffRole } from './staff.ts';
 

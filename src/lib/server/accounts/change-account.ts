@@ -1,5 +1,5 @@
 import type { Base } from '#lib/server/base.ts';
-import type { Role } from '#lib/server/api/contract/scopes.ts';
+import type { Role } from '#lib/server/contract/scopes.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import { byId } from '#lib/server/db/first.ts';
 import type { Account } from './accounts.ts';

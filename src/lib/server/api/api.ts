@@ -2,7 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { getPath } from 'hono/utils/url';
 import type { App } from '#lib/server/app.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { ProxySettings } from './http/client-address.ts';
+import type { ProxySettings } from '../http/client-address.ts';
 import type { ApiBindings, ApiEnv } from './env.ts';
 import { authenticate, prepare, rateLimit } from './middleware/index.ts';
 import { errorResponse, notFoundResponse, validationProblem } from './middleware/error-response.ts';

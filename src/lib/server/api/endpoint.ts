@@ -1,10 +1,10 @@
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { App } from '#lib/server/app.ts';
 import type { RememberBody } from '#lib/server/billing/sessions/sessions.ts';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { ApiContext, ApiEnv } from './env.ts';
-import type { StoredResponse } from './idempotency/idempotency.ts';
-import { idempotencyKeyOf } from './idempotency/key.ts';
+import type { StoredResponse } from '../idempotency/idempotency.ts';
+import { idempotencyKeyOf } from '../idempotency/key.ts';
 import { deprecated } from './middleware/deprecation.ts';
 import { access } from './middleware/index.ts';
 import { jsonBody } from './middleware/json-body.ts';

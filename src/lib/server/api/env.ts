@@ -1,10 +1,10 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { App } from '#lib/server/app.ts';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
-import { originOf } from '#lib/server/web/security/origin.ts';
-import type { ProblemCode } from './contract/problems.ts';
-import { addressOf, type ProxySettings } from './http/client-address.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
+import { originOf } from '#lib/server/http/origin.ts';
+import type { ProblemCode } from '../contract/problems.ts';
+import { addressOf, type ProxySettings } from '../http/client-address.ts';
 
 /** The origin of a request: src/server.js sets the connection, SvelteKit the client address. */
 export type ApiBindings = Partial<HttpBindings> & { clientAddress?: () => string };

@@ -1,7 +1,7 @@
 import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi';
-import { PROBLEM_CODES, type ProblemCode } from './contract/problems.ts';
-import type { ProblemItem } from './contract/schemas.ts';
-import { roleOf, type Scope } from './contract/scopes.ts';
+import { PROBLEM_CODES, type ProblemCode } from '../contract/problems.ts';
+import type { ProblemItem } from '../contract/schemas.ts';
+import { roleOf, type Scope } from '../contract/scopes.ts';
 import { headersOf } from './document/headers.ts';
 import { problemResponses } from './document/problem-responses.ts';
 

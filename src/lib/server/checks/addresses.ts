@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { ProxySettings } from '../api/http/client-address.ts';
+import type { ProxySettings } from '../http/client-address.ts';
 import type { Config } from '../config/config.ts';
 import { isPublicAddress } from '../platform/ssrf/public-addresses.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';

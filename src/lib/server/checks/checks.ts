@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProxySettings } from '../api/http/client-address.ts';
+import type { ProxySettings } from '../http/client-address.ts';
 import type { Base } from '../base.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Payments } from '../billing/payments/payments.ts';

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { durationSeconds, MAX_DURATION } from '#lib/domain/duration.ts';
 import { MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
-import type { IsListed } from '../billing/operators/callback-addresses.ts';
+import type { IsListed } from './callback-addresses.ts';
 import { configureOperators, operatorTables } from '../billing/operators/configure.ts';
-import { sandboxSecret } from '../platform/sandbox-secret.ts';
+import { sandboxSecret } from './sandbox-secret.ts';
 import { readSettings, settingsTable } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 

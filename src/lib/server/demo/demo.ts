@@ -1,9 +1,10 @@
+import { DEMO_OWNER_EMAIL } from '../accounts/demo-accounts.ts';
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox/scenarios.ts';
 import { IMPORT_FIELDS, readRouters } from '../routers/import/import-rows.ts';
 import { importRouters } from '../routers/import/import-routers.ts';
 import { countRouters, pageOfRouters } from '../routers/routers.ts';
-import { DEMO_OWNER_EMAIL, demoAccounts } from './accounts.ts';
+import { demoAccounts } from './accounts.ts';
 import demoRouters from './routers.csv?raw';
 
 type DemoSignIn = Awaited<ReturnType<typeof demoAccounts>>[number];

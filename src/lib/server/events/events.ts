@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Base } from '../base.ts';
-import { API_VERSION, type EventBody, type EventType } from '../api/contract/events.ts';
+import { API_VERSION, type EventBody, type EventType } from '../contract/events.ts';
 import { afterCommit, type Tx } from '../db/database.ts';
 import { newestFirst, type NewestFirst } from '../db/newest-first.ts';
 import { isoTime } from '../platform/clock.ts';

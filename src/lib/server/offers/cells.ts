@@ -1,7 +1,7 @@
 import { parseAmount } from '#lib/domain/money.ts';
 import { LIMITS } from '#lib/domain/offers/offer-limits.ts';
-import { offersUpdate, type OffersUpdateBody, type OwnerOfferListBody } from '../api/contract/schemas.ts';
-import { itemsOf } from '../api/contract/validation.ts';
+import { offersUpdate, type OffersUpdateBody, type OwnerOfferListBody } from '../contract/schemas.ts';
+import { itemsOf } from '../contract/validation.ts';
 import { validationFailed } from '../platform/errors.ts';
 
 /** The columns of a CSV file; their names and units are those of the API. */

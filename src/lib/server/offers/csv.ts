@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import type { ProblemItem } from '../api/contract/schemas.ts';
+import type { ProblemItem } from '../contract/schemas.ts';
 import { CsvFileError, readCsv } from '../platform/csv.ts';
 import { OFFER_COLUMNS, type OfferCells, type OfferColumn } from './cells.ts';
 

@@ -1,10 +1,10 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { limitsOf } from '#lib/domain/offers/offer-limits.ts';
-import type { OffersUpdateBody, OwnerOfferListBody } from '../api/contract/schemas.ts';
+import type { OffersUpdateBody, OwnerOfferListBody } from '../contract/schemas.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Base } from '../base.ts';
 import type { Queries } from '../db/database.ts';
-import type { Caller } from '../developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
 import { binder } from '../platform/bind.ts';
 import { isoTime } from '../platform/clock.ts';

@@ -22,7 +22,7 @@ const AGAIN_MS = 1_000;
 
 /** For released device slots: time at a router is sold for at most 30 days. */
 const RELEASED_DAYS = 32;
-/** A repeated request gets its stored answer for this long (api/idempotency). */
+/** A repeated request gets its stored answer for this long (idempotency/). */
 const ANSWER_DAYS = 1;
 /** For totals of routers, which name nobody: no page looks back more than a year. */
 const TOTALS_DAYS = 400;

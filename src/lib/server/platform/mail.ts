@@ -1,5 +1,4 @@
 import process from 'node:process';
-import type { Config } from '../config/config.ts';
 
 export interface Mail {
 	to: string;
@@ -17,8 +16,13 @@ export interface Mailer {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
+interface MailSettings {
+	mode: 'sandbox' | 'live';
+	smtp: { url: string; from: string } | null;
+}
+
 /** Uses SMTP. A sandbox without a mail server prints mails, so that their links can be opened. */
-export function createMailer({ mode, smtp }: Pick<Config, 'mode' | 'smtp'>): Mailer {
+export function createMailer({ mode, smtp }: MailSettings): Mailer {
 	if (smtp) return smtpMailer(smtp);
 	if (mode === 'sandbox') return { problem: null, send: async (mail) => print(mail) };
 	const problem = 'No mail server is configured. Set SMTP_URL and MAIL_FROM.';

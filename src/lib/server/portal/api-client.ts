@@ -8,7 +8,7 @@ import type {
 	routerListQuery,
 	SessionBody,
 	SessionCreationBody
-} from '../api/contract/schemas.ts';
+} from '../contract/schemas.ts';
 import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
 import type { Log } from '../platform/log.ts';
 import type { ApiMemory } from './api-memory.ts';

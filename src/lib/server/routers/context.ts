@@ -1,6 +1,6 @@
 import type { Base } from '../base.ts';
 import type { Operators } from '../billing/operators/registry.ts';
-import type { Branding } from '../owner/branding/branding.ts';
+import type { Branding } from '../branding/branding.ts';
 import type { OfferList } from './offers.ts';
 
 export interface RoutersContext extends Base {

@@ -1,6 +1,6 @@
 import type { Database, Queries } from '../db/database.ts';
 import { pageOf } from '../db/newest-first.ts';
-import type { Caller } from '../developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';
 import { namedRouters, wordsOf } from './named-routers.ts';

@@ -1,6 +1,6 @@
 import type { Queries, Tx } from '../db/database.ts';
 import { sealedTable } from '../db/sealed/sealed-table.ts';
-import type { Caller } from '../developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { binder } from '../platform/bind.ts';
 import type { RoutersContext } from './context.ts';
 import { addRouter, changeRouter, markRouter, pauseRouter } from './edit-router.ts';
@@ -71,7 +71,7 @@ export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'of
 		/** Returns the network's own password (shared at the hotspot, or the owner's), which is not sold. */
 		networkPassword: ({ id, network_password_sealed: sealed }: RouterRow) =>
 			sealed === null ? null : secrets.decrypt(sealed, networkPasswordContext(id)),
-		/** Sets how bought passwords work for new orders. Rules: access/passes/access-kinds.ts. */
+		/** Sets how bought passwords work for new orders. Rules: passes/access-kinds.ts. */
 		async setAccess(
 			trx: Tx,
 			id: number,

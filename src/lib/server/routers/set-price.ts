@@ -1,6 +1,6 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
-import type { RouterBody } from '../api/contract/schemas.ts';
-import type { Caller } from '../developer/api-keys/api-keys.ts';
+import type { RouterBody } from '../contract/schemas.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { validationFailed } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';
 import { changeableRouter } from './read-routers.ts';

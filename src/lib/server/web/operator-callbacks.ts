@@ -1,7 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { sourceAddress } from '#lib/server/api/http/request-limits.ts';
-import { readBody } from '#lib/server/api/http/read-body.ts';
+import { sourceAddress } from '#lib/server/http/network.ts';
+import { readBody } from '#lib/server/http/read-body.ts';
 
 const MAX_CALLBACK_BYTES = 64 * 1024;
 

@@ -1,6 +1,6 @@
 import { env } from '$env/dynamic/private';
 import { formatMoney } from '#lib/domain/money.ts';
-import { readProxySettings } from '#lib/server/api/http/client-address.ts';
+import { readProxySettings } from '#lib/server/http/client-address.ts';
 import { requireAdmin } from '#lib/server/web/admin/admin.ts';
 import type { PageServerLoad } from './$types';
 

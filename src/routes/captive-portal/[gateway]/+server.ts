@@ -1,5 +1,5 @@
 import { MEGABYTE } from '#lib/domain/data-limit.ts';
-import { sourceAddress } from '#lib/server/api/http/request-limits.ts';
+import { sourceAddress } from '#lib/server/http/network.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RequestHandler } from './$types';
 

@@ -1,15 +1,9 @@
+import type { DeviceState } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
 import type { AccessContext } from '../provisioning/context.ts';
 import { passesOfPurchase } from '../provisioning/devices.ts';
 import { isWanted, LATE_REDIRECT_MS, openGrantsOf, otherMacs } from '../provisioning/grants/store.ts';
 import { isConnected } from './connection-store.ts';
 import { hasRoom, REPORT_LIFETIME_MS } from './device-slots.ts';
-
-/**
- * The state of a device at its gateway. `connecting`: the gateway is being called, or has sent the device to the portal
- * since it let it in. `delayed`: a call failed. `online`: the gateway confirmed it. `no-free-slot`: other devices hold
- * all slots of the pass.
- */
-export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
 
 /**
  * Returns null when nothing is known: no time runs, or the gateway needs no grants for devices.

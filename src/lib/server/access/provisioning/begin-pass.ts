@@ -1,9 +1,10 @@
+import type { Provisioning } from '#lib/server/billing/sessions/sessions.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { namesDevices } from '#lib/server/gateways/gateways.ts';
 import { isUnresponsive, isUnverified } from '#lib/server/routers/routers.ts';
 import { ACTIVATION_JOB, ACTIVATION_TIMEOUT_MS, UNCONFIRMED_JOB, AWAIT_ROUTER_JOB } from '../job-kinds.ts';
-import type { PassRow } from '../passes/passes.ts';
-import { find } from '../passes/store.ts';
+import type { PassRow } from '#lib/server/passes/passes.ts';
+import { find } from '#lib/server/passes/store.ts';
 import { transactWithJobs, type AccessContext, type ProvisioningContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';
@@ -12,23 +13,14 @@ import { grantsDevices, newestDevice, signsInItself, targetsAt } from './targets
 
 const AWAIT_ROUTER_MS = 5_000;
 
-/** The part of provisioning that sessions use. It needs no sessions, so it is created before them. */
-export const createProvisioning = (context: ProvisioningContext) => ({
-	requestGrants: (trx: Tx, pass: PassRow) => requestGrants(context, trx, pass),
-	/** Makes gateways compare their state with the pass. */
-	scheduleGatewayCalls: (trx: Tx, passId: number) => scheduleGatewayCalls(context, trx, passId),
-	/**
-	 * Schedules a check that the gateway received time added at `startsAt`, even if no gateway needs a grant yet: the
-	 * device may move to one that does.
-	 */
-	scheduleUnconfirmedCheck: (trx: Tx, sessionId: number, startsAt: number) =>
+/** Needs no sessions, so it is created before them. */
+export const createProvisioning = (context: ProvisioningContext): Provisioning => ({
+	requestGrants: (trx, pass) => requestGrants(context, trx, pass),
+	scheduleGatewayCalls: (trx, passId) => scheduleGatewayCalls(context, trx, passId),
+	scheduleUnconfirmedCheck: (trx, sessionId, startsAt) =>
 		context.jobs.schedule(trx, UNCONFIRMED_JOB, sessionId, startsAt + ACTIVATION_TIMEOUT_MS)
 });
 
-/**
- * Requests the grants of a paid pass.
- * @returns the deadline for a confirmation (ms since the epoch), or null if the time may start now
- */
 async function requestGrants(context: ProvisioningContext, trx: Tx, pass: PassRow): Promise<number | null> {
 	const { clock, jobs } = context;
 	const now = clock.now();

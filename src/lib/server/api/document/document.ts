@@ -1,7 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiDocument } from '#lib/developer/openapi.ts';
-import { PROBLEM_CODES } from '../contract/problems.ts';
-import { EVENT_NAMES, problem, problemItem } from '../contract/schemas.ts';
+import { PROBLEM_CODES } from '#lib/server/contract/problems.ts';
+import { EVENT_NAMES, problem, problemItem } from '#lib/server/contract/schemas.ts';
 import type { Route } from '../endpoint.ts';
 import { ROUTES } from '../routes/index.ts';
 import { IDEMPOTENCY_KEY } from '../route.ts';

@@ -1,8 +1,8 @@
-import { pascalCase } from '../contract/events.ts';
-import { router } from '../contract/examples.ts';
-import { PROBLEMS, type ProblemCode } from '../contract/problems.ts';
-import { SCOPES, type Scope } from '../contract/scopes.ts';
-import type { ProblemItem } from '../contract/schemas.ts';
+import { pascalCase } from '#lib/server/contract/events.ts';
+import { router } from '#lib/server/contract/examples.ts';
+import { PROBLEMS, type ProblemCode } from '#lib/server/contract/problems.ts';
+import { SCOPES, type Scope } from '#lib/server/contract/scopes.ts';
+import type { ProblemItem } from '#lib/server/contract/schemas.ts';
 import { EXAMPLE_ORIGIN, EXAMPLE_REQUEST_ID, headersOf, type RouteHeaders } from './headers.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import type { RouteConfig } from '@hono/zod-openapi';
-import { API_VERSION, pascalCase, TEST_MESSAGE, webhookEvents } from '../contract/events.ts';
-import * as example from '../contract/examples.ts';
-import { EVENT_TEXTS, type EventName, type PaymentBody, type SessionBody } from '../contract/schemas.ts';
+import { API_VERSION, pascalCase, TEST_MESSAGE, webhookEvents } from '#lib/server/contract/events.ts';
+import * as example from '#lib/server/contract/examples.ts';
+import { EVENT_TEXTS, type EventName, type PaymentBody, type SessionBody } from '#lib/server/contract/schemas.ts';
 
 const SESSION_EVENT_ID = 'evt_01KAJD5W7R2X9M4P6Q8S0T1V3K';
 

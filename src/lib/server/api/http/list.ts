@@ -1,6 +1,6 @@
 import type { App } from '#lib/server/app.ts';
 import type { ApiContext } from '../env.ts';
-import type { SortValues } from './cursor.ts';
+import type { SortValues } from '#lib/server/platform/cursor.ts';
 
 interface ListCall {
 	app: App;

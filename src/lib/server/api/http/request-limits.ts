@@ -1,9 +1,8 @@
-import type { RequestEvent } from '@sveltejs/kit';
-import ipaddr from 'ipaddr.js';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { App } from '#lib/server/app.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { LONGEST_WINDOW_MS, WINDOW_MS, type RateLimits } from '../rate-limits/rate-limits.ts';
+import { networkOf } from '#lib/server/http/network.ts';
+import { waitSeconds, WINDOW_MS } from '#lib/server/rate-limits/rate-limits.ts';
 import type { RateDecision } from '#lib/server/db/database.ts';
 
 /** Sends draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */
@@ -74,9 +73,6 @@ export class RateLimited extends AppError {
 	}
 }
 
-/** Whole seconds until a request leaves the window; 0 if none is counted. */
-const waitSeconds = ({ resetMs }: RateDecision) => (resetMs > 0 ? Math.max(1, Math.ceil(resetMs / 1000)) : 0);
-
 function limitHeaders(
 	policy: string,
 	limit: number,
@@ -91,52 +87,3 @@ function limitHeaders(
 		'x-ratelimit-reset': String(Math.ceil((now + decision.resetMs) / 1000))
 	};
 }
-
-type Source = Pick<RequestEvent, 'getClientAddress'>;
-
-/** Returns 'unknown' if the request bypassed the ADDRESS_HEADER proxy. */
-export function sourceAddress(source: Source): string {
-	try {
-		return source.getClientAddress();
-	} catch {
-		return 'unknown';
-	}
-}
-
-/** Requests that bypass the ADDRESS_HEADER proxy share one count. */
-export const networkOf = (source: Source): string => network(sourceAddress(source));
-
-/** Removes the port that some proxies add, and cuts IPv6 to its /64, which one customer usually holds. */
-export function network(address: string): string {
-	const plain = address.replace(/%.*$/, '').replace(/((?:\d{1,3}\.){3}\d{1,3}):\d+$/, '$1');
-	if (!ipaddr.isValid(plain)) return plain;
-	const parsed = ipaddr.process(plain);
-	if (parsed instanceof ipaddr.IPv4) return parsed.toString();
-	const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16));
-	return `${groups.join(':')}::/64`;
-}
-
-/** Returns null if the request is admitted, otherwise the seconds to wait. */
-async function waitFor({ locals }: RequestEvent, ...limit: Parameters<RateLimits['take']>) {
-	const decision = await locals.app.rateLimits.take(...limit);
-	return decision.admitted ? null : waitSeconds(decision);
-}
-
-/** Arrivals per network. A whole venue can share one address. */
-const CAPTIVE_SESSIONS_PER_MINUTE = 600;
-
-export const takeCaptiveSession = (event: RequestEvent) =>
-	waitFor(event, `visits:${networkOf(event)}`, CAPTIVE_SESSIONS_PER_MINUTE);
-
-const SIGN_INS_PER_CAPTIVE_SESSION = 10;
-
-/** The network limit is high, so that one person cannot lock out a venue. */
-export const takeSignIn = async (event: RequestEvent, captiveSessionId: string) =>
-	(await waitFor(event, `sign-in:${captiveSessionId}`, SIGN_INS_PER_CAPTIVE_SESSION)) ??
-	(await waitFor(event, `sign-ins:${networkOf(event)}`, CAPTIVE_SESSIONS_PER_MINUTE));
-
-/** Orders of one captive session, which is one device, in LONGEST_WINDOW_MS. */
-const ORDERS_PER_CAPTIVE_SESSION = 10;
-
-export const takeCaptiveSessionOrder = (event: RequestEvent, captiveSessionId: string) =>
-	waitFor(event, `order:${captiveSessionId}`, ORDERS_PER_CAPTIVE_SESSION, LONGEST_WINDOW_MS);

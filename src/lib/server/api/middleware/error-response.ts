@@ -1,11 +1,11 @@
 import type { Hook } from '@hono/zod-openapi';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
-import { logSecurity } from '#lib/server/web/security/security-log.ts';
-import { PROBLEMS } from '../contract/problems.ts';
+import { logSecurity } from '#lib/server/http/security-log.ts';
+import { PROBLEMS } from '#lib/server/contract/problems.ts';
 import { clientAddressOf, originFor, requestedPath, type ApiContext, type ApiEnv } from '../env.ts';
 import { RateLimited } from '../http/request-limits.ts';
-import { itemsOf } from '../contract/validation.ts';
+import { itemsOf } from '#lib/server/contract/validation.ts';
 
 const TARGETS: Readonly<Record<string, 'body' | 'query' | 'path'>> = {
 	json: 'body',

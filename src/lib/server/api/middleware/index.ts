@@ -1,13 +1,13 @@
 import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
 import type { App } from '#lib/server/app.ts';
-import { hasRole, type Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import { hasRole, type Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
-import { securityHeaders } from '#lib/server/web/security/security-headers.ts';
-import { roleOf, type Scope } from '../contract/scopes.ts';
+import { securityHeaders } from '#lib/server/http/security-headers.ts';
+import { roleOf, type Scope } from '#lib/server/contract/scopes.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
-import type { ProxySettings } from '../http/client-address.ts';
+import type { ProxySettings } from '#lib/server/http/client-address.ts';
 import { observeRequest } from '../http/observe-request.ts';
 import { limitAddress, limitCaller, limitVisitor } from '../http/request-limits.ts';
 

@@ -2,7 +2,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import { AppError } from '#lib/server/platform/errors.ts';
 import type { ApiContext, ApiEnv } from '../env.ts';
-import { brokeOff, MAX_BODY_BYTES, tooLarge } from '../http/read-body.ts';
+import { brokeOff, MAX_BODY_BYTES, tooLarge } from '#lib/server/http/read-body.ts';
 
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\s*(;.*)?$/i;
 

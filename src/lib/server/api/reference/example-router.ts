@@ -1,6 +1,6 @@
 import { quote } from '#lib/checkout/quote.ts';
 import type { App } from '#lib/server/app.ts';
-import type { RouterBody } from '../contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/schemas.ts';
 
 /** The example purchase of the quickstart: its place, radius in metres and time. */
 const RADIUS = 5_000;

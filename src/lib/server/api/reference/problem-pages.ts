@@ -7,7 +7,7 @@ import {
 	type Response
 } from '#lib/developer/openapi.ts';
 import { propertiesOf } from '#lib/developer/schema.ts';
-import { PROBLEM_CODES, PROBLEMS } from '../contract/problems.ts';
+import { PROBLEM_CODES, PROBLEMS } from '#lib/server/contract/problems.ts';
 import { problemName } from '../document/problem-responses.ts';
 
 const COMMON = ['type', 'title', 'status', 'detail', 'code', 'request_id'];

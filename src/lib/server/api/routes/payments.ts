@@ -1,15 +1,15 @@
-import * as example from '../contract/examples.ts';
-import { idParams } from '../contract/schemas/fields.ts';
+import * as example from '#lib/server/contract/examples.ts';
+import { idParams } from '#lib/server/contract/schemas/fields.ts';
 import {
 	payment,
 	paymentList,
 	paymentListQuery,
 	paymentStart,
 	paymentStatusQuery
-} from '../contract/schemas.ts';
+} from '#lib/server/contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
 import { clientAddressOf } from '../env.ts';
-import { networkOf } from '../http/request-limits.ts';
+import { networkOf } from '#lib/server/http/network.ts';
 import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 

@@ -1,9 +1,9 @@
-import { eventList, eventListQuery } from '../contract/events.ts';
-import { endpoint as example, lastPage } from '../contract/examples.ts';
-import { webhookEndpoint, webhookRegistration } from '../contract/schemas.ts';
+import { eventList, eventListQuery } from '#lib/server/contract/events.ts';
+import { endpoint as example, lastPage } from '#lib/server/contract/examples.ts';
+import { webhookEndpoint, webhookRegistration } from '#lib/server/contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
 import { eventExample } from '../document/webhooks.ts';
-import type { SortValues } from '../http/cursor.ts';
+import type { SortValues } from '#lib/server/platform/cursor.ts';
 import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 

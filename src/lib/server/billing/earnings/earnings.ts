@@ -1,8 +1,8 @@
 import type { Base } from '#lib/server/base.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
-import type { EarningsBody } from '#lib/server/api/contract/schemas.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
+import type { EarningsBody } from '#lib/server/contract/schemas.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { validationFailed } from '#lib/server/platform/errors.ts';

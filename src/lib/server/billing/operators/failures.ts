@@ -1,5 +1,5 @@
 import type { FailureReason } from './operator.ts';
-import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
+import type { PaymentBody } from '#lib/server/contract/schemas.ts';
 
 export type FailureCode = NonNullable<PaymentBody['failure_code']>;
 

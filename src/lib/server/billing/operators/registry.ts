@@ -5,9 +5,6 @@ import type { ConfiguredOperator, OperatorDependencies } from './definition.ts';
 import type { OperatorAdapter, StatusOutcome, SubmitOutcome } from './operator.ts';
 import { busy, CROWDED, unavailable } from './outcomes.ts';
 
-/** Methods that name an operator; each router lists those it accepts. */
-export const NAMED_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpesa'] as const;
-
 const SANDBOX_METHOD = 'sandbox';
 
 type Guards = Pick<Base, 'jobs' | 'log' | 'metrics' | 'traces'>;

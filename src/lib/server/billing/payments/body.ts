@@ -1,6 +1,6 @@
 import { CURRENCIES, toMajor } from '#lib/domain/money.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
-import { failureCode, type PaymentBody } from '#lib/server/api/contract/schemas.ts';
+import { failureCode, type PaymentBody } from '#lib/server/contract/schemas.ts';
 import type { PaymentRow } from './store.ts';
 
 /** Created once: the OpenAPI registry keeps every schema that derives from a named one, so one per call would leak. */

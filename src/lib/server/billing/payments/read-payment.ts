@@ -1,6 +1,6 @@
 import { DAY_MS } from '#lib/format/time.ts';
-import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { PaymentBody } from '#lib/server/contract/schemas.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { MERCHANT_ERROR } from '../callbacks/messages.ts';
 import { newestMessages } from '../callbacks/store.ts';

@@ -1,8 +1,8 @@
 import { MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
-import type { PaymentBody, PaymentStartBody } from '#lib/server/api/contract/schemas.ts';
+import type { PaymentBody, PaymentStartBody } from '#lib/server/contract/schemas.ts';
 import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
 import { retryUniqueViolation } from '#lib/server/db/first.ts';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { paymentReference } from '#lib/server/platform/ids.ts';
 import { lacksNetworkPassword, offlineReason } from '#lib/server/routers/routers.ts';

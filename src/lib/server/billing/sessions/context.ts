@@ -1,6 +1,6 @@
 import type { Base } from '#lib/server/base.ts';
-import type { createProvisioning } from '#lib/server/access/access.ts';
-import type { Passes } from '#lib/server/access/passes/passes.ts';
+import type { Tx } from '#lib/server/db/database.ts';
+import type { PassRow, Passes } from '#lib/server/passes/passes.ts';
 import type { Events } from '#lib/server/events/events.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Operators } from '../operators/registry.ts';
@@ -10,7 +10,23 @@ export interface SessionsContext extends Base {
 	routers: Routers;
 	operators: Operators;
 	passes: Passes;
-	provisioning: ReturnType<typeof createProvisioning>;
+	provisioning: Provisioning;
+}
+
+/** What access/ does for sessions, in the transaction that changes them. */
+export interface Provisioning {
+	/**
+	 * Requests the grants of a paid pass.
+	 * @returns the deadline for a confirmation (ms since the epoch), or null if the time may start now
+	 */
+	requestGrants(trx: Tx, pass: PassRow): Promise<number | null>;
+	/** Makes gateways compare their state with the pass. */
+	scheduleGatewayCalls(trx: Tx, passId: number): Promise<void>;
+	/**
+	 * Schedules a check that the gateway received time added at `startsAt`, even if no gateway needs a grant yet: the
+	 * device may move to one that does.
+	 */
+	scheduleUnconfirmedCheck(trx: Tx, sessionId: number, startsAt: number): Promise<void>;
 }
 
 /** One per session: cancels an unpaid session, expires a paid one. Stored jobs have this kind. */

@@ -1,8 +1,8 @@
 import { durationSeconds } from '#lib/domain/duration.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
-import type { SessionBody, SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
+import type { SessionBody, SessionCreationBody } from '#lib/server/contract/schemas.ts';
 import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { sells, type RouterRow } from '#lib/server/routers/routers.ts';
 import { operatorForPayment } from '../operators/operator-for-payment.ts';

@@ -1,6 +1,6 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import type { SessionsContext } from './context.ts';
 import { current, sessionAtOwner } from './read-session.ts';

@@ -1,6 +1,6 @@
 import { DAY_MS } from '#lib/format/time.ts';
-import type { OwnerUserBody } from '#lib/server/api/contract/schemas.ts';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { OwnerUserBody } from '#lib/server/contract/schemas.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
 import { ownerUserBody } from './body.ts';
 import type { SessionsContext } from './context.ts';

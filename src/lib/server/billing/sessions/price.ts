@@ -1,8 +1,8 @@
 import { durationProblem, durationSeconds } from '#lib/domain/duration.ts';
 import { priceForSeconds } from '#lib/domain/money.ts';
 import { limitsOf, type Limit } from '#lib/domain/offers/offer-limits.ts';
-import type { PassRow } from '#lib/server/access/passes/passes.ts';
-import type { SessionCreationBody } from '#lib/server/api/contract/schemas.ts';
+import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { SessionCreationBody } from '#lib/server/contract/schemas.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import type { Offer, RouterRow, Routers } from '#lib/server/routers/routers.ts';
 import type { SessionRow } from './store.ts';

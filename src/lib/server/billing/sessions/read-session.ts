@@ -1,6 +1,6 @@
-import type { PassRow } from '#lib/server/access/passes/passes.ts';
-import type { SessionBody } from '#lib/server/api/contract/schemas.ts';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { SessionBody } from '#lib/server/contract/schemas.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { asOfNow, sessionBody } from './body.ts';

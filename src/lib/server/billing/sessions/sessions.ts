@@ -1,5 +1,5 @@
 import type { Tx } from '#lib/server/db/database.ts';
-import type { Caller } from '#lib/server/developer/api-keys/api-keys.ts';
+import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { activate, startTime } from './activate.ts';
 import { SESSION_END_JOB, type SessionsContext } from './context.ts';
@@ -21,6 +21,7 @@ import { applyDueChange, extraTimeUntil, findOrThrow, runSessionJob, shownSessio
 
 export { asOfNow } from './body.ts';
 export type { UnappliedReason } from './activate.ts';
+export type { Provisioning } from './context.ts';
 export type { RememberBody } from './create-session.ts';
 export type { SessionRow } from './store.ts';
 export { mobileNumber } from './create-session.ts';

@@ -1,17 +1,16 @@
 import type { Base } from '#lib/server/base.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
-import { ROLES } from '../../accounts/accounts.ts';
-import type { Role } from '#lib/server/api/contract/scopes.ts';
+import { hasRole, ROLES } from '#lib/server/accounts/accounts.ts';
+import type { Role } from '#lib/server/contract/scopes.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { authenticate } from './authenticate.ts';
-import { hasRole, scopeList, scopesOf, type KeysContext } from './context.ts';
+import { scopeList, scopesOf, type KeysContext } from './context.ts';
 import { createKey, ensureDerivedKey } from './create-key.ts';
 import { keyMode } from './key-format.ts';
 import * as store from './store.ts';
 
-export { hasRole, type Caller, type RatePlan } from './context.ts';
 export { OWN_PREFIX } from './store.ts';
 export { isDerivedFrom, KeyRefused, PORTAL_KEY, type NewKey } from './create-key.ts';
 

@@ -1,6 +1,7 @@
 import { AppError } from '#lib/server/platform/errors.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { hasRole, scopeList, type Caller, type KeysContext, type KnownKey } from './context.ts';
+import { hasRole, type Caller } from '#lib/server/accounts/accounts.ts';
+import { scopeList, type KeysContext, type KnownKey } from './context.ts';
 import { keyMode } from './key-format.ts';
 import * as store from './store.ts';
 

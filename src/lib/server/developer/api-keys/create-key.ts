@@ -1,10 +1,11 @@
 import { accountActor } from '#lib/server/audit/audit.ts';
-import type { Role, Scope } from '#lib/server/api/contract/scopes.ts';
+import type { Role, Scope } from '#lib/server/contract/scopes.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { byId } from '#lib/server/db/first.ts';
 import { Refusal } from '#lib/server/platform/errors.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
-import { hasRole, scopesOf, type KeysContext } from './context.ts';
+import { hasRole } from '#lib/server/accounts/accounts.ts';
+import { scopesOf, type KeysContext } from './context.ts';
 import { generateKey, keyFromBytes, keyHint } from './key-format.ts';
 import * as store from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { WebhookBody, WebhookRegistrationBody } from '#lib/server/api/contract/schemas.ts';
+import type { WebhookBody, WebhookRegistrationBody } from '#lib/server/contract/schemas.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { retryUniqueViolation } from '#lib/server/db/first.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';

@@ -1,5 +1,5 @@
 import type { Base } from '#lib/server/base.ts';
-import { TEST_MESSAGE } from '#lib/server/api/contract/events.ts';
+import { TEST_MESSAGE } from '#lib/server/contract/events.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { eventId } from '#lib/server/platform/ids.ts';
 import { headersOf, secretContext } from './delivery.ts';

@@ -1,4 +1,3 @@
-import type { DeviceState } from '#lib/server/access/device-slots/device-state.ts';
 import type { Base } from '#lib/server/base.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { namesDevices, type Gateways, type RegisteredGateway } from '../gateways.ts';
@@ -26,6 +25,13 @@ interface CaptiveSessionAccess {
 	/** Whether buyers may rely on this gateway alone. */
 	isVerified(gateway: RegisteredGateway): Promise<boolean>;
 }
+
+/**
+ * The state of a device at its gateway. `connecting`: the gateway is being called, or has sent the device to the portal
+ * since it let it in. `delayed`: a call failed. `online`: the gateway confirmed it. `no-free-slot`: other devices hold
+ * all slots of the pass.
+ */
+export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
 
 export interface CaptiveSessionsContext extends Base {
 	gateways: Pick<Gateways, 'byId'>;

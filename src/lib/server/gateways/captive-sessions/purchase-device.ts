@@ -1,4 +1,4 @@
-import type { DeviceState } from '#lib/server/access/device-slots/device-state.ts';
+import type { DeviceState } from './captive-sessions.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { EntryRefused, type Entry, type PassLogin } from '../gateway.ts';
 import { signsInBrowser, type RegisteredGateway } from '../gateway-record.ts';

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Access } from '#lib/server/access/access.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { GatewayTransport } from '../gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways.ts';
@@ -9,7 +8,10 @@ import * as store from './store.ts';
 
 export interface GatewayHealthContext extends Base {
 	gateways: Gateways;
-	access: Pick<Access, 'probeRadiusGateway'>;
+	/** access/, which knows the open connections. */
+	access: {
+		probeRadiusGateway(gateway: RegisteredGateway): Promise<'responding' | 'unresponsive' | 'unknown'>;
+	};
 	transport: GatewayTransport;
 }
 

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../../config/config.ts';
 import { createHttpClient } from '../http/http-client.ts';
 import type { Log } from '../log.ts';
+import type { TraceSettings } from './traces.ts';
 
 const EXPORT_EVERY_MS = 1_000;
 const EXPORT_TIMEOUT_MS = 10_000;
@@ -15,7 +15,7 @@ const MAX_WAITING = 4_096;
  * Sends spans to a collector, as OTLP over HTTP in JSON (opentelemetry.io/docs/specs/otlp/#otlphttp). Spans of a failed
  * request are lost.
  */
-export function createExporter({ url, headers, serviceName }: NonNullable<Config['traces']>, log: Log) {
+export function createExporter({ url, headers, serviceName }: TraceSettings, log: Log) {
 	const http = createHttpClient({ timeoutMs: EXPORT_TIMEOUT_MS });
 	const resource = { attributes: inOtlp({ 'service.name': serviceName, 'process.pid': process.pid }) };
 	let waiting: object[] = [];

@@ -1,10 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { MINUTE_MS } from '#lib/format/time.ts';
-import type { Config } from '../../config/config.ts';
 import type { Log } from '../log.ts';
 import { createExporter, inOtlp } from './exporter.ts';
-import type { BegunSpan, Span, Traces } from './traces.ts';
+import type { BegunSpan, Span, Traces, TraceSettings } from './traces.ts';
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header; later versions may append fields. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:$|-)/;
@@ -19,7 +18,7 @@ const MAX_LINKS = 10_000;
 const KINDS = { internal: 1, server: 2, client: 3, consumer: 5 };
 const STATUS_ERROR = 2;
 
-export function createTraces(config: NonNullable<Config['traces']>, log: Log): Traces {
+export function createTraces(config: TraceSettings, log: Log): Traces {
 	/** The `traceparent` of the current span. */
 	const current = new AsyncLocalStorage<string>();
 	const links = new Map<string, { traceparent: string; until: number }>();

@@ -1,4 +1,3 @@
-import type { Config } from '../../config/config.ts';
 import type { Log } from '../log.ts';
 
 /**
@@ -16,6 +15,13 @@ export interface Traces {
 	link(kind: string, subjectIds: readonly number[]): void;
 	/** Sends the last spans. */
 	stop(): Promise<void>;
+}
+
+export interface TraceSettings {
+	/** Of a collector's `/v1/traces`. */
+	url: string;
+	headers: Record<string, string>;
+	serviceName: string;
 }
 
 /** Work may change it until it ends. With the attribute `error.type` it has failed. */
@@ -41,7 +47,7 @@ export const NO_TRACES: Traces = {
 };
 
 /** Loads the exporter only here, so that it costs nothing while traces are off. */
-export async function openTraces(config: Config['traces'], log: Log): Promise<Traces> {
+export async function openTraces(config: TraceSettings | null, log: Log): Promise<Traces> {
 	if (config === null) return NO_TRACES;
 	const { createTraces } = await import('./recorder.ts');
 	return createTraces(config, log);

@@ -1,8 +1,8 @@
 import { ApiProblem, type ApiClient } from '../api-client.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { readCode } from '#lib/checkout/purchase/code.ts';
-import type { PaymentBody } from '#lib/server/api/contract/schemas.ts';
-import { LONGEST_WINDOW_MS, type RateLimits } from '#lib/server/api/rate-limits/rate-limits.ts';
+import type { PaymentBody } from '#lib/server/contract/schemas.ts';
+import { LONGEST_WINDOW_MS, type RateLimits } from '#lib/server/rate-limits/rate-limits.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { CODE_MS } from './codes.ts';
 import { pageRowOf } from './find-sessions.ts';

@@ -25,7 +25,7 @@ export const insert = (queries: Queries, purchase: Insertable<PurchasesTable>) =
 export const find = (queries: Queries, tokenHash: string) =>
 	first(all(queries).where('token_hash', '=', tokenHash));
 
-/** Finds the first: a buyer who signs in with a username adds another (access/passes/api-buyers.ts). */
+/** Finds the first: a buyer who signs in with a username adds another (passes/api-buyers.ts). */
 export const findBySession = (queries: Queries, sessionId: number) =>
 	first(all(queries).where('session_id', '=', sessionId).orderBy('id'));
 

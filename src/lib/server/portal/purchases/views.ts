@@ -1,5 +1,5 @@
 import type { ApiClient } from '../api-client.ts';
-import type { PaymentBody, RouterBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
+import type { PaymentBody, RouterBody, SessionBody } from '#lib/server/contract/schemas.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import * as store from './store.ts';
 

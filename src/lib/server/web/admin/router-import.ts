@@ -1,7 +1,7 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
 import { money } from '#lib/format/text.ts';
 import { toMajor } from '#lib/domain/money.ts';
-import { hasRole } from '../../developer/api-keys/api-keys.ts';
+import { hasRole } from '#lib/server/accounts/accounts.ts';
 import { CsvFileError } from '../../platform/csv.ts';
 import { InputError } from '../../platform/errors.ts';
 import { importRouters, previewImport } from '../../routers/import/import-routers.ts';

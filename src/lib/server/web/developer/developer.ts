@@ -1,7 +1,7 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import type { Role } from '../../api/contract/scopes.ts';
+import type { Role } from '#lib/server/contract/scopes.ts';
 import type { Account } from '../../accounts/accounts.ts';
-import { logSecurity } from '../security/security-log.ts';
+import { logSecurity } from '#lib/server/http/security-log.ts';
 import { SIGN_IN_PATH, signedIn, type Visitor } from '../sign-in/sign-in.ts';
 
 /** A person on the developer pages, which staff of an owner do not have. */

@@ -1,9 +1,9 @@
 import { fail, type RequestEvent } from '@sveltejs/kit';
 import { DAY_MS } from '#lib/format/time.ts';
-import { SCOPE_TEXTS } from '#lib/server/api/contract/scopes.ts';
+import { SCOPE_TEXTS } from '#lib/server/contract/scopes.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 import { readFields } from '../form.ts';
-import { logSecurity } from '../security/security-log.ts';
+import { logSecurity } from '#lib/server/http/security-log.ts';
 import { requireDeveloper, type Developer } from './developer.ts';
 
 const LIFETIMES = [

@@ -1,7 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { limitAddress } from '#lib/server/api/http/request-limits.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { logSecurity } from '../security/security-log.ts';
+import { logSecurity } from '#lib/server/http/security-log.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
 
 /**

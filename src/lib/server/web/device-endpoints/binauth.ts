@@ -1,6 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { normaliseMac } from '#lib/domain/mac.ts';
-import { readBody } from '#lib/server/api/http/read-body.ts';
+import { readBody } from '#lib/server/http/read-body.ts';
 import { openndsLimits } from '#lib/server/gateways/held-limits.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { authenticateGateway } from './bearer.ts';

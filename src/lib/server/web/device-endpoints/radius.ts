@@ -1,13 +1,13 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { z } from 'zod';
 import { RateLimited } from '#lib/server/api/http/request-limits.ts';
-import { MAX_BODY_BYTES, readBody } from '#lib/server/api/http/read-body.ts';
+import { MAX_BODY_BYTES, readBody } from '#lib/server/http/read-body.ts';
 import type { LoginAnswer } from '#lib/server/access/access.ts';
 import type { GatewayKind, Speed } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { dataWords, isUnlimited, routerOsRate } from '#lib/server/gateways/held-limits.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { radiusText, reportShape } from '#lib/server/radius/report.ts';
+import { radiusText, reportShape } from '#lib/server/access/radius/report.ts';
 import { authenticateGateway } from './bearer.ts';
 
 /**

@@ -6,7 +6,7 @@ import type { Account } from '../../accounts/accounts.ts';
 import { AppError, attempt } from '../../platform/errors.ts';
 import type { OwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
-import { logSecurity } from '../security/security-log.ts';
+import { logSecurity } from '#lib/server/http/security-log.ts';
 import { signedIn, type Visitor } from '../sign-in/sign-in.ts';
 import { mayDo, rolesOf, type OwnerRole } from './roles.ts';
 

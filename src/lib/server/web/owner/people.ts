@@ -6,7 +6,7 @@ import { link } from '#lib/i18n/current.ts';
 import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
-import type { OwnerUserBody } from '#lib/server/api/contract/schemas.ts';
+import type { OwnerUserBody } from '#lib/server/contract/schemas.ts';
 import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import { pageLinks } from '../page-links.ts';
 import { sessionUse } from './figures/usage.ts';

@@ -4,7 +4,7 @@ import { phoneHint, type PhoneHint } from '#lib/checkout/phone-hint.ts';
 import type { FormErrors } from '#lib/checkout/pay-form.ts';
 import { boundsText } from '#lib/checkout/quote.ts';
 import { ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
-import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import { PriceChanged } from '#lib/server/portal/purchases/purchases.ts';
 
 interface OrderWords {

@@ -10,9 +10,9 @@ import {
 import { offeredMethods } from '#lib/domain/payment-methods/payment-methods.ts';
 import { OWN_TIME } from '#lib/checkout/price.ts';
 import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
-import { takeCaptiveSessionOrder } from '#lib/server/api/http/request-limits.ts';
+import { takeCaptiveSessionOrder } from '#lib/server/web/portal/splash/limits.ts';
 import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
-import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
 import { readForm } from './api-errors.ts';
 import { pagePath } from './purchase/page-path.ts';

@@ -5,7 +5,7 @@ import { readTexts } from '#lib/checkout/pay-form.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
-import { networkOf } from '#lib/server/api/http/request-limits.ts';
+import { networkOf } from '#lib/server/http/network.ts';
 import { orUnavailable, readForm } from './api-errors.ts';
 import { captiveSessionIn, withCaptiveSession } from './splash/captive-session-address.ts';
 

@@ -4,7 +4,7 @@ import { PENDING, readTypedCode, type Auth } from '../../authentication/sign-in.
 import { sha256 } from '../../platform/secrets.ts';
 import { qrCode } from '../../portal/wifi-qr-svg.ts';
 import { readFields } from '../form.ts';
-import { logSecurity } from '../security/security-log.ts';
+import { logSecurity } from '#lib/server/http/security-log.ts';
 import { attemptSucceeded, tooOften, tooSoon } from './sign-in-limits.ts';
 import {
 	accepted,

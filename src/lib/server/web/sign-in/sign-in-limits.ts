@@ -1,7 +1,7 @@
 import { fail, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';
-import { networkOf } from '../../api/http/request-limits.ts';
+import { networkOf } from '#lib/server/http/network.ts';
 import type { Attempt } from '../../authentication/attempts.ts';
 import { sha256 } from '../../platform/secrets.ts';
 

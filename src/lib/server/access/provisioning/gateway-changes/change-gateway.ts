@@ -3,7 +3,7 @@ import type { GatewayChange } from '#lib/server/gateways/settings/input.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { GATEWAY_JOB, GRANT_JOB } from '../../job-kinds.ts';
-import { openPassesAt } from '../../passes/store.ts';
+import { openPassesAt } from '#lib/server/passes/store.ts';
 import type { AccessContext } from '../context.ts';
 import * as store from '../grants/store.ts';
 

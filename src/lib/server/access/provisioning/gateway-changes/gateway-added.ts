@@ -1,5 +1,5 @@
-import type { PassRow } from '../../passes/passes.ts';
-import { openPassesAt } from '../../passes/store.ts';
+import type { PassRow } from '#lib/server/passes/passes.ts';
+import { openPassesAt } from '#lib/server/passes/store.ts';
 import { transactWithJobs, type AccessContext } from '../context.ts';
 import { requestUsers } from '../request-grant.ts';
 import { targetsAt } from '../targets.ts';

@@ -1,4 +1,4 @@
-import { openPass } from '../../passes/pass-state.ts';
+import { openPass } from '#lib/server/passes/pass-state.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import type { AccessContext } from '../context.ts';
 import { controllerOf } from '../targets.ts';

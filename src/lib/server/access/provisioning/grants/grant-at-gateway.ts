@@ -1,6 +1,6 @@
 import { Unavailable } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import type { OpenPass } from '../../passes/pass-state.ts';
+import type { OpenPass } from '#lib/server/passes/pass-state.ts';
 import type { AccessContext } from '../context.ts';
 import { controllerOf } from '../targets.ts';
 import { backoffMs, callGateway, recordFailure } from './call-gateway.ts';

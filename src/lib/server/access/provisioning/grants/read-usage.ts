@@ -1,7 +1,7 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import { Unavailable } from '#lib/server/gateways/gateway.ts';
 import { UNSEEN_BYTES, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { openPass, type OpenPass } from '../../passes/pass-state.ts';
+import { openPass, type OpenPass } from '#lib/server/passes/pass-state.ts';
 import { transactWithJobs, type AccessContext } from '../context.ts';
 import { countGrants } from '../count-data.ts';
 import { controllerOf } from '../targets.ts';

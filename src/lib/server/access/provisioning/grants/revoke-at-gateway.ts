@@ -1,7 +1,7 @@
 import { Unavailable, type CommandResult } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
-import { openPass } from '../../passes/pass-state.ts';
+import { openPass } from '#lib/server/passes/pass-state.ts';
 import { transactWithJobs, type AccessContext } from '../context.ts';
 import { controllerOf } from '../targets.ts';
 import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './call-gateway.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { guessPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
-import { NAMED_METHODS } from '../registry.ts';
+import { NAMED_METHODS } from '#lib/domain/payment-methods/payment-method-guess.ts';
 
 /** A pawaPay provider, e.g. `MTN_MOMO_RWA`, for one of our payment methods. */
 export interface Provider {

@@ -3,7 +3,7 @@ import { moment } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { RegisteredGateway } from '../../../gateways/gateways.ts';
-import type { TestResult } from '../../../gateways/setup/setup.ts';
+import type { TestResult } from '#lib/server/gateway-setup/setup.ts';
 import { portalAddress } from '../../../gateways/config-text.ts';
 import { gatewayState } from '../../../owner/usage/usage.ts';
 import { attempt, InputError } from '../../../platform/errors.ts';

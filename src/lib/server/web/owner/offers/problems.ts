@@ -5,7 +5,7 @@ import { WEEKDAYS } from '#lib/domain/offers/sale-hours.ts';
 import type { OfferField } from '#lib/domain/offers/entry.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { ProblemItem } from '#lib/server/api/contract/schemas.ts';
+import type { ProblemItem } from '#lib/server/contract/schemas.ts';
 import { OFFER_COLUMNS, type OfferCells, type OfferColumn } from '#lib/server/offers/cells.ts';
 import { REQUIRED_COLUMNS, type OfferFile } from '#lib/server/offers/csv.ts';
 import { limitProblems } from '#lib/server/offers/limits.ts';

@@ -73,7 +73,7 @@ export async function saveAccess(event: RequestEvent, router: OwnedRouter, owner
 	redirect(303, link(`/owner/routers/${router.id}?done=access`));
 }
 
-/** Returns why a text cannot be the password, or null. access/passes/access-kinds.ts checks the same rules again. */
+/** Returns why a text cannot be the password, or null. passes/access-kinds.ts checks the same rules again. */
 function wifiPasswordText(text: string): string | null {
 	switch (wifiPasswordProblem(text)) {
 		case null:

@@ -1,6 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { FormErrors } from '#lib/checkout/pay-form.ts';
-import type { RouterBody } from '#lib/server/api/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import { orderRefusal, PAID_AGAIN, unsent } from '../order-refusal.ts';
 import { answer } from '../status.ts';

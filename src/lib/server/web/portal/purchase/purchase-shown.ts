@@ -12,7 +12,7 @@ import { isRefused } from '#lib/checkout/purchase/refusal.ts';
 import { warnSeconds } from '#lib/checkout/purchase/seconds.ts';
 import { purchaseState, type PurchaseState, type PurchaseWords } from '#lib/checkout/purchase/state.ts';
 import type { PurchasePart, PurchaseView, ShownSession } from '#lib/server/portal/purchases/purchases.ts';
-import type { PaymentBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
+import type { PaymentBody, SessionBody } from '#lib/server/contract/schemas.ts';
 import { momentText } from '#lib/format/when.ts';
 
 export type Purchase = PurchaseView;

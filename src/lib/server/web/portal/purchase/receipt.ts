@@ -8,7 +8,7 @@ import { formatMobile } from '#lib/domain/phone.ts';
 import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import { moment } from '#lib/format/text.ts';
 import { momentText } from '#lib/format/when.ts';
-import type { PaymentBody, SessionBody } from '#lib/server/api/contract/schemas.ts';
+import type { PaymentBody, SessionBody } from '#lib/server/contract/schemas.ts';
 import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { findPurchase } from './find-purchase.ts';

@@ -1,5 +1,5 @@
 import { fail } from '@sveltejs/kit';
-import { webhookRegistration } from '#lib/server/api/contract/schemas.ts';
+import { webhookRegistration } from '#lib/server/contract/schemas.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireDeveloper } from '#lib/server/web/developer/developer.ts';

@@ -2,7 +2,7 @@ import { error, fail, redirect } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/checkout/pay-form.ts';
-import { takeSignIn } from '#lib/server/api/http/request-limits.ts';
+import { takeSignIn } from '#lib/server/web/portal/splash/limits.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { orUnavailable, readForm } from '#lib/server/web/portal/api-errors.ts';
 import { pagePath } from '#lib/server/web/portal/purchase/page-path.ts';

@@ -1,7 +1,7 @@
 import { error, redirect } from '@sveltejs/kit';
 import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import { keysOf } from '#lib/server/web/developer/keys.ts';
-import { logSecurity } from '#lib/server/web/security/security-log.ts';
+import { logSecurity } from '#lib/server/http/security-log.ts';
 import { idOf } from '#lib/server/web/page-links.ts';
 import type { Actions, PageServerLoad } from './$types';
 

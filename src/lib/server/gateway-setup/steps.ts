@@ -1,15 +1,16 @@
-import type { Access, createAccessKinds } from '#lib/server/access/access.ts';
+import type { Access } from '#lib/server/access/access.ts';
+import type { createAccessKinds } from '#lib/server/passes/access-kinds.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Offers } from '#lib/server/offers/offers.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
-import { portalAddress, UNKNOWN } from '../config-text.ts';
-import type { ConfigPart, GatewayStatus, GatewayTransport } from '../gateway.ts';
-import type { Gateways, RegisteredGateway } from '../gateways.ts';
-import { refuseUnreadable } from '../gateway-record.ts';
-import { adapterOf } from '../registry.ts';
-import type { GatewayChange, GatewayInput } from '../settings/input.ts';
-import { gatewayStatus } from '../status.ts';
+import { portalAddress, UNKNOWN } from '../gateways/config-text.ts';
+import type { ConfigPart, GatewayStatus, GatewayTransport } from '../gateways/gateway.ts';
+import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
+import { refuseUnreadable } from '../gateways/gateway-record.ts';
+import { adapterOf } from '../gateways/registry.ts';
+import type { GatewayChange, GatewayInput } from '../gateways/settings/input.ts';
+import { gatewayStatus } from '../gateways/status.ts';
 
 export interface GatewaySetupContext extends Base {
 	gateways: Gateways;

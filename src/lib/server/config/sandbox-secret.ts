@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { MIN_SECRET_LENGTH } from '../config/fields.ts';
-import { createPrivateFolder } from './private-files.ts';
+import { MIN_SECRET_LENGTH } from './fields.ts';
+import { createPrivateFolder } from '../platform/private-files.ts';
 
 /**
  * Reads the sandbox's secret, or creates it, readable only by its owner. Links a temporary file into place:

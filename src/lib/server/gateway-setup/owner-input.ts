@@ -1,6 +1,6 @@
-import { gatewaySecret } from '../../platform/ids.ts';
-import { NO_SETTINGS, type GatewayChange, type GatewayInput } from '../settings/input.ts';
-import type { RegisteredGateway } from '../gateways.ts';
+import { gatewaySecret } from '../platform/ids.ts';
+import { NO_SETTINGS, type GatewayChange, type GatewayInput } from '../gateways/settings/input.ts';
+import type { RegisteredGateway } from '../gateways/gateways.ts';
 
 /** The kinds that need no program, file or server of the administrator. */
 export const OWN_KINDS = ['opennds', 'mikrotik', 'unifi'] as const;

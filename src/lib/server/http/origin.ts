@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../config/config.ts';
 
 /**
  * Returns the configured address, or the Host header with the protocol that the proxy reports.

@@ -1,14 +1,14 @@
 import { passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
-import type { Tx } from '../db/database.ts';
-import type { RegisteredGateway } from '../gateways/gateways.ts';
-import { holdsSlot, takeSlot } from '../access/device-slots/device-slots.ts';
-import * as connectionStore from '../access/device-slots/connection-store.ts';
-import { releaseSlot } from '../access/device-slots/store.ts';
-import { passState } from '../access/passes/pass-state.ts';
-import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
-import { transactWithJobs, type AccessContext } from '../access/provisioning/context.ts';
-import { countData } from '../access/provisioning/count-data.ts';
+import type { Tx } from '#lib/server/db/database.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { holdsSlot, takeSlot } from '../device-slots/device-slots.ts';
+import * as connectionStore from '../device-slots/connection-store.ts';
+import { releaseSlot } from '../device-slots/store.ts';
+import { passState } from '#lib/server/passes/pass-state.ts';
+import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
+import { transactWithJobs, type AccessContext } from '../provisioning/context.ts';
+import { countData } from '../provisioning/count-data.ts';
 import { countersOf } from './counters.ts';
 import type { AccountingReport } from './report.ts';
 

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
-import { dataWords, type RegisteredGateway } from '../gateways/gateways.ts';
+import { dataWords, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type CoaResult } from './coa.ts';
-import * as store from '../access/device-slots/connection-store.ts';
-import { holdsSlot, INTERIM_SECONDS } from '../access/device-slots/device-slots.ts';
-import { passState, speedOf } from '../access/passes/pass-state.ts';
-import type { AccessContext } from '../access/provisioning/context.ts';
-import { exponentialMs, MAX_BACKOFF_MS } from '../access/provisioning/grants/call-gateway.ts';
-import { CONNECTION_JOB, SAME_END_MS } from '../access/job-kinds.ts';
+import * as store from '../device-slots/connection-store.ts';
+import { holdsSlot, INTERIM_SECONDS } from '../device-slots/device-slots.ts';
+import { passState, speedOf } from '#lib/server/passes/pass-state.ts';
+import type { AccessContext } from '../provisioning/context.ts';
+import { exponentialMs, MAX_BACKOFF_MS } from '../provisioning/grants/call-gateway.ts';
+import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
 import type { RequestAttributes, RequestKind } from './packet.ts';
 
 type Connection = store.ConnectionRow;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { networkOf } from '../../api/http/request-limits.ts';
-import type { App } from '../../app.ts';
+import { networkOf } from '#lib/server/http/network.ts';
+import type { Base } from '../base.ts';
 
 type SecurityEvent =
 	| 'signed in'
@@ -18,7 +18,7 @@ type SecurityEvent =
 
 /** A page's event has this form. */
 interface Source {
-	locals: { app: App; requestId: string };
+	locals: { app: Pick<Base, 'log'>; requestId: string };
 	getClientAddress(): string;
 }
 

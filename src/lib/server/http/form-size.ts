@@ -1,6 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { MAX_BODY_BYTES, readBody } from '../../api/http/read-body.ts';
-import { AppError } from '../../platform/errors.ts';
+import { MAX_BODY_BYTES, readBody } from './read-body.ts';
+import { AppError } from '../platform/errors.ts';
 
 export const FORM_TYPES = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\s*(;|$)/i;
 

@@ -1,7 +1,7 @@
 import { accentOf, parseColour } from '#lib/branding/accent.ts';
 import { isPhone } from '#lib/domain/contact.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
-import type { BrandBody } from '#lib/server/api/contract/schemas.ts';
+import type { BrandBody } from '#lib/server/contract/schemas.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 import { Refusal } from '#lib/server/platform/errors.ts';
 import { sha256, sha256Bytes } from '#lib/server/platform/secrets.ts';

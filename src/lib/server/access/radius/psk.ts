@@ -1,7 +1,7 @@
-import { currentReports, hasRoom } from '../access/device-slots/device-slots.ts';
-import * as slots from '../access/device-slots/store.ts';
-import { passState, type RunningPass } from '../access/passes/pass-state.ts';
-import type { AccessContext } from '../access/provisioning/context.ts';
+import { currentReports, hasRoom } from '../device-slots/device-slots.ts';
+import * as slots from '../device-slots/store.ts';
+import { passState, type RunningPass } from '#lib/server/passes/pass-state.ts';
+import type { AccessContext } from '../provisioning/context.ts';
 import type { Asking } from './psk-candidates.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { ProxySettings } from '../../api/http/client-address.ts';
-import type { App } from '../../app.ts';
+import type { ProxySettings } from './client-address.ts';
+import type { Base } from '../base.ts';
 
 const FORWARDED = ['x-forwarded-for', 'forwarded'];
 
@@ -8,7 +8,7 @@ const FORWARDED = ['x-forwarded-for', 'forwarded'];
  * forwarded request.
  */
 export function createProxyWarning(
-	{ config, log }: Pick<App, 'config' | 'log'>,
+	{ config, log }: Pick<Base, 'config' | 'log'>,
 	{ addressHeader }: ProxySettings
 ): (request: Request) => void {
 	let isDone = addressHeader !== '';

@@ -1,12 +1,12 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
-import type { Speed } from '../gateways/gateway.ts';
-import type { RegisteredGateway } from '../gateways/gateways.ts';
-import { hasRoom, INTERIM_SECONDS, isFull, takeSlot } from '../access/device-slots/device-slots.ts';
-import { passState, speedOf, type RunningPass } from '../access/passes/pass-state.ts';
-import { reasonOfEnd } from '../access/passes/store.ts';
-import { transactWithJobs, type AccessContext } from '../access/provisioning/context.ts';
+import type { Speed } from '#lib/server/gateways/gateway.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { hasRoom, INTERIM_SECONDS, isFull, takeSlot } from '../device-slots/device-slots.ts';
+import { passState, speedOf, type RunningPass } from '#lib/server/passes/pass-state.ts';
+import { reasonOfEnd } from '#lib/server/passes/store.ts';
+import { transactWithJobs, type AccessContext } from '../provisioning/context.ts';
 import { pskChoice } from './psk.ts';
 
 /**

@@ -3,6 +3,8 @@ import type { Database, RateDecision, RateLimit, SharedRates } from '#lib/server
 import type { Log } from '#lib/server/platform/log.ts';
 import { SlidingWindow } from './window.ts';
 
+export { SlidingWindow };
+
 /** Admits at most `limit` requests per subject in any trailing window. */
 export interface RateLimits {
 	/**
@@ -91,3 +93,7 @@ function shared(rates: SharedRates, clock: Clock, log: Log): RateLimits {
 		takeBoth: (...limits) => takeShared(limits, WINDOW_MS)
 	};
 }
+
+/** Whole seconds until a request leaves the window; 0 if none is counted. */
+export const waitSeconds = ({ resetMs }: RateDecision) =>
+	resetMs > 0 ? Math.max(1, Math.ceil(resetMs / 1000)) : 0;

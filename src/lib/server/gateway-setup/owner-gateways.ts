@@ -3,9 +3,9 @@ import type { Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { gatewaySecret } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import type { ConfigPart } from '../gateway.ts';
-import type { RegisteredGateway } from '../gateways.ts';
-import { installScript } from '../opennds/install-script.ts';
+import type { ConfigPart } from '../gateways/gateway.ts';
+import type { RegisteredGateway } from '../gateways/gateways.ts';
+import { installScript } from '../gateways/opennds/install-script.ts';
 import {
 	isOwn,
 	MAX_OWN_GATEWAYS,
