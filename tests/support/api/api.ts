@@ -1,12 +1,6 @@
 import { expect } from 'vitest';
 import type { z } from 'zod';
-import {
-	payment,
-	problem,
-	router,
-	routerList,
-	session
-} from '../../../src/lib/server/contract/schemas.ts';
+import { payment, problem, router, routerList, session } from '../../../src/lib/server/contract/schemas.ts';
 import { assertContract } from './contract-assertions.ts';
 
 export type Problem = z.output<typeof problem> & Readonly<Record<string, unknown>>;
