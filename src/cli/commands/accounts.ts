@@ -63,7 +63,7 @@ export const accountCommands = [
 		async run({ values: { email }, open }) {
 			const app = await open();
 			const account = await accountOf(app.accounts, email);
-			const isRemoved = await app.signIn.removeSecondFactor(account, AUTHOR, originOf(app));
+			const isRemoved = await app.signIn.removeSecondFactor(account, AUTHOR);
 			if (!isRemoved) throw new CommandError(`The account ${email} has no second factor.`);
 			console.error(`The second factor of ${email} is removed.`);
 		}

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createAudit } from '#lib/server/audit/audit.ts';
-import { BACKUP_ACTION } from '#lib/server/checks/database.ts';
+import { BACKUP_ACTION } from '#lib/server/checks/installation.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import { backUp, restore } from '#lib/server/db/backup/backup.ts';
 import { copySqlite } from '#lib/server/db/backup/copy.ts';

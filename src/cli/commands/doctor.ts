@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readProxySettings } from '#lib/server/http/client-address.ts';
 import type { OperatorAdapter } from '#lib/server/billing/operators/operator.ts';
-import { checkAddresses } from '#lib/server/checks/addresses.ts';
-import { checkDisk } from '#lib/server/checks/disk.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
 import { checkGateways } from '#lib/server/checks/gateways.ts';
+import { checkAddresses, checkDisk, checkReplica } from '#lib/server/checks/installation.ts';
 import { storedOperatorFindings } from '#lib/server/checks/operators.ts';
-import { checkReplica } from '#lib/server/checks/database.ts';
 import { ConfigError, loadConfig, type Config } from '#lib/server/config/config.ts';
 import { hasDemoAccounts } from '#lib/server/accounts/demo-accounts.ts';
 import { NotAnArchive, readArchive } from '#lib/server/map/basemap.ts';

@@ -10,8 +10,8 @@ import { readablePasswords } from '#lib/server/passes/passwords.ts';
 import { isDerivedFrom, PORTAL_KEY } from '#lib/server/developer/api-keys/api-keys.ts';
 import { isExpected } from '../support/errors.ts';
 import { databaseName } from '../support/services.ts';
-import { backupFinding, lastBackupAt } from '#lib/server/checks/database.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
+import { checkBackup } from '#lib/server/checks/installation.ts';
 
 /** An earlier clock is wrong, because this file is newer. */
 const EARLIEST_TIME = Date.UTC(2026, 0, 1);
@@ -45,7 +45,7 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 			? fail('database', `${name}: ${problems.join('; ')}`, databaseAdvice(config))
 			: ok('database', `${name}, ${server}, schema version ${schemaVersion}, a test write succeeded`);
 		yield* checkClock(inspection);
-		yield backupFinding(config, await lastBackupAt(database.db));
+		yield* checkBackup(config, database);
 		const secrets = createSecrets(config.secret, config.secretFallback);
 		const readable = await readablePasswords(database.db, secrets, systemClock.now());
 		if (readable === 'new') {

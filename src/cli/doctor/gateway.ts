@@ -33,28 +33,12 @@ const MODE_TEXT = {
 	external: 'another system connects its devices'
 } as const;
 
-/** DHCP option 114 is useful only here: its API needs the device's IP address, which other kinds hide. */
-const announces = ({ kind }: RegisteredGateway) => kind === 'mikrotik' || kind === 'coova';
-
-const optionWords = (gateway: RegisteredGateway) =>
-	announces(gateway)
-		? 'DHCP option 114 can announce it if there is no NAT between it and the devices'
-		: 'do not set DHCP option 114: it could not tell devices apart';
-
-function* addresses({ config }: App, gateway: RegisteredGateway): Generator<Finding> {
-	yield ok('kind', `${gateway.title}; ${MODE_TEXT[gateway.mode]}`);
-	if (config.origin === null) {
+function* addresses({ config: { origin } }: App, { title, mode }: RegisteredGateway): Generator<Finding> {
+	yield ok('kind', `${title}; ${MODE_TEXT[mode]}`);
+	if (origin === null) {
 		yield warn('portal', 'its address is unknown', 'set ORIGIN to the address that devices open');
-		return;
-	}
-	if (config.origin.startsWith('https:')) {
-		yield ok('portal', `${config.origin}; ${optionWords(gateway)}`);
-		return;
-	}
-	const advice = announces(gateway)
-		? 'use https: it protects passwords, and DHCP option 114 needs it'
-		: 'use https: it protects passwords';
-	yield warn('portal', `${config.origin} has no https`, advice);
+	} else if (origin.startsWith('https:')) yield ok('portal', origin);
+	else yield warn('portal', `${origin} has no https`, 'use https: it protects passwords');
 }
 
 function unsoldReason({ clock, config }: App, found: RouterRow): keyof typeof OFFLINE_ADVICE | null {
@@ -75,10 +59,10 @@ async function* router(
 	}
 	const { name, access_kind: sold } = found;
 	const reason = unsoldReason(app, found);
-	if (reason === 'paused')
-		yield warn('router', `"${name}" does not sell now (paused)`, OFFLINE_ADVICE[reason]);
-	else if (reason !== null)
-		yield fail('router', `"${name}" does not sell now (${reason})`, OFFLINE_ADVICE[reason]);
+	if (reason !== null) {
+		const level = reason === 'paused' ? warn : fail;
+		yield level('router', `"${name}" does not sell now (${reason})`, OFFLINE_ADVICE[reason]);
+	}
 	const wants = kind === 'hostapd' ? ['wpa_personal_per_client', 'wpa_enterprise'] : ['portal_login'];
 	if (wants.includes(sold)) yield ok('router', `"${name}", ${sold}`);
 	else {

@@ -47,11 +47,12 @@ export function localService(app: App): App {
 	throw new CommandError(`The routers are those of ${remoteApi.url}: set this where that service runs.`);
 }
 
-export async function ownRouter(app: App, text: string): Promise<RouterRow> {
-	if (!/^\d{1,15}$/.test(text)) throw new UsageError('ID is the id of a router; see "routers list".');
+/** @param name the argument or option that holds the id. @throws UsageError, CommandError */
+export async function ownRouter(app: App, text: string, name = 'ID'): Promise<RouterRow> {
+	if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} is the id of a router; see "routers list".`);
 	localService(app);
 	const router = await findRouter(app, Number(text));
-	if (!router) throw new CommandError(`There is no router ${text}; see "routers list".`);
+	if (!router) throw new CommandError(`${name}: there is no router ${text}; see "routers list".`);
 	return router;
 }
 

@@ -37,6 +37,20 @@ export interface ReturnedForm {
 	quoted?: Quotation | undefined;
 }
 
+/** A purchase whose payment can be tried again. */
+export interface PayAgain {
+	amount: number;
+	money: string;
+	/** "Day, 3 devices" */
+	words: string;
+	methods: string[];
+	/** Why other methods are missing; null if none are. */
+	note: string | null;
+	paymentMethod: string;
+	/** As the payer types it; at a kiosk with its middle hidden. */
+	phone: string;
+}
+
 /** Longer than any valid entry. Cut text fails validation. */
 const MAX_FIELD_LENGTH = 64;
 
@@ -62,7 +76,7 @@ export const timeValue = ({ duration, amount, offer }: TimeChoice): string =>
 	`${duration} ${amount}${offer ? ` ${offer.id}` : ''}`;
 
 /** If `seen` is false, the page must show the price before the buyer pays. `gone`: the offer is not sold any more. */
-type WantedTime = { choice: TimeChoice; own: boolean; seen: boolean } | { error: string; gone?: true };
+export type WantedTime = { choice: TimeChoice; own: boolean; seen: boolean } | { error: string; gone?: true };
 
 export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 	const onButton = ({ amount }: TimeChoice) => entry.pays === '' || entry.pays === String(amount);
@@ -71,7 +85,6 @@ export function wantedTime(router: PricedRouter, entry: PayEntry): WantedTime {
 	// was shown.
 	const typed = entry.count !== '' && own !== entry.asked;
 	if (entry.time === OWN_TIME || typed) {
-		if (entry.count === '') return { error: m.router_say_how_long() };
 		if (own === null) return { error: m.router_whole_number() };
 		const choice = quote(router, own);
 		if (!choice) return notSold(router, own);

@@ -1,7 +1,7 @@
 import { durationSeconds, parseDuration } from '../domain/duration.ts';
 import { amountProblem, ANY_AMOUNT, type AmountRule } from '../domain/payment-methods/chargeable.ts';
 import { currencyExponent, priceForSeconds, toMajor, toMinor } from '../domain/money.ts';
-import type { Limits } from '../domain/offers/offer-limits.ts';
+import { cheapestUnlimited, fitsPass, type Limits } from '../domain/offers/offer-limits.ts';
 import { offeredMethods } from '../domain/payment-methods/payment-methods.ts';
 
 /** The fields of a router that decide a price. `price` is per hour in major units of `currency`. */
@@ -95,31 +95,22 @@ export function cheapestPerHour(offers: readonly PricedOffer[]): PricedOffer | n
 	return cheapest && next ? cheapest : null;
 }
 
-/** Finds what a typed duration buys: the cheapest offer of it that adds no limit, if any. */
+/** Finds the offer that a typed duration buys. */
 export const usualOffer = (router: PricedRouter, duration: string): PricedOffer | null =>
-	offersOnSale(router)
-		.filter((offer) => durationSeconds(offer.duration) === parseDuration(duration)?.seconds)
-		.filter((offer) => !isSlowed(offer) && offer.data_limit_mb == null)
-		.filter(({ max_devices }) => (max_devices ?? Infinity) >= (router.max_devices ?? 1))
-		.sort((a, b) => a.price - b.price)[0] ?? null;
+	cheapestUnlimited(
+		offersOnSale(router),
+		{ seconds: parseDuration(duration)?.seconds ?? 0, maxDevices: router.max_devices ?? 1 },
+		({ price }) => price
+	);
 
-/**
- * Returns a router with what it sells to a pass: the API adds only time of the same speed, and with or without a data
- * limit as before.
- */
+/** Returns a router with what it sells to a pass. */
 export function sellingTo<Router extends PricedRouter>(router: Router, pass: Limits): Router {
-	const fits = (limits: Limits) =>
-		(limits.speed_down_kbps ?? null) === (pass.speed_down_kbps ?? null) &&
-		(limits.speed_up_kbps ?? null) === (pass.speed_up_kbps ?? null) &&
-		(limits.data_limit_mb == null) === (pass.data_limit_mb == null);
-	const hourly = router.hourly !== false && fits({});
-	return { ...router, hourly, offers: (router.offers ?? []).filter(fits) };
+	const offers = (router.offers ?? []).filter((offer) => fitsPass(offer, pass));
+	return { ...router, hourly: router.hourly !== false && fitsPass({}, pass), offers };
 }
 
 export const sellsNothing = (router: PricedRouter): boolean =>
 	router.hourly === false && offersOnSale(router).length === 0;
-
-const isSlowed = (limits: Limits): boolean => limits.speed_down_kbps != null || limits.speed_up_kbps != null;
 
 /** Returns the price of a duration as `priceOf` does, but null if no payment method can charge it. */
 export function payablePrice(router: PricedRouter, duration: string): number | null {

@@ -1,5 +1,3 @@
-import type { QrCode } from '../format/qr.ts';
-
 export interface Credential {
 	label: string;
 	text: string;
@@ -18,7 +16,7 @@ export interface SignInInstructions {
 	wifiPassword: Credential | null;
 	steps: string[];
 	/** null if a QR code does not help. */
-	qr: { code: QrCode; label: string; hint: string } | null;
+	qr: { svg: string; label: string; hint: string } | null;
 	/** About the end of the time; null if it needs no explanation. */
 	note: string | null;
 }

@@ -59,21 +59,12 @@ export const limitsOf = (schema: Schema): { label: string; value: string }[] =>
 export const valuesOf = (document: ApiDocument, schema: Schema): string[] =>
 	(resolve(document, schema).enum ?? []).map(String);
 
-export function schemasBelow(document: ApiDocument, schema: Schema, seen = new Set<string>()): Set<string> {
-	const name = schemaName(schema);
-	if (name !== null) {
-		if (seen.has(name)) return seen;
+/** Names the schemas that a part of the document refers to, and those that they refer to. */
+export function schemasBelow(document: ApiDocument, part: unknown, seen = new Set<string>()): Set<string> {
+	for (const [, name = ''] of JSON.stringify(part).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)) {
+		if (seen.has(name)) continue;
 		seen.add(name);
-	}
-	const { items, properties = {}, anyOf = [], oneOf = [], allOf = [] } = resolve(document, schema);
-	for (const part of [
-		...(items ? [items] : []),
-		...Object.values(properties),
-		...anyOf,
-		...oneOf,
-		...allOf
-	]) {
-		schemasBelow(document, part, seen);
+		schemasBelow(document, document.components.schemas[name], seen);
 	}
 	return seen;
 }

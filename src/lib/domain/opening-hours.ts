@@ -1,5 +1,7 @@
 import { dateAt, instantAt, nextMorning } from '../format/calendar.ts';
-import { WEEKDAYS, type Weekday } from './offers/sale-hours.ts';
+
+export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export type Weekday = (typeof WEEKDAYS)[number];
 
 /**
  * Opening hours of a router as text, `mon 08:00-22:00, fri 18:00-02:00`, in the time zone of the installation. A missing
@@ -13,6 +15,15 @@ interface DayHours {
 	until: string;
 }
 
+/** When an offer is sold: null for every day, or for the whole day. */
+export interface SaleHours {
+	days: readonly Weekday[] | null;
+	/** `HH:MM`; both or neither. */
+	from: string | null;
+	/** As in opening hours. */
+	until: string | null;
+}
+
 /** A time in which a router stays open or closed. */
 interface Spell {
 	isOpen: boolean;
@@ -22,6 +33,7 @@ interface Spell {
 }
 
 const DAY_MINUTES = 24 * 60;
+const MIDNIGHT = '00:00';
 const TIME = '(?:[01]\\d|2[0-3]):[0-5]\\d';
 const DAY_HOURS = new RegExp(`^(?:${WEEKDAYS.join('|')}) ${TIME}-${TIME}$`);
 
@@ -50,6 +62,12 @@ const MAX_SPELLS = 1000;
 export function nextOpen(hours: string, instant: number, timeZone: string): number {
 	const spell = spellOf(hours, instant, timeZone);
 	return spell.isOpen ? instant : spell.until;
+}
+
+export function isOnSale({ days, from, until }: SaleHours, instant: number, timeZone: string): boolean {
+	if (days === null && from === null) return true;
+	const hours = (days ?? WEEKDAYS).map((day) => ({ day, from: from ?? MIDNIGHT, until: until ?? MIDNIGHT }));
+	return nextOpen(hoursText(hours), instant, timeZone) === instant;
 }
 
 /**

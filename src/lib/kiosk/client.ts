@@ -1,10 +1,9 @@
 /** Purchase tokens travel in request bodies only: browsers and logs keep addresses. */
 import type { SignInInstructions } from '../checkout/sign-in-instructions.ts';
-import type { FormErrors } from '../checkout/pay-form.ts';
+import type { FormErrors, PayAgain } from '../checkout/pay-form.ts';
 import type { PhoneHint } from '../checkout/phone-hint.ts';
 import type { PurchaseState } from '../checkout/purchase/state.ts';
 import type { Waits } from '../checkout/purchase/waits.ts';
-import type { QrCode } from '../format/qr.ts';
 import type { PricedRouter } from '../checkout/price.ts';
 
 export interface KioskRouter extends PricedRouter {
@@ -25,10 +24,7 @@ export type Availability =
 	| { state: 'closed'; router: KioskRouter; hint: PhoneHint; text: string }
 	| { state: 'unknown' | 'away'; router: null };
 
-export interface KioskPurchase extends Pick<
-	PurchaseState,
-	'kind' | 'tone' | 'title' | 'text' | 'next' | 'action' | 'polls'
-> {
+export interface KioskPurchase extends PurchaseState {
 	token: string;
 	/** Changes whenever there is something new to show. */
 	watch: string;
@@ -36,10 +32,9 @@ export interface KioskPurchase extends Pick<
 	/** The short code that opens this purchase on any device. */
 	code: string;
 	money: string;
-	ssid: string;
 	/** null before a payment. */
 	waits: Waits | null;
-	phoneQr: QrCode;
+	phoneQr: string;
 	/** "12.4 GB of 20 GB left"; null without a data limit. */
 	data: string | null;
 	/** null unless the time is running. */
@@ -57,17 +52,6 @@ interface CodeBySms {
 	text: string | null;
 	/** Until the result may have changed; null if it is final. */
 	refreshSeconds: number | null;
-}
-
-interface PayAgain {
-	amount: number;
-	money: string;
-	/** "Day, 3 devices" */
-	words: string;
-	methods: string[];
-	paymentMethod: string;
-	/** The payer's number with its middle hidden. */
-	number: string;
 }
 
 /** Result of an order. `lost`: it may have arrived. */
@@ -89,6 +73,12 @@ export const asForm = (fields: Record<string, string>): FormData => {
 	for (const [name, value] of Object.entries(fields)) form.set(name, value);
 	return form;
 };
+
+/** Makes the token of a purchase (platform/ids.ts has its form): 144 random bits. */
+export const newToken = (): string =>
+	btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))))
+		.replace(/\+/g, '-')
+		.replace(/\//g, '_');
 
 /** @param base address of the kiosk, without a slash at the end */
 export function createKioskClient(base: string) {
@@ -127,10 +117,10 @@ export function createKioskClient(base: string) {
 
 	return {
 		statusUrl: `${base}/status`,
-		/** Reads the router's availability and a token for a purchase. Returns null without a connection. */
-		async look(): Promise<{ availability: Availability; purchase: string } | null> {
+		/** Returns null without a connection. */
+		async look(): Promise<Availability | null> {
 			const answer = await call('availability', READ_LIMIT_MS);
-			return answer?.ok ? (answer.body as { availability: Availability; purchase: string }) : null;
+			return answer?.ok ? (answer.body as Availability) : null;
 		},
 		/** @param fields of checkout/pay-form.ts */
 		buy: (fields: Record<string, string>) => send('buy', fields),

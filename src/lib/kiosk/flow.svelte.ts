@@ -7,6 +7,7 @@ import type { Entries, Handover, Screen } from './handover.ts';
 import { allowedSeconds, idleCount, WARN_SECONDS, type IdleKind } from './idle.ts';
 import {
 	createKioskClient,
+	newToken,
 	type Availability,
 	type KioskClient,
 	type KioskPurchase,
@@ -223,16 +224,16 @@ export class KioskFlow {
 		const round = this.#round;
 		this.busy = true;
 		this.errors = {};
-		const order = this.entries.order || (await this.#router.takeToken());
-		if (round !== this.#round) return;
-		this.entries.order = order;
+		this.entries.order ||= newToken();
 		const before = this.purchase;
 		const sent = await this.#send();
 		if (round !== this.#round) return;
 		if (sent === null || sent.as === 'refused') return this.#refuse(sent?.errors ?? {});
 		if (sent.as === 'lost') this.link = false;
 		this.screen = 'purchase';
-		const exists = await this.#follow(sent.as === 'taken' ? sent.token : (before?.token ?? order));
+		const exists = await this.#follow(
+			sent.as === 'taken' ? sent.token : (before?.token ?? this.entries.order)
+		);
 		if (round !== this.#round) return;
 		// The response was lost and the purchase is unchanged.
 		const isUnchanged = sent.as === 'lost' && before !== null && this.purchase?.kind === before.kind;
@@ -241,7 +242,6 @@ export class KioskFlow {
 
 	async #send(): Promise<Sent | null> {
 		const { phone, paymentMethod, order } = this.entries;
-		if (order === '') return null;
 		if (this.purchase) {
 			const { token, again } = this.purchase;
 			const quoted = String(again?.amount);
@@ -256,7 +256,7 @@ export class KioskFlow {
 		if (errors.phone !== undefined) return this.go('number', errors);
 		if (errors.paymentMethod !== undefined) return this.go('method', errors);
 		if (errors.time !== undefined && !this.purchase) return this.go('time', errors);
-		this.go('confirm', { form: errors.form ?? errors.time ?? m.kiosk_not_sent() });
+		this.go('confirm', { form: errors.form ?? errors.time ?? m.router_offer_gone() });
 		// The price may have changed: the button must show the current one.
 		const round = this.#round;
 		if (this.purchase) {
@@ -265,8 +265,8 @@ export class KioskFlow {
 			return;
 		}
 		const seen = await this.#client.look();
-		if (round !== this.#round || seen?.availability.state !== 'open') return;
-		this.availability = seen.availability;
+		if (round !== this.#round || seen?.state !== 'open') return;
+		this.availability = seen;
 		if (this.choice === null) this.go('time', { time: errors.form });
 	}
 

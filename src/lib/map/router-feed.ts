@@ -22,7 +22,6 @@ const MAX_PAGES = 50;
 const MAX_PAGES_SLOW = 3;
 /** Redraws the map after the first page, after each of this many, and after the last. */
 const PAGES_A_STEP = 10;
-const PAUSE_MS = 30_000;
 /** Prices and routers change seldom. */
 const KEPT_MS = 5 * 60 * 1000;
 
@@ -30,17 +29,12 @@ const KEPT_MS = 5 * 60 * 1000;
 export function createRouterFeed(address: string, onRouters: () => void) {
 	const routers = new Map<number, MapRouter>();
 	const read = new Map<string, number>();
-	let pausedUntil = 0;
 	let current: { key: string; stop: AbortController } | null = null;
 
 	async function readArea(area: Area, key: string, signal: AbortSignal): Promise<void> {
 		let cursor: string | null = null;
 		for (let page = 1; page <= maxPages(); page += 1) {
-			const found: Page | 'pause' = await fetchPage(address, area, cursor, signal);
-			if (found === 'pause') {
-				pausedUntil = Date.now() + PAUSE_MS;
-				return onRouters();
-			}
+			const found: Page = await fetchPage(address, area, cursor, signal);
 			for (const [id, name, lat, lon, price, online] of found.routers) {
 				routers.delete(id);
 				routers.set(id, { id, name, lat, lon, price, online: online === 1 });
@@ -51,7 +45,6 @@ export function createRouterFeed(address: string, onRouters: () => void) {
 			if (cursor === null) break;
 		}
 		read.set(key, Date.now());
-		onRouters();
 	}
 
 	function forgetOldest(): void {
@@ -71,29 +64,30 @@ export function createRouterFeed(address: string, onRouters: () => void) {
 			if (current?.key === key) return;
 			current?.stop.abort();
 			current = null;
-			const now = Date.now();
-			if (now < pausedUntil || now - (read.get(key) ?? 0) < KEPT_MS) return;
+			if (Date.now() - (read.get(key) ?? 0) < KEPT_MS) return;
 			const mine = { key, stop: new AbortController() };
 			current = mine;
 			const done = () => {
 				if (current === mine) current = null;
+				onRouters();
 			};
 			readArea(area, key, mine.stop.signal).then(done, done);
 		}
 	};
 }
 
-/** Returns `pause` if the service limits the map. @throws if it was cancelled or nothing arrived */
+/** @throws if it was cancelled, or if the service limits the map */
 async function fetchPage(
 	address: string,
 	{ lat, lon, radius }: Area,
 	cursor: string | null,
 	signal: AbortSignal
-): Promise<Page | 'pause'> {
+): Promise<Page> {
 	const query = new URLSearchParams({ lat: String(lat), lon: String(lon), radius: String(radius) });
 	if (cursor !== null) query.set('cursor', cursor);
 	const response = await fetch(`${address}${query}`, { signal });
-	return response.ok ? ((await response.json()) as Page) : 'pause';
+	if (!response.ok) throw new Error(`The routers did not come: ${response.status}`);
+	return (await response.json()) as Page;
 }
 
 /** Only Chromium reports the quality of the connection. */

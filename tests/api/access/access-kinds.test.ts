@@ -78,7 +78,7 @@ describe('the buyer’s pages', () => {
 		expect(page.text).toContain(
 			'Youth-Kyebando is open: connect to it. Then enter the username and password'
 		);
-		expect(page.text).toContain('This code only connects to Youth-Kyebando.');
+		expect(page.text).toContain('This QR code only connects to Youth-Kyebando.');
 		expect(page.html).toContain('QR code to connect to Youth-Kyebando');
 	});
 
@@ -126,10 +126,8 @@ describe('the buyer’s pages', () => {
 	it('on paper name the access kind', async () => {
 		const person = browse(fixture().server.url);
 		const joined = 'Connect to the Wi‑Fi, then sign in with the username and password that you get.';
-		expect((await person.get(`/r/${OPEN_LOGIN}/poster`)).text).toContain(joined);
-		expect((await person.get(`/r/${ENTERPRISE}/poster`)).text).toContain(
-			'Connect to the Wi‑Fi with the username'
-		);
+		for (const router of [OPEN_LOGIN, ENTERPRISE])
+			expect((await person.get(`/r/${router}/poster`)).text).toContain(joined);
 		expect((await person.get(`/r/${OWN}/poster`)).text).toContain('Connect to the Wi‑Fi with the password');
 	});
 });

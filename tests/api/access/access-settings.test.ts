@@ -43,7 +43,7 @@ describe('airtill routers access', () => {
 			[['16', '--network-password-file', file('pässword')], /^network-password: use 8 to 63/],
 			[['16', '--network-password-file', file('0aF'.repeat(21) + '1')], /^network-password: 64 hex digits/],
 			[['5', '--max-devices', '11'], /^max-devices: use a whole number from 1 to 10/],
-			[['999999'], /^There is no router 999999/]
+			[['999999'], /^ID: there is no router 999999/]
 		] as const) {
 			const { code, stdout, stderr } = await access(...args);
 			expect([code, stdout], args.join(' ')).toEqual([1, '']);

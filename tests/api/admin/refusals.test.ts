@@ -48,7 +48,8 @@ it('are all listed here, and each load and action of them asks who calls', () =>
 		const written = /^export const actions\b.*?^\}|^export const actions\b.*$/ms.exec(source)?.[0] ?? '';
 		const named = [...written.matchAll(/^\t(\w+): |\{ (default): /gm)].map(([, name, only]) => name ?? only);
 		expect(named, folder).toEqual(actions.map((name) => name || 'default'));
-		expect(source.split('requireAdmin(event)').length - 1, folder).toBe(1 + actions.length);
+		const asking = source.match(/\b(admin(Page|Form)|accountForm|routerForm)\(/g) ?? [];
+		expect(asking.length, folder).toBe(1 + actions.length);
 	}
 });
 

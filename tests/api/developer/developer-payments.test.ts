@@ -118,7 +118,7 @@ it('needs a known outcome, a payment, a form of our own and a sign-in', async ()
 it('one is started by a button and waits', async () => {
 	await triesForgotten(fixture());
 	const browser = await signUp(server(), `starter@people.example`);
-	expect((await browser.get('/developer/payments')).text).toContain('None. Start a test payment');
+	expect((await browser.get('/developer/payments')).text).toContain('None yet. Start one here');
 	const page = await browser.post('/developer/payments?/start');
 	expect(page.path).toBe('/developer/payments');
 	const [, id] = /Payment (\d+), session/.exec(page.text) ?? [];

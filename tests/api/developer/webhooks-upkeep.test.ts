@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
-import { createUpkeep, type WebhookNotice } from '../../../src/lib/server/developer/webhooks/upkeep.ts';
+import { createUpkeep, type Notify } from '../../../src/lib/server/developer/webhooks/upkeep.ts';
 import { createDatabaseOn } from '../../support/database/postgres.ts';
 import { DATABASES } from '../../support/server/fixture.ts';
 
@@ -19,7 +19,7 @@ describe.each(DATABASES)('on %s', (kind) => {
 	let folder: string;
 	let database: Database;
 	let now: number;
-	let told: [number, WebhookNotice][];
+	let told: Parameters<Notify>[0][];
 	let isMailDown: boolean;
 	let sweep: () => Promise<number>;
 	let accountId: number;
@@ -50,9 +50,9 @@ describe.each(DATABASES)('on %s', (kind) => {
 			database,
 			clock: { now: () => now },
 			log: createLog('silent'),
-			notify: async (account, notice) => {
+			notify: async (endpoint) => {
 				if (isMailDown) throw new Error('no mail today');
-				told.push([account, notice]);
+				told.push(endpoint);
 			}
 		});
 
@@ -117,15 +117,15 @@ describe.each(DATABASES)('on %s', (kind) => {
 		now = start + 3 * day;
 		await sweep();
 		const { url } = await endpoint(id);
-		const about = { endpointId: id, url, failingSince: start };
-		expect(told).toEqual([[accountId, { kind: 'failing', ...about, reason: null }]]);
+		const about = { id, account_id: accountId, url, failing_since: start };
+		expect(told).toMatchObject([{ ...about, notice: 'failing', disabled_reason: null }]);
 		now = start + 5 * day - minute;
 		await sweep();
 		expect((await endpoint(id)).status).toBe('active');
 		expect(told).toHaveLength(1);
 		now = start + 5 * day;
 		await sweep();
-		expect(told.slice(1)).toEqual([[accountId, { kind: 'disabled', ...about, reason: 'failing' }]]);
+		expect(told.slice(1)).toMatchObject([{ ...about, notice: 'disabled', disabled_reason: 'failing' }]);
 		expect(await endpoint(id)).toMatchObject({ status: 'disabled', disabled_reason: 'failing' });
 		const [delivery] = await database.db.selectFrom('webhook_deliveries').selectAll().execute();
 		expect(delivery).toMatchObject({ status: 'failed', last_failure: 'endpoint_disabled' });

@@ -79,7 +79,7 @@ describe('a pass with 20 GB', () => {
 		await use(20_150);
 		const over = await person.get(path);
 		expect(over.text).toMatch(
-			/All 20\sGB of your data is used up\. Your Wi‑Fi has ended\. .*Buy again to continue\./
+			/All 20\sGB of your data is used up\. Your Wi‑Fi has ended\. .*Buy more time to continue\./
 		);
 		expect(over.text).not.toMatch(/time has ended|GB left/);
 	});

@@ -49,7 +49,6 @@ for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 			const entry = entryOf(page, name);
 			await reloadUntil(page, () => expect(entry).toContainText(/Calls, last day\s*2/, { timeout: 100 }));
 			await expect(entry).toContainText(`atl_test_…${key.slice(-4)}`);
-			await expect(entry).toContainText(/Calls, last minute\s*2 of 100,000/);
 			await expect(entry).toContainText(/Last used\s*just now/);
 			await expect(entry).toContainText('routers:read, payments:read');
 			await expect(entry).not.toContainText(/Expires\s*never/);
@@ -62,8 +61,7 @@ for (const javaScriptEnabled of isAll ? [true, false] : [true]) {
 			await expect(page.locator('tbody')).not.toContainText('GET /v1/routers');
 			await page.getByRole('link', { name: 'Keys', exact: true }).click();
 
-			await entry.getByRole('link', { name: /^Revoke/ }).click();
-			await expect(title(page)).toHaveText(`Revoke “${name}”?`);
+			await entry.getByText(`Revoke: ${name}`).click();
 			expect(await statusWith(area, key)).toBe(200);
 			await page.getByRole('button', { name: 'Revoke key' }).click();
 			await expect(page.getByRole('status')).toContainText(`${name} is revoked.`);

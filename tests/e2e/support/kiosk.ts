@@ -98,7 +98,7 @@ export class Kiosk {
 	async scan(name: string | RegExp, shrink = 1): Promise<{ text: string | undefined; modulePixels: number }> {
 		const code = this.page.getByRole('img', { name });
 		await expect(code).toBeInViewport({ ratio: 1 });
-		const modules = await code.evaluate((svg) => (svg as SVGSVGElement).viewBox.baseVal.width);
+		const modules = await code.locator('svg').evaluate((svg) => (svg as SVGSVGElement).viewBox.baseVal.width);
 		const box = await code.boundingBox();
 		const picture = await readPixels(await code.screenshot(), { shrink });
 		const read = jsQR(picture.data, picture.width, picture.height);

@@ -11,7 +11,6 @@ import type {
 	OperatorAdapter,
 	PaymentRequest,
 	RawCallback,
-	RefundReference,
 	RefundRequest,
 	StatusOutcome
 } from '../../../src/lib/server/billing/operators/operator.ts';
@@ -110,8 +109,6 @@ export const attempt = (
 	reference: asked.reference,
 	operatorReference: null,
 	submittedAt: simulator.books.now(),
-	amountMinor: asked.amountMinor,
-	currency: asked.currency,
 	claim: null,
 	...changes
 });
@@ -142,27 +139,24 @@ export async function pushed(script: Partial<Script> = {}) {
 }
 
 export function refundOf(
-	{ reference, amountMinor, currency, payerPhone }: PaymentRequest,
+	{ reference, amountMinor, currency }: PaymentRequest,
 	payment: Partial<RefundRequest['payment']> = {}
 ): RefundRequest {
 	const refund = randomUUID();
 	return {
 		reference: refund,
 		payment: { reference, operatorReference: null, providerReference: null, ...payment },
-		...{ amountMinor, currency, payerPhone },
+		...{ amountMinor, currency },
+		...{ operatorReference: null, submittedAt: simulator.books.now(), claim: null },
 		callbackUrl: `${receiver.url}/callbacks/operator/refunds/${refund}`
 	};
 }
 
 /** Asks about a refund. */
-export const readingOf = (
-	refund: RefundRequest,
-	operatorReference: string | null = null
-): RefundReference => ({
+export const readingOf = (refund: RefundRequest, operatorReference: string | null = null): RefundRequest => ({
 	...refund,
 	operatorReference,
-	submittedAt: simulator.books.now(),
-	claim: null
+	submittedAt: simulator.books.now()
 });
 
 export const requestsTo = (path: string) => simulator.requests.filter((one) => one.path === path);

@@ -94,7 +94,7 @@ describe('the document', () => {
 
 	it('marks an operation that goes away', () => {
 		const deprecation = { since: '2027-01-01', sunset: '2028-01-01', successor: null };
-		const marked = openApiDocument(null, [defineRoute({ ...listRouters, deprecation })]);
+		const marked = openApiDocument([defineRoute({ ...listRouters, deprecation })]);
 		const operation = asJson(at(marked, 'paths', '/routers', 'get'));
 		expect(operation['deprecated']).toBe(true);
 		for (const [status, response] of Object.entries(asJson(operation['responses']))) {

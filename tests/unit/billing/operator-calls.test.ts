@@ -8,7 +8,7 @@ import { NO_METRICS } from '../../../src/lib/server/platform/metrics.ts';
 import { NO_TRACES } from '../../../src/lib/server/platform/traces/traces.ts';
 
 const CALLS = ['submit', 'refund', 'readStatus', 'readRefund'] as const;
-const uncertain = { kind: 'uncertain', cause: 'network', raw: 'adapter error' };
+const uncertain = { kind: 'uncertain', raw: 'adapter error' };
 
 /** Outcomes of all calls. */
 async function outcomes(withoutSlot: (...call: [string, () => unknown, unknown]) => unknown) {

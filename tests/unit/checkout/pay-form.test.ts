@@ -130,7 +130,7 @@ describe('the form of a purchase', () => {
 	});
 
 	test.each([
-		[{ time: 'own' }, /^Enter a number and a unit/],
+		[{ time: 'own' }, /^Use a whole number/],
 		[{ time: '' }, 'Choose how long.'],
 		[{ time: 'own', count: '1.5' }, /^Use a whole number/],
 		[{ time: 'own', count: '-2' }, /^Use a whole number/],

@@ -2,15 +2,15 @@
 import { expect, it } from 'vitest';
 import { noticeMail } from '../../../src/lib/server/developer/webhooks/notices.ts';
 
-const notice = {
-	endpointId: 7,
+const endpoint = {
+	id: 7,
 	url: 'https://app.example.com/hooks/a-secret-of-the-receiver',
-	failingSince: Date.parse('2026-11-21T09:00:00.000Z')
+	failing_since: Date.parse('2026-11-21T09:00:00.000Z')
 };
 const to = { email: 'dev@shop.invalid', origin: 'https://airtill.example' };
 
 it('on the third day the account learns what fails, since when, and where to look', () => {
-	const mail = noticeMail({ ...notice, kind: 'failing', reason: null }, to);
+	const mail = noticeMail({ ...endpoint, notice: 'failing', disabled_reason: null }, to);
 	expect(mail).toMatchObject({
 		to: 'dev@shop.invalid',
 		subject: 'Webhook to app.example.com has failed for three days'
@@ -21,10 +21,13 @@ it('on the third day the account learns what fails, since when, and where to loo
 });
 
 it('when it is disabled the account learns why, and what becomes of its events', () => {
-	const failing = noticeMail({ ...notice, kind: 'disabled', reason: 'failing' }, to);
+	const failing = noticeMail({ ...endpoint, notice: 'disabled', disabled_reason: 'failing' }, to);
 	expect(failing.subject).toBe('Webhook to app.example.com is disabled');
 	expect(failing.text).toContain('kept for 30 days');
-	const gone = noticeMail({ ...notice, kind: 'disabled', reason: 'gone' }, { ...to, origin: null });
+	const gone = noticeMail(
+		{ ...endpoint, notice: 'disabled', disabled_reason: 'gone' },
+		{ ...to, origin: null }
+	);
 	expect(gone.text).toContain('410 Gone');
 	expect(gone.text).toContain('the developer area');
 });

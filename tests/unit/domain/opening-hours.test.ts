@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { endOfDay, nextOpen, parseHours } from '../../../src/lib/domain/opening-hours.ts';
+import {
+	endOfDay,
+	isOnSale,
+	nextOpen,
+	parseHours,
+	type SaleHours
+} from '../../../src/lib/domain/opening-hours.ts';
 
 /** Returns when it opens, or `open`. */
 const opens = (hours: string, at: string, zone: string) => {
@@ -51,6 +57,21 @@ describe('opening hours', () => {
 		[null, '2026-11-23T21:30Z', '2026-11-24T03:00']
 	])('of %s, the day in which it is %s ends at %s', (hours, at, end) => {
 		expect(new Date(endOfDay(hours, Date.parse(at), 'Africa/Kampala')).toISOString().slice(0, 16)).toBe(end);
+	});
+
+	it.each<[Partial<SaleHours>, string, boolean]>([
+		[{}, '2026-11-23T05:00Z', true],
+		[{ days: ['sun'] }, '2026-11-22T20:59Z', true],
+		[{ days: ['sun'] }, '2026-11-22T21:00Z', false],
+		[{ from: '08:00', until: '09:00' }, '2026-11-23T04:59Z', false],
+		[{ from: '08:00', until: '09:00' }, '2026-11-23T05:59Z', true],
+		[{ from: '08:00', until: '09:00' }, '2026-11-23T06:00Z', false],
+		[{ days: ['sun'], from: '22:00', until: '02:00' }, '2026-11-22T22:59Z', true],
+		[{ days: ['sun'], from: '22:00', until: '02:00' }, '2026-11-22T23:00Z', false],
+		[{ days: ['mon'], from: '22:00', until: '02:00' }, '2026-11-22T22:59Z', false]
+	])('an offer of %j at %s in Kampala is on sale: %s', (hours, at, expected) => {
+		const offer = { days: null, from: null, until: null, ...hours };
+		expect(isOnSale(offer, Date.parse(at), 'Africa/Kampala')).toBe(expected);
 	});
 
 	it.each(['', 'mon', 'mon 08:00-', 'mon 24:00-02:00', 'mon 8:00-9:00', 'mon 08:00-09:00, mon 10:00-11:00'])(

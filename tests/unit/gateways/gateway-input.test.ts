@@ -43,6 +43,8 @@ describe('a gateway', () => {
 		['taken', { secret: 'a'.repeat(16), level: '4' }],
 		['taken', { ndsctl: '/usr/bin/ndsctl' }],
 		['taken', { ...MIKROTIK, control: 'radius', nas: '10.8.0.2:3799', radiusSecret: 'a'.repeat(16) }],
+		// Of an owner, and now controlled by RADIUS.
+		['taken', { ...MIKROTIK, publicApi: true }],
 		['taken', { ...HOSTAPD, nas: 'fd00::2' }],
 		['taken', REST],
 		['taken', { ...REST, api: 'http://10.8.0.2:8080/' }],

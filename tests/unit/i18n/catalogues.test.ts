@@ -17,7 +17,7 @@ const MAY_EQUAL_ENGLISH: readonly RegExp[] = [
 	/^common_(day_and_time|left_\w+|minutes|mobile_money|error_page_title)$/,
 	/^list_(network|page_title)$/,
 	/^router_(total|number_hint|test_other)$/,
-	/^(kiosk_total|owner_total|receipt_code|owner_brand_logo|owner_nav_routers|map_router)$/,
+	/^(owner_total|receipt_code|owner_brand_logo|owner_nav_routers|map_router)$/,
 	/^owner_(router|router_(position|lat|lon)|gateway_(site|config))$/,
 	/^alerts_sms$/
 ];

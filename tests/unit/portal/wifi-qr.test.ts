@@ -16,7 +16,7 @@ function raster(svg: string): { data: Uint8ClampedArray; size: number } {
 	const modules = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1]);
 	const size = modules * pixelsPerModule;
 	const data = new Uint8ClampedArray(size * size * 4).fill(255);
-	const path = /stroke="#000" d="([^"]*)"/.exec(svg)?.[1] ?? '';
+	const path = /stroke="#000000" d="([^"]*)"/.exec(svg)?.[1] ?? '';
 	const steps = [...path.matchAll(/([Mmh])([\d.]+)(?: ([\d.]+))?/g)];
 	expect(steps.map(([text]) => text).join('')).toBe(path);
 	let [x, y] = [0, 0];

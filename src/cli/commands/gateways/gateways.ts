@@ -7,7 +7,7 @@ import { plain, print, report, REPORT_HELP, tableLine } from '../../support/outp
 import { findRouter, knownGateway } from '../../support/services.ts';
 import { configureGateway } from './config.ts';
 import { registerCommands } from './register.ts';
-import { gatewayAddresses } from './text.ts';
+import { gatewayText } from './text.ts';
 
 const gatewayLine = tableLine(24, 9, 36, 24, 13);
 
@@ -36,7 +36,7 @@ export const gatewayCommands = [
 		help: 'Shows no secrets: "gateways config NAME" prints them, "gateways rotate NAME" replaces them.',
 		async run({ args: [name], open }) {
 			const app = await open();
-			await print(gatewayAddresses(await knownGateway(app, name), app.config).join('\n'));
+			await print(gatewayText(await knownGateway(app, name), app.config));
 		}
 	}),
 	configureGateway,

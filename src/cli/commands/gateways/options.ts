@@ -1,9 +1,6 @@
-import type { App } from '#lib/server/app.ts';
 import type { NO_SETTINGS } from '#lib/server/gateways/settings/input.ts';
-import { UsageError, type Values } from '../../support/command.ts';
-import { CommandError } from '../../support/errors.ts';
+import type { Values } from '../../support/command.ts';
 import { readOneLine } from '../../support/files.ts';
-import { findRouter } from '../../support/services.ts';
 
 /** Settings of a gateway, as "gateways add" and "gateways set" take them. */
 export const SETTING_OPTIONS = {
@@ -76,13 +73,4 @@ export async function readSettings(
 		// An administrator's address may be internal.
 		...(api !== undefined && { publicApi: false })
 	};
-}
-
-/** @throws UsageError, CommandError */
-export async function routerIdOf(app: App, text: string): Promise<number> {
-	if (!/^\d{1,15}$/.test(text)) {
-		throw new UsageError('--router must be the id of a router; see "routers list".');
-	}
-	if (await findRouter(app, Number(text))) return Number(text);
-	throw new CommandError(`--router: router ${text} does not exist; see "routers list".`);
 }

@@ -1,14 +1,11 @@
 import { GATEWAY_KINDS } from '#lib/server/gateways/gateway.ts';
 import { NO_SETTINGS } from '#lib/server/gateways/settings/input.ts';
 import { UsageError, defineCommand } from '../../support/command.ts';
-import { CommandError } from '../../support/errors.ts';
 import { readOneLine } from '../../support/files.ts';
 import { print } from '../../support/output.ts';
-import { knownGateway } from '../../support/services.ts';
-import { readSettings, routerIdOf, SETTING_OPTIONS } from './options.ts';
-import { gatewayAddresses, secretLines } from './text.ts';
-
-const SECRET_NAMES = ['secret', 'radiusSecret', 'token'] as const;
+import { knownGateway, ownRouter } from '../../support/services.ts';
+import { readSettings, SETTING_OPTIONS } from './options.ts';
+import { gatewayText, SECRET_NAMES } from './text.ts';
 
 /** "gateways add", "set" and "rotate". */
 export const registerCommands = [
@@ -39,15 +36,9 @@ export const registerCommands = [
 				radiusSecret: await readOneLine(folder, values['radius-secret-file'])
 			};
 			const app = await open();
-			if (app.config.remoteApi !== null) {
-				throw new CommandError(
-					'A portal of a remote API cannot serve gateways: register them where the service of AIRTILL_API_URL runs.'
-				);
-			}
-			const routerId = await routerIdOf(app, router);
+			const { id: routerId } = await ownRouter(app, router, '--router');
 			const { gateway, becamePortalLogin } = await app.gatewaySetup.add({ ...input, name, routerId, kind });
-			const lines = gatewayAddresses(gateway, app.config);
-			await print([...lines, ...secretLines(gateway, SECRET_NAMES)].join('\n'));
+			await print(gatewayText(gateway, app.config, SECRET_NAMES));
 			if (kind === 'mikrotik' && gateway.settings.control !== 'rest') {
 				console.error(
 					`RouterOS 7 needs no RADIUS server: "gateways set ${name} --control rest --api URL --api-user NAME ` +
@@ -80,12 +71,10 @@ export const registerCommands = [
 				throw new UsageError('Name a setting to change, for example --nas.');
 			const app = await open();
 			const before = await knownGateway(app, name);
-			const moved = router === undefined ? {} : { routerId: await routerIdOf(app, router) };
+			const moved = router === undefined ? {} : { routerId: (await ownRouter(app, router, '--router')).id };
 			const gateway = await app.gatewaySetup.change(before, { ...settings, ...moved });
-			const fresh = (['radiusSecret', 'token'] as const).filter(
-				(which) => before.credentials[which] === undefined
-			);
-			await print([...gatewayAddresses(gateway, app.config), ...secretLines(gateway, fresh)].join('\n'));
+			const fresh = (['radiusSecret', 'token'] as const).filter((name) => !before.credentials[name]);
+			await print(gatewayText(gateway, app.config, fresh));
 			console.error(`Configure it again if it needs the change: "gateways config ${name}".`);
 			if (!(await app.routers.verifiedBy(gateway))) {
 				console.error('Nothing is sold there until the gateway has responded.');
@@ -126,8 +115,7 @@ export const registerCommands = [
 			const app = await open();
 			const gateway = await app.gateways.rotate((await knownGateway(app, name)).id, rotation);
 			const shown = SECRET_NAMES.filter((which) => rotation[which] !== null);
-			const lines = gatewayAddresses(gateway, app.config);
-			await print([...lines, ...secretLines(gateway, shown)].join('\n'));
+			await print(gatewayText(gateway, app.config, shown));
 			if (!(await app.routers.verifiedBy(gateway))) {
 				console.error('Nothing is sold there until the gateway has responded with the new configuration.');
 			}

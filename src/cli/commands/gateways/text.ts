@@ -4,7 +4,14 @@ import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import { levelProblem, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 
-export function gatewayAddresses(gateway: RegisteredGateway, config: Config): string[] {
+/** @param secrets those that are new */
+export const gatewayText = (
+	gateway: RegisteredGateway,
+	config: Config,
+	secrets: readonly SecretName[] = []
+): string => [...addressLines(gateway, config), ...secretLines(gateway, secrets)].join('\n');
+
+function addressLines(gateway: RegisteredGateway, config: Config): string[] {
 	const { origin } = portalAddress(config);
 	const { name, kind, title, routerId, key, loginHosts, settings } = gateway;
 	const portal = kind === 'unifi' ? `${origin}/guest/s/${settings.site}/` : `${origin}/splash/${key}`;
@@ -30,16 +37,14 @@ export function gatewayAddresses(gateway: RegisteredGateway, config: Config): st
 
 /** DHCP option 114 (RFC 8910). */
 function dhcpLines(api: string, kind: GatewayKind): string[] {
-	if (kind !== 'mikrotik') {
+	const isHidden = kind !== 'mikrotik';
+	if (isHidden || !api.startsWith('https:')) {
+		const reason = isHidden
+			? 'the API identifies a device by its IP address, which Airtill cannot see here'
+			: 'devices accept only https addresses (RFC 8908)';
 		return [
-			'DHCP option 114 is not to be set: the API identifies a device by its IP address, which Airtill cannot see here.',
+			`DHCP option 114 is not to be set: ${reason}.`,
 			'Devices find the portal anyway: the gateway redirects their first request.'
-		];
-	}
-	if (!api.startsWith('https:')) {
-		return [
-			'DHCP option 114 is not to be set: devices accept only https addresses (RFC 8908). They find the portal',
-			'anyway: the gateway redirects their first request.'
 		];
 	}
 	return [
@@ -53,9 +58,12 @@ function dhcpLines(api: string, kind: GatewayKind): string[] {
 	];
 }
 
-export function secretLines(
+export const SECRET_NAMES = ['secret', 'radiusSecret', 'token'] as const;
+type SecretName = (typeof SECRET_NAMES)[number];
+
+function secretLines(
 	{ kind, secret, credentials }: RegisteredGateway,
-	which: readonly ('secret' | 'radiusSecret' | 'token')[]
+	which: readonly SecretName[]
 ): string[] {
 	const secrets = {
 		secret: [`Secret (${adapterOf(kind).secretName ?? ''})`, secret],

@@ -67,7 +67,7 @@ export const accessCommands = [
 ];
 
 function lines(id: number, name: string, access: RouterAccess): string[] {
-	const { kind, ssid, security, networkPasswordKnown, maxDevices } = access;
+	const { access_kind: kind, ssid, security, networkPasswordKnown, max_devices: maxDevices } = access;
 	const known = networkPasswordKnown ? 'known (not shown)' : 'not known: buyers are told to ask at the venue';
 	return [
 		`Router            ${id} ${plain(name)}`,

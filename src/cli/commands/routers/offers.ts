@@ -33,7 +33,7 @@ export const offerCommands = [
 		async run({ args: [router, name], values: { by, hourly }, folder, open }) {
 			const file = await readOffersCsv(await readInput(folder, name));
 			const app = await open();
-			const { id, name: routerName } = await ownRouter(app, router);
+			const { id, name: routerName } = await ownRouter(app, router, 'ROUTER');
 			const account = await ownerOf(app, by);
 			const role = account.role === 'admin' ? 'admin' : 'owner';
 			const actor = { accountId: account.id, role, keyId: null } as const;
@@ -58,7 +58,7 @@ export const offerCommands = [
 		help: 'Includes offers that are not active. Says on stderr whether other times are sold by the hour.',
 		async run({ args: [router], open }) {
 			const app = await open();
-			const { id, owner_account_id } = await ownRouter(app, router);
+			const { id, owner_account_id } = await ownRouter(app, router, 'ROUTER');
 			const { data, hourly } = await app.offers.ofRouter({ accountId: owner_account_id, role: 'admin' }, id);
 			console.error(`Other times ${onOff(hourly)}.`);
 			await print(offersCsv(data.map(cellsOf)).trimEnd());

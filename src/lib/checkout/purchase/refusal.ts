@@ -7,12 +7,12 @@ type Refusal = (words: PurchaseWords) => StatusWords;
 const REFUSALS: Readonly<Record<string, Refusal>> = {
 	payer_rejected: () => ({
 		title: m.purchase_refused_payer_rejected_title(),
-		text: m.purchase_refused_payer_rejected_text(),
+		text: m.router_nothing_taken(),
 		next: m.purchase_refused_payer_rejected_next()
 	}),
 	insufficient_funds: () => ({
 		title: m.purchase_refused_insufficient_funds_title(),
-		text: m.purchase_refused_insufficient_funds_text(),
+		text: m.router_nothing_taken(),
 		next: m.purchase_refused_insufficient_funds_next()
 	}),
 	payer_not_found: ({ number }) => ({

@@ -202,7 +202,7 @@ function whileCancelled(
 	if (reason === 'client_cancelled') {
 		const [kind, text] = isOpen
 			? ['cancelled-open', m.purchase_cancelled_open_text()]
-			: ['cancelled', m.purchase_cancelled_text()];
+			: ['cancelled', m.router_nothing_taken()];
 		return state({ ...buyNext(kind, m.purchase_cancelled_title(), text), ...(isOpen && CHANGES) });
 	}
 	if (reason === 'provisioning_failed') {
@@ -244,7 +244,8 @@ function whileActive(
 ): PurchaseState {
 	const { until } = words;
 	const titleOf = isExtra ? m.purchase_extra_title : m.purchase_active_title;
-	const textOf = HOW_TO[access?.kind ?? ''] ?? m.purchase_active_text;
+	const signsIn = access?.kind === 'portal_login' || access?.kind === 'wpa_enterprise';
+	const textOf = signsIn ? m.purchase_active_sign_in : m.purchase_active_text;
 	return state({
 		kind: isExtra ? 'extra' : 'active',
 		tone: 'good',
@@ -257,11 +258,6 @@ function whileActive(
 }
 
 type TextOf = (words: { ssid: string }) => string;
-
-const HOW_TO: Readonly<Record<string, TextOf>> = {
-	portal_login: m.purchase_active_sign_in,
-	wpa_enterprise: m.purchase_active_user
-};
 
 function whileOver(session: SessionState, payment: PaymentState | null, words: PurchaseWords): PurchaseState {
 	const fields = session.status === 'expired' ? expired(words) : ended(session.status_reason, words);
@@ -283,7 +279,7 @@ function ended(reason: string | null, words: PurchaseWords): StateFields {
 			kind: 'ended-data',
 			title: m.purchase_data_over_title({ limit }),
 			text: m.purchase_data_over_text(),
-			next: m.purchase_data_over_next()
+			next: m.purchase_over_next()
 		};
 	}
 	const [kind, title, text] = WHY_ENDED[reason ?? ''] ?? ENDED;

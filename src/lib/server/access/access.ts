@@ -1,5 +1,6 @@
 import type { Tx } from '../db/database.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
+import type { Moved } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
 import { binder } from '../platform/bind.ts';
 import { account } from './radius/accounting.ts';
 import { accepted, authorize } from './radius/authorize.ts';
@@ -21,14 +22,13 @@ import type { PassRow } from '../passes/passes.ts';
 import { transactWithJobs, type AccessContext } from './provisioning/context.ts';
 import { letInDevice } from './provisioning/let-in-device.ts';
 import { passesOfPurchase } from './provisioning/devices.ts';
-import { changeGateway } from './provisioning/gateway-changes/change-gateway.ts';
-import { gatewayAdded } from './provisioning/gateway-changes/gateway-added.ts';
+import { changeGateway, gatewayAdded } from './provisioning/gateway-changes/change-gateway.ts';
 import { applyGrant } from './provisioning/grants/apply-grant.ts';
 import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.ts';
 import { fetchGrants } from './provisioning/grants/fetched-grants.ts';
-import { pendingAt } from './provisioning/grants/store.ts';
-import { moveForHelp, movePass, type Moved } from './provisioning/move-pass.ts';
-import { requestReturned } from './provisioning/request-grant.ts';
+import { LATE_REDIRECT_MS, pendingAt } from './provisioning/grants/store.ts';
+import { movePass } from './provisioning/move-pass.ts';
+import { requestAgain } from './provisioning/request-grant.ts';
 import { removeForOwner, removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
 
 export { REPORT_LIFETIME_MS } from './device-slots/device-slots.ts';
@@ -53,7 +53,6 @@ export function createAccess(services: Omit<AccessContext, 'concurrencyLimit' | 
 		scheduleGatewayAdded: bind(scheduleGatewayAdded),
 		changeGateway: bind(changeGateway),
 		move: bind(movePurchase),
-		moveForHelp: bind(movePurchaseForHelp),
 		stateOf: bind(deviceState),
 		radius: { authorize: bind(authorize), accepted: bind(accepted), account: bind(account) },
 		admitClient: bind(admitClient),
@@ -78,24 +77,25 @@ async function purchaseOpened(context: AccessContext, tokenHash: string, isOnlin
 	await eachPass(context, tokenHash, (trx, pass) => letInDevice(context, trx, pass, isOnline));
 }
 
+/** Its gateway redirected the device, so it has forgotten the grants that it has confirmed. */
 const deviceReturned = (context: AccessContext, device: { gatewayId: number; mac: string }): Promise<void> =>
-	transactWithJobs(context, (trx) => requestReturned(context, trx, device));
+	transactWithJobs(context, (trx) =>
+		requestAgain(context, trx, { ...device, grantedBefore: context.clock.now() - LATE_REDIRECT_MS })
+	);
 
-const movePurchase = async (context: AccessContext, tokenHash: string): Promise<boolean> =>
-	(await eachPass(context, tokenHash, (trx, pass) => movePass(context, trx, pass))).includes(true);
-
-/** @param record joins the transaction of each pass that moves */
-async function movePurchaseForHelp(
+/** @param record of a person who helps the buyer; joins the transaction of each pass that moves */
+async function movePurchase(
 	context: AccessContext,
 	tokenHash: string,
-	record: (trx: Tx) => Promise<void>
+	record?: (trx: Tx) => Promise<void>
 ): Promise<Moved> {
 	const results = await eachPass(context, tokenHash, async (trx, pass) => {
-		const result = await moveForHelp(context, trx, pass);
-		if (result === 'moved') await record(trx);
+		const result = await movePass(context, trx, pass, { isHelp: record !== undefined });
+		if (result === 'moved') await record?.(trx);
 		return result;
 	});
-	return results.find((one) => one !== 'no_device') ?? 'no_device';
+	const isMoved = results.includes('moved');
+	return isMoved ? 'moved' : (results.find((one) => one !== 'no_device') ?? 'no_device');
 }
 
 const eachPass = <T>(

@@ -65,7 +65,7 @@ async function channels({ database, notifications }: AlertsContext, accountId: n
 	});
 }
 
-export const eventsOf = ({ events }: store.ChannelRow) => JSON.parse(events) as AlertEvent[];
+const eventsOf = ({ events }: store.ChannelRow) => JSON.parse(events) as AlertEvent[];
 
 /**
  * Replaces the address and sends a code to it. Nothing else is sent there before `confirm`.

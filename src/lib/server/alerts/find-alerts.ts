@@ -64,25 +64,23 @@ export async function findAlerts(context: AlertsContext, write: WriteAlert): Pro
 
 async function findOutages(context: AlertsContext, run: Run): Promise<void> {
 	const { db } = context.database;
+	const before = run.now - OUTAGE_MINUTES * MINUTE_MS;
 	const groups = [
-		[
-			'unresponsive',
-			await store.unresponsiveGateways(db, run.now - OUTAGE_MINUTES * MINUTE_MS),
-			store.addOutage
-		],
-		['responding', await store.respondingGateways(db), store.endOutage]
+		{ kind: 'unresponsive', found: await store.unresponsiveGateways(db, before), note: store.addOutage },
+		{ kind: 'responding', found: await store.respondingGateways(db), note: store.endOutage }
 	] as const;
-	for (const [kind, found, note] of groups) {
+	for (const { kind, found, note } of groups) {
 		for (const rows of Map.groupBy(found, ({ id }) => id).values()) {
 			const gateways = rows.map(({ since, ...row }) => ({ ...row, since: since ?? run.now }));
-			const [first] = gateways;
-			if (!first) continue;
-			const event = sha256(gateways.map(({ gateway_id, since }) => `${gateway_id} ${since}`).join());
-			await attempt(context, first, () =>
-				queueAlert(context, run, first, { kind, gateways }, event, async (trx) => {
+			const [channel] = gateways;
+			if (!channel) continue;
+			await queueAlert(context, run, channel, {
+				alert: () => ({ kind, gateways }),
+				event: sha256(gateways.map(({ gateway_id, since }) => `${gateway_id} ${since}`).join()),
+				async note(trx) {
 					for (const gateway of gateways) await note(trx, gateway);
-				})
-			);
+				}
+			});
 		}
 	}
 }
@@ -94,63 +92,59 @@ async function findEarnings(context: AlertsContext, run: Run): Promise<void> {
 	// Noon of today minus a day is yesterday, also when the clocks change.
 	const day = dateAt(Date.parse(`${dateAt(run.now, zone)}T12:00:00Z`) - DAY_MS, 'UTC');
 	for (const channel of await store.withoutEarningsOf(database.db, day)) {
-		const owner = { accountId: channel.account_id };
-		await attempt(context, channel, async () => {
-			const { total, currency } = await earnings.breakdown(owner, { period: 'daily', from: day, to: day });
-			const alert = { kind: 'earnings', day, net: total.net, payments: total.sessions, currency } as const;
-			await queueAlert(context, run, channel, alert, day, (trx) =>
-				store.change(trx, channel.id, { earnings_day: day })
-			);
+		await queueAlert(context, run, channel, {
+			async alert() {
+				const owner = { accountId: channel.account_id };
+				const span = { period: 'daily', from: day, to: day } as const;
+				const { total, currency } = await earnings.breakdown(owner, span);
+				return { kind: 'earnings', day, net: total.net, payments: total.sessions, currency };
+			},
+			event: day,
+			note: (trx) => store.change(trx, channel.id, { earnings_day: day })
 		});
 	}
 }
 
 async function findReviews(context: AlertsContext, run: Run): Promise<void> {
 	const before = run.now - REVIEW_HOURS * HOUR_MS;
-	for (const found of await store.waitingReviews(context.database.db, before)) {
-		const { role, count, newest } = found;
-		const alert = { kind: 'reviews', count, hours: REVIEW_HOURS, decides: role === 'admin' } as const;
-		await attempt(context, found, () =>
-			queueAlert(context, run, found, alert, `${newest}`, (trx) =>
-				store.change(trx, found.id, { review_id: newest })
-			)
-		);
+	for (const channel of await store.waitingReviews(context.database.db, before)) {
+		const { id, role, count, newest } = channel;
+		await queueAlert(context, run, channel, {
+			alert: () => ({ kind: 'reviews', count, hours: REVIEW_HOURS, decides: role === 'admin' }),
+			event: `${newest}`,
+			note: (trx) => store.change(trx, id, { review_id: newest })
+		});
 	}
+}
+
+interface Found {
+	alert(): Alert | Promise<Alert>;
+	/** Distinguishes alerts of one kind. */
+	event: string;
+	/** Stores in the same transaction that the alert is queued. */
+	note(trx: Tx): Promise<unknown>;
 }
 
 /** An error must not stop the alerts of others. The next run tries again. */
-async function attempt(
-	{ log }: AlertsContext,
-	{ id, account_id: account }: store.ChannelRow,
-	alert: () => Promise<void>
-): Promise<void> {
-	try {
-		await alert();
-	} catch (error) {
-		log.error({ err: error, account, channel: id }, 'an alert failed; it is tried again');
-	}
-}
-
-/**
- * @param event distinguishes alerts of one kind
- * @param note stores in the same transaction that the alert is queued
- */
 async function queueAlert(
-	{ database, notifications }: AlertsContext,
+	{ database, notifications, log }: AlertsContext,
 	{ now, write }: Run,
 	{ id, account_id: accountId, channel, address, locale }: store.ChannelRow,
-	alert: Alert,
-	event: string,
-	note: (trx: Tx) => Promise<unknown>
+	found: Found
 ): Promise<void> {
-	const { kind } = alert;
-	await database.transact(async (trx) => {
-		const recent = await notifications.recent(trx, { accountId, channel }, now - DAY_MS);
-		const isEarly = recent.some((one) => one.kind === kind && now - one.created_at < MIN_INTERVAL_MS[kind]);
-		if (isEarly || recent.length >= MAX_PER_DAY) return;
-		await note(trx);
-		const content = write(alert, isLocale(locale) ? locale : 'en');
-		const about = { accountId, channel, kind, key: `channel ${id} ${kind} ${event}`, address };
-		await notifications.queue(trx, { ...about, ...content });
-	});
+	try {
+		const alert = await found.alert();
+		const { kind } = alert;
+		await database.transact(async (trx) => {
+			const recent = await notifications.recent(trx, { accountId, channel }, now - DAY_MS);
+			const isEarly = recent.some((one) => one.kind === kind && now - one.created_at < MIN_INTERVAL_MS[kind]);
+			if (isEarly || recent.length >= MAX_PER_DAY) return;
+			await found.note(trx);
+			const content = write(alert, isLocale(locale) ? locale : 'en');
+			const key = `channel ${id} ${kind} ${found.event}`;
+			await notifications.queue(trx, { accountId, channel, kind, key, address, ...content });
+		});
+	} catch (error) {
+		log.error({ err: error, account: accountId, channel: id }, 'an alert failed; it is tried again');
+	}
 }

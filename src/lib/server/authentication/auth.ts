@@ -10,8 +10,7 @@ interface AuthOptions {
 	database: Database;
 	log: Log;
 	secrets: Secrets;
-	/** Public address of the pages, without a trailing slash. */
-	origin: string;
+	isHttps: boolean;
 	onPasswordSet(userId: string): Promise<void>;
 }
 
@@ -25,14 +24,13 @@ const SECRET_BYTES = 32;
 
 export async function createAuth(options: AuthOptions) {
 	const { betterAuth } = await import('better-auth');
-	const { database, log, secrets, origin } = options;
+	const { database, log, secrets, isHttps } = options;
 	const secret = secrets.derive('sign-in', SECRET_BYTES).toString('base64url');
 	return betterAuth({
 		appName: 'Airtill',
-		baseURL: origin,
-		basePath: '/developer',
+		// Our pages call it and make the links, so it needs no address of its own.
+		baseURL: 'http://localhost',
 		secret,
-		trustedOrigins: [origin],
 		// better-auth hashes passwords inside its transactions, which would block every SQLite writer.
 		database: { db: database.db, type: database.kind, transaction: false },
 		// Logs the message only: details may contain addresses or tokens.
@@ -41,7 +39,7 @@ export async function createAuth(options: AuthOptions) {
 		// Its limiter does not see calls from our forms, which web/sign-in/ limits.
 		rateLimit: { enabled: false },
 		advanced: {
-			...cookies(origin),
+			...cookies(isHttps),
 			ipAddress: { disableIpTracking: true },
 			// Our migrations create the tables.
 			database: { validateSchema: false }
@@ -53,8 +51,8 @@ export async function createAuth(options: AuthOptions) {
 }
 
 /** Browsers accept a cookie named `__Host-` from this host over https only, so that no other host of the domain sets it. */
-const cookies = (origin: string) =>
-	origin.startsWith('https:')
+const cookies = (isHttps: boolean) =>
+	isHttps
 		? { cookiePrefix: '__Host-airtill', useSecureCookies: false, defaultCookieAttributes: { secure: true } }
 		: { cookiePrefix: 'airtill', useSecureCookies: false };
 
@@ -114,3 +112,4 @@ const passwordOptions = ({ onPasswordSet }: AuthOptions) => ({
 });
 
 export type Auth = Awaited<ReturnType<typeof createAuth>>;
+export type Tables = Awaited<Auth['$context']>;

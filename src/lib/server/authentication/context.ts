@@ -1,7 +1,7 @@
 import type { Base } from '#lib/server/base.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Mailer } from '#lib/server/platform/mail.ts';
-import { createAuth, type Auth } from './auth.ts';
+import { createAuth, type Auth, type Tables } from './auth.ts';
 import { connectAccount, deleteLinks } from './users.ts';
 
 export interface SignInContext extends Base {
@@ -12,32 +12,30 @@ export interface SignInContext extends Base {
 }
 
 export interface SignInState extends SignInContext {
-	/** better-auth by origin. */
-	auths: Map<string, Promise<Auth>>;
+	/** better-auth, with the cookies of http and of https. */
+	auths: Map<boolean, Promise<Auth>>;
 	/** Mails that are being sent. */
 	running: Set<Promise<void>>;
 }
 
-/** A sandbox without ORIGIN can be opened under several names. */
-const MAX_ORIGINS = 20;
-
-/** Loads better-auth on the first call for an origin. */
-export function authFor(state: SignInState, origin: string): Promise<Auth> {
+/** Loads better-auth on the first call. */
+export function authFor(state: SignInState, isHttps: boolean): Promise<Auth> {
 	const { auths, database, log, secrets } = state;
-	const known = auths.get(origin);
+	const known = auths.get(isHttps);
 	if (known) return known;
 	const made: Promise<Auth> = createAuth({
-		database,
-		log,
-		secrets,
-		origin,
+		...{ database, log, secrets, isHttps },
 		async onPasswordSet(userId) {
-			await deleteLinks(await made, userId);
-			await connectAccount(state, await made, userId);
+			const tables = await (await made).$context;
+			await deleteLinks(tables, userId);
+			await connectAccount(state, tables, userId);
 		}
 	});
-	if (auths.size >= MAX_ORIGINS) auths.clear();
-	auths.set(origin, made);
-	made.catch(() => auths.delete(origin));
+	auths.set(isHttps, made);
+	made.catch(() => auths.delete(isHttps));
 	return made;
 }
+
+/** The tables are the same for both. */
+export const tablesOf = async (state: SignInState): Promise<Tables> =>
+	(await authFor(state, state.config.origin?.startsWith('https:') ?? false)).$context;

@@ -1,6 +1,6 @@
 import { normaliseEmail } from '#lib/domain/email.ts';
 import { equalSecrets, type Secrets } from '#lib/server/platform/secrets.ts';
-import { authFor, type SignInState } from './context.ts';
+import { tablesOf, type SignInState } from './context.ts';
 import { connectAccount, ensureUser } from './users.ts';
 
 const PASSWORD_BYTES = 9;
@@ -11,16 +11,15 @@ export const demoPassword = (secrets: Secrets, email: string): string =>
 /** Creates the demo user if `email` and `password` are a demo account's and its derived password. */
 export async function ensureDemoUser(
 	state: SignInState,
-	{ email, password }: { email: string; password: string },
-	origin: string
+	{ email, password }: { email: string; password: string }
 ): Promise<void> {
 	const { accounts, config, demoEmails, secrets } = state;
 	const demo = demoEmails.find((known) => known === normaliseEmail(email));
 	if (demo === undefined || !config.demo || !equalSecrets(password, demoPassword(secrets, demo))) return;
 	if (!(await accounts.findByEmail(demo))) return;
-	const auth = await authFor(state, origin);
-	const { internalAdapter, password: passwords } = await auth.$context;
-	const { id } = await ensureUser(auth, demo);
+	const tables = await tablesOf(state);
+	const { internalAdapter, password: passwords } = tables;
+	const { id } = await ensureUser(tables, demo);
 	const kept = (await internalAdapter.findCredentialAccount(id))?.password;
 	if (kept && (await passwords.verify({ hash: kept, password }))) return;
 	const hash = await passwords.hash(password);
@@ -29,5 +28,5 @@ export async function ensureDemoUser(
 		const credential = { userId: id, accountId: id, providerId: 'credential', password: hash };
 		await internalAdapter.createAccount(credential);
 	}
-	await connectAccount(state, auth, id);
+	await connectAccount(state, tables, id);
 }

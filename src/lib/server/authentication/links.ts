@@ -4,7 +4,7 @@ import { HOUR_MS } from '#lib/format/time.ts';
 import type { Account, NewAccount } from '../accounts/accounts.ts';
 import type { Author } from '#lib/server/audit/audit.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
-import { authFor, type SignInState } from './context.ts';
+import { tablesOf, type SignInState } from './context.ts';
 import { PENDING } from './second-factor.ts';
 import { deleteLinks, deleteSecondFactor, deleteUnconfirmed, ensureUser, findUser } from './users.ts';
 
@@ -31,7 +31,7 @@ async function createLink(
 	origin: string,
 	{ userId, role, lifeMs }: { userId: string; role: Account['role'] | undefined; lifeMs: number }
 ): Promise<string> {
-	const { internalAdapter } = await (await authFor(state, origin)).$context;
+	const { internalAdapter } = await tablesOf(state);
 	const token = randomBytes(TOKEN_BYTES).toString('base64url');
 	const expiresAt = new Date(state.clock.now() + lifeMs);
 	await internalAdapter.createVerificationValue({
@@ -57,20 +57,20 @@ async function mailNow(state: SignInState, { origin, isNew, write, ...request }:
 	const { accounts, clock, mailer } = state;
 	const email = normaliseEmail(request.email);
 	const account = await accounts.findByEmail(email);
-	const auth = await authFor(state, origin);
-	if (isNew) await deleteUnconfirmed(auth, clock.now());
+	const tables = await tablesOf(state);
+	if (isNew) await deleteUnconfirmed(tables, clock.now());
 	// Accounts from the command line have no user yet.
-	const user = isNew || account ? await ensureUser(auth, email) : await findUser(auth, email);
+	const user = isNew || account ? await ensureUser(tables, email) : await findUser(tables, email);
 	if (!user) return;
 	const link = { userId: user.id, role: account?.role, lifeMs: MAILED_MS };
 	await mailer.send({ to: email, ...write(await createLink(state, origin, link)) });
 }
 
 /** Returns the email address of a link; null if it is used, expired or unknown. */
-export async function linkOwner(state: SignInState, token: string, origin: string): Promise<string | null> {
+export async function linkOwner(state: SignInState, token: string): Promise<string | null> {
 	// Excludes NUL, which PostgreSQL refuses in text.
 	if (!TOKEN.test(token)) return null;
-	const { internalAdapter } = await (await authFor(state, origin)).$context;
+	const { internalAdapter } = await tablesOf(state);
 	const link = await internalAdapter.findVerificationValue(identifierOf(token));
 	if (!link || link.expiresAt.getTime() <= state.clock.now()) return null;
 	return (await internalAdapter.findUserById(link.value))?.email ?? null;
@@ -99,17 +99,17 @@ export async function invite(
 	author: Author,
 	origin: string
 ): Promise<string> {
-	const { id: userId } = await ensureUser(await authFor(state, origin), account.email);
+	const { id: userId } = await ensureUser(await tablesOf(state), account.email);
 	const url = await createLink(state, origin, { userId, role: account.role, lifeMs: INVITATION_MS });
 	// Nobody sees the link without its entry.
 	await note(state, 'account.invited', account, author);
 	return url;
 }
 
-export async function passwordState(state: SignInState, { email }: Account, origin: string) {
-	const auth = await authFor(state, origin);
-	const { adapter, internalAdapter } = await auth.$context;
-	const user = await findUser(auth, email);
+export async function passwordState(state: SignInState, { email }: Account) {
+	const tables = await tablesOf(state);
+	const { adapter, internalAdapter } = tables;
+	const user = await findUser(tables, email);
 	if (!user) return { hasPassword: false, hasSecondFactor: false, links: 0 };
 	const [credential, links] = await Promise.all([
 		internalAdapter.findCredentialAccount(user.id),
@@ -128,16 +128,11 @@ export async function passwordState(state: SignInState, { email }: Account, orig
 }
 
 /** Ends all password links of an account, also those that were mailed. */
-export async function deleteInvitations(
-	state: SignInState,
-	account: Account,
-	author: Author,
-	origin: string
-): Promise<void> {
-	const auth = await authFor(state, origin);
-	const user = await findUser(auth, account.email);
+export async function deleteInvitations(state: SignInState, account: Account, author: Author): Promise<void> {
+	const tables = await tablesOf(state);
+	const user = await findUser(tables, account.email);
 	if (!user) return;
-	await deleteLinks(auth, user.id);
+	await deleteLinks(tables, user.id);
 	await note(state, 'account.invitations_deleted', account, author);
 }
 
@@ -145,24 +140,23 @@ export async function deleteInvitations(
 export async function removeSecondFactor(
 	state: SignInState,
 	account: Account,
-	author: Author,
-	origin: string
+	author: Author
 ): Promise<boolean> {
-	const auth = await authFor(state, origin);
-	const user = await findUser(auth, account.email);
-	if (!user || !(await deleteSecondFactor(auth, user.id))) return false;
-	await (await auth.$context).internalAdapter.deleteUserSessions(user.id);
+	const tables = await tablesOf(state);
+	const user = await findUser(tables, account.email);
+	if (!user || !(await deleteSecondFactor(tables, user.id))) return false;
+	await tables.internalAdapter.deleteUserSessions(user.id);
 	await note(state, 'account.second_factor_removed', account, author);
 	return true;
 }
 
 /** Ends all sign-in sessions, and forgets the password, the second factor and the links. */
-export async function forget(state: SignInState, { email }: Account, origin: string): Promise<void> {
-	const auth = await authFor(state, origin);
-	const user = await findUser(auth, email);
+export async function forget(state: SignInState, { email }: Account): Promise<void> {
+	const tables = await tablesOf(state);
+	const user = await findUser(tables, email);
 	if (!user) return;
-	await deleteLinks(auth, user.id);
-	await (await auth.$context).internalAdapter.deleteUser(user.id);
+	await deleteLinks(tables, user.id);
+	await tables.internalAdapter.deleteUser(user.id);
 }
 
 /** better-auth writes its tables outside our transactions, so entries have their own. */

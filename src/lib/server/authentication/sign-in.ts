@@ -1,6 +1,6 @@
 import { binder } from '#lib/server/platform/bind.ts';
 import { createAttempts } from './attempts.ts';
-import { authFor, type SignInContext, type SignInState } from './context.ts';
+import { authFor, tablesOf, type SignInContext, type SignInState } from './context.ts';
 import { demoPassword, ensureDemoUser } from './demo-user.ts';
 import {
 	createAccount,
@@ -42,7 +42,7 @@ export function createSignIn(context: SignInContext) {
 		deleteInvitations: bind(deleteInvitations),
 		removeSecondFactor: bind(removeSecondFactor),
 		forget: bind(forget),
-		deleteLinks: async (userId: string, origin: string) => deleteLinks(await authFor(state, origin), userId),
+		deleteLinks: async (userId: string) => deleteLinks(await tablesOf(state), userId),
 		/** Returns null while the address is unconfirmed. */
 		accountOf: ({ accountId }: { accountId?: number | null | undefined }) => accounts.find(accountId ?? 0),
 		demoPassword: (email: string) => demoPassword(secrets, email),

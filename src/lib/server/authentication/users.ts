@@ -1,5 +1,5 @@
 import type { Accounts } from '../accounts/accounts.ts';
-import type { Auth } from './auth.ts';
+import type { Tables } from './auth.ts';
 
 /** Users with unconfirmed addresses are deleted after this. */
 const UNCONFIRMED_MS = 7 * 24 * 60 * 60 * 1000;
@@ -9,21 +9,19 @@ interface User {
 	twoFactorEnabled?: boolean | null;
 }
 
-export async function findUser(auth: Auth, email: string): Promise<User | null> {
-	const { internalAdapter } = await auth.$context;
+export async function findUser({ internalAdapter }: Tables, email: string): Promise<User | null> {
 	return (await internalAdapter.findUserByEmail(email))?.user ?? null;
 }
 
 /** A new user has no password and is unconfirmed until a link is used. */
-export async function ensureUser(auth: Auth, email: string): Promise<{ id: string }> {
-	const known = await findUser(auth, email);
+export async function ensureUser(tables: Tables, email: string): Promise<{ id: string }> {
+	const known = await findUser(tables, email);
 	if (known) return known;
-	const { internalAdapter } = await auth.$context;
 	try {
 		const user = { email, name: email, emailVerified: false };
-		return await internalAdapter.createUser(user, { method: 'email-password' });
+		return await tables.internalAdapter.createUser(user, { method: 'email-password' });
 	} catch (error) {
-		const other = await findUser(auth, email);
+		const other = await findUser(tables, email);
 		if (!other) throw error;
 		return other;
 	}
@@ -32,10 +30,9 @@ export async function ensureUser(auth: Auth, email: string): Promise<{ id: strin
 /** Requires a proven address: connects the user to the account of that address. */
 export async function connectAccount(
 	{ accounts }: { accounts: Accounts },
-	auth: Auth,
+	{ internalAdapter }: Tables,
 	userId: string
 ): Promise<void> {
-	const { internalAdapter } = await auth.$context;
 	const user = await internalAdapter.findUserById(userId);
 	if (!user) return;
 	const known = (user as { accountId?: number | null }).accountId ?? null;
@@ -44,8 +41,7 @@ export async function connectAccount(
 	await internalAdapter.updateUser(userId, { emailVerified: true, accountId });
 }
 
-export async function deleteUnconfirmed(auth: Auth, now: number): Promise<void> {
-	const { adapter } = await auth.$context;
+export async function deleteUnconfirmed({ adapter }: Tables, now: number): Promise<void> {
 	await adapter.deleteMany({
 		model: 'user',
 		where: [
@@ -56,14 +52,15 @@ export async function deleteUnconfirmed(auth: Auth, now: number): Promise<void> 
 }
 
 /** Ends all password links of a user, and the sign-ins that wait for the second factor. */
-export async function deleteLinks(auth: Auth, userId: string): Promise<void> {
-	const { adapter } = await auth.$context;
+export async function deleteLinks({ adapter }: Tables, userId: string): Promise<void> {
 	await adapter.deleteMany({ model: 'verification', where: [{ field: 'value', value: userId }] });
 }
 
 /** Returns false if the user has none. */
-export async function deleteSecondFactor(auth: Auth, userId: string): Promise<boolean> {
-	const { adapter, internalAdapter } = await auth.$context;
+export async function deleteSecondFactor(
+	{ adapter, internalAdapter }: Tables,
+	userId: string
+): Promise<boolean> {
 	await internalAdapter.updateUser(userId, { twoFactorEnabled: false });
 	const where = [{ field: 'userId', value: userId }];
 	return (await adapter.deleteMany({ model: 'twoFactor', where })) > 0;

@@ -6,11 +6,9 @@ import type { Payments } from '../billing/payments/payments.ts';
 import type { Reviews } from '../billing/reviews/reviews.ts';
 import type { Gateways } from '../gateways/gateways.ts';
 import type { Routers } from '../routers/routers.ts';
-import { checkAddresses } from './addresses.ts';
-import { backupFinding, checkReplica, lastBackupAt } from './database.ts';
-import { checkDisk } from './disk.ts';
 import { warn, type Finding } from './finding.ts';
 import { checkGateways } from './gateways.ts';
+import { checkAddresses, checkBackup, checkDisk, checkReplica } from './installation.ts';
 import { storedOperatorFindings } from './operators.ts';
 
 export type { Finding } from './finding.ts';
@@ -34,7 +32,7 @@ export const createChecks = (context: ChecksContext) => ({
 		const groups = {
 			disk: checkDisk(config),
 			replica: checkReplica(context),
-			backup: backup(context),
+			backup: checkBackup(config, context.database),
 			operator: storedOperatorFindings(context),
 			// A remote API has its own routers and gateways.
 			...(config.remoteApi ? {} : { gateways: checkGateways(context) }),
@@ -44,10 +42,6 @@ export const createChecks = (context: ChecksContext) => ({
 		return (await Promise.all(found)).flat();
 	}
 });
-
-async function* backup({ config, database }: ChecksContext): AsyncGenerator<Finding> {
-	yield backupFinding(config, await lastBackupAt(database.db));
-}
 
 async function inTime(
 	{ log }: ChecksContext,

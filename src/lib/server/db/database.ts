@@ -41,8 +41,6 @@ export interface Database {
 	isUniqueViolation(error: unknown): boolean;
 	/** Counts the connections of the pool; null for an embedded database. */
 	connections(): { busy: number; idle: number; waiting: number } | null;
-	/** True if several processes may share this database. */
-	shared: boolean;
 	/** Checks that the database answers and accepts writes. @throws the database's error if not */
 	ping(): Promise<void>;
 	close(): Promise<void>;
@@ -90,8 +88,6 @@ export interface SharedRates {
 
 /** `distance` in metres. */
 export type NearRouter = Selectable<RoutersTable> & { distance: number };
-
-export type { Position };
 
 /** Option of `transact` for the transactions that every purchase makes. */
 export const LIMIT_CONCURRENCY = { limitConcurrency: true };

@@ -11,11 +11,12 @@ export const first = async <T>(query: Query<T>): Promise<T | null> =>
 
 export const exists = async (query: Query<unknown>): Promise<boolean> => (await first(query)) !== null;
 
-type ByIdTable =
-	'accounts' | 'payments' | 'refunds' | 'reviews' | 'sessions' | 'webhook_deliveries' | 'webhook_endpoints';
+type TableWithId = {
+	[Table in keyof Schema]: Selectable<Schema[Table]> extends { id: number } ? Table : never;
+}[keyof Schema];
 
 /** Finds a row by its id, which may be any number. */
-export async function byId<Table extends ByIdTable>(
+export async function byId<Table extends TableWithId>(
 	queries: Queries,
 	table: Table,
 	id: number

@@ -24,8 +24,9 @@ export function createWriteHealth(
 			onError(event.error);
 			if (isStorageFailure(event.error)) failedAt = performance.now();
 		},
-		/** @throws Error when the database accepts no writes */
+		/** @throws Error when the database does not answer, or accepts no writes */
 		async check(db: Kysely<Schema>) {
+			await sql`select 1`.execute(db);
 			if (failedAt === null) return;
 			const since = performance.now() - failedAt;
 			if (since < QUIET_MS) throw new Error(`The database refused a write ${Math.round(since)} ms ago`);

@@ -35,7 +35,6 @@ export interface RegisteredGateway extends GatewayFacts {
 	/** Options of "gateways rotate" that replace what AIRTILL_SECRET does not open; empty if all is readable. */
 	unreadable: readonly string[];
 	onlineCount: number | null;
-	createdAt: number;
 	/** Last change of its settings or secrets. */
 	updatedAt: number;
 }
@@ -118,7 +117,6 @@ export function openGateway(row: GatewayRow, secrets: Secrets): RegisteredGatewa
 		clockOffsetMs: row.clock_offset_ms,
 		trouble: isReadable ? row.trouble : unreadableText({ name, unreadable }),
 		onlineCount: row.online_count,
-		createdAt: row.created_at,
 		updatedAt: row.updated_at
 	};
 }

@@ -42,9 +42,7 @@ export const settingsShape = z.object({
 	/** Address from which it sends RADIUS requests, and at which it accepts Disconnect-Requests. */
 	nas: z.string().optional(),
 	/** Default 3799. */
-	nasPort: z.int().optional(),
-	/** Another system connects its devices. */
-	external: z.literal(true).optional()
+	nasPort: z.int().optional()
 });
 export type GatewaySettings = z.output<typeof settingsShape>;
 

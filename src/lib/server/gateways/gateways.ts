@@ -11,12 +11,16 @@ import { isSite } from './settings/gateway-input.ts';
 import * as store from './store.ts';
 
 export { namesDevices, type RegisteredGateway } from './gateway-record.ts';
-export { dataWords, heldLimits, UNSEEN_BYTES } from './held-limits.ts';
+export {
+	dataWords,
+	isUnlimited,
+	maxSpeedKbps,
+	routerOsRate,
+	unheldData,
+	unheldSpeed,
+	UNSEEN_BYTES
+} from './held-limits.ts';
 export { levelProblem } from './opennds/level.ts';
-
-const MAX_OF_ROUTER = 20;
-/** For the routers of one page. */
-const MAX_OF_ROUTERS = 1_000;
 
 export type Gateways = ReturnType<typeof createGateways>;
 
@@ -24,7 +28,8 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 	const { db } = database;
 	const bind = binder({ database, clock, secrets });
 	const openOne = (row: store.GatewayRow | null) => row && openGateway(row, secrets);
-	const openAll = (rows: readonly store.GatewayRow[]) => rows.map((row) => openGateway(row, secrets));
+	const ofRouters = async (queries: Queries, routerIds: readonly number[]) =>
+		(await store.gatewaysOfRouters(queries, routerIds)).map((row) => openGateway(row, secrets));
 	return {
 		add: bind(addGateway),
 		open: (row: store.GatewayRow) => openGateway(row, secrets),
@@ -38,15 +43,14 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			return row && { ...openGateway(row, secrets), key };
 		},
 		bySite: bind(gatewayBySite),
-		ofRouter: async (queries: Queries, routerId: number) =>
-			openAll(await store.gatewaysOfRouters(queries, [routerId], MAX_OF_ROUTER)),
+		ofRouter: (queries: Queries, routerId: number) => ofRouters(queries, [routerId]),
 		ofRouters: async (routerIds: readonly number[]) =>
-			routerIds.length === 0 ? [] : openAll(await store.gatewaysOfRouters(db, routerIds, MAX_OF_ROUTERS)),
+			routerIds.length === 0 ? [] : ofRouters(db, routerIds),
 		sharingConsole,
 		routersSharing,
 		/** Returns how a device in the Wi-Fi of a router signs in, and a URL that opens the portal page there, or null. */
 		async signInAt(routerId: number): Promise<{ method: SignInMethod; startAddress: string | null }> {
-			const gateways = openAll(await store.gatewaysOfRouters(db, [routerId], MAX_OF_ROUTER));
+			const gateways = await ofRouters(db, [routerId]);
 			const address = gateways.map(startAddress).find((one) => one !== null);
 			return { method: signInMethodOf(gateways), startAddress: address ?? null };
 		},

@@ -1,16 +1,6 @@
+import type { AccessKind } from '#lib/domain/access-kind.ts';
 import type { RegisteredGateway } from './gateway-record.ts';
 import type { Speed } from './gateway.ts';
-
-/** The limits of an offer that a gateway holds. */
-interface HeldLimits {
-	/** The highest speed limit in kbit/s that it takes; 0 if it limits no speed. */
-	maxSpeedKbps: number;
-	/**
-	 * `pass`: it reports the data of a pass, and ends all its devices when none is left. `device`: it ends each device at
-	 * what was left of the pass when that device came, and may report at its end only. null: neither.
-	 */
-	data: 'pass' | 'device' | null;
-}
 
 /** WISPr attributes and RouterOS count bit/s in 32 bits. */
 const MAX_KBPS = 4_294_967;
@@ -19,32 +9,36 @@ const UNIFI_MOST_KBPS = 100_000;
 
 type Limiting = Pick<RegisteredGateway, 'kind' | 'mode' | 'settings'>;
 
-/** Returns what a gateway holds. Each adapter that sends limits is listed here; see src/docs/routers-and-gateways.md. */
-export const heldLimits = (gateway: Limiting): HeldLimits => ({
-	maxSpeedKbps: maxSpeedOf(gateway),
-	data: dataOf(gateway)
-});
+/** Returns the highest speed limit that a gateway takes. */
+export const maxSpeedKbps = ({ kind }: Pick<Limiting, 'kind'>): number =>
+	kind === 'unifi' ? UNIFI_MOST_KBPS : MAX_KBPS;
 
-function dataOf({ kind, mode, settings }: Limiting): HeldLimits['data'] {
-	switch (mode) {
-		case 'radius':
-			// Only a Disconnect-Request ends all devices of a pass.
-			return settings.nas === undefined ? null : 'pass';
-		case 'push':
-			return kind === 'mikrotik' ? 'device' : 'pass';
-		case 'poll':
-			return 'device';
-		case 'browser':
-			return settings.binauthLimits ? 'device' : null;
-		case 'external':
-			return null;
-	}
+/** Returns why a gateway does not hold a limit of speed; null if it does. See src/docs/routers-and-gateways.md. */
+export function unheldSpeed({ kind, mode, settings }: Limiting, kbps: number) {
+	if (mode === 'external' || kind === 'hostapd') return 'unable';
+	if (mode === 'browser' && !settings.binauthLimits) return 'needs_script';
+	return kbps > maxSpeedKbps({ kind }) ? 'too_fast' : null;
 }
 
-function maxSpeedOf({ kind, mode, settings }: Limiting): number {
-	if (kind === 'hostapd' || mode === 'external') return 0;
-	if (mode === 'browser' && !settings.binauthLimits) return 0;
-	return kind === 'unifi' ? UNIFI_MOST_KBPS : MAX_KBPS;
+/** As `unheldSpeed`, for a limit of data that so many devices share. */
+export function unheldData({ kind, mode, settings }: Limiting, access: AccessKind, devices: number) {
+	switch (mode) {
+		case 'external':
+			return 'unable';
+		case 'radius':
+			// Only a Disconnect-Request ends all devices of a pass.
+			if (settings.nas === undefined) return 'needs_address';
+			return kind === 'hostapd' && access !== 'wpa_enterprise' ? 'needs_enterprise' : null;
+		case 'push':
+			if (kind !== 'mikrotik') return null;
+			break;
+		case 'browser':
+			if (!settings.binauthLimits) return 'needs_script';
+			break;
+		case 'poll':
+	}
+	// The gateway ends each device at what was left of the pass when that device came, and may report at its end only.
+	return devices === 1 ? null : 'one_device_only';
 }
 
 /**

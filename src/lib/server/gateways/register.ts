@@ -114,12 +114,9 @@ async function existing({ secrets }: GatewaysContext, trx: Tx, id: number): Prom
 }
 
 const connectionOf = ({ routerId, settings, credentials }: RegisteredGateway): string => {
-	const { level, site, control, api, apiCertificate, ndsctl, external } = settings;
+	const { level, site, control, api, apiCertificate, ndsctl } = settings;
 	const { apiUser, apiKey } = credentials;
-	return JSON.stringify([
-		...[routerId, level, site, control, api, apiCertificate],
-		...[ndsctl, external, apiUser, apiKey]
-	]);
+	return JSON.stringify([routerId, level, site, control, api, apiCertificate, ndsctl, apiUser, apiKey]);
 };
 
 /** @throws InputError if a redirect or a RADIUS request would match several gateways */

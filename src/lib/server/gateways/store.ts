@@ -40,18 +40,17 @@ export const gatewaysWith = (
 		.orderBy('id')
 		.execute();
 
-export const gatewaysOfRouters = (
-	queries: Queries,
-	routerIds: readonly number[],
-	limit: number
-): Promise<GatewayRow[]> =>
+/** For the routers of one page. */
+const MAX_OF_ROUTERS = 1_000;
+
+export const gatewaysOfRouters = (queries: Queries, routerIds: readonly number[]): Promise<GatewayRow[]> =>
 	queries
 		.selectFrom('gateways')
 		.selectAll()
 		.where('router_id', 'in', routerIds)
 		.orderBy('router_id')
 		.orderBy('id')
-		.limit(limit)
+		.limit(MAX_OF_ROUTERS)
 		.execute();
 
 /** Writes nothing if no value has changed, or if the gateway got other settings or secrets meanwhile. */

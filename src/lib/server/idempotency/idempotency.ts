@@ -1,23 +1,43 @@
 import { DAY_MS } from '#lib/format/time.ts';
+import type { Selectable } from 'kysely';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';
+import type { IdempotentAnswersTable } from '#lib/server/db/schema.ts';
 import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
+import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
-import * as store from './store.ts';
 
-export type StoredResponse = Pick<store.AnswerRow, 'status' | 'location' | 'body'>;
+type AnswerRow = Selectable<IdempotentAnswersTable>;
+type Scope = Pick<AnswerRow, 'account_id' | 'method' | 'path' | 'key'>;
+export type StoredResponse = Pick<AnswerRow, 'status' | 'location' | 'body'>;
 
 type Remember = (trx: Tx, response: StoredResponse) => Promise<void>;
 
 /** Older answers are deleted with personal data. */
 const KEEP_MS = DAY_MS;
 
+const KEY = /^[A-Za-z0-9_:.-]{1,255}$/;
+
+/** Accepts a bare or a quoted key. @throws AppError `validation_failed` */
+export function idempotencyKeyOf(sent: string | undefined): string | null {
+	if (sent === undefined) return null;
+	const key = /^"(.*)"$/.exec(sent)?.[1] ?? sent;
+	if (KEY.test(key)) return key;
+	throw validationFailed([
+		{
+			in: 'header',
+			pointer: '/Idempotency-Key',
+			code: 'invalid_format',
+			detail: 'Use 1 to 255 letters, digits and the characters "_", "-", ":", ".".'
+		}
+	]);
+}
+
 /** Binds the stored body to its request. */
-const nameOf = ({ account_id, method, path, key }: store.Scope) =>
+const nameOf = ({ account_id, method, path, key }: Scope) =>
 	`idempotent:${account_id}:${method}:${path}:${key}`;
 
-export const SEALED_ANSWERS = sealedTable<store.AnswerRow>(
+export const SEALED_ANSWERS = sealedTable<AnswerRow>(
 	'idempotent_answers',
 	['account_id', 'method', 'path', 'key'],
 	{ body: nameOf }
@@ -33,12 +53,36 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 	/** Requests in progress in this process. */
 	const running = new Set<string>();
 
-	async function find(scope: store.Scope, fingerprint: string) {
-		const row = await store.find(database.db, scope);
+	async function find(scope: Scope, fingerprint: string) {
+		const row = await database.db
+			.selectFrom('idempotent_answers')
+			.selectAll()
+			.where(({ and }) => and(scope))
+			.executeTakeFirst();
 		if (!row || row.created_at <= clock.now() - KEEP_MS) return null;
 		if (row.fingerprint !== fingerprint) throw new AppError('idempotency_key_reused');
 		const { status, location } = row;
 		return { status, location, body: secrets.decrypt(row.body, nameOf(scope)), replayed: true };
+	}
+
+	/** Fails on the primary key if the key already has a response. */
+	async function keep(
+		trx: Tx,
+		scope: Scope,
+		answer: StoredResponse & { fingerprint: string }
+	): Promise<void> {
+		const created_at = clock.now();
+		await trx
+			.deleteFrom('idempotent_answers')
+			.where(({ and }) => and(scope))
+			.where('created_at', '<=', created_at - KEEP_MS)
+			.execute();
+		// A body may contain a password or a secret.
+		const body = secrets.encrypt(answer.body, nameOf(scope));
+		await trx
+			.insertInto('idempotent_answers')
+			.values({ ...scope, ...answer, body, created_at })
+			.execute();
 	}
 
 	return {
@@ -48,7 +92,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 		 * @throws AppError `idempotency_key_reused | idempotency_key_in_use`
 		 */
 		async once(
-			scope: store.Scope,
+			scope: Scope,
 			sent: string,
 			work: (remember: Remember) => Promise<StoredResponse>
 		): Promise<StoredResponse & { replayed: boolean }> {
@@ -59,13 +103,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 			if (running.has(name)) throw new AppError('idempotency_key_in_use');
 			running.add(name);
 			try {
-				const response = await work(async (trx, { body, ...rest }) => {
-					const created_at = clock.now();
-					await store.removeStale(trx, scope, created_at - KEEP_MS);
-					// A body may contain a password or a secret.
-					const sealed = secrets.encrypt(body, name);
-					await store.insert(trx, { ...scope, ...rest, body: sealed, fingerprint, created_at });
-				});
+				const response = await work((trx, answer) => keep(trx, scope, { ...answer, fingerprint }));
 				return { ...response, replayed: false };
 			} catch (error) {
 				// Another request with the same key finished first: return its response.

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newestRecordAt } from '../db/inspect.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Database, Queries } from '../db/database.ts';
+import { afterCommit, type Database, type Queries, type Tx } from '../db/database.ts';
 import type { Log } from '../platform/log.ts';
 import { NO_METRICS, type Metrics } from '../platform/metrics.ts';
 import { redact } from '../platform/redact.ts';
@@ -52,24 +52,22 @@ interface RunningJob {
 	waitsFor: string | null;
 }
 
-interface JobsContext {
-	database: Database;
-	clock: Clock;
-	log: Log;
-	metrics: Metrics;
-	traces: Traces;
+type JobsContext = ReturnType<typeof newContext>;
+
+const newContext = (database: Database, clock: Clock, log: Log, metrics: Metrics, traces: Traces) => ({
+	...{ database, clock, log, metrics, traces },
 	/** Names this process in leases. */
-	owner: string;
-	running: Map<number, RunningJob>;
-	stopping: AbortController;
-	handlers: Record<string, JobHandler>;
-	isClockChecked: boolean;
-	isStopped: boolean;
+	owner: randomUUID() as string,
+	running: new Map<number, RunningJob>(),
+	stopping: new AbortController(),
+	handlers: {} as Record<string, JobHandler>,
+	isClockChecked: false,
+	isStopped: false,
 	/** When leases of dead processes were last looked for. */
-	freedAt: number;
+	freedAt: -Infinity,
 	/** Ends the pause before the next tick. */
-	nudged: AbortController;
-}
+	nudged: new AbortController()
+});
 
 export function createJobs(
 	database: Database,
@@ -78,30 +76,26 @@ export function createJobs(
 	metrics: Metrics = NO_METRICS,
 	traces: Traces = NO_TRACES
 ) {
-	const owner = randomUUID();
-	const running: JobsContext['running'] = new Map();
-	const stopping = new AbortController();
+	const context = newContext(database, clock, log, metrics, traces);
+	const { owner, running, stopping } = context;
 	let heartbeat: NodeJS.Timeout | undefined;
-	const context: JobsContext = {
-		...{ database, clock, log, metrics, traces, owner, running, stopping, handlers: {} },
-		isClockChecked: false,
-		isStopped: false,
-		freedAt: -Infinity,
-		nudged: new AbortController()
-	};
 	const nudge = () => context.nudged.abort();
 	let loop: Promise<void> | undefined;
 
-	function schedule(
+	async function schedule(
 		queries: Queries,
 		jobs: Omit<Parameters<typeof store.schedule>[1], 'now'>
 	): Promise<void> {
+		const now = clock.now();
 		traces.link(jobs.kind, jobs.subjectIds);
-		return store.schedule(queries, { ...jobs, now: clock.now() });
+		await store.schedule(queries, { ...jobs, now });
+		if (jobs.runAt > now) return;
+		if (queries.isTransaction) afterCommit(queries as Tx, nudge);
+		else nudge();
 	}
 
 	return {
-		/** Schedules a job in the caller's transaction. Call `nudge` after the commit. */
+		/** Schedules a job in the caller's transaction. A due one starts at once after the commit. */
 		schedule: (queries: Queries, kind: string, subjectId: number, runAt: number) =>
 			schedule(queries, { kind, subjectIds: [subjectId], groupId: null, runAt }),
 		/** Schedules jobs that share the concurrency limit of a group. */
@@ -113,11 +107,8 @@ export function createJobs(
 			runAt: number
 		) => schedule(queries, { kind, subjectIds, groupId, runAt }),
 		/** Makes a job due now, creating it if needed, and starts it. */
-		async wake(kind: string, subjectId: number): Promise<void> {
-			const job = { kind, subjectIds: [subjectId], groupId: null, runAt: clock.now() };
-			await schedule(database.db, job);
-			nudge();
-		},
+		wake: (kind: string, subjectId: number) =>
+			schedule(database.db, { kind, subjectIds: [subjectId], groupId: null, runAt: clock.now() }),
 		/** Starts due jobs now instead of at the next tick. */
 		nudge,
 		/**

@@ -1,5 +1,5 @@
 import { LIMITS, type Limit, type Limits } from '#lib/domain/offers/offer-limits.ts';
-import { heldLimits, type RegisteredGateway } from '../gateways/gateways.ts';
+import { maxSpeedKbps, unheldData, unheldSpeed, type RegisteredGateway } from '../gateways/gateways.ts';
 import type { RouterRow } from '../routers/routers.ts';
 
 type Place = Pick<RouterRow, 'access_kind' | 'max_devices'>;
@@ -23,7 +23,7 @@ const NOUNS: Readonly<Record<Limit, string>> = {
 const GATEWAY_DETAILS = {
 	no_limits_with_enterprise: () => 'holds no limits with wpa_enterprise.',
 	too_fast: (_noun: string, gateway: RegisteredGateway) =>
-		`takes limits of up to ${heldLimits(gateway).maxSpeedKbps} kbit/s.`,
+		`takes limits of up to ${maxSpeedKbps(gateway)} kbit/s.`,
 	needs_script: () =>
 		'holds limits only with openNDS 10 or newer, after its BinAuth script has asked: install the script of its configuration.',
 	needs_address: (noun: string) => `can limit ${noun} only with an address for Disconnect-Requests (--nas).`,
@@ -66,11 +66,7 @@ function unheldLimit(
 	}
 	// A limit that only some gateways of the router hold would depend on where the buyer connects.
 	for (const gateway of gateways) {
-		const reason =
-			enterpriseReason(gateway, router) ??
-			(field === 'data_limit_mb'
-				? dataReason(gateway, offer, router)
-				: speedReason(gateway, offer[field] ?? 0));
+		const reason = unheldReason(gateway, field, offer, router);
 		if (reason === null) continue;
 		const detail = `The gateway "${gateway.name}" (${gateway.kind}) ${GATEWAY_DETAILS[reason](noun, gateway)}`;
 		return { reason, gateway, detail };
@@ -78,32 +74,14 @@ function unheldLimit(
 	return null;
 }
 
-type GatewayReason = keyof typeof GATEWAY_DETAILS;
-
-/** With EAP, FreeRADIUS sends the gateway only the end of a pass. RouterOS may not support Disconnect-Requests for it. */
-const enterpriseReason = (
-	{ kind }: RegisteredGateway,
-	{ access_kind: access }: Place
-): GatewayReason | null =>
-	access === 'wpa_enterprise' && kind === 'mikrotik' ? 'no_limits_with_enterprise' : null;
-
-function speedReason(gateway: RegisteredGateway, kbps: number): GatewayReason | null {
-	const most = heldLimits(gateway).maxSpeedKbps;
-	if (most >= kbps) return null;
-	if (most > 0) return 'too_fast';
-	return gateway.kind === 'opennds' ? 'needs_script' : 'unable';
-}
-
-function dataReason(
+function unheldReason(
 	gateway: RegisteredGateway,
-	{ max_devices: devices }: Limits,
+	field: Limit,
+	offer: Limits,
 	{ access_kind: access, max_devices: most }: Place
-): GatewayReason | null {
-	const { data } = heldLimits(gateway);
-	const { kind, mode, settings } = gateway;
-	if (data === 'pass') return kind === 'hostapd' && access !== 'wpa_enterprise' ? 'needs_enterprise' : null;
-	if (data === 'device') return (devices ?? most) === 1 ? null : 'one_device_only';
-	if (mode === 'radius' && settings.nas === undefined) return 'needs_address';
-	if (kind === 'opennds') return 'needs_script';
-	return kind === 'hostapd' ? 'needs_enterprise' : 'unable';
+): keyof typeof GATEWAY_DETAILS | null {
+	// With EAP, FreeRADIUS sends the gateway only the end of a pass. RouterOS may not support Disconnect-Requests for it.
+	if (access === 'wpa_enterprise' && gateway.kind === 'mikrotik') return 'no_limits_with_enterprise';
+	if (field === 'data_limit_mb') return unheldData(gateway, access, offer.max_devices ?? most);
+	return unheldSpeed(gateway, offer[field] ?? 0);
 }

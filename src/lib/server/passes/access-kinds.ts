@@ -4,7 +4,6 @@ import {
 	isWifiPassword,
 	type AccessKind
 } from '#lib/domain/access-kind.ts';
-import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 import { MAX_WIFI_PASSWORD, MIN_WIFI_PASSWORD, wifiPasswordProblem } from '#lib/domain/wifi/wifi-password.ts';
 import type { Author } from '#lib/server/audit/audit.ts';
 import type { Base } from '#lib/server/base.ts';
@@ -25,14 +24,12 @@ interface AccessChange {
 	security?: RouterRow['security'] | undefined;
 }
 
-export interface RouterAccess {
-	kind: AccessKind;
-	ssid: string;
-	security: WifiSecurity;
-	/** null when the network has no password of its own. */
+/** `networkPasswordKnown`: null when the network has no password of its own. */
+export type RouterAccess = Pick<RouterRow, 'ssid' | (typeof ACCESS_COLUMNS)[number]> & {
 	networkPasswordKnown: boolean | null;
-	maxDevices: number;
-}
+};
+
+const ACCESS_COLUMNS = ['access_kind', 'security', 'max_devices'] as const;
 
 /** Enough for a family; more would resell the line. */
 export const MAX_PASS_DEVICES = 10;
@@ -71,59 +68,59 @@ function setAccess(
 ): Promise<RouterAccess> {
 	const { audit, database, routers, passes, offers } = context;
 	return database.transact(async (trx) => {
-		const known = await routers.findOrThrow(trx, routerId);
-		const row = { ...known, security: change.security ?? known.security };
-		const before = routers.networkPassword(row);
-		const kind = ACCESS_KINDS.find((known) => known === (change.kind ?? row.access_kind));
+		const router = await routers.findOrThrow(trx, routerId);
+		const before = { ...router, networkPassword: routers.networkPassword(router) };
 		const wifiGateway = await wifiGatewayOf(context, trx, routerId);
-		// A password from before the Wi-Fi took bought passwords may not work any more.
-		const kept = hasNetworkPassword(known.access_kind, known.security) ? before : null;
-		const wanted = change.networkPassword === undefined ? kept : change.networkPassword;
-		const problems = {
-			kind: kindProblem(row, kind, wifiGateway?.name ?? null),
-			'network-password': kind && passwordProblem(row, kind, change.networkPassword, wanted),
-			'max-devices': deviceProblem(change.maxDevices)
-		};
-		const wrong = Object.entries(problems).flatMap(([field, reason]) => (reason ? [{ field, reason }] : []));
-		if (kind === undefined || wrong.length > 0) throw new InputError(wrong);
-		const shown = hasNetworkPassword(kind, row.security);
-		// Orders and passes of before still need it, if the network keeps one.
-		const isKept = !shown && row.security === 'wpa' && change.networkPassword === undefined;
-		const networkPassword = shown ? wanted : isKept ? before : null;
-		const maxDevices = change.maxDevices ?? row.max_devices;
-		const { ssid, security } = row;
-		const after = { access_kind: kind, security, max_devices: maxDevices };
+		const { networkPassword, ...after } = applied(before, change, wifiGateway?.name ?? null);
 		await routers.setAccess(trx, routerId, after, networkPassword);
-		const field = kind === row.access_kind ? 'max-devices' : 'kind';
-		await offers.checkHeld(trx, routerId, { field, router: known });
-		const isNewPassword = networkPassword !== before;
-		if (networkPassword !== null && isNewPassword) {
-			await passes.sharePassword(trx, routerId, networkPassword);
-		}
-		const changed = ACCESS_COLUMNS.filter((column) => known[column] !== after[column]);
-		const valuesOf = (columns: typeof after) => ({
+		const field = after.access_kind === before.access_kind ? 'max-devices' : 'kind';
+		await offers.checkHeld(trx, routerId, { field, router });
+		const isNewPassword = networkPassword !== before.networkPassword;
+		if (networkPassword !== null && isNewPassword) await passes.sharePassword(trx, routerId, networkPassword);
+		const changed = ACCESS_COLUMNS.filter((column) => before[column] !== after[column]);
+		const valuesOf = (columns: typeof after | typeof before) => ({
 			router_id: routerId,
 			...Object.fromEntries(changed.map((column) => [column, columns[column]]))
 		});
 		if (changed.length > 0 || isNewPassword) {
 			await audit.record(trx, {
 				...{ actor: author.by, action: 'router.access_changed', reason: author.note },
-				before: valuesOf(known),
+				before: valuesOf(before),
 				// Not what the password is.
 				after: { ...valuesOf(after), ...(isNewPassword && { network_password: 'changed' }) }
 			});
 		}
-		return {
-			kind,
-			ssid,
-			security,
-			networkPasswordKnown: shown ? networkPassword !== null : null,
-			maxDevices
-		};
+		const isShown = hasNetworkPassword(after.access_kind, after.security);
+		return { ssid: router.ssid, ...after, networkPasswordKnown: isShown ? networkPassword !== null : null };
 	});
 }
 
-const ACCESS_COLUMNS = ['access_kind', 'security', 'max_devices'] as const;
+/** @throws InputError with every invalid field */
+function applied(
+	before: RouterRow & { networkPassword: string | null },
+	change: AccessChange,
+	wifiGateway: string | null
+) {
+	const row = { ...before, security: change.security ?? before.security };
+	const kind = ACCESS_KINDS.find((one) => one === (change.kind ?? before.access_kind));
+	// A password from before the Wi-Fi took bought passwords may not work any more.
+	const kept = hasNetworkPassword(before.access_kind, before.security) ? before.networkPassword : null;
+	const wanted = change.networkPassword === undefined ? kept : change.networkPassword;
+	const problems = {
+		kind: kindProblem(row, kind, wifiGateway),
+		'network-password': kind && passwordProblem(row, kind, change.networkPassword, wanted),
+		'max-devices': deviceProblem(change.maxDevices)
+	};
+	const wrong = Object.entries(problems).flatMap(([field, reason]) => (reason ? [{ field, reason }] : []));
+	if (kind === undefined || wrong.length > 0) throw new InputError(wrong);
+	const isShown = hasNetworkPassword(kind, row.security);
+	// Orders and passes of before still need it, if the network keeps one.
+	const isKept = !isShown && row.security === 'wpa' && change.networkPassword === undefined;
+	return {
+		...{ access_kind: kind, security: row.security, max_devices: change.maxDevices ?? row.max_devices },
+		networkPassword: isShown ? wanted : isKept ? before.networkPassword : null
+	};
+}
 
 /**
  * Lists the kinds that an owner may choose, because buyers get access with them: the gateways hold them, or the router
@@ -159,13 +156,14 @@ async function checkGateway(
 /** When a captive portal is added, sets a never chosen kind to `portal_login`. Returns whether it did. */
 function noteGateway(
 	context: AccessKindsContext,
-	{ routerId, kind, settings }: RegisteredGateway
+	{ routerId, kind, mode }: RegisteredGateway
 ): Promise<boolean> {
 	const { database, routers } = context;
 	return database.transact(async (trx) => {
 		const row = await routers.findOrThrow(trx, routerId);
 		// With external access control, the Wi-Fi itself may take the password.
-		const isUsual = row.access_kind === 'wpa_personal_per_client' && !settings.external && kind !== 'hostapd';
+		const isUsual =
+			row.access_kind === 'wpa_personal_per_client' && mode !== 'external' && kind !== 'hostapd';
 		if (!isUsual || (await wifiGatewayOf(context, trx, routerId)) !== null) return false;
 		const access = { ...row, access_kind: 'portal_login' } as const;
 		await routers.setAccess(trx, routerId, access, routers.networkPassword(row));

@@ -20,12 +20,6 @@ const EVERY_MS = 60_000;
 /** While a run finds a full batch. */
 const AGAIN_MS = 1_000;
 
-/** For released device slots: time at a router is sold for at most 30 days. */
-const RELEASED_DAYS = 32;
-/** A repeated request gets its stored answer for this long (idempotency/). */
-const ANSWER_DAYS = 1;
-/** For totals of routers, which name nobody: no page looks back more than a year. */
-const TOTALS_DAYS = 400;
 /** Of an exported address in the audit log, which is never deleted. */
 const LAST_CHARACTERS = 5;
 
@@ -48,17 +42,9 @@ export const createPersonalData = (context: PersonalDataContext) => ({
 /** @returns when to run again */
 async function deleteOld({ database, clock, config: { keepDays } }: PersonalDataContext): Promise<number> {
 	const now = clock.now();
-	const daysAgo = (days: number) => now - days * DAY_MS;
-	const numbersBefore = daysAgo(keepDays.numbers);
+	const numbersBefore = now - keepDays.numbers * DAY_MS;
 	const isLeft = [
-		await store.deleteDevices(database.db, {
-			now,
-			nowText: isoTime(now),
-			devices: daysAgo(keepDays.devices),
-			released: daysAgo(RELEASED_DAYS),
-			answers: daysAgo(ANSWER_DAYS),
-			totals: isoTime(daysAgo(TOTALS_DAYS)).slice(0, 10)
-		}),
+		await store.deleteDevices(database.db, now, keepDays.devices),
 		await store.deleteNumbersOfSessions(database, numbersBefore),
 		await store.deleteNumbersOfPurchases(database.db, numbersBefore)
 	];

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
+import { DAY_MS } from '#lib/format/time.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 
 /** Rows per statement, which keeps it short. */
@@ -7,48 +8,36 @@ const MAX_ROWS = 1_000;
 /** Per transaction, each with its payments. */
 const MAX_SESSIONS = 200;
 
-/** Instants before which data of a kind is old. */
-interface Limits {
-	now: number;
-	/** The same in the form of better-auth. */
-	nowText: string;
-	devices: number;
-	released: number;
-	answers: number;
-	/** YYYY-MM-DD */
-	totals: string;
-}
+/** For released device slots: time at a router is sold for at most 30 days. */
+const RELEASED_DAYS = 32;
+/** A repeated request gets its stored answer for this long (idempotency/). */
+const ANSWER_DAYS = 1;
+/** For totals of routers, which name nobody: no page looks back more than a year. */
+const TOTALS_DAYS = 400;
 
 /** @returns whether more may be left */
-export async function deleteDevices(queries: Queries, limits: Limits): Promise<boolean> {
-	const { now, devices, released } = limits;
-	await sql`delete from network_usage where day < ${limits.totals}`.execute(queries);
-	await sql`delete from idempotent_answers where created_at < ${limits.answers}`.execute(queries);
-	const isLeft = [
-		await deleteOldest(queries, {
-			table: 'connections',
-			column: 'seen_at',
-			before: devices,
-			// Bytes that the totals of the router lack are counted first.
-			condition: sql`bytes_in = booked_in and bytes_out = booked_out`
-		}),
-		await deleteOldest(queries, { table: 'sign_in_sessions', column: 'expires_at', before: limits.nowText }),
-		await deleteOldest(queries, { table: 'captive_sessions', column: 'expires_at', before: now }),
-		await deleteOldest(queries, { table: 'device_slots', column: 'released_at', before: released }),
-		await deleteOldest(queries, {
-			table: 'device_slots',
-			column: 'reported_at',
-			before: devices,
-			condition: sql`(expected_until is null or expected_until < ${devices})`
-		}),
-		await deleteOldest(queries, {
-			table: 'grants',
-			column: 'updated_at',
-			before: devices,
-			condition: sql`state in ('revoked', 'failed')`
-		})
+export async function deleteDevices(queries: Queries, now: number, keepDays: number): Promise<boolean> {
+	const daysAgo = (days: number) => now - days * DAY_MS;
+	const before = daysAgo(keepDays);
+	const textOf = (at: number) => new Date(at).toISOString();
+	const day = textOf(daysAgo(TOTALS_DAYS)).slice(0, 10);
+	await sql`delete from network_usage where day < ${day}`.execute(queries);
+	await sql`delete from idempotent_answers where created_at < ${daysAgo(ANSWER_DAYS)}`.execute(queries);
+	// Bytes that the totals of the router lack are counted first.
+	const isCounted = sql`bytes_in = booked_in and bytes_out = booked_out`;
+	const isNotExpected = sql`(expected_until is null or expected_until < ${before})`;
+	const isOver = sql`state in ('revoked', 'failed')`;
+	const old: readonly Old[] = [
+		{ table: 'connections', column: 'seen_at', before, condition: isCounted },
+		{ table: 'sign_in_sessions', column: 'expires_at', before: textOf(now) },
+		{ table: 'captive_sessions', column: 'expires_at', before: now },
+		{ table: 'device_slots', column: 'released_at', before: daysAgo(RELEASED_DAYS) },
+		{ table: 'device_slots', column: 'reported_at', before, condition: isNotExpected },
+		{ table: 'grants', column: 'updated_at', before, condition: isOver }
 	];
-	return isLeft.includes(true);
+	let isLeft = false;
+	for (const rows of old) isLeft = (await deleteOldest(queries, rows)) || isLeft;
+	return isLeft;
 }
 
 interface Old {

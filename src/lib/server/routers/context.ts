@@ -6,8 +6,6 @@ import type { OfferList } from './offers.ts';
 export interface RoutersContext extends Base {
 	operators: Operators;
 	branding: Branding;
-	/** Payment methods by stored text. Cached, because all rows have the same few. */
-	methodLists: Map<string, string[]>;
-	/** By stored text. */
+	/** Offers by stored text. */
 	offerLists: Map<string, OfferList>;
 }

@@ -20,18 +20,21 @@ function read(texts: RouterTexts, { maxPrice }: RoutersContext['config'], curren
 	return fields;
 }
 
-const record = (
-	{ audit }: RoutersContext,
+/** Sets columns, and records their old and new values in the audit log. */
+async function setColumns(
+	{ audit, clock }: RoutersContext,
 	trx: Tx,
-	{ by, note }: Author,
-	action: string,
-	{ id, before, after }: { id: number; before: object; after: object }
-): Promise<void> =>
-	audit.record(trx, {
+	row: store.RouterRow,
+	{ by, note, action, to }: Author & { action: string; to: Partial<store.RouterRow> }
+): Promise<void> {
+	await store.update(trx, row.id, { ...to, updated_at: clock.now() });
+	const before = Object.fromEntries(Object.entries(row).filter(([name]) => name in to));
+	await audit.record(trx, {
 		...{ actor: by, action, reason: note },
-		before: { router_id: id, ...before },
-		after: { router_id: id, ...after }
+		before: { router_id: row.id, ...before },
+		after: { router_id: row.id, ...to }
 	});
+}
 
 /** Bounds the routers that an owner has added on the owner pages and not connected. */
 export const MAX_UNCONNECTED_ROUTERS = 20;
@@ -113,15 +116,13 @@ export function changeRouter(
 		const old = new Map<string, unknown>(Object.entries(row));
 		const changed = Object.entries(fields).filter(([name, value]) => old.get(name) !== value);
 		if (changed.length === 0) return [];
-		const now = clock.now();
 		const { price_minor: priceMinor = row.price_minor } = fields;
 		if (priceMinor !== row.price_minor) {
+			const now = clock.now();
 			await store.recordPrices(trx, [{ router: row, priceMinor, accountId: null, keyId: null, now }]);
 		}
-		await store.update(trx, id, { ...fields, updated_at: now });
-		const before = Object.fromEntries(changed.map(([name]) => [name, old.get(name)]));
-		const change = { id, before, after: Object.fromEntries(changed) };
-		await record(context, trx, author, 'router.changed', change);
+		const to = Object.fromEntries(changed) as StatedFields;
+		await setColumns(context, trx, row, { ...author, action: 'router.changed', to });
 		return changed.map(([name]) => name);
 	});
 }
@@ -147,19 +148,16 @@ export function markRouter(
 ): Promise<boolean> {
 	const { clock, database } = context;
 	return database.transact(async (trx) => {
-		const { [column]: before, disabled_by_owner: byOwner } = await existingRouter(trx, id);
+		const row = await existingRouter(trx, id);
 		const isDisabling = column === 'disabled_at' && isSet;
-		const takesOver = isDisabling && !isOwner && byOwner === 1;
-		if ((before !== null) === isSet && !takesOver) return true;
-		if (isOwner && !isSet && byOwner === 0) return false;
-		const now = clock.now();
-		const after = isSet ? now : null;
-		await store.update(trx, id, {
-			...{ [column]: after, updated_at: now },
+		const takesOver = isDisabling && !isOwner && row.disabled_by_owner === 1;
+		if ((row[column] !== null) === isSet && !takesOver) return true;
+		if (isOwner && !isSet && row.disabled_by_owner === 0) return false;
+		const to = {
+			[column]: isSet ? clock.now() : null,
 			...(column === 'disabled_at' && { disabled_by_owner: isDisabling && isOwner ? 1 : 0 })
-		});
-		const change = { id, before: { [column]: before }, after: { [column]: after } };
-		await record(context, trx, author, MARKS[column][isSet ? 0 : 1], change);
+		};
+		await setColumns(context, trx, row, { ...author, action: MARKS[column][isSet ? 0 : 1], to });
 		return true;
 	});
 }
@@ -178,11 +176,9 @@ export function pauseRouter(
 	return database.transact(async (trx) => {
 		const row = await existingRouter(trx, id);
 		const now = clock.now();
-		const before = isPaused(row, now) ? row.paused_until : null;
-		const after = wanted ? endOfDay(row.opening_hours, now, config.reportTimezone) : null;
-		if (before === after) return;
-		await store.update(trx, id, { paused_until: after, updated_at: now });
-		const change = { id, before: { paused_until: before }, after: { paused_until: after } };
-		await record(context, trx, author, wanted ? 'router.paused' : 'router.reopened', change);
+		const paused_until = wanted ? endOfDay(row.opening_hours, now, config.reportTimezone) : null;
+		if (paused_until === (isPaused(row, now) ? row.paused_until : null)) return;
+		const action = wanted ? 'router.paused' : 'router.reopened';
+		await setColumns(context, trx, row, { ...author, action, to: { paused_until } });
 	});
 }

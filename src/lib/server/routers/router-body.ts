@@ -16,19 +16,10 @@ export type OwnedRouter = ReturnType<typeof forOwner>;
 
 const methodList = z.array(z.string());
 
-const MAX_METHOD_LISTS = 100;
-
-export function paymentMethodsOf(
-	{ operators, methodLists }: RoutersContext,
+export const paymentMethodsOf = (
+	{ operators }: Pick<RoutersContext, 'operators'>,
 	{ payment_methods: text }: RouterRow
-): string[] {
-	const known = methodLists.get(text);
-	if (known) return known;
-	const methods = operators.methodsOf(methodList.parse(JSON.parse(text)));
-	if (methodLists.size >= MAX_METHOD_LISTS) methodLists.clear();
-	methodLists.set(text, methods);
-	return methods;
-}
+): string[] => operators.methodsOf(methodList.parse(JSON.parse(text)));
 
 const paymentLimitsOf = ({ operators }: RoutersContext, methods: readonly string[], currency: string) =>
 	methods.flatMap((method) => {
@@ -38,17 +29,19 @@ const paymentLimitsOf = ({ operators }: RoutersContext, methods: readonly string
 		return isAnyAmount(rule) ? [] : [{ payment_method: method, ...limits }];
 	});
 
-/** Reads the amounts of equal methods once. For one response, because operators change them. */
+/** Reads equal methods and their amounts once. For one response, because operators change them. */
 function methodReader(context: RoutersContext) {
-	const read = (methods: string[], currency: string) => ({
-		...{ methods, currency, rules: rulesOf(context, methods) },
-		limits: paymentLimitsOf(context, methods, currency)
-	});
-	let last: ReturnType<typeof read> | null = null;
-	return (row: RouterRow) => {
+	const read = (row: RouterRow) => {
 		const methods = paymentMethodsOf(context, row);
-		if (last?.methods !== methods || last.currency !== row.currency) last = read(methods, row.currency);
-		return last;
+		const limits = paymentLimitsOf(context, methods, row.currency);
+		return { methods, rules: rulesOf(context, methods), limits };
+	};
+	const known = new Map<string, ReturnType<typeof read>>();
+	return (row: RouterRow) => {
+		const key = row.currency + row.payment_methods;
+		const found = known.get(key) ?? read(row);
+		known.set(key, found);
+		return found;
 	};
 }
 
@@ -114,7 +107,6 @@ export const forOwner = (body: RouterBody, row: RouterRow, config: Zone, now: nu
 	opensAt: opensAt(row, config, now),
 	openingHours: row.opening_hours,
 	networkPasswordKnown: row.network_password_sealed !== null,
-	maxDevices: row.max_devices,
 	/** Start of an outage of all its gateways, in ms since the epoch. */
 	unresponsiveSince: row.unresponsive_since,
 	/** True if a gateway has responded, an administrator has confirmed the access, or buyers get the known password. */

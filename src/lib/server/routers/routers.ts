@@ -43,8 +43,8 @@ export const SEALED_NETWORK_PASSWORDS = sealedTable<RouterRow>('routers', ['id']
 
 export type Routers = ReturnType<typeof createRouters>;
 
-export function createRouters(services: Omit<RoutersContext, 'methodLists' | 'offerLists'>) {
-	const context: RoutersContext = { ...services, methodLists: new Map(), offerLists: new Map() };
+export function createRouters(services: Omit<RoutersContext, 'offerLists'>) {
+	const context: RoutersContext = { ...services, offerLists: new Map() };
 	const bind = binder(context);
 	const { database, clock, secrets } = context;
 	return {

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Box } from '#lib/domain/geo.ts';
 import type { Database, Queries } from '../db/database.ts';
-import { countOf, exists } from '../db/first.ts';
+import { byId, countOf, exists } from '../db/first.ts';
 import type { RoutersTable } from '../db/schema.ts';
 
 export type RouterRow = Selectable<RoutersTable>;
@@ -14,10 +14,7 @@ export const FORM_ID = 'form:';
 export const importedId = ({ external_id: id }: Pick<RouterRow, 'external_id'>): string | null =>
 	id?.startsWith(FORM_ID) ? null : id;
 
-export const find = async (queries: Queries, id: number) =>
-	Number.isSafeInteger(id)
-		? queries.selectFrom('routers').selectAll().where('id', '=', id).executeTakeFirst()
-		: undefined;
+export const find = (queries: Queries, id: number) => byId(queries, 'routers', id);
 
 export const insert = (queries: Queries, router: NewRouter): Promise<RouterRow> =>
 	queries.insertInto('routers').values(router).returningAll().executeTakeFirstOrThrow();

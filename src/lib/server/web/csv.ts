@@ -3,16 +3,28 @@ import { stringify } from 'csv-stringify';
 
 export type CsvCell = string | number;
 
+/** Rows of a page. */
+export const CSV_BATCH = 500;
+
 /**
- * Text that a spreadsheet would run as a formula gets an apostrophe, because buyers choose some of the names.
+ * Reads all pages of a list while the browser loads the file. Text that a spreadsheet would run as a formula gets an apostrophe, because buyers choose some of the names.
  * @param filename ASCII letters, digits, `-` and `.`
  */
-export function csvResponse(
+export function csvResponse<Position, Page extends { next: Position | null }>(
 	filename: string,
 	header: readonly string[],
-	rows: AsyncIterable<readonly CsvCell[]>
+	read: (after: Position | null) => Promise<Page>,
+	rowsOf: (page: Page) => Iterable<CsvCell[]> | Promise<Iterable<CsvCell[]>>
 ): Response {
-	const lines = Readable.from(rows).compose(
+	async function* rows() {
+		let after: Position | null = null;
+		do {
+			const page: Page = await read(after);
+			yield* await rowsOf(page);
+			after = page.next;
+		} while (after !== null);
+	}
+	const lines = Readable.from(rows()).compose(
 		stringify({
 			bom: true,
 			header: true,

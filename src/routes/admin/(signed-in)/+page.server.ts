@@ -1,16 +1,14 @@
 import { env } from '$env/dynamic/private';
 import { formatMoney } from '#lib/domain/money.ts';
 import { readProxySettings } from '#lib/server/http/client-address.ts';
-import { requireAdmin } from '#lib/server/web/admin/admin.ts';
-import type { PageServerLoad } from './$types';
+import { adminPage } from '#lib/server/web/admin/admin.ts';
 
 const PAID = ['success', 'refund_pending', 'refunded', 'refund_failed'];
 
 /** Each gateway may have several. */
 const MAX_PROBLEMS = 30;
 
-export const load: PageServerLoad = async (event) => {
-	await requireAdmin(event);
+export const load = adminPage(async (event) => {
 	const { checks, monitoring, earnings, config } = event.locals.app;
 	const [readings, payments, today, week, findings] = await Promise.all([
 		monitoring.read(),
@@ -40,4 +38,4 @@ export const load: PageServerLoad = async (event) => {
 			pending: countOf(name, (status) => status === 'pending')
 		}))
 	};
-};
+});

@@ -12,10 +12,11 @@ const FEW = 5;
 /** /owner?period=daily|weekly|monthly: the present one. Cashiers see the sum of today only. */
 export const load = ownerPage(async ({ url, locals: { app } }, { actor, role }) => {
 	const isCashier = !mayDo(role, 'payments');
-	const [sales, sum, online, owned] = await Promise.all([
+	const [sales, sum, online, onlineCount, owned] = await Promise.all([
 		isCashier ? null : salesOfPeriod(app, actor, periodOf(url.searchParams)),
 		isCashier ? sumOfToday(app, actor) : null,
-		app.sessions.activeForOwner(actor, { limit: FEW, after: null }),
+		app.sessions.listForOwner(actor, { group: 'active', limit: FEW, after: null }),
+		app.sessions.countForOwner(actor, 'active'),
 		isCashier ? null : app.routers.owned(actor.accountId, { afterId: 0, limit: FEW })
 	]);
 	return {
@@ -23,7 +24,7 @@ export const load = ownerPage(async ({ url, locals: { app } }, { actor, role }) 
 		sales,
 		sum,
 		online: await peopleOf(app, online.data),
-		onlineCount: online.count,
+		onlineCount,
 		mayList: mayDo(role, 'people'),
 		// Of an owner with more routers, one may sell that is not here.
 		start: owned && owned.next === null ? startOf(owned.data) : null,

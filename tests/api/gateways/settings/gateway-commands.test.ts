@@ -72,7 +72,7 @@ describe('the command line', () => {
 			[['add', 'twice', ...ADD], /^name: "twice" is already in use/m],
 			[
 				['add', 'x', '--router', '999', '--kind', 'coova', '--login-host', 'a.example'],
-				/--router: router 999 does not exist/
+				/^--router: there is no router 999; /
 			],
 			[
 				['add', 'X y', '--router', '3', '--kind', 'cisco'],

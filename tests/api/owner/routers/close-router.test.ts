@@ -1,6 +1,6 @@
 /** An owner closes a router for the day, or disables it: nothing new is sold, and what is paid goes on. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { WEEKDAYS } from '../../../../src/lib/domain/offers/sale-hours.ts';
+import { WEEKDAYS } from '../../../../src/lib/domain/opening-hours.ts';
 import { areaOf } from '../../../../src/lib/map/area.ts';
 import { numberEnding, orderOf } from '../../../support/api/api.ts';
 import { browse, fieldValue, type Page } from '../../../support/pages/browsing.ts';
@@ -126,7 +126,7 @@ describe('closing for the day', () => {
 			...['Closed until tomorrow, 06:00', 0]
 		]);
 		const kiosk = await (await person.raw(`/kiosk/${router}/availability`)).json();
-		expect(kiosk).toMatchObject({ availability: { state: 'closed', text } });
+		expect(kiosk).toMatchObject({ state: 'closed', text });
 	});
 });
 

@@ -123,7 +123,7 @@ describe('a portal of a remote service', () => {
 		await fixture.owner.send('PUT', '/v1/owner/routers/3/price', { body: { price: 700 } });
 		const refused = await buyer.post('/r/3', form);
 		expect(refused.status).toBe(400);
-		expect(refused.text).toContain('The price has just changed.');
+		expect(refused.text).toContain('The price has changed.');
 		expect(refused.text).toContain('1h 700');
 		await fixture.owner.send('PUT', '/v1/owner/routers/3/price', { body: { price: 500 } });
 	});

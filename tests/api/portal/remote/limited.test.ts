@@ -63,7 +63,7 @@ describe('a portal that is limited by its service', () => {
 		const refused = await buyer.post('/r/3', form);
 		expect(refused.status).toBe(503);
 		expect(refused.text).toContain('Many people are buying right now.');
-		expect(refused.text).toMatch(/Wait \d+ seconds, then press Pay again/);
+		expect(refused.text).toMatch(/Wait \d+ seconds, then press the button again/);
 		expect(refused.text).toContain(`value="${phone}"`);
 		expect(refused.text).toContain(`value="${form.purchase}"`);
 		expect(await paymentsOf(phone)).toBe(0);

@@ -30,8 +30,8 @@ describe('an answer to a payment', () => {
 	it.each([
 		['ROUTER003', 'merchant_error'],
 		['ESB000008', 'merchant_error'],
-		['ESB000033', 'invalid_payer'],
-		['ESB000036', 'invalid_payer'],
+		['ESB000033', 'payer_not_found'],
+		['ESB000036', 'payer_not_found'],
 		['DP00800001026', 'merchant_error']
 	] as const)('%s refuses it, in both forms: nothing was queued', async (submitCode, reason) => {
 		for (const otherForm of [false, true]) {
@@ -87,7 +87,7 @@ describe('answers that Airtel does not document', () => {
 
 	it('distinguishes a number without a wallet from a PIN that was not entered', async () => {
 		answers(PUSH, 400, { status: { response_code: 'DP00800001005', message: 'Msisdn Not Found' } });
-		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', reason: 'invalid_payer' });
+		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', reason: 'payer_not_found' });
 	});
 
 	it.each([

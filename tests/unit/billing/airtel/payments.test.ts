@@ -54,12 +54,12 @@ describe('a payment', () => {
 	});
 
 	it.each([
-		['wrong_pin', 'DP00800001002'],
-		['payer_limit', 'DP00800001003'],
+		['payer_rejected', 'DP00800001002'],
+		['payer_limit_reached', 'DP00800001003'],
 		['merchant_error', 'DP00800001004'],
 		['payer_timeout', 'DP00800001005 DP00800001024 DP00800001029 TE'],
 		['insufficient_funds', 'DP00800001007'],
-		['payer_declined', 'DP00800001008'],
+		['payer_rejected', 'DP00800001008'],
 		['provider_error', 'DP00800001009 TF']
 	])('failed because of %s with %s', async (reason, outcomes) => {
 		for (const outcome of outcomes.split(' ')) {
@@ -191,7 +191,10 @@ describe('message signing', () => {
 		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', retryable: false });
 		expect(receiver.at(PUSH)).toHaveLength(5);
 		receiver.reply(KEYS, json({ data: { key: 'bm8ga2V5' } }));
-		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', reason: 'provider_busy' });
+		expect(await adapter.submit(request())).toMatchObject({
+			kind: 'refused',
+			reason: 'provider_unavailable'
+		});
 		receiver.reply(KEYS, json({ data: { key } }));
 		receiver.reply(PUSH, { ...mismatch, status: 500 });
 		expect((await adapter.submit(request())).kind).toBe('uncertain');

@@ -68,9 +68,9 @@ describe('a push', () => {
 		expect(lastSent()['TransactionDesc']).toBe(shown);
 	});
 
-	const BUSY = { kind: 'refused', reason: 'provider_busy', retryable: true };
+	const BUSY = { kind: 'refused', reason: 'provider_unavailable', retryable: true };
 	const MERCHANT = { kind: 'refused', reason: 'merchant_error', retryable: false };
-	const UNCERTAIN = { kind: 'uncertain', cause: '5xx' };
+	const UNCERTAIN = { kind: 'uncertain' };
 
 	it.each<[submitCode: string, expected: object]>([
 		['500.003.03', { ...BUSY, retryAfterSeconds: 60 }],
@@ -79,7 +79,7 @@ describe('a push', () => {
 		['500.001.1001 Wrong credentials', MERCHANT],
 		['500.001.1001 The transaction is being processed', UNCERTAIN],
 		['500.009.99 What is this', UNCERTAIN],
-		['400.002.02 Bad Request - Invalid PhoneNumber', { ...MERCHANT, reason: 'invalid_payer' }],
+		['400.002.02 Bad Request - Invalid PhoneNumber', { ...MERCHANT, reason: 'payer_not_found' }],
 		['400.002.02 Bad Request - Invalid CallBackURL', MERCHANT],
 		['404.001.01', MERCHANT],
 		['405.001', MERCHANT]
@@ -121,7 +121,7 @@ describe('an answer to a push that no page shows', () => {
 	it('says how long to wait', () => {
 		const headers = { 'retry-after': '7' };
 		const outcome = submitOutcome({ kind: 'response', status: 429, headers, text: '' }, 'CheckoutRequestID');
-		expect(outcome).toMatchObject({ reason: 'provider_busy', retryable: true, retryAfterSeconds: 7 });
+		expect(outcome).toMatchObject({ reason: 'provider_unavailable', retryable: true, retryAfterSeconds: 7 });
 	});
 
 	it('may go again when the gateway before Daraja limits the rate, in its own form', () => {
@@ -129,7 +129,7 @@ describe('an answer to a push that no page shows', () => {
 		const answer = { status: 500, headers: {}, text: JSON.stringify({ fault }) };
 		expect(submitOutcome({ kind: 'response', ...answer }, 'CheckoutRequestID')).toMatchObject({
 			kind: 'refused',
-			reason: 'provider_busy',
+			reason: 'provider_unavailable',
 			retryable: true
 		});
 	});
@@ -172,7 +172,7 @@ describe('the token', () => {
 			const before = made();
 			expect(await adapter.submit(request())).toMatchObject({
 				kind: 'refused',
-				reason: 'provider_busy',
+				reason: 'provider_unavailable',
 				retryable: true
 			});
 			// The second refusal drops the token as well, so that each round but the first takes two.

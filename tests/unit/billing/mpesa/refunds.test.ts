@@ -128,7 +128,7 @@ describe('a refund', () => {
 
 	it('with a lost answer is found by its result, and cannot be queried before', async () => {
 		const { refund, reading } = await owed({ refund: { submit: 'drop_after' } });
-		expect(await send(refund)).toMatchObject({ kind: 'uncertain', cause: 'network' });
+		expect(await send(refund)).toMatchObject({ kind: 'uncertain' });
 		expect(await adapter.readRefund?.({ ...reading, claim: null })).toMatchObject({ kind: 'unreadable' });
 		simulator.advance(1_000);
 		const claim = await claimAt(refund.callbackUrl);
@@ -141,7 +141,7 @@ describe('a refund', () => {
 		const noReceipt = { ...refund, payment: { ...refund.payment, providerReference: null } };
 		expect(await send(noReceipt)).toMatchObject({
 			kind: 'refused',
-			reason: 'provider_busy',
+			reason: 'provider_unavailable',
 			retryable: true
 		});
 		expect(simulator.requests).toHaveLength(before);

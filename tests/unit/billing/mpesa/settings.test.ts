@@ -30,7 +30,7 @@ describe('the operator', () => {
 			/refuses MPESA_CONSUMER_KEY and MPESA_CONSUMER_SECRET/
 		);
 		expect(await adapterWith({ MPESA_BASE_URL: 'http://127.0.0.1:9' }).health()).toBe(
-			'127.0.0.1:9 gives no token (network).'
+			'http://127.0.0.1:9 gives no token: network.'
 		);
 		// Daraja gives a token without them and refuses every push.
 		for (const wrong of [{ MPESA_PASSKEY: 'wrong' }, { MPESA_SHORTCODE: '174378' }]) {

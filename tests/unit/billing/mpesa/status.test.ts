@@ -146,15 +146,15 @@ describe('a status read', () => {
 
 	it.each([
 		['insufficient_funds', '1'],
-		['payer_limit', '2 3 4'],
+		['payer_limit_reached', '2 3 4'],
 		['merchant_error', '8 2028 SFC_IC0003'],
 		['provider_error', '17 1025 9999'],
-		['provider_busy', '1001'],
+		['provider_unavailable', '1001'],
 		['payer_timeout', '1019 1037'],
-		['payer_declined', '1032'],
-		['wrong_pin', '2001'],
-		['payer_blocked', '8006'],
-		['unknown_reason', '777']
+		['payer_rejected', '1032'],
+		['payer_rejected', '2001'],
+		['provider_error', '8006'],
+		['provider_error', '777']
 	])('is failed, %s, with result %s', async (reason, codes) => {
 		for (const outcome of codes.split(' ')) {
 			const { asked, reference } = await pushed({ outcome, guards: false });

@@ -18,7 +18,7 @@ describe('its health', () => {
 	it('names the problem', async () => {
 		const reasonWith = async (env: Record<string, string>) => adapterWith(env).health();
 		expect(await reasonWith({ MTN_API_KEY: 'x' })).toMatch(
-			/refuses MTN_API_USER, MTN_API_KEY and .*HTTP 401/
+			/refuses MTN_API_USER, MTN_API_KEY and .*\(HTTP 401/
 		);
 		expect(await reasonWith({ MTN_DISBURSEMENT_SUBSCRIPTION_KEY: 'x' })).toMatch(/MTN_DISBURSEMENT_/);
 		// The user of Collections gets a token for Disbursements, and each refund is refused.

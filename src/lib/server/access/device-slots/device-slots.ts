@@ -1,7 +1,7 @@
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import type { Jobs } from '#lib/server/jobs/jobs.ts';
 import { CONNECTION_JOB } from '../job-kinds.ts';
-import { openGrantsOf } from '../provisioning/grants/store.ts';
+import { otherMacs, wantedGrantsOf } from '../provisioning/grants/store.ts';
 import { openConnections, unnamedConnections } from './connection-store.ts';
 import * as store from './store.ts';
 
@@ -44,14 +44,8 @@ export async function hasRoom(
 	return (await othersOnline(queries, slots, order, now)).size < order.maxDevices;
 }
 
-export async function othersWithSlot(
-	queries: Queries,
-	{ passId, mac }: Pick<SlotOrder, 'passId' | 'mac'>,
-	now: number
-): Promise<string[]> {
-	const slots = await store.slotsOf(queries, passId);
-	return slots.filter((one) => one.mac !== mac && isThere(one, now)).map((one) => one.mac);
-}
+export const slotsInUse = async (queries: Queries, passId: number, now: number): Promise<store.SlotRow[]> =>
+	(await store.slotsOf(queries, passId)).filter((one) => isThere(one, now));
 
 export const holdsSlot = async (queries: Queries, passId: number, mac: string): Promise<boolean> =>
 	(await store.slotsOf(queries, passId)).some((own) => own.mac === mac);
@@ -62,8 +56,8 @@ export async function isFull(
 	{ passId, maxDevices }: Pick<SlotOrder, 'passId' | 'maxDevices'>,
 	now: number
 ): Promise<boolean> {
-	const slots = (await store.slotsOf(queries, passId)).filter((slot) => isThere(slot, now)).length;
-	return slots + (await unnamedConnections(queries, passId, currentReports(now))) >= maxDevices;
+	const { length: named } = await slotsInUse(queries, passId, now);
+	return named + (await unnamedConnections(queries, passId, currentReports(now))) >= maxDevices;
 }
 
 /** Skips unconfirmed grants: an unresponsive gateway must not keep a buyer out. */
@@ -73,11 +67,9 @@ async function othersOnline(
 	{ passId, mac }: Pick<SlotOrder, 'passId' | 'mac'>,
 	now: number
 ): Promise<Set<string>> {
-	const confirmed = (await openGrantsOf(queries, passId)).filter(
-		(one) => one.released_at === null && one.state !== 'revoking' && (one.confirmed_end_at ?? 0) > now
-	);
-	const all = [...slots.filter((one) => isThere(one, now)), ...confirmed].map((one) => one.mac);
-	return new Set(all.flatMap((one) => (one === null || one === mac ? [] : [one])));
+	const wanted = await wantedGrantsOf(queries, passId);
+	const confirmed = wanted.filter(({ confirmed_end_at: endsAt }) => (endsAt ?? 0) > now);
+	return otherMacs([...slots.filter((one) => isThere(one, now)), ...confirmed], mac);
 }
 
 /**

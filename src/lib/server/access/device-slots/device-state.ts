@@ -1,7 +1,7 @@
 import type { DeviceState } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
 import type { AccessContext } from '../provisioning/context.ts';
 import { passesOfPurchase } from '../provisioning/devices.ts';
-import { isWanted, LATE_REDIRECT_MS, openGrantsOf, otherMacs } from '../provisioning/grants/store.ts';
+import { LATE_REDIRECT_MS, otherMacs, wantedGrantsOf } from '../provisioning/grants/store.ts';
 import { isConnected } from './connection-store.ts';
 import { hasRoom, REPORT_LIFETIME_MS } from './device-slots.ts';
 
@@ -20,7 +20,7 @@ export async function deviceState(
 	const { id: passId, max_devices: maxDevices } = pass;
 	if (await isConnected(queries, { passId, gatewayId, mac, since: now - REPORT_LIFETIME_MS }))
 		return 'online';
-	const wanted = (await openGrantsOf(queries, passId)).filter((one) => one.mac !== null && isWanted(one));
+	const wanted = await wantedGrantsOf(queries, passId);
 	const own = wanted.find((grant) => grant.mac === mac && grant.gateway_id === gatewayId);
 	if (!own) {
 		if (otherMacs(wanted, mac).size >= maxDevices) return 'no-free-slot';

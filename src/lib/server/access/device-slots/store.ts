@@ -118,32 +118,24 @@ export interface PassWithRoom {
 	wasUsed: boolean;
 }
 
-/** Newest first: at most `limit` newest and `limit` oldest passes. `reportedWithin`: span of current reports. */
+/** Newest first. `reportedWithin`: span of current reports. */
 export async function passesWithRoom(
 	queries: Queries,
 	routerId: number,
 	{ now, reportedWithin, limit }: { now: number; reportedWithin: TimeWindow; limit: number }
 ): Promise<PassWithRoom[]> {
-	const inOrder = async (direction: 'asc' | 'desc') => {
-		const { rows } = await sql<{ pass_id: number; was_used: number }>`
-			select passes.id as pass_id, case when exists (
-					select 1 from device_slots slots where slots.pass_id = passes.id)
-				then 1 else 0 end as was_used
-			from passes
-			where router_id = ${routerId} and ends_at > ${now} and password_sealed is not null
-				and access_kind <> 'shared_password'
-				and max_devices > (
-					select count(*) from device_slots slots
-					where slots.pass_id = passes.id and slots.released_at is null
-						and slots.reported_at > ${reportedWithin.after} and slots.reported_at <= ${reportedWithin.before})
-			order by passes.id ${sql.raw(direction)} limit ${limit}`.execute(queries);
-		return rows.map((row) => ({ passId: row.pass_id, wasUsed: row.was_used === 1 }));
-	};
-	const newest = await inOrder('desc');
-	const last = newest.at(-1);
-	if (last === undefined || newest.length < limit) return newest;
-	const oldest = (await inOrder('asc')).filter(({ passId }) => passId < last.passId);
-	return [...newest, ...oldest.toReversed()];
+	const { rows } = await sql<{ pass_id: number; was_used: number }>`
+		select passes.id as pass_id,
+			case when exists (select 1 from device_slots slots where slots.pass_id = passes.id) then 1 else 0 end as was_used
+		from passes
+		where router_id = ${routerId} and ends_at > ${now} and password_sealed is not null
+			and access_kind <> 'shared_password'
+			and max_devices > (
+				select count(*) from device_slots slots
+				where slots.pass_id = passes.id and slots.released_at is null
+					and slots.reported_at > ${reportedWithin.after} and slots.reported_at <= ${reportedWithin.before})
+		order by passes.id desc limit ${limit}`.execute(queries);
+	return rows.map((row) => ({ passId: row.pass_id, wasUsed: row.was_used === 1 }));
 }
 
 /** Instants in ms since the epoch: later than `after`, up to `before`. */

@@ -1,6 +1,6 @@
 import type { Tx } from '#lib/server/db/database.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { othersWithSlot } from '../device-slots/device-slots.ts';
+import { slotsInUse } from '../device-slots/device-slots.ts';
 import { allSlots } from '../device-slots/store.ts';
 import { ACTIVATION_TIMEOUT_MS, AWAIT_ROUTER_JOB, UNCONFIRMED_JOB } from '../job-kinds.ts';
 import type { PassRow } from '#lib/server/passes/passes.ts';
@@ -31,14 +31,12 @@ export async function letInDevice(
 	const newest = brought.find((one) => grantsDevices(targets, one.gateway_id));
 	if (!newest) return;
 	const { captive_session_id: captiveSessionId, mac, gateway_id: gatewayId } = newest;
-	const wanted = (await store.openGrantsOf(trx, pass.id)).filter(
-		(one) => one.mac !== null && store.isWanted(one)
-	);
+	const wanted = await store.wantedGrantsOf(trx, pass.id);
 	const own = wanted.find((one) => one.mac === mac && one.gateway_id === gatewayId);
 	if (own && (isOnline || own.captive_session_id === captiveSessionId)) return;
 	// Also for a device with a grant: at openNDS level 4 another device can claim its MAC address.
-	const others = await othersWithSlot(trx, { passId: pass.id, mac }, clock.now());
-	if (new Set([...store.otherMacs(wanted, mac), ...others]).size >= pass.max_devices) return;
+	const inUse = await slotsInUse(trx, pass.id, clock.now());
+	if (store.otherMacs([...wanted, ...inUse], mac).size >= pass.max_devices) return;
 	// Otherwise a gateway without grants may have let a device in.
 	const needGrants = brought.every((one) => grantsDevices(targets, one.gateway_id));
 	if (needGrants && isAsBefore(gatewayId, targets, pass) && !(await hasBeenIn(trx, pass.id))) {

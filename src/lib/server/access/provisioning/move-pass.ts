@@ -1,4 +1,5 @@
 import type { Tx } from '#lib/server/db/database.ts';
+import type { Moved } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { hasMovedOnline } from '../device-slots/connection-store.ts';
 import { currentReports, takeSlot } from '../device-slots/device-slots.ts';
@@ -15,16 +16,29 @@ import { grantsDevices, newestDevice, targetsAt } from './targets.ts';
  */
 const MOVE_AGAIN_MS = 60 * 60 * 1000;
 
-/** Gives the slots of a pass to its newest device. Returns false without one, or if it moved too recently. */
-export async function movePass(context: ProvisioningContext, trx: Tx, pass: PassRow): Promise<boolean> {
+/**
+ * Gives the slots of a pass to its newest device.
+ * @param isHelp a person does it for the buyer: only if another device had the pass, and repeating it changes nothing
+ */
+export async function movePass(
+	context: ProvisioningContext,
+	trx: Tx,
+	pass: PassRow,
+	{ isHelp }: { isHelp: boolean }
+): Promise<Moved> {
 	const { clock, gateways, jobs } = context;
 	const newest = await newestDevice(context, trx, pass);
-	if (!newest) return false;
+	if (!newest) return 'no_device';
+	if (isHelp) {
+		const beside = await devicesBeside(trx, pass.id, newest);
+		if (beside.length === 0) return 'no_device';
+		if (beside.every(({ isReleased }) => isReleased)) return 'unchanged';
+	}
 	const now = clock.now();
 	const all = await gateways.ofRouter(trx, pass.router_id);
 	const gateway = all.find(({ id }) => id === newest.gateway_id);
 	const others = { passId: pass.id, exceptMac: newest.mac };
-	if (await isTooSoon(trx, others, all, gateway, now)) return false;
+	if (await isTooSoon(trx, others, all, gateway, now)) return 'too_soon';
 	for (const { id, mac, gateway_id: gatewayId } of await store.openGrantsOf(trx, pass.id)) {
 		if (mac === newest.mac && gatewayId === newest.gateway_id) continue;
 		const released = await store.changeWanted(trx, { id }, { released_at: now, updated_at: now });
@@ -40,19 +54,7 @@ export async function movePass(context: ProvisioningContext, trx: Tx, pass: Pass
 	const targets = await targetsAt(context, trx, pass.router_id);
 	if (grantsDevices(targets, newest.gateway_id)) await requestGrant(context, trx, pass.id, newest);
 	await scheduleGatewayCalls(context, trx, pass.id);
-	return true;
-}
-
-/** `unchanged`: its newest device has it already, after another one. `no_device`: no other device came. */
-export type Moved = 'moved' | 'unchanged' | 'no_device' | 'too_soon';
-
-/** Moves a pass for a person who helps the buyer. Repeating it changes nothing. */
-export async function moveForHelp(context: ProvisioningContext, trx: Tx, pass: PassRow): Promise<Moved> {
-	const newest = await newestDevice(context, trx, pass);
-	const others = newest && (await devicesBeside(trx, pass.id, newest));
-	if (!others || others.length === 0) return 'no_device';
-	if (others.every(({ isReleased }) => isReleased)) return 'unchanged';
-	return (await movePass(context, trx, pass)) ? 'moved' : 'too_soon';
+	return 'moved';
 }
 
 /** Devices that had the pass before the newest one. A user, who has no MAC address, counts if it is older than that. */

@@ -15,35 +15,35 @@ export const userAt = (gatewayId: number): GrantSubject => ({
 
 /** Requests a new grant, or the existing one again: a returning device has lost its login at the gateway. */
 export async function requestGrant(
-	{ clock, jobs }: ProvisioningContext,
+	context: ProvisioningContext,
 	trx: Tx,
 	passId: number,
 	{ gateway_id, mac, captive_session_id }: GrantSubject
 ): Promise<void> {
-	const now = clock.now();
-	const same = (await store.openGrantsOf(trx, passId)).find(
-		(one) => one.gateway_id === gateway_id && one.mac === mac && store.isWanted(one)
+	const { clock, jobs } = context;
+	const same = (await store.wantedGrantsOf(trx, passId)).find(
+		(one) => one.gateway_id === gateway_id && one.mac === mac
 	);
-	const to = { captive_session_id, updated_at: now };
-	if (same) {
-		if (await store.requestAgain(trx, same.id, to)) await jobs.schedule(trx, GRANT_JOB, same.id, now);
-		return;
-	}
+	if (same) return requestAgain(context, trx, { id: same.id }, { captive_session_id });
+	const now = clock.now();
 	const { id } = await store.insertGrant(trx, {
-		...{ ...to, pass_id: passId, gateway_id, mac, state: 'granting', created_at: now }
+		...{ pass_id: passId, gateway_id, mac, captive_session_id },
+		...{ state: 'granting', created_at: now, updated_at: now }
 	});
 	await jobs.schedule(trx, GRANT_JOB, id, now);
 }
 
-/** Requests the grants of a device again: its gateway redirected it, so it has forgotten them. */
-export async function requestReturned(
+/** Requests grants again that a gateway has forgotten, or may have. */
+export async function requestAgain(
 	{ clock, jobs }: ProvisioningContext,
 	trx: Tx,
-	device: { gatewayId: number; mac: string }
+	which: Parameters<typeof store.requestAgain>[1],
+	to: Partial<Pick<store.GrantRow, 'captive_session_id'>> = {}
 ): Promise<void> {
 	const now = clock.now();
-	for (const id of await store.requestReturned(trx, device, now))
+	for (const id of await store.requestAgain(trx, which, { ...to, updated_at: now })) {
 		await jobs.schedule(trx, GRANT_JOB, id, now);
+	}
 }
 
 /** Buyers can reload a purchase page at will, so its user is requested again only this often. */
@@ -59,17 +59,15 @@ export async function requestUsers(
 ): Promise<void> {
 	const { clock, jobs } = context;
 	const now = clock.now();
-	const open = (await store.openGrantsOf(trx, pass.id)).filter(
-		(one) => one.mac === null && store.isWanted(one)
-	);
+	const open = (await store.wantedGrantsOf(trx, pass.id)).filter(({ mac }) => mac === null);
 	for (const gateway of targets.filter((one) => !namesDevices(one))) {
 		const own = open.find(({ gateway_id: gatewayId }) => gatewayId === gateway.id);
 		if (!own) {
 			await requestGrant(context, trx, pass.id, userAt(gateway.id));
 		} else if (gateway.id === lostAtGateway && Math.abs(now - own.updated_at) > REQUEST_USER_AGAIN_MS) {
 			// A request in progress still counts once confirmed; only its job runs sooner.
-			if (own.state === 'granted') await store.requestAgain(trx, own.id, { updated_at: now });
-			await jobs.schedule(trx, GRANT_JOB, own.id, now);
+			if (own.state === 'granted') await requestAgain(context, trx, { id: own.id });
+			else await jobs.schedule(trx, GRANT_JOB, own.id, now);
 		}
 	}
 }

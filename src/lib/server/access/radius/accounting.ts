@@ -102,8 +102,8 @@ async function isEarlier({ passes }: AccessContext, trx: Tx, passId: number | nu
 }
 
 /**
- * Finds or inserts a row. A reused Acct-Session-Id is a new connection. `uncounted`: bytes of the row that its pass,
- * only known now, does not contain. A connection that is older than its pass counts from this report.
+ * Finds or inserts a row. `uncounted`: bytes of the row that its pass, only known now, does not contain. A connection that
+ * is older than its pass counts from this report.
  */
 async function connectionFor(
 	context: AccessContext,
@@ -111,42 +111,52 @@ async function connectionFor(
 	gateway: RegisteredGateway,
 	report: TimedReport
 ): Promise<{ row: Connection; isNew: boolean; uncounted: number }> {
-	const { at, mac } = report;
 	const found = await connectionStore.connectionOf(trx, gateway.id, report);
-	if (found) {
-		const passId = namedPass(report).pass_id;
-		const isOtherPass = found.pass_id !== null && passId !== null && passId !== found.pass_id;
-		const isOtherDevice = found.mac !== null && mac !== null && found.mac !== mac;
-		const isReused = report.status === 'start' && at > (found.stopped_at ?? found.seen_at) + REUSED_MS;
-		if (!isOtherPass && !isOtherDevice && !isReused) {
-			const row = await identified(context, trx, gateway, report, found);
-			const isCounted =
-				found.pass_id !== null || (await isEarlier(context, trx, row.pass_id, found.started_at));
-			return { row, isNew: false, uncounted: isCounted ? 0 : found.bytes_in + found.bytes_out };
-		}
-		const renamed = `${found.acct_session_id} #${found.id}`;
-		const stopped_at = found.stopped_at ?? found.seen_at;
-		await connectionStore.changeConnection(trx, found.id, { acct_session_id: renamed, stopped_at });
-		if (isOtherPass && found.stopped_at === null) await releaseIfOffline(context, trx, found);
+	const reused = found && reuseOf(found, report);
+	if (found && reused === null) {
+		const row = await identified(context, trx, gateway, report, found);
+		const isCounted =
+			found.pass_id !== null || (await isEarlier(context, trx, row.pass_id, found.started_at));
+		return { row, isNew: false, uncounted: isCounted ? 0 : found.bytes_in + found.bytes_out };
 	}
+	if (found) {
+		const acct_session_id = `${found.acct_session_id} #${found.id}`;
+		const stopped_at = found.stopped_at ?? found.seen_at;
+		await connectionStore.changeConnection(trx, found.id, { acct_session_id, stopped_at });
+		if (reused === 'pass' && found.stopped_at === null) await releaseIfOffline(context, trx, found);
+	}
+	return { row: await addConnection(context, trx, gateway, report), isNew: true, uncounted: 0 };
+}
+
+/** Returns what shows that an Acct-Session-Id is used again, for a new connection; null if it is the same one. */
+function reuseOf(found: Connection, report: TimedReport): 'pass' | 'device' | 'start' | null {
+	const passId = namedPass(report).pass_id;
+	if (found.pass_id !== null && passId !== null && passId !== found.pass_id) return 'pass';
+	if (found.mac !== null && report.mac !== null && found.mac !== report.mac) return 'device';
+	const isLate = report.at > (found.stopped_at ?? found.seen_at) + REUSED_MS;
+	return report.status === 'start' && isLate ? 'start' : null;
+}
+
+async function addConnection(
+	context: AccessContext,
+	trx: Tx,
+	gateway: RegisteredGateway,
+	report: TimedReport
+): Promise<Connection> {
 	const named = await passOf(context, trx, gateway, report);
 	const startedAt = startOf(report);
 	const none = { bytes_in: 0, bytes_out: 0, counter_in: null, counter_out: null };
-	const row = await connectionStore.insertConnection(trx, {
+	return connectionStore.insertConnection(trx, {
 		...named,
 		...((await isEarlier(context, trx, named.pass_id, startedAt)) &&
 			countersOf(none, report, { startedAt, since: startedAt })),
 		gateway_id: gateway.id,
 		acct_session_id: report.session,
 		user_name: report.user,
-		mac,
-		ip: report.ip,
-		nas_address: report.nas_address,
-		nas_identifier: report.nas_identifier,
-		started_at: startedAt,
-		seen_at: at
+		...{ mac: report.mac, ip: report.ip },
+		...{ nas_address: report.nas_address, nas_identifier: report.nas_identifier },
+		...{ started_at: startedAt, seen_at: report.at }
 	});
-	return { row, isNew: true, uncounted: 0 };
 }
 
 async function identified(

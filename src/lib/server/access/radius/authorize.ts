@@ -1,12 +1,11 @@
-import { dataLeft } from '#lib/domain/data-limit.ts';
 import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
-import type { Speed } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { hasRoom, INTERIM_SECONDS, isFull, takeSlot } from '../device-slots/device-slots.ts';
-import { passState, speedOf, type RunningPass } from '#lib/server/passes/pass-state.ts';
+import { passState, type RunningPass } from '#lib/server/passes/pass-state.ts';
 import { reasonOfEnd } from '#lib/server/passes/store.ts';
+import { hasRoom, INTERIM_SECONDS, isFull, takeSlot } from '../device-slots/device-slots.ts';
 import { transactWithJobs, type AccessContext } from '../provisioning/context.ts';
+import { acceptLimits } from './limits.ts';
 import { pskChoice } from './psk.ts';
 
 /**
@@ -21,24 +20,22 @@ interface Login {
 	mac: string | null;
 }
 
-/**
- * `known`: the RADIUS server compares the password. `keys`: the access point tries these Wi-Fi passwords.
- * `refused`: `message` reaches the device. problemOf (captive-sessions/fields.ts) recognises it later.
- */
-export type LoginAnswer =
-	| { kind: 'known'; password: string; terms: Terms; speed: Speed; dataLeft: number | null }
-	| { kind: 'keys'; passwords: string[]; user: string | null; terms: Terms }
-	| { kind: 'accepted' }
-	| { kind: 'unknown' }
-	| { kind: 'refused'; message: string };
+/** By the names that FreeRADIUS gives to attributes, after that of the list that they belong to. */
+type Attributes = Record<string, string | string[] | number>;
 
-interface Terms {
-	/** Seconds until the absolute end, at least 1. */
-	seconds: number;
-	interimSeconds: number;
-	/** Class, which every report repeats; null if several passes are possible. */
-	className: string | null;
+/** `accepted`: the RADIUS server goes on, and compares the password if there is one. `unknown`: no such user. */
+export interface LoginAnswer {
+	kind: 'accepted' | 'refused' | 'unknown';
+	attributes: Attributes;
 }
+
+const UNKNOWN: LoginAnswer = { kind: 'unknown', attributes: {} };
+const accept = (attributes: Attributes = {}): LoginAnswer => ({ kind: 'accepted', attributes });
+/** The message reaches the device. problemOf (captive-sessions/fields.ts) recognises it later. */
+const refuse = (reason: keyof typeof REFUSALS): LoginAnswer => ({
+	kind: 'refused',
+	attributes: { 'reply:Reply-Message': REFUSALS[reason] }
+});
 
 const REFUSALS = {
 	expired: 'Your pass has expired.',
@@ -63,10 +60,12 @@ export async function authorize(
 	if (pass.kind !== 'runs') return pass;
 	const now = clock.now();
 	const slot = slotFor(gateway, pass, login);
-	if (slot && !(await hasRoom(database.db, slot, now))) return refused('devices');
-	const password = passes.passwordOf(pass.pass);
-	const limits = { speed: speedOf(pass.pass), dataLeft: dataLeft(pass.pass) };
-	return { kind: 'known', password, terms: termsOf([pass], now), ...limits };
+	if (slot && !(await hasRoom(database.db, slot, now))) return refuse('devices');
+	return accept({
+		'control:Cleartext-Password': passes.passwordOf(pass.pass),
+		...timeAttributes([pass], now),
+		...acceptLimits(gateway.kind, pass.pass)
+	});
 }
 
 /** Answers after the password check succeeded. Takes the device slot. */
@@ -78,38 +77,32 @@ export async function accepted(
 	const { clock, jobs, gateways } = context;
 	await gateways.recordStatus(gateway, { seen: true });
 	// Only the access point knows which password matched; its reports name the device.
-	if ((await keyRequest(context, gateway, login)) !== null) return { kind: 'accepted' };
+	if ((await keyRequest(context, gateway, login)) !== null) return accept();
 	const pass = await passFor(context, gateway, login.user);
 	if (pass.kind !== 'runs') return pass;
 	const slot = slotFor(gateway, pass, login);
 	if (!slot) {
 		const limits = { passId: pass.pass.id, maxDevices: pass.pass.max_devices };
-		return (await isFull(context.database.db, limits, clock.now()))
-			? refused('devices')
-			: { kind: 'accepted' };
+		return (await isFull(context.database.db, limits, clock.now())) ? refuse('devices') : accept();
 	}
 	const isTaken = await transactWithJobs(context, (trx) => takeSlot(trx, jobs, slot, clock.now()));
-	return isTaken ? { kind: 'accepted' } : refused('devices');
+	return isTaken ? accept() : refuse('devices');
 }
-
-const refused = (reason: keyof typeof REFUSALS): LoginAnswer => ({
-	kind: 'refused',
-	message: REFUSALS[reason]
-});
 
 function slotFor(gateway: RegisteredGateway, { pass }: RunningPass, login: Login) {
 	const mac = normaliseMac(login.mac ?? '');
 	return mac === null ? null : { passId: pass.id, gatewayId: gateway.id, mac, maxDevices: pass.max_devices };
 }
 
-function termsOf(passes: readonly RunningPass[], now: number): Terms {
+function timeAttributes(passes: readonly RunningPass[], now: number): Attributes {
 	const untilMs = Math.min(...passes.map((pass) => pass.untilMs));
-	const [only] = passes;
+	const [only, ...others] = passes;
 	return {
-		seconds: Math.max(1, Math.ceil((untilMs - now) / 1000)),
-		interimSeconds: INTERIM_SECONDS,
-		// The pass and the end at the gateway, in seconds since the epoch.
-		className: only && passes.length === 1 ? `pass-${only.pass.id}-${Math.round(untilMs / 1000)}` : null
+		'reply:Session-Timeout': Math.max(1, Math.ceil((untilMs - now) / 1000)),
+		'reply:Acct-Interim-Interval': INTERIM_SECONDS,
+		// Every report repeats it: the pass and the end at the gateway, in seconds since the epoch.
+		...(only &&
+			others.length === 0 && { 'reply:Class': `pass-${only.pass.id}-${Math.round(untilMs / 1000)}` })
 	};
 }
 
@@ -134,15 +127,16 @@ async function keysFor(
 	mac: string
 ): Promise<LoginAnswer> {
 	const { passes, full } = await pskChoice(context, { mac, routerId });
-	if (full) return refused('devices');
-	const [first] = passes;
-	if (!first) return { kind: 'unknown' };
-	return {
-		kind: 'keys',
-		passwords: passes.map(({ pass }) => context.passes.passwordOf(pass)),
-		user: passes.length === 1 ? loginUser(first.pass.id) : null,
-		terms: termsOf(passes, context.clock.now())
-	};
+	if (full) return refuse('devices');
+	const [first, ...others] = passes;
+	if (!first) return UNKNOWN;
+	// The access point tries these Wi-Fi passwords.
+	return accept({
+		'control:Auth-Type': 'Accept',
+		'reply:Tunnel-Password:0': passes.map(({ pass }) => context.passes.passwordOf(pass)),
+		...(others.length === 0 && { 'reply:User-Name': loginUser(first.pass.id) }),
+		...timeAttributes(passes, context.clock.now())
+	});
 }
 
 /** Returns the user's running pass at the gateway's router, or the answer if there is none. */
@@ -152,10 +146,11 @@ async function passFor(
 	user: string
 ): Promise<RunningPass | LoginAnswer> {
 	const passId = passOfUser(user);
-	if (passId === null) return { kind: 'unknown' };
+	if (passId === null) return UNKNOWN;
 	const pass = await passState(db, { passId, routerId }, clock.now());
-	if (pass.kind === 'runs' || pass.kind === 'unknown') return pass;
-	if (pass.kind === 'waits') return refused('waits');
+	if (pass.kind === 'runs') return pass;
+	if (pass.kind === 'unknown') return UNKNOWN;
+	if (pass.kind === 'waits') return refuse('waits');
 	const reason = await reasonOfEnd(db, passId);
-	return refused(reason === 'data_limit_reached' ? 'data' : reason === null ? 'expired' : 'ended');
+	return refuse(reason === 'data_limit_reached' ? 'data' : reason === null ? 'expired' : 'ended');
 }

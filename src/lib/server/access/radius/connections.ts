@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
-import { dataWords, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { passState, type RunningPass } from '#lib/server/passes/pass-state.ts';
 import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type CoaResult } from './coa.ts';
 import * as store from '../device-slots/connection-store.ts';
 import { holdsSlot, INTERIM_SECONDS } from '../device-slots/device-slots.ts';
-import { passState, speedOf } from '#lib/server/passes/pass-state.ts';
 import type { AccessContext } from '../provisioning/context.ts';
 import { exponentialMs, MAX_BACKOFF_MS } from '../provisioning/grants/call-gateway.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
-import type { RequestAttributes, RequestKind } from './packet.ts';
+import { limitAttributes } from './limits.ts';
+import type { RequestAttributes } from './packet.ts';
 
 type Connection = store.ConnectionRow;
 
@@ -35,29 +36,29 @@ export async function applyPassEnd(context: AccessContext, id: number): Promise<
 	if (!gateway) return null;
 	if (gateway.unreadable.length > 0) return clock.now() + MAX_BACKOFF_MS;
 	return concurrencyLimit.run({ kind: CONNECTION_JOB, id, gateway, isBuyer: false }, async () => {
-		const untilMs = await desiredEnd(context, row);
-		return untilMs === null ? end(context, row, gateway) : prolong(context, row, gateway, untilMs);
+		const pass = await passOf(context, row);
+		return pass ? prolong(context, row, gateway, pass) : end(context, row, gateway);
 	});
 }
 
 /** Returns null to end the connection now. */
-async function desiredEnd(
+async function passOf(
 	{ database: { db }, clock }: AccessContext,
 	{ pass_id: passId, mac }: Connection
-): Promise<number | null> {
+): Promise<RunningPass | null> {
 	if (passId === null) return null;
 	const pass = await passState(db, { passId, routerId: null }, clock.now());
-	if (pass.kind !== 'runs') return null;
-	return mac === null || (await holdsSlot(db, passId, mac)) ? pass.untilMs : null;
+	return pass.kind === 'runs' && (mac === null || (await holdsSlot(db, passId, mac))) ? pass : null;
 }
 
 async function prolong(
 	context: AccessContext,
 	row: Connection,
 	gateway: RegisteredGateway,
-	untilMs: number
+	pass: RunningPass
 ): Promise<number> {
 	const { database, clock, gateways } = context;
+	const { untilMs } = pass;
 	const { enforced_until: enforcedUntil, disconnect_attempts: attempts } = row;
 	const change = (to: Partial<Connection>) => store.changeConnection(database.db, row.id, to);
 	const server = serverOf(gateway);
@@ -67,14 +68,14 @@ async function prolong(
 	}
 	// hostapd takes no CoA-Request.
 	if (!server || gateway.kind === 'hostapd' || attempts >= MAX_PROLONG_ATTEMPTS) return untilMs;
-	const result = await send(context, 'coa', row, gateway, server, untilMs);
+	const result = await requestEnd(context, row, gateway, server, pass);
 	if (result.kind === 'done') {
 		await change({ enforced_until: untilMs, disconnect_attempts: 0, last_error: null });
 		await gateways.recordStatus(gateway, { answered: true, trouble: null });
 		return untilMs;
 	}
 	// More time was added meanwhile: try the new end.
-	if ((await desiredEnd(context, row)) !== untilMs) return clock.now();
+	if ((await passOf(context, row))?.untilMs !== untilMs) return clock.now();
 	const isUnresponsive = result.kind === 'unresponsive';
 	await change({
 		disconnect_attempts: isUnresponsive ? attempts + 1 : MAX_PROLONG_ATTEMPTS,
@@ -99,7 +100,7 @@ async function end(
 	// Attempts to prolong do not count.
 	const attempts = row.disconnect_state === 'asked' ? row.disconnect_attempts : 0;
 	await change({ disconnect_state: 'asked', disconnect_attempts: attempts + 1 });
-	const result = await send(context, 'disconnect', row, gateway, server, null);
+	const result = await sendRequest(server, 'disconnect', namesOf(context, row, gateway));
 	// CoovaChilli refuses only what it does not know, and gives no Error-Cause.
 	const isGone = result.kind === 'refused' && result.errorCause === null && gateway.kind === 'coova';
 	if (result.kind === 'done' || result.kind === 'gone' || isGone) {
@@ -117,59 +118,30 @@ async function end(
 	return null;
 }
 
-async function send(
+/** Sends the end and the limits as in an Access-Accept, which count from the start of the connection (RFC 2865, 5.27). */
+async function requestEnd(
 	context: AccessContext,
-	kind: RequestKind,
 	row: Connection,
 	gateway: RegisteredGateway,
 	server: CoaTarget,
-	untilMs: number | null
+	{ pass, untilMs }: RunningPass
 ): Promise<CoaResult> {
-	const attributes = { ...namesOf(row, gateway), eventTimestamp: timestampFor(gateway, context) };
-	if (untilMs === null) return sendRequest(server, kind, attributes);
-	// As in an Access-Accept: seconds since the connection began (RFC 2865, 5.27).
+	const names = namesOf(context, row, gateway);
 	const sessionTimeout = Math.max(1, Math.ceil((untilMs - row.started_at) / 1000));
-	const vendor = await limitsOf(context, row, gateway);
+	const left = dataLeft(pass);
+	const total = left === null ? null : row.bytes_in + row.bytes_out + left;
+	const vendor = limitAttributes(gateway.kind, pass, total);
 	// CoovaChilli removes what a CoA-Request does not repeat (src/chilli.c, config_radius_session).
 	const interimInterval = gateway.kind === 'coova' ? INTERIM_SECONDS : undefined;
-	const result = await sendRequest(server, kind, { ...attributes, sessionTimeout, interimInterval, vendor });
+	const result = await sendRequest(server, 'coa', { ...names, sessionTimeout, interimInterval, vendor });
 	// RouterOS documents its limit for the sign-in only. The time at least can go on.
 	const isTimeOnly = gateway.kind === 'mikrotik' && vendor.length > 0 && result.kind === 'refused';
-	return isTimeOnly ? sendRequest(server, kind, { ...attributes, sessionTimeout }) : result;
+	return isTimeOnly ? sendRequest(server, 'coa', { ...names, sessionTimeout }) : result;
 }
 
 /** By the gateway's clock, because it drops requests that look too old or too new. */
 const timestampFor = ({ clockOffsetMs }: RegisteredGateway, { clock }: AccessContext) =>
 	Math.round((clock.now() + (clockOffsetMs ?? 0)) / 1000);
-
-/** Vendor id and types of the total limit and its gigawords. */
-const TOTAL_LIMIT = { mikrotik: [14_988, 17, 18], coova: [14_559, 3, 23] } as const;
-/** Vendor id and types of WISPr-Bandwidth-Max-Up and -Down. */
-const WISPR = [14_122, 7, 8] as const;
-
-/** As in an Access-Accept. The data counts from the start of the connection. */
-async function limitsOf(
-	{ database, passes }: AccessContext,
-	row: Connection,
-	{ kind }: RegisteredGateway
-): Promise<NonNullable<RequestAttributes['vendor']>> {
-	if (row.pass_id === null || (kind !== 'mikrotik' && kind !== 'coova')) return [];
-	const limits: [number, number, number][] = [];
-	const pass = await passes.findOrThrow(database.db, row.pass_id);
-	const left = dataLeft(pass);
-	if (left !== null) {
-		const { octets, gigawords } = dataWords(row.bytes_in + row.bytes_out + left);
-		const [id, total, words] = TOTAL_LIMIT[kind];
-		limits.push([id, total, octets], [id, words, gigawords]);
-	}
-	if (kind === 'coova') {
-		const [id, up, down] = WISPR;
-		const speed = speedOf(pass);
-		if (speed.up !== null) limits.push([id, up, speed.up * 1000]);
-		if (speed.down !== null) limits.push([id, down, speed.down * 1000]);
-	}
-	return limits;
-}
 
 /** The address for Disconnect- and CoA-Requests; null if unknown. */
 function serverOf({ settings, credentials }: RegisteredGateway): CoaTarget | null {
@@ -179,18 +151,19 @@ function serverOf({ settings, credentials }: RegisteredGateway): CoaTarget | nul
 }
 
 /** hostapd rejects unknown attributes, and all given ones must match. */
-function namesOf(row: Connection, { kind }: RegisteredGateway): Omit<RequestAttributes, 'eventTimestamp'> {
-	const acctSessionId = row.acct_session_id;
+function namesOf(context: AccessContext, row: Connection, gateway: RegisteredGateway): RequestAttributes {
+	const { kind } = gateway;
+	const names = { acctSessionId: row.acct_session_id, eventTimestamp: timestampFor(gateway, context) };
 	if (kind === 'hostapd') {
 		return {
-			acctSessionId,
+			...names,
 			callingStationId: row.mac?.toUpperCase().replaceAll(':', '-'),
 			nasIdentifier: row.nas_identifier ?? undefined
 		};
 	}
 	const userName = row.user_name ?? (row.pass_id === null ? undefined : loginUser(row.pass_id));
 	const framedIp = row.ip !== null && /^[\d.]+$/.test(row.ip) ? row.ip : undefined;
-	return { acctSessionId, userName, framedIp: kind === 'mikrotik' ? framedIp : undefined };
+	return { ...names, userName, framedIp: kind === 'mikrotik' ? framedIp : undefined };
 }
 
 function reasonOf(what: string, result: CoaResult): string {

@@ -24,7 +24,7 @@ export interface RequestAttributes {
 	/** Seconds since the epoch by the gateway's clock. */
 	eventTimestamp: number;
 	/** Attributes of vendors, with 32 bits. */
-	vendor?: readonly (readonly [vendorId: number, type: number, value: number])[] | undefined;
+	vendor?: readonly { vendorId: number; type: number; value: number }[] | undefined;
 }
 
 const HEADER_BYTES = 20;
@@ -74,7 +74,7 @@ export function requestPacket(
 		const bytes = encoded(name, value);
 		if (bytes.length > 0 && bytes.length <= MAX_VALUE_BYTES) parts.push(attribute(SENT[name], bytes));
 	}
-	for (const [vendorId, type, value] of attributes.vendor ?? []) {
+	for (const { vendorId, type, value } of attributes.vendor ?? []) {
 		const own = attribute(type, uint32(value));
 		parts.push(attribute(VENDOR_SPECIFIC, Buffer.concat([uint32(vendorId), own])));
 	}

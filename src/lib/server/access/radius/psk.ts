@@ -23,27 +23,18 @@ import type { Asking } from './psk-candidates.ts';
  * up to 3,000 bytes; a password takes 21.
  */
 const MAX_PASSWORDS = 16;
-/** Bounds the passes considered: this many of the newest and this many of the oldest. */
-const MAX_LOOKED_AT = 500;
+/** Bounds the passes considered: the newest ones. */
+const MAX_LOOKED_AT = 1_000;
 
 /**
  * Unused passes come first, because their buyers have had nothing yet. The newest (a joining device has
  * usually just bought) alternate with the oldest. Every fourth pass had a device before.
  */
-const ORDER = ['newest', 'longest', 'newest', 'used'] as const;
-
 function interleave(passes: readonly slots.PassWithRoom[]): number[] {
 	const unused = passes.filter(({ wasUsed }) => !wasUsed).map(({ passId }) => passId);
 	const used = passes.filter(({ wasUsed }) => wasUsed).map(({ passId }) => passId);
-	const queues = { newest: [...unused], longest: unused.toReversed(), used };
-	const taken = new Set<number>();
-	for (let turn = 0; taken.size < passes.length; turn += 1) {
-		const queue = queues[ORDER[turn % ORDER.length] ?? 'used'];
-		let next = queue.shift();
-		while (next !== undefined && taken.has(next)) next = queue.shift();
-		if (next !== undefined) taken.add(next);
-	}
-	return [...taken];
+	const turns = passes.flatMap((_, at) => [unused[2 * at], unused.at(-1 - at), unused[2 * at + 1], used[at]]);
+	return [...new Set(turns)].filter((passId) => passId !== undefined);
 }
 
 /** Records the offer. @returns the passes in order; `full` if no candidate has a free device slot */

@@ -35,8 +35,7 @@ const TAGS = [
 	{ name: 'Webhooks', description: 'Receive events.' }
 ];
 
-/** @param baseUrl address of the API; default: the specification's template */
-export function openApiDocument(baseUrl: string | null = null, routes: readonly Route[] = ROUTES) {
+export function openApiDocument(routes: readonly Route[] = ROUTES) {
 	const hono = new OpenAPIHono();
 	const registry = hono.openAPIRegistry;
 	registry.registerComponent('securitySchemes', 'bearerAuth', {
@@ -66,15 +65,7 @@ export function openApiDocument(baseUrl: string | null = null, routes: readonly 
 		openapi: '3.1.1',
 		info: INFO,
 		externalDocs: { description: 'Guides and reference', url: `${EXAMPLE_ORIGIN}/docs` },
-		servers: [
-			baseUrl === null
-				? {
-						url: '{base_url}',
-						description: 'The installation; the address ends in the version.',
-						variables: { base_url: { default: `${EXAMPLE_ORIGIN}/v1` } }
-					}
-				: { url: baseUrl }
-		],
+		servers: [{ url: `${EXAMPLE_ORIGIN}/v1` }],
 		security: [{ bearerAuth: [] }],
 		tags: TAGS
 	});
@@ -84,7 +75,7 @@ let text: string | null = null;
 
 /** @param origin public address without a trailing slash */
 export function documentText(origin: string): string {
-	text ??= JSON.stringify(openApiDocument(`${EXAMPLE_ORIGIN}/v1`));
+	text ??= JSON.stringify(openApiDocument());
 	return text.replaceAll(EXAMPLE_ORIGIN, JSON.stringify(origin).slice(1, -1));
 }
 

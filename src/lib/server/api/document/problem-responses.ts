@@ -182,12 +182,15 @@ const SHARED: Readonly<Record<number, keyof typeof sharedResponses>> = {
 
 export const problemResponses = (codes: readonly ProblemCode[], route: RouteExample) =>
 	Object.fromEntries(
-		byStatus(codes).map(([status, those]) => {
-			const isOwn = route.deprecation || those.includes('unpaid_prompt_limit');
-			const shared = isOwn ? undefined : SHARED[status];
-			return [
-				status,
-				shared ? { $ref: `#/components/responses/${shared}` } : problemResponse(status, those, route)
-			];
-		})
+		byStatus(codes).map(([status, those]) => [
+			status,
+			sharedResponse(status, those, route) ?? problemResponse(status, those, route)
+		])
 	);
+
+/** Returns null for a response of the route's own: of a deprecated one, or with more codes of the status. */
+function sharedResponse(status: number, codes: readonly ProblemCode[], { deprecation }: RouteExample) {
+	const name = SHARED[status];
+	if (name === undefined || deprecation || codes.includes('unpaid_prompt_limit')) return null;
+	return { $ref: `#/components/responses/${name}` };
+}

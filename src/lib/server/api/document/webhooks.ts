@@ -1,7 +1,12 @@
 import type { RouteConfig } from '@hono/zod-openapi';
 import { API_VERSION, pascalCase, TEST_MESSAGE, webhookEvents } from '#lib/server/contract/events.ts';
 import * as example from '#lib/server/contract/examples.ts';
-import { EVENT_TEXTS, type EventName, type PaymentBody, type SessionBody } from '#lib/server/contract/schemas.ts';
+import {
+	EVENT_TEXTS,
+	type EventName,
+	type PaymentBody,
+	type SessionBody
+} from '#lib/server/contract/schemas.ts';
 
 const SESSION_EVENT_ID = 'evt_01KAJD5W7R2X9M4P6Q8S0T1V3K';
 

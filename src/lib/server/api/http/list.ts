@@ -24,7 +24,7 @@ export async function listPage<
 		has_more: next_cursor !== null,
 		next_cursor
 	};
-	return { found, page, headers: nextLink(context.req.url, next_cursor) };
+	return { page, headers: nextLink(context.req.url, next_cursor) };
 }
 
 /** RFC 8288; relative to the request. */

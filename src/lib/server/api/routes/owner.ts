@@ -118,10 +118,13 @@ export const owner = [
 		const { app, caller, query } = call;
 		const { status: group = null, limit } = query;
 		const filters = ['owner/users', caller.accountId, group];
-		const { found, page, headers } = await listPage(call, filters, (after) =>
-			app.sessions.listForOwner(caller, { group, limit, after })
-		);
-		return { body: { ...page, counts: found.counts }, headers };
+		const { sessions } = app;
+		const [{ page, headers }, active, expired] = await Promise.all([
+			listPage(call, filters, (after) => sessions.listForOwner(caller, { group, limit, after })),
+			sessions.countForOwner(caller, 'active'),
+			sessions.countForOwner(caller, 'expired')
+		]);
+		return { body: { ...page, counts: { active, expired } }, headers };
 	}),
 	endpoint(setRouterPrice, async ({ app, caller, params, body }) => ({
 		body: await app.routers.setPrice(caller, params.id, body.price)

@@ -104,7 +104,7 @@ const reviewOtherClaim = ({ database, reviews }: BillingContext, id: number, hin
 		// The settlement has compared them.
 		if (!kept || isPaid(payment)) return;
 		const isOwn = payment.operator_reference === hint.operatorReference;
-		if (isOwn) await store.update(trx, id, { claim: claimFrom('succeeded', hint) });
+		if (isOwn) await store.change(trx, { id }, { claim: claimFrom('succeeded', hint) });
 		const [one, other] = [kept, hint].map(requestName).sort();
 		const detail = `callbacks say that the payer paid twice: ${one}, and ${other}; return the one that does not settle the payment`;
 		await reviews.open(trx, id, 'contradiction', detail);

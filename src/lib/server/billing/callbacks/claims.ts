@@ -14,8 +14,6 @@ export const attemptOf = (row: store.PaymentRow | store.RefundRow): AttemptRefer
 	reference: row.reference,
 	operatorReference: row.operator_reference,
 	submittedAt: row.submitted_at,
-	amountMinor: row.amount_minor,
-	currency: row.currency,
 	claim: claimOf(row)
 });
 

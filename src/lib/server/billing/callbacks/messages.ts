@@ -1,8 +1,10 @@
+import { sql } from 'kysely';
+import type { Queries } from '#lib/server/db/database.ts';
+import { countOf, first } from '#lib/server/db/first.ts';
 import type { OperatorMessagesTable } from '#lib/server/db/schema.ts';
 import type { StatusOutcome, SubmitOutcome } from '../operators/operator.ts';
 import type { BillingContext } from '../context.ts';
 import type { PaymentRow } from '../payments/store.ts';
-import * as store from './store.ts';
 
 /** Keeps evidence: every submission and callback, and each status read with a new outcome. */
 
@@ -12,8 +14,10 @@ const MAX_CALLBACKS = 50;
 
 type Payment = Pick<PaymentRow, 'id' | 'phone'>;
 
+type Kind = OperatorMessagesTable['kind'];
+
 interface Message {
-	kind: OperatorMessagesTable['kind'];
+	kind: Kind;
 	outcome: string;
 	raw: string;
 }
@@ -33,9 +37,6 @@ export function redactMessage(raw: string, phone: string): string {
 		.replace(/\d{8,}/g, (digits) => (isNumber(digits) ? `…${digits.slice(-4)}` : digits));
 }
 
-export const keepMessage = (context: BillingContext, payment: Payment, message: Message): Promise<void> =>
-	store.insertMessage(context.database.unsynced, rowOf(context, payment, message));
-
 const rowOf = ({ clock }: BillingContext, { id, phone }: Payment, { raw, ...message }: Message) => ({
 	...message,
 	payment_id: id,
@@ -43,15 +44,24 @@ const rowOf = ({ clock }: BillingContext, { id, phone }: Payment, { raw, ...mess
 	received_at: clock.now()
 });
 
-/** Returns false, and keeps nothing, if the last message of this kind had the same outcome. */
-export async function keepWhenNew(
+/**
+ * Keeps a message.
+ * @param onlyNews not if the last message of this kind had the same outcome
+ * @returns whether it was kept
+ */
+export async function keepMessage(
 	context: BillingContext,
 	payment: Payment,
-	message: Message
+	message: Message,
+	onlyNews = false
 ): Promise<boolean> {
-	const last = await store.lastMessage(context.database.db, payment.id, message.kind);
+	const { db, unsynced } = context.database;
+	const last = onlyNews ? await first(newestOfKind(db, payment.id, message.kind)) : null;
 	if (last?.outcome === message.outcome) return false;
-	await keepMessage(context, payment, message);
+	await unsynced
+		.insertInto('operator_messages')
+		.values(rowOf(context, payment, message))
+		.execute();
 	return true;
 }
 
@@ -68,9 +78,8 @@ export async function keepAnswer(
 	const isOurs = 'reason' in answer && answer.reason === MERCHANT_ERROR;
 	const outcome = isOurs ? MERCHANT_ERROR : answer.kind;
 	const message = { kind, outcome, raw: 'raw' in answer ? answer.raw : answer.cause };
-	if (kind === 'submit') await keepMessage(context, payment, message);
-	else if (!(await keepWhenNew(context, payment, message))) return;
-	if (!isOurs) return;
+	const isKept = await keepMessage(context, payment, message, kind === 'status');
+	if (!isKept || !isOurs) return;
 	const { id, operator, phone } = payment;
 	const fields = { operator, payment: id, answer: redactMessage(answer.message, phone) };
 	context.log.warn(fields, 'the operator refuses our account or settings: run "doctor"');
@@ -90,9 +99,50 @@ export async function keepCallback(
 		await database.db.transaction().execute(async (trx) => {
 			// The next callback of this payment counts after this commit.
 			await database.lock(trx, -payment.id);
-			await store.insertMessageBelow(trx, message, MAX_CALLBACKS);
+			const { payment_id, kind } = message;
+			const kept = trx.selectFrom('operator_messages').where(({ and }) => and({ payment_id, kind }));
+			if ((await countOf(kept)) >= MAX_CALLBACKS) return;
+			await trx.insertInto('operator_messages').values(message).execute();
 		});
 	} catch (error) {
 		context.log.warn({ err: error, payment: payment.id }, 'callback not stored');
 	}
 }
+
+export const messagesOf = (queries: Queries, paymentId: number) =>
+	queries
+		.selectFrom('operator_messages')
+		.selectAll()
+		.where('payment_id', '=', paymentId)
+		.orderBy('id')
+		.execute();
+
+/** Messages with an outcome about the newest `most` payments, newest first. */
+export const newestMessages = (
+	queries: Queries,
+	{ outcome, since, most }: { outcome: string; since: number; most: number }
+) =>
+	queries
+		.selectFrom('operator_messages as message')
+		.innerJoin('payments as payment', 'payment.id', 'message.payment_id')
+		.select(['payment.operator', 'message.received_at', 'message.raw'])
+		.where('payment.id', '>', (where) =>
+			where
+				.selectFrom('payments')
+				.select(({ fn }) => sql<number>`${fn.coalesce(fn.max('id'), sql`0`)} - ${most}`.as('first'))
+		)
+		.where('message.outcome', '=', outcome)
+		.where('message.received_at', '>', since)
+		.orderBy('message.id', 'desc')
+		.execute();
+
+const newestOfKind = (queries: Queries, payment_id: number, kind: Kind) =>
+	queries
+		.selectFrom('operator_messages')
+		.select('outcome')
+		.where(({ and }) => and({ payment_id, kind }))
+		.orderBy('id', 'desc');
+
+/** Returns the outcome of the last status read that the operator answered. */
+export const lastStatusAnswer = (queries: Queries, paymentId: number) =>
+	first(newestOfKind(queries, paymentId, 'status').where('outcome', '<>', 'unavailable'));

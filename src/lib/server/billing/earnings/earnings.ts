@@ -3,6 +3,7 @@ import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { EarningsBody } from '#lib/server/contract/schemas.ts';
+import type { Queries } from '#lib/server/db/database.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { validationFailed } from '#lib/server/platform/errors.ts';
@@ -18,15 +19,13 @@ export interface Filter extends Pick<store.Sold, 'router' | 'offer' | 'method' |
 }
 
 type Owner = Pick<Caller, 'accountId'>;
-interface PeriodRange {
+/** The periods around a day, or from one to another, YYYY-MM-DD; by default the last ones (`buckets`). */
+interface Asked {
 	period: Period;
+	day?: string;
 	from?: string | undefined;
 	to?: string | undefined;
-}
-/** The period around a day, YYYY-MM-DD. */
-interface Around {
-	period: Period;
-	day: string;
+	filter?: Filter;
 }
 
 /** Earnings of owners, summed in minor units and returned in major units. */
@@ -49,37 +48,43 @@ export function createEarnings(base: Base) {
 const today = ({ clock, config }: Base): string => dateAt(clock.now(), config.reportTimezone);
 
 /** @throws AppError `validation_failed` if the span is empty or too long */
-function spanOf(base: Base, period: Period, from: string | null = null, to: string | null = null) {
-	const span = buckets(period, { from, to }, today(base), base.config.reportTimezone);
-	const [first, last] = [span?.[0], span?.at(-1)];
-	if (span && first && last) return { span, first, last };
+function spanOf(base: Base, { period, day, from = day, to = day }: Asked) {
+	const asked = { from: from ?? null, to: to ?? null };
+	const parts = buckets(period, asked, today(base), base.config.reportTimezone);
+	const [first, last] = [parts?.[0], parts?.at(-1)];
+	if (parts && first && last) {
+		return { parts, start: first.start, end: last.end, from: first.from, until: last.until };
+	}
 	const detail = `Use a day that is not after "to", at most ${MAX_BUCKETS} periods before it.`;
 	throw validationFailed([{ in: 'query', pointer: '/from', code: 'out_of_range', detail }]);
 }
 
-const aroundOf = (base: Base, { period, day }: Around) => spanOf(base, period, day, day).first;
-
-/** A filter's hour of the day becomes the parts of the span in which the zone's clock shows it. */
-function soldOf(
-	{ config: { currency, reportTimezone } }: Base,
+/** Reads what is asked for, on the replica if there is one. @throws as `spanOf` */
+async function read<Row>(
+	base: Base,
 	{ accountId }: Owner,
-	{ from, until }: { from: number; until: number },
-	{ hour, ...filter }: Filter = {}
-): store.Sold {
+	of: Asked,
+	rowsOf: (queries: Queries, sold: store.Sold, ends: number[]) => Promise<Row[]>
+) {
+	const { currency, reportTimezone } = base.config;
+	const { hour, ...filter }: Filter = of.filter ?? {};
+	const { from, until, ...span } = spanOf(base, of);
+	// The parts of the span in which the zone's clock shows the hour.
 	const hours = hour == null ? null : spansOfHour(hour, { from, until }, reportTimezone);
-	return { accountId, currency, from, until, ...filter, hours };
+	const sold = { accountId, currency, from, until, ...filter, hours };
+	const ends = span.parts.map((part) => part.until);
+	return { ...span, rows: await base.database.readReplica((queries) => rowsOf(queries, sold, ends)) };
 }
 
-/** Lists the payments and refunds of the period around a day, newest first. @throws as `spanOf` */
+/** Lists the payments and refunds of a span, newest first. @throws as `spanOf` */
 async function lines(
 	base: Base,
 	owner: Owner,
-	{ filter, ...of }: Around & { filter: Filter },
+	of: Asked,
 	{ after, limit }: { after: LinePosition | null; limit: number }
 ) {
 	const { currency } = base.config;
-	const sold = soldOf(base, owner, aroundOf(base, of), filter);
-	const found = await base.database.readReplica((queries) =>
+	const { rows: found } = await read(base, owner, of, (queries, sold) =>
 		store.lines(queries, sold, { after, limit: limit + 1 })
 	);
 	const positionOf = (last: store.Booked): LinePosition => [last.at, last.payment_id, last.sessions];
@@ -92,89 +97,72 @@ async function lines(
  * everything.
  * @throws as `spanOf`
  */
-async function breakdown(
-	base: Base,
-	owner: Owner,
-	{ period, from, to, filter }: PeriodRange & { filter?: Filter }
-) {
+async function breakdown(base: Base, owner: Owner, of: Asked) {
 	const { currency } = base.config;
-	const { span, first, last } = spanOf(base, period, from, to);
-	const sold = soldOf(base, owner, { from: first.from, until: last.until }, filter);
-	const ends = span.map(({ until }) => until);
-	const sums = await base.database.readReplica((queries) => store.sumsByPart(queries, sold, ends));
+	const { parts, start, end, rows: sums } = await read(base, owner, of, store.sumsByPart);
 	return {
-		period,
-		currency,
-		start: first.start,
-		end: last.end,
-		...figuresOfParts(span, sums, currency),
+		...{ period: of.period, currency, start, end },
+		...figuresOfParts(parts, sums, currency),
 		offers: figuresByName(sums, (one) => one.offer_name, currency),
 		methods: figuresByName(sums, (one) => one.payment_method, currency)
 	};
 }
 
 /** Sums the periods of a span. @throws as `spanOf` */
-async function summary(base: Base, owner: Owner, { period, from, to }: PeriodRange): Promise<EarningsBody> {
+async function summary(base: Base, owner: Owner, of: Asked): Promise<EarningsBody> {
 	const { currency, reportTimezone: timezone } = base.config;
-	const { span, first, last } = spanOf(base, period, from, to);
-	const sold = soldOf(base, owner, { from: first.from, until: last.until });
-	const quarters = await base.database.readReplica((queries) => store.sumsByQuarterHour(queries, sold));
-	// One pass: spans and quarters both ascend.
+	const { parts, start, end, rows: quarters } = await read(base, owner, of, store.sumsByQuarterHour);
+	// One pass: parts and quarters both ascend.
 	let part = 0;
 	const sums = quarters.map((quarter) => {
-		while (quarter.at >= (span[part]?.until ?? Infinity)) part += 1;
+		while (quarter.at >= (parts[part]?.until ?? Infinity)) part += 1;
 		return { ...quarter, part };
 	});
 	return {
-		...{ period, currency, timezone, from: first.start, to: last.end },
-		...figuresOfParts(span, sums, currency)
+		...{ period: of.period, currency, timezone, from: start, to: end },
+		...figuresOfParts(parts, sums, currency)
 	};
 }
 
 /** Sums a period's entries by router, the largest first, and all sums returned. */
-async function byRouter(base: Base, owner: Owner, of: Around, limit: number | null = null) {
+async function byRouter(base: Base, owner: Owner, of: Asked, limit: number | null = null) {
 	const { currency } = base.config;
-	const around = aroundOf(base, of);
-	const sums = await base.database.readReplica((queries) =>
-		store.sumsByRouter(queries, soldOf(base, owner, around), limit)
+	const { start, end, rows } = await read(base, owner, of, (queries, sold) =>
+		store.sumsByRouter(queries, sold, limit)
 	);
 	return {
-		...{ currency, start: around.start, end: around.end },
-		total: figures(sums, currency),
-		data: sums.map((one) => ({ id: one.router_id, name: one.router_name, ...figures([one], currency) }))
+		...{ currency, start, end },
+		total: figures(rows, currency),
+		data: rows.map((one) => ({ id: one.router_id, name: one.router_name, ...figures([one], currency) }))
 	};
 }
 
 /** Sums a period's entries by the hour of the day, 0 to 23. */
-async function hours(base: Base, owner: Owner, of: Around) {
+async function hours(base: Base, owner: Owner, of: Asked) {
 	const { currency, reportTimezone } = base.config;
-	const quarters = await base.database.readReplica((queries) =>
-		store.sumsByQuarterHour(queries, soldOf(base, owner, aroundOf(base, of)))
-	);
-	const byHour = Map.groupBy(quarters, ({ at }) => hourAt(at, reportTimezone));
+	const { rows } = await read(base, owner, of, store.sumsByQuarterHour);
+	const byHour = Map.groupBy(rows, ({ at }) => hourAt(at, reportTimezone));
 	return Array.from({ length: 24 }, (_, hour) => ({ hour, ...figures(byHour.get(hour) ?? [], currency) }));
 }
 
 /** Sums what all routers have taken in the present period, before refunds, in major units. */
 async function takings(base: Base, period: Period): Promise<number> {
 	const { currency } = base.config;
-	const { first } = spanOf(base, period, today(base));
-	return toMajor(
-		await base.database.readReplica((queries) => store.takings(queries, currency, first)),
-		currency
-	);
+	const span = spanOf(base, { period, day: today(base) });
+	const taken = await base.database.readReplica((queries) => store.takings(queries, currency, span));
+	return toMajor(taken, currency);
 }
 
 /** @param sums with the index of their part of the span */
 function figuresOfParts(
-	span: readonly { start: string; end: string }[],
+	parts: readonly { start: string; end: string }[],
 	sums: readonly (store.Sums & { part: number })[],
 	currency: string
 ) {
 	const byPart = Map.groupBy(sums, ({ part }) => part);
 	return {
 		total: figures(sums, currency),
-		data: span.map(({ start, end }, part) => ({ start, end, ...figures(byPart.get(part) ?? [], currency) }))
+		data: parts.map(({ start, end }, part) => ({ start, end, ...figures(byPart.get(part) ?? [], currency) }))
 	};
 }
 

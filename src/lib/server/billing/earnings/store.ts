@@ -63,7 +63,12 @@ const FACTS = sql`payments.id as payment_id, payments.payment_method as payment_
  * shorter rows.
  * @param keys the columns of the result by name, each from the time of the entry
  */
-function sumsBy<Row>(sold: Sold, keys: Readonly<Record<string, (at: Time) => RawBuilder<unknown>>>) {
+async function sumsBy<Row>(
+	queries: Queries,
+	sold: Sold,
+	keys: Readonly<Record<string, (at: Time) => RawBuilder<unknown>>>,
+	order: RawBuilder<unknown>
+): Promise<(Row & Sums)[]> {
 	const names = Object.keys(keys);
 	const grouped = sql`group by ${sql.join(names.map((_, index) => sql.lit(index + 1)))}`;
 	const keysAt = (at: Time) =>
@@ -75,10 +80,11 @@ function sumsBy<Row>(sold: Sold, keys: Readonly<Record<string, (at: Time) => Raw
 		sql`select ${keysAt(REFUNDED)}, 0 as sessions, 0 as gross, 0 as fees, sum(payments.amount_minor) as refunds
 			${within(REFUNDED, sold)} ${grouped}`
 	);
-	return sql<Row & Sums>`
+	const { rows } = await sql<Row & Sums>`
 		select ${sql.join(names.map((name) => sql.ref(name)))}, sum(sessions) as sessions, sum(gross) as gross,
 			sum(fees) as fees, sum(refunds) as refunds
-		from (${sums}) as sums ${grouped}`;
+		from (${sums}) as sums ${grouped} ${order}`.execute(queries);
+	return rows;
 }
 
 /** SQLite begins with the first table of a cross join: the payments of the span, by the index of their time. */
@@ -132,10 +138,14 @@ export async function takings(
 }
 
 /** Sums entries per quarter of an hour, ascending. One statement, so that the figures are consistent. */
-export async function sumsByQuarterHour(queries: Queries, sold: Sold): Promise<(Sums & { at: number })[]> {
+export function sumsByQuarterHour(queries: Queries, sold: Sold) {
 	const quarter = sql.lit(QUARTER_HOUR_MS);
-	const sums = sumsBy<{ at: number }>(sold, { at: (at) => sql`${at} - ${at} % ${quarter}` });
-	return (await sql<Sums & { at: number }>`${sums} order by 1`.execute(queries)).rows;
+	return sumsBy<{ at: number }>(
+		queries,
+		sold,
+		{ at: (at) => sql`${at} - ${at} % ${quarter}` },
+		sql`order by 1`
+	);
 }
 
 interface PartOfSales extends Pick<Booked, 'offer_name' | 'payment_method'> {
@@ -144,36 +154,22 @@ interface PartOfSales extends Pick<Booked, 'offer_name' | 'payment_method'> {
 }
 
 /** Sums entries per part of the span, name of an offer and payment method. One statement keeps the figures consistent. */
-export async function sumsByPart(
-	queries: Queries,
-	sold: Sold,
-	ends: readonly number[]
-): Promise<(Sums & PartOfSales)[]> {
+export function sumsByPart(queries: Queries, sold: Sold, ends: readonly number[]) {
 	const whens = (at: Time) => ends.map((end, index) => sql`when ${at} < ${end} then ${sql.lit(index)}`);
-	const sums = sumsBy<PartOfSales>(sold, {
-		part: (at) => sql`case ${sql.join(whens(at), sql` `)} end`,
+	const keys = {
+		part: (at: Time) => sql`case ${sql.join(whens(at), sql` `)} end`,
 		offer_name: () => sql`sessions.offer_name`,
 		payment_method: () => sql`payments.payment_method`
-	});
-	return (await sql<Sums & PartOfSales>`${sums} order by 1, 2, 3`.execute(queries)).rows;
+	};
+	return sumsBy<PartOfSales>(queries, sold, keys, sql`order by 1, 2, 3`);
 }
 
-type OfRouter = Sums & Pick<Booked, 'router_id' | 'router_name'>;
-
 /** Sums entries per router, the largest net first. Without a limit: all that sold something. */
-export async function sumsByRouter(
-	queries: Queries,
-	sold: Sold,
-	limit: number | null = null
-): Promise<OfRouter[]> {
-	const sums = sumsBy<OfRouter>(sold, {
-		router_id: () => sql`routers.id`,
-		router_name: () => sql`routers.name`
-	});
-	const { rows } = await sql<OfRouter>`
-		${sums} order by sum(gross - fees - refunds) desc, router_id
-		${limit === null ? sql`` : sql`limit ${limit}`}`.execute(queries);
-	return rows;
+export function sumsByRouter(queries: Queries, sold: Sold, limit: number | null = null) {
+	const keys = { router_id: () => sql`routers.id`, router_name: () => sql`routers.name` };
+	const most = limit === null ? sql`` : sql`limit ${limit}`;
+	const order = sql`order by sum(gross - fees - refunds) desc, router_id ${most}`;
+	return sumsBy<Pick<Booked, 'router_id' | 'router_name'>>(queries, sold, keys, order);
 }
 
 /** Position of an entry: time, payment, and 1 for the payment or 0 for its refund. */

@@ -1,55 +1,52 @@
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { HttpClient, HttpOutcome, HttpRequest } from '#lib/server/platform/http/http-client.ts';
-import { jsonObject, member, textMember } from './response.ts';
+import { httpText, jsonObject, member, textMember } from './response.ts';
 
-type TokenOutcome =
-	| { kind: 'token'; value: string }
+export type TokenOutcome = { kind: 'token'; value: string; expiresInSeconds: number } | NoToken;
+
+type NoToken =
 	/** The operator refused the credentials. */
 	| { kind: 'refused'; status: number; text: string }
 	/** No token was available; the credentials may be right. */
 	| { kind: 'unavailable'; cause: string };
 
-export type FetchedToken =
-	Exclude<TokenOutcome, { kind: 'token' }> | { kind: 'token'; value: string; expiresInSeconds: number };
-
 export type OperatorResponse = Extract<HttpOutcome, { kind: 'response' }>;
 /** `refused` and `unavailable` are about the token: the request was not sent. */
-export type AuthorisedOutcome = HttpOutcome | Exclude<TokenOutcome, { kind: 'token' }>;
+export type AuthorisedOutcome = HttpOutcome | NoToken;
 
 /** Renews tokens this long before expiry, or a fifth of their life if that is shorter (some live 180 s). */
 const MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
 
 /** Caches a token. Callers share one request: with some operators a new token ends the previous one. */
-export function createTokens(clock: Clock, fetch: () => Promise<FetchedToken>) {
-	let held: { value: string; until: number } | null = null;
+export function createTokens(clock: Clock, fetch: () => Promise<TokenOutcome>) {
+	let held: { token: Exclude<TokenOutcome, NoToken>; until: number } | null = null;
 	let fetching: Promise<TokenOutcome> | null = null;
 
 	async function renew(): Promise<TokenOutcome> {
 		const from = clock.now();
-		const fetched = await fetch();
-		if (fetched.kind !== 'token') return fetched;
-		const life = fetched.expiresInSeconds * 1000;
-		held = { value: fetched.value, until: from + life - Math.min(MARGIN_MS, life * MARGIN_SHARE) };
-		return { kind: 'token', value: fetched.value };
+		const token = await fetch();
+		if (token.kind === 'token') {
+			const life = token.expiresInSeconds * 1000;
+			held = { token, until: from + life - Math.min(MARGIN_MS, life * MARGIN_SHARE) };
+		}
+		return token;
 	}
 
 	return {
 		async get(): Promise<TokenOutcome> {
-			if (held && clock.now() < held.until) return { kind: 'token', value: held.value };
+			if (held && clock.now() < held.until) return held.token;
 			return (fetching ??= renew().finally(() => (fetching = null)));
 		},
 		/** Drops a refused token unless it was replaced. */
 		drop(value: string) {
-			if (held?.value === value) held = null;
+			if (held?.token.value === value) held = null;
 		}
 	};
 }
 
 /** Returns the response, or why there is none. The text never contains our credentials. */
-export function tokenResponse(
-	outcome: AuthorisedOutcome
-): OperatorResponse | Exclude<FetchedToken, { kind: 'token' }> {
+export function tokenResponse(outcome: AuthorisedOutcome): OperatorResponse | NoToken {
 	if (outcome.kind === 'failure') return { kind: 'unavailable', cause: outcome.cause };
 	if (outcome.kind !== 'response') return outcome;
 	const { status, text } = outcome;
@@ -66,7 +63,7 @@ export function tokenResponse(
 	};
 }
 
-async function fetchToken({ http, tokenRequest, usualTokenSeconds }: ClientOptions): Promise<FetchedToken> {
+async function fetchToken({ http, tokenRequest, usualTokenSeconds }: ClientOptions): Promise<TokenOutcome> {
 	const answer = tokenResponse(await http.send(tokenRequest));
 	if (answer.kind !== 'response') return answer;
 	const body = jsonObject(answer.text);
@@ -110,8 +107,16 @@ export function createClient(options: ClientOptions) {
 		}
 	}
 
+	/** Says why there is no token; null if there is one. @param keys settings that a refusal is about */
+	async function tokenProblem(keys: string): Promise<string | null> {
+		const token = await tokens.get();
+		if (token.kind === 'token') return null;
+		if (token.kind === 'unavailable') return `${baseUrl} gives no token: ${token.cause}.`;
+		return `${baseUrl} refuses ${keys} (${httpText(token.status, token.text)}).`;
+	}
+
 	return {
-		token: () => tokens.get(),
+		tokenProblem,
 		get: (path: string) => send({ method: 'GET', url: baseUrl + path, headers: {} }),
 		post: (path: string, body: object, more: Record<string, string> = {}) =>
 			send({

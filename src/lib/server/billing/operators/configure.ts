@@ -1,8 +1,14 @@
 import { readSettings, settingsTable } from '#lib/server/config/setting.ts';
-import type { ConfiguredOperator, Installation } from './definition.ts';
-import { INSTALLED } from './installed.ts';
+import { airtel } from './airtel/airtel.ts';
+import type { ConfiguredOperator, Installation, OperatorDefinition } from './definition.ts';
+import { mpesa } from './mpesa/mpesa.ts';
+import { mtn } from './mtn/mtn.ts';
+import { pawapay } from './pawapay/pawapay.ts';
 
-/** Configures each operator that has a variable set, in the order of installed.ts. Problems are sentences. */
+/** To add an operator, create a folder with its definition and add it here. */
+const INSTALLED: readonly OperatorDefinition[] = [mtn, mpesa, airtel, pawapay];
+
+/** Configures each operator that has a variable set, in the order of INSTALLED. Problems are sentences. */
 export function configureOperators(
 	env: Record<string, string | undefined>,
 	installation: Installation

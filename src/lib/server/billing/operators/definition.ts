@@ -6,7 +6,7 @@ import type { Setting } from '#lib/server/config/setting.ts';
 import type { HttpClient } from '#lib/server/platform/http/http-client.ts';
 import type { OperatorAdapter, StatementColumns } from './operator.ts';
 
-/** Defines a mobile-money operator. Each operator's folder exports one, and installed.ts lists it. */
+/** Defines a mobile-money operator. Each operator's folder exports one, and configure.ts lists it. */
 export interface OperatorDefinition<Values = never> {
 	/** Stored with payments and part of callback addresses, e.g. `mtn`: never change it. */
 	readonly id: string;

@@ -1,21 +1,10 @@
-import type { FailureReason } from './operator.ts';
 import type { PaymentBody } from '#lib/server/contract/schemas.ts';
+import type { FailureReason } from './operator.ts';
 
 export type FailureCode = NonNullable<PaymentBody['failure_code']>;
 
-export const FAILURE_CODES: Record<FailureReason, FailureCode> = {
-	insufficient_funds: 'insufficient_funds',
-	payer_declined: 'payer_rejected',
-	wrong_pin: 'payer_rejected',
-	payer_timeout: 'payer_timeout',
-	payer_limit: 'payer_limit_reached',
-	payer_blocked: 'provider_error',
-	invalid_payer: 'payer_not_found',
-	provider_busy: 'provider_unavailable',
-	provider_error: 'provider_error',
-	merchant_error: 'provider_error',
-	unknown_reason: 'provider_error'
-};
+export const failureCode = (reason: FailureReason): FailureCode =>
+	reason === 'merchant_error' ? 'provider_error' : reason;
 
 /** Sentences for people; the operator's own words stay in its messages. */
 export const FAILURE_MESSAGES: Record<FailureCode, string> = {

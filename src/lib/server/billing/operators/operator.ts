@@ -1,4 +1,5 @@
 import type { AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import type { FailureCode } from './failures.ts';
 
 /**
  * Interface of a mobile-money operator. An adapter translates the operator's protocol; payments/ decides
@@ -21,8 +22,8 @@ export interface OperatorAdapter {
 	/** Parses a callback permissively and never throws. A callback only triggers the status read. */
 	parseCallback(raw: RawCallback): Promise<CallbackHint>;
 	/** Missing if the operator cannot refund. */
-	refund?(request: RefundRequest): Promise<SubmitOutcome>;
-	readRefund?(refund: RefundReference): Promise<StatusOutcome>;
+	refund?(refund: RefundRequest): Promise<SubmitOutcome>;
+	readRefund?(refund: RefundRequest): Promise<StatusOutcome>;
 	/** Returns why the operator takes no payments now, or null. Moves no money. */
 	health(): Promise<string | null>;
 }
@@ -64,18 +65,23 @@ export interface AttemptReference {
 	reference: string;
 	operatorReference: string | null;
 	submittedAt: number | null;
-	/** The amount requested. */
-	amountMinor: number;
-	currency: string;
 	/** From a trusted callback, for operators whose status read contains less. */
 	claim: CallbackClaim | null;
 }
 
-interface CallbackFacts {
-	operatorReference: string | null;
-	providerReference: string | null;
+/** The amount taken, if the operator reports it. */
+export interface MoneyTaken {
 	amountMinor: number | null;
 	currency: string | null;
+}
+
+/** With the operator's id of the transaction. */
+export interface Paid extends MoneyTaken {
+	providerReference: string | null;
+}
+
+interface CallbackFacts extends Paid {
+	operatorReference: string | null;
 }
 
 export interface CallbackClaim extends CallbackFacts {
@@ -83,28 +89,16 @@ export interface CallbackClaim extends CallbackFacts {
 }
 
 /** `reference` is the refund's own UUID v4; the amount is the one to refund. */
-export interface RefundReference extends AttemptReference {
-	/** For operators that answer a status read by a callback. */
+export interface RefundRequest extends AttemptReference {
+	amountMinor: number;
+	currency: string;
+	/** Unguessable, one per refund. */
 	callbackUrl: string;
 	payment: { reference: string; operatorReference: string | null; providerReference: string | null };
 }
 
-/** `reference` is the UUID v4 of the refund itself; `callbackUrl` is unguessable, one per refund. */
-export type RefundRequest = Omit<PaymentRequest, 'paymentMethod' | 'description' | 'expiresAt'> &
-	Pick<RefundReference, 'payment'>;
-
-export type FailureReason =
-	| 'insufficient_funds'
-	| 'payer_declined'
-	| 'wrong_pin'
-	| 'payer_timeout'
-	| 'payer_limit'
-	| 'payer_blocked'
-	| 'invalid_payer'
-	| 'provider_busy'
-	| 'provider_error'
-	| 'merchant_error'
-	| 'unknown_reason';
+/** `merchant_error`: our account or settings are wrong. Buyers read `provider_error`. */
+export type FailureReason = FailureCode | 'merchant_error';
 
 export type SubmitOutcome =
 	| { kind: 'accepted'; operatorReference: string | null; raw: string }
@@ -118,22 +112,18 @@ export type SubmitOutcome =
 			raw: string;
 	  }
 	/** The operator may have queued it: only a status read can tell. */
-	| { kind: 'uncertain'; cause: 'timeout' | 'network' | '5xx' | 'unparsable' | 'duplicate'; raw: string };
+	| { kind: 'uncertain'; raw: string };
 
 export type StatusOutcome =
 	| { kind: 'pending'; raw: string }
-	| {
+	| (Paid & {
 			kind: 'succeeded';
-			providerReference: string | null;
-			/** The amount taken, if the operator reports it. */
-			amountMinor: number | null;
-			currency: string | null;
 			/** In ms since the epoch, if the operator reports it. */
-			at: number | null;
+			at?: number;
 			/** If the payer paid another request of the payment than the one asked about. */
 			operatorReference?: string;
 			raw: string;
-	  }
+	  })
 	| { kind: 'failed'; reason: FailureReason; message: string; raw: string }
 	| { kind: 'not_found'; raw: string }
 	/** The operator contradicts itself: a person must decide. */

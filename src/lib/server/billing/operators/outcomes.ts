@@ -1,5 +1,6 @@
-import type { AuthorisedOutcome } from './client.ts';
+import type { AuthorisedOutcome, OperatorResponse } from './client.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from './operator.ts';
+import { httpText, isForeignRefusal, retryAfterSeconds } from './response.ts';
 
 type Refused = Extract<SubmitOutcome, { kind: 'refused' }>;
 
@@ -14,7 +15,7 @@ export const refused = (reason: FailureReason, message: string, raw = message): 
 /** A temporary refusal: the same request may be sent again. */
 export const busy = (message: string, raw = message, retryAfterSeconds = 0): Refused => ({
 	kind: 'refused',
-	reason: 'provider_busy',
+	reason: 'provider_unavailable',
 	message,
 	retryable: true,
 	retryAfterSeconds,
@@ -46,19 +47,34 @@ type Unanswered = Exclude<AuthorisedOutcome, { kind: 'response' }>;
 /** Converts the outcome of a payment or refund request without a response. */
 export function unanswered(name: string, outcome: Unanswered): SubmitOutcome {
 	if (outcome.kind === 'refused') {
-		const raw = `HTTP ${outcome.status} ${outcome.text}`.trim();
+		const raw = httpText(outcome.status, outcome.text);
 		return refused('merchant_error', `${name} refuses the credentials (${raw})`, raw);
 	}
 	if (outcome.kind === 'unavailable') return busy(`${name} gives no token: ${outcome.cause}`, outcome.cause);
 	const { cause, sent } = outcome;
 	if (!sent) return busy(`${name} cannot be reached: ${cause}`, cause);
-	return { kind: 'uncertain', cause: cause === 'too_large' ? 'unparsable' : cause, raw: cause };
+	return { kind: 'uncertain', raw: cause };
 }
 
 export const causeOf = (outcome: Unanswered): string =>
 	outcome.kind === 'refused'
-		? `credentials refused (HTTP ${outcome.status} ${outcome.text})`.replace(' )', ')')
+		? `credentials refused (${httpText(outcome.status, outcome.text)})`
 		: outcome.cause;
+
+/** Converts a response that is no success, by its HTTP status. @param reason of a refusal */
+export function unaccepted(
+	answer: OperatorResponse,
+	reason: FailureReason,
+	message: string,
+	raw: string
+): SubmitOutcome {
+	const { status } = answer;
+	if (status === 429) return busy(message, raw, retryAfterSeconds(answer.headers) ?? 0);
+	if ([400, 401, 403, 404, 405, 415].includes(status) && !isForeignRefusal(answer)) {
+		return refused(reason, message, raw);
+	}
+	return { kind: 'uncertain', raw };
+}
 
 export const NO_HINT: CallbackHint = {
 	...{ claimed: 'unknown', authentic: 'absent', reference: null, operatorReference: null },

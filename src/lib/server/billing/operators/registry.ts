@@ -95,7 +95,7 @@ function guarded(adapter: OperatorAdapter, { jobs, log, metrics, traces }: Guard
 					log.error({ err: error, operator: id, call, reference }, 'operator adapter failed');
 					return failed;
 				});
-	const unknown = { kind: 'uncertain', cause: 'network', raw: 'adapter error' } as const;
+	const unknown = { kind: 'uncertain', raw: 'adapter error' } as const;
 	const sends = safe<SubmitOutcome>(busy(CROWDED), unknown);
 	const reads = safe<StatusOutcome>(unavailable(CROWDED), unavailable('adapter error'));
 	const { submit, readStatus, refund, readRefund, health } = adapter;

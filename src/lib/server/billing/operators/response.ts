@@ -30,6 +30,8 @@ export function textMember(object: unknown, name: string): string | null {
 export const isForeignRefusal = ({ status, text }: { status: number; text: string }): boolean =>
 	[400, 404, 405, 415].includes(status) && text.trimStart().startsWith('<');
 
+export const httpText = (status: number, text: string): string => `HTTP ${status} ${text}`.trim();
+
 /** Returns the seconds of Retry-After, at most an hour; null for other forms. */
 export function retryAfterSeconds(headers: Record<string, string>): number | null {
 	const seconds = Number(headers['retry-after'] ?? NaN);

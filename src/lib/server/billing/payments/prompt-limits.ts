@@ -30,17 +30,26 @@ export interface PromptSource {
 	refusal: AppError | null;
 }
 
-/** The last order that waits, by network. */
-export type NetworkQueues = Map<string, Promise<unknown>>;
+export interface PromptsContext extends BillingContext {
+	/** The last order that waits, by network. */
+	queues: Map<string, Promise<unknown>>;
+}
 
-/** Runs the orders of one network one after another, because on PostgreSQL they would conflict and retry. */
-export async function oneByOne<T>(
-	queues: NetworkQueues,
-	network: string | null,
-	work: () => Promise<T>
+/**
+ * Runs an order with its source. The orders of one network run one after another, because on PostgreSQL they would
+ * conflict and retry. Counts outside their transactions, because counts of many rows would make all payments conflict.
+ * @param address IP address of a buyer of the pages; null for the API
+ */
+export async function withSource<T>(
+	context: PromptsContext,
+	address: string | null,
+	order: (source: PromptSource) => Promise<T>
 ): Promise<T> {
-	if (network === null) return work();
-	const own = (queues.get(network) ?? Promise.resolve()).then(work, work);
+	const { queues, secrets } = context;
+	if (address === null) return order({ network: null, refusal: null });
+	const network = hmac(secrets.derive('prompt-network', 32), address);
+	const next = async () => order({ network, refusal: await networkRefusal(context, network) });
+	const own = (queues.get(network) ?? Promise.resolve()).then(next, next);
 	queues.set(network, own);
 	try {
 		return await own;
@@ -48,18 +57,6 @@ export async function oneByOne<T>(
 		if (queues.get(network) === own) queues.delete(network);
 	}
 }
-
-export const hashNetwork = ({ secrets }: BillingContext, address: string | null): string | null =>
-	address === null ? null : hmac(secrets.derive('prompt-network', 32), address);
-
-/** Counts outside the transaction, because on PostgreSQL counts of many rows would make all payments conflict. */
-export const promptSource = async (
-	context: BillingContext,
-	network: string | null
-): Promise<PromptSource> => ({
-	network,
-	refusal: network === null ? null : await networkRefusal(context, network)
-});
 
 /** @throws AppError with the time of the next try */
 export async function checkPrompts(

@@ -2,15 +2,14 @@ import { DAY_MS } from '#lib/format/time.ts';
 import type { PaymentBody } from '#lib/server/contract/schemas.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { MERCHANT_ERROR } from '../callbacks/messages.ts';
-import { newestMessages } from '../callbacks/store.ts';
+import { MERCHANT_ERROR, newestMessages } from '../callbacks/messages.ts';
 import { paymentBody } from './body.ts';
 import type { BillingContext } from '../context.ts';
 import * as store from './store.ts';
 
 /** Waiting requests at a time; further ones get their response at once, and the client polls. */
 const MAX_WAITING = 1_000;
-/** Poll interval while other processes may change the payment. */
+/** Poll interval on PostgreSQL, where other processes may change the payment. */
 const READ_SHARED_MS = 250;
 const READ_MS = 2_000;
 
@@ -33,7 +32,7 @@ export async function readPayment(
 	let row = await find(context, caller, id);
 	if (!wait || changes.waiting >= MAX_WAITING) return paymentBody(row);
 	const until = performance.now() + wait.seconds * 1000;
-	const interval = database.shared ? READ_SHARED_MS : READ_MS;
+	const interval = database.kind === 'postgres' ? READ_SHARED_MS : READ_MS;
 	while (row.status === 'pending' && !wait.signal.aborted && !changes.stopped) {
 		const left = until - performance.now();
 		if (left <= 0) break;

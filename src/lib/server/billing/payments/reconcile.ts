@@ -3,9 +3,8 @@ import type { CallbackClaim, OperatorAdapter, StatusOutcome } from '../operators
 import { CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
 import { attemptOf, claimOf, claimsSuccess } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
-import { FAILURE_CODES } from '../operators/failures.ts';
-import { keepAnswer, redactMessage } from '../callbacks/messages.ts';
-import { lastStatusAnswer } from '../callbacks/store.ts';
+import { failureCode } from '../operators/failures.ts';
+import { keepAnswer, lastStatusAnswer, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from './poll-schedule.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 import * as store from './store.ts';
@@ -37,7 +36,7 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 		payment.submit_state === 'submitting' &&
 		clock.now() - (payment.submitted_at ?? 0) > SUBMITTING_MAX_MS
 	) {
-		await store.changeSubmit(database.db, { id, submitState: ['submitting'] }, { submit_state: 'uncertain' });
+		await store.change(database.db, { id, submit_state: ['submitting'] }, { submit_state: 'uncertain' });
 	}
 
 	const adapter = operators.find(payment.operator);
@@ -50,15 +49,15 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 	if (isCrowded(outcome)) return now + CROWDED_MS;
 	await keepAnswer(context, payment, 'status', outcome);
 	if (outcome.kind !== 'not_found' && payment.not_found_count > 0) {
-		await store.update(database.db, id, { not_found_count: 0 });
+		await store.change(database.db, { id }, { not_found_count: 0 });
 	}
 
 	if (outcome.kind === 'succeeded') {
 		await settleSuccess(context, id, outcome);
 		return null;
 	}
-	if (outcome.kind === 'failed' && payment.failure_code !== FAILURE_CODES[outcome.reason]) {
-		await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
+	if (outcome.kind === 'failed' && payment.failure_code !== failureCode(outcome.reason)) {
+		await settleFailure(context, id, failureCode(outcome.reason));
 	}
 	if (outcome.kind === 'not_found' && adapter) await notFound(context, payment, adapter);
 	if (outcome.kind === 'contradiction') await openReview(context, payment, 'contradiction', outcome.message);
@@ -141,7 +140,7 @@ async function notFound(
 ): Promise<void> {
 	const { database, clock } = context;
 	const count = payment.not_found_count + 1;
-	await store.update(database.db, payment.id, { not_found_count: count });
+	await store.change(database.db, { id: payment.id }, { not_found_count: count });
 	const current = await store.find(database.db, payment.id);
 	if (!current || !mayStillBePaid(current) || current.submit_state !== 'uncertain') return;
 	if (resubmitSameReferenceSafe && current.status === 'pending') {
@@ -162,41 +161,53 @@ async function expireOrReadAgain(
 	outcome: StatusOutcome,
 	now: number
 ): Promise<number | null> {
-	const { database, config } = context;
-	let payment = await store.find(database.db, id);
-	if (payment?.status === 'pending' && payment.expires_at <= now) {
-		await settleExpired(context, id);
-		payment = await store.find(database.db, id);
-	}
+	const payment = await expireWhenDue(context, id, now);
 	if (!payment || !mayStillBePaid(payment)) return null;
 	const age = now - payment.created_at;
-	const isUnknown = outcome.kind === 'not_found' || outcome.kind === 'unreadable';
-	const hasFailed = payment.status === 'failed';
-	// A failed payment that the operator calls pending may still be charged. No answer says nothing.
-	const mayBeCharged = outcome.kind === 'pending' || outcome.kind === 'unavailable';
-	const isUnpaid = hasFailed ? !mayBeCharged : isDenied(payment, outcome);
-	const isOver = (payment.submit_state === 'refused' && isUnknown) || (isUnpaid && age >= WATCH_FAILED_MS);
+	const isUnpaid = saysUnpaid(payment, outcome);
+	const isOver = isRefused(payment, outcome) || (isUnpaid && age >= WATCH_FAILED_MS);
 	if (outcome.kind !== 'contradiction' && (isOver || payment.expires_at <= now)) {
 		const said = 'cause' in outcome ? outcome.cause : outcome.kind.replace('_', ' ');
 		await reviewClaim(context, payment, said);
 	}
 	if (isOver) return null;
-	if (!isUnpaid && age >= config.reconcileMs) {
-		const last = await lastStatusAnswer(database.db, id);
-		if (hasFailed && last?.outcome !== 'pending') return null;
-		const detail = `no final answer in ${config.reconcileMs / HOUR_MS} hours, so Airtill asks no more`;
-		await context.reviews.open(database.db, id, 'no_final_answer', detail);
-		return null;
-	}
+	if (!isUnpaid && age >= context.config.reconcileMs) return giveUp(context, payment);
 	const wanted = outcome.kind === 'unavailable' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
 	const at = now + Math.max(wanted, delay(payment, now));
 	// Read at the moment of expiry, before the page says "expired".
 	return payment.status === 'pending' ? Math.max(now, Math.min(at, payment.expires_at)) : at;
 }
 
+async function expireWhenDue(context: BillingContext, id: number, now: number) {
+	const { db } = context.database;
+	const payment = await store.find(db, id);
+	if (payment?.status !== 'pending' || payment.expires_at > now) return payment;
+	await settleExpired(context, id);
+	return store.find(db, id);
+}
+
+/** The operator refused the request, and knows nothing of it. */
+const isRefused = ({ submit_state: state }: store.PaymentRow, { kind }: StatusOutcome): boolean =>
+	state === 'refused' && (kind === 'not_found' || kind === 'unreadable');
+
 /** The operator says that nothing was paid, whatever the page said before. */
-const isDenied = (payment: store.PaymentRow, outcome: StatusOutcome) =>
-	outcome.kind === 'failed' || (outcome.kind === 'not_found' && payment.submit_state === 'uncertain');
+function saysUnpaid({ status, submit_state: state }: store.PaymentRow, { kind }: StatusOutcome): boolean {
+	// A failed payment that the operator calls pending may still be charged. No answer says nothing.
+	if (status === 'failed') return kind !== 'pending' && kind !== 'unavailable';
+	return kind === 'failed' || (kind === 'not_found' && state === 'uncertain');
+}
+
+/** Asks no more after RECONCILE_HOURS. A person decides, unless the operator has long called a failed payment unpaid. */
+async function giveUp(
+	{ database, reviews, config }: BillingContext,
+	payment: store.PaymentRow
+): Promise<null> {
+	const last = await lastStatusAnswer(database.db, payment.id);
+	if (payment.status === 'failed' && last?.outcome !== 'pending') return null;
+	const detail = `no final answer in ${config.reconcileMs / HOUR_MS} hours, so Airtill asks no more`;
+	await reviews.open(database.db, payment.id, 'no_final_answer', detail);
+	return null;
+}
 
 const delay = (payment: store.PaymentRow, now: number): number =>
 	nextPollDelayMs({

@@ -1,4 +1,4 @@
-import { LIMIT_CONCURRENCY, type Queries, type Tx } from '#lib/server/db/database.ts';
+import { afterCommit, LIMIT_CONCURRENCY, type Queries, type Tx } from '#lib/server/db/database.ts';
 import type { EventType } from '#lib/server/events/events.ts';
 import type { CallbackClaim, StatusOutcome } from '../operators/operator.ts';
 import { paymentBody } from './body.ts';
@@ -22,8 +22,6 @@ const UNPAID = ['pending', 'failed', 'expired'] as const;
 export interface Decider {
 	actor: string;
 	reason: string;
-	/** Runs in the transaction of the change, which it can refuse by throwing. */
-	inTransaction?(trx: Tx): Promise<void>;
 }
 
 const auditedFields = (row: store.PaymentRow) => ({
@@ -33,6 +31,7 @@ const auditedFields = (row: store.PaymentRow) => ({
 	provider_reference: row.provider_reference
 });
 
+/** Records an event, and after the commit wakes the requests that wait for the payment. */
 export async function recordPaymentEvent(
 	context: BillingContext,
 	trx: Tx,
@@ -49,62 +48,81 @@ export async function recordPaymentEvent(
 		paymentId: row.id,
 		data: { id, session_id, router_id: session.router_id, ...rest }
 	});
+	afterCommit(trx, () => context.changes.announce(row.id));
 }
 
+/** Settles a payment that the operator calls paid, as `applySuccess`. */
+export const settleSuccess = (context: BillingContext, id: number, outcome: Succeeded): Promise<boolean> =>
+	context.database.transact(
+		(trx) => applySuccess(context, trx, id, outcome, decider('the operator says that the payer paid')),
+		LIMIT_CONCURRENCY
+	);
+
+/** Settles a payment of which the operator says that nothing was paid, as `applyFailure`. */
+export const settleFailure = (context: BillingContext, id: number, code: FailureCode): Promise<boolean> =>
+	context.database.transact(
+		(trx) => applyFailure(context, trx, id, code, decider('the operator says that nothing was paid')),
+		LIMIT_CONCURRENCY
+	);
+
+/** Expires a payment without an answer in time. Reads continue. */
+export const settleExpired = (context: BillingContext, id: number): Promise<boolean> =>
+	context.database.transact(
+		(trx) => endUnpaid(context, trx, id, 'expired', 'payer_timeout', decider('no final answer in time')),
+		LIMIT_CONCURRENCY
+	);
+
+const decider = (reason: string): Decider => ({ actor: 'reconciler', reason });
+
 /** Settles a successful payment: buys the session's time or refunds it. Returns false if already settled. */
-export async function settleSuccess(
+export async function applySuccess(
 	context: BillingContext,
+	trx: Tx,
 	id: number,
 	outcome: Succeeded,
-	by: Decider = { actor: 'reconciler', reason: 'the operator says that the payer paid' }
+	by: Decider
 ): Promise<boolean> {
-	const settled = await context.database.transact(async (trx) => {
-		const now = context.clock.now();
-		const before = await store.findOrThrow(trx, id);
-		const changed = await store.change(
-			trx,
-			{ id, status: UNPAID },
-			{
-				status: 'success',
-				// The operator's clock may be wrong; the payment happened between its start and now.
-				paid_at: Math.min(now, Math.max(before.created_at, outcome.at ?? now)),
-				provider_reference: outcome.providerReference,
-				...(outcome.operatorReference && { operator_reference: outcome.operatorReference }),
-				settled_minor: outcome.amountMinor,
-				settled_currency: outcome.currency,
-				failure_code: null,
-				failure_message: null,
-				updated_at: now
-			}
-		);
-		if (!changed) return false;
-		await reviewUsedTransaction(context, trx, changed, outcome.providerReference);
-		const payment = await storeCallbackFacts(context, trx, changed);
-		const reason = paidOtherAmount(payment)
-			? 'amount_mismatch'
-			: await context.sessions.activate(trx, payment.session_id, id);
-		if (reason === null) {
-			const applied = await store.change(trx, { id, status: ['success'] }, { applied: 1 });
-			if (!applied) throw new Error(`Payment ${id} changed inside its own transaction`);
-			await recordPaymentEvent(context, trx, 'payment.success', applied);
-		} else {
-			await recordPaymentEvent(context, trx, 'payment.success', payment);
-			await startRefund(context, trx, payment, reason);
+	const now = context.clock.now();
+	const before = await store.findOrThrow(trx, id);
+	const changed = await store.change(
+		trx,
+		{ id, status: UNPAID },
+		{
+			status: 'success',
+			// The operator's clock may be wrong; the payment happened between its start and now.
+			paid_at: Math.min(now, Math.max(before.created_at, outcome.at ?? now)),
+			provider_reference: outcome.providerReference,
+			...(outcome.operatorReference && { operator_reference: outcome.operatorReference }),
+			settled_minor: outcome.amountMinor,
+			settled_currency: outcome.currency,
+			failure_code: null,
+			failure_message: null,
+			updated_at: now
 		}
-		const after = await store.find(trx, id);
-		await context.audit.record(trx, {
-			...by,
-			action: reason === null ? 'payment.success' : 'payment.success, not applied',
-			paymentId: id,
-			reason: reason === null ? by.reason : `${by.reason}; it buys nothing: ${reason}`,
-			before: auditedFields(before),
-			after: auditedFields(after ?? payment)
-		});
-		await by.inTransaction?.(trx);
-		return true;
-	}, LIMIT_CONCURRENCY);
-	if (settled) context.changes.announce(id);
-	return settled;
+	);
+	if (!changed) return false;
+	await reviewUsedTransaction(context, trx, changed, outcome.providerReference);
+	const payment = await storeCallbackFacts(context, trx, changed);
+	const reason = paidOtherAmount(payment)
+		? 'amount_mismatch'
+		: await context.sessions.activate(trx, payment.session_id, id);
+	if (reason === null) {
+		const applied = await store.change(trx, { id, status: ['success'] }, { applied: 1 });
+		if (!applied) throw new Error(`Payment ${id} changed inside its own transaction`);
+		await recordPaymentEvent(context, trx, 'payment.success', applied);
+	} else {
+		await recordPaymentEvent(context, trx, 'payment.success', payment);
+		await startRefund(context, trx, payment, reason);
+	}
+	await context.audit.record(trx, {
+		...by,
+		action: reason === null ? 'payment.success' : 'payment.success, not applied',
+		paymentId: id,
+		reason: reason === null ? by.reason : `${by.reason}; it buys nothing: ${reason}`,
+		before: auditedFields(before),
+		after: auditedFields(await store.findOrThrow(trx, id))
+	});
+	return true;
 }
 
 /**
@@ -186,62 +204,43 @@ function paidOtherAmount(payment: store.PaymentRow): boolean {
 }
 
 /** Fails a pending payment. An expired one stays expired and gets the reason. Returns false if unchanged. */
-export async function settleFailure(
+export async function applyFailure(
 	context: BillingContext,
+	trx: Tx,
 	id: number,
 	code: FailureCode,
-	by: Decider = { actor: 'reconciler', reason: 'the operator says that nothing was paid' }
+	by: Decider
 ): Promise<boolean> {
-	const failed = await settleUnpaid(context, id, 'failed', code, by);
-	if (failed) return true;
-	return context.database.transact(async (trx) => {
-		const updated_at = context.clock.now();
-		const reason = { failure_code: code, failure_message: FAILURE_MESSAGES[code], updated_at };
-		const expired = await store.change(trx, { id, status: ['expired'] }, reason);
-		if (expired) await by.inTransaction?.(trx);
-		return expired !== undefined;
-	});
+	if (await endUnpaid(context, trx, id, 'failed', code, by)) return true;
+	const reason = failureFields(context, code);
+	return (await store.change(trx, { id, status: ['expired'] }, reason)) !== undefined;
 }
 
-/** Expires a payment without an answer in time. Reads continue. */
-export const settleExpired = (context: BillingContext, id: number): Promise<boolean> =>
-	settleUnpaid(context, id, 'expired', 'payer_timeout', {
-		actor: 'reconciler',
-		reason: 'no final answer in time'
-	});
+const failureFields = ({ clock }: BillingContext, code: FailureCode) => ({
+	failure_code: code,
+	failure_message: FAILURE_MESSAGES[code],
+	updated_at: clock.now()
+});
 
-async function settleUnpaid(
+async function endUnpaid(
 	context: BillingContext,
+	trx: Tx,
 	id: number,
 	status: 'failed' | 'expired',
 	code: FailureCode,
 	by: Decider
 ): Promise<boolean> {
-	const settled = await context.database.transact(async (trx) => {
-		const payment = await store.change(
-			trx,
-			{ id, status: ['pending'] },
-			{
-				status,
-				failure_code: code,
-				failure_message: FAILURE_MESSAGES[code],
-				updated_at: context.clock.now()
-			}
-		);
-		if (payment) {
-			await recordPaymentEvent(context, trx, 'payment.failed', payment);
-			await context.audit.record(trx, {
-				...by,
-				action: `payment.${status}`,
-				paymentId: id,
-				reason: `${by.reason}: ${code}`,
-				before: { status: 'pending' },
-				after: { status, failure_code: code }
-			});
-			await by.inTransaction?.(trx);
-		}
-		return payment !== undefined;
-	}, LIMIT_CONCURRENCY);
-	if (settled) context.changes.announce(id);
-	return settled;
+	const to = { status, ...failureFields(context, code) };
+	const payment = await store.change(trx, { id, status: ['pending'] }, to);
+	if (!payment) return false;
+	await recordPaymentEvent(context, trx, 'payment.failed', payment);
+	await context.audit.record(trx, {
+		...by,
+		action: `payment.${status}`,
+		paymentId: id,
+		reason: `${by.reason}: ${code}`,
+		before: { status: 'pending' },
+		after: { status, failure_code: code }
+	});
+	return true;
 }

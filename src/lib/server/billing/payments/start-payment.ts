@@ -10,14 +10,7 @@ import { operatorForPayment } from '../operators/operator-for-payment.ts';
 import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
-import {
-	checkPrompts,
-	hashNetwork,
-	oneByOne,
-	promptSource,
-	type PromptSource,
-	type NetworkQueues
-} from './prompt-limits.ts';
+import { checkPrompts, withSource, type PromptSource, type PromptsContext } from './prompt-limits.ts';
 import * as store from './store.ts';
 
 const MAX_START_ATTEMPTS = 5;
@@ -28,32 +21,28 @@ const MAX_START_ATTEMPTS = 5;
  * @throws AppError with a code of the API's reference
  */
 export async function startPayment(
-	context: BillingContext & { queues: NetworkQueues },
+	context: PromptsContext,
 	caller: Caller,
 	order: PaymentStartBody,
 	address: string | null,
 	remember?: RememberBody<PaymentBody>
 ): Promise<PaymentBody> {
-	const { config, database, jobs, queues } = context;
+	const { config, database } = context;
 	if (toMinor(order.amount, config.currency) === null) {
 		const most = toMajor(MAX_AMOUNT_MINOR, config.currency);
 		const code = order.amount > most ? 'out_of_range' : 'invalid_format';
 		const detail = `Use a positive amount of at most ${config.currency} ${most} without superfluous decimals.`;
 		throw validationFailed([{ in: 'body', pointer: '/amount', code, detail }]);
 	}
-	const network = hashNetwork(context, address);
-	return oneByOne(queues, network, async () => {
-		const source = await promptSource(context, network);
-		const answer = await retryUniqueViolation(database, MAX_START_ATTEMPTS, () =>
+	return withSource(context, address, (source) =>
+		retryUniqueViolation(database, MAX_START_ATTEMPTS, () =>
 			database.transact(async (trx) => {
 				const body = paymentBody(await checkAndInsert(context, trx, caller, order, source));
 				await remember?.(trx, body);
 				return body;
 			}, LIMIT_CONCURRENCY)
-		);
-		jobs.nudge();
-		return answer;
-	});
+		)
+	);
 }
 
 async function checkAndInsert(

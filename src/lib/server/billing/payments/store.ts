@@ -141,52 +141,34 @@ export async function countUnpaidPrompts(queries: Queries, since: number, most: 
 	return count;
 }
 
-/** Changes a payment in one of the given states. Returns undefined if another change was faster. */
+/** Changes a payment that is in one of the given states. Returns undefined if another change was faster. */
 export const change = (
 	queries: Queries,
-	from: { id: number; status: readonly PaymentStatus[] },
-	to: Updateable<PaymentsTable>
-) =>
+	from: {
+		id: number;
+		status?: readonly PaymentStatus[];
+		submit_state?: readonly PaymentRow['submit_state'][];
+		submitted_at?: number;
+	},
+	to: UpdateObject<Schema, 'payments'>
+): Promise<PaymentRow | undefined> =>
 	queries
 		.updateTable('payments')
 		.set(to)
 		.where('id', '=', from.id)
-		.where('status', 'in', from.status)
+		.where(({ and, eb }) =>
+			and([
+				...(from.status ? [eb('status', 'in', from.status)] : []),
+				...(from.submit_state ? [eb('submit_state', 'in', from.submit_state)] : []),
+				...(from.submitted_at === undefined ? [] : [eb('submitted_at', '=', from.submitted_at)])
+			])
+		)
 		.returningAll()
 		.executeTakeFirst();
-
-/** Changes the request's state, by default whatever the payment's status. Returns false if another was faster. */
-export const changeSubmit = (
-	queries: Queries,
-	{
-		submitState,
-		...from
-	}: {
-		id: number;
-		submitState: readonly PaymentRow['submit_state'][];
-		status?: PaymentStatus;
-		submitted_at?: number;
-	},
-	to: UpdateObject<Schema, 'payments'>
-): Promise<boolean> =>
-	isChanged(
-		queries
-			.updateTable('payments')
-			.set(to)
-			.where(({ and }) => and(from))
-			.where('submit_state', 'in', submitState)
-	);
 
 /** Keeps the request that settled it. */
 export const unlessNamed = (reference: string | null) =>
 	sql<string | null>`coalesce(operator_reference, ${reference})`;
-
-/** Changes fields that no state depends on. */
-export const update = (
-	queries: Queries,
-	id: number,
-	to: Pick<Updateable<PaymentsTable>, 'not_found_count' | 'statement_at' | 'claim'>
-) => queries.updateTable('payments').set(to).where('id', '=', id).execute();
 
 /** Stores a claim (CallbackClaim as JSON). Late or unordered callbacks never overwrite a claimed success. */
 export const setClaim = (

@@ -4,7 +4,7 @@ import { busy, refused } from '../operators/outcomes.ts';
 import { claimsSuccess } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
-import { FAILURE_CODES } from '../operators/failures.ts';
+import { failureCode } from '../operators/failures.ts';
 import { keepAnswer } from '../callbacks/messages.ts';
 import { settleFailure } from './settlement.ts';
 import * as store from './store.ts';
@@ -45,9 +45,9 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 
 	// After a pause of this process, another may have failed the payment, and nobody would ask for its result.
 	const sentAt = clock.now();
-	const sending = await store.changeSubmit(
+	const sending = await store.change(
 		database.db,
-		{ id, submitState: ['created'], status: 'pending' },
+		{ id, submit_state: ['created'], status: ['pending'] },
 		{ submit_state: 'submitting', submitted_at: sentAt }
 	);
 	if (!sending) return null;
@@ -56,9 +56,9 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 	await keepAnswer(context, payment, 'submit', outcome);
 	switch (outcome.kind) {
 		case 'accepted':
-			await store.changeSubmit(
+			await store.change(
 				database.db,
-				{ id, submitState: ['submitting', 'uncertain'] },
+				{ id, submit_state: ['submitting', 'uncertain'] },
 				{ submit_state: 'accepted', operator_reference: store.unlessNamed(outcome.operatorReference) }
 			);
 			return null;
@@ -97,8 +97,8 @@ async function send(
 async function markUncertain(context: BillingContext, id: number): Promise<null> {
 	const { clock, database, jobs } = context;
 	const at = clock.now() + RETRY_MS;
-	const from = { id, submitState: ['submitting', 'created'] as const };
-	await store.changeSubmit(database.db, from, { submit_state: 'uncertain' });
+	const from = { id, submit_state: ['submitting', 'created'] as const };
+	await store.change(database.db, from, { submit_state: 'uncertain' });
 	await jobs.schedule(database.db, RECONCILE_JOB, id, at);
 	return null;
 }
@@ -115,9 +115,9 @@ async function handleRefusal(
 	if (submitted_at !== null && !outcome.retryable) return markUncertain(context, id);
 	const back = { submit_state: 'created', submitted_at } as const;
 	const now = clock.now();
-	const isOwn = await store.changeSubmit(
+	const isOwn = await store.change(
 		database.db,
-		{ id, submitState: ['submitting'], submitted_at: sentAt },
+		{ id, submit_state: ['submitting'], submitted_at: sentAt },
 		outcome.retryable ? back : { submit_state: 'refused' }
 	);
 	// After a pause of this process, another has asked for the result or sent it again.
@@ -126,7 +126,7 @@ async function handleRefusal(
 		const at = now + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
 		return Math.max(now, Math.min(at, expiresAt));
 	}
-	await settleFailure(context, id, FAILURE_CODES[outcome.reason]);
+	await settleFailure(context, id, failureCode(outcome.reason));
 	return null;
 }
 
@@ -134,9 +134,8 @@ async function handleRefusal(
 export async function resubmit(context: BillingContext, id: number): Promise<void> {
 	const { database, clock, jobs } = context;
 	await database.transact(async (trx) => {
-		const from = { id, submitState: ['uncertain'] as const };
-		const back = await store.changeSubmit(trx, from, { submit_state: 'created', not_found_count: 0 });
+		const from = { id, submit_state: ['uncertain'] as const };
+		const back = await store.change(trx, from, { submit_state: 'created', not_found_count: 0 });
 		if (back) await jobs.schedule(trx, SUBMIT_JOB, id, clock.now());
 	});
-	jobs.nudge();
 }

@@ -23,20 +23,17 @@ export async function refundForOwner(
 	sessionId: number,
 	{ by, note }: Author
 ): Promise<'started' | 'time_added' | 'not_possible'> {
-	const { database, clock, sessions, audit } = context;
-	const result = await database.transact(async (trx) => {
+	const { database, sessions, audit } = context;
+	return database.transact(async (trx) => {
 		const session = await sessions.sessionAtOwner(trx, accountId, sessionId);
 		const payment = session.payment_id === null ? undefined : await store.find(trx, session.payment_id);
 		if (!payment) return 'not_possible';
 		const isStarted = payment.status === 'refund_pending' || payment.status === 'refunded';
-		if (payment.refund_reason === 'admin' && isStarted) return payment.id;
+		if (payment.refund_reason === 'admin' && isStarted) return 'started';
 		if (!isRefundable(context, payment)) return 'not_possible';
 		const refusal = await endForRefund(context, trx, session);
 		if (refusal !== null) return refusal;
-		const from = { id: payment.id, status: ['success'] } as const;
-		const current = await store.change(trx, from, { updated_at: clock.now() });
-		if (!current) throw new Error(`Payment ${payment.id} changed inside its own transaction`);
-		const refund = await startRefund(context, trx, current, 'admin');
+		const refund = await startRefund(context, trx, payment, 'admin');
 		await audit.record(trx, {
 			actor: by,
 			action: 'payment.refund',
@@ -51,11 +48,8 @@ export async function refundForOwner(
 				currency: refund.currency
 			}
 		});
-		return payment.id;
+		return 'started';
 	});
-	if (typeof result === 'string') return result;
-	context.changes.announce(result);
-	return 'started';
 }
 
 /**
@@ -72,7 +66,7 @@ export async function recordRefundForOwner(
 	author: Author
 ): Promise<'recorded' | 'time_added' | 'not_possible'> {
 	const { audit, database, sessions } = context;
-	const result = await database.transact(async (trx) => {
+	return database.transact(async (trx) => {
 		const session = await sessions.sessionAtOwner(trx, accountId, sessionId);
 		const payment = await store.find(trx, paymentId);
 		if (payment?.session_id !== sessionId) return 'not_possible';
@@ -86,6 +80,4 @@ export async function recordRefundForOwner(
 		await recordRefundByHand(context, trx, payment, author);
 		return 'recorded';
 	});
-	if (result === 'recorded') context.changes.announce(paymentId);
-	return result;
 }

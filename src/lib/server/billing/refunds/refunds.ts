@@ -1,11 +1,11 @@
 import { formatMinor } from '#lib/domain/money.ts';
-import type { OperatorAdapter, RefundReference, StatusOutcome } from '../operators/operator.ts';
+import type { OperatorAdapter, RefundRequest, StatusOutcome, SubmitOutcome } from '../operators/operator.ts';
 import { CROWDED_MS, isCrowded } from '../operators/outcomes.ts';
 import type { ReviewReason } from '../reviews/reviews.ts';
 import { attemptOf, reviewFailedRefund } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import type { BillingContext } from '../context.ts';
-import { keepMessage, keepWhenNew, redactMessage } from '../callbacks/messages.ts';
+import { keepMessage, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from '../payments/poll-schedule.ts';
 import { recordPaymentEvent, type Succeeded } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
@@ -65,9 +65,11 @@ async function operatorRemoved({ reviews, database, clock }: BillingContext, pay
 	return clock.now() + WAITING_MS;
 }
 
-function referenceOf(context: BillingContext, { refund, payment }: Subject): RefundReference {
+function requestOf(context: BillingContext, { refund, payment }: Subject): RefundRequest {
 	return {
 		...attemptOf(refund),
+		amountMinor: refund.amount_minor,
+		currency: refund.currency,
 		callbackUrl: callbackUrl(context, payment.operator, refund.reference),
 		payment: {
 			reference: payment.reference,
@@ -84,32 +86,38 @@ async function submit(context: BillingContext, subject: Subject): Promise<number
 	const sending = { submit_state: 'submitting', submitted_at: sentAt } as const;
 	// Another process sends it, or a person has ended it.
 	if (!(await setSubmit(context, refund, sending, 'created'))) return clock.now() + RETRY_MS;
-	const outcome = await adapter.refund({ ...referenceOf(context, subject), payerPhone: payment.phone });
+	const outcome = await adapter.refund(requestOf(context, subject));
 	await keepMessage(context, payment, { kind: 'refund', outcome: outcome.kind, raw: outcome.raw });
-	if (outcome.kind === 'refused') {
-		const isOwn = await setSubmit(context, refund, { submit_state: 'uncertain' }, 'submitting', sentAt);
-		// After a pause of this process, another has asked for the result or sent it again.
-		if (!isOwn) return pollLater(context, subject);
-	}
-	const detail = outcome.kind === 'refused' ? redactMessage(outcome.message, payment.phone) : '';
-	if (outcome.kind === 'refused' && outcome.retryable) {
-		const back = { submit_state: 'created', submitted_at: refund.submitted_at } as const;
-		await setSubmit(context, refund, back, 'uncertain', sentAt);
-		return pollLater(context, subject, { reviewAfterMs: WAITING_MS, detail });
-	}
-	if (outcome.kind === 'refused') {
-		if (refund.submitted_at !== null && !(await neverArrived(context, subject))) {
-			return pollLater(context, subject);
-		}
-		await finish(context, refund, 'failed', 'refund_refused', detail);
-		return null;
-	}
+	if (outcome.kind === 'refused') return handleRefusal(context, subject, sentAt, outcome);
 	const firstReadAt = clock.now() + adapter.capabilities.minStatusDelaySeconds * 1000;
 	await setSubmit(context, refund, {
 		submit_state: outcome.kind,
 		...(outcome.kind === 'accepted' ? { operator_reference: outcome.operatorReference } : {})
 	});
 	return firstReadAt;
+}
+
+/** The operator queued nothing: the refund is sent again later, or fails. */
+async function handleRefusal(
+	context: BillingContext,
+	subject: Subject,
+	sentAt: number,
+	{ message, retryable }: Extract<SubmitOutcome, { kind: 'refused' }>
+): Promise<number | null> {
+	const { refund, payment } = subject;
+	const isOwn = await setSubmit(context, refund, { submit_state: 'uncertain' }, 'submitting', sentAt);
+	// After a pause of this process, another has asked for the result or sent it again.
+	if (!isOwn) return pollLater(context, subject);
+	const detail = redactMessage(message, payment.phone);
+	if (retryable) {
+		const back = { submit_state: 'created', submitted_at: refund.submitted_at } as const;
+		await setSubmit(context, refund, back, 'uncertain', sentAt);
+		return pollLater(context, subject, { reviewAfterMs: WAITING_MS, detail });
+	}
+	const mayBeThere = refund.submitted_at !== null && !(await neverArrived(context, subject));
+	if (mayBeThere) return pollLater(context, subject);
+	await finish(context, refund, 'failed', 'refund_refused', detail);
+	return null;
 }
 
 /** Checks that an earlier, unanswered request never arrived: this refusal says nothing about it. */
@@ -119,7 +127,7 @@ async function neverArrived(context: BillingContext, subject: Subject): Promise<
 }
 
 const readStatus = (context: BillingContext, subject: Subject): Promise<StatusOutcome> =>
-	subject.adapter.readRefund(referenceOf(context, subject));
+	subject.adapter.readRefund(requestOf(context, subject));
 
 /** Reads a refund for a person. Returns null if no read can tell. */
 export async function readRefund(
@@ -146,7 +154,7 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 	const outcome = await readStatus(context, subject);
 	if (isCrowded(outcome)) return clock.now() + CROWDED_MS;
 	const raw = 'raw' in outcome ? outcome.raw : outcome.cause;
-	await keepWhenNew(context, payment, { kind: 'refund', outcome: outcome.kind, raw });
+	await keepMessage(context, payment, { kind: 'refund', outcome: outcome.kind, raw }, true);
 	if (outcome.kind === 'succeeded') {
 		const detail = differenceOf(refund, outcome);
 		await finish(context, refund, 'succeeded', detail === null ? null : 'amount_mismatch', detail);
@@ -216,7 +224,7 @@ async function finish(
 	review: ReviewReason | null,
 	detail: string | null = null
 ): Promise<void> {
-	const { database, clock, changes, audit, reviews } = context;
+	const { database, clock, audit, reviews } = context;
 	await database.transact(async (trx) => {
 		const now = clock.now();
 		if (!(await store.changeRefund(trx, { id: refund.id }, { status, updated_at: now }))) return;
@@ -241,5 +249,4 @@ async function finish(
 			after: { refund: status, payment: payment?.status ?? null, amount_minor: refund.amount_minor }
 		});
 	});
-	changes.announce(refund.payment_id);
 }

@@ -1,10 +1,10 @@
 import type { Decision } from '#lib/domain/decision.ts';
 import type { Author } from '#lib/server/audit/audit.ts';
-import type { Tx } from '#lib/server/db/database.ts';
+import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
 import type { Review } from './reviews.ts';
 import type { BillingContext } from '../context.ts';
-import { settleFailure, settleSuccess, type Decider } from '../payments/settlement.ts';
-import { messagesOf } from '../callbacks/store.ts';
+import { applyFailure, applySuccess, type Decider } from '../payments/settlement.ts';
+import { messagesOf } from '../callbacks/messages.ts';
 import { endForRefund, recordRefundByHand, takesRefundByHand } from '../refunds/refund-by-hand.ts';
 import { readRefund } from '../refunds/refunds.ts';
 import { reviewFailedRefund } from '../callbacks/claims.ts';
@@ -72,69 +72,66 @@ export async function evidenceOf(context: BillingContext, paymentId: number) {
 
 /** Carries out a decision and resolves the review. @throws DecisionRefused, with nothing changed */
 export async function decide(context: BillingContext, review: Review, order: DecisionOrder): Promise<void> {
-	const { database } = context;
+	const { decision } = order;
 	const by = { actor: order.by, reason: `review ${review.id} (${review.reason}): ${order.note}` };
-	// Of two persons who decide at once, the second changes nothing.
-	const close = async (trx: Tx) => {
-		if (!(await context.reviews.close(trx, review.id, order)))
-			throw new DecisionRefused(`Review ${review.id} is resolved already.`);
-		await context.audit.record(trx, {
-			...by,
-			action: `review.${order.decision}`,
-			paymentId: review.payment_id,
-			before: { review: 'open' },
-			after: { review: 'resolved' }
-		});
-	};
-	if (order.decision === 'dismiss') {
-		return database.transact(async (trx) => {
-			await close(trx);
-			const payment = review.payment_id === null ? null : await store.find(trx, review.payment_id);
-			if (isOwed(payment?.status)) throw refusal('its refund failed, so the money is still to be returned');
-		});
-	}
-	if (review.payment_id === null) throw refusal('the review has no payment; only "dismiss" resolves it');
-	const payment = await store.findOrThrow(database.db, review.payment_id);
-	if (order.decision === 'paid' || order.decision === 'unpaid') {
-		const isSettled = await settleAs(context, payment, order, { ...by, inTransaction: close });
-		if (!isSettled) throw refusal(`it is ${(await store.findOrThrow(database.db, payment.id)).status}`);
-		return;
-	}
 	// Only a review about a refund may end a refund with an unknown result.
 	const ender = review.reason === 'refund_no_final_answer' ? by : null;
-	const read = ender && order.decision === 'retry-refund' ? await askAboutRefund(context, payment) : null;
-	await database.transact(async (trx) => {
-		await close(trx);
-		const isAsked = review.reason === 'refund_by_hand' && order.decision === 'refunded';
+	const read = ender && decision === 'retry-refund' ? await askAboutRefund(context, review) : null;
+	await context.database.transact(async (trx) => {
+		const payment = review.payment_id === null ? null : await store.find(trx, review.payment_id);
+		if (decision === 'dismiss') {
+			await close(context, trx, review, order, by);
+			if (isOwed(payment?.status)) throw refusal('its refund failed, so the money is still to be returned');
+			return;
+		}
+		if (!payment) throw refusal('the review has no payment; only "dismiss" resolves it');
+		if (decision === 'paid' || decision === 'unpaid') {
+			if (decision === 'paid') await decidePaid(context, trx, payment, order, by);
+			else await decideUnpaid(context, trx, payment, by);
+			return close(context, trx, review, order, by);
+		}
+		await close(context, trx, review, order, by);
+		const isAsked = review.reason === 'refund_by_hand' && decision === 'refunded';
 		const paid = isAsked ? await endPaidTime(context, trx, payment.id) : null;
 		const current = paid ?? (await failedRefund(context, trx, payment.id, { by: ender, read }));
-		if (order.decision === 'retry-refund') await retryRefund(context, trx, current, by);
+		if (decision === 'retry-refund') await retryRefund(context, trx, current, by);
 		else await recordRefundByHand(context, trx, current, { ...order, note: by.reason });
-	});
-	context.changes.announce(payment.id);
+	}, LIMIT_CONCURRENCY);
 }
 
-async function settleAs(
+/** Resolves a review. Of two persons who decide at once, the second changes nothing. */
+async function close(context: BillingContext, trx: Tx, review: Review, order: DecisionOrder, by: Decider) {
+	if (!(await context.reviews.close(trx, review.id, order)))
+		throw new DecisionRefused(`Review ${review.id} is resolved already.`);
+	await context.audit.record(trx, {
+		...by,
+		action: `review.${order.decision}`,
+		paymentId: review.payment_id,
+		before: { review: 'open' },
+		after: { review: 'resolved' }
+	});
+}
+
+async function decidePaid(
 	context: BillingContext,
+	trx: Tx,
 	payment: store.PaymentRow,
-	{ decision, transaction }: DecisionOrder,
+	{ transaction }: DecisionOrder,
 	by: Decider
-): Promise<boolean> {
-	if (decision === 'unpaid') {
-		return settleFailure(context, payment.id, 'provider_error', {
-			...by,
-			async inTransaction(trx) {
-				await by.inTransaction?.(trx);
-				// The person has judged the callback that said otherwise.
-				await store.denyClaim(trx, payment.id);
-			}
-		});
-	}
-	const { amount_minor: amountMinor, currency } = payment;
-	const outcome = { kind: 'succeeded', providerReference: transaction, amountMinor, currency } as const;
-	const other = transaction && (await store.paidBefore(context.database.db, payment, transaction));
+): Promise<void> {
+	const { id, status, amount_minor: amountMinor, currency } = payment;
+	const other = transaction && (await store.paidBefore(trx, payment, transaction));
 	if (other) throw refusal(`transaction ${transaction} has already paid payment ${other.id}`);
-	return settleSuccess(context, payment.id, { ...outcome, at: null, raw: '' }, by);
+	const facts = { providerReference: transaction, amountMinor, currency, raw: '' };
+	if (!(await applySuccess(context, trx, id, { kind: 'succeeded', ...facts }, by)))
+		throw refusal(`it is ${status}`);
+}
+
+async function decideUnpaid(context: BillingContext, trx: Tx, payment: store.PaymentRow, by: Decider) {
+	if (!(await applyFailure(context, trx, payment.id, 'provider_error', by)))
+		throw refusal(`it is ${payment.status}`);
+	// The person has judged the callback that said otherwise.
+	await store.denyClaim(trx, payment.id);
 }
 
 /**
@@ -143,11 +140,13 @@ async function settleAs(
  */
 async function askAboutRefund(
 	context: BillingContext,
-	payment: store.PaymentRow
+	{ payment_id: paymentId }: Review
 ): Promise<store.RefundRow | null> {
-	const refunds = await store.refundsOf(context.database.db, payment.id);
+	const { db } = context.database;
+	const refunds = paymentId === null ? [] : await store.refundsOf(db, paymentId);
 	const running = refunds.find(({ status }) => status === 'pending');
 	if (!running) return null;
+	const payment = await store.findOrThrow(db, running.payment_id);
 	const outcome = await readRefund(context, running, payment);
 	if (outcome?.kind === 'succeeded') throw refusal('the operator says that the money went back');
 	if (outcome?.kind === 'pending' || outcome?.kind === 'contradiction')
@@ -175,9 +174,7 @@ async function retryRefund(context: BillingContext, trx: Tx, current: store.Paym
 async function endPaidTime(context: BillingContext, trx: Tx, paymentId: number) {
 	const payment = await store.findOrThrow(trx, paymentId);
 	if (payment.status !== 'success' || payment.applied === 0) return null;
-	const { router_id: routerId } = await context.sessions.findOrThrow(trx, payment.session_id);
-	const { owner_account_id: owner } = await context.routers.findOrThrow(trx, routerId);
-	const session = await context.sessions.sessionAtOwner(trx, owner, payment.session_id);
+	const session = await context.sessions.current(trx, payment.session_id);
 	const refused = await endForRefund(context, trx, session);
 	if (refused === 'time_added') throw refusal('time was added after it; refund that first');
 	if (refused !== null) throw refusal('its time has not started');

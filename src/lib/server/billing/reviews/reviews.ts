@@ -1,11 +1,12 @@
+import { sql, type ExpressionBuilder, type Insertable, type Selectable } from 'kysely';
 import type { Author } from '#lib/server/audit/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
-import { first } from '#lib/server/db/first.ts';
-import * as store from './store.ts';
+import { byId, first, isChanged } from '#lib/server/db/first.ts';
+import type { ReviewsTable, Schema } from '#lib/server/db/schema.ts';
 
 /** Decisions about money that a person must make. The same review is open only once at a time. */
-export type Review = store.ReviewRow;
+export type Review = Selectable<ReviewsTable>;
 
 export type ReviewReason =
 	/** The amount taken differs from the requested or settled one. */
@@ -58,33 +59,94 @@ export function createReviews({ database, clock, log }: Base) {
 		const review = { payment_id: paymentId, subject, reason, detail, opened_at: clock.now() };
 		const fact = detail?.split('; ', 1)[0] ?? null;
 		if (fact !== null) {
-			const same = await store.sameReviews(queries, review);
+			const same = await sameReviews(queries, review);
 			const known = same.filter((one) => holds(one.detail, fact));
 			if (known.some((one) => one.resolved_at === null || !reason.startsWith('refund'))) return;
 			const length = same.find((one) => one.resolved_at === null)?.detail?.length ?? 0;
 			if (length >= MAX_DETAIL) return log.warn({ subject, reason, detail }, 'review is full');
 		}
-		if (await store.insert(queries, review, fact)) {
+		if (await insert(queries, review, fact)) {
 			log.warn({ subject, reason }, 'review opened: a person must decide');
 		}
 	}
-	const resolved = ({ by, decision, note }: Resolution) => ({
-		resolved_at: clock.now(),
-		resolved_by: by,
-		decision,
-		note
-	});
+	const resolve = (trx: Tx, { by, decision, note }: Resolution) =>
+		trx.updateTable('reviews').set({ resolved_at: clock.now(), resolved_by: by, decision, note });
 	return {
 		open,
-		find: (id: number) => store.find(database.db, id),
+		find: (id: number) => byId(database.db, 'reviews', id),
 		/** Open reviews from the oldest, resolved ones from the newest. @param of.at the last id of the page before */
-		page: (which: 'open' | 'resolved', of: { at: number | null; limit: number }) =>
-			store.page(database.db, which === 'open', of),
+		page(which: 'open' | 'resolved', { at, limit }: { at: number | null; limit: number }) {
+			const [isResolved, order, beyond] =
+				which === 'open' ? (['is', 'asc', '>'] as const) : (['is not', 'desc', '<'] as const);
+			return database.db
+				.selectFrom('reviews')
+				.selectAll()
+				.where('resolved_at', isResolved, null)
+				.$if(at !== null, (query) => query.where('id', beyond, at))
+				.orderBy('id', order)
+				.limit(limit)
+				.execute();
+		},
 		/** Returns the oldest open review about the refund of a payment. */
-		aboutRefund: (queries: Queries, paymentId: number) => first(store.aboutRefund(queries, paymentId)),
-		countOpen: () => store.countOpen(database.db),
-		close: (trx: Tx, id: number, resolution: Resolution) => store.close(trx, id, resolved(resolution)),
+		aboutRefund: (queries: Queries, paymentId: number) =>
+			first(queries.selectFrom('reviews').select('id').where(openRefundOf(paymentId)).orderBy('id')),
+		countOpen: () => countOpen(database.db),
+		close: (trx: Tx, id: number, resolution: Resolution) =>
+			isChanged(resolve(trx, resolution).where(({ and }) => and({ id, resolved_at: null }))),
 		closeAboutRefund: (trx: Tx, paymentId: number, resolution: Resolution) =>
-			store.closeAboutRefund(trx, paymentId, resolved(resolution))
+			resolve(trx, resolution).where(openRefundOf(paymentId)).execute()
 	};
 }
+
+/** Returns false if the same review is already open. That one gets the detail, unless it has its fact. */
+async function insert(
+	queries: Queries,
+	review: Insertable<ReviewsTable>,
+	fact: string | null
+): Promise<boolean> {
+	const known = sql<string>`'; ' || reviews.detail || '; '`;
+	const row = await queries
+		.insertInto('reviews')
+		.values(review)
+		.onConflict((conflict) =>
+			conflict
+				.columns(['subject', 'reason'])
+				.where('resolved_at', 'is', null)
+				.doUpdateSet({
+					detail: sql<string>`coalesce(reviews.detail || '; ', '') || excluded.detail`
+				})
+				.where('excluded.detail', 'is not', null)
+				.where(({ or, eb }) =>
+					or([
+						eb('reviews.detail', 'is', null),
+						// Unlike the functions that search, both databases have it.
+						sql<boolean>`replace(${known}, ${`; ${fact}; `}, '') = ${known}`
+					])
+				)
+		)
+		.returning(['opened_at', 'detail'])
+		.executeTakeFirst();
+	return row?.opened_at === review.opened_at && row.detail === (review.detail ?? null);
+}
+
+/** Lists the open and the resolved reviews with a subject and a reason. */
+export const sameReviews = (queries: Queries, { subject, reason }: Pick<Review, 'subject' | 'reason'>) =>
+	queries
+		.selectFrom('reviews')
+		.select(['detail', 'resolved_at'])
+		.where(({ and }) => and({ subject, reason }))
+		.execute();
+
+export const countOpen = (queries: Queries) =>
+	queries
+		.selectFrom('reviews')
+		.select(({ fn }) => [fn.countAll<number>().as('count'), fn.min<number | null>('opened_at').as('oldest')])
+		.where('resolved_at', 'is', null)
+		.executeTakeFirstOrThrow();
+
+const openRefundOf = (paymentId: number) => (where: ExpressionBuilder<Schema, 'reviews'>) =>
+	where.and([
+		where('payment_id', '=', paymentId),
+		where('resolved_at', 'is', null),
+		where('reason', 'like', 'refund%')
+	]);

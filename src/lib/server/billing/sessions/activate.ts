@@ -4,7 +4,7 @@ import { lacksNetworkPassword, takesLatePayment } from '#lib/server/routers/rout
 import { SESSION_END_JOB, type SessionsContext } from './context.ts';
 import { cancelUnpaid } from './end-session.ts';
 import * as store from './store.ts';
-import { applyDueChange, findOrThrow, transition } from './transition.ts';
+import { current, transition } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
@@ -22,7 +22,7 @@ export async function activate(
 	id: number,
 	paymentId: number
 ): Promise<UnappliedReason | null> {
-	const row = await applyDueChange(context, trx, await findOrThrow(trx, id));
+	const row = await current(context, trx, id);
 	const refusal = await reasonToRefund(context, trx, row);
 	if (refusal === 'provisioning_failed') await cancelUnpaid(context, trx, row.id, refusal);
 	if (refusal !== null) return refusal;
@@ -98,7 +98,7 @@ export async function startTime(context: SessionsContext, trx: Tx, pass: PassRow
 	const isRunning = pass.ends_at !== null && pass.ends_at > now;
 	const startsAt = isRunning && pass.starts_at !== null ? pass.starts_at : now;
 	let endsAt = isRunning && pass.ends_at !== null ? pass.ends_at : now;
-	const waiting = await store.activatingOf(trx, pass.id);
+	const waiting = await store.ofPass(trx, pass.id, 'activating');
 	for (const { id, duration_seconds: seconds } of waiting) {
 		const from = endsAt;
 		endsAt += seconds * 1000;

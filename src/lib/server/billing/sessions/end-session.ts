@@ -3,7 +3,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import type { SessionsContext } from './context.ts';
-import { current, sessionAtOwner } from './read-session.ts';
+import { sessionAtOwner, visible } from './read-session.ts';
 import * as store from './store.ts';
 import { applyDueChange, extraTimeUntil, findOrThrow, transition } from './transition.ts';
 
@@ -21,18 +21,16 @@ export async function endSession(
 	id: number,
 	onlyStatus?: SessionRow['status']
 ): Promise<SessionRow> {
-	await current(context, caller, id);
 	return context.database.transact(async (trx) => {
-		const row = await applyDueChange(context, trx, await findOrThrow(trx, id));
+		const row = await applyDueChange(context, trx, await visible(trx, caller, id));
 		const reason = row.account_id === caller.accountId ? 'client_ended' : 'admin_ended';
 		const isWanted = onlyStatus === undefined || onlyStatus === row.status;
 		const ended = isWanted ? await endOrCancel(context, trx, row, reason) : undefined;
 		if (ended) return ended;
 		const refused = onlyStatus === 'pending_payment' ? await refuseLatePayment(context, trx, row) : null;
 		if (refused) return refused;
-		const { status } = await findOrThrow(trx, id);
-		throw new AppError('session_not_active', `The session is ${status}; there is nothing to end.`, {
-			extensions: { session_status: status }
+		throw new AppError('session_not_active', `The session is ${row.status}; there is nothing to end.`, {
+			extensions: { session_status: row.status }
 		});
 	});
 }
@@ -93,15 +91,27 @@ async function takeDataBack(context: SessionsContext, trx: Tx, passId: number, d
 	}
 }
 
+/** Ends an active session and those that follow it in its pass. */
 async function endTime(context: SessionsContext, trx: Tx, row: SessionRow, reason: string) {
-	const to = { status: 'ended', status_reason: reason, ...endedNow(context) } as const;
-	const ended = await transition(context, trx, { id: row.id, status: 'active' }, to);
-	if (!ended || ended.pass_id === null) return ended;
-	for (const { id } of await store.laterInPass(trx, row)) {
-		await transition(context, trx, { id, status: 'active' }, to);
-	}
-	await shortenPass(context, trx, ended.pass_id);
+	const rows = [row, ...(await store.laterInPass(trx, row))];
+	const [ended] = await leave(context, trx, rows, 'active', { status: 'ended', status_reason: reason });
+	if (row.pass_id !== null) await shortenPass(context, trx, row.pass_id);
 	return ended;
+}
+
+/** Changes sessions that are in a state. Returns those that were. */
+async function leave(
+	context: SessionsContext,
+	trx: Tx,
+	rows: readonly SessionRow[],
+	from: SessionRow['status'],
+	to: { status: 'cancelled' | 'ended'; status_reason: string }
+): Promise<SessionRow[]> {
+	const left: (SessionRow | undefined)[] = [];
+	for (const { id } of rows) {
+		left.push(await transition(context, trx, { id, status: from }, { ...to, ...endedNow(context) }));
+	}
+	return left.filter((row) => row !== undefined);
 }
 
 async function shortenPass({ passes, provisioning }: SessionsContext, trx: Tx, passId: number) {
@@ -111,11 +121,9 @@ async function shortenPass({ passes, provisioning }: SessionsContext, trx: Tx, p
 
 /** Ends a running pass that has used its data, with all its sessions. Nothing is refunded. */
 export async function endAtDataLimit(context: SessionsContext, trx: Tx, passId: number): Promise<void> {
-	const to = { status: 'ended', status_reason: 'data_limit_reached', ...endedNow(context) } as const;
-	for (const row of await store.activeOf(trx, passId)) {
-		const { id } = await applyDueChange(context, trx, row);
-		await transition(context, trx, { id, status: 'active' }, to);
-	}
+	const rows = await store.activeOf(trx, passId);
+	for (const row of rows) await applyDueChange(context, trx, row);
+	await leave(context, trx, rows, 'active', { status: 'ended', status_reason: 'data_limit_reached' });
 	await shortenPass(context, trx, passId);
 }
 
@@ -149,12 +157,8 @@ export async function cancelWaiting(
 	trx: Tx,
 	passId: number
 ): Promise<SessionRow[]> {
-	const to = { ...FAILED, ...endedNow(context) };
-	const cancelled: SessionRow[] = [];
-	for (const { id } of await store.activatingOf(trx, passId)) {
-		const row = await transition(context, trx, { id, status: 'activating' }, to);
-		if (row) cancelled.push(row);
-	}
+	const waiting = await store.ofPass(trx, passId, 'activating');
+	const cancelled = await leave(context, trx, waiting, 'activating', FAILED);
 	if (cancelled.length > 0) await context.passes.shorten(trx, passId);
 	return cancelled;
 }

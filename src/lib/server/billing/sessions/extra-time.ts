@@ -40,7 +40,7 @@ export async function giveExtraTime(
 	const { database, clock, jobs, passes, provisioning, audit } = context;
 	const form = `${token}:${id}:${duration}`;
 	const seconds = durationSeconds(duration);
-	const result = await database.transact(async (trx) => {
+	return database.transact(async (trx) => {
 		const row = await sessionAtOwner(context, trx, accountId, id);
 		if (await store.hasExtraTime(trx, form)) return 'given';
 		const running = await runningTime(context, trx, row);
@@ -75,8 +75,6 @@ export async function giveExtraTime(
 		});
 		return 'given';
 	});
-	jobs.nudge();
-	return result;
 }
 
 interface ExtendableTime {
@@ -102,7 +100,7 @@ async function endedTime(
 	trx: Tx,
 	{ status, pass_id: passId, router_id: routerId }: store.SessionRow
 ): Promise<ExtendableTime | null> {
-	const session = passId === null ? null : await store.lastExpiredOf(trx, passId);
+	const session = passId === null ? undefined : (await store.ofPass(trx, passId, 'expired')).at(-1);
 	if (status !== 'expired' || passId === null || session?.ended_at == null) return null;
 	const [pass, router] = [await passes.findOrThrow(trx, passId), await routers.findOrThrow(trx, routerId)];
 	const now = clock.now();

@@ -1,6 +1,7 @@
 import { DAY_MS } from '#lib/format/time.ts';
 import type { OwnerUserBody } from '#lib/server/contract/schemas.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
+import type { Queries } from '#lib/server/db/database.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
 import { ownerUserBody } from './body.ts';
 import type { SessionsContext } from './context.ts';
@@ -10,12 +11,6 @@ type Owner = Pick<Caller, 'accountId'>;
 
 /** A session that ended early counts as expired. */
 type SessionGroup = 'active' | 'expired';
-
-interface Page {
-	limit: number;
-	/** Start and id of the previous page's last session. */
-	after: readonly [number, number] | null;
-}
 
 interface Found {
 	data: OwnerUserBody[];
@@ -29,66 +24,46 @@ const GROWTH = 4;
 export async function listForOwner(
 	context: SessionsContext,
 	owner: Owner,
-	{ group, ...page }: Page & { group: SessionGroup | null }
-): Promise<Found & { counts: Record<SessionGroup, number> }> {
+	{ group, ...page }: store.Page & { group: SessionGroup | null }
+): Promise<Found> {
 	const { db } = context.database;
 	const of = { accountId: owner.accountId, now: context.clock.now() };
-	const [found, active, expired] = await Promise.all([
-		group === 'active' ? listRunning(context, of, page) : listBegun(context, of, group === 'expired', page),
-		store.countActiveOfOwner(db, of),
-		store.countEndedOfOwner(db, of)
-	]);
-	return { ...found, counts: { active, expired } };
+	const search = { ...page, limit: page.limit + 1 };
+	const found =
+		group === 'active'
+			? await store.runningOfOwner(db, of, search)
+			: await readBegun(db, of, group === 'expired', search);
+	const { rows, next } = pageOf(found, page.limit, ({ starts_at, id }): [number, number] => [starts_at, id]);
+	return { data: rows.map((row) => ownerUserBody(row, of.now)), next };
 }
 
-/** Lists the sessions of `listForOwner` that run, without reading those that are over. */
-export async function activeForOwner(
-	context: SessionsContext,
+/** Counts what `listForOwner` lists. Those that are over are the owner's whole history. */
+export function countForOwner(
+	{ clock, database: { db } }: SessionsContext,
 	{ accountId }: Owner,
-	page: Page
-): Promise<Found & { count: number }> {
-	const of = { accountId, now: context.clock.now() };
-	const [found, count] = await Promise.all([
-		listRunning(context, of, page),
-		store.countActiveOfOwner(context.database.db, of)
-	]);
-	return { ...found, count };
-}
-
-/** Lists the sessions of `listForOwner` that are over, without counting them. */
-export const endedForOwner = (context: SessionsContext, { accountId }: Owner, page: Page): Promise<Found> =>
-	listBegun(context, { accountId, now: context.clock.now() }, true, page);
-
-type OwnerNow = Owner & { now: number };
-
-async function listRunning({ database: { db } }: SessionsContext, of: OwnerNow, page: Page): Promise<Found> {
-	const rows = await store.runningOfOwner(db, of, { ...page, limit: page.limit + 1 });
-	return foundOf(rows, page, of);
+	group: SessionGroup
+): Promise<number> {
+	const of = { accountId, now: clock.now() };
+	return group === 'active' ? store.countActiveOfOwner(db, of) : store.countEndedOfOwner(db, of);
 }
 
 /** Reads about as many sessions as it returns. */
-async function listBegun(
-	{ database: { db } }: SessionsContext,
-	of: OwnerNow,
+async function readBegun(
+	db: Queries,
+	of: store.Owner,
 	isOver: boolean,
-	page: Page
-): Promise<Found> {
+	{ after, limit }: store.Page
+): Promise<store.OwnerRow[]> {
 	const rows: store.OwnerRow[] = [];
-	const end = (page.after?.[0] ?? Number.MAX_SAFE_INTEGER - 1) + 1;
+	const end = (after?.[0] ?? Number.MAX_SAFE_INTEGER - 1) + 1;
 	// The first page begins with the few sessions that start in the future.
 	let span = { from: Math.min(of.now, end - DAY_MS), until: end };
 	for (let lengthMs = DAY_MS; ; lengthMs *= GROWTH) {
-		const limit = page.limit + 1 - rows.length;
-		rows.push(...(await store.begunOfOwner(db, of, { ...span, isOver, after: page.after, limit })));
-		if (rows.length > page.limit) break;
+		const page = { after, limit: limit - rows.length };
+		rows.push(...(await store.begunOfOwner(db, of, { ...span, isOver, ...page })));
+		if (rows.length >= limit) return rows;
 		const latest = await store.latestStartOfOwner(db, of.accountId, span.from);
-		if (latest === null) break;
+		if (latest === null) return rows;
 		span = { from: latest - lengthMs, until: span.from };
 	}
-	return foundOf(rows, page, of);
-}
-
-function foundOf(rows: readonly store.OwnerRow[], { limit }: Page, { now }: OwnerNow): Found {
-	const page = pageOf(rows, limit, ({ starts_at, id }): [number, number] => [starts_at, id]);
-	return { data: page.rows.map((row) => ownerUserBody(row, now)), next: page.next };
 }

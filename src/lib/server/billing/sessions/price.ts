@@ -1,6 +1,6 @@
 import { durationProblem, durationSeconds } from '#lib/domain/duration.ts';
 import { priceForSeconds } from '#lib/domain/money.ts';
-import { limitsOf, type Limit } from '#lib/domain/offers/offer-limits.ts';
+import { cheapestUnlimited, fitsPass, limitsOf, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import type { PassRow } from '#lib/server/passes/passes.ts';
 import type { SessionCreationBody } from '#lib/server/contract/schemas.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
@@ -32,7 +32,11 @@ export function agreedTerms(
 	const onSale = listed.filter(({ available }) => available).map(({ offer }) => offer);
 	const offer =
 		order.offer_id === undefined
-			? usualOffer(onSale, router, seconds, pass)
+			? cheapestUnlimited(
+					onSale.filter((one) => pass === null || fitsPass(one, pass)),
+					{ seconds, maxDevices: router.max_devices },
+					({ price_minor: price }) => price
+				)
 			: chosenOffer(onSale, order.offer_id, seconds);
 	if (offer === null && router.hourly === 0) {
 		const durations = onSale.map(({ duration }) => duration).join(', ') || 'none is on sale now';
@@ -40,8 +44,8 @@ export function agreedTerms(
 			extensions: { offers: listed.map(({ body }) => body) }
 		});
 	}
-	const terms = offer === null ? hourlyTerms(router, seconds) : offerTerms(offer, router);
-	if (pass && !fits(terms, pass)) {
+	const terms = termsOf(offer, router, seconds);
+	if (pass && !fitsPass(terms, pass)) {
 		const detail = 'Time can only be added with the same speed, and with or without a data limit as before.';
 		throw new AppError('offer_not_available', detail);
 	}
@@ -56,43 +60,10 @@ function chosenOffer(onSale: readonly Offer[], id: number, seconds: number): Off
 	throw validationFailed([{ in: 'body', pointer: '/duration', code: 'out_of_range', detail }]);
 }
 
-function usualOffer(
-	onSale: readonly Offer[],
-	router: RouterRow,
-	seconds: number,
-	pass: PassRow | null
-): Offer | null {
-	const usual = onSale
-		.filter((offer) => durationSeconds(offer.duration) === seconds && addsNoLimit(offer, router))
-		.filter((offer) => pass === null || fits(offerTerms(offer, router), pass))
-		.sort((a, b) => a.price_minor - b.price_minor);
-	return usual[0] ?? null;
-}
-
-const addsNoLimit = (offer: Offer, router: RouterRow): boolean =>
-	offer.speed_down_kbps === null &&
-	offer.speed_up_kbps === null &&
-	offer.data_limit_mb === null &&
-	(offer.max_devices === null || offer.max_devices >= router.max_devices);
-
-const hourlyTerms = (router: RouterRow, seconds: number): Terms => ({
-	amount_minor: priceForSeconds(router.price_minor, seconds),
-	offer_id: null,
-	offer_name: null,
-	...limitsOf({}),
-	max_devices: router.max_devices
+const termsOf = (offer: Offer | null, router: RouterRow, seconds: number): Terms => ({
+	amount_minor: offer?.price_minor ?? priceForSeconds(router.price_minor, seconds),
+	offer_id: offer?.id ?? null,
+	offer_name: offer?.name ?? null,
+	...limitsOf(offer ?? {}),
+	max_devices: offer?.max_devices ?? router.max_devices
 });
-
-const offerTerms = (offer: Offer, router: RouterRow): Terms => ({
-	amount_minor: offer.price_minor,
-	offer_id: offer.id,
-	offer_name: offer.name,
-	...limitsOf(offer),
-	max_devices: offer.max_devices ?? router.max_devices
-});
-
-/** A pass has one speed. Its data limits add up; time without one would lift them. */
-const fits = (terms: Terms, pass: PassRow): boolean =>
-	terms.speed_down_kbps === pass.speed_down_kbps &&
-	terms.speed_up_kbps === pass.speed_up_kbps &&
-	(terms.data_limit_mb === null) === (pass.data_limit_mb === null);

@@ -1,24 +1,22 @@
 import type { PassRow } from '#lib/server/passes/passes.ts';
 import type { SessionBody } from '#lib/server/contract/schemas.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
-import type { Tx } from '#lib/server/db/database.ts';
+import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { asOfNow, sessionBody } from './body.ts';
 import type { SessionsContext } from './context.ts';
 import * as store from './store.ts';
-import { applyDueChange, extraTimeUntil, findOrThrow, isDue } from './transition.ts';
+import { applyDueChange, current, extraTimeUntil, isDue } from './transition.ts';
 
 type SessionRow = store.SessionRow;
 
 export const sessionNotFound = () => new AppError('session_not_found', 'There is no session with this id.');
 
-/** Returns a session that the caller may see, after due changes. @throws AppError `session_not_found` */
-export async function current(context: SessionsContext, caller: Caller, id: number): Promise<SessionRow> {
-	const { database, clock } = context;
-	const row = await store.find(database.db, id);
+/** Returns a session that the caller may see. @throws AppError `session_not_found` */
+export async function visible(queries: Queries, caller: Caller, id: number): Promise<SessionRow> {
+	const row = await store.find(queries, id);
 	if (!row || (row.account_id !== caller.accountId && caller.role !== 'admin')) throw sessionNotFound();
-	if (!isDue(row, clock.now())) return row;
-	return database.transact(async (trx) => applyDueChange(context, trx, await findOrThrow(trx, row.id)));
+	return row;
 }
 
 /** Returns a session at a router of this owner, after due changes. @throws AppError `session_not_found` */
@@ -43,9 +41,9 @@ export async function listSessions(
 	const { database, clock, passes } = context;
 	const now = clock.now();
 	const { rows, next } = await store.ofAccount(database.db, accountId, search);
-	const current = rows.map((row) => asOfNow(row, now));
+	const found = rows.map((row) => asOfNow(row, now));
 	// A session that is over has left the state that was asked for.
-	const shown = current.filter(({ status }) => (search.status ?? status) === status);
+	const shown = found.filter(({ status }) => (search.status ?? status) === status);
 	const passIds = shown.flatMap(({ pass_id: id }) => id ?? []);
 	const passOf = new Map((await passes.findAll(database.db, passIds)).map((pass) => [pass.id, pass]));
 	const data = shown.map((row) => sessionBody(row, passOf.get(row.pass_id ?? 0) ?? null, now, null));
@@ -59,7 +57,9 @@ export async function readSession(
 	id: number
 ): Promise<SessionBody> {
 	const { database, clock, passes } = context;
-	const row = await current(context, caller, id);
+	const found = await visible(database.db, caller, id);
+	const isChanging = isDue(found, clock.now());
+	const row = isChanging ? await database.transact((trx) => current(context, trx, id)) : found;
 	const isBuyer = row.account_id === caller.accountId;
 	const pass = row.pass_id === null ? null : await passes.findOrThrow(database.db, row.pass_id);
 	// The pass may have ended since the read, which erases its password.

@@ -14,10 +14,17 @@ import {
 	endSession
 } from './end-session.ts';
 import { giveExtraTime } from './extra-time.ts';
-import { activeForOwner, endedForOwner, listForOwner } from './owner-sessions.ts';
+import { countForOwner, listForOwner } from './owner-sessions.ts';
 import { listSessions, sessionAtOwner, readExtended, readSession } from './read-session.ts';
 import * as store from './store.ts';
-import { applyDueChange, extraTimeUntil, findOrThrow, runSessionJob, shownSession } from './transition.ts';
+import {
+	applyDueChange,
+	current,
+	extraTimeUntil,
+	findOrThrow,
+	runSessionJob,
+	shownSession
+} from './transition.ts';
 
 export { asOfNow } from './body.ts';
 export type { UnappliedReason } from './activate.ts';
@@ -65,9 +72,9 @@ export function createSessions(context: SessionsContext) {
 		endRefunded: bind(endRefunded),
 		list: bind(listSessions),
 		listForOwner: bind(listForOwner),
-		activeForOwner: bind(activeForOwner),
-		endedForOwner: bind(endedForOwner),
+		countForOwner: bind(countForOwner),
 		findOrThrow,
+		current: bind(current),
 		activeOf: store.activeOf,
 		laterInPass: store.laterInPass,
 		isPaying: store.isPaying,

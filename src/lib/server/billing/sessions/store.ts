@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { byId, countOf, exists, first, withoutNulls } from '#lib/server/db/first.ts';
+import { byId, countOf, exists, withoutNulls } from '#lib/server/db/first.ts';
 import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { ExtraTimeTable, SessionsTable } from '#lib/server/db/schema.ts';
 
@@ -10,40 +10,27 @@ export type SessionStatus = SessionRow['status'];
 export const insert = (queries: Queries, session: Insertable<SessionsTable>) =>
 	queries.insertInto('sessions').values(session).returningAll().executeTakeFirstOrThrow();
 
-/** Paid sessions of a pass whose time has not started; the one that began the pass comes first. */
-export const activatingOf = (queries: Queries, passId: number) =>
+/** The sessions of a pass in a state, by start. Of those that have not started, the one that began the pass comes first. */
+export const ofPass = (queries: Queries, passId: number, status: SessionStatus) =>
 	queries
 		.selectFrom('sessions')
 		.selectAll()
-		.where('pass_id', '=', passId)
-		.where('status', '=', 'activating')
+		.where(({ and }) => and({ pass_id: passId, status }))
+		.orderBy('starts_at')
 		.orderBy((session) => session.case().when('id', '=', passId).then(0).else(1).end())
 		.orderBy('id')
 		.execute();
 
-const activeInPass = (queries: Queries, passId: number | null) =>
-	queries
-		.selectFrom('sessions')
-		.selectAll()
-		.where('pass_id', '=', passId)
-		.where('status', '=', 'active')
-		.orderBy('starts_at');
-
-export const activeOf = (queries: Queries, passId: number) => activeInPass(queries, passId).execute();
-
-export const lastExpiredOf = (queries: Queries, passId: number) =>
-	first(
-		queries
-			.selectFrom('sessions')
-			.selectAll()
-			.where('pass_id', '=', passId)
-			.where('status', '=', 'expired')
-			.orderBy('expires_at', 'desc')
-	);
+export const activeOf = (queries: Queries, passId: number) => ofPass(queries, passId, 'active');
 
 /** Lists the active sessions of the same pass whose time follows that of this one. */
-export const laterInPass = (queries: Queries, { id, pass_id: passId, expires_at: expiresAt }: SessionRow) =>
-	activeInPass(queries, passId).where('id', '<>', id).where('starts_at', '>=', expiresAt).execute();
+export const laterInPass = async (
+	queries: Queries,
+	{ id, pass_id: passId, expires_at: expiresAt }: SessionRow
+): Promise<SessionRow[]> => {
+	const active = passId === null ? [] : await activeOf(queries, passId);
+	return active.filter((one) => one.id !== id && (one.starts_at ?? 0) >= (expiresAt ?? Infinity));
+};
 
 /** Moves a paid session to its new pass, with unpaid orders for the old pass. */
 export const joinPass = (
@@ -163,12 +150,12 @@ export const openPayments = (queries: Queries, id: number) =>
 
 export type OwnerRow = Awaited<ReturnType<typeof runningOfOwner>>[number];
 
-interface Owner {
+export interface Owner {
 	accountId: number;
 	now: number;
 }
 
-interface Page {
+export interface Page {
 	/** Start and id of the previous page's last session. */
 	after: readonly [number, number] | null;
 	limit: number;

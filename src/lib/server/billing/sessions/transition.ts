@@ -46,6 +46,10 @@ export const isDue = (row: SessionRow, now: number): boolean =>
 	(row.status === 'active' && row.expires_at !== null && row.expires_at <= now) ||
 	(row.status === 'pending_payment' && row.payment_due_at <= now);
 
+/** Returns a session after due changes. */
+export const current = async (context: SessionsContext, trx: Tx, id: number): Promise<SessionRow> =>
+	applyDueChange(context, trx, await findOrThrow(trx, id));
+
 /** Applies a due change. Returns the session, changed or not. */
 export async function applyDueChange(
 	context: SessionsContext,

@@ -77,7 +77,7 @@ async function match(
 		return 'unknown';
 	}
 	seen.set(payment.id, row.transaction);
-	await store.update(database.db, payment.id, { statement_at: clock.now() });
+	await store.change(database.db, { id: payment.id }, { statement_at: clock.now() });
 	if (payment.paid_at === null) {
 		const detail = `the statement has it as ${row.transaction}; here it is ${payment.status}`;
 		await reviews.open(database.db, payment.id, 'statement_paid', detail);

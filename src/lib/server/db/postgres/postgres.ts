@@ -96,11 +96,7 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 			idle: pool.idleCount,
 			waiting: pool.waitingCount
 		}),
-		shared: true,
-		async ping() {
-			await sql`select 1`.execute(db);
-			await health.check(db);
-		},
+		ping: () => health.check(db),
 		async close() {
 			await Promise.all([db.destroy(), reports?.close()]);
 		}

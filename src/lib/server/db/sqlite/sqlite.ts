@@ -77,11 +77,7 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 		checkReplica: null,
 		isUniqueViolation: (error) => NOT_UNIQUE.includes(resultCode(error)),
 		connections: () => null,
-		shared: false,
-		async ping() {
-			await sql`select 1`.execute(db);
-			await health.check(db);
-		},
+		ping: () => health.check(db),
 		async close() {
 			endWatch();
 			await Promise.all([db.destroy(), behind.destroy()]);

@@ -23,8 +23,7 @@ export function createApiKeys(base: Base) {
 	const context: KeysContext = {
 		...base,
 		mode: base.config.mode === 'live' ? 'live' : 'test',
-		cache: new Map(),
-		touched: new Map()
+		cache: new Map()
 	};
 	const bind = binder(context);
 	return {

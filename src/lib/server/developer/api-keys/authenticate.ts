@@ -17,14 +17,13 @@ export async function authenticate(context: KeysContext, authorization: string |
 	if (key === '') {
 		throw new AppError('missing_api_key', 'Send the header "Authorization: Bearer <API_KEY>".');
 	}
-	const hash = sha256(key);
-	const found = cached(context, hash) ?? (keyMode(key) === context.mode ? await find(context, hash) : null);
+	const found = await knownKey(context, key);
 	const reason = refusalOf(found, context.clock.now());
 	if (!found || reason !== null) {
 		const detail = 'The API key is malformed, unknown, revoked or expired.';
 		throw new AppError('invalid_api_key', detail, { cause: reason });
 	}
-	await touch(context, found.row.id);
+	await touch(context, found.row);
 	return found.caller;
 }
 
@@ -36,20 +35,21 @@ function refusalOf(found: KnownKey | null, now: number): string | null {
 	return expiresAt !== null && expiresAt <= now ? `key ${id} has expired` : null;
 }
 
-function cached({ cache, clock }: KeysContext, hash: string): KnownKey | null {
+async function knownKey(
+	{ database, cache, clock, mode }: KeysContext,
+	key: string
+): Promise<KnownKey | null> {
+	const hash = sha256(key);
 	const now = clock.now();
-	const entry = cache.get(hash);
-	return entry && now - entry.readAt < CACHE_MS ? entry.found : null;
-}
-
-async function find({ database, cache, clock }: KeysContext, hash: string): Promise<KnownKey | null> {
-	const now = clock.now();
+	const known = cache.get(hash);
+	if (known && now - known.readAt < CACHE_MS) return known;
+	if (keyMode(key) !== mode) return null;
 	const row = await store.findByHash(database.db, hash);
 	cache.delete(hash);
 	if (!row) return null;
-	const found = { row, caller: callerOf(row) };
+	const found = { row, caller: callerOf(row), readAt: now };
 	if (cache.size >= CACHE_SIZE) cache.clear();
-	cache.set(hash, { found, readAt: now });
+	cache.set(hash, found);
 	return found;
 }
 
@@ -66,10 +66,10 @@ function callerOf(row: store.KeyWithAccount): Caller {
 }
 
 /** Records the time of use, for display: a call must not fail or wait for it. */
-async function touch({ database, clock, touched }: KeysContext, id: number): Promise<void> {
+async function touch({ database, clock }: KeysContext, key: store.KeyWithAccount): Promise<void> {
+	const { id, last_used_at: last } = key;
 	const now = clock.now();
-	const last = touched.get(id);
-	if (last !== undefined && now - last < TOUCH_EVERY_MS) return;
-	touched.set(id, now);
-	await database.writeBehind((trx) => store.touch(trx, id, now)).catch(() => touched.delete(id));
+	if (last !== null && now - last < TOUCH_EVERY_MS) return;
+	key.last_used_at = now;
+	await database.writeBehind((trx) => store.touch(trx, id, now)).catch(() => (key.last_used_at = last));
 }

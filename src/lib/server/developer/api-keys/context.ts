@@ -8,14 +8,13 @@ import type * as store from './store.ts';
 export interface KnownKey {
 	row: store.KeyWithAccount;
 	caller: Caller;
+	readAt: number;
 }
 
 export interface KeysContext extends Base {
 	mode: KeyMode;
 	/** By hash. Unknown keys are missing, so that a new key works at once. */
-	cache: Map<string, { found: KnownKey; readAt: number }>;
-	/** Time of the last written use, by key id. */
-	touched: Map<number, number>;
+	cache: Map<string, KnownKey>;
 }
 
 export const scopeList = z.array(z.enum(SCOPES));

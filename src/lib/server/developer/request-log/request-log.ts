@@ -24,11 +24,9 @@ type LogBase = Pick<Base, 'database' | 'clock' | 'log'>;
 interface LogContext extends LogBase {
 	/** Unwritten calls, oldest first. */
 	waiting: store.NewLogRow[];
-	timer: NodeJS.Timeout | null;
 	writing: Promise<void> | null;
 	trimmedMinute: number;
 	failures: number;
-	isStopped: boolean;
 }
 
 export const KEPT_CALLS = 1_000;
@@ -36,8 +34,8 @@ export const KEPT_CALLS = 1_000;
 const FLUSH_EVERY_MS = 1_000;
 /** Calls in memory, for all accounts. */
 const MAX_WAITING = 10_000;
-/** Rows per statement: on SQLite each one blocks the process for a few milliseconds. */
-const BATCH = 500;
+/** Rows per statement: on SQLite each one blocks the process, and each number of rows is kept as a prepared statement. */
+const BATCH = 100;
 /** Average number of an account's calls between two deletions of old ones. */
 const TRIM_EVERY = 100;
 /** Short failures are normal on SQLite (another writer), so longer ones are logged, once. */
@@ -62,20 +60,18 @@ export function createRequestLog(base: LogBase) {
 	const context: LogContext = {
 		...base,
 		waiting: [],
-		timer: null,
 		writing: null,
 		trimmedMinute: 0,
-		failures: 0,
-		isStopped: false
+		failures: 0
 	};
 	const bind = binder(context);
+	const timer = setInterval(() => void flush(context), FLUSH_EVERY_MS).unref();
 	return {
 		note: bind(note),
 		recent: bind(recent),
 		usage: bind(usage),
 		async stop(): Promise<void> {
-			if (context.timer) clearTimeout(context.timer);
-			context.isStopped = true;
+			clearInterval(timer);
 			await Promise.race([flush(context), sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
 		}
 	};
@@ -83,7 +79,6 @@ export function createRequestLog(base: LogBase) {
 
 /** Makes no query and never throws. */
 function note(context: LogContext, entry: NewEntry): void {
-	if (context.isStopped) return;
 	const now = context.clock.now();
 	context.waiting.push({
 		account_id: entry.accountId,
@@ -98,27 +93,17 @@ function note(context: LogContext, entry: NewEntry): void {
 	});
 	// Dropping copies the array, so do it rarely.
 	if (context.waiting.length >= 2 * MAX_WAITING) dropOldest(context);
-	flushLater(context);
 }
 
 function dropOldest(context: LogContext): void {
 	context.waiting = context.waiting.slice(-MAX_WAITING);
 }
 
-function flushLater(context: LogContext): void {
-	if (context.isStopped) return;
-	context.timer ??= setTimeout(() => {
-		context.timer = null;
-		void flush(context);
-	}, FLUSH_EVERY_MS).unref();
-}
-
-/** Never throws. */
+/** Writes all calls noted so far. Never throws. */
 async function flush(context: LogContext): Promise<void> {
 	await context.writing;
-	if (!context.writing && context.waiting.length === 0) return;
-	context.writing ??= write(context).finally(() => (context.writing = null));
-	return context.writing;
+	if (context.waiting.length > 0) context.writing ??= write(context).finally(() => (context.writing = null));
+	await context.writing;
 }
 
 async function write(context: LogContext): Promise<void> {
@@ -130,8 +115,8 @@ async function write(context: LogContext): Promise<void> {
 		while (rows.length > 0) {
 			const batch = rows.slice(0, BATCH);
 			await database.writeBehind(async (trx) => {
-				await store.insert(trx, database.kind, batch);
-				await store.addUsage(trx, database.kind, callsByMinute(batch));
+				await store.insert(trx, batch);
+				await store.addUsage(trx, callsByMinute(batch));
 				if (now !== context.trimmedMinute) await store.deleteUsage(trx, now - DAY_MINUTES + 1);
 			});
 			context.trimmedMinute = now;
@@ -148,7 +133,6 @@ async function write(context: LogContext): Promise<void> {
 		}
 		context.waiting.unshift(...rows);
 		dropOldest(context);
-		flushLater(context);
 	}
 }
 
@@ -178,23 +162,10 @@ async function recent(context: LogContext, accountId: number, search: store.Rece
 	return store.recent(context.database.db, accountId, KEPT_CALLS, search);
 }
 
-/**
- * Counts calls by key id; unused keys are missing. Calls are stored by clock minute, so `minute` adds a share of the
- * previous one: its part within the last 60 seconds, as if its calls were spread evenly.
- */
-async function usage(context: LogContext, accountId: number) {
+/** Calls of the last day by key id; unused keys are missing. */
+async function usage(context: LogContext, accountId: number): Promise<Map<number, number>> {
 	await flush(context);
-	const now = context.clock.now();
-	const minute = minuteOf(now);
-	const shareOfPrevious = 1 - (now % MINUTE_MS) / MINUTE_MS;
-	const rows = await store.usageSince(context.database.db, accountId, {
-		now: minute,
-		dayStart: minute - DAY_MINUTES + 1
-	});
-	return new Map(
-		rows.map(({ key_id, current, previous, day }) => [
-			key_id,
-			{ minute: Math.round(current + previous * shareOfPrevious), day }
-		])
-	);
+	const since = minuteOf(context.clock.now()) - DAY_MINUTES + 1;
+	const rows = await store.usageSince(context.database.db, accountId, since);
+	return new Map(rows.map(({ key_id, calls }) => [key_id, calls]));
 }

@@ -4,18 +4,16 @@ import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import type { JobHandler } from '#lib/server/jobs/jobs.ts';
 import { bodyContext } from './fan-out.ts';
 import { redactResponse } from './redact.ts';
-import { finishAttempt, type Attempt } from './results.ts';
-import { nextAttemptAt } from './schedule.ts';
+import { finishAttempt } from './results.ts';
 import { signatures } from './signature.ts';
 import * as store from './store.ts';
-import type { Outcome, Transport } from './transport/transport.ts';
+import type { Transport } from './transport/transport.ts';
 
 interface DeliveryContext extends Base {
 	transport: Transport;
 }
 
 const USER_AGENT = 'Airtill-Webhooks/1.0';
-const TEST_TYPE = 'webhook.test';
 
 export const secretContext = (endpoint: Pick<store.EndpointRow, 'account_id' | 'address'>) =>
 	`webhook:${endpoint.account_id}:${endpoint.address}`;
@@ -47,7 +45,7 @@ export const createDelivery =
 		const endpoint = await store.endpointById(database.db, delivery.endpoint_id);
 		if (endpoint?.status !== 'active') {
 			// It is of a transaction that ran while the endpoint was disabled.
-			await store.failPending(database.db, delivery.endpoint_id, deliveryId);
+			await store.failPending(database.db).where('id', '=', deliveryId).execute();
 			return null;
 		}
 		const startedAt = clock.now();
@@ -65,8 +63,14 @@ export const createDelivery =
 		const outcome = await context.transport.send({ url: endpoint.address, headers, body }, signal);
 		if ('failure' in outcome && outcome.failure === 'interrupted') return startedAt;
 		const durationMs = Math.round(performance.now() - started);
-		const attempt = attemptOf(context, delivery, outcome, { startedAt, durationMs, signing });
-		return finishAttempt(database, delivery, attempt);
+		const answer = { statusCode: null, retryAfter: null, response: null, failure: null, ...outcome };
+		return finishAttempt(database, delivery, {
+			...answer,
+			startedAt,
+			endedAt: clock.now(),
+			durationMs,
+			response: answer.response === null ? null : redactResponse(answer.response, signing)
+		});
 	};
 
 function signingSecrets({ secrets }: DeliveryContext, endpoint: store.EndpointRow, now: number): string[] {
@@ -74,34 +78,4 @@ function signingSecrets({ secrets }: DeliveryContext, endpoint: store.EndpointRo
 	const hasOld = old !== null && until !== null && until > now;
 	const sealed = hasOld ? [secret_sealed, old] : [secret_sealed];
 	return sealed.map((one) => secrets.decrypt(one, secretContext(endpoint)));
-}
-
-function attemptOf(
-	{ clock }: DeliveryContext,
-	delivery: store.DeliveryRow,
-	outcome: Outcome,
-	{ signing, ...time }: { startedAt: number; durationMs: number; signing: readonly string[] }
-): Attempt {
-	const endedAt = clock.now();
-	const answer = 'statusCode' in outcome ? outcome : null;
-	const statusCode = answer?.statusCode ?? null;
-	const succeeded = statusCode !== null && statusCode >= 200 && statusCode < 300;
-	const isTest = delivery.type === TEST_TYPE;
-	const failed = {
-		tries: delivery.tries + 1,
-		now: endedAt,
-		statusCode,
-		retryAfter: answer?.retryAfter ?? null
-	};
-	return {
-		...time,
-		endedAt,
-		statusCode,
-		failure: 'failure' in outcome ? outcome.failure : null,
-		response: answer && redactResponse(answer.response, signing),
-		succeeded,
-		// A test is not retried: its result is for the person on the page.
-		nextAt: succeeded || isTest ? null : nextAttemptAt(failed, Math.random()),
-		countsForHealth: !isTest
-	};
 }

@@ -33,17 +33,21 @@ export async function insertDelivery(
 ): Promise<number> {
 	const { endpointId, status, event, body } = delivery;
 	const isActive = status === 'active';
-	const id = await store.insertDelivery(trx, {
-		endpoint_id: endpointId,
-		event_id: event.id,
-		type: event.type,
-		body_sealed: secrets.encrypt(body, bodyContext(endpointId, event.id)),
-		status: isActive ? 'pending' : 'failed',
-		next_attempt_at: isActive ? event.createdAt : null,
-		last_failure: isActive ? null : store.ENDPOINT_DISABLED,
-		created_at: event.createdAt,
-		updated_at: event.createdAt
-	});
+	const { id } = await trx
+		.insertInto('webhook_deliveries')
+		.values({
+			endpoint_id: endpointId,
+			event_id: event.id,
+			type: event.type,
+			body_sealed: secrets.encrypt(body, bodyContext(endpointId, event.id)),
+			status: isActive ? 'pending' : 'failed',
+			next_attempt_at: isActive ? event.createdAt : null,
+			last_failure: isActive ? null : store.ENDPOINT_DISABLED,
+			created_at: event.createdAt,
+			updated_at: event.createdAt
+		})
+		.returning('id')
+		.executeTakeFirstOrThrow();
 	if (isActive) await jobs.scheduleInGroup(trx, store.DELIVERY_JOB, endpointId, [id], event.createdAt);
 	return id;
 }

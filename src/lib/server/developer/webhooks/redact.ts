@@ -14,15 +14,16 @@ const LEAST_BEGUN = 6;
  */
 export function redactResponse(text: string, secrets: readonly string[] = []): string {
 	const isCut = Buffer.byteLength(text) >= CUT_FROM_BYTES;
-	const known = secrets
-		.map((secret) => secret.replace(/^whsec_/, ''))
-		.reduce((rest, secret) => without(rest, secret, isCut), text.replaceAll('\0', '\uFFFD'));
+	let known = text.replaceAll('\0', '\uFFFD');
+	for (const secret of secrets) known = without(known, secret.replace(/^whsec_/, ''), isCut);
 	return isCut ? redactCut(known) : redact(known);
 }
 
+/** Removes a secret, and its beginning at the end of a truncated text. */
 function without(text: string, secret: string, isCut: boolean): string {
 	const rest = redactKnown(text, secret);
-	for (let length = secret.length - 1; isCut && length >= LEAST_BEGUN; length -= 1) {
+	if (!isCut) return rest;
+	for (let length = secret.length - 1; length >= LEAST_BEGUN; length -= 1) {
 		if (rest.endsWith(secret.slice(0, length))) return `${rest.slice(0, -length)}…`;
 	}
 	return rest;

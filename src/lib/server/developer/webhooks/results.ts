@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Queries } from '#lib/server/db/database.ts';
+import { nextAttemptAt } from './schedule.ts';
 import * as store from './store.ts';
 
 export interface Attempt {
@@ -7,18 +8,15 @@ export interface Attempt {
 	endedAt: number;
 	durationMs: number;
 	statusCode: number | null;
+	retryAfter: string | null;
 	failure: string | null;
 	response: string | null;
-	succeeded: boolean;
-	/** null: never again. */
-	nextAt: number | null;
-	/** False for tests, which say nothing about the endpoint's health. */
-	countsForHealth: boolean;
 }
 
 /** Precision of `last_success_at`: every event reads the endpoint's row, so it is written rarely. */
 const SUCCESS_NOTED_MS = 60_000;
 const GONE = 410;
+const TEST_TYPE = 'webhook.test';
 
 /**
  * Records the endpoint's health, the log and the delivery's new state, at the database's default isolation level.
@@ -30,26 +28,33 @@ export async function finishAttempt(
 	delivery: store.DeliveryRow,
 	attempt: Attempt
 ): Promise<number | null> {
+	const { statusCode, retryAfter, endedAt } = attempt;
+	const tries = delivery.tries + 1;
+	const succeeded = isSuccess(attempt);
 	// A replay during the attempt has moved the next attempt, which stays due.
 	const unlessReplayed = <T>(column: string, value: T) =>
 		sql<T>`case when next_attempt_at <> ${delivery.next_attempt_at} then ${sql.ref(column)} else ${value} end`;
 	return db.transaction().execute(async (trx) => {
 		// All transactions that change both write the endpoint first, which prevents deadlocks.
-		await noteHealth(trx, delivery.endpoint_id, attempt);
+		await noteHealth(trx, delivery, attempt);
 		const isActive = (await store.endpointById(trx, delivery.endpoint_id))?.status === 'active';
-		const nextAt = isActive && !attempt.succeeded ? attempt.nextAt : null;
-		const status = attempt.succeeded ? 'delivered' : nextAt === null ? 'failed' : 'pending';
+		// A test is not retried: its result is for the person on the page.
+		const isRetried = isActive && !succeeded && delivery.type !== TEST_TYPE;
+		const nextAt = isRetried
+			? nextAttemptAt({ tries, now: endedAt, statusCode, retryAfter }, Math.random())
+			: null;
+		const status = succeeded ? 'delivered' : nextAt === null ? 'failed' : 'pending';
 		await trx
 			.updateTable('webhook_deliveries')
 			.set({
 				status: unlessReplayed('status', status),
 				next_attempt_at: unlessReplayed('next_attempt_at', nextAt),
-				tries: unlessReplayed('tries', delivery.tries + 1),
+				tries: unlessReplayed('tries', tries),
 				attempts: sql`attempts + 1`,
-				last_status_code: attempt.statusCode,
+				last_status_code: statusCode,
 				last_failure: attempt.failure,
 				last_attempt_at: attempt.startedAt,
-				updated_at: attempt.endedAt
+				updated_at: endedAt
 			})
 			.where('id', '=', delivery.id)
 			// If this process lost its lease, another one has recorded an attempt.
@@ -70,15 +75,19 @@ async function insertAttempt(queries: Queries, deliveryId: number, attempt: Atte
 		from webhook_deliveries where id = ${deliveryId}`.execute(queries);
 }
 
-async function noteHealth(queries: Queries, id: number, attempt: Attempt): Promise<void> {
+const isSuccess = ({ statusCode }: Attempt) => statusCode !== null && statusCode >= 200 && statusCode < 300;
+
+async function noteHealth(queries: Queries, delivery: store.DeliveryRow, attempt: Attempt): Promise<void> {
+	const id = delivery.endpoint_id;
 	const update = queries.updateTable('webhook_endpoints').where('id', '=', id);
 	if (attempt.statusCode === GONE) {
 		const disabled = await update
 			.set({ status: 'disabled', disabled_reason: 'gone', notice: 'disabled', updated_at: attempt.endedAt })
 			.where('status', '=', 'active')
 			.executeTakeFirst();
-		if (disabled.numUpdatedRows > 0n) await store.failPending(queries, id);
-	} else if (attempt.succeeded) {
+		if (disabled.numUpdatedRows > 0n)
+			await store.failPending(queries).where('endpoint_id', '=', id).execute();
+	} else if (isSuccess(attempt)) {
 		await update
 			.set({
 				last_success_at: attempt.endedAt,
@@ -94,7 +103,7 @@ async function noteHealth(queries: Queries, id: number, attempt: Attempt): Promi
 				])
 			)
 			.execute();
-	} else if (attempt.countsForHealth) {
+	} else if (delivery.type !== TEST_TYPE) {
 		// Of concurrent failures the earliest counts, whichever ends first.
 		await update
 			.set({ failing_since: attempt.startedAt })

@@ -1,11 +1,10 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { byId, countOf, withoutNulls } from '#lib/server/db/first.ts';
 import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/db/schema.ts';
 
 export type EndpointRow = Selectable<WebhookEndpointsTable>;
 export type DeliveryRow = Selectable<WebhookDeliveriesTable>;
-export type DisabledReason = NonNullable<EndpointRow['disabled_reason']>;
 
 /** The job's subject is the delivery, its group the endpoint. */
 export const DELIVERY_JOB = 'webhooks.deliver';
@@ -68,27 +67,12 @@ export async function remove(queries: Queries, accountId: number, id: number): P
 	return true;
 }
 
-/** Pending deliveries stay in the log and can be replayed; their jobs find nothing to send. */
-export const failPending = (queries: Queries, endpointId: number, deliveryId: number | null = null) =>
+/** Pending deliveries stay in the log and can be replayed; their jobs find nothing to send. Add which. */
+export const failPending = (queries: Queries) =>
 	queries
 		.updateTable('webhook_deliveries')
 		.set({ status: 'failed', next_attempt_at: null, last_failure: ENDPOINT_DISABLED })
-		.where('endpoint_id', '=', endpointId)
-		.where('status', '=', 'pending')
-		.$if(deliveryId !== null, (all) => all.where('id', '=', Number(deliveryId)))
-		.execute();
-
-export async function insertDelivery(
-	queries: Queries,
-	delivery: Insertable<WebhookDeliveriesTable>
-): Promise<number> {
-	const { id } = await queries
-		.insertInto('webhook_deliveries')
-		.values(delivery)
-		.returning('id')
-		.executeTakeFirstOrThrow();
-	return id;
-}
+		.where(sql<boolean>`status = 'pending'`);
 
 /** Returns the endpoints of the account that caused the event and of the router's owner. */
 export const recipients = (
@@ -153,26 +137,21 @@ export const attempts = (queries: Queries, deliveryId: number) =>
 		.orderBy('id')
 		.execute();
 
-const dueAt = (now: number) =>
-	({ status: 'pending', tries: 0, next_attempt_at: now, updated_at: now }) as const;
-
-/** Makes a delivery due now, whatever its state. */
-export const replay = (queries: Queries, id: number, now: number) =>
-	queries.updateTable('webhook_deliveries').set(dueAt(now)).where('id', '=', id).execute();
-
-/** Replays failed deliveries that were created since a moment. @returns their ids */
-export async function replayFailed(
+/** Makes deliveries of an endpoint due now: one, whatever its state, or those that failed since a moment. @returns their ids */
+export async function replay(
 	queries: Queries,
 	endpointId: number,
-	{ since, now }: { since: number; now: number }
+	which: { id: number } | { failedSince: number },
+	now: number
 ): Promise<number[]> {
-	const rows = await queries
+	const all = queries
 		.updateTable('webhook_deliveries')
-		.set(dueAt(now))
-		.where('endpoint_id', '=', endpointId)
-		.where('status', '=', 'failed')
-		.where('created_at', '>=', since)
-		.returning('id')
-		.execute();
+		.set({ status: 'pending', tries: 0, next_attempt_at: now, updated_at: now })
+		.where('endpoint_id', '=', endpointId);
+	const chosen =
+		'id' in which
+			? all.where('id', '=', which.id)
+			: all.where('status', '=', 'failed').where('created_at', '>=', which.failedSince);
+	const rows = await chosen.returning('id').execute();
 	return rows.map(({ id }) => id);
 }

@@ -19,18 +19,8 @@ export const KEEP_MS = 30 * DAY_MS;
 const BATCH = 2_000;
 const NOTICE_LEASE_MS = 5 * MINUTE_MS;
 
-export interface WebhookNotice {
-	/** `failing`: for three days; `disabled`: nothing is sent. */
-	kind: 'failing' | 'disabled';
-	endpointId: number;
-	url: string;
-	/** First failure since the last success; null if its 410 disabled it. */
-	failingSince: number | null;
-	reason: store.DisabledReason | null;
-}
-
-/** Is called again after an error. */
-export type Notify = (accountId: number, notice: WebhookNotice) => Promise<void>;
+/** Is called again after an error. `notice`: it fails for three days, or it is disabled. */
+export type Notify = (endpoint: store.EndpointRow) => Promise<void>;
 
 interface UpkeepContext extends Pick<Base, 'database' | 'clock' | 'log'> {
 	notify: Notify;
@@ -62,13 +52,11 @@ async function disableFailing({ db }: Database, now: number): Promise<void> {
 		)
 		.execute();
 	// Includes endpoints that were disabled during a delivery.
-	await db
-		.updateTable('webhook_deliveries')
-		.set({ status: 'failed', next_attempt_at: null, last_failure: store.ENDPOINT_DISABLED })
+	await store
+		.failPending(db)
 		.where('endpoint_id', 'in', (from) =>
 			from.selectFrom('webhook_endpoints').select('id').where('status', '=', 'disabled')
 		)
-		.where(sql<boolean>`status = 'pending'`)
 		.execute();
 	await db
 		.updateTable('webhook_endpoints')
@@ -91,12 +79,10 @@ async function notifyAccounts({ database: { db }, log, notify }: UpkeepContext, 
 		.returningAll()
 		.execute();
 	for (const endpoint of due) {
-		const { id, account_id, url, notice, failing_since, disabled_reason } = endpoint;
-		if (notice === null) continue;
+		const { id, account_id: account, notice } = endpoint;
 		try {
-			const about = { kind: notice, endpointId: id, url, failingSince: failing_since };
-			await notify(account_id, { ...about, reason: disabled_reason });
-			log.warn({ endpoint: id, account: account_id, notice }, 'webhook fails');
+			await notify(endpoint);
+			log.warn({ endpoint: id, account, notice }, 'webhook fails');
 			await db
 				.updateTable('webhook_endpoints')
 				.set({ notice: null, notice_lease_until: null })

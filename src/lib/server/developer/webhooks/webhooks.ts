@@ -109,7 +109,7 @@ async function setStatus(
 		if (row.status === status) return true;
 		const to = status === 'active' ? store.HEALTHY : ({ status, disabled_reason: 'manual' } as const);
 		await store.change(trx, id, { ...to, updated_at: clock.now() });
-		if (status === 'disabled') await store.failPending(trx, id);
+		if (status === 'disabled') await store.failPending(trx).where('endpoint_id', '=', id).execute();
 		return true;
 	});
 }
@@ -125,9 +125,7 @@ async function sendTest({ database, clock, secrets, jobs }: WebhooksContext, acc
 		data: { message: TEST_MESSAGE }
 	};
 	const test = { endpointId: id, status: endpoint.status, event, body: JSON.stringify(eventBody(event)) };
-	const deliveryId = await database.transact((trx) => insertDelivery(trx, test, { secrets, jobs }));
-	jobs.nudge();
-	return deliveryId;
+	return database.transact((trx) => insertDelivery(trx, test, { secrets, jobs }));
 }
 
 /** Reads a delivery with its last or next request and its attempts, oldest first. @returns null without a delivery */
@@ -149,33 +147,33 @@ async function readDelivery({ database: { db }, secrets }: WebhooksContext, acco
 }
 
 /** Sends a delivery again now, with the same id. @returns false without one, or if its endpoint is disabled */
-async function replay({ database, clock, jobs }: WebhooksContext, accountId: number, deliveryId: number) {
-	const row = await store.findDelivery(database.db, accountId, deliveryId);
+async function replay(context: WebhooksContext, accountId: number, id: number) {
+	const row = await store.findDelivery(context.database.db, accountId, id);
 	if (row?.endpoint_status !== 'active') return false;
-	const now = clock.now();
-	await database.transact(async (trx) => {
-		await store.replay(trx, deliveryId, now);
-		await jobs.scheduleInGroup(trx, store.DELIVERY_JOB, row.endpoint_id, [deliveryId], now);
-	});
-	jobs.nudge();
+	await makeDue(context, row.endpoint_id, { id });
 	return true;
 }
 
-/** Replays failed deliveries created at or after `since`. @returns their number */
+/** Replays failed deliveries created at or after a moment. @returns their number */
 async function replayFailed(
-	{ database, clock, jobs }: WebhooksContext,
+	context: WebhooksContext,
 	accountId: number,
 	endpointId: number,
-	since: number
+	failedSince: number
 ) {
-	const endpoint = await store.find(database.db, accountId, endpointId);
-	if (endpoint?.status !== 'active') return 0;
+	const endpoint = await store.find(context.database.db, accountId, endpointId);
+	return endpoint?.status === 'active' ? makeDue(context, endpointId, { failedSince }) : 0;
+}
+
+async function makeDue(
+	{ database, clock, jobs }: WebhooksContext,
+	endpointId: number,
+	which: Parameters<typeof store.replay>[2]
+) {
 	const now = clock.now();
-	const count = await database.transact(async (trx) => {
-		const ids = await store.replayFailed(trx, endpointId, { since, now });
+	return database.transact(async (trx) => {
+		const ids = await store.replay(trx, endpointId, which, now);
 		await jobs.scheduleInGroup(trx, store.DELIVERY_JOB, endpointId, ids, now);
 		return ids.length;
 	});
-	jobs.nudge();
-	return count;
 }

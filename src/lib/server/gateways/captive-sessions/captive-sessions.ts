@@ -21,7 +21,7 @@ interface CaptiveSessionAccess {
 		tokenHash: string,
 		device: { gatewayId: number; mac: string | null; returnedAt: number | null }
 	): Promise<DeviceState | null>;
-	move(tokenHash: string): Promise<boolean>;
+	move(tokenHash: string): Promise<Moved>;
 	/** Whether buyers may rely on this gateway alone. */
 	isVerified(gateway: RegisteredGateway): Promise<boolean>;
 }
@@ -32,6 +32,9 @@ interface CaptiveSessionAccess {
  * all slots of the pass.
  */
 export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
+
+/** `unchanged`: the newest device of a pass has it already, after another one. `no_device`: no other device came. */
+export type Moved = 'moved' | 'unchanged' | 'no_device' | 'too_soon';
 
 export interface CaptiveSessionsContext extends Base {
 	gateways: Pick<Gateways, 'byId'>;

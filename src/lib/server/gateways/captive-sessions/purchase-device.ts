@@ -126,5 +126,5 @@ export async function moveSlots(context: CaptiveSessionsContext, purchase: Purch
 	const device = await purchaseDevice(context, purchase);
 	// The slots go to the newest device.
 	if (device?.isReader) await store.update(database.db, device.captiveSessionId, { bound_at: clock.now() });
-	return access.move(sha256(purchase.token));
+	return (await access.move(sha256(purchase.token))) === 'moved';
 }

@@ -16,59 +16,28 @@ export interface HealthCheck {
 	signal: AbortSignal;
 }
 
-/** An unresponsive RADIUS gateway may only have lost its connections. */
-const mayHaveLostConnections = ({ mode, unresponsiveSince }: RegisteredGateway) =>
-	unresponsiveSince !== null && mode === 'radius';
-
-/** Returns whether a check calls the gateway, instead of reading what it sent. */
-export const needsProbe = (gateway: RegisteredGateway): boolean =>
-	gateway.unreadable.length === 0 && (gateway.mode === 'push' || mayHaveLostConnections(gateway));
+/**
+ * Returns whether a check calls the gateway, instead of reading what it sent. An unresponsive RADIUS gateway may only have
+ * lost its connections.
+ */
+export const needsProbe = ({ unreadable, mode, unresponsiveSince }: RegisteredGateway): boolean =>
+	unreadable.length === 0 && (mode === 'push' || (mode === 'radius' && unresponsiveSince !== null));
 
 export async function checkGateway(
 	context: GatewayHealthContext,
 	row: GatewayRow,
 	gateway: RegisteredGateway,
-	{ now, counts, reporting, signal }: HealthCheck
+	check: HealthCheck
 ): Promise<void> {
-	const { database, gateways, access } = context;
-	const { mode } = gateway;
-	if (gateway.unreadable.length > 0) {
-		const { unresponsiveSince } = gateway;
-		return save(context, row, {
-			now,
-			seenAt: row.seen_at,
-			missedChecks: UNRESPONSIVE_CHECKS,
-			unresponsiveSince
-		});
-	}
-	const responded = mode === 'push' && (await requestStatus(context, gateway, signal));
-	const probeResult = mayHaveLostConnections(gateway) ? await access.probeRadiusGateway(gateway) : 'unknown';
-	if (probeResult === 'responding') await gateways.recordStatus(gateway, { answered: true });
-	if (signal.aborted) return;
-	const wasProbed = mode === 'push' || probeResult !== 'unknown';
-	const seenAt = wasProbed ? await store.seenAt(database.db, row.id) : row.seen_at;
-	const isMonitored = mode === 'push' || mode === 'poll' || mode === 'radius';
-	const before = { missedChecks: row.missed_checks, unresponsiveSince: row.unresponsive_since };
-	const verdict = judge(before, {
-		isAlive: responded || probeResult === 'responding' || !isMonitored || seenAt !== row.checked_seen_at,
-		isExpected: mode !== 'radius' || probeResult === 'unresponsive' || (reporting.get(row.id) ?? 0) > 0,
-		counts,
-		seenAt,
-		now
-	});
-	await save(context, row, { now, seenAt, ...verdict });
-}
-
-async function save(
-	context: GatewayHealthContext,
-	row: GatewayRow,
-	check: Parameters<typeof store.saveCheck>[2]
-): Promise<void> {
-	const isSaved = await store.saveCheck(context.database.unsynced, row.id, check);
-	if (isSaved) logChange(context, row, check.unresponsiveSince);
-}
-
-function logChange({ log }: GatewayHealthContext, row: GatewayRow, unresponsiveSince: number | null) {
+	const { database, log } = context;
+	const isProbed = needsProbe(gateway);
+	const answer = isProbed ? await probe(context, gateway, check.signal) : 'unknown';
+	if (check.signal.aborted) return;
+	const seenAt = isProbed ? await store.seenAt(database.db, row.id) : row.seen_at;
+	const verdict = judge(row, gateway, check, { answer, seenAt });
+	const isSaved = await store.saveCheck(database.unsynced, row.id, { now: check.now, seenAt, ...verdict });
+	if (!isSaved) return;
+	const { unresponsiveSince } = verdict;
 	const facts = { gateway: row.name, router: row.router_id };
 	if (unresponsiveSince !== null && row.unresponsive_since === null) {
 		log.warn({ ...facts, since: new Date(unresponsiveSince).toISOString() }, 'gateway unresponsive');
@@ -76,6 +45,23 @@ function logChange({ log }: GatewayHealthContext, row: GatewayRow, unresponsiveS
 	if (unresponsiveSince === null && row.missed_checks >= UNRESPONSIVE_CHECKS) {
 		log.warn(facts, 'gateway responds again');
 	}
+}
+
+/** `unknown`: not called, or our requests may never reach it. */
+type Answer = 'responding' | 'unresponsive' | 'unknown';
+
+async function probe(
+	context: GatewayHealthContext,
+	gateway: RegisteredGateway,
+	signal: AbortSignal
+): Promise<Answer> {
+	const { access, gateways } = context;
+	if (gateway.mode === 'push') {
+		return (await requestStatus(context, gateway, signal)) ? 'responding' : 'unresponsive';
+	}
+	const answer = await access.probeRadiusGateway(gateway);
+	if (answer === 'responding') await gateways.recordStatus(gateway, { answered: true });
+	return answer;
 }
 
 /** @returns whether the gateway responded as one that takes our commands. Any web server answers something. */
@@ -105,18 +91,21 @@ async function requestStatus(
 	return true;
 }
 
-interface Verdict {
-	missedChecks: number;
-	unresponsiveSince: number | null;
-}
-
-/** `isAlive`: a new sign of life. `isExpected`: one was due. `counts`: a missing one counts. */
+/** A gateway is alive after a new sign of life, and misses a check that expected one. */
 function judge(
-	before: Verdict,
-	observation: { isAlive: boolean; isExpected: boolean; counts: boolean; seenAt: number | null; now: number }
-): Verdict {
-	const { isAlive, isExpected, counts, seenAt, now } = observation;
+	row: GatewayRow,
+	{ mode, unreadable, unresponsiveSince }: RegisteredGateway,
+	{ now, counts, reporting }: HealthCheck,
+	{ answer, seenAt }: { answer: Answer; seenAt: number | null }
+): { missedChecks: number; unresponsiveSince: number | null } {
+	if (unreadable.length > 0) return { missedChecks: UNRESPONSIVE_CHECKS, unresponsiveSince };
+	const isAlive = answer === 'responding' || seenAt !== row.checked_seen_at;
+	const isExpected =
+		mode === 'radius'
+			? answer === 'unresponsive' || (reporting.get(row.id) ?? 0) > 0
+			: mode === 'push' || mode === 'poll';
 	if (isAlive || !isExpected) return { missedChecks: 0, unresponsiveSince: null };
+	const before = { missedChecks: row.missed_checks, unresponsiveSince: row.unresponsive_since };
 	if (before.unresponsiveSince !== null || !counts) return before;
 	const missedChecks = before.missedChecks + 1;
 	const isUnresponsive = missedChecks >= UNRESPONSIVE_CHECKS;

@@ -83,23 +83,17 @@ function createRest(facts: GatewayFacts, transport: GatewayTransport) {
 }
 
 async function ensureProfile(rest: Rest, { maxDevices, speed }: DeviceLogin): Promise<string> {
-	const shared = { 'shared-users': String(maxDevices) };
-	if (isUnlimited(speed)) {
-		const name = `airtill-${maxDevices}`;
-		if ((await rest.find(PROFILES, 'name', name)).length > 0) return name;
-		await rest.change('PUT', `/${PROFILES}`, { name, ...shared });
-		return name;
-	}
-	const rate = routerOsRate(speed);
-	const name = `airtill-${maxDevices}-${rate.replace('/', '-')}`;
-	const values = { ...shared, 'rate-limit': rate };
+	const rate = isUnlimited(speed) ? null : routerOsRate(speed);
+	const name = `airtill-${maxDevices}${rate === null ? '' : `-${rate.replace('/', '-')}`}`;
+	const values = { 'shared-users': String(maxDevices), ...(rate !== null && { 'rate-limit': rate }) };
+	const isKept = (row: Row | undefined) =>
+		row !== undefined && (rate === null || isSameRate(row['rate-limit'], rate));
 	const [found] = await rest.find(PROFILES, 'name', name);
-	if (found && isSameRate(found['rate-limit'], rate)) return name;
+	if (isKept(found)) return name;
 	await (found
 		? rest.change('PATCH', `/${PROFILES}/${found['.id']}`, values)
 		: rest.change('PUT', `/${PROFILES}`, { name, ...values }));
-	const [kept] = await rest.find(PROFILES, 'name', name);
-	if (kept && isSameRate(kept['rate-limit'], rate)) return name;
+	if (rate === null || isKept((await rest.find(PROFILES, 'name', name))[0])) return name;
 	throw new Unavailable(`RouterOS did not keep the rate limit ${rate} of the profile "${name}".`);
 }
 
@@ -125,41 +119,46 @@ const bytesOf = (rows: readonly Row[]) =>
 const authorize: DeviceController['authorize'] = async (device, untilMs, facts, transport) => {
 	const rest = createRest(facts, transport);
 	const profile = await ensureProfile(rest, device);
-	// Tries twice, because the user may have been added or removed meanwhile.
+	const secondsLeft = () => Math.max(1, Math.ceil((untilMs - transport.now()) / 1000));
 	for (let tries = 0; tries < 2; tries += 1) {
-		const users = await usersOf(rest, device, facts);
-		if (users === null) {
-			throw new Unavailable(
-				`The hotspot has its own user "${device.user}" (its comment is not "${commentOf(facts)}"). Rename that user.`
-			);
-		}
-		const [user] = users;
-		// `uptime` may include the open connection (undocumented).
-		// Too long is safe: we remove the user at the end.
-		const active = user ? await rest.find(ACTIVE, 'user', device.user) : [];
-		const left = Math.max(1, Math.ceil((untilMs - transport.now()) / 1000));
-		const wanted = {
-			comment: commentOf(facts),
-			password: device.password,
-			profile,
-			'limit-uptime': `${used(users) + used(active) + left * device.maxDevices}s`,
-			...(device.dataLeft !== null && {
-				'limit-bytes-total': String(bytesOf(users) + Math.max(1, device.dataLeft))
-			}),
-			disabled: 'false'
-		};
-		const isChanged = user
-			? await rest.change('PATCH', `/${USERS}/${user['.id']}`, wanted)
-			: await rest.change('PUT', `/${USERS}`, { name: device.user, ...wanted });
-		if (!isChanged) continue;
-		const limit = wanted['limit-bytes-total'];
-		if (limit === undefined) return 'done';
-		const kept = await rest.find(USERS, 'name', device.user);
-		if (kept.some((row) => row['limit-bytes-total'] === limit)) return 'done';
-		throw new Unavailable(`RouterOS did not keep the data limit of the user "${device.user}".`);
+		if (await setUser(rest, device, { profile, secondsLeft }, facts)) return 'done';
 	}
 	throw new Unavailable('Another program changes the users of this hotspot at the same time.');
 };
+
+/** Adds or changes the user of a pass. Returns false if it was added or removed meanwhile. */
+async function setUser(
+	rest: Rest,
+	device: DeviceLogin,
+	{ profile, secondsLeft }: { profile: string; secondsLeft: () => number },
+	facts: GatewayFacts
+): Promise<boolean> {
+	const { user: name, password, maxDevices, dataLeft } = device;
+	const comment = commentOf(facts);
+	const users = await usersOf(rest, device, facts);
+	if (users === null) {
+		throw new Unavailable(
+			`The hotspot has its own user "${name}" (its comment is not "${comment}"). Rename that user.`
+		);
+	}
+	const [user] = users;
+	// `uptime` may include the open connection (undocumented).
+	// Too long is safe: we remove the user at the end.
+	const active = user ? await rest.find(ACTIVE, 'user', name) : [];
+	const uptime = `${used(users) + used(active) + secondsLeft() * maxDevices}s`;
+	const bytes = dataLeft === null ? null : String(bytesOf(users) + Math.max(1, dataLeft));
+	const wanted = {
+		...{ comment, password, profile, 'limit-uptime': uptime, disabled: 'false' },
+		...(bytes !== null && { 'limit-bytes-total': bytes })
+	};
+	const isSet = user
+		? await rest.change('PATCH', `/${USERS}/${user['.id']}`, wanted)
+		: await rest.change('PUT', `/${USERS}`, { name, ...wanted });
+	if (!isSet || bytes === null) return isSet;
+	const kept = await rest.find(USERS, 'name', name);
+	if (kept.some((row) => row['limit-bytes-total'] === bytes)) return true;
+	throw new Unavailable(`RouterOS did not keep the data limit of the user "${name}".`);
+}
 
 /** Removes the user first, or the device would sign in again. */
 const disconnect: DeviceController['disconnect'] = async (device, facts, transport) => {

@@ -104,55 +104,62 @@ const uci = (name: string, options: readonly Option[]) =>
 	].join('\n');
 
 function steps(facts: GatewayFacts, portal: PortalAddress): string {
-	const level = facts.settings.level ?? 1;
+	const { hostname, origin } = portal;
+	const { level = 1, ndsctl } = facts.settings;
+	const problem = levelProblem({ level }, origin);
+	const hasUnknownIp = !isIPv4(hostname) && !isOnRouter(portal, facts);
 	const lines = [
-		'- Firewall guard: if openNDS stops or cannot set its rules, a router that forwards connects every device unpaid.',
-		'  Install the guard above where the firewall starts; then such a device has no internet.',
-		'  OpenWrt’s firewall (22.03 and newer) reads the guard of openNDS 10: fw4 check && fw4 reload. On another system',
-		'  put it inside a table: table inet airtill { include "/etc/nftables.d/airtill-guard.nft"; }',
-		'- IPv6: openNDS 9 and 10 control only IPv4, so the guard blocks IPv6. Without it every device is online unpaid by',
-		`  IPv6. Give devices no IPv6 addresses either, or their pages load slowly (OpenWrt: uci set network.lan.ip6assign=0,`,
-		'  uci set dhcp.lan.ra=disabled and dhcpv6=disabled).',
-		'- openNDS 9 needs the legacy iptables (Debian: update-alternatives --set iptables /usr/sbin/iptables-legacy);',
-		'  with iptables-nft it exits at once. After a crash its old chains prevent a start:',
-		'  iptables -t filter|nat|mangle -F and -X for the chains nds*, or restart the firewall.',
-		'- Devices need a lease from the router’s own DHCP (dnsmasq); openNDS answers others with 403.',
-		'- Walled garden: openNDS allows the portal automatically. Allow nothing else, above all no address with which',
-		'  phones detect the internet (captive.apple.com, connectivitycheck.gstatic.com, msftconnecttest.com).',
-		'- DHCP option 114: do not set it. The API identifies a device by its IP address, and all devices behind this router',
-		'  share one: a phone would show "sign in" for ever.'
+		...(problem === null
+			? []
+			: [`- No device reaches the portal: ${problem.what}.`, `  Fix: ${problem.advice}.`]),
+		...(hostname === UNKNOWN.machine
+			? [`- Replace ${UNKNOWN.machine} with the address of this machine, or set ORIGIN.`]
+			: []),
+		...(hasUnknownIp
+			? [
+					`- Replace IP-OF-${hostname} (fasremoteip) with the IP address of ${hostname}; with openNDS 10 also in`,
+					'  the guard, and remove the "#" from its line. Otherwise no device reaches the portal.'
+				]
+			: []),
+		...COMMON_STEPS,
+		...(level === 4
+			? LEVEL_4_STEPS
+			: ndsctl
+				? [`- Airtill runs ${ndsctl} on this machine: its process needs permission (root, as openNDS).`]
+				: LEVEL_1_STEPS)
 	];
-	if (!isIPv4(portal.hostname) && !isOnRouter(portal, facts)) {
-		lines.unshift(
-			`- Replace IP-OF-${portal.hostname} (fasremoteip) with the IP address of ${portal.hostname}; with openNDS 10 also in`,
-			'  the guard, and remove the "#" from its line. Otherwise no device reaches the portal.'
-		);
-	}
-	if (portal.hostname === UNKNOWN.machine) {
-		lines.unshift(`- Replace ${UNKNOWN.machine} with the address of this machine, or set ORIGIN.`);
-	}
-	const problem = levelProblem({ level }, portal.origin);
-	if (problem !== null)
-		lines.unshift(`- No device reaches the portal: ${problem.what}.`, `  Fix: ${problem.advice}.`);
-	if (level === 4) {
-		lines.push(
-			'- Level 4: install the BinAuth script. Time starts when it reports a device; without it, every purchase is refunded',
-			'  after ten minutes. In live mode the router sells after its first report. Send one from the router:',
-			`  ${firstReport(BINAUTH_FILE, level)}`,
-			'- Level 4 needs openNDS 10.2 or newer. The router asks Airtill every 5 s. It counts in minutes and cannot disconnect a',
-			'  device early: if a purchase is ended early, its device stays online until the end of the paid time.'
-		);
-	} else if (facts.settings.ndsctl) {
-		lines.push(
-			`- Airtill runs ${facts.settings.ndsctl} on this machine: its process needs permission (root, as openNDS).`
-		);
-	} else {
-		lines.push(
-			'- In live mode the router sells after the script has asked once. Run it on the router; it may say nothing:',
-			`  ${firstReport(BINAUTH_FILE, level)}`,
-			'- Limits of offers need openNDS 10: version 9 sets a script’s speed after its rules, and never limits downloads.',
-			'- A device goes offline at the second that was set at its sign-in; added time counts from the next sign-in.'
-		);
-	}
 	return `${lines.join('\n')}\n`;
 }
+
+const COMMON_STEPS = [
+	'- Firewall guard: if openNDS stops or cannot set its rules, a router that forwards connects every device unpaid.',
+	'  Install the guard above where the firewall starts; then such a device has no internet.',
+	'  OpenWrt’s firewall (22.03 and newer) reads the guard of openNDS 10: fw4 check && fw4 reload. On another system',
+	'  put it inside a table: table inet airtill { include "/etc/nftables.d/airtill-guard.nft"; }',
+	'- IPv6: openNDS 9 and 10 control only IPv4, so the guard blocks IPv6. Without it every device is online unpaid by',
+	'  IPv6. Give devices no IPv6 addresses either, or their pages load slowly (OpenWrt: uci set network.lan.ip6assign=0,',
+	'  uci set dhcp.lan.ra=disabled and dhcpv6=disabled).',
+	'- openNDS 9 needs the legacy iptables (Debian: update-alternatives --set iptables /usr/sbin/iptables-legacy);',
+	'  with iptables-nft it exits at once. After a crash its old chains prevent a start:',
+	'  iptables -t filter|nat|mangle -F and -X for the chains nds*, or restart the firewall.',
+	'- Devices need a lease from the router’s own DHCP (dnsmasq); openNDS answers others with 403.',
+	'- Walled garden: openNDS allows the portal automatically. Allow nothing else, above all no address with which',
+	'  phones detect the internet (captive.apple.com, connectivitycheck.gstatic.com, msftconnecttest.com).',
+	'- DHCP option 114: do not set it. The API identifies a device by its IP address, and all devices behind this router',
+	'  share one: a phone would show "sign in" for ever.'
+];
+
+const LEVEL_4_STEPS = [
+	'- Level 4: install the BinAuth script. Time starts when it reports a device; without it, every purchase is refunded',
+	'  after ten minutes. In live mode the router sells after its first report. Send one from the router:',
+	`  ${firstReport(BINAUTH_FILE, 4)}`,
+	'- Level 4 needs openNDS 10.2 or newer. The router asks Airtill every 5 s. It counts in minutes and cannot disconnect a',
+	'  device early: if a purchase is ended early, its device stays online until the end of the paid time.'
+];
+
+const LEVEL_1_STEPS = [
+	'- In live mode the router sells after the script has asked once. Run it on the router; it may say nothing:',
+	`  ${firstReport(BINAUTH_FILE, 1)}`,
+	'- Limits of offers need openNDS 10: version 9 sets a script’s speed after its rules, and never limits downloads.',
+	'- A device goes offline at the second that was set at its sign-in; added time counts from the next sign-in.'
+];

@@ -1,5 +1,6 @@
+import { withoutNulls } from '#lib/server/db/first.ts';
 import type { RegisteredGateway } from '../gateway-record.ts';
-import type { GatewayChange, GatewayInput } from './input.ts';
+import { NO_SETTINGS, type GatewayChange, type GatewayInput } from './input.ts';
 
 const API_FIELDS = ['api', 'apiUser', 'apiKey', 'apiCertificate'] as const;
 
@@ -22,29 +23,17 @@ export function changedInput(gateway: RegisteredGateway, change: GatewayChange):
 }
 
 /** Leaves out generated secrets, which do not change. */
-function inputOf({
-	name,
-	routerId,
-	kind,
-	loginHosts,
-	settings,
-	credentials
-}: RegisteredGateway): GatewayInput {
-	const { level, nas, nasPort, api } = settings;
+function inputOf(gateway: RegisteredGateway): GatewayInput {
+	const { name, routerId, kind, mode, loginHosts, settings, credentials } = gateway;
+	const { level, nas, nasPort, api, site, accessPoints, control, ndsctl, apiCertificate } = settings;
+	const { apiUser, apiKey } = credentials;
 	const address = nas?.includes(':') ? `[${nas}]` : nas;
 	return {
-		...{ name, routerId, kind, loginHosts, secret: null, radiusSecret: null },
+		...{ ...NO_SETTINGS, name, routerId, kind, loginHosts },
+		...withoutNulls({ site, accessPoints, control, ndsctl, api, apiUser, apiKey, apiCertificate }),
 		level: level === undefined ? null : String(level),
-		site: settings.site ?? null,
-		accessPoints: settings.accessPoints ?? [],
-		externalAccess: settings.external === true,
-		control: settings.control ?? null,
-		nas: nas !== undefined && nasPort !== undefined ? `${address}:${nasPort}` : (nas ?? null),
-		ndsctl: settings.ndsctl ?? null,
-		api: api ?? null,
-		apiUser: credentials.apiUser ?? null,
-		apiKey: credentials.apiKey ?? null,
-		apiCertificate: settings.apiCertificate ?? null,
+		externalAccess: mode === 'external',
+		nas: (nasPort === undefined ? nas : `${address}:${nasPort}`) ?? null,
 		apiInsecure: api?.startsWith('http:') ?? false,
 		publicApi: settings.publicApi === true
 	};

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { GatewayCredentials, GatewayKind, GatewaySettings } from '../gateway.ts';
-import { adapterOf } from '../registry.ts';
 import { apiAddress, parseNas } from './addresses.ts';
+import { adapterOf } from '../registry.ts';
 import type { GatewayInput } from './input.ts';
 import type { Report } from '#lib/server/platform/errors.ts';
 
@@ -9,14 +9,10 @@ const MAX_CERTIFICATE_LENGTH = 16_384;
 const API_USER = /^[\x21-\x39\x3b-\x7e]{1,64}$/;
 /** Printable ASCII, because it becomes an HTTP header. */
 const API_KEY = /^[\x20-\x7e]{1,256}$/;
-/** FreeRADIUS accepts these without quotes. RFC 2865 asks for at least 16 characters. */
-const RADIUS_SECRET = /^[A-Za-z0-9_-]{16,64}$/;
+/** FreeRADIUS accepts these without quotes, and CoovaChilli on a command line. RFC 2865 asks for at least 16 characters. */
+const SECRET = /^[A-Za-z0-9_-]{16,64}$/;
+const OPENNDS_SECRET = /^[A-Za-z0-9]{16,64}$/;
 const PROGRAM = /^\/[\w./-]{1,200}$/;
-
-const API_PATHS: Partial<Record<GatewayKind, string>> = {
-	unifi: '/proxy/network/integration/v1',
-	mikrotik: '/rest'
-};
 
 export const usesRadius = (kind: GatewayKind, settings: GatewaySettings): boolean =>
 	adapterOf(kind).controlMode({ settings }) === 'radius';
@@ -29,70 +25,57 @@ export interface Check {
 	report: Report;
 }
 
+/** Checks how the gateway and Airtill reach each other. Options that it does not have were refused. */
 export function checkConnection(check: Check): void {
 	const { input, kind, settings, report } = check;
-	const { control, ndsctl } = input;
-	if (control !== null) {
-		if (kind !== 'mikrotik') report('control', 'only MikroTik has this option; leave it out');
-		else if (control === 'radius' || control === 'rest') settings.control = control;
+	const { control, level, ndsctl } = input;
+	if (kind === 'mikrotik' && control !== null) {
+		if (control === 'radius' || control === 'rest') settings.control = control;
 		else report('control', 'use radius, or rest (RouterOS 7 without a RADIUS server)');
 	}
-	if (ndsctl !== null) {
-		if (kind !== 'opennds' || settings.level === 4) {
-			report('ndsctl', 'only openNDS at level 1 uses ndsctl; leave it out');
-		} else if (!PROGRAM.test(ndsctl)) report('ndsctl', 'use an absolute path, for example /usr/bin/ndsctl');
-		else settings.ndsctl = ndsctl;
+	if (ndsctl !== null && level !== '4') {
+		if (PROGRAM.test(ndsctl)) settings.ndsctl = ndsctl;
+		else report('ndsctl', 'use an absolute path, for example /usr/bin/ndsctl');
 	}
-	checkRadius(check);
-	checkApi(check);
+	if (usesRadius(kind, settings)) checkRadius(check);
+	if (kind === 'unifi' || settings.control === 'rest') checkApi(check);
 }
 
 /** @param secret null for one that is generated */
-export function checkRadiusSecret(
-	{ kind, settings, report }: Pick<Check, 'kind' | 'settings' | 'report'>,
-	secret: string | null
+export function checkSecret(
+	field: 'secret' | 'radius-secret',
+	kind: GatewayKind,
+	secret: string | null,
+	report: Report
 ): void {
-	if (!usesRadius(kind, settings)) report('radius-secret', NO_RADIUS);
-	else if (secret !== null && !RADIUS_SECRET.test(secret)) {
-		report('radius-secret', 'use 16 to 64 letters, digits, hyphens or underscores');
-	}
+	const isOpennds = kind === 'opennds';
+	if (secret === null || (isOpennds ? OPENNDS_SECRET : SECRET).test(secret)) return;
+	report(
+		field,
+		`use 16 to 64 letters${isOpennds ? ' and' : ','} digits${isOpennds ? '' : ', hyphens or underscores'}`
+	);
 }
 
-const NO_RADIUS = 'the gateway uses no RADIUS server; leave it out';
-
-function checkRadius(check: Check): void {
-	const { input, kind, settings, credentials, report } = check;
-	const { nas, radiusSecret } = input;
-	if (radiusSecret !== null) {
-		checkRadiusSecret(check, radiusSecret);
-		credentials.radiusSecret = radiusSecret;
-	}
+function checkRadius({ input: { nas, radiusSecret }, kind, settings, credentials, report }: Check): void {
+	checkSecret('radius-secret', kind, radiusSecret, report);
+	if (radiusSecret !== null) credentials.radiusSecret = radiusSecret;
 	if (nas === null) return;
 	const found = parseNas(nas);
-	if (!usesRadius(kind, settings)) report('nas', NO_RADIUS);
-	else if (found) Object.assign(settings, found);
+	if (found) Object.assign(settings, found);
 	else report('nas', `"${nas}" is not an address or address:port; for example 10.8.0.2 or 10.8.0.2:3799`);
 }
 
 function checkApi(check: Check): void {
 	const { input, kind, settings, report } = check;
-	const { api, apiUser, apiKey, apiCertificate, apiInsecure, publicApi } = input;
-	const entered = { api, 'api-user': apiUser, 'api-key': apiKey, 'api-certificate': apiCertificate };
-	const refuse = (reason: string) => {
-		for (const [field, value] of Object.entries({ ...entered, 'api-insecure': apiInsecure || null })) {
-			if (value !== null) report(field, reason);
-		}
-	};
-	const path = API_PATHS[kind];
-	if (path === undefined) return refuse(`${kind} has no API; leave it out`);
-	if (kind === 'mikrotik' && settings.control !== 'rest')
-		return refuse('add --control rest, or leave it out');
+	const { api, apiCertificate, apiInsecure, externalAccess, publicApi } = input;
+	const isUnifi = kind === 'unifi';
 	if (api === null) {
-		return kind === 'mikrotik'
-			? report('api', 'give the URL of its REST API, for example https://10.8.0.2')
-			: refuse('add --api with the URL of the API');
+		if (!isUnifi) report('api', 'give the URL of its REST API, for example https://10.8.0.2');
+		else if (!externalAccess) report('api', NOBODY_CONNECTS);
+		return;
 	}
-	const rules = { onlyTls: kind === 'unifi' && !apiInsecure, onlyPublic: publicApi };
+	const rules = { onlyTls: isUnifi && !apiInsecure, onlyPublic: publicApi };
+	const path = isUnifi ? '/proxy/network/integration/v1' : '/rest';
 	const { address, problem } = apiAddress(api, path, rules);
 	if (problem !== null) report('api', problem);
 	else Object.assign(settings, { api: address, ...(publicApi && { publicApi }) });
@@ -106,6 +89,10 @@ function checkApi(check: Check): void {
 	checkApiCredentials(check);
 }
 
+const NOBODY_CONNECTS =
+	'give the address of the console’s API. Without it Airtill cannot let devices online: buyers would pay and stay ' +
+	'offline. If another system lets them online, add --external-access';
+
 export function checkApiCredentials({
 	input: { apiUser, apiKey },
 	kind,
@@ -114,11 +101,11 @@ export function checkApiCredentials({
 }: Pick<Check, 'kind' | 'credentials' | 'report'> & {
 	input: Pick<GatewayInput, 'apiUser' | 'apiKey'>;
 }): void {
-	if (kind !== 'mikrotik') {
-		if (apiUser !== null) report('api-user', 'only RouterOS has API users; leave it out');
-	} else if (apiUser === null) report('api-user', 'give the RouterOS user that may use the REST API');
-	else if (!API_USER.test(apiUser)) report('api-user', 'use up to 64 characters without spaces and colons');
-	else credentials.apiUser = apiUser;
+	if (kind === 'mikrotik') {
+		if (apiUser === null) report('api-user', 'give the RouterOS user that may use the REST API');
+		else if (!API_USER.test(apiUser)) report('api-user', 'use up to 64 characters without spaces and colons');
+		else credentials.apiUser = apiUser;
+	}
 	if (apiKey === null) {
 		const content = kind === 'unifi' ? 'the API key' : "the API user's password";
 		report('api-key', `give a file with ${content} (--api-key-file)`);

@@ -7,8 +7,9 @@ import {
 	type GatewaySettings
 } from '../gateway.ts';
 import { adapterOf } from '../registry.ts';
-import { checkConnection, usesRadius, type Check } from './connection.ts';
+import { checkConnection, checkSecret, usesRadius, type Check } from './connection.ts';
 import type { GatewayInput } from './input.ts';
+import { refuseForeign } from './options.ts';
 import { InputError, type FieldProblem, type Report } from '#lib/server/platform/errors.ts';
 
 export const isSite = (text: string): boolean => SITE.test(text);
@@ -20,18 +21,12 @@ const MAX_ACCESS_POINTS = 200;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 const SITE = /^[A-Za-z0-9_-]{1,32}$/;
 
-/** openNDS accepts only letters and digits. CoovaChilli passes its secret on a command line. */
-const SECRETS: Partial<Record<GatewayKind, { pattern: RegExp; rule: string }>> = {
-	opennds: { pattern: /^[A-Za-z0-9]{16,64}$/, rule: 'use 16 to 64 letters and digits' },
-	coova: { pattern: /^[A-Za-z0-9_-]{16,64}$/, rule: 'use 16 to 64 letters, digits, hyphens or underscores' }
-};
+export const hasSharedSecret = (kind: GatewayKind): boolean => adapterOf(kind).secretName !== null;
 
-export const hasSharedSecret = (kind: GatewayKind): boolean => SECRETS[kind] !== undefined;
-
-export const generatedCredentials = (kind: GatewayKind, settings: GatewaySettings) => ({
-	radiusSecret: usesRadius(kind, settings),
-	token: usesRadius(kind, settings) || kind === 'opennds'
-});
+export function generatedCredentials(kind: GatewayKind, settings: GatewaySettings) {
+	const radiusSecret = usesRadius(kind, settings);
+	return { radiusSecret, token: radiusSecret || kind === 'opennds' };
+}
 
 /** Accepts missing credentials (generated later). @throws InputError with every wrong field */
 export function checkGateway(input: GatewayInput) {
@@ -48,43 +43,26 @@ export function checkGateway(input: GatewayInput) {
 	const settings: GatewaySettings = {};
 	const credentials: GatewayCredentials = {};
 	const check = { input, kind, settings, credentials, report };
-	const loginHosts = checkLoginHosts(input.loginHosts, kind, report);
-	if (input.secret !== null) checkSecret(kind, input.secret, report);
-	checkLevel(check);
-	checkSite(check);
+	refuseForeign(input, { ...input, kind }, report);
+	const loginHosts = checkLoginHosts(check);
+	checkSecret('secret', kind, input.secret, report);
+	if (kind === 'opennds') checkLevel(check);
+	if (kind === 'unifi') checkSite(check);
 	checkConnection(check);
-	checkExternalAccess(check);
 
 	if (problems.length > 0) throw new InputError(problems);
 	const { name, routerId, secret } = input;
 	return { name, routerId, kind, loginHosts, secret, settings, credentials };
 }
 
-/** Requires an explicit option if Airtill cannot control the gateway: buyers would pay and stay offline. */
-function checkExternalAccess({ input, kind, settings, report }: Check): void {
-	const { externalAccess, api } = input;
-	if (kind !== 'unifi' || api !== null) {
-		if (externalAccess) report('external-access', 'Airtill lets devices online here; leave it out');
-	} else if (externalAccess) settings.external = true;
-	else {
-		report(
-			'api',
-			'give the address of the console’s API. Without it Airtill cannot let devices online: buyers would pay and stay ' +
-				'offline. If another system lets them online, add --external-access'
-		);
-	}
-}
-
-function checkLoginHosts(hosts: readonly string[], kind: GatewayKind, report: Report): string[] {
+function checkLoginHosts({ input: { loginHosts: hosts }, kind, report }: Check): string[] {
+	const { defaultPort } = adapterOf(kind);
+	if (defaultPort === null) return [];
 	const found = hosts.map(normaliseLoginHost);
 	for (const [index, host] of found.entries()) {
 		if (host === null) report('login-host', `"${hosts[index]}" is not a host name or IPv4 address`);
 	}
-	const { defaultPort } = adapterOf(kind);
-	if (defaultPort === null && hosts.length > 0) {
-		report('login-host', `${kind} has no login host; leave it out`);
-	}
-	if (defaultPort !== null && hosts.length === 0) {
+	if (hosts.length === 0) {
 		report(
 			'login-host',
 			`give the host of the sign-in page as the gateway sends it, for example 10.5.50.1 or 10.5.50.1:${defaultPort}`
@@ -94,33 +72,17 @@ function checkLoginHosts(hosts: readonly string[], kind: GatewayKind, report: Re
 	return [...new Set(found.filter((host) => host !== null))];
 }
 
-/** @param secret null for one that is generated */
-export function checkSecret(kind: GatewayKind, secret: string | null, report: Report): void {
-	const rule = SECRETS[kind];
-	if (!rule) report('secret', `${kind} has no shared secret; leave it out`);
-	else if (secret !== null && !rule.pattern.test(secret)) report('secret', rule.rule);
-}
-
-function checkLevel({ input: { level }, kind, settings, report }: Check): void {
-	if (level === null) {
-		if (kind === 'opennds') settings.level = 1;
-	} else if (kind !== 'opennds') report('level', 'only openNDS has levels; leave it out');
-	else if (level === '1') settings.level = 1;
+function checkLevel({ input: { level }, settings, report }: Check): void {
+	if (level === null || level === '1') settings.level = 1;
 	else if (level === '4') settings.level = 4;
 	else report('level', 'use 1 (portal in the same network) or 4 (portal elsewhere, by https)');
 }
 
-function checkSite({ input, kind, settings, report }: Check): void {
-	const { site, accessPoints } = input;
-	if (kind !== 'unifi') {
-		if (site !== null) report('site', 'only UniFi has sites; leave it out');
-		if (accessPoints.length > 0) report('access-point', 'only UniFi needs access points; leave it out');
-		return;
-	}
+function checkSite({ input: { site, accessPoints, publicApi }, settings, report }: Check): void {
 	if (site !== null && isSite(site)) settings.site = site;
 	else report('site', 'give the name in the address of the site, for example default');
 	// Sites of most consoles have the same name, and owners do not know each other.
-	if (input.publicApi && accessPoints.length === 0) {
+	if (publicApi && accessPoints.length === 0) {
 		report('access-point', 'give the MAC addresses of its access points');
 	}
 	if (accessPoints.length > MAX_ACCESS_POINTS) report('access-point', `give at most ${MAX_ACCESS_POINTS}`);

@@ -1,5 +1,6 @@
-import { checkApiCredentials, checkRadiusSecret } from './connection.ts';
-import { checkSecret, generatedCredentials, type CheckedGateway } from './gateway-input.ts';
+import { checkApiCredentials, checkSecret } from './connection.ts';
+import { generatedCredentials, type CheckedGateway } from './gateway-input.ts';
+import { refuseForeign } from './options.ts';
 import { InputError, type FieldProblem, type Report } from '#lib/server/platform/errors.ts';
 
 /** The secrets to replace: a text to use, `new` to generate one, or null to keep the old one. */
@@ -20,16 +21,15 @@ export function checkRotation({ kind, settings, credentials }: RotatedGateway, r
 	const problems: FieldProblem[] = [];
 	const report: Report = (field, reason) => problems.push({ field, reason });
 	const { secret, radiusSecret, token, apiKey, apiUser } = rotation;
-	const given = (text: string) => (text === 'new' ? null : text);
-	if (secret !== null) checkSecret(kind, given(secret), report);
-	if (radiusSecret !== null) checkRadiusSecret({ kind, settings, report }, given(radiusSecret));
+	const { api = null, control = null } = settings;
+	const given = (text: string | null) => (text === 'new' ? null : text);
+	refuseForeign({ secret, radiusSecret, apiKey, apiUser }, { kind, api, control, level: null }, report);
+	checkSecret('secret', kind, given(secret), report);
+	checkSecret('radius-secret', kind, given(radiusSecret), report);
 	if (token !== null && !generatedCredentials(kind, settings).token) {
 		report('token', `${kind} has no token; leave it out`);
 	}
-	const isApiChanged = apiKey !== null || apiUser !== null;
-	if (isApiChanged && settings.api === undefined)
-		report('api-key', 'the gateway was registered without --api');
-	else if (isApiChanged) {
+	if (api !== null && (apiKey !== null || apiUser !== null)) {
 		const input = {
 			apiKey: apiKey ?? credentials.apiKey ?? null,
 			apiUser: apiUser ?? credentials.apiUser ?? null

@@ -21,7 +21,7 @@ interface HelpContext {
 	payments: Pick<Payments, 'isRefundable' | 'takesRefundByHand'>;
 	sessions: Pick<Sessions, 'extraTimeUntil'>;
 	purchases: Pick<Purchases, 'sessionsOfCode' | 'pageOf'>;
-	access: Pick<Access, 'moveForHelp'>;
+	access: Pick<Access, 'move'>;
 }
 
 /** Finds the purchases at an owner's routers, and what happened to one. Another owner's purchase does not exist here. */
@@ -115,21 +115,16 @@ async function showCode(context: HelpContext, accountId: number, sessionId: numb
 /** Moves the purchase to the device that opened it last, and logs who did it. */
 async function moveDevice(context: HelpContext, accountId: number, sessionId: number, author: Author) {
 	const found = await helped(context, accountId, sessionId, { ...author, action: 'purchase.moved' });
-	return found ? context.access.moveForHelp(sha256(found.page.token), found.record) : 'no_device';
+	return found ? context.access.move(sha256(found.page.token), found.record) : 'no_device';
 }
 
-/** How decisions about a session moved the end of its time, by the audit log. */
+/** The ends to which decisions moved the time of a session, by the audit log. */
 const endsOf = (decisions: Awaited<ReturnType<Audit['ofPayment']>>, wanted: string, sessionId: number) =>
-	decisions.flatMap(({ action, before, after }) => {
-		if (action !== wanted) return [];
-		const [was, is] = [JSON.parse(before) as MovedEnd, JSON.parse(after) as MovedEnd];
-		return is.session === sessionId ? [{ from: was.expires_at, until: is.expires_at }] : [];
-	});
-
-interface MovedEnd {
-	session: number;
-	expires_at: number;
-}
+	decisions
+		.filter(({ action }) => action === wanted)
+		.map(({ after }) => JSON.parse(after) as { session: number; expires_at: number })
+		.filter(({ session }) => session === sessionId)
+		.map(({ expires_at }) => expires_at);
 
 /** Returns null for an unknown session and for one at another owner's router. */
 async function read(
@@ -165,7 +160,6 @@ async function read(
 	const session = asOfNow(found, now);
 	const payment = decisivePayment(found, payments);
 	const extraUntil = await sessions.extraTimeUntil(db, session);
-	const pass = await store.passTimes(db, passId);
 	const hasPage = (await purchases.pageOf(sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
 	const isRefundable = isPaidTime && payment !== null && billing.isRefundable(payment);
@@ -177,10 +171,9 @@ async function read(
 	const added = ends('session.extra_time');
 	return {
 		...{ now, session, payment, payments, refunds, reviews, slots, grants, isConnected },
-		activatingUntil: pass?.activating_until ?? null,
-		passEndsAt: pass?.ends_at ?? null,
-		extraTime: extraTime.map((given, index) => ({ ...given, ...added[index] })),
-		extraEndedAt: ends('session.ended').map(({ until }) => until),
+		activatingUntil: await store.activatingUntil(db, passId),
+		extraTime: extraTime.map((given, index) => ({ ...given, until: added[index] })),
+		extraEndedAt: ends('session.ended'),
 		...{ extraUntil, hasPage, isRefundable, toRefundByHand }
 	};
 }

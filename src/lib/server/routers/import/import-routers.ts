@@ -52,49 +52,52 @@ class RolledBack extends Error {
  * @param finish joins the transaction when all routers are stored
  */
 export async function importRouters(
-	{ database, clock, config, offers }: ImportContext,
+	context: ImportContext,
 	ownerAccountId: number,
 	routers: readonly ImportedRouter[],
 	finish?: (trx: Tx, result: ImportResult) => Promise<void>
 ): Promise<ImportResult> {
-	return database.transact(async (trx) => {
+	return context.database.transact(async (trx) => {
 		await store.lockOwner(trx, ownerAccountId);
 		const result = { added: 0, changed: 0, unchanged: 0 };
 		for (let start = 0; start < routers.length; start += CHUNK_ROWS) {
-			const chunk = routers.slice(start, start + CHUNK_ROWS);
-			const ids = chunk.map(({ externalId }) => externalId);
-			const known = await store.byExternalIds(trx, ownerAccountId, ids);
-			const rows: store.NewRouter[] = [];
-			const prices: store.PriceChange[] = [];
-			const problems: FieldProblem[] = [];
-			const now = clock.now();
-			for (const router of chunk) {
-				const row = known.get(router.externalId);
-				if (row && !differs(row, router)) {
-					result.unchanged += 1;
-					continue;
-				}
-				if (row) {
-					result.changed += 1;
-					problems.push(...(await offerProblems(trx, row, router, offers)));
-					const { price_minor: priceMinor } = router.stated;
-					if (priceMinor !== row.price_minor)
-						prices.push({ router: row, priceMinor, accountId: null, keyId: null, now });
-				} else result.added += 1;
-				rows.push({
-					...rowOf(router, row, now),
-					external_id: router.externalId,
-					owner_account_id: ownerAccountId,
-					payment_methods: row?.payment_methods ?? JSON.stringify(config.paymentMethods)
-				});
-			}
-			if (problems.length > 0) throw new InputError(problems);
-			if (rows.length > 0) await store.upsertImported(trx, rows);
-			await store.recordPrices(trx, prices);
+			await importChunk(context, trx, ownerAccountId, routers.slice(start, start + CHUNK_ROWS), result);
 		}
 		await finish?.(trx, result);
 		return result;
 	});
+}
+
+/** @param result counts the routers */
+async function importChunk(
+	{ clock, config, offers }: ImportContext,
+	trx: Tx,
+	owner_account_id: number,
+	routers: readonly ImportedRouter[],
+	result: ImportResult
+): Promise<void> {
+	const ids = routers.map(({ externalId }) => externalId);
+	const known = await store.byExternalIds(trx, owner_account_id, ids);
+	const rows: store.NewRouter[] = [];
+	const prices: store.PriceChange[] = [];
+	const problems: FieldProblem[] = [];
+	const now = clock.now();
+	for (const router of routers) {
+		const { externalId: external_id, stated } = router;
+		const row = known.get(external_id);
+		const isUnchanged = row && !differs(row, router);
+		result[isUnchanged ? 'unchanged' : row ? 'changed' : 'added'] += 1;
+		if (isUnchanged) continue;
+		if (row) problems.push(...(await offerProblems(trx, row, router, offers)));
+		if (row && row.price_minor !== stated.price_minor) {
+			prices.push({ router: row, priceMinor: stated.price_minor, accountId: null, keyId: null, now });
+		}
+		const payment_methods = row?.payment_methods ?? JSON.stringify(config.paymentMethods);
+		rows.push({ ...rowOf(router, row, now), external_id, owner_account_id, payment_methods });
+	}
+	if (problems.length > 0) throw new InputError(problems);
+	if (rows.length > 0) await store.upsertImported(trx, rows);
+	await store.recordPrices(trx, prices);
 }
 
 const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>

@@ -1,5 +1,3 @@
-import type { AccessKind } from '#lib/domain/access-kind.ts';
-import type { WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
 import { sha256 } from '../../platform/secrets.ts';
 import { CsvFileError, readCsv } from '../../platform/csv.ts';
 import {
@@ -168,7 +166,7 @@ function readRow(
 	const stated: Stated = {
 		...{ ...read, ssid, lat, lon, price_minor, currency: settings.currency },
 		...(name === undefined ? {} : { name: name || cut(otherName, MAX_NAME_CHARACTERS, 'name', note) }),
-		...accessOf(read.security, kind)
+		...(kind !== undefined && { access_kind: kind })
 	};
 	const fallbackName = [...otherName].slice(0, MAX_NAME_CHARACTERS).join('');
 	const externalId = id ?? contentId({ stated, fallbackName }, earlier);
@@ -183,15 +181,6 @@ function idProblems(id: string, line: number, { lineOfId }: EarlierRows): string
 	if (before !== undefined) return [`duplicate id "${id}", already on line ${before}`];
 	lineOfId.set(id, line);
 	return [];
-}
-
-/** Open networks support only sign-in at the hotspot. */
-function accessOf(
-	security: WifiSecurity | undefined,
-	kind: AccessKind | undefined
-): Pick<StatedFields, 'access_kind'> {
-	const access_kind = kind ?? (security === 'nopass' ? 'portal_login' : undefined);
-	return access_kind === undefined ? {} : { access_kind };
 }
 
 /** Equal rows differ by their order, so that a second import finds the same routers. */

@@ -1,26 +1,16 @@
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { isEmail } from '#lib/domain/email.ts';
-import { AccountChangeRefused, RATE_PLANS, ROLES, type Account } from '../../accounts/accounts.ts';
+import { RATE_PLANS, ROLES, type Account } from '../../accounts/accounts.ts';
 import { readFields, type Fields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
 import { actorOf, readReason } from './admin.ts';
+import { changeForm, changesOf, type Change } from './changes.ts';
 
 type AccountEvent = RequestEvent<{ id: string }>;
 
 const STATUSES = ['active', 'suspended'] as const;
-
-/** Sentences about a change, by the parameter `done` of the address. */
-const DONE: ReadonlyMap<string, string> = new Map([
-	['active', 'The account is active again.'],
-	['suspended', 'The account is suspended.'],
-	['role', 'The role is changed.'],
-	['plan', 'The rate plan is changed.'],
-	['links', 'The password links do not work any more.'],
-	['factor', 'The second factor is removed.'],
-	['view', 'The view has ended.']
-]);
 
 /** Reads ?email=&role=&status=, each optional. */
 export const accountFilterOf = ({ url: { searchParams } }: RequestEvent) => ({
@@ -38,120 +28,144 @@ async function accountOf({ params, locals }: AccountEvent): Promise<Account> {
 
 export async function accountPage(event: AccountEvent, admin: Visitor) {
 	const account = await accountOf(event);
-	const { app, origin } = event.locals;
+	const { app } = event.locals;
 	const [password, keys, employer, view] = await Promise.all([
-		app.signIn.passwordState(account, origin),
+		app.signIn.passwordState(account),
 		app.apiKeys.list(account.id),
 		account.employer_id === null ? null : app.accounts.find(account.employer_id),
 		app.ownerViews.current(admin.sessionId)
 	]);
 	const now = app.clock.now();
-	const done = event.url.searchParams.get('done') ?? '';
-	const isStale = STATUSES.some((one) => one === done && one !== account.status);
+	const facts = {
+		...{ account, ...password, mayInvite: mayInvite(event, password) },
+		...{ isSelf: account.id === admin.account.id, isViewed: view?.account_id === account.id }
+	};
 	return {
-		account,
-		...password,
-		mayInvite: mayInvite(event, password),
+		...facts,
+		...changesOf(event, CHANGES, facts),
 		keys: keys.filter((key) => key.revoked_at === null && (key.expires_at ?? now + 1) > now).length,
-		isSelf: account.id === admin.account.id,
-		employer: employer && { id: employer.id, email: employer.email },
-		isViewed: view?.account_id === account.id,
-		done: isStale ? null : (DONE.get(done) ?? null)
+		employer: employer && { id: employer.id, email: employer.email }
 	};
 }
 
-interface Entry {
-	field: Fields;
-	/** id of the administrator's account */
-	by: number;
-	note: string;
+interface Facts {
+	account: Account;
+	hasSecondFactor: boolean;
+	/** Unused password links. */
+	links: number;
+	mayInvite: boolean;
+	isSelf: boolean;
+	isViewed: boolean;
 }
 
-type Outcome =
-	| { done: 'role' | 'plan' | 'links' | 'factor' | Account['status'] }
-	| { leadTo: string }
-	/** Shown once. */
-	| { link: string }
-	| { status: number; problem: string };
+const wrong = (problem: string, status = 400) => ({ status, problem });
 
-const wrong = (problem: string, status = 400): Outcome => ({ status, problem });
+const changeStatus =
+	(status: Account['status']): AccountChange['run'] =>
+	async ({ event, admin, subject, author: { note } }) => {
+		await event.locals.app.accounts.change(subject.id, { status }, { by: admin.account.id, note });
+		return 'done';
+	};
 
-/**
- * Carries out a change that needs a reason, and leads back to the account.
- * @param which names the form
- */
-async function change(
-	event: AccountEvent,
-	admin: Visitor,
-	which: 'invite' | 'links' | 'factor' | 'status' | 'role' | 'plan' | 'view',
-	run: (account: Account, entry: Entry) => Promise<Outcome>
-) {
-	const account = await accountOf(event);
-	const { field } = await readFields(event.request);
-	const { note, problem } = readReason(field);
-	const answer = { which, note, problem: null, link: null };
-	if (problem !== null) return fail(400, { ...answer, problem });
-	const outcome = await run(account, { field, by: admin.account.id, note }).catch((refusal: unknown) => {
-		if (refusal instanceof AccountChangeRefused) return wrong(refusal.message, 409);
-		throw refusal;
-	});
-	if ('problem' in outcome) return fail(outcome.status, { ...answer, problem: outcome.problem });
-	if ('link' in outcome) return { ...answer, ...outcome };
-	redirect(303, 'leadTo' in outcome ? outcome.leadTo : `/admin/accounts/${account.id}?done=${outcome.done}`);
-}
+type AccountChange = Change<Account, Facts>;
 
-export const setStatus = (event: AccountEvent, admin: Visitor, status: Account['status']) =>
-	change(event, admin, 'status', async ({ id }, entry) => {
-		await event.locals.app.accounts.change(id, { status }, entry);
-		return { done: status };
-	});
+const CHANGES = {
+	view: {
+		title: 'View the owner pages',
+		text: 'Opens the owner pages as the owner sees them, for 30 minutes at most. You cannot change anything. The owner sees the time and your reason.',
+		button: 'Start the view',
+		isOffered: ({ account, isViewed }) => account.role === 'owner' && !isViewed,
+		done: () => 'The view has ended.',
+		async run({ event, admin, subject, author }) {
+			const { sessionId: signInSession, account } = admin;
+			const order = { accountId: subject.id, adminId: account.id, signInSession, reason: author.note };
+			const isStarted = await event.locals.app.ownerViews.start(order);
+			return isStarted ? { leadTo: '/owner' } : wrong("Only an owner's pages can be viewed.", 409);
+		}
+	},
+	invite: {
+		title: 'Invite',
+		text: 'Makes a link to choose the password. It works once, for a day.',
+		button: 'Make the link',
+		isOffered: ({ mayInvite }) => mayInvite,
+		async run({ event, subject, author }) {
+			const link = await inviteWithoutPassword(event, subject, author);
+			if (link !== null) return { link };
+			return wrong('This account has a password. Its person can ask for a new one by email.', 409);
+		}
+	},
+	links: {
+		title: 'Delete the unused password links',
+		text: 'Ends invitations, and links that were sent by email.',
+		button: 'Delete the links',
+		isOffered: ({ links }) => links > 0,
+		done: () => 'The password links do not work any more.',
+		async run({ event, subject, author }) {
+			await event.locals.app.signIn.deleteInvitations(subject, author);
+			return 'done';
+		}
+	},
+	factor: {
+		title: 'Remove the second factor',
+		text: 'For a person whose phone is lost. The password alone signs in then, so make sure who asks.',
+		button: 'Remove the second factor',
+		isDangerous: true,
+		isOffered: ({ hasSecondFactor }) => hasSecondFactor,
+		done: () => 'The second factor is removed.',
+		async run({ event, subject, author }) {
+			const isRemoved = await event.locals.app.signIn.removeSecondFactor(subject, author);
+			return isRemoved ? 'done' : wrong('This account has no second factor.', 409);
+		}
+	},
+	suspend: {
+		title: 'Suspend',
+		text: 'Within five seconds its API keys are refused. Its pages change nothing any more. Its routers keep selling.',
+		button: 'Suspend the account',
+		isDangerous: true,
+		isOffered: ({ account, isSelf }) => account.status === 'active' && !isSelf,
+		done: ({ account }) => account.status === 'suspended' && 'The account is suspended.',
+		run: changeStatus('suspended')
+	},
+	restore: {
+		title: 'Restore',
+		text: 'Its API keys and pages work again.',
+		button: 'Restore the account',
+		isOffered: ({ account, isSelf }) => account.status === 'suspended' && !isSelf,
+		done: ({ account }) => account.status === 'active' && 'The account is active again.',
+		run: changeStatus('active')
+	},
+	role: {
+		title: 'Change the role',
+		text: 'API keys of a higher role keep only the rights of the new one.',
+		button: 'Change the role',
+		isOffered: ({ isSelf }) => !isSelf,
+		done: () => 'The role is changed.',
+		async run({ event, admin, subject, author: { note }, field }) {
+			const role = roleOf(field);
+			if (!role) return wrong(ROLE_PROBLEM);
+			const { app } = event.locals;
+			// The employer may have set the password. Forgotten first, so that it never opens the new role.
+			if (subject.role === 'staff') await app.signIn.forget(subject);
+			await app.accounts.change(subject.id, { role }, { by: admin.account.id, note });
+			return 'done';
+		}
+	},
+	plan: {
+		title: 'Change the rate plan',
+		text: 'Sets the limits of its API keys.',
+		button: 'Change the rate plan',
+		isOffered: () => true,
+		done: () => 'The rate plan is changed.',
+		async run({ event, admin, subject, author: { note }, field }) {
+			const plan = ratePlanOf(field);
+			if (!plan) return wrong(PLAN_PROBLEM);
+			await event.locals.app.accounts.change(subject.id, { plan }, { by: admin.account.id, note });
+			return 'done';
+		}
+	}
+} satisfies Record<string, AccountChange>;
 
-export const setRole = (event: AccountEvent, admin: Visitor) =>
-	change(event, admin, 'role', async (account, entry) => {
-		const role = roleOf(entry.field);
-		if (!role) return wrong(ROLE_PROBLEM);
-		const { app, origin } = event.locals;
-		// The employer may have set the password. Forgotten first, so that it never opens the new role.
-		if (account.role === 'staff') await app.signIn.forget(account, origin);
-		await app.accounts.change(account.id, { role }, entry);
-		return { done: 'role' };
-	});
-
-export const setRatePlan = (event: AccountEvent, admin: Visitor) =>
-	change(event, admin, 'plan', async ({ id }, entry) => {
-		const plan = ratePlanOf(entry.field);
-		if (!plan) return wrong(PLAN_PROBLEM);
-		await event.locals.app.accounts.change(id, { plan }, entry);
-		return { done: 'plan' };
-	});
-
-export const invite = (event: AccountEvent, admin: Visitor) =>
-	change(event, admin, 'invite', async (account, { note }) => {
-		const link = await inviteWithoutPassword(event, account, { by: actorOf(admin), note });
-		if (link !== null) return { link };
-		return wrong('This account has a password. Its person can ask for a new one by email.', 409);
-	});
-
-export const deleteInvitations = (event: AccountEvent, admin: Visitor) =>
-	change(event, admin, 'links', async (account, { note }) => {
-		const { app, origin } = event.locals;
-		await app.signIn.deleteInvitations(account, { by: actorOf(admin), note }, origin);
-		return { done: 'links' };
-	});
-
-export const removeSecondFactor = (event: AccountEvent, admin: Visitor) =>
-	change(event, admin, 'factor', async (account, { note }) => {
-		const { app, origin } = event.locals;
-		const isRemoved = await app.signIn.removeSecondFactor(account, { by: actorOf(admin), note }, origin);
-		return isRemoved ? { done: 'factor' } : wrong('This account has no second factor.', 409);
-	});
-
-export const startView = (event: AccountEvent, admin: Visitor) =>
-	change(event, admin, 'view', async ({ id }, { note: reason, by }) => {
-		const order = { accountId: id, adminId: by, signInSession: admin.sessionId, reason };
-		const isStarted = await event.locals.app.ownerViews.start(order);
-		return isStarted ? { leadTo: '/owner' } : wrong("Only an owner's pages can be viewed.", 409);
-	});
+export const accountForm = (which: keyof typeof CHANGES) => changeForm(which, CHANGES[which], accountOf);
 
 export async function stopView({ locals, params }: AccountEvent, { account, sessionId }: Visitor) {
 	await locals.app.ownerViews.stop({ adminId: account.id, signInSession: sessionId });

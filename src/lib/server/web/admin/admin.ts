@@ -5,10 +5,7 @@ import { noteOf, type Fields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { SIGN_IN_PATH, signedIn, type Visitor } from '../sign-in/sign-in.ts';
 
-/**
- * Redirects to the sign-in page, or throws 403 unless the account is an active administrator. Every load and action must
- * call it.
- */
+/** Redirects to the sign-in page, or throws 403 unless the account is an active administrator. */
 export async function requireAdmin(event: RequestEvent): Promise<Visitor> {
 	const found = await signedIn(event, SIGN_IN_PATH, '/admin');
 	const { role, status, id } = found.account;
@@ -19,6 +16,15 @@ export async function requireAdmin(event: RequestEvent): Promise<Visitor> {
 	if (isSuspended) error(403, 'Your account is suspended. Contact another administrator.');
 	error(403, 'These pages are for administrators. Sign out, then sign in with an administrator’s account.');
 }
+
+/** Makes the load of a page, or the handler of a download: each must be made so. */
+export const adminPage =
+	<Event extends RequestEvent, Data>(load: (event: Event, admin: Visitor) => Data | Promise<Data>) =>
+	async (event: Event): Promise<Data> =>
+		load(event, await requireAdmin(event));
+
+/** Makes a form action: each must be made so. */
+export const adminForm = adminPage;
 
 export const actorOf = ({ account }: Visitor): string => accountActor(account.id);
 

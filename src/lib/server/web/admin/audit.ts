@@ -1,6 +1,6 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { FIRST_DATE, isDate, LAST_DATE, spanOfDates, timeAt } from '#lib/format/calendar.ts';
-import { accountActor, type AuditFilter, type AuditPosition, type FoundEntry } from '../../audit/audit.ts';
+import { accountActor, type AuditFilter, type FoundEntry } from '../../audit/audit.ts';
 import { idOf } from '../page-links.ts';
 import { namesOf } from './admin.ts';
 
@@ -54,11 +54,6 @@ export async function auditSearchOf({ url, locals: { app } }: RequestEvent): Pro
 
 /** PostgreSQL refuses NUL in text. */
 const isText = (text: string): boolean => text.length <= MAX_TEXT && !/\p{Cc}/u.test(text);
-
-export function auditPositionOf(text: string | null): AuditPosition | null {
-	const found = /^(\d{1,15})\.(\d{1,15})$/.exec(text ?? '');
-	return found && [Number(found[1]), Number(found[2])];
-}
 
 export async function auditLines(event: RequestEvent, entries: readonly FoundEntry[]) {
 	const { reportTimezone } = event.locals.app.config;

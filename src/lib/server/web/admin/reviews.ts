@@ -63,7 +63,8 @@ export async function reviewPage(event: ReviewEvent) {
 			...{ id: message, at: received_at, kind, outcome },
 			text: raw ?? ''
 		})),
-		history: await auditLines(event, evidence?.audit ?? [])
+		history: await auditLines(event, evidence?.audit ?? []),
+		isDecided: event.url.searchParams.has('decided')
 	};
 }
 

@@ -1,18 +1,17 @@
-import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { error, type RequestEvent } from '@sveltejs/kit';
 import { formatMinor } from '#lib/domain/money.ts';
 import { timeAt } from '#lib/format/calendar.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '../../app.ts';
 import { AppError } from '../../platform/errors.ts';
 import { importedId, type OwnedRouter, type RouterRow } from '../../routers/routers.ts';
-import { readFields } from '../form.ts';
 import { kindWords } from '../owner/router/access-words.ts';
 import { routerState } from '../owner/router/router-state.ts';
 import { routerUse } from '../owner/figures/usage.ts';
 import { idOf } from '../page-links.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
-import { actorOf, readReason } from './admin.ts';
 import { auditLines } from './audit.ts';
+import { changeForm, changesOf, type Change } from './changes.ts';
 import { titleOf } from './reviews.ts';
 
 type RouterEvent = RequestEvent<{ id: string }>;
@@ -78,28 +77,51 @@ async function routerOf({ params, locals: { app } }: RouterEvent, { account }: V
 	error(404, 'Not found');
 }
 
-/** `done`: the sentence about a change, which the parameter `done` of the address names. */
+const mark =
+	(column: 'disabled_at' | 'access_confirmed_at', isSet: boolean): Change<RouterRow>['run'] =>
+	async ({ event, subject, author }) => {
+		await event.locals.app.routers.mark(subject.id, column, { isSet, ...author });
+		return 'done';
+	};
+
 const CHANGES = {
-	disable: { column: 'disabled_at', isSet: true, done: 'The router is disabled.' },
-	enable: { column: 'disabled_at', isSet: false, done: 'The router is enabled again.' },
-	confirm: { column: 'access_confirmed_at', isSet: true, done: 'The access is confirmed.' },
-	withdraw: { column: 'access_confirmed_at', isSet: false, done: 'The confirmation is withdrawn.' }
-} as const;
+	disable: {
+		title: 'Disable',
+		text: 'Takes the router off sale and out of all lists, and only an administrator can enable it. Running time does not change. Money that arrives later is refunded.',
+		button: 'Disable the router',
+		isDangerous: true,
+		// Also one that its owner has disabled, so that the owner cannot enable it.
+		isOffered: (row) => row.disabled_at === null || row.disabled_by_owner === 1,
+		done: (row) => row.disabled_at !== null && 'The router is disabled.',
+		run: mark('disabled_at', true)
+	},
+	enable: {
+		title: 'Enable',
+		text: 'Puts the router back on sale and into the lists.',
+		button: 'Enable the router',
+		isOffered: (row) => row.disabled_at !== null,
+		done: (row) => row.disabled_at === null && 'The router is enabled again.',
+		run: mark('disabled_at', false)
+	},
+	withdraw: {
+		title: 'Withdraw the confirmed access',
+		text: 'The router sells again only when a gateway has responded. Payments and running time do not change.',
+		button: 'Withdraw the confirmation',
+		isOffered: (row) => row.access_confirmed_at !== null,
+		done: (row) => row.access_confirmed_at === null && 'The confirmation is withdrawn.',
+		run: mark('access_confirmed_at', false)
+	},
+	confirm: {
+		title: 'Confirm that buyers get access',
+		text: 'The router sells although no gateway has responded. Confirm only what you have tried: another system connects the buyers, or accepts their passwords. Say in the reason which one, and how you tried it.',
+		button: 'Confirm the access',
+		isOffered: (row) => row.access_confirmed_at === null && row.responded_at === null,
+		done: (row) => row.access_confirmed_at !== null && 'The access is confirmed.',
+		run: mark('access_confirmed_at', true)
+	}
+} satisfies Record<string, Change<RouterRow>>;
 
-/** The change that a router allows for each mark. */
-const marksOf = (row: RouterRow) => ({
-	isDisabled: row.disabled_at !== null,
-	isConfirmed: row.access_confirmed_at !== null,
-	/** Of a router that an owner has disabled, too, so that the owner cannot enable it. */
-	mayDisable: row.disabled_at === null || row.disabled_by_owner === 1,
-	mayConfirm: row.access_confirmed_at === null && row.responded_at === null
-});
-
-/** Null for a change that another one has undone. */
-function doneText(done: string | null, row: RouterRow) {
-	const change = new Map(Object.entries(CHANGES)).get(done ?? '');
-	return change && (row[change.column] !== null) === change.isSet ? change.done : null;
-}
+export const routerForm = (which: keyof typeof CHANGES) => changeForm(which, CHANGES[which], routerOf);
 
 export async function routerPage(event: RouterEvent, admin: Visitor) {
 	const { app } = event.locals;
@@ -128,14 +150,13 @@ export async function routerPage(event: RouterEvent, admin: Visitor) {
 			price: router.hourly ? formatMinor(row.price_minor, row.currency) : null,
 			offers: router.offers.length
 		},
-		...marksOf(row),
 		owner: { id: row.owner_account_id, email: owner?.email ?? '' },
 		state: stateOf(app, router),
 		use: routerUse(use.get(row.id), app.config.reportTimezone),
 		gateways: await gatewaysOf(app, row.id),
 		money,
 		entries: await auditLines(event, audited.entries),
-		done: doneText(event.url.searchParams.get('done'), row)
+		...changesOf(event, CHANGES, row)
 	};
 }
 
@@ -175,14 +196,4 @@ async function moneyOf({ monitoring, config }: App, routerId: number) {
 		})),
 		notConnected: notConnected.map((session) => line(session, session.updated_at))
 	};
-}
-
-/** Carries out a change that needs a reason, and leads back to the router. A second click changes nothing. */
-export async function changeRouter(event: RouterEvent, admin: Visitor, which: keyof typeof CHANGES) {
-	const { id } = await routerOf(event, admin);
-	const { note, problem } = readReason((await readFields(event.request)).field);
-	if (problem !== null) return fail(400, { which, note, problem });
-	const { column, isSet } = CHANGES[which];
-	await event.locals.app.routers.mark(id, column, { isSet, by: actorOf(admin), note });
-	redirect(303, `/admin/routers/${id}?done=${which}`);
 }

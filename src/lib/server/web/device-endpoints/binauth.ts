@@ -1,9 +1,7 @@
-import type { RequestEvent } from '@sveltejs/kit';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { readBody } from '#lib/server/http/read-body.ts';
 import { openndsLimits } from '#lib/server/gateways/held-limits.ts';
-import { AppError } from '#lib/server/platform/errors.ts';
-import { authenticateGateway } from './bearer.ts';
+import { answerGateway, authenticateGateway, empty, type GatewayEvent } from './gateway-request.ts';
 
 const MAX_BODY_BYTES = 8 * 1024;
 const TOKEN = /^[0-9a-f]{1,64}$/;
@@ -16,45 +14,38 @@ const CUSTOM = /^[A-Za-z0-9+/]{1,64}={0,2}$/;
  * `auth_client`: 200 with the seconds that the device may be online and its limits, or 403. `*_deauth`: 204. `ndsctl_auth`: 204, or 404
  * if the device's grant was not fetched yet: the script repeats its report.
  */
-export async function answerBinauth(event: RequestEvent<{ gateway: string }>): Promise<Response> {
-	try {
-		return await answer(event);
-	} catch (error) {
-		if (error instanceof AppError) return text('', error.status);
-		throw error;
-	}
-}
+export const answerBinauth = (event: GatewayEvent): Promise<Response> =>
+	answerGateway(event, () => answer(event));
 
-async function answer(event: RequestEvent<{ gateway: string }>): Promise<Response> {
+async function answer(event: GatewayEvent): Promise<Response> {
 	const { access, gateways } = event.locals.app;
 	const bytes = await readBody(event.request, MAX_BODY_BYTES);
 	const fields = new URLSearchParams(Buffer.from(bytes).toString('utf8'));
-	const authenticated = await authenticateGateway(event, fields.get('key'));
-	if ('status' in authenticated) return text('', authenticated.status);
-	const { gateway } = authenticated;
+	const gateway = await authenticateGateway(event, fields.get('key'));
+	if (gateway instanceof Response) return gateway;
 	const mac = normaliseMac(fields.get('mac') ?? '');
 	const custom = (fields.get('custom') ?? '').replaceAll(' ', '+');
 	const token = fields.get('token') ?? '';
-	if (mac === null || !TOKEN.test(token) || !CUSTOM.test(custom)) return text('', 400);
+	if (mac === null || !TOKEN.test(token) || !CUSTOM.test(custom)) return empty(400);
 	const device = { mac, token, user: Buffer.from(custom, 'base64').toString('utf8') };
 	await gateways.recordStatus(gateway, { seen: true });
 	const method = fields.get('method') ?? '';
 	if (method.endsWith('_deauth')) {
 		await access.endClient(gateway, device, countOf(fields, 'bytes_in') + countOf(fields, 'bytes_out'));
-		return new Response(null, { status: 204 });
+		return empty(204);
 	}
 	if (method === 'ndsctl_auth') {
-		if (gateway.settings.level !== 4) return text('', 400);
+		if (gateway.settings.level !== 4) return empty(400);
 		const isConfirmed = await access.confirmClient(gateway, device);
-		return new Response(null, { status: isConfirmed ? 204 : 404 });
+		return empty(isConfirmed ? 204 : 404);
 	}
-	if (method !== 'auth_client') return text('', 400);
+	if (method !== 'auth_client') return empty(400);
 	// Scripts of earlier versions take only the seconds, and ask for nothing else.
 	const takesLimits = fields.get('limits') === '1';
 	const holdsLimits = countOf(fields, 'version') >= HOLDS_LIMITS;
 	if (holdsLimits && !gateway.settings.binauthLimits) await gateways.learnLimits(gateway);
 	const admitted = await access.admitClient(gateway, device);
-	if (admitted === null) return text('', 403);
+	if (admitted === null) return empty(403);
 	const { seconds, speed, dataLeft } = admitted;
 	return text(takesLimits ? `${seconds} ${openndsLimits(speed, dataLeft)}` : String(seconds));
 }
@@ -65,5 +56,4 @@ function countOf(fields: URLSearchParams, name: string): number {
 	return /^\d{1,15}$/.test(count) ? Number(count) : 0;
 }
 
-const text = (body: string, status = 200) =>
-	new Response(body, { status, headers: { 'content-type': 'text/plain' } });
+const text = (body: string) => new Response(body, { headers: { 'content-type': 'text/plain' } });

@@ -1,40 +1,29 @@
-import { error, type RequestEvent } from '@sveltejs/kit';
+import type { RequestEvent } from '@sveltejs/kit';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { money, pastMoment } from '#lib/format/text.ts';
 import { timeLeftText } from '#lib/format/when.ts';
-import { link } from '#lib/i18n/current.ts';
 import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
 import type { OwnerUserBody } from '#lib/server/contract/schemas.ts';
-import { AppError, attempt } from '#lib/server/platform/errors.ts';
-import { pageLinks } from '../page-links.ts';
+import { PAGE_SIZE, readPage } from '../page-links.ts';
 import { sessionUse } from './figures/usage.ts';
 import type { OwnerVisitor } from './owner.ts';
 
-const PAGE_SIZE = 50;
-
 export async function peoplePage({ url, locals: { app } }: RequestEvent, { actor }: OwnerVisitor) {
-	const { sessions, cursors } = app;
+	const { sessions } = app;
 	const group = url.searchParams.get('group') === 'expired' ? 'expired' : 'active';
-	const cursor = url.searchParams.get('cursor');
-	const filters = ['owner/people', actor.accountId, group];
-	const after =
-		cursor === null
-			? null
-			: await attempt(AppError, (): readonly [number, number] => cursors.decode(cursor, filters));
-	if (after instanceof AppError) error(404, m.common_error_not_found());
-	const of = { limit: PAGE_SIZE, after };
-	const page =
-		group === 'active'
-			? await sessions.activeForOwner(actor, of)
-			: { count: null, ...(await sessions.endedForOwner(actor, of)) };
-	const next = page.next && cursors.encode(page.next, filters);
+	const list = { parameter: 'after', length: 2, filters: { group } } as const;
+	const [{ data, pages }, count] = await Promise.all([
+		readPage({ url }, list, (after) => sessions.listForOwner(actor, { group, limit: PAGE_SIZE, after })),
+		// The count of the history would be slow.
+		group === 'active' ? sessions.countForOwner(actor, group) : null
+	]);
 	return {
 		group,
-		count: page.count === null ? null : numberText(page.count),
-		people: await peopleOf(app, page.data),
-		pages: pageLinks(link('/owner/people'), { group }, { parameter: 'cursor', at: after, next })
+		count: count === null ? null : numberText(count),
+		people: await peopleOf(app, data),
+		pages
 	};
 }
 

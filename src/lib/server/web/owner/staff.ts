@@ -14,7 +14,7 @@ import {
 } from '../../accounts/accounts.ts';
 import { attempt } from '../../platform/errors.ts';
 import { readFields, type Fields } from '../form.ts';
-import { idOf, pageLinks } from '../page-links.ts';
+import { idOf, readPage } from '../page-links.ts';
 import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';
 import { authorOf, type OwnerVisitor } from './owner.ts';
 
@@ -31,13 +31,14 @@ const VIEWS_PER_PAGE = 20;
 
 /** /owner/staff?before=ID: the views of administrators before this one. */
 export async function staffPage(event: RequestEvent, { owner }: OwnerVisitor) {
-	const { app, origin } = event.locals;
-	const at = idOf(event.url.searchParams.get('before')) || null;
-	const [people, { rows: views, next }] = await Promise.all([
+	const { app } = event.locals;
+	const [people, { rows: views, pages: viewPages }] = await Promise.all([
 		app.accounts.staffOf(owner.id),
-		app.ownerViews.ofOwner(owner.id, { before: at, limit: VIEWS_PER_PAGE })
+		readPage(event, { parameter: 'before', length: 1, anchor: '#views' }, (before) =>
+			app.ownerViews.ofOwner(owner.id, { before, limit: VIEWS_PER_PAGE })
+		)
 	]);
-	const passwords = await Promise.all(people.map((person) => app.signIn.passwordState(person, origin)));
+	const passwords = await Promise.all(people.map((person) => app.signIn.passwordState(person)));
 	const { reportTimezone: timeZone } = app.config;
 	const done: Record<string, () => string> = { role: m.staff_changed, remove: m.staff_removed };
 	return {
@@ -56,7 +57,7 @@ export async function staffPage(event: RequestEvent, { owner }: OwnerVisitor) {
 					? m.staff_view_now({ from: moment(from, timeZone) })
 					: m.staff_view_time({ from: moment(from, timeZone), to: moment(to, timeZone) })
 		})),
-		viewPages: pageLinks(link('/owner/staff'), {}, { parameter: 'before', at, next, anchor: '#views' }),
+		viewPages,
 		done: done[event.url.searchParams.get('done') ?? '']?.() ?? null
 	};
 }
@@ -75,7 +76,7 @@ const refused = (status: number, problem: string, entry: { email?: string; role?
 
 /** Adds a person and shows the invitation once. A form that is sent twice shows another link of the same person. */
 export async function inviteStaff(event: RequestEvent, visitor: OwnerVisitor) {
-	const { app, origin } = event.locals;
+	const { app } = event.locals;
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();
 	const role = roleOf(field) ?? 'cashier';
@@ -89,7 +90,7 @@ export async function inviteStaff(event: RequestEvent, visitor: OwnerVisitor) {
 		return refused(409, text, { email, role });
 	}
 	// A former employer may have set the password.
-	if (added.isNew) await app.signIn.forget(added.person, origin);
+	if (added.isNew) await app.signIn.forget(added.person);
 	return invitation(event, visitor, added.person);
 }
 
@@ -107,7 +108,7 @@ async function invitation(event: RequestEvent, visitor: OwnerVisitor, person: Ac
 	const now = await app.accounts.find(person.id);
 	if (now?.employer_id !== visitor.owner.id) {
 		// Removed meanwhile: the link must not work for the next employer.
-		await app.signIn.forget(person, event.locals.origin);
+		await app.signIn.forget(person);
 		return refused(409, m.staff_gone());
 	}
 	if (made === null) return refused(409, m.staff_has_password());
@@ -130,9 +131,9 @@ export async function changeRole(event: RequestEvent, visitor: OwnerVisitor) {
 /** Also ends the person's sign-in sessions. */
 export async function removePerson(event: RequestEvent, visitor: OwnerVisitor) {
 	const { field } = await readFields(event.request);
-	const { app, origin } = event.locals;
+	const { app } = event.locals;
 	const removed = await app.accounts.removeStaff(idOf(field('id')), employerOf(visitor));
 	if (!removed) return refused(409, m.staff_gone());
-	await app.signIn.forget(removed, origin);
+	await app.signIn.forget(removed);
 	redirect(303, link('/owner/staff?done=remove'));
 }

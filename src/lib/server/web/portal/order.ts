@@ -1,22 +1,23 @@
-import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import {
 	readPayEntry,
 	wantedTime,
 	type FormErrors,
 	type PayEntry,
-	type Quotation
+	type Quotation,
+	type WantedTime
 } from '#lib/checkout/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods/payment-methods.ts';
 import { OWN_TIME } from '#lib/checkout/price.ts';
 import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
 import { takeCaptiveSessionOrder } from '#lib/server/web/portal/splash/limits.ts';
-import { apiClient, ApiUnavailable } from '#lib/server/portal/api-client.ts';
+import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
-import { readForm } from './api-errors.ts';
+import { orUnavailable, readForm } from './api-errors.ts';
 import { pagePath } from './purchase/page-path.ts';
-import { NEW_ORDER, orderRefusal, TooManyUnpaid, unsent } from './order-refusal.ts';
+import { manyUnpaid, orderRefusal, showAgain, type Refusal } from './order-refusal.ts';
 
 /**
  * Processes a posted PayForm: redirects to the purchase, or returns the form with problems or an unseen
@@ -32,9 +33,11 @@ export const placeOrder = (
 	takeOrder(event, findRouter, async (formToken, form, { status }) => {
 		const [api, { captiveSessions, log, purchases }] = [apiClient(event), event.locals.app];
 		// A repeated form leads to its purchase.
-		if (status !== 'online' && !(await purchases.find(api, formToken))) throw new NotSold();
+		if (status !== 'online' && !(await purchases.find(api, formToken))) {
+			return { status: 409, errors: { form: m.router_gone_offline() } };
+		}
 		const wait = captiveSession && (await takeCaptiveSessionOrder(event, captiveSession.id));
-		if (wait !== null) throw new TooManyUnpaid(wait);
+		if (wait !== null) return manyUnpaid(wait);
 		const token = await purchases.buy(api, formToken, form);
 		if (!captiveSession) return pagePath('s', token);
 		try {
@@ -51,43 +54,38 @@ export const placeOrder = (
 export async function takeOrder(
 	event: RequestEvent,
 	findRouter: () => Promise<RouterBody>,
-	carryOut: (formToken: string, form: PurchaseForm, router: RouterBody) => Promise<string>
+	carryOut: (formToken: string, form: PurchaseForm, router: RouterBody) => Promise<string | Refusal>
 ) {
 	const entry = readPayEntry(await readForm(event.request));
-	let router: RouterBody;
+	const refused = (refusal: Refusal) => showAgain(event, { entry }, refusal);
 	try {
-		router = await findRouter();
+		const router = await findRouter();
+		const wanted = wantedTime(router, entry);
+		const isChanged = 'error' in wanted ? wanted.gone === true : !wanted.seen;
+		const isSent =
+			isChanged && (await orUnavailable(wasSent(event, entry), m.purchase_service_unreachable()));
+		if (isSent) redirect(303, pagePath('s', entry.purchase));
+		const errors = orderProblems(router, entry, wanted);
+		if ('error' in wanted || Object.keys(errors).length > 0) return refused({ status: 400, errors });
+		if (!wanted.seen) return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
+		const result = await carryOut(entry.purchase, purchaseForm(router, entry, wanted.choice), router);
+		if (typeof result !== 'string') return refused(result);
+		redirect(303, result);
 	} catch (problem) {
-		if (!(problem instanceof ApiUnavailable)) throw problem;
-		const { status, errors } = unsent(problem, NEW_ORDER);
-		return fail(status, { entry, errors });
+		return refused(orderRefusal(event, problem));
 	}
+}
 
-	const wanted = wantedTime(router, entry);
-	const isChanged = 'error' in wanted ? wanted.gone === true : !wanted.seen;
-	if (isChanged && (await wasSent(event, entry))) redirect(303, pagePath('s', entry.purchase));
-	const refusal = offeredMethods(router.payment_methods).includes(entry.paymentMethod)
+/** Finds by field what keeps a form from being an order. */
+export function orderProblems(router: RouterBody, entry: PayEntry, wanted: WantedTime): FormErrors {
+	const method = offeredMethods(router.payment_methods).includes(entry.paymentMethod)
 		? 'choice' in wanted && chargeText(router, entry.paymentMethod, wanted.choice.amount)
 		: m.router_choose_method();
-	const errors: FormErrors = {
-		...('error' in wanted ? { [wanted.gone ? 'form' : 'time']: wanted.error } : {}),
-		...(refusal ? { paymentMethod: refusal } : {}),
-		...(entry.phone === '' ? { phone: m.router_type_number() } : {})
+	return {
+		...('error' in wanted && { [wanted.gone ? 'form' : 'time']: wanted.error }),
+		...(method && { paymentMethod: method }),
+		...(entry.phone === '' && { phone: m.router_type_number() })
 	};
-	if ('error' in wanted || Object.keys(errors).length > 0) return fail(400, { entry, errors });
-	if (!wanted.seen) return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
-
-	let page: string;
-	try {
-		page = await carryOut(entry.purchase, purchaseForm(router, entry, wanted.choice), router);
-	} catch (problem) {
-		if (problem instanceof NotSold) return fail(409, { entry, errors: { form: m.router_gone_offline() } });
-		const region = event.locals.app.config.defaultRegion;
-		const { status, errors, headers = {} } = orderRefusal(problem, NEW_ORDER, { router, region });
-		event.setHeaders(headers);
-		return fail(status, { entry, errors });
-	}
-	redirect(303, page);
 }
 
 export const purchaseForm = (router: RouterBody, entry: PayEntry, choice: TimeChoice): PurchaseForm => ({
@@ -110,8 +108,6 @@ async function wasSent(event: RequestEvent, entry: PayEntry): Promise<boolean> {
 	const isOffer = offerId === '' || offerId === String(offer?.id);
 	return time === duration && price === String(amount) && isOffer;
 }
-
-class NotSold extends Error {}
 
 /** Returns the entries for a form with a new price; a typed time becomes the chosen one. */
 const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>

@@ -62,13 +62,9 @@ async function open(event: RequestEvent, { code, phone, transaction }: Typed): P
 	}
 }
 
-const limitedText = (seconds: number): string =>
-	seconds < MAX_SECONDS_SHOWN
-		? m.resume_limited({ seconds })
-		: m.resume_limited_minutes({ minutes: Math.ceil(seconds / 60) });
+export const limitedText = (seconds: number): string =>
+	m.resume_limited_minutes({ minutes: Math.ceil(seconds / 60) });
 
-/** Longer waits are shown in minutes. */
-const MAX_SECONDS_SHOWN = 100;
 /** Limits typed text that is shown again. */
 const MAX_SHOWN = 32;
 

@@ -32,7 +32,7 @@ function writeMail(): (url: string) => { subject: string; text: string } {
 /** Reads the address of a password link. Mail scanners open links, so GET does not use the token up. */
 export async function readPasswordLink({ locals, url }: RequestEvent) {
 	const token = url.searchParams.get('token') ?? '';
-	return { token, email: await locals.app.signIn.linkOwner(token, locals.origin) };
+	return { token, email: await locals.app.signIn.linkOwner(token) };
 }
 
 /** Checks that the person has no password, or that mail does not work: with a link somebody else could sign in as the person. */
@@ -48,13 +48,12 @@ export async function inviteWithoutPassword(
 	author: Author
 ): Promise<string | null> {
 	const { signIn } = event.locals.app;
-	const { origin } = event.locals;
-	const isAllowed = async () => mayInvite(event, await signIn.passwordState(account, origin));
+	const isAllowed = async () => mayInvite(event, await signIn.passwordState(account));
 	if (!(await isAllowed())) return null;
-	const link = await signIn.invite(account, author, origin);
+	const link = await signIn.invite(account, author, event.locals.origin);
 	if (await isAllowed()) return link;
 	// The person has chosen a password since the first check.
-	await signIn.deleteInvitations(account, author, origin);
+	await signIn.deleteInvitations(account, author);
 	return null;
 }
 

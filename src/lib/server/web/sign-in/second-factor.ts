@@ -2,7 +2,7 @@ import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { PENDING, readTypedCode, type Auth } from '../../authentication/sign-in.ts';
 import { sha256 } from '../../platform/secrets.ts';
-import { qrCode } from '../../portal/wifi-qr-svg.ts';
+import { qrSvg } from '../../portal/wifi-qr-svg.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { attemptSucceeded, tooOften, tooSoon } from './sign-in-limits.ts';
@@ -95,7 +95,7 @@ export async function stopSecondFactor(event: RequestEvent, person: Visitor) {
 /** The secret in groups, to type into an app. Null for an address that is not of a key. */
 function keyOf(uri: string) {
 	const secret = KEY_URI.exec(uri)?.[1];
-	return { key: secret ? { uri, secret: secret.replace(/.{4}(?=.)/g, '$& '), qr: qrCode(uri) } : null };
+	return { key: secret ? { uri, secret: secret.replace(/.{4}(?=.)/g, '$& '), qr: qrSvg(uri) } : null };
 }
 
 /** Redirects to the sign-in page unless a person has typed the password. */

@@ -37,7 +37,8 @@ const AREAS = {
 /** An administrator sets up the second factor here. */
 const SET_UP = { path: '/developer/account#second-factor', route: '/developer/(signed-in)/account' };
 
-export const authOf = ({ locals }: RequestEvent): Promise<Auth> => locals.app.signIn.auth(locals.origin);
+export const authOf = ({ locals }: RequestEvent): Promise<Auth> =>
+	locals.app.signIn.auth(locals.origin.startsWith('https:'));
 
 export function visitor(event: RequestEvent): Promise<Visitor | null> {
 	event.locals.visitor ??= findVisitor(event);
@@ -154,7 +155,7 @@ async function signInByPassword(
 	typed: { email: string; password: string },
 	by: 'password' | 'link'
 ): Promise<SignedIn | null> {
-	await event.locals.app.signIn.ensureDemoUser(typed, event.locals.origin);
+	await event.locals.app.signIn.ensureDemoUser(typed);
 	const body = { email: typed.email.trim(), password: typed.password };
 	const answer = await accepted(event, ({ signInEmail }, headers) =>
 		signInEmail({ body, headers, returnHeaders: true })
@@ -228,7 +229,7 @@ export async function changePassword(
 	}
 	logSecurity(event, 'password changed', { account: account.id });
 	await attemptSucceeded(event, email);
-	await event.locals.app.signIn.deleteLinks(userId, event.locals.origin);
+	await event.locals.app.signIn.deleteLinks(userId);
 	return true;
 }
 

@@ -1,5 +1,6 @@
 import { error, redirect } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
+import { readForm } from '#lib/server/web/portal/api-errors.ts';
 import { enter, findGateway, splashPage, captiveSessionPath } from '#lib/server/web/portal/splash/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
 
@@ -13,14 +14,9 @@ export const actions: Actions = {
 	/** POST /splash/{key}: a form of a router's own login page. Only creates a captive session. */
 	default: async (event) => {
 		const gateway = await findGateway(event);
-		let form: FormData;
-		try {
-			form = await event.request.formData();
-		} catch {
-			error(400, m.splash_refusal_broken());
-		}
 		const fields = new URLSearchParams();
-		for (const [name, value] of form) if (typeof value === 'string') fields.append(name, value);
+		for (const [name, value] of await readForm(event.request))
+			if (typeof value === 'string') fields.append(name, value);
 		const captiveSession = await enter(event, gateway, fields);
 		if (!captiveSession) error(400, m.splash_refusal_broken());
 		redirect(303, captiveSessionPath(gateway, captiveSession));

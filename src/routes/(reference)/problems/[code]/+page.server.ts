@@ -15,7 +15,7 @@ export const load: PageServerLoad = ({ params, locals }) => {
 	return {
 		document,
 		problem,
-		schemas: [...new Set(problem.members.flatMap(({ schema }) => [...schemasBelow(document, schema)]))],
+		schemas: [...schemasBelow(document, problem.members)],
 		example: occurrences[0]?.example ?? '',
 		endpoints: occurrences.map(({ endpoint }) => endpoint),
 		isEverywhere: occurrences.length === all.length

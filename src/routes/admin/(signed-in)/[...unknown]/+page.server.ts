@@ -1,9 +1,5 @@
 import { error } from '@sveltejs/kit';
-import { requireAdmin } from '#lib/server/web/admin/admin.ts';
-import type { PageServerLoad } from './$types';
+import { adminPage } from '#lib/server/web/admin/admin.ts';
 
 /** Keeps a wrong address in the administrator's area. */
-export const load: PageServerLoad = async (event) => {
-	await requireAdmin(event);
-	error(404, 'Not found');
-};
+export const load = adminPage(() => error(404, 'Not found'));

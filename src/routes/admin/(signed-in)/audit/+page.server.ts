@@ -1,21 +1,18 @@
-import { requireAdmin } from '#lib/server/web/admin/admin.ts';
-import { auditLines, auditPositionOf, auditSearchOf } from '#lib/server/web/admin/audit.ts';
-import { pageLinks } from '#lib/server/web/page-links.ts';
-import type { PageServerLoad } from './$types';
-
-const PAGE_SIZE = 50;
+import { adminPage } from '#lib/server/web/admin/admin.ts';
+import { auditLines, auditSearchOf } from '#lib/server/web/admin/audit.ts';
+import { PAGE_SIZE, readPage } from '#lib/server/web/page-links.ts';
 
 /** /admin/audit?actor=&action=&payment=&router=&from=&to=&at=: newest first. */
-export const load: PageServerLoad = async (event) => {
-	await requireAdmin(event);
+export const load = adminPage(async (event) => {
 	const { audit, database } = event.locals.app;
 	const { texts, filter, problems } = await auditSearchOf(event);
-	const at = auditPositionOf(event.url.searchParams.get('at'));
-	const [actions, { entries, next }] = await Promise.all([
-		audit.usedActions(database.db),
-		filter ? audit.search(database.db, filter, { after: at, limit: PAGE_SIZE }) : { entries: [], next: null }
-	]);
 	const given = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
+	const [actions, { entries, pages }] = await Promise.all([
+		audit.usedActions(database.db),
+		readPage(event, { parameter: 'at', length: 2, filters: given }, async (after) =>
+			filter ? audit.search(database.db, filter, { after, limit: PAGE_SIZE }) : { entries: [], next: null }
+		)
+	]);
 	const search = new URLSearchParams(given).toString();
 	return {
 		texts,
@@ -23,7 +20,7 @@ export const load: PageServerLoad = async (event) => {
 		actions,
 		isFiltered: search !== '',
 		entries: await auditLines(event, entries),
-		pages: pageLinks(event.url.pathname, given, { parameter: 'at', at, next: next?.join('.') ?? null }),
+		pages,
 		search
 	};
-};
+});

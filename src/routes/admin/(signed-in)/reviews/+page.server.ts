@@ -1,11 +1,9 @@
-import { namesOf, requireAdmin } from '#lib/server/web/admin/admin.ts';
+import { adminForm, adminPage, namesOf } from '#lib/server/web/admin/admin.ts';
 import { openRefundByHand, titleOf } from '#lib/server/web/admin/reviews.ts';
 import { pageById } from '#lib/server/web/page-links.ts';
-import type { Actions, PageServerLoad } from './$types';
 
 /** /admin/reviews?resolved&before=ID: open reviews from the oldest, resolved ones from the newest. */
-export const load: PageServerLoad = async (event) => {
-	await requireAdmin(event);
+export const load = adminPage(async (event) => {
 	const which = event.url.searchParams.has('resolved') ? 'resolved' : 'open';
 	const filter = { resolved: which === 'resolved' ? '' : null };
 	const { rows: reviews, pages } = await pageById(event, 'at', filter, (at, limit) =>
@@ -24,11 +22,6 @@ export const load: PageServerLoad = async (event) => {
 		})),
 		pages
 	};
-};
+});
 
-export const actions: Actions = {
-	default: async (event) => {
-		await requireAdmin(event);
-		return openRefundByHand(event);
-	}
-};
+export const actions = { default: adminForm(openRefundByHand) };

@@ -1,24 +1,52 @@
+import { error, redirect } from '@sveltejs/kit';
 import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
-import { keysOf } from '#lib/server/web/developer/keys.ts';
-import type { PageServerLoad } from './$types';
+import { readFields } from '#lib/server/web/form.ts';
+import { idOf } from '#lib/server/web/page-links.ts';
+import { logSecurity } from '#lib/server/http/security-log.ts';
+import type { Actions, PageServerLoad } from './$types';
 
 /** Keys that do not work are listed so that people see why a key is refused. */
 const MAX_ENDED = 20;
 
 export const load: PageServerLoad = async (event) => {
-	const developer = await requireDeveloper(event);
+	const { account } = await requireDeveloper(event);
 	const { config, requestLog, apiKeys } = event.locals.app;
-	const [all, usage] = await Promise.all([keysOf(event, developer), requestLog.usage(developer.account.id)]);
-	const keys = all.filter(({ isOwn }) => !isOwn);
+	const [all, usage] = await Promise.all([apiKeys.list(account.id), requestLog.usage(account.id)]);
+	const keys = all
+		.filter((key) => !apiKeys.isOwn(key))
+		.map((key) => ({
+			id: key.id,
+			name: key.name,
+			hint: key.hint,
+			role: key.role,
+			scopes: apiKeys.scopesIn(key),
+			state: apiKeys.stateOf(key),
+			createdAt: key.created_at,
+			expiresAt: key.expires_at,
+			lastUsedAt: key.last_used_at,
+			revokedAt: key.revoked_at,
+			calls: usage.get(key.id) ?? 0
+		}))
+		.toReversed();
 	const revoked = Number(event.url.searchParams.get('revoked'));
 	return {
 		mode: apiKeys.mode,
-		plan: developer.account.plan,
-		perMinute: config.rateLimits[developer.account.plan],
-		active: keys
-			.filter(({ state }) => state === 'active')
-			.map((key) => ({ ...key, usage: usage.get(key.id) ?? { minute: 0, day: 0 } })),
+		plan: account.plan,
+		perMinute: config.rateLimits[account.plan],
+		active: keys.filter(({ state }) => state === 'active'),
 		ended: keys.filter(({ state }) => state !== 'active').slice(0, MAX_ENDED),
 		revoked: keys.find(({ id, state }) => id === revoked && state === 'revoked')?.name ?? null
 	};
+};
+
+export const actions: Actions = {
+	revoke: async (event) => {
+		const { account } = await requireDeveloper(event);
+		const { field } = await readFields(event.request);
+		const id = idOf(field('id'));
+		if (!(await event.locals.app.apiKeys.revokeOwn(account.id, id)))
+			error(404, 'You have no such active key.');
+		logSecurity(event, 'API key revoked', { account: account.id, keyId: id });
+		redirect(303, `/developer/keys?revoked=${id}`);
+	}
 };

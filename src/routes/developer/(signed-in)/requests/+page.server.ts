@@ -1,21 +1,20 @@
 import { idOf, pageById } from '#lib/server/web/page-links.ts';
 import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
-import { keysOf } from '#lib/server/web/developer/keys.ts';
 import type { PageServerLoad } from './$types';
 
 const CLASSES = [2, 4, 5] as const;
 
 /** /developer/requests?status=2|4|5&key=ID&before=ID: newest first. */
 export const load: PageServerLoad = async (event) => {
-	const developer = await requireDeveloper(event);
-	const { requestLog } = event.locals.app;
+	const { account } = await requireDeveloper(event);
+	const { apiKeys, requestLog } = event.locals.app;
 	const search = event.url.searchParams;
 	const statusClass = CLASSES.find((one) => one === idOf(search.get('status'))) ?? null;
-	const keys = await keysOf(event, developer);
+	const keys = (await apiKeys.list(account.id)).toReversed();
 	const key = keys.find(({ id }) => id === idOf(search.get('key'))) ?? null;
 	const filter = { status: statusClass, key: key?.id ?? null };
 	const { rows, pages } = await pageById(event, 'before', filter, (before, limit) =>
-		requestLog.recent(developer.account.id, { before, limit, statusClass, keyId: filter.key })
+		requestLog.recent(account.id, { before, limit, statusClass, keyId: filter.key })
 	);
 	const hints = new Map(keys.map(({ id, hint }) => [id, hint]));
 	return {

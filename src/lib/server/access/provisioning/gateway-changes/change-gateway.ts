@@ -2,10 +2,13 @@ import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { GatewayChange } from '#lib/server/gateways/settings/input.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
-import { GATEWAY_JOB, GRANT_JOB } from '../../job-kinds.ts';
+import type { PassRow } from '#lib/server/passes/passes.ts';
 import { openPassesAt } from '#lib/server/passes/store.ts';
-import type { AccessContext } from '../context.ts';
-import * as store from '../grants/store.ts';
+import { GATEWAY_JOB } from '../../job-kinds.ts';
+import { transactWithJobs, type AccessContext } from '../context.ts';
+import { openIdsAt } from '../grants/store.ts';
+import { requestAgain, requestUsers } from '../request-grant.ts';
+import { targetsAt } from '../targets.ts';
 
 /**
  * Changes the settings of a gateway. Its portal address and secrets stay. Devices stay online: what was granted
@@ -28,11 +31,8 @@ export const changeGateway = (
 		}
 		await audit?.(trx, after);
 		if (!isReconnected) return after;
-		const now = clock.now();
-		for (const grant of await store.requestAllAgain(trx, after.id, now)) {
-			await jobs.schedule(trx, GRANT_JOB, grant, now);
-		}
-		await jobs.schedule(trx, GATEWAY_JOB, after.id, now);
+		await requestAgain(context, trx, { gatewayId: after.id });
+		await jobs.schedule(trx, GATEWAY_JOB, after.id, clock.now());
 		return after;
 	});
 
@@ -50,9 +50,33 @@ async function refuseStranding(
 		}
 	}
 	if (before.mode === after.mode) return;
-	const { length: count } = await store.openIdsAt(trx, before.id);
+	const { length: count } = await openIdsAt(trx, before.id);
 	if (count === 0) return;
 	const reason = `buyers are online there (${count}), and their access could no longer be ended; change this after their time has ended`;
 	const field = before.kind === 'mikrotik' ? 'control' : before.kind === 'unifi' ? 'api' : 'level';
 	throw new InputError([{ field, reason }]);
+}
+
+/** Passes per transaction, so that other writers get a turn. */
+const BATCH = 100;
+
+/** Requests users at a new gateway (job GATEWAY_JOB). Safe to repeat: existing grants do not change. */
+export async function gatewayAdded(context: AccessContext, gatewayId: number): Promise<null> {
+	const { clock, gateways } = context;
+	const gateway = await gateways.byId(gatewayId);
+	if (!gateway) return null;
+	const { routerId } = gateway;
+	let afterId = 0;
+	let passes: PassRow[];
+	do {
+		const after = { routerId, afterId };
+		passes = await transactWithJobs(context, async (trx) => {
+			const batch = await openPassesAt(trx, after, clock.now(), BATCH);
+			const targets = await targetsAt(context, trx, routerId);
+			for (const pass of batch) await requestUsers(context, trx, pass, targets, null);
+			return batch;
+		});
+		afterId = passes.at(-1)?.id ?? afterId;
+	} while (passes.length === BATCH);
+	return null;
 }

@@ -1,11 +1,18 @@
-import { openPass } from '#lib/server/passes/pass-state.ts';
+import { Unavailable } from '#lib/server/gateways/gateway.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { openPass, type OpenPass } from '#lib/server/passes/pass-state.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import type { AccessContext } from '../context.ts';
+import { countUsage, nextRead, readUsage } from '../count-data.ts';
 import { controllerOf } from '../targets.ts';
-import { MAX_BACKOFF_MS } from './call-gateway.ts';
-import { grantAtGateway } from './grant-at-gateway.ts';
+import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './call-gateway.ts';
+import { confirmGrant } from './confirm-grant.ts';
+import { desiredEnd, loginOf, SLACK_MS } from './desired-end.ts';
 import { revokeAtGateway } from './revoke-at-gateway.ts';
 import * as store from './store.ts';
+
+/** Interval of checks on a grant that its gateway fetches. */
+const FETCH_WAIT_MS = 5_000;
 
 /**
  * Makes a gateway carry out a grant (job GRANT_JOB).
@@ -30,4 +37,50 @@ export async function applyGrant(context: AccessContext, id: number): Promise<nu
 	if (!controllerOf(gateway)) return work();
 	const isBuyer = pass?.kind === 'waits';
 	return concurrencyLimit.run({ kind: GRANT_JOB, id, gateway, isBuyer }, work);
+}
+
+/** Sends the desired end to a gateway that has not confirmed it. Returns when to run again. */
+async function grantAtGateway(
+	context: AccessContext,
+	grant: store.GrantRow,
+	gateway: RegisteredGateway,
+	before: OpenPass
+): Promise<number | null> {
+	const { database, clock } = context;
+	const isWaiting = before.kind === 'waits';
+	const endMs = await desiredEnd(context, grant, gateway, before);
+	const { id, revision, requested_end_at: sent } = grant;
+	const isConfirmed = grant.state === 'granted' && sent !== null && sent >= endMs && sent <= endMs + SLACK_MS;
+	if (isConfirmed && !isWaiting) return readUsage(context, grant, gateway, before);
+	const controller = controllerOf(gateway);
+	if (!controller) return awaitFetch(context, grant, before);
+	// Counts first: a request delays the next read, and a buyer who reloads must not keep us from counting.
+	const mayRead = grant.confirmed_end_at !== null && gateway.unresponsiveSince === null;
+	const pass = mayRead ? await countUsage(context, grant, gateway, before) : before;
+	if (!pass) return clock.now();
+	// Stored before the call: after a crash, the next job knows that an answer may be missing.
+	const now = clock.now();
+	const to = { state: 'granting', requested_end_at: endMs, unanswered_at: now, updated_at: now } as const;
+	if (!(await store.changeWanted(database.db, { id, revision }, to))) return now;
+	const login = await loginOf(context, grant, pass);
+	const result = await callGateway(context, gateway, () =>
+		controller.authorize(login, endMs, gateway, context.transport)
+	);
+	if (!(result instanceof Unavailable)) {
+		const next = (await confirmGrant(context, grant, pass, endMs)) ?? clock.now();
+		return Math.min(next, nextRead(context, gateway, pass));
+	}
+	await recordFailure(context, grant, gateway, result);
+	const again = clock.now() + backoffMs(grant, gateway, isWaiting);
+	return isWaiting ? again : Math.min(again, pass.untilMs);
+}
+
+/** Waits until the gateway fetches the grant, also for the new end of an online device. */
+async function awaitFetch({ database, clock }: AccessContext, grant: store.GrantRow, pass: OpenPass) {
+	const { id, revision, state } = grant;
+	// Unless it was confirmed meanwhile: then it has its end.
+	if (state === 'granted')
+		await store.changeWanted(database.db, { id, revision, state }, { state: 'granting' });
+	const again = clock.now() + FETCH_WAIT_MS;
+	return pass.kind === 'waits' ? again : Math.min(again, pass.untilMs);
 }

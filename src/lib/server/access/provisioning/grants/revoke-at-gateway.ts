@@ -1,12 +1,12 @@
 import { Unavailable, type CommandResult } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { GRANT_JOB } from '../../job-kinds.ts';
 import { openPass } from '#lib/server/passes/pass-state.ts';
 import { transactWithJobs, type AccessContext } from '../context.ts';
+import { countUsage } from '../count-data.ts';
+import { requestAgain } from '../request-grant.ts';
 import { controllerOf } from '../targets.ts';
 import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './call-gateway.ts';
 import { loginOf, openOthers, othersOf } from './desired-end.ts';
-import { countUsage } from './read-usage.ts';
 import * as store from './store.ts';
 
 /** Retries continue for this long after the end that the gateway knows. */
@@ -92,15 +92,14 @@ async function recordRevoked(
 	gateway: RegisteredGateway,
 	state: 'revoking' | 'revoked'
 ): Promise<void> {
-	const { clock, jobs } = context;
+	const { clock } = context;
 	await transactWithJobs(context, async (trx) => {
 		const now = clock.now();
 		const done = { state, revoked_at: now, last_error: null, updated_at: now } as const;
 		const to = state === 'revoked' ? { ...done, unanswered_at: null } : done;
 		if (!(await store.changeOpen(trx, grant.id, to))) return;
 		for (const other of await othersOf(context, trx, grant, gateway)) {
-			await store.requestAgain(trx, other.id, { updated_at: now });
-			await jobs.schedule(trx, GRANT_JOB, other.id, now);
+			await requestAgain(context, trx, { id: other.id });
 		}
 	});
 }

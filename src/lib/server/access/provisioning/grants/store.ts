@@ -25,6 +25,10 @@ export const openGrantsOf = (queries: Queries, passId: number): Promise<GrantRow
 		.orderBy('id')
 		.execute();
 
+/** The open grants that their pass wants. */
+export const wantedGrantsOf = async (queries: Queries, passId: number): Promise<GrantRow[]> =>
+	(await openGrantsOf(queries, passId)).filter(isWanted);
+
 export const grantsOf = (queries: Queries, passId: number): Promise<GrantRow[]> =>
 	queries.selectFrom('grants').selectAll().where('pass_id', '=', passId).orderBy('id').execute();
 
@@ -66,40 +70,29 @@ export const revokeAgain = (queries: Queries, id: number, now: number) =>
 		)
 		.execute();
 
-/** Grants that their pass wants, with a new request. */
-const again = (queries: Queries, to: Updateable<GrantsTable>) =>
-	queries
+/** Requests grants that their pass wants again. Earlier answers and calls in progress do not count. Returns their ids. */
+export async function requestAgain(
+	queries: Queries,
+	which: { id: number } | { gatewayId: number; mac?: string; grantedBefore?: number },
+	to: Updateable<GrantsTable>
+): Promise<number[]> {
+	let query = queries
 		.updateTable('grants')
 		.set({ state: 'granting', requested_end_at: null, granted_at: null, ...to })
 		.set({ revision: sql<number>`revision + 1` })
 		.where('state', 'in', WANTED)
 		.where('released_at', 'is', null);
-
-/** Requests a grant again. Earlier answers and a call in progress do not count. Returns whether it did. */
-export const requestAgain = (queries: Queries, id: number, to: Updateable<GrantsTable>): Promise<boolean> =>
-	isChanged(again(queries, to).where('id', '=', id));
+	if ('id' in which) query = query.where('id', '=', which.id);
+	else {
+		query = query.where('gateway_id', '=', which.gatewayId);
+		if (which.mac !== undefined) query = query.where('mac', '=', which.mac);
+		if (which.grantedBefore !== undefined) query = query.where('granted_at', '<', which.grantedBefore);
+	}
+	return (await query.returning('id').execute()).map(({ id }) => id);
+}
 
 /** A redirect of a device that was still offline can reach us this long after its grant. */
 export const LATE_REDIRECT_MS = 30_000;
-
-/** Requests all confirmed grants of a device again that its gateway has redirected now. Returns their ids. */
-export async function requestReturned(
-	queries: Queries,
-	{ gatewayId, mac }: { gatewayId: number; mac: string },
-	now: number
-): Promise<number[]> {
-	const requested = again(queries, { updated_at: now })
-		.where('gateway_id', '=', gatewayId)
-		.where('mac', '=', mac)
-		.where('granted_at', '<', now - LATE_REDIRECT_MS);
-	return (await requested.returning('id').execute()).map(({ id }) => id);
-}
-
-/** Requests all grants of a gateway again, and returns their ids. */
-export async function requestAllAgain(queries: Queries, gatewayId: number, now: number): Promise<number[]> {
-	const requested = again(queries, { updated_at: now }).where('gateway_id', '=', gatewayId);
-	return (await requested.returning('id').execute()).map(({ id }) => id);
-}
 
 /** For a user, lists its other grants of the same pass. */
 export function sameDevice(
@@ -145,7 +138,7 @@ export async function hasMovedIn(
 }
 
 /** Devices other than this one. A device that roams has a grant at each gateway. */
-export const otherMacs = (grants: readonly GrantRow[], mac: string): Set<string> =>
+export const otherMacs = (grants: readonly Pick<GrantRow, 'mac'>[], mac: string): Set<string> =>
 	new Set(grants.flatMap((grant) => (grant.mac === null || grant.mac === mac ? [] : [grant.mac])));
 
 export const isWanted = ({ released_at: releasedAt, state }: GrantRow): boolean =>
@@ -224,28 +217,19 @@ export const confirmedAndBack = (
 		.limit(limit)
 		.execute();
 
+/** Counts the grants that a gateway has not carried out, and returns its last error. */
 export async function pendingAt(queries: Queries, gatewayId: number) {
-	const rows = await queries
-		.selectFrom('grants')
-		.select(({ fn }) => ['state', fn.countAll<number>().as('count')])
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'revoking', 'failed'])
-		.groupBy('state')
-		.execute();
-	const newest = await queries
-		.selectFrom('grants')
-		.select('last_error')
-		.where('gateway_id', '=', gatewayId)
-		.where('state', 'in', ['granting', 'revoking'])
-		.where('last_error', 'is not', null)
-		.orderBy('updated_at', 'desc')
-		.limit(1)
-		.executeTakeFirst();
-	const count = (state: GrantRow['state']) => rows.find((row) => row.state === state)?.count ?? 0;
-	return {
-		granting: count('granting'),
-		revoking: count('revoking'),
-		failed: count('failed'),
-		lastError: newest?.last_error ?? null
-	};
+	const { rows } = await sql<{
+		granting: number;
+		revoking: number;
+		failed: number;
+		lastError: string | null;
+	}>`
+		select count(*) filter (where state = 'granting') as granting,
+			count(*) filter (where state = 'revoking') as revoking,
+			count(*) filter (where state = 'failed') as failed,
+			(select last_error from grants where gateway_id = ${gatewayId} and state in ('granting', 'revoking')
+				and last_error is not null order by updated_at desc limit 1) as "lastError"
+		from grants where gateway_id = ${gatewayId} and state in ('granting', 'revoking', 'failed')`.execute(queries);
+	return rows[0] ?? { granting: 0, revoking: 0, failed: 0, lastError: null };
 }

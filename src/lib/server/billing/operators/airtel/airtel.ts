@@ -6,7 +6,6 @@ import type {
 	AttemptReference,
 	OperatorAdapter,
 	PaymentRequest,
-	RefundReference,
 	RefundRequest,
 	StatusOutcome,
 	SubmitOutcome
@@ -82,7 +81,7 @@ function createAirtel(values: AirtelValues, dependencies: OperatorDependencies):
 		readStatus: (attempt) => readStatus(context, attempt),
 		parseCallback: async ({ body }) => parseCallback(body, values.AIRTEL_CALLBACK_KEY),
 		refund: (request) => refund(context, request),
-		readRefund: (reference) => readRefund(context, reference),
+		readRefund: (request) => readRefund(context, request),
 		health: client.check
 	};
 }
@@ -120,16 +119,15 @@ async function refund(context: AirtelContext, { payment }: RefundRequest): Promi
 	if (before.kind === 'unavailable' || before.kind === 'pending') {
 		return busy('The payment could not be looked up before its refund.', raw);
 	}
-	const stored = payment.providerReference;
-	const named = before.kind === 'succeeded' ? before.providerReference : null;
 	if (before.kind !== 'succeeded' && before.kind !== 'not_found') {
 		return refuse('Airtel no longer says that the payment is paid.');
 	}
-	if (stored !== null && named !== null && stored !== named) {
-		return refuse(`Airtel names transaction ${named}, not ${stored}.`);
-	}
-	const airtelMoneyId = stored ?? named;
+	const named = before.kind === 'succeeded' ? before.providerReference : null;
+	const airtelMoneyId = payment.providerReference ?? named;
 	if (airtelMoneyId === null) return refuse('The payment has no airtel_money_id.');
+	if ((named ?? airtelMoneyId) !== airtelMoneyId) {
+		return refuse(`Airtel names transaction ${named}, not ${airtelMoneyId}.`);
+	}
 	const path = `/standard/${context.values.AIRTEL_REFUND_VERSION}/payments/refund`;
 	const sent = await context.client.post(path, { transaction: { airtel_money_id: airtelMoneyId } });
 	return refundOutcome(sent, airtelMoneyId);
@@ -141,12 +139,12 @@ async function refund(context: AirtelContext, { payment }: RefundRequest): Promi
  */
 async function readRefund(
 	context: AirtelContext,
-	{ operatorReference, payment }: RefundReference
+	{ operatorReference, payment }: RefundRequest
 ): Promise<StatusOutcome> {
 	if (operatorReference !== null) {
 		const raw = JSON.stringify({ airtel_money_id: operatorReference, status: 'SUCCESS' });
-		const unnamed = { amountMinor: null, currency: null, at: null };
-		return { kind: 'succeeded', providerReference: operatorReference, ...unnamed, raw };
+		const paid = { providerReference: operatorReference, amountMinor: null, currency: null };
+		return { kind: 'succeeded', ...paid, raw };
 	}
 	const now = await readStatus(context, payment);
 	if (now.kind === 'unavailable') return now;

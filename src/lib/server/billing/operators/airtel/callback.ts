@@ -4,14 +4,7 @@ import type { CallbackHint } from '../operator.ts';
 import { NO_HINT } from '../outcomes.ts';
 import { jsonObject, member, textMember } from '../response.ts';
 import { referenceOf } from './ids.ts';
-
-const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
-	TS: 'succeeded',
-	TF: 'failed',
-	TE: 'failed',
-	TIP: 'pending',
-	TA: 'pending'
-};
+import { CLAIMS } from './outcomes.ts';
 
 /** @param key of the portal, for authenticated callbacks; undefined if the portal has none */
 export function parseCallback(body: string, key: string | undefined): CallbackHint {

@@ -1,15 +1,16 @@
+import { constants, createCipheriv, createPublicKey, publicEncrypt, randomBytes } from 'node:crypto';
 import {
 	createClient,
 	createTokens,
 	tokenResponse,
 	type AuthorisedOutcome,
-	type FetchedToken
+	type TokenOutcome
 } from '../client.ts';
 import type { OperatorDependencies } from '../definition.ts';
+import { causeOf } from '../outcomes.ts';
 import { jsonObject, member, textMember } from '../response.ts';
 import { refusesSignature } from './outcomes.ts';
 import type { AirtelValues } from './settings.ts';
-import { rsaKey, signatureHeaders } from './signatures.ts';
 
 /** Default if the response names none: documented for most markets; others live longer. */
 const USUAL_TOKEN_SECONDS = 180;
@@ -55,21 +56,18 @@ export function createAirtelClient(values: AirtelValues, { http, clock }: Operat
 	}
 
 	async function check(): Promise<string | null> {
-		const token = await client.token();
-		if (token.kind === 'unavailable') return `AIRTEL_BASE_URL: Airtel gives no token: ${token.cause}.`;
-		if (token.kind === 'refused') {
-			return `AIRTEL_CLIENT_ID, AIRTEL_CLIENT_SECRET: Airtel refuses them (HTTP ${token.status} ${token.text}).`;
-		}
-		const key = isSigned ? await keys.get() : token;
-		if (key.kind === 'token') return null;
-		const cause = key.kind === 'refused' ? `HTTP ${key.status} ${key.text}` : key.cause;
-		return `AIRTEL_MESSAGE_SIGNING: Airtel gives no signing key: ${cause}.`;
+		const noToken = await client.tokenProblem('AIRTEL_CLIENT_ID and AIRTEL_CLIENT_SECRET');
+		if (noToken !== null || !isSigned) return noToken;
+		const key = await keys.get();
+		return key.kind === 'token'
+			? null
+			: `AIRTEL_MESSAGE_SIGNING: Airtel gives no signing key: ${causeOf(key)}.`;
 	}
 
 	return { get: client.get, post, check };
 }
 
-function signingKey(outcome: AuthorisedOutcome): FetchedToken {
+function signingKey(outcome: AuthorisedOutcome): TokenOutcome {
 	const answer = tokenResponse(outcome);
 	if (answer.kind !== 'response') return answer;
 	const value = textMember(member(jsonObject(answer.text), 'data'), 'key') ?? '';
@@ -85,3 +83,25 @@ function isKey(value: string): boolean {
 		return false;
 	}
 }
+
+/**
+ * Signs a message: the body is sent in clear, and again encrypted under an AES key that only Airtel can
+ * decrypt. Source: Airtel's portal, Encryption (RSA/ECB/PKCS1Padding, AES/CBC/PKCS5Padding).
+ * @param body the exact bytes sent
+ * @param publicKey base64 of an SPKI structure, from `/v1/rsa/encryption-keys`
+ */
+function signatureHeaders(body: string, publicKey: string): Record<string, string> {
+	const key = randomBytes(32);
+	const iv = randomBytes(16);
+	const cipher = createCipheriv('aes-256-cbc', key, iv);
+	const signature = Buffer.concat([cipher.update(body, 'utf8'), cipher.final()]).toString('base64');
+	const wrapped = publicEncrypt(
+		{ key: rsaKey(publicKey), padding: constants.RSA_PKCS1_PADDING },
+		Buffer.from(`${key.toString('base64')}:${iv.toString('base64')}`)
+	);
+	return { 'x-signature': signature, 'x-key': wrapped.toString('base64') };
+}
+
+/** @throws Error if it is not a key */
+const rsaKey = (publicKey: string) =>
+	createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });

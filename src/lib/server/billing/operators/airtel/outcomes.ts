@@ -1,6 +1,6 @@
 import type { OperatorResponse, AuthorisedOutcome } from '../client.ts';
 import { isForeignRefusal, jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
-import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
+import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
 import { busy, causeOf, refused, unanswered, unavailable } from '../outcomes.ts';
 
 /**
@@ -33,6 +33,15 @@ function read({ text }: OperatorResponse): Read {
 	};
 }
 
+/** The states of a payment. */
+export const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
+	TS: 'succeeded',
+	TF: 'failed',
+	TE: 'failed',
+	TIP: 'pending',
+	TA: 'pending'
+};
+
 const stateOf = (transaction: Record<string, unknown>) =>
 	(textMember(transaction, 'status') ?? '').trim().toUpperCase();
 
@@ -40,39 +49,40 @@ const stateOf = (transaction: Record<string, unknown>) =>
 const AMBIGUOUS = /^(ESB000001|ESB000004|ESB000014|0000900|DP0080000(1000|1001|1006|1024))$/;
 const DUPLICATE = 'ESB000041';
 const NOT_FOUND = ['ESB000045', 'DP00800001025'];
-/** Refused by the gateway: the wallet never received it. */
+/** Refused by the gateway: the wallet never received it, unless the gateway gave up waiting for it. */
 const ROUTER = /^ROUTER\d+$/;
+const ROUTER_TIMEOUT = 'ROUTER117';
 const INVALID = /^ESB0000(08|33|34|35|36|39)$/;
 const SIGNATURE_MISMATCH = 'DP00800001026';
 
 /** Named as in the Ugandan portal. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
-	DP00800001002: 'wrong_pin',
-	DP00800001003: 'payer_limit',
+	DP00800001002: 'payer_rejected',
+	DP00800001003: 'payer_limit_reached',
 	DP00800001004: 'merchant_error',
 	DP00800001005: 'payer_timeout',
 	DP00800001007: 'insufficient_funds',
-	DP00800001008: 'payer_declined',
+	DP00800001008: 'payer_rejected',
 	DP00800001009: 'provider_error',
 	DP00800001010: 'merchant_error',
 	DP00800001024: 'payer_timeout',
 	DP00800001026: 'merchant_error',
 	DP00800001029: 'payer_timeout',
-	ESB000033: 'invalid_payer',
-	ESB000036: 'invalid_payer'
+	ESB000033: 'payer_not_found',
+	ESB000036: 'payer_not_found'
 };
 
 /** Text comes before codes, which differ between markets (1005: "Msisdn Not Found" or "no PIN entered"). */
 const WORDS: readonly (readonly [RegExp, FailureReason])[] = [
 	[/insufficient|not enough|low balance/i, 'insufficient_funds'],
-	[/(incorrect|invalid|wrong) pin/i, 'wrong_pin'],
+	[/(incorrect|invalid|wrong) pin/i, 'payer_rejected'],
 	[
 		/(msisdn|subscriber|user|payer|number) (is )?(not (found|registered)|invalid)|invalid msisdn/i,
-		'invalid_payer'
+		'payer_not_found'
 	],
 	[/expired|timed? ?out/i, 'payer_timeout'],
-	[/declined|cancell?ed|rejected/i, 'payer_declined'],
-	[/limit/i, 'payer_limit']
+	[/declined|cancell?ed|rejected/i, 'payer_rejected'],
+	[/limit/i, 'payer_limit_reached']
 ];
 
 function reasonOf({ codes, message }: Read, otherwise: FailureReason): FailureReason {
@@ -90,22 +100,21 @@ function outcomeOf(
 	const answer = read(sent);
 	const { codes, message } = answer;
 	const some = (pattern: RegExp) => [...codes].some((code) => pattern.test(code));
-	const isFine = status >= 200 && status < 300;
-
-	if (codes.has(DUPLICATE) || status === 409) return { kind: 'uncertain', cause: 'duplicate', raw };
-	const good = isFine ? accepted(answer) : null;
-	if (good) return { kind: 'accepted', ...good, raw };
-	if (codes.has('ROUTER117') || status === 408) return { kind: 'uncertain', cause: 'timeout', raw };
 	const words = message === '' ? `HTTP ${status}` : message;
+	const uncertain: SubmitOutcome = { kind: 'uncertain', raw };
+
+	if (codes.has(DUPLICATE) || status === 409) return uncertain;
+	const good = status >= 200 && status < 300 ? accepted(answer) : null;
+	if (good) return { kind: 'accepted', ...good, raw };
+	if (codes.has(ROUTER_TIMEOUT) || status === 408) return uncertain;
 	if (some(ROUTER)) return refused('merchant_error', words, raw);
-	if (status >= 500 || some(AMBIGUOUS)) return { kind: 'uncertain', cause: '5xx', raw };
+	if (status >= 500 || some(AMBIGUOUS)) return uncertain;
 	if (status === 429) return busy(words, raw, retryAfterSeconds(headers) ?? 0);
 	// About our credentials, whatever the text says ("token expired").
 	if (status === 401 || status === 403) return refused('merchant_error', words, raw);
-	if (!isForeignRefusal(sent) && (some(INVALID) || (status >= 400 && status < 500))) {
-		return refused(reasonOf(answer, 'merchant_error'), words, raw);
-	}
-	return { kind: 'uncertain', cause: 'unparsable', raw };
+	const isRefusal = some(INVALID) || (status >= 400 && status < 500);
+	if (isForeignRefusal(sent) || !isRefusal) return uncertain;
+	return refused(reasonOf(answer, 'merchant_error'), words, raw);
 }
 
 export const refusesSignature = (answer: OperatorResponse): boolean =>
@@ -140,22 +149,18 @@ export function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcom
 		if (typeof named === 'string' && named !== '' && named.toLowerCase() !== id.toLowerCase()) {
 			return unavailable('the answer is about another transaction');
 		}
-		switch (state) {
-			case 'TS': {
+		switch (CLAIMS[state]) {
+			case 'succeeded': {
 				const providerReference = textMember(transaction, 'airtel_money_id');
-				return { kind: 'succeeded', providerReference, amountMinor: null, currency: null, at: null, raw };
+				return { kind: 'succeeded', providerReference, amountMinor: null, currency: null, raw };
 			}
-			case 'TF':
-			case 'TE': {
+			case 'failed': {
 				const words = textMember(transaction, 'message') ?? message;
-				const reason =
-					state === 'TE'
-						? 'payer_timeout'
-						: reasonOf({ ...answer, message: `${message} ${words}` }, 'unknown_reason');
+				const said = reasonOf({ ...answer, message: `${message} ${words}` }, 'provider_error');
+				const reason = state === 'TE' ? 'payer_timeout' : said;
 				return { kind: 'failed', reason, message: words === '' ? state : words, raw };
 			}
-			case 'TIP':
-			case 'TA':
+			case 'pending':
 				return { kind: 'pending', raw };
 			default:
 				return unavailable(`unknown state ${state.slice(0, 20)}`);

@@ -1,6 +1,6 @@
 import { toMinor } from '#lib/domain/money.ts';
 import { jsonObject, member, textMember } from '../response.ts';
-import type { CallbackHint, RawCallback } from '../operator.ts';
+import type { CallbackHint, MoneyTaken, RawCallback } from '../operator.ts';
 import { NO_HINT } from '../outcomes.ts';
 import { isBeingProcessed } from './outcomes.ts';
 import { MPESA_CURRENCY } from './settings.ts';
@@ -32,7 +32,7 @@ function named(list: unknown, name: 'Name' | 'Key'): ReadonlyMap<string, string>
 	);
 }
 
-function money(text: string | undefined): Pick<CallbackHint, 'amountMinor' | 'currency'> {
+function money(text: string | undefined): MoneyTaken {
 	const amountMinor = text === undefined || text === '' ? null : toMinor(Number(text), MPESA_CURRENCY);
 	return { amountMinor, currency: amountMinor === null ? null : MPESA_CURRENCY };
 }

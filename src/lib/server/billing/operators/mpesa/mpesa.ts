@@ -1,11 +1,10 @@
 import type { Client } from '../client.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
-import { jsonObject, retryAfterSeconds, textMember } from '../response.ts';
+import { httpText, jsonObject, retryAfterSeconds, textMember } from '../response.ts';
 import type {
 	AttemptReference,
 	CallbackClaim,
 	OperatorAdapter,
-	RefundReference,
 	RefundRequest,
 	StatusOutcome,
 	SubmitOutcome
@@ -85,7 +84,7 @@ function createMpesa(values: MpesaValues, dependencies: OperatorDependencies): O
 		parseCallback: async (raw) => parseCallback(raw),
 		...(by && {
 			refund: (request) => refund(context, by, request),
-			readRefund: (reference) => readRefund(context, by, reference)
+			readRefund: (request) => readRefund(context, by, request)
 		}),
 		health: () => healthProblem(context)
 	};
@@ -96,12 +95,9 @@ const INVENTED_PUSH = `ws_CO_${'0'.repeat(26)}`;
 
 /** The token says nothing about shortcode and passkey, so this also queries a push that does not exist. */
 async function healthProblem({ values, clock, daraja }: MpesaContext): Promise<string | null> {
+	const noToken = await daraja.tokenProblem('MPESA_CONSUMER_KEY and MPESA_CONSUMER_SECRET');
+	if (noToken !== null) return noToken;
 	const { host } = new URL(values.MPESA_BASE_URL);
-	const token = await daraja.token();
-	if (token.kind === 'refused') {
-		return `${host} refuses MPESA_CONSUMER_KEY and MPESA_CONSUMER_SECRET (HTTP ${token.status}).`;
-	}
-	if (token.kind === 'unavailable') return `${host} gives no token (${token.cause}).`;
 	const query = queryBody(values, INVENTED_PUSH, clock.now());
 	const outcome = await daraja.post('/mpesa/stkpushquery/v1/query', query);
 	if (outcome.kind !== 'response') return `${host} does not answer (${causeOf(outcome)}).`;
@@ -117,32 +113,27 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	const id = attempt.operatorReference ?? claim?.operatorReference ?? null;
 	if (id === null) {
 		// No status read is possible, but the list of settled payments may contain the push.
-		const found = await findPulled(context, attempt);
-		if (!found) return { kind: 'unreadable', cause: 'the CheckoutRequestID was lost with its answer' };
-		return { kind: 'succeeded', ...found, currency: MPESA_CURRENCY, at: null };
+		const listed = await findPulled(context, attempt);
+		if (!listed) return { kind: 'unreadable', cause: 'the CheckoutRequestID was lost with its answer' };
+		return { kind: 'succeeded', ...listed };
 	}
 	// A callback of another push says nothing about this one.
 	const own = claim !== null && (claim.operatorReference ?? id) === id ? claim : null;
+	const receipt = own?.providerReference || null;
 	const read = await readPush(context, id);
 	if (read.kind === 'succeeded') {
-		const found = own?.providerReference ? own : await findPulled(context, attempt);
-		const amountMinor = found?.amountMinor ?? own?.amountMinor ?? null;
-		return {
-			...read,
-			operatorReference: id,
-			providerReference: found?.providerReference ?? null,
-			amountMinor,
-			currency: amountMinor === null ? null : MPESA_CURRENCY
-		};
+		const paid = receipt === null ? await findPulled(context, attempt) : own;
+		const amountMinor = paid?.amountMinor ?? own?.amountMinor ?? null;
+		const currency = amountMinor === null ? null : MPESA_CURRENCY;
+		const providerReference = paid?.providerReference ?? null;
+		return { ...read, operatorReference: id, providerReference, amountMinor, currency };
 	}
 	if (own === null && claim?.claimed === 'succeeded') return readOther(context, claim, read);
 	// The query can be down, or contradict a callback or a lost one, when the list shows the payment as settled.
-	const receipt = own?.providerReference ?? null;
 	const isUnheard = own === null && read.kind === 'failed' && isYoung(context, attempt);
-	const settled = receipt !== null || isUnheard ? await findPulled(context, attempt, receipt) : null;
-	if (!settled) return read;
-	const named = receipt === null ? {} : { operatorReference: id };
-	return { kind: 'succeeded', ...settled, ...named, currency: MPESA_CURRENCY, at: null };
+	const listed = receipt !== null || isUnheard ? await findPulled(context, attempt, receipt) : null;
+	if (!listed) return read;
+	return { kind: 'succeeded', ...listed, ...(receipt !== null && { operatorReference: id }) };
 }
 
 /** Each read of the list takes calls from a quota that payments share. */
@@ -175,10 +166,10 @@ async function readPush({ values, clock, daraja }: MpesaContext, id: string): Pr
 	if (isBeingProcessed(code, message)) return { kind: 'pending', raw };
 	const isOther = (textMember(body, 'CheckoutRequestID') || id) !== id;
 	if (status !== 200 || code === '' || isOther) {
-		return unavailable(`HTTP ${status} ${message ?? ''}`.trim(), retryAfterSeconds(headers));
+		return unavailable(httpText(status, message ?? ''), retryAfterSeconds(headers));
 	}
 	if (code !== '0') return { kind: 'failed', reason: reasonOf(code), message: message ?? code, raw };
-	return { kind: 'succeeded', providerReference: null, amountMinor: null, currency: null, at: null, raw };
+	return { kind: 'succeeded', providerReference: null, amountMinor: null, currency: null, raw };
 }
 
 const findPulled = async (
@@ -191,7 +182,7 @@ async function refund(context: MpesaContext, by: Initiator, request: RefundReque
 	const { reference, providerReference } = request.payment;
 	const receipt =
 		providerReference ?? (await findPulled(context, { reference, submittedAt: null }))?.providerReference;
-	if (receipt === undefined) return busy('The receipt is not known yet: it comes with the callback.');
+	if (receipt == null) return busy('The receipt is not known yet: it comes with the callback.');
 	const body = reversalBody(context.values, by, { ...request, receipt });
 	const outcome = await context.daraja.post('/mpesa/reversal/v1/request', body);
 	return submitOutcome(outcome, 'OriginatorConversationID');
@@ -201,7 +192,7 @@ async function refund(context: MpesaContext, by: Initiator, request: RefundReque
 async function readRefund(
 	{ values, daraja }: MpesaContext,
 	by: Initiator,
-	{ claim, operatorReference, callbackUrl }: RefundReference
+	{ claim, operatorReference, callbackUrl }: RefundRequest
 ): Promise<StatusOutcome> {
 	if (claim) {
 		const { claimed, providerReference, amountMinor, currency } = claim;
@@ -209,7 +200,7 @@ async function readRefund(
 		if (claimed === 'failed') {
 			return { kind: 'failed', reason: 'merchant_error', message: 'The reversal was refused.', raw };
 		}
-		return { kind: 'succeeded', providerReference, amountMinor, currency, at: null, raw };
+		return { kind: 'succeeded', providerReference, amountMinor, currency, raw };
 	}
 	if (operatorReference === null) {
 		return { kind: 'unreadable', cause: 'the id of the reversal was lost with its answer' };

@@ -9,26 +9,21 @@ import { busy, reasonIn, refused, unanswered } from '../outcomes.ts';
 const REASONS: Readonly<Record<string, FailureReason>> = {
 	'1': 'insufficient_funds',
 	// Limits of a transaction or a day; 8 is the limit of the receiving account.
-	'2': 'payer_limit',
-	'3': 'payer_limit',
-	'4': 'payer_limit',
+	'2': 'payer_limit_reached',
+	'3': 'payer_limit_reached',
+	'4': 'payer_limit_reached',
 	'8': 'merchant_error',
-	// The same amount from the same payer within two minutes.
-	'17': 'provider_error',
-	'1001': 'provider_busy',
+	'1001': 'provider_unavailable',
 	'1019': 'payer_timeout',
-	'1025': 'provider_error',
-	'1032': 'payer_declined',
+	'1032': 'payer_rejected',
 	'1037': 'payer_timeout',
-	'2001': 'wrong_pin',
+	'2001': 'payer_rejected',
 	'2028': 'merchant_error',
-	'8006': 'payer_blocked',
-	'9999': 'provider_error',
 	SFC_IC0003: 'merchant_error'
 };
 
 export const reasonOf = (resultCode: string): FailureReason =>
-	reasonIn(REASONS, resultCode, 'unknown_reason');
+	reasonIn(REASONS, resultCode, 'provider_error');
 
 /** The payer has not decided yet: never a failure. */
 export const isBeingProcessed = (code: string | null, text: string | null): boolean =>
@@ -58,7 +53,7 @@ export function submitOutcome(outcome: AuthorisedOutcome, reference: string): Su
 		return { kind: 'accepted', operatorReference: textMember(body, reference) || null, raw };
 	}
 	if (answered) return refused('provider_error', textMember(body, 'ResponseDescription') || answered, raw);
-	return refusalOf(outcome) ?? { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw };
+	return refusalOf(outcome) ?? { kind: 'uncertain', raw };
 }
 
 /** Returns Daraja's words if it refuses the shortcode or its password; otherwise null. */
@@ -90,7 +85,7 @@ function refusalOf({ status, headers, text: raw }: OperatorResponse): SubmitOutc
 	}
 	if (code === '500.003.03') return busy(message, raw, LOCK_SECONDS);
 	if (/^400\./.test(code) && /phone ?number|partya|msisdn/i.test(text)) {
-		return refused('invalid_payer', message, raw);
+		return refused('payer_not_found', message, raw);
 	}
 	const isRefusal = /^(400|403|404|405)\./.test(code) || (code === '' && (status === 401 || status === 403));
 	return isRefusal ? refused('merchant_error', message || `HTTP ${status}`, raw) : null;

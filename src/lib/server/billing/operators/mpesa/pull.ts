@@ -1,5 +1,6 @@
 import { parseAmount, toMinor } from '#lib/domain/money.ts';
 import type { Client } from '../client.ts';
+import type { Paid } from '../operator.ts';
 import { jsonObject, textMember } from '../response.ts';
 import { MPESA_CURRENCY, type MpesaValues } from './settings.ts';
 import { accountReference, pullBody } from './requests.ts';
@@ -22,7 +23,7 @@ export async function findTransaction(
 	{ reference, submittedAt }: { reference: string; submittedAt: number | null },
 	receipt: string | null,
 	now: number
-): Promise<{ providerReference: string; amountMinor: number; raw: string } | null> {
+): Promise<(Paid & { raw: string }) | null> {
 	const wanted = accountReference(reference);
 	const from = Math.max(now - KEPT_MS, (submittedAt ?? 0) - MARGIN_MS);
 	let offset = 0;
@@ -42,7 +43,7 @@ export async function findTransaction(
 			if (!isWanted || !providerReference || amountMinor === null) continue;
 			// Somebody can also pay by hand with this reference.
 			if (receipt !== null && providerReference !== receipt) continue;
-			return { providerReference, amountMinor, raw: JSON.stringify(row) };
+			return { providerReference, amountMinor, currency: MPESA_CURRENCY, raw: JSON.stringify(row) };
 		}
 		if (rows.length === 0) return null;
 		offset += rows.length;

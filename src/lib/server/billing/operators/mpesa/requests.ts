@@ -17,16 +17,12 @@ const MAX_REMARKS = 100;
 /** In cents, which Daraja has no field for. */
 export const WHOLE_SHILLINGS: AmountRule = { stepMinor: 100, minMinor: 100, maxMinor: 250_000_00 };
 
-/** `YYYYMMDDHHmmss` in Nairobi. */
-const timestamp = (epochMs: number): string =>
-	new Date(epochMs + NAIROBI_MS).toISOString().replace(/\D/g, '').slice(0, 14);
-
-/** `YYYY-MM-DD HH:mm:ss` in Nairobi, for Pull Transactions. */
+/** `YYYY-MM-DD HH:mm:ss` in Nairobi. */
 const dateTime = (epochMs: number): string =>
 	new Date(epochMs + NAIROBI_MS).toISOString().slice(0, 19).replace('T', ' ');
 
 function credentials(values: MpesaValues, now: number) {
-	const time = timestamp(now);
+	const time = dateTime(now).replace(/\D/g, '');
 	const { MPESA_SHORTCODE, MPESA_PASSKEY } = values;
 	return {
 		BusinessShortCode: Number(MPESA_SHORTCODE),
@@ -45,8 +41,6 @@ export function referenceStart(account: string): string | null {
 	return first === undefined || second === undefined ? null : `${first}-${second}`;
 }
 
-const digits = (phone: string): string => phone.replace(/^\+/, '');
-
 const shillings = (amountMinor: number): string => String(toMajor(amountMinor, MPESA_CURRENCY));
 
 /** A shop's till, otherwise the PayBill number. */
@@ -56,9 +50,9 @@ export const pushBody = (values: MpesaValues, request: PaymentRequest, now: numb
 	...credentials(values, now),
 	TransactionType: values.MPESA_TILL === undefined ? 'CustomerPayBillOnline' : 'CustomerBuyGoodsOnline',
 	Amount: shillings(request.amountMinor),
-	PartyA: digits(request.payerPhone),
+	PartyA: request.payerPhone.slice(1),
 	PartyB: receiver(values),
-	PhoneNumber: digits(request.payerPhone),
+	PhoneNumber: request.payerPhone.slice(1),
 	CallBackURL: request.callbackUrl,
 	AccountReference: accountReference(request.reference),
 	TransactionDesc: plainText(request.description, MAX_DESCRIPTION) || 'Payment'

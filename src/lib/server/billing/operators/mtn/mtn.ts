@@ -4,7 +4,13 @@ import { CURRENCIES, toMajor, toMinor } from '#lib/domain/money.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../response.ts';
 import type { OperatorResponse, Client } from '../client.ts';
-import type { OperatorAdapter, PaymentRequest, RefundRequest, SubmitOutcome } from '../operator.ts';
+import type {
+	MoneyTaken,
+	OperatorAdapter,
+	PaymentRequest,
+	RefundRequest,
+	SubmitOutcome
+} from '../operator.ts';
 import { causeOf, refused } from '../outcomes.ts';
 import { plainText } from '../plain-text.ts';
 import { parseCallback } from './callback.ts';
@@ -92,7 +98,7 @@ const money = ({ currency, wire }: MtnContext, amountMinor: number, code: string
 	currency: code === currency ? wire : code
 });
 
-function moneyOf({ currency, wire }: MtnContext, body: Record<string, unknown>): ReturnType<ReadMoney> {
+function moneyOf({ currency, wire }: MtnContext, body: Record<string, unknown>): MoneyTaken | null {
 	const code = textMember(body, 'currency');
 	const ours = code === wire ? currency : code;
 	const amount = textMember(body, 'amount');
@@ -142,15 +148,10 @@ async function refund(
 }
 
 async function healthProblem({ values, wire, collection, disbursement }: MtnContext): Promise<string | null> {
-	const groups = [
-		{ product: collection, keys: 'MTN_API_USER, MTN_API_KEY and MTN_SUBSCRIPTION_KEY' },
-		...(disbursement ? [{ product: disbursement, keys: 'the MTN_DISBURSEMENT_ credentials' }] : [])
-	];
-	for (const { product, keys } of groups) {
-		const token = await product.token();
-		if (token.kind === 'refused') return `MTN MoMo refuses ${keys}: HTTP ${token.status}.`;
-		if (token.kind === 'unavailable') return `${values.MTN_BASE_URL} gives no token: ${token.cause}.`;
-	}
+	const noToken =
+		(await collection.tokenProblem('MTN_API_USER, MTN_API_KEY and MTN_SUBSCRIPTION_KEY')) ??
+		(await disbursement?.tokenProblem('the MTN_DISBURSEMENT_ credentials'));
+	if (noToken) return noToken;
 	// The token says nothing about market and currency. The balance does, but not every account may read it.
 	const balance = await collection.get('/v1_0/account/balance');
 	if (balance.kind !== 'response') return `${values.MTN_BASE_URL} does not answer: ${causeOf(balance)}.`;

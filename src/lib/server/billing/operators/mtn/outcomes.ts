@@ -1,22 +1,22 @@
-import { isForeignRefusal, jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
-import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
-import type { OperatorResponse, AuthorisedOutcome } from '../client.ts';
-import { busy, causeOf, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
+import { httpText, jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
+import type { CallbackHint, FailureReason, MoneyTaken, StatusOutcome, SubmitOutcome } from '../operator.ts';
+import type { AuthorisedOutcome } from '../client.ts';
+import { causeOf, reasonIn, refused, unaccepted, unanswered, unavailable } from '../outcomes.ts';
 
 /** Parses MTN's responses (momodeveloper.mtn.com, common errors). Payments and refunds share states and reasons. */
 
 const REASONS: Readonly<Record<string, FailureReason>> = {
-	APPROVAL_REJECTED: 'payer_declined',
-	REJECTED: 'payer_declined',
-	PAYMENT_NOT_APPROVED: 'payer_declined',
-	TRANSACTION_CANCELED: 'payer_declined',
+	APPROVAL_REJECTED: 'payer_rejected',
+	REJECTED: 'payer_rejected',
+	PAYMENT_NOT_APPROVED: 'payer_rejected',
+	TRANSACTION_CANCELED: 'payer_rejected',
 	EXPIRED: 'payer_timeout',
 	// The five minutes for approval have passed.
 	COULD_NOT_PERFORM_TRANSACTION: 'payer_timeout',
 	NOT_ENOUGH_FUNDS: 'insufficient_funds',
-	PAYER_LIMIT_REACHED: 'payer_limit',
-	PAYER_NOT_FOUND: 'invalid_payer',
-	SENDER_ACCOUNT_NOT_ACTIVE: 'payer_blocked',
+	PAYER_LIMIT_REACHED: 'payer_limit_reached',
+	PAYER_NOT_FOUND: 'payer_not_found',
+	SENDER_ACCOUNT_NOT_ACTIVE: 'provider_error',
 	PAYEE_NOT_ALLOWED_TO_RECEIVE: 'merchant_error',
 	PAYEE_NOT_FOUND: 'merchant_error',
 	NOT_ALLOWED: 'merchant_error',
@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	INVALID_CURRENCY: 'merchant_error',
 	TRANSFER_TYPE_UNKNOWN: 'merchant_error',
 	INTERNAL_PROCESSING_ERROR: 'provider_error',
-	SERVICE_UNAVAILABLE: 'provider_busy'
+	SERVICE_UNAVAILABLE: 'provider_unavailable'
 };
 
 /** Listed among the failure reasons, but not final. */
@@ -41,38 +41,22 @@ const CONFIGURATION_CODES = [
 ];
 
 /** Reads the amount taken, in our currency; null if it cannot be parsed. */
-export type ReadMoney = (
-	body: Record<string, unknown>
-) => { amountMinor: number | null; currency: string | null } | null;
+export type ReadMoney = (body: Record<string, unknown>) => MoneyTaken | null;
 
 export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 	if (outcome.kind !== 'response') return unanswered('MTN MoMo', outcome);
-	const { status, headers, text } = outcome;
-	const raw = rawOf(outcome);
+	const { status, text } = outcome;
+	const raw = httpText(status, text);
+	if (status === 202) return { kind: 'accepted', operatorReference: null, raw };
+	// MTN already has this reference, which no other request uses.
+	if (status === 409) return { kind: 'uncertain', raw };
 	const code = reasonOf(jsonObject(text));
 	const message = `MTN MoMo refused ${code ?? 'the request'} (HTTP ${status})`;
-	if (isForeignRefusal(outcome)) return { kind: 'uncertain', cause: 'unparsable', raw };
-	switch (status) {
-		case 202:
-			return { kind: 'accepted', operatorReference: null, raw };
-		case 400:
-			return refused(reasonIn(REASONS, code, 'merchant_error'), message, raw);
-		case 401:
-		case 403:
-		case 404:
-		case 405:
-		case 415:
-			return refused('merchant_error', message, raw);
-		case 409:
-			// MTN already has this reference, which no other request uses.
-			return { kind: 'uncertain', cause: 'duplicate', raw };
-		case 429:
-			// The gateway's rate limit blocked the request.
-			return busy('MTN MoMo refused too many requests', raw, retryAfterSeconds(headers) ?? 0);
-	}
-	if (status === 500 && CONFIGURATION_CODES.includes(code ?? ''))
+	if (status === 500 && CONFIGURATION_CODES.includes(code ?? '')) {
 		return refused('merchant_error', message, raw);
-	return { kind: 'uncertain', cause: status >= 500 ? '5xx' : 'unparsable', raw };
+	}
+	const reason = status === 400 ? reasonIn(REASONS, code, 'merchant_error') : 'merchant_error';
+	return unaccepted(outcome, reason, message, raw);
 }
 
 /** Parses the response to a status read. Only `status` decides. */
@@ -80,7 +64,7 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 	if (outcome.kind !== 'response') return unavailable(causeOf(outcome));
 	const { status, headers, text } = outcome;
 	const body = jsonObject(text);
-	if (status === 404 && isUnknownReference(body)) return { kind: 'not_found', raw: rawOf(outcome) };
+	if (status === 404 && isUnknownReference(body)) return { kind: 'not_found', raw: httpText(status, text) };
 	if (status !== 200 || body === null) {
 		return unavailable(status === 200 ? 'not JSON' : `HTTP ${status}`, retryAfterSeconds(headers));
 	}
@@ -91,7 +75,7 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 		case 'failed':
 			return {
 				kind: 'failed',
-				reason: reasonIn(REASONS, reason, 'unknown_reason'),
+				reason: reasonIn(REASONS, reason, 'provider_error'),
 				message: failureText(reason),
 				raw: text
 			};
@@ -105,7 +89,6 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 				kind: 'succeeded',
 				providerReference: textMember(body, 'financialTransactionId'),
 				...money,
-				at: null,
 				raw: text
 			};
 		}
@@ -141,5 +124,3 @@ const failureText = (reason: string | null): string =>
 	reason === 'INTERNAL_PROCESSING_ERROR'
 		? 'INTERNAL_PROCESSING_ERROR: mostly missing funds'
 		: (reason ?? 'no reason given');
-
-const rawOf = ({ status, text }: OperatorResponse): string => `HTTP ${status} ${text}`.trim();

@@ -1,7 +1,7 @@
 import type { HttpOutcome } from '#lib/server/platform/http/http-client.ts';
-import { isForeignRefusal, jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
-import type { FailureReason, StatusOutcome, SubmitOutcome } from '../operator.ts';
-import { busy, reasonIn, refused, unanswered, unavailable } from '../outcomes.ts';
+import { jsonObject, member, retryAfterSeconds, textMember } from '../response.ts';
+import type { FailureReason, Paid, StatusOutcome, SubmitOutcome } from '../operator.ts';
+import { reasonIn, refused, unaccepted, unanswered, unavailable } from '../outcomes.ts';
 import { amountOf } from './amounts.ts';
 
 /**
@@ -11,27 +11,27 @@ import { amountOf } from './amounts.ts';
 
 /** Codes of both versions of the API. */
 const REASONS: Readonly<Record<string, FailureReason>> = {
-	PAYER_NOT_FOUND: 'invalid_payer',
-	RECIPIENT_NOT_FOUND: 'invalid_payer',
-	INVALID_PHONE_NUMBER: 'invalid_payer',
-	PAYMENT_NOT_APPROVED: 'payer_declined',
-	PAYER_LIMIT_REACHED: 'payer_limit',
-	WALLET_LIMIT_REACHED: 'payer_limit',
+	PAYER_NOT_FOUND: 'payer_not_found',
+	RECIPIENT_NOT_FOUND: 'payer_not_found',
+	INVALID_PHONE_NUMBER: 'payer_not_found',
+	PAYMENT_NOT_APPROVED: 'payer_rejected',
+	PAYER_LIMIT_REACHED: 'payer_limit_reached',
+	WALLET_LIMIT_REACHED: 'payer_limit_reached',
 	INSUFFICIENT_BALANCE: 'insufficient_funds',
 	BALANCE_INSUFFICIENT: 'insufficient_funds',
-	PAYMENT_IN_PROGRESS: 'provider_busy',
-	TRANSACTION_ALREADY_IN_PROCESS: 'provider_busy',
-	PROVIDER_TEMPORARILY_UNAVAILABLE: 'provider_busy',
+	PAYMENT_IN_PROGRESS: 'provider_unavailable',
+	TRANSACTION_ALREADY_IN_PROCESS: 'provider_unavailable',
+	PROVIDER_TEMPORARILY_UNAVAILABLE: 'provider_unavailable',
 	UNSPECIFIED_FAILURE: 'provider_error',
 	OTHER_ERROR: 'provider_error',
 	UNKNOWN_ERROR: 'provider_error'
 };
 
-const failureOf = (body: unknown) => {
+function failureOf(body: unknown, unnamed: string) {
 	const failure = member(body, 'failureReason');
 	const code = textMember(failure, 'failureCode');
-	return { code, message: textMember(failure, 'failureMessage') ?? code };
-};
+	return { code, message: textMember(failure, 'failureMessage') ?? code ?? unnamed };
+}
 
 /** Parses the response to a deposit or refund. `passing`: codes after which it may be sent again. */
 export function submitOutcome(
@@ -41,26 +41,21 @@ export function submitOutcome(
 	passing: readonly string[]
 ): SubmitOutcome {
 	if (outcome.kind === 'failure') return unanswered('pawaPay', outcome);
-	const { status, headers, text: raw } = outcome;
+	const { status, text: raw } = outcome;
 	const body = jsonObject(raw);
-	const { code, message } = failureOf(body);
-	const words = message ?? `HTTP ${status}`;
-	const refusal = refused(reasonIn(REASONS, code, 'merchant_error'), words, raw);
-	if (status === 429) return busy(words, raw, retryAfterSeconds(headers) ?? 0);
-	if ([400, 401, 403, 404, 405, 415].includes(status) && !isForeignRefusal(outcome)) return refusal;
-	if (status >= 500) return { kind: 'uncertain', cause: '5xx', raw };
-	const named = textMember(body, id);
-	if (status >= 200 && status < 300 && (named === null || named === reference)) {
-		switch (textMember(body, 'status')) {
-			case 'ACCEPTED':
-				return { kind: 'accepted', operatorReference: null, raw };
-			case 'DUPLICATE_IGNORED':
-				return { kind: 'uncertain', cause: 'duplicate', raw };
-			case 'REJECTED':
-				return { ...refusal, retryable: passing.includes(code ?? '') };
-		}
+	const { code, message } = failureOf(body, `HTTP ${status}`);
+	const reason = reasonIn(REASONS, code, 'merchant_error');
+	const isOurs = (textMember(body, id) ?? reference) === reference;
+	switch (status >= 200 && status < 300 && isOurs ? textMember(body, 'status') : null) {
+		case 'ACCEPTED':
+			return { kind: 'accepted', operatorReference: null, raw };
+		case 'DUPLICATE_IGNORED':
+			return { kind: 'uncertain', raw };
+		case 'REJECTED':
+			return { ...refused(reason, message, raw), retryable: passing.includes(code ?? '') };
+		default:
+			return unaccepted(outcome, reason, message, raw);
 	}
-	return { kind: 'uncertain', cause: 'unparsable', raw };
 }
 
 /** Parses `FOUND` or `NOT_FOUND`. Only the states COMPLETED and FAILED are final; all others are pending. */
@@ -81,26 +76,19 @@ export function statusOutcome(
 	const data = member(body, 'data');
 	const named = textMember(data, id);
 	if (named !== null && named !== reference) return unknown('an answer about something else');
-	const { code, message } = failureOf(data);
+	const { code, message } = failureOf(data, 'No reason given.');
 	switch (textMember(data, 'status')) {
 		case 'COMPLETED':
-			return { kind: 'succeeded', ...paidOf(data), at: null, raw };
+			return { kind: 'succeeded', ...paidOf(data), raw };
 		case 'FAILED':
-			return {
-				...{ kind: 'failed', reason: reasonIn(REASONS, code, 'unknown_reason') },
-				...{ message: message ?? 'No reason given.', raw }
-			};
+			return { kind: 'failed', reason: reasonIn(REASONS, code, 'provider_error'), message, raw };
 		default:
 			return { kind: 'pending', raw };
 	}
 }
 
 /** Version 1 of the API, whose callbacks some accounts still get, calls the amount depositedAmount. */
-export function paidOf(data: unknown): {
-	providerReference: string | null;
-	amountMinor: number | null;
-	currency: string | null;
-} {
+export function paidOf(data: unknown): Paid {
 	const currency = textMember(data, 'currency');
 	const amount = textMember(data, 'depositedAmount') ?? textMember(data, 'amount');
 	return {
@@ -115,7 +103,7 @@ export function describe(outcome: HttpOutcome): string {
 		if (outcome.cause === 'timeout') return 'the address does not answer in time';
 		return outcome.sent ? 'the connection broke' : 'the address cannot be reached';
 	}
-	const { code } = failureOf(jsonObject(outcome.text));
+	const { code } = failureOf(jsonObject(outcome.text), '');
 	const said = code === null ? `HTTP ${outcome.status}` : `HTTP ${outcome.status}, ${code}`;
 	const isRefusal = outcome.status === 401 || outcome.status === 403;
 	return isRefusal ? `pawaPay refuses the API token or signature (${said})` : `pawaPay answered ${said}`;

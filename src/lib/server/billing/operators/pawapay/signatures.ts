@@ -12,13 +12,19 @@ interface SigningKey {
 	key: KeyObject;
 }
 
-interface SignedRequest {
+interface Message {
 	method: string;
+	authority: string;
+	/** With the query. */
+	path: string;
 	/** Names in lower case. */
 	headers: Readonly<Record<string, string>>;
+}
+
+interface SignedRequest extends Pick<Message, 'method' | 'headers'> {
 	body: string;
 	/** Hosts and paths that the sender may have used: a proxy may have changed them. */
-	targets: readonly { authority: string; path: string }[];
+	targets: readonly Pick<Message, 'authority' | 'path'>[];
 	/** In ms since the epoch. */
 	now: number;
 }
@@ -90,9 +96,7 @@ export function signedHeaders(request: {
 		['expires', created + OUR_LIFE_SECONDS]
 	]);
 	const covered: InnerList = [SIGNED_BY_US.map((name) => [name, new Map()]), parameters];
-	const base = signatureBase(covered, (name) =>
-		name.startsWith('@') ? derived(name, 'POST', host, pathname) : (headers[name] ?? null)
-	);
+	const base = signatureBase(covered, { method: 'POST', authority: host, path: pathname, headers });
 	const signature = sign('sha256', Buffer.from(base ?? ''), request.key.key).toString('base64');
 	return {
 		...headers,
@@ -143,12 +147,8 @@ async function holds(
 	const id = parameters.get('keyid');
 	const key = typeof id === 'string' ? await keyById(id) : null;
 	if (!key) return false;
-	return request.targets.some(({ authority, path }) => {
-		const base = signatureBase(covered, (name) =>
-			name.startsWith('@')
-				? derived(name, request.method, authority, path)
-				: (request.headers[name]?.trim() ?? null)
-		);
+	return request.targets.some((target) => {
+		const base = signatureBase(covered, { ...request, ...target });
 		if (base === null) return false;
 		const data = Buffer.from(base);
 		return (['der', 'ieee-p1363'] as const).some((dsaEncoding) =>
@@ -158,18 +158,18 @@ async function holds(
 }
 
 /** RFC 9421 section 2.5. @returns null if the request lacks a component */
-function signatureBase(covered: InnerList, valueOf: (name: string) => string | null): string | null {
+function signatureBase(covered: InnerList, message: Message): string | null {
 	const lines: string[] = [];
 	for (const component of covered[0]) {
-		const value = typeof component[0] === 'string' ? valueOf(component[0]) : null;
+		const value = typeof component[0] === 'string' ? valueOf(component[0], message) : null;
 		if (value === null) return null;
 		lines.push(`${serializeItem(component)}: ${value}`);
 	}
 	return [...lines, `"@signature-params": ${serializeInnerList(covered)}`].join('\n');
 }
 
-/** RFC 9421 section 2.2, as far as pawaPay uses it. @param path with the query */
-function derived(name: string, method: string, authority: string, path: string): string | null {
+/** The value of a header, or of what section 2.2 of the RFC derives, as far as pawaPay uses it. */
+function valueOf(name: string, { method, authority, path, headers }: Message): string | null {
 	const at = path.indexOf('?');
 	switch (name) {
 		case '@method':
@@ -181,7 +181,7 @@ function derived(name: string, method: string, authority: string, path: string):
 		case '@query':
 			return at < 0 ? '?' : path.slice(at);
 		default:
-			return null;
+			return name.startsWith('@') ? null : (headers[name]?.trim() ?? null);
 	}
 }
 

@@ -1,5 +1,5 @@
 import type { Base } from '#lib/server/base.ts';
-import { isTestOutcome, TEST_OUTCOMES, type TestOutcome } from '#lib/checkout/test-outcomes.ts';
+import { isTestOutcome, type TestOutcome } from '#lib/checkout/test-outcomes.ts';
 import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
 import type { ConfiguredOperator } from '../definition.ts';
 import type {
@@ -80,8 +80,7 @@ export function createSandboxOperator(base: Base) {
 		/** Returns the decision about a charge: null while there is none, undefined if none is possible. */
 		async openTo(reference: string): Promise<TestOutcome | null | undefined> {
 			const charge = await store.findCharge(database, reference);
-			if (!charge || isFinal(context, charge)) return undefined;
-			return charge.outcome !== null && isTestOutcome(charge.outcome) ? charge.outcome : null;
+			return !charge || isFinal(context, charge) ? undefined : decisionOf(charge);
 		},
 		/** Drops pending callbacks, as a crash would. */
 		stop() {
@@ -96,17 +95,21 @@ const PENDING: StatusOutcome = { kind: 'pending', raw: '{"status":"pending"}' };
 const NOT_FOUND: StatusOutcome = { kind: 'not_found', raw: '{"status":"not_found"}' };
 
 function resultOf(charge: store.Charge): { at: number; result: NonNullable<Scenario['result']> } | null {
-	const scenario = scenarioFor(charge.phone);
-	const instruction = TEST_OUTCOMES.find(({ id }) => id === charge.outcome);
-	const result = instruction ? INSTRUCTED[instruction.id] : scenario.result;
-	if (result === null) return null;
-	const late = charge.payment_expires_at + LATE_MS;
-	if (instruction) return { result, at: (instruction.when === 'late' ? late : charge.instructed_at) ?? late };
-	if (charge.queued_at === null) return null;
-	if (scenario.resultAfter === 'at_once') return { result, at: charge.queued_at };
-	if (scenario.resultAfter === 'one_second') return { result, at: charge.queued_at + RESULT_DELAY_MS };
-	return { result, at: late };
+	const decided = decisionOf(charge);
+	const { result, resultAfter } = decided === null ? scenarioFor(charge.phone) : INSTRUCTED[decided];
+	const since = charge.instructed_at ?? charge.queued_at;
+	if (result === null || since === null) return null;
+	const instants = {
+		at_once: since,
+		one_second: since + RESULT_DELAY_MS,
+		payment_expiry: charge.payment_expires_at + LATE_MS
+	};
+	return { result, at: instants[resultAfter] };
 }
+
+/** Returns what a person has decided; null if nobody has. */
+const decisionOf = ({ outcome }: store.Charge): TestOutcome | null =>
+	outcome !== null && isTestOutcome(outcome) ? outcome : null;
 
 const isFinal = (context: SandboxContext, charge: store.Charge): boolean =>
 	statusOf(context, charge) !== PENDING;
@@ -158,7 +161,7 @@ async function submit(context: SandboxContext, request: PaymentRequest): Promise
 	const { database, clock } = context;
 	const scenario = scenarioFor(request.payerPhone);
 	const now = clock.now();
-	const known = await store.insertCharge(database, {
+	let charge = await store.insertCharge(database, {
 		reference: request.reference,
 		phone: request.payerPhone,
 		amount_minor: request.amountMinor,
@@ -168,19 +171,17 @@ async function submit(context: SandboxContext, request: PaymentRequest): Promise
 		first_seen_at: now,
 		queued_at: scenario.submit === 'down_at_first' ? null : now
 	});
-	if (known.queued_at === null) {
-		if (now < known.first_seen_at + OUTAGE_MS) return { kind: 'uncertain', cause: 'network', raw: 'down' };
-		await store.queueCharge(database, request.reference, now);
+	if (charge.queued_at === null) {
+		if (now < charge.first_seen_at + OUTAGE_MS) return { kind: 'uncertain', raw: 'down' };
+		await store.queueCharge(database, charge.reference, now);
+		charge = { ...charge, queued_at: now };
 	}
-	const charge = (await store.findCharge(database, request.reference)) ?? known;
 	if (scenario.resultAfter === 'at_once') {
 		for (let count = 0; count < scenario.callbacks; count += 1) await callBack(context, charge);
 	} else if (scenario.callbacks > 0) {
 		callBackLater(context, charge);
 	}
-	return scenario.submit === 'answer_lost'
-		? { kind: 'uncertain', cause: 'timeout', raw: 'answer lost' }
-		: QUEUED;
+	return scenario.submit === 'answer_lost' ? { kind: 'uncertain', raw: 'answer lost' } : QUEUED;
 }
 
 async function readStatus(context: SandboxContext, { reference }: AttemptReference): Promise<StatusOutcome> {

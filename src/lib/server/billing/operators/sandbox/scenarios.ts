@@ -25,7 +25,7 @@ const scenario = (digits: string, description: string, differences: Partial<Scen
 const success = scenario('other', 'success after one second');
 
 const SCENARIOS: readonly Scenario[] = [
-	scenario('001', 'the payer declines', { result: failed('payer_declined') }),
+	scenario('001', 'the payer declines', { result: failed('payer_rejected') }),
 	scenario('002', 'not enough money', { result: failed('insufficient_funds') }),
 	scenario('003', 'no response; the payment expires', { result: null, callbacks: 0 }),
 	scenario('004', 'expires, then succeeds late', { resultAfter: 'payment_expiry' }),
@@ -44,13 +44,13 @@ export const TEST_NUMBERS: readonly Pick<Scenario, 'digits' | 'description'>[] =
 export const scenarioFor = (phone: string): Scenario =>
 	SCENARIOS.find(({ digits }) => phone.endsWith(digits)) ?? success;
 
-/** Results that a person chooses instead of the number. */
-export const INSTRUCTED: Readonly<Record<TestOutcome, Scenario['result']>> = {
-	success: SUCCEEDED,
-	declined: failed('payer_declined'),
-	no_funds: failed('insufficient_funds'),
-	no_answer: failed('payer_timeout'),
-	wrong_amount: DOUBLED,
-	late_success: SUCCEEDED,
-	never: null
+/** What a person chooses instead of the number. */
+export const INSTRUCTED: Readonly<Record<TestOutcome, Pick<Scenario, 'result' | 'resultAfter'>>> = {
+	success: { result: SUCCEEDED, resultAfter: 'at_once' },
+	declined: { result: failed('payer_rejected'), resultAfter: 'at_once' },
+	no_funds: { result: failed('insufficient_funds'), resultAfter: 'at_once' },
+	no_answer: { result: failed('payer_timeout'), resultAfter: 'at_once' },
+	wrong_amount: { result: DOUBLED, resultAfter: 'at_once' },
+	late_success: { result: SUCCEEDED, resultAfter: 'payment_expiry' },
+	never: { result: null, resultAfter: 'at_once' }
 };

@@ -1,17 +1,12 @@
 import type { Selectable } from 'kysely';
 import type { Database } from '#lib/server/db/database.ts';
-import type {
-	SandboxChargesTable,
-	SandboxInstructionsTable,
-	SandboxRefundsTable
-} from '#lib/server/db/schema.ts';
+import type { SandboxChargesTable, SandboxRefundsTable } from '#lib/server/db/schema.ts';
 
 /** The sandbox's records outlive the process, like a real operator's. */
 
 type ChargeRow = Selectable<SandboxChargesTable>;
 /** A charge with a person's decision about it. */
-export type Charge = ChargeRow & Pick<Nullable<SandboxInstructionsTable>, 'outcome' | 'instructed_at'>;
-type Nullable<T> = { [K in keyof T]: T[K] | null };
+export type Charge = ChargeRow & { outcome: string | null; instructed_at: number | null };
 export type Refund = Selectable<SandboxRefundsTable>;
 
 export const findCharge = (database: Database, reference: string): Promise<Charge | undefined> =>

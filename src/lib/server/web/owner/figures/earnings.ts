@@ -43,11 +43,10 @@ export async function statementPage({ url, locals: { app } }: RequestEvent, { ac
 		any: !isEmpty(total),
 		net: money(total.net, currency),
 		lines: figureLines(total, currency),
-		routers: data.map(({ id, name, sessions, gross, refunds, fees, net }) => ({
-			...{ id, name, count: numberText(sessions), paid: money(gross, currency) },
-			refunds: refunds > 0 ? money(-refunds, currency) : '',
-			fee: fees > 0 ? money(-fees, currency) : '',
-			net: money(net, currency)
-		}))
+		routers: data.map(({ name, sessions, gross, refunds, fees, net }) => {
+			const less = [refunds, fees].map((sum) => (sum > 0 ? money(-sum, currency) : ''));
+			const figures = [numberText(sessions), money(gross, currency), ...less];
+			return { name, figures, net: money(net, currency) };
+		})
 	};
 }

@@ -6,14 +6,11 @@ import { moment, money, periodName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { Earnings, LinePosition } from '../../../billing/earnings/earnings.ts';
-import { csvResponse, type CsvCell } from '../../csv.ts';
-import { pageLinks } from '../../page-links.ts';
+import { CSV_BATCH, csvResponse, type CsvCell } from '../../csv.ts';
+import { PAGE_SIZE, readPage } from '../../page-links.ts';
 import { ownRouterOf, type OwnerVisitor } from '../owner.ts';
 import { figureLines, hourName, offerLines, paymentsHref, statementHref } from './figures.ts';
 import { dayOf, filterFields, filterOf, periodOf } from './period.ts';
-
-const PAGE_SIZE = 50;
-const BATCH = 500;
 
 /** Reads the period and the filter of an address. */
 const askedOf = ({ url: { searchParams }, locals: { app } }: RequestEvent) => ({
@@ -22,24 +19,19 @@ const askedOf = ({ url: { searchParams }, locals: { app } }: RequestEvent) => ({
 	filter: filterOf(searchParams)
 });
 
-function positionOf(text: string | null): LinePosition | null {
-	const found = /^(\d{1,16})\.(\d{1,16})\.([01])$/.exec(text ?? '');
-	return found ? [Number(found[1]), Number(found[2]), Number(found[3])] : null;
-}
-
 export async function paymentsPage(event: RequestEvent, owner: OwnerVisitor) {
 	const { earnings, config } = event.locals.app;
 	const asked = askedOf(event);
 	const { period, day, filter } = asked;
 	const router = filter.router == null ? null : await ownRouterOf(event, owner, filter.router);
-	const after = positionOf(event.url.searchParams.get('after'));
+	const filters = { period, day, ...filterFields(filter) };
 	const [body, page] = await Promise.all([
 		earnings.breakdown(owner.actor, { period, from: day, to: day, filter }),
-		earnings.lines(owner.actor, asked, { after, limit: PAGE_SIZE })
+		readPage(event, { parameter: 'after', length: 3, filters }, (after) =>
+			earnings.lines(owner.actor, asked, { after, limit: PAGE_SIZE })
+		)
 	]);
 	const { currency, start, end } = body;
-	const filters = { period, day: start, ...filterFields(filter) };
-	const next = page.next?.join('.') ?? null;
 	return {
 		name: periodName(period, start, end),
 		only: [
@@ -54,19 +46,17 @@ export async function paymentsPage(event: RequestEvent, owner: OwnerVisitor) {
 		sums: figureLines(body.total, currency),
 		offers: offerLines(body.offers, currency),
 		rows: page.data.map((line) => ({
-			id: line.paymentId,
-			isRefund: line.kind === 'refund',
+			title: (line.kind === 'refund' ? m.owner_refund_of : m.owner_payment)({ number: `${line.paymentId}` }),
 			when: moment(line.at, config.reportTimezone),
 			router: line.routerName,
 			phone: line.phoneMasked,
 			bought: line.offerName ?? formatDuration(line.duration),
-			amount: money(line.amount, currency),
-			fee: line.fee === 0 ? '' : money(-line.fee, currency),
+			figures: [money(line.amount, currency), line.fee === 0 ? '' : money(-line.fee, currency)],
 			net: money(line.net, currency)
 		})),
-		pages: pageLinks(link('/owner/payments'), filters, { parameter: 'after', at: after, next }),
+		pages: page.pages,
 		statement: period === 'monthly' ? statementHref(start) : null,
-		download: link(`/owner/payments/export?${new URLSearchParams(filters).toString()}`)
+		download: link(`/owner/payments/export?${new URLSearchParams({ ...filters, day: start }).toString()}`)
 	};
 }
 
@@ -76,27 +66,23 @@ const columnsOf = (timeZone: string) => [
 	...['Duration', 'Offer', 'Amount', 'Fee', 'Net', 'Currency', 'Transaction ID']
 ];
 
-async function* rowsOf(
-	timeZone: string,
-	linesAfter: (after: LinePosition | null) => ReturnType<Earnings['lines']>
-): AsyncGenerator<CsvCell[]> {
-	let after: LinePosition | null = null;
-	do {
-		const { data, currency, next }: Awaited<ReturnType<Earnings['lines']>> = await linesAfter(after);
-		for (const line of data) {
-			const { kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName, transaction } = line;
-			const sale = [kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName ?? ''];
-			const times = [timeAt(line.at, timeZone), new Date(line.at).toISOString()];
-			yield [...times, ...sale, line.amount, line.fee, line.net, currency, transaction ?? ''];
-		}
-		after = next;
-	} while (after !== null);
+function rowsOf({ data, currency }: Awaited<ReturnType<Earnings['lines']>>, timeZone: string): CsvCell[][] {
+	return data.map((line) => {
+		const { kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName, transaction } = line;
+		const sale = [kind, paymentId, sessionId, routerName, phoneMasked, duration, offerName ?? ''];
+		const times = [timeAt(line.at, timeZone), new Date(line.at).toISOString()];
+		return [...times, ...sale, line.amount, line.fee, line.net, currency, transaction ?? ''];
+	});
 }
 
 export function paymentsFile(event: RequestEvent, { actor }: OwnerVisitor): Response {
 	const { earnings, config } = event.locals.app;
 	const zone = config.reportTimezone;
 	const asked = askedOf(event);
-	const rows = rowsOf(zone, (after) => earnings.lines(actor, asked, { after, limit: BATCH }));
-	return csvResponse(`airtill-${asked.period}-${asked.day}.csv`, columnsOf(zone), rows);
+	return csvResponse(
+		`airtill-${asked.period}-${asked.day}.csv`,
+		columnsOf(zone),
+		(after: LinePosition | null) => earnings.lines(actor, asked, { after, limit: CSV_BATCH }),
+		(page) => rowsOf(page, zone)
+	);
 }

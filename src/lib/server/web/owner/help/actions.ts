@@ -9,7 +9,7 @@ import * as m from '#lib/i18n/messages.js';
 import type { App } from '../../../app.ts';
 import type { PurchaseFacts } from '../../../owner/help/help.ts';
 import { PURCHASE_TOKEN_PATTERN } from '../../../platform/ids.ts';
-import { qrCode } from '../../../portal/wifi-qr-svg.ts';
+import { qrSvg } from '../../../portal/wifi-qr-svg.ts';
 import type { Fields } from '../../form.ts';
 
 interface Order {
@@ -81,7 +81,7 @@ const showCode: HelpAction = {
 function codeCard(origin: string, { token, code }: { token: string; code: string }) {
 	const page = `${origin}${link(`/s/${token}`)}`;
 	const resumeAt = apart(`${new URL(origin).host}${link('/resume')}`);
-	return { code, page, qr: qrCode(page), resumeAt };
+	return { code, page, qr: qrSvg(page), resumeAt };
 }
 
 const extend: HelpAction = {

@@ -133,26 +133,16 @@ function deviceEntries({ slots, grants }: PurchaseFacts): Entry[] {
 	return [...[...first.values()].map((at) => ({ at, text: m.help_at_connected() })), ...left];
 }
 
-/** Extra time after the end is apart from the time that was bought, so each of its runs has an end of its own. */
-function extraTimeEntries(
-	{ session, extraTime, extraEndedAt, passEndsAt }: PurchaseFacts,
-	timeZone: string
-): Entry[] {
-	const given = extraTime.map(({ seconds, created_at: at, from, until = at + seconds * 1000 }) => {
-		const isAfter = session.status === 'expired' && at >= (session.ended_at ?? Infinity);
+/** An end that nobody has moved is in the text of the extra time. */
+function extraTimeEntries({ session, extraTime, extraEndedAt }: PurchaseFacts, timeZone: string): Entry[] {
+	const isOver = session.status === 'expired';
+	const given = extraTime.map(({ seconds, created_at: at, until = at + seconds * 1000 }) => {
 		const words = { duration: formatDuration(`${seconds / 60}m`), time: moment(until, timeZone) };
-		const text = isAfter ? m.help_at_extended_after(words) : m.help_at_extended(words);
-		return { at, from, until, isAfter, text };
+		const isAfter = isOver && at >= (session.ended_at ?? Infinity);
+		return { at, text: (isAfter ? m.help_at_extended_after : m.help_at_extended)(words) };
 	});
-	const after = given.filter(({ isAfter }) => isAfter);
-	const ends = after.flatMap(({ at, until }, index) => {
-		const next = after[index + 1];
-		if (next?.from === until) return [];
-		const endedAt = extraEndedAt.filter((end) => end >= at && end <= (next?.at ?? end));
-		const over = Math.min(until, ...endedAt, next ? until : (passEndsAt ?? until));
-		return { at: over, text: over < until ? m.help_at_extra_ended() : m.help_at_extra_over() };
-	});
-	return [...given, ...ends];
+	const ended = isOver ? extraEndedAt.map((at) => ({ at, text: m.help_at_extra_ended() })) : [];
+	return [...given, ...ended];
 }
 
 function endEntries({ session }: PurchaseFacts): Entry[] {

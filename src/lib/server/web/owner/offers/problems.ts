@@ -1,7 +1,7 @@
 import { boundsText } from '#lib/checkout/quote.ts';
 import { parseAmount, toMinor } from '#lib/domain/money.ts';
 import { LIMITS, type Limit } from '#lib/domain/offers/offer-limits.ts';
-import { WEEKDAYS } from '#lib/domain/offers/sale-hours.ts';
+import { WEEKDAYS } from '#lib/domain/opening-hours.ts';
 import type { OfferField } from '#lib/domain/offers/entry.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -9,7 +9,7 @@ import type { ProblemItem } from '#lib/server/contract/schemas.ts';
 import { OFFER_COLUMNS, type OfferCells, type OfferColumn } from '#lib/server/offers/cells.ts';
 import { REQUIRED_COLUMNS, type OfferFile } from '#lib/server/offers/csv.ts';
 import { limitProblems } from '#lib/server/offers/limits.ts';
-import { heldLimits, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { maxSpeedKbps, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { CsvFileError } from '#lib/server/platform/csv.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { MAX_ROWS } from './draft.ts';
@@ -113,8 +113,7 @@ function priceText(text: string, currency: string): string {
 		: m.owner_offers_not_charged();
 }
 
-const mostMbit = (gateway: RegisteredGateway | null) =>
-	gateway ? heldLimits(gateway).maxSpeedKbps / 1000 : 0;
+const mostMbit = (gateway: RegisteredGateway | null) => (gateway ? maxSpeedKbps(gateway) / 1000 : 0);
 
 /** Describes a refused offer of a CSV file, by its line and column. */
 export function rowProblem({ rows, lines }: OfferFile, item: ProblemItem, place: OfferPlace): string {

@@ -11,34 +11,29 @@ import { readFields } from '../../form.ts';
 import { authorOf, type OwnerVisitor } from '../owner.ts';
 import { kindWords } from './access-words.ts';
 
-interface Choice {
-	kind: AccessKind;
-	security: WifiSecurity;
-}
-
 /** Value of a choice in the form. */
-const valueOf = ({ kind, security }: Choice) => `${kind} ${security}`;
+const valueOf = (kind: AccessKind, security: WifiSecurity) => `${kind} ${security}`;
 
-/** The hotspot's sign-in page works on an open network too. */
-async function choicesOf({ locals: { app } }: RequestEvent, { id }: OwnedRouter): Promise<Choice[]> {
-	const kinds = await app.accessKinds.choices(id);
-	return kinds.flatMap((kind) => [
-		...(kind === 'portal_login' ? [{ kind, security: 'nopass' } as const] : []),
-		{ kind, security: 'wpa' } as const
-	]);
-}
+/** The hotspot's sign-in page works on an open network too, and most hotspots are one. */
+export const choicesOf = (kinds: readonly AccessKind[], ssid: string) =>
+	kinds.flatMap((kind) => {
+		const securities = kind === 'portal_login' ? (['nopass', 'wpa'] as const) : (['wpa'] as const);
+		return securities.map((security) => ({
+			...{ kind, security, value: valueOf(kind, security) },
+			...kindWords(kind, security, apart(ssid))
+		}));
+	});
+
+const choicesAt = async ({ locals: { app } }: RequestEvent, { id, ssid }: OwnedRouter) =>
+	choicesOf(await app.accessKinds.choices(id), ssid);
 
 export async function accessForm(event: RequestEvent, router: OwnedRouter) {
-	const ssid = apart(router.ssid);
-	const choices = await choicesOf(event, router);
+	const choices = await choicesAt(event, router);
 	return {
 		id: router.id,
 		name: router.name,
-		chosen: valueOf({ kind: router.access_kind, security: router.security }),
-		choices: choices.map((choice) => ({
-			value: valueOf(choice),
-			...kindWords(choice.kind, choice.security, ssid)
-		})),
+		chosen: valueOf(router.access_kind, router.security),
+		choices,
 		asksPassword: choices.some(({ kind, security }) => hasNetworkPassword(kind, security)),
 		maxPassword: MAX_WIFI_PASSWORD
 	};
@@ -47,14 +42,14 @@ export async function accessForm(event: RequestEvent, router: OwnedRouter) {
 export async function saveAccess(event: RequestEvent, router: OwnedRouter, owner: OwnerVisitor) {
 	const { field } = await readFields(event.request);
 	const [chosen, typed] = [field('access'), field('password')];
-	const saved = valueOf({ kind: router.access_kind, security: router.security });
+	const saved = valueOf(router.access_kind, router.security);
 	// The choice is saved already if the form was sent twice.
 	if (field('from') !== saved && chosen !== saved) {
 		return fail(409, { chosen, typed, access: m.owner_access_moved() });
 	}
 	const refused = (problems: { access?: string; password?: string }) =>
 		fail(400, { chosen, typed, ...problems });
-	const choice = (await choicesOf(event, router)).find((one) => valueOf(one) === chosen);
+	const choice = (await choicesAt(event, router)).find(({ value }) => value === chosen);
 	if (!choice) return refused({ access: m.owner_access_refused() });
 	const { kind, security } = choice;
 	const isGiven = typed !== '' && hasNetworkPassword(kind, security);

@@ -1,24 +1,18 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { parseAmount } from '#lib/domain/money.ts';
 import { link } from '#lib/i18n/current.ts';
-import { apart, numberText } from '#lib/i18n/intl.ts';
+import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { attempt, InputError } from '#lib/server/platform/errors.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { MAX_UNCONNECTED_ROUTERS } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
-import { kindWords } from './access-words.ts';
+import { choicesOf } from './access-form.ts';
 import { authorOf, type OwnerVisitor } from '../owner.ts';
 import { priceProblem, readEntry, routerErrors, type RouterEntry } from './router-form.ts';
 
-/** The kinds that an owner can set up alone: the others need a RADIUS server. Most hotspots are open networks. */
-const CHOICES = [
-	['portal_login', 'nopass'],
-	['portal_login', 'wpa'],
-	['shared_password', 'wpa']
-] as const;
-
-const valueOf = (kind: string, security: string) => `${kind} ${security}`;
+/** Owners can set these up alone: the other kinds need a RADIUS server. */
+const choices = () => choicesOf(['portal_login', 'shared_password'], 'Wi‑Fi');
 
 export function newRouterForm({ locals: { app } }: RequestEvent) {
 	return {
@@ -27,10 +21,7 @@ export function newRouterForm({ locals: { app } }: RequestEvent) {
 		currency: app.config.currency,
 		centre: app.config.centre,
 		entry: { name: '', address: '', ssid: '', lat: '', lon: '', opening_hours: '' },
-		choices: CHOICES.map(([kind, security]) => ({
-			value: valueOf(kind, security),
-			...kindWords(kind, security, apart('Wi‑Fi'))
-		}))
+		choices: choices()
 	};
 }
 
@@ -44,9 +35,9 @@ export async function addRouter(event: RequestEvent, owner: OwnerVisitor) {
 	const [price, chosen] = [field('price'), field('access')];
 	const refused = (errors: Errors, problem = m.owner_check_fields()) =>
 		fail(400, { key, entry, price, chosen, errors, problem });
-	const choice = CHOICES.find(([kind, security]) => valueOf(kind, security) === chosen);
+	const choice = choices().find(({ value }) => value === chosen);
 	if (!choice) return refused({}, m.owner_access_choose());
-	const [access_kind, security] = choice;
+	const { kind: access_kind, security } = choice;
 	const texts = { ...entry, price: String(parseAmount(price) ?? price), access_kind, security };
 	const added = await attempt(InputError, () =>
 		app.routers.add(owner.actor.accountId, texts, authorOf(owner), key)

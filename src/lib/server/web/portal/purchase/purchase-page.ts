@@ -27,7 +27,7 @@ import { codeBySms } from './code-by-sms.ts';
 import { findPurchase } from './find-purchase.ts';
 import { ownPath, pageAddress, type PageEvent } from './page-path.ts';
 import { hasReceipt, shortLines } from './receipt.ts';
-import { priceAgain, retryForm } from './retry.ts';
+import { payingAgain } from './retry.ts';
 import { purchaseShown, type Purchase, type PurchaseShown } from './purchase-shown.ts';
 import { endText } from './end.ts';
 import { moveTo, signInInstructions, takesCode, type SignIn } from './sign-in-instructions.ts';
@@ -68,6 +68,7 @@ export async function purchasePage(event: PageEvent) {
 		code,
 		keepsCode: pass === null && mayReturn(state, part),
 		routerName: router.name,
+		hint: phoneHint(app.config.defaultRegion),
 		buyPath,
 		isWaiting: waiting !== null,
 		money: formatMoney(payment?.amount ?? session.amount, session.currency),
@@ -82,7 +83,7 @@ export async function purchasePage(event: PageEvent) {
 		/** The buyer's part of the API cannot end extra time. */
 		endText: pass?.session.isExtra ? null : endText(session, signIn),
 		...passData(event, purchase, shown, { device, signIn, startAddress }),
-		...payingAgain(event, purchase, shown),
+		...retryForm(event, purchase, shown),
 		...addingTime(event, purchase, shown)
 	};
 }
@@ -144,21 +145,16 @@ function passData(
 const asksFor = ({ url, request }: PageEvent, name: 'again' | 'more'): boolean =>
 	url.searchParams.has(name) || request.method === 'POST';
 
-function payingAgain(event: PageEvent, purchase: Purchase, { state: { action } }: PurchaseShown) {
-	const price = priceAgain(purchase);
-	const sells = purchase.session.status === 'pending_payment' || purchase.router.status === 'online';
-	const canPayAgain = price !== null && sells;
-	const asksAgain = asksFor(event, 'again');
+/** Shows the form that pays again, or while the payment may still succeed only a link to it. */
+function retryForm(event: PageEvent, purchase: Purchase, { state: { action } }: PurchaseShown) {
+	const again = payingAgain(purchase);
 	const mayWait = action === 'wait-or-retry';
-	const showsAgain = canPayAgain && (action === 'retry' || action === 'renew' || (mayWait && asksAgain));
-	return {
-		again: showsAgain ? retryForm(purchase, price, event.locals.app.config.defaultRegion) : null,
-		offersAgain: canPayAgain && mayWait && !asksAgain
-	};
+	const isShown = action === 'retry' || action === 'renew' || (mayWait && asksFor(event, 'again'));
+	return { again: isShown ? again : null, offersAgain: again !== null && mayWait && !isShown };
 }
 
 function addingTime(event: PageEvent, purchase: Purchase, { pass, added, part }: PurchaseShown) {
-	const { config, purchases } = event.locals.app;
+	const { purchases } = event.locals.app;
 	// The API adds no time to a session that has expired. One with only the fields of the wire format adds none.
 	const hasTime = pass !== null && !pass.session.isExtra && 'pass_id' in pass.session;
 	const mayAdd = hasTime && purchase.router.status === 'online' && added?.action !== 'none';
@@ -166,11 +162,10 @@ function addingTime(event: PageEvent, purchase: Purchase, { pass, added, part }:
 	const asksMore = asksFor(event, 'more');
 	// Only on request or after a refusal: pages stay small, and a reload would empty the form.
 	const showsAdd = offersAdd && (asksMore || (added !== null && added.refreshSeconds === null));
-	const hint = phoneHint(config.defaultRegion);
 	return {
 		offersAdd,
 		asksMore,
-		add: showsAdd ? { ...addForm(purchase, part, purchases.newToken()), hint } : null
+		add: showsAdd ? addForm(purchase, part, purchases.newToken()) : null
 	};
 }
 

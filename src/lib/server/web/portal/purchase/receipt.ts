@@ -36,9 +36,9 @@ export function shortLines(
 	const paid = shown.length > 1 ? m.receipt_total() : m.receipt_paid();
 	return [
 		[m.receipt_place(), router.name],
-		[m.receipt_wifi(), apart(session.ssid)],
+		[m.router_ssid(), apart(session.ssid)],
 		[m.receipt_time(), formatDuration(sumOfDurations(shown.map(({ duration }) => duration)))],
-		[bought.length > 0 ? paid : m.receipt_price(), sum(shown)],
+		[bought.length > 0 ? paid : m.router_price(), sum(shown)],
 		fromLine(payment ?? session),
 		...endedLine(last, (at) => momentText(new Date(at), now, timeZone)),
 		...(waiting === null || waiting === purchase ? [] : addedLines(waiting))
@@ -48,7 +48,7 @@ export function shortLines(
 /** Time and number may differ from those of the first order. */
 const addedLines = ({ session, payment }: PurchasePart): Line[] => [
 	[m.receipt_added(), formatDuration(session.duration)],
-	[m.receipt_price(), sum([session])],
+	[m.router_price(), sum([session])],
 	fromLine(payment ?? session)
 ];
 
@@ -107,7 +107,7 @@ function receiptOf(
 		head: [
 			[m.receipt_place(), router.name],
 			...(router.address === null ? [] : [[m.receipt_address(), router.address] satisfies Line]),
-			[m.receipt_wifi(), apart(purchase.session.ssid)],
+			[m.router_ssid(), apart(purchase.session.ssid)],
 			[m.receipt_access(), ACCESS[purchase.session.access.kind]()],
 			[m.receipt_code(), apart(code)]
 		] satisfies Line[],

@@ -1,51 +1,49 @@
-import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
-import { readTexts, type FormErrors } from '#lib/checkout/pay-form.ts';
+import { readTexts, type FormErrors, type PayAgain } from '#lib/checkout/pay-form.ts';
 import { agreedWords } from '#lib/checkout/offer-words.ts';
 import { chargingMethods } from '#lib/checkout/price.ts';
 import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
-import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { quote, quoteOffer } from '#lib/checkout/quote.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../api-errors.ts';
-import { orderRefusal, PAID_AGAIN } from '../order-refusal.ts';
+import { orderRefusal, showAgain, type Refusal } from '../order-refusal.ts';
 import { findPurchase } from './find-purchase.ts';
 import { ownPath, type PageEvent } from './page-path.ts';
 import type { Purchase } from './purchase-shown.ts';
 
-/** Returns the agreed price while this order can be paid, otherwise the current one, or null. */
-export const priceAgain = (purchase: Purchase): number | null =>
-	purchase.session.status === 'pending_payment' ? purchase.session.amount : priceNow(purchase);
-
-function priceNow({ router, session: { duration, offer } }: Purchase): number | null {
-	return (offer ? quoteOffer(router, duration, offer.id) : quote(router, duration))?.amount ?? null;
-}
-
-/**
- * Lists the payment methods for an amount. Another method needs a new order, so it is missing while only this order
- * keeps the agreed price; `note` says so.
- */
-export function methodsAgain(purchase: Purchase, amount: number): { methods: string[]; note: string | null } {
-	const { payment_method: own } = purchase.session;
-	if (priceNow(purchase) === amount) return { methods: chargingMethods(purchase.router, amount), note: null };
-	const note = own === ANY_PAYMENT_METHOD ? null : m.purchase_price_kept({ method: methodName(own) });
-	return { methods: [own], note };
-}
-
-export function retryForm(purchase: Purchase, amount: number, region: string) {
-	const { session, payment } = purchase;
+/** Describes how to pay again, at the agreed price while this order can be paid; null if its time is not sold any more. */
+export function payingAgain(purchase: Purchase): PayAgain | null {
+	const { router, session, payment } = purchase;
+	const amount = priceAgain(purchase);
+	const isSold = session.status === 'pending_payment' || router.status === 'online';
+	if (amount === null || !isSold) return null;
 	return {
 		amount,
 		money: formatMoney(amount, session.currency),
 		words: agreedWords(session.duration, session.offer),
 		...methodsAgain(purchase, amount),
 		paymentMethod: session.payment_method,
-		phone: formatMobile(payment?.phone ?? session.phone),
-		hint: phoneHint(region)
+		phone: formatMobile(payment?.phone ?? session.phone)
 	};
+}
+
+const priceAgain = (purchase: Purchase): number | null =>
+	purchase.session.status === 'pending_payment' ? purchase.session.amount : priceNow(purchase);
+
+function priceNow({ router, session: { duration, offer } }: Purchase): number | null {
+	return (offer ? quoteOffer(router, duration, offer.id) : quote(router, duration))?.amount ?? null;
+}
+
+/** Another method needs a new order, so it is missing while only this order keeps the agreed price. */
+function methodsAgain(purchase: Purchase, amount: number): Pick<PayAgain, 'methods' | 'note'> {
+	const { payment_method: own } = purchase.session;
+	if (priceNow(purchase) === amount) return { methods: chargingMethods(purchase.router, amount), note: null };
+	const note = own === ANY_PAYMENT_METHOD ? null : m.purchase_price_kept({ method: methodName(own) });
+	return { methods: [own], note };
 }
 
 export interface RetryEntry {
@@ -59,8 +57,8 @@ export function retryProblems(purchase: Purchase, entry: RetryEntry): FormErrors
 	if (entry.quoted !== String(priceAgain(purchase))) return { form: m.purchase_price_changed() };
 	const { methods, note } = methodsAgain(purchase, Number(entry.quoted));
 	return {
-		...(methods.includes(entry.paymentMethod) ? {} : { paymentMethod: note ?? m.purchase_choose_method() }),
-		...(entry.phone === '' ? { phone: m.purchase_type_number() } : {})
+		...(methods.includes(entry.paymentMethod) ? {} : { paymentMethod: note ?? m.router_choose_method() }),
+		...(entry.phone === '' ? { phone: m.router_type_number() } : {})
 	};
 }
 
@@ -76,17 +74,14 @@ export const retry = (event: RequestEvent, token: string, { session }: Purchase,
 export async function payAgain(event: PageEvent) {
 	const purchase = await findPurchase(event);
 	const entry = readTexts(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
-	const problems = retryProblems(purchase, entry);
-	if (Object.keys(problems).length > 0) return fail(400, { retried: entry, errors: problems });
-
+	const refused = (refusal: Refusal) => showAgain(event, { retried: entry }, refusal);
+	const errors = retryProblems(purchase, entry);
+	if (Object.keys(errors).length > 0) return refused({ status: 400, errors });
 	let token: string;
 	try {
 		token = await retry(event, event.params.token, purchase, entry);
 	} catch (problem) {
-		const seller = { router: purchase.router, region: event.locals.app.config.defaultRegion };
-		const { status, errors, headers = {} } = orderRefusal(problem, PAID_AGAIN, seller);
-		event.setHeaders(headers);
-		return fail(status, { retried: entry, errors });
+		return refused(orderRefusal(event, problem));
 	}
 	if (token !== event.params.token)
 		await event.locals.app.captiveSessions.moveToPurchase(event.params.token, token);

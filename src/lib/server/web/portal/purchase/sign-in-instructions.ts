@@ -3,7 +3,7 @@ import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { Credential, SignInInstructions } from '#lib/checkout/sign-in-instructions.ts';
 import type { SessionBody } from '#lib/server/contract/schemas.ts';
-import { qrCode } from '#lib/server/portal/wifi-qr-svg.ts';
+import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 
 export type SignIn = Awaited<ReturnType<App.Locals['app']['gateways']['signInAt']>>['method'];
 
@@ -39,11 +39,15 @@ export function signInInstructions(
 			network_password === null
 				? null
 				: copied(m.purchase_network_label(), network_password, m.purchase_network_copy()),
-		steps: asksCode ? codeSteps(access, ssid, shownOn, startAddress) : stepsOf(access, ssid, shownOn),
+		steps: stepsOf(access, ssid, shownOn, asksCode ? codeStep(startAddress) : m.purchase_then_login()),
 		qr:
 			qr === null
 				? null
-				: { code: qrCode(qr), label: m.purchase_qr_label({ ssid }), hint: hintOf(access, ssid, asksCode) },
+				: {
+						svg: qrSvg(qr),
+						label: m.purchase_qr_label({ ssid }),
+						hint: access.qr_joins === 'network' ? m.purchase_qr_joins({ ssid }) : m.purchase_qr_scan()
+					},
 		note: kind === 'shared_password' ? m.router_shared() : null
 	};
 }
@@ -65,54 +69,35 @@ function passwordLabel({ kind }: SessionBody['access'], ssid: string): string {
 	}
 }
 
-function hintOf({ qr_joins }: SessionBody['access'], ssid: string, asksCode: boolean): string {
-	if (qr_joins !== 'network') return m.purchase_qr_scan();
-	return asksCode ? m.purchase_qr_joins({ ssid }) : m.purchase_qr_network({ ssid });
-}
-
 /** The captive portal is ours, so the code is enough. */
-function codeSteps(
-	{ qr, network_password }: SessionBody['access'],
-	ssid: string,
-	shownOn: ShownOn,
-	startAddress: string | null
-): string[] {
-	if (shownOn === 'gateway') return [];
+function codeStep(startAddress: string | null): string {
 	const appears = m.purchase_code_there({ choose: m.common_paid_already() });
-	const there =
-		startAddress === null ? appears : `${appears} ${m.purchase_no_page({ address: apart(startAddress) })}`;
-	if (qr === null) return [m.purchase_join_ask({ ssid }), there];
-	if (shownOn === 'kiosk') return [m.kiosk_scan_joins({ ssid }), there];
-	const join = network_password === null ? m.purchase_join_open({ ssid }) : m.purchase_join_shared({ ssid });
-	return [join, there];
+	return startAddress === null
+		? appears
+		: `${appears} ${m.purchase_no_page({ address: apart(startAddress) })}`;
 }
 
-function stepsOf(
-	{ kind, qr, network_password }: SessionBody['access'],
-	ssid: string,
-	shownOn: ShownOn
-): string[] {
-	switch (kind) {
-		case 'wpa_enterprise':
-			return [
-				// The kiosk shows the Wi-Fi's name above.
-				...(shownOn === 'kiosk' ? [] : [m.purchase_enterprise_choose({ ssid })]),
-				m.purchase_enterprise_methods(),
-				m.purchase_enterprise_certificate()
-			];
-		case 'portal_login':
-			if (shownOn === 'gateway') return [];
-			// The Wi-Fi has a password that is unknown here.
-			if (qr === null) return [m.purchase_network_ask({ ssid })];
-			if (shownOn === 'kiosk') return [m.kiosk_password_sign_in({ ssid })];
-			return [
-				network_password === null ? m.purchase_wifi_open({ ssid }) : m.purchase_network_shared({ ssid })
-			];
-		default:
-			if (shownOn === 'gateway') return [];
-			if (shownOn === 'kiosk') return [m.kiosk_password_join({ ssid })];
-			return [m.purchase_connect_settings(), m.purchase_connect_choose({ ssid }), m.purchase_connect_paste()];
+/** @param login what to enter on the sign-in page of a captive portal */
+function stepsOf(access: SessionBody['access'], ssid: string, shownOn: ShownOn, login: string): string[] {
+	if (access.kind === 'wpa_enterprise') {
+		return [
+			// The kiosk shows the Wi-Fi's name above.
+			...(shownOn === 'kiosk' ? [] : [m.purchase_enterprise_choose({ ssid })]),
+			m.purchase_enterprise_methods(),
+			m.purchase_enterprise_certificate()
+		];
 	}
+	if (shownOn === 'gateway') return [];
+	if (access.kind === 'portal_login') return [joinStep(access, ssid, shownOn), login];
+	if (shownOn === 'kiosk') return [m.kiosk_password_join({ ssid })];
+	return [m.purchase_connect_settings(), m.purchase_connect_choose({ ssid }), m.purchase_connect_paste()];
+}
+
+function joinStep({ qr, network_password }: SessionBody['access'], ssid: string, shownOn: ShownOn): string {
+	// The Wi-Fi has a password that is unknown here.
+	if (qr === null) return m.purchase_join_ask({ ssid });
+	if (shownOn === 'kiosk') return m.kiosk_scan_joins({ ssid });
+	return network_password === null ? m.purchase_join_open({ ssid }) : m.purchase_join_shared({ ssid });
 }
 
 /** Describes how to use the pass on another device. Its QR code opens the page there; null if only the Wi-Fi's sign-in page helps. */
@@ -136,6 +121,6 @@ export function moveTo(
 			signsIn ? m.purchase_move_user(words) : m.purchase_move_text(words)
 		],
 		address,
-		qr: qrCode(address)
+		qr: qrSvg(address)
 	};
 }

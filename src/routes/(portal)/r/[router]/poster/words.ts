@@ -1,3 +1,4 @@
+import { asksUserName } from '#lib/domain/access-kind.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { directionOf, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -22,7 +23,7 @@ export function posterWords(
 		prices: prices(router, locale),
 		/** Alternative text of the QR code. */
 		scan: joinsFirst ? m.poster_scan_join({}, said) : m.poster_scan({}, said),
-		network: m.poster_network({}, said),
+		network: m.router_ssid({}, said),
 		testMark: m.common_test_mode({}, said),
 		steps: joinsFirst
 			? [m.poster_step_connect({}, said), m.poster_step_page({}, said), m.poster_step_pay({}, said)]
@@ -37,12 +38,10 @@ function prices(router: RouterBody, locale: Locale): string[] {
 	const apart = (name: string) => (directionOf(locale) === 'rtl' ? `\u2068${name}\u2069` : name);
 	return offers.length > 0
 		? offers.map(({ name, price }) => `${apart(name)}: ${money(price)}`)
-		: [m.poster_per_hour({ money: money(router.price) }, { locale })];
+		: [m.router_per_hour({ money: money(router.price) }, { locale })];
 }
 
 function joinStep({ access_kind: kind }: RouterBody, takesCode: boolean, said: { locale: Locale }): string {
 	if (takesCode) return m.poster_step_code({ choose: m.common_paid_already({}, said) }, said);
-	if (kind === 'portal_login') return m.poster_step_sign_in({}, said);
-	if (kind === 'wpa_enterprise') return m.poster_step_user({}, said);
-	return m.poster_step_join({}, said);
+	return asksUserName(kind) ? m.poster_step_sign_in({}, said) : m.poster_step_join({}, said);
 }

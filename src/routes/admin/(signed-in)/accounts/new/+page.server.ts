@@ -1,9 +1,6 @@
 import { createAccount } from '#lib/server/web/admin/accounts.ts';
-import { requireAdmin } from '#lib/server/web/admin/admin.ts';
-import type { Actions, PageServerLoad } from './$types';
+import { adminForm, adminPage } from '#lib/server/web/admin/admin.ts';
 
-export const load: PageServerLoad = async (event) => {
-	await requireAdmin(event);
-};
+export const load = adminPage(() => ({}));
 
-export const actions: Actions = { default: async (event) => createAccount(event, await requireAdmin(event)) };
+export const actions = { default: adminForm(createAccount) };

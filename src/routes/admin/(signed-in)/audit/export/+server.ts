@@ -1,45 +1,36 @@
-import { error } from '@sveltejs/kit';
+import { error, type RequestEvent } from '@sveltejs/kit';
 import { dateAt, timeAt } from '#lib/format/calendar.ts';
-import type { AuditFilter, AuditPosition } from '#lib/server/audit/audit.ts';
-import { namesOf, requireAdmin } from '#lib/server/web/admin/admin.ts';
+import type { AuditPosition, FoundEntry } from '#lib/server/audit/audit.ts';
+import { adminPage, namesOf } from '#lib/server/web/admin/admin.ts';
 import { auditSearchOf } from '#lib/server/web/admin/audit.ts';
-import { csvResponse, type CsvCell } from '#lib/server/web/csv.ts';
-import type { RequestEvent, RequestHandler } from './$types';
-
-const BATCH = 500;
+import { CSV_BATCH, csvResponse } from '#lib/server/web/csv.ts';
 
 const columnsOf = (timeZone: string) => [
 	...[`Time (${timeZone})`, 'Time (UTC)', 'Entry', 'Actor', 'Email or name', 'Action'],
 	...['Payment', 'Refund', 'Reason', 'Before', 'After']
 ];
 
-async function* rowsOf(event: RequestEvent, filter: AuditFilter): AsyncGenerator<CsvCell[]> {
-	const { audit, config, database } = event.locals.app;
-	let after: AuditPosition | null = null;
-	do {
-		const found: Awaited<ReturnType<typeof audit.search>> = await audit.search(database.db, filter, {
-			after,
-			limit: BATCH
-		});
-		const actors = found.entries.map(({ actor }) => actor);
-		const nameOf = await namesOf(event, actors);
-		for (const { id, at, actor, action, payment_id, refund_id, reason, ...change } of found.entries) {
-			yield [
-				...[timeAt(at, config.reportTimezone), new Date(at).toISOString()],
-				...[id, actor, nameOf(actor), action, payment_id ?? '', refund_id ?? ''],
-				...[reason, change.before, change.after]
-			];
-		}
-		after = found.next;
-	} while (after !== null);
+async function rowsOf(event: RequestEvent, { entries }: { entries: readonly FoundEntry[] }) {
+	const { config } = event.locals.app;
+	const actors = entries.map(({ actor }) => actor);
+	const nameOf = await namesOf(event, actors);
+	return entries.map(({ id, at, actor, action, payment_id, refund_id, reason, ...change }) => [
+		...[timeAt(at, config.reportTimezone), new Date(at).toISOString()],
+		...[id, actor, nameOf(actor), action, payment_id ?? '', refund_id ?? ''],
+		...[reason, change.before, change.after]
+	]);
 }
 
 /** GET /admin/audit/export?actor=&action=&payment=&router=&from=&to=: the entries of a search as CSV. */
-export const GET: RequestHandler = async (event) => {
-	await requireAdmin(event);
-	const { config, clock } = event.locals.app;
+export const GET = adminPage(async (event) => {
+	const { audit, clock, config, database } = event.locals.app;
 	const { filter, problems } = await auditSearchOf(event);
 	if (!filter) error(400, problems.map(([, problem]) => problem).join(' '));
 	const today = dateAt(clock.now(), config.reportTimezone);
-	return csvResponse(`airtill-audit-${today}.csv`, columnsOf(config.reportTimezone), rowsOf(event, filter));
-};
+	return csvResponse(
+		`airtill-audit-${today}.csv`,
+		columnsOf(config.reportTimezone),
+		(after: AuditPosition | null) => audit.search(database.db, filter, { after, limit: CSV_BATCH }),
+		(page) => rowsOf(event, page)
+	);
+});

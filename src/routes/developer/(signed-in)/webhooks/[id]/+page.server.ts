@@ -93,6 +93,11 @@ export const actions: Actions = {
 		await webhooks.setStatus(account.id, endpoint.id, wanted);
 		redirect(303, `${here}?done=${wanted === 'active' ? 'enabled' : 'disabled'}`);
 	},
+	remove: async (event) => {
+		const { account, endpoint, webhooks } = await sentBy(event);
+		await webhooks.remove(account.id, endpoint.id);
+		redirect(303, '/developer/webhooks?removed');
+	},
 	test: async (event) => {
 		const { account, endpoint, webhooks, here } = await sentBy(event);
 		const delivery = await webhooks.sendTest(account.id, endpoint.id);

@@ -5,6 +5,7 @@ import { readTexts } from '#lib/checkout/pay-form.ts';
 import { takeSignIn } from '#lib/server/web/portal/splash/limits.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { orUnavailable, readForm } from '#lib/server/web/portal/api-errors.ts';
+import { limitedText } from '#lib/server/web/portal/resume.ts';
 import { pagePath } from '#lib/server/web/portal/purchase/page-path.ts';
 import { captiveSessionPath, findCaptiveSession, findRouter } from '#lib/server/web/portal/splash/splash.ts';
 import type { Actions, PageServerLoad } from './$types';
@@ -30,7 +31,7 @@ export const actions: Actions = {
 		const seconds = await takeSignIn(event, captiveSession.id);
 		if (seconds !== null) {
 			event.setHeaders({ 'retry-after': String(seconds) });
-			return fail(429, { user, password, why: m.splash_sign_in_limited({ seconds }) });
+			return fail(429, { user, password, why: limitedText(seconds) });
 		}
 		const token = await apiBuyers.signIn(gateway.routerId, { user, password });
 		if (token === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });

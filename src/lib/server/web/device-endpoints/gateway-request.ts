@@ -1,0 +1,44 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { limitAddress, RateLimited } from '#lib/server/api/http/request-limits.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { logSecurity } from '#lib/server/http/security-log.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
+import { equalSecrets } from '#lib/server/platform/secrets.ts';
+
+export type GatewayEvent = RequestEvent<{ gateway: string }>;
+
+export const empty = (status: number, headers: Record<string, string> = {}) =>
+	new Response(null, { status, headers: { 'cache-control': 'no-store', ...headers } });
+
+/** Gateways read the status of an error only. After 5xx a RADIUS server repeats its request. */
+export async function answerGateway(event: GatewayEvent, work: () => Promise<Response>): Promise<Response> {
+	try {
+		return await work();
+	} catch (error) {
+		if (error instanceof RateLimited) return empty(429, error.headers);
+		if (error instanceof AppError) return empty(error.status);
+		const { app, requestId } = event.locals;
+		app.log.error({ err: error, request: requestId }, 'request of a gateway failed');
+		return empty(500);
+	}
+}
+
+/**
+ * Limits failed attempts by address.
+ * @param sent the token, from the body of a client that cannot send headers
+ * @returns the gateway, or the response to a request that is not from it
+ * @throws RateLimited
+ */
+export async function authenticateGateway(
+	event: GatewayEvent,
+	sent: string | null = null
+): Promise<RegisteredGateway | Response> {
+	const { app } = event.locals;
+	const gateway = await app.gateways.byKey(event.params.gateway);
+	const token = gateway?.credentials.token;
+	const given = event.request.headers.get('authorization') ?? `Bearer ${sent}`;
+	if (gateway && token !== undefined && equalSecrets(given, `Bearer ${token}`)) return gateway;
+	await limitAddress({ app, getClientAddress: () => event.getClientAddress() });
+	logSecurity(event, 'gateway key refused', { gateway: gateway?.name ?? 'unknown' });
+	return empty(gateway ? 403 : 404);
+}
