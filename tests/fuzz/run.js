@@ -1,20 +1,12 @@
 /**
- * `npm run fuzz -- [--requests 100000] [--database sqlite|postgres] [--seed N]`: tests/api/api/hostile.test.ts with as
- * many wild requests as asked for, on each database. A failure prints the smallest request that shows it, and the
- * seed that makes it again.
+ * `npm run fuzz -- [--requests 100000] [--database sqlite|postgres] [--seed N]`: as many wild requests as asked for, on
+ * each database (tests/api/api/requests/hostile.test.ts). A failure prints the smallest request that shows it, and
+ * the seed that makes it again.
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import {
-	SetupError,
-	endWithNpm,
-	ensureBuilt,
-	ensureInstalled,
-	ensureNode,
-	giveUp,
-	root,
-	run
-} from '../../src/cli/bootstrap.js';
+import { ensureBuilt, run, SetupError } from '../../src/cli/bootstrap.js';
+import { runTool } from '../support/runner/tool.js';
 
 /** @param {string} name @param {string | undefined} text */
 function wholeNumber(name, text) {
@@ -23,11 +15,7 @@ function wholeNumber(name, text) {
 	return text;
 }
 
-endWithNpm();
-try {
-	await ensureInstalled({ withDev: true });
-	await ensureNode();
-	process.chdir(root);
+await runTool(async () => {
 	const { values } = parseArgs({
 		options: { requests: { type: 'string' }, database: { type: 'string' }, seed: { type: 'string' } }
 	});
@@ -42,10 +30,8 @@ try {
 	await ensureBuilt();
 	const { code } = await run(
 		process.execPath,
-		['node_modules/vitest/vitest.mjs', 'run', '--project=api', 'tests/api/api/hostile.test.ts'],
+		['node_modules/vitest/vitest.mjs', 'run', '--project=api', 'tests/api/api/requests/hostile.test.ts'],
 		{ stdio: 'inherit', env: { ...process.env, ...settings } }
 	);
-	process.exitCode = code;
-} catch (error) {
-	giveUp(error);
-}
+	return code;
+});

@@ -1,5 +1,5 @@
 import { airtelProtocol } from './airtel/airtel.ts';
-import type { Protocol } from './frame.ts';
+import type { Protocol } from './frame/protocol.ts';
 import { mpesa } from './mpesa/mpesa.ts';
 import { mtn } from './mtn/mtn.ts';
 import { checkOptions, type ProtocolOptions } from './options.ts';

@@ -6,7 +6,8 @@
  * `--name value` go to the operator's protocol, e.g. `mtn --market mtnuganda`.
  */
 import process from 'node:process';
-import { startSimulator, type Protocol } from './frame.ts';
+import type { Protocol } from './frame/protocol.ts';
+import { startSimulator } from './frame/simulator.ts';
 import { PROTOCOLS } from './protocols.ts';
 
 const [name = '', ...rest] = process.argv.slice(2);

@@ -3,7 +3,7 @@
  * body. Both answer `GET /sent` with what they sent. Numbers that end in 403 are refused as invalid, in 405 for want of balance.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Protocol, SimulatorAnswer, SimulatorRequest } from './frame.ts';
+import type { Protocol, SimulatorAnswer, SimulatorRequest } from './frame/protocol.ts';
 import { objectIn } from './json.ts';
 
 const API_KEY = 'fake-africastalking-key';

@@ -1,6 +1,7 @@
 /** Facts about simulated operators that the torture needs beside their protocol. */
 import { OPERATORS as FACTS, type OperatorFacts } from '../simulators/facts.ts';
-import type { Protocol, Simulator } from '../simulators/frame.ts';
+import type { Protocol } from '../simulators/frame/protocol.ts';
+import type { Simulator } from '../simulators/frame/simulator.ts';
 import { PROTOCOLS } from '../simulators/protocols.ts';
 import type { CallbackScript } from '../simulators/script.ts';
 import { portalAddress } from '../support/billing/portal-address.ts';

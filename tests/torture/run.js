@@ -4,28 +4,14 @@
  * doubled or wrong.
  */
 import process from 'node:process';
-import {
-	SetupError,
-	endWithNpm,
-	ensureBuilt,
-	ensureInstalled,
-	ensureNode,
-	giveUp,
-	root,
-	run
-} from '../../src/cli/bootstrap.js';
+import { ensureBuilt, run, SetupError } from '../../src/cli/bootstrap.js';
+import { runTool } from '../support/runner/tool.js';
 
-endWithNpm();
-try {
-	await ensureInstalled({ withDev: true });
-	await ensureNode();
-	process.chdir(root);
+await runTool(async () => {
 	await ensureBuilt();
 	const { code } = await run(process.execPath, ['tests/torture/main.ts', ...process.argv.slice(2)], {
 		stdio: 'inherit'
 	});
 	if (code === null) throw new SetupError('The torture was ended from outside.');
-	process.exitCode = code;
-} catch (error) {
-	giveUp(error);
-}
+	return code;
+});

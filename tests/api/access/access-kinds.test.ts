@@ -1,14 +1,10 @@
-/** Access kinds, from the command line to the purchase page. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+/** What buyers get and see with each kind of access. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
 import { browse, fieldValue } from '../../support/pages/browsing.ts';
 import { startConsole } from '../../support/gateways/console.ts';
-import { addRouter, alertOf, newOwner, signInOnOwnerPages } from '../../support/pages/owners.ts';
 import { buyAt } from '../../support/pages/purchase.ts';
-import { cli } from '../../support/server/cli.ts';
+import { cli, secretFile } from '../../support/server/cli.ts';
 import { PASSWORD } from '../../support/api/wire.ts';
 import { eventually, useFixture } from '../../support/server/fixture.ts';
 
@@ -19,15 +15,8 @@ const ENTERPRISE = 14;
 const SHARED = 16;
 const WPA_LOGIN = 17;
 
-const folder = mkdtempSync(path.join(tmpdir(), 'airtill-access-'));
-let files = 0;
-function file(text: string): string {
-	const name = path.join(folder, `password-${(files += 1)}`);
-	writeFileSync(name, `${text}\n`);
-	return name;
-}
-
 const fixture = useFixture({ database: 'sqlite' });
+const file = (text: string) => secretFile(fixture().server, text);
 const access = (...args: string[]) => cli(['routers', 'access', ...args], fixture().server);
 
 /** The page of an hour that was bought on a router, as soon as it runs. */
@@ -231,103 +220,4 @@ describe('at a gateway that Airtill calls', () => {
 			await console.stop();
 		}
 	}, 120_000);
-});
-
-describe('airtill routers access', () => {
-	it('shows the settings, and changes them for new orders only', async () => {
-		const { api } = fixture();
-		const before = await api.createSession({ router_id: 5 });
-		const { stdout, stderr, code } = await access('5', '--kind', 'wpa_enterprise', '--max-devices', '3');
-		expect([code, stderr]).toEqual([0, '']);
-		expect(stdout).toMatch(/^Access {12}wpa_enterprise$/m);
-		expect(await api.createSession({ router_id: 5 })).toMatchObject({
-			access: { kind: 'wpa_enterprise', max_devices: 3 }
-		});
-		expect(await api.getSession(before.id)).toMatchObject({ access: { kind: 'wpa_personal_per_client' } });
-		expect((await access('5')).stdout).toBe(stdout);
-	});
-
-	it('refuses invalid values with field and reason, and changes nothing', async () => {
-		const { sql } = fixture();
-		const rows = () => sql.all('select * from routers order by id');
-		const held = await rows();
-		for (const [args, reason] of [
-			[['5', '--kind', 'wpa'], /^kind: use one of wpa_personal_per_client, wpa_enterprise/],
-			[['12', '--kind', 'wpa_enterprise'], /^kind: .* open .*only portal_login works there/],
-			[['5', '--kind', 'shared_password'], /^network-password: buyers are shown this password/],
-			[
-				['19', '--kind', 'shared_password', '--network-password-file', file('long enough')],
-				/^kind: router 19 sells ".+" with a limit\. Everybody has the same password here/
-			],
-			[['16', '--no-network-password'], /^network-password: buyers are shown this password/],
-			[['5', '--network-password-file', file('long enough')], /^network-password: the bought password/],
-			[['12', '--network-password-file', file('long enough')], /^network-password: the network is open/],
-			[['16', '--network-password-file', file('pässword')], /^network-password: use 8 to 63/],
-			[['16', '--network-password-file', file('0aF'.repeat(21) + '1')], /^network-password: 64 hex digits/],
-			[['5', '--max-devices', '11'], /^max-devices: use a whole number from 1 to 10/],
-			[['999999'], /^ID: there is no router 999999/]
-		] as const) {
-			const { code, stdout, stderr } = await access(...args);
-			expect([code, stdout], args.join(' ')).toEqual([1, '']);
-			expect(stderr).toMatch(reason);
-		}
-		expect(await rows()).toEqual(held);
-	}, 120_000);
-
-	it('becomes portal_login with a captive portal; hostapd needs its own kind', async () => {
-		const { server, api } = fixture();
-		const add = (name: string, router: number, ...rest: string[]) =>
-			cli(['gateways', 'add', name, '--router', String(router), ...rest], server);
-		const added = await add('kind-nds', 6, '--kind', 'opennds', '--login-host', '192.168.9.1');
-		expect(added.stderr).toContain('Router 6 is portal_login from now on');
-		expect((await api.createSession({ router_id: 6 })).access.kind).toBe('portal_login');
-		const refused = await add('kind-hostapd', 6, '--kind', 'hostapd', '--nas', '192.168.9.2');
-		expect(refused.code).toBe(1);
-		expect(refused.stderr).toMatch(/^router: router 6 is portal_login, but hostapd/);
-		const hostapd = await add('kind-hostapd', 7, '--kind', 'hostapd', '--nas', '192.168.9.2');
-		expect([hostapd.code, hostapd.stderr]).toEqual([0, '']);
-		expect((await access('7', '--kind', 'portal_login')).stderr).toMatch(/^kind: its gateway "kind-hostapd"/);
-	});
-});
-
-describe('the owner’s page', () => {
-	it('says what buyers get, and a new password reaches running passes at once', async () => {
-		const held = fixture();
-		const owner = await newOwner(held);
-		const router = await addRouter(held, owner.accountId, { access_kind: 'shared_password' });
-		expect(await held.api.getRouter(router)).toMatchObject({
-			status: 'offline',
-			access_kind: 'shared_password'
-		});
-		const [person] = await signInOnOwnerPages(held, owner.email);
-		const at = `/owner/routers/${router}`;
-		expect((await person.get(at)).text).toContain('so this router sells nothing. Enter the password.');
-
-		const setPassword = (password: string) =>
-			person.post(`${at}/access`, { access: 'shared_password wpa', password });
-		const refused = await setPassword('short');
-		expect([refused.status, alertOf(refused)]).toEqual([400, 'Use 8 to 63 characters.']);
-		const foreign = await person.raw(`${at}/access`, {
-			method: 'POST',
-			headers: { origin: 'https://evil.example', 'content-type': 'application/x-www-form-urlencoded' },
-			body: 'access=shared_password+wpa&password=planted-by-another'
-		});
-		expect(foreign.status).toBe(403);
-
-		const saved = await setPassword('first & good');
-		expect(saved.path).toBe(`${at}?done=access`);
-		expect(saved.text).toContain('Airtill cannot end it, and buyers are asked to leave');
-		const { session } = await held.buy({ router_id: router });
-		const { session: other } = await held.buy({ router_id: SHARED });
-		expect(session.password).toBe('first & good');
-		await setPassword('second "better";');
-		expect(await held.api.getSession(session.id)).toMatchObject({
-			password: 'second "better";',
-			access: { qr: 'WIFI:T:WPA;S:KISEMENTI-WIFI;P:second \\"better\\"\\;;;' }
-		});
-		expect((await held.api.getSession(other.id)).password).toBe(other.password);
-		const stored = JSON.stringify(await held.sql.all('select * from routers where id = ?', router));
-		expect(stored).not.toContain('better');
-		expect((await person.get(`/owner/routers/${SHARED}/access`)).status).toBe(404);
-	});
 });

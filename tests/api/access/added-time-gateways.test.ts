@@ -8,6 +8,7 @@ import { buyAtUniFi, connectUniFi, newMac, visitOf } from '../../support/gateway
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import {
 	base64,
+	callBinauth,
 	ndsEntry,
 	newDevice,
 	reportAuth,
@@ -68,29 +69,18 @@ describe.each(DATABASES)('on %s', (database) => {
 	describe('a gateway that uses BinAuth, beside a console', () => {
 		let unifi: UniFiConsole;
 		let gateway: Registered;
-		let token: string;
 
 		beforeAll(async () => {
 			unifi = await connectUniFi(fixture());
 			gateway = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST });
-			token = /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
 		});
 		afterEach(() => unifi.heal());
 		afterAll(() => unifi.stop());
 
 		/** Our answer to openNDS when a device signs in there. */
-		async function signIn({ mac, token: stay }: NdsDevice, pass: number): Promise<string> {
-			const response = await fetch(`${fixture().server.url}/opennds/${gateway.key}/binauth`, {
-				method: 'POST',
-				headers: { authorization: `Bearer ${token}` },
-				body: new URLSearchParams({
-					method: 'auth_client',
-					ip: '192.168.8.50',
-					mac,
-					token: stay,
-					custom: base64(`s${pass}`)
-				})
-			});
+		async function signIn(device: NdsDevice, pass: number): Promise<string> {
+			const fields = { method: 'auth_client', custom: base64(`s${pass}`) };
+			const response = await callBinauth(fixture().server.url, gateway, device, fields);
 			return `${response.status} ${await response.text()}`;
 		}
 		/** The page of its purchase is opened on a device that the console sends to the portal. */

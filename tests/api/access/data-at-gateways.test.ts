@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ndsctlController } from '../../../src/lib/server/gateways/opennds/client.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
-import { numberEnding } from '../../support/api/api.ts';
 import {
 	buyAtUniFi,
 	connectRouterOs,
@@ -14,34 +13,26 @@ import {
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import {
 	base64,
-	ndsEntry,
+	callBinauth,
 	newDevice,
 	rhidOf,
 	runBinauth,
 	waitingAt,
 	type NdsDevice
 } from '../../support/gateways/opennds.ts';
-import { browse } from '../../support/pages/browsing.ts';
-import { buyHourOn } from '../../support/pages/splash.ts';
+import { limitedSales, LOGIN_HOST } from '../../support/gateways/limited-sales.ts';
 import { eventually, useFixture } from '../../support/server/fixture.ts';
 
 const MB = 1_000_000;
 const MINUTE = 60_000;
-const LOGIN_HOST = '192.168.8.1';
 /** Demo routers. */
 const [UNIFI, REST, NDS, POLL] = [3, 4, 7, 8];
 
 const fixture = useFixture({ database: 'sqlite' });
 
-/** Makes an hour with 100 MB the only offer of a router. */
-async function sellData(router: number, more: { max_devices?: number } = {}) {
-	const offer = { name: 'Hour', duration: '1h', price: 400, data_limit_mb: 100, ...more };
-	const { status, body } = await fixture().owner.send('PUT', `/v1/owner/routers/${router}/offers`, {
-		body: { offers: [offer] }
-	});
-	const { data, errors } = body as { data?: { id: number }[]; errors?: { detail: string }[] };
-	return { status, id: data?.[0]?.id ?? 0, detail: errors?.[0]?.detail };
-}
+const DATA = { data_limit_mb: 100 };
+const { setOffers, limited, buy: order, buyAtNds } = limitedSales(fixture);
+
 const dataOf = async (id: number) => {
 	const { status, status_reason, data_used_mb, data_left_mb } = await fixture().admin.getSession(id);
 	return { status, status_reason, data_used_mb, data_left_mb };
@@ -59,23 +50,6 @@ const isUsedUp = (id: number) =>
 		const { status, status_reason } = await dataOf(id);
 		return status === 'ended' && status_reason === 'data_limit_reached';
 	});
-const newestPass = async () => {
-	const [row] = await fixture().sql.all('select * from passes order by id desc limit 1');
-	return Number(row?.['id']);
-};
-/** Buys an hour with 100 MB, as an offer would have set it: the portal's form buys an hour. */
-async function limited<T>(work: () => Promise<T>): Promise<T> {
-	const { sql } = fixture();
-	await sql.run(
-		`create trigger limited after insert on passes begin
-			update passes set data_limit_mb = 100 where id = new.id; end`
-	);
-	try {
-		return await work();
-	} finally {
-		await sql.run('drop trigger limited');
-	}
-}
 
 describe('two MikroTik hotspots by REST', () => {
 	let hotspots: RouterOs[];
@@ -86,22 +60,17 @@ describe('two MikroTik hotspots by REST', () => {
 			await connectRouterOs(fixture(), 'back', REST)
 		];
 		// RouterOS may count a device only when it signs out.
-		expect((await sellData(REST, { max_devices: 2 })).detail).toContain('only for 1 device');
-		offer = (await sellData(REST, { max_devices: 1 })).id;
+		expect((await setOffers(REST, { ...DATA, max_devices: 2 })).detail).toContain('only for 1 device');
+		offer = (await setOffers(REST, { ...DATA, max_devices: 1 })).ids[0] ?? 0;
 	});
 	afterEach(() => hotspots.forEach((hotspot) => hotspot.heal()));
 	afterAll(() => Promise.all(hotspots.map((hotspot) => hotspot.stop())));
 
 	const limitsOf = (user: string) =>
 		hotspots.map((hotspot) => Number(hotspot.user(user)?.['limit-bytes-total'] ?? 0) / MB);
-	async function buy(order: { offer_id?: number; extends_session_id?: number }) {
-		const { api } = fixture();
-		const session = await api.createSession({
-			...{ router_id: REST, duration: '1h', phone: numberEnding('008') },
-			...order
-		});
-		await api.getPayment((await api.pay(session)).id, 20);
-		const name = `s${order.extends_session_id ?? session.id}`;
+	async function buy(more: { offer_id?: number; extends_session_id?: number }) {
+		const session = await order({ router_id: REST, ...more });
+		const name = `s${more.extends_session_id ?? session.id}`;
 		await eventually('they know the user', async () => hotspots.every((one) => one.user(name) !== null));
 		return session.id;
 	}
@@ -184,10 +153,10 @@ describe('a UniFi console', () => {
 	const reads = () => unifi.asked.filter((line) => /^GET .*\/clients\/[^/]+$/.test(line)).length;
 
 	it('gets the data that is left plus what it can use between two reads, and the end', async () => {
-		expect((await sellData(UNIFI)).status).toBe(200);
+		expect((await setOffers(UNIFI, DATA)).status).toBe(200);
 		const mac = newMac();
 		unifi.join(mac);
-		const { sessionId: id } = await limited(() => buyAtUniFi(fixture(), mac));
+		const { sessionId: id } = await limited(DATA, () => buyAtUniFi(fixture(), mac));
 		await eventually('it is in', async () => unifi.isIn(mac));
 		expect(unifi.megabytesOf(mac)).toBe(250);
 		unifi.use(mac, 60 * MB);
@@ -211,7 +180,7 @@ describe('a UniFi console', () => {
 		const mac = newMac();
 		unifi.join(mac);
 		const before = reads();
-		const { sessionId: id, person, path } = await limited(() => buyAtUniFi(fixture(), mac));
+		const { sessionId: id, person, path } = await limited(DATA, () => buyAtUniFi(fixture(), mac));
 		await eventually('it is in', async () => unifi.isIn(mac));
 		// The first read comes with the start of its time, and the next one 15 seconds later.
 		await eventually('it was read', async () => reads() > before);
@@ -225,7 +194,7 @@ describe('a UniFi console', () => {
 		const [first, second] = [newMac(), newMac()];
 		for (const mac of [first, second]) unifi.join(mac);
 		const before = reads();
-		const { sessionId: id, person, path } = await limited(() => buyAtUniFi(fixture(), first));
+		const { sessionId: id, person, path } = await limited(DATA, () => buyAtUniFi(fixture(), first));
 		await eventually('it is in', async () => unifi.isIn(first));
 		// As above: the next read is due in 15 seconds.
 		await eventually('it was read', async () => reads() > before);
@@ -243,9 +212,9 @@ describe('a UniFi console', () => {
 		const { server } = fixture();
 		const mac = newMac();
 		unifi.join(mac);
-		const { sessionId: first } = await limited(() => buyAtUniFi(fixture(), mac));
+		const { sessionId: first } = await limited(DATA, () => buyAtUniFi(fixture(), mac));
 		await eventually('it is in', async () => unifi.isIn(mac));
-		const { sessionId: second } = await limited(() => buyAtUniFi(fixture(), mac));
+		const { sessionId: second } = await limited(DATA, () => buyAtUniFi(fixture(), mac));
 		await eventually('it is authorized again', async () => unifi.grantsOf(mac) === 2);
 		for (const total of [30, 60]) {
 			unifi.use(mac, 30 * MB);
@@ -259,29 +228,13 @@ describe('a UniFi console', () => {
 describe('openNDS', () => {
 	/** 100 MB in units of 1,024 bytes, rounded up. */
 	const QUOTA = 97_657;
-	const keyOf = (gateway: Registered) => /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
 
-	function buyAt(gateway: Registered, device: NdsDevice): Promise<number> {
-		return limited(async () => {
-			const before = await newestPass();
-			const person = browse(fixture().server.url);
-			await buyHourOn(person, await person.get(ndsEntry(gateway, device, LOGIN_HOST)));
-			return eventually('it is paid', async () => {
-				const id = await newestPass();
-				return id !== before && id;
-			});
-		});
-	}
 	/** Reports the end of a stay, as the script does. */
-	async function report(gateway: Registered, { mac, token }: NdsDevice, pass: number, bytes: string[]) {
+	async function report(gateway: Registered, device: NdsDevice, pass: number, bytes: string[]) {
 		const [bytes_in = '', bytes_out = ''] = bytes;
-		const { status } = await fetch(`${fixture().server.url}/opennds/${gateway.key}/binauth`, {
-			method: 'POST',
-			body: new URLSearchParams({
-				...{ key: keyOf(gateway), method: 'downquota_deauth', mac, token, bytes_in, bytes_out },
-				custom: base64(`s${pass}`)
-			})
-		});
+		const custom = base64(`s${pass}`);
+		const fields = { method: 'downquota_deauth', bytes_in, bytes_out, custom };
+		const { status } = await callBinauth(fixture().server.url, gateway, device, fields);
 		expect(status).toBe(204);
 	}
 
@@ -291,7 +244,7 @@ describe('openNDS', () => {
 			router: NDS
 		});
 		const device = newDevice();
-		const pass = await buyAt(gateway, device);
+		const pass = await buyAtNds(gateway, device, DATA);
 		const quotas = async (one: NdsDevice) => {
 			const words = (await runBinauth(fixture().server, gateway, one, pass)).split(' ');
 			return words.slice(3).map(Number);
@@ -306,17 +259,17 @@ describe('openNDS', () => {
 		expect(await runBinauth(fixture().server, gateway, device, pass)).toBe('');
 
 		// It ends each device on its own: nothing would end the others of a pass.
-		expect((await sellData(NDS, { max_devices: 2 })).detail).toContain('only for 1 device');
-		expect((await sellData(NDS, { max_devices: 1 })).status).toBe(200);
+		expect((await setOffers(NDS, { ...DATA, max_devices: 2 })).detail).toContain('only for 1 device');
+		expect((await setOffers(NDS, { ...DATA, max_devices: 1 })).status).toBe(200);
 	});
 
 	it('of level 4 fetches what is left with the minutes', async () => {
 		const gateway = await registerGateway(fixture().server, 'opennds', {
 			...{ loginHost: LOGIN_HOST, router: POLL, more: ['--level', '4'] }
 		});
-		expect((await sellData(POLL, { max_devices: 1 })).status).toBe(200);
+		expect((await setOffers(POLL, { ...DATA, max_devices: 1 })).status).toBe(200);
 		const device = newDevice();
-		const pass = await buyAt(gateway, device);
+		const pass = await buyAtNds(gateway, device, DATA);
 		const items = await waitingAt(gateway);
 		expect(items).toContain(`* ${rhidOf(gateway, device)} `);
 		expect(items).toContain(` 0 0 ${QUOTA} ${QUOTA} ${base64(`s${pass}`)}`);

@@ -9,6 +9,7 @@ import {
 	essence,
 	idOf,
 	isReplayed,
+	keyed,
 	newKey,
 	PAYMENTS,
 	paymentFor,
@@ -87,6 +88,8 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 
 	const stored = (key: string) =>
 		fixture().sql.count('select count(*) from idempotent_answers where key = ?', key);
+	const sessionsOf = (phone: string) =>
+		fixture().sql.count('select count(*) from sessions where phone = ?', phone);
 
 	describe.each(REQUESTS)('POST %s', (path, prepare) => {
 		it('with the same key and body gives the same answer, and has one effect', async () => {
@@ -135,30 +138,26 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 
 		it('refuses a key with another body, and changes nothing', async () => {
 			const { api } = fixture();
-			const { body, other } = await prepare(fixture());
-			const key = newKey();
+			const [key, { body, other }] = [newKey(), await prepare(fixture())];
 			await post(api, key, path, body);
 			const before = await recorded(fixture());
-			const headers = { 'idempotency-key': key };
 			for (const changed of [
 				other,
 				// The same fields: what counts are the bytes.
 				JSON.stringify(body, null, 1),
 				JSON.stringify(Object.fromEntries(Object.entries(body).reverse()))
 			]) {
-				await api.refused('400 idempotency_key_reused', 'POST', path, { body: changed, headers });
+				await api.refused('400 idempotency_key_reused', 'POST', path, keyed(key, changed));
 			}
 			expect(await recorded(fixture())).toEqual(before);
 		});
 
 		it('checks key and body before it looks anything up', async () => {
 			const { api } = fixture();
-			const { body, bad } = await prepare(fixture());
-			const key = newKey();
+			const [key, { body, bad }] = [newKey(), await prepare(fixture())];
 			await post(api, key, path, body);
-			const headers = { 'idempotency-key': key };
-			await api.refused('400 validation_failed', 'POST', path, { body: bad, headers });
-			await api.refused('400 invalid_json', 'POST', path, { body: '{', headers });
+			await api.refused('400 validation_failed', 'POST', path, keyed(key, bad));
+			await api.refused('400 invalid_json', 'POST', path, keyed(key, '{'));
 		});
 	});
 
@@ -182,12 +181,10 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 	describe('a refusal is not kept', () => {
 		it('an order at an offline router succeeds under the same key when the router is back', async () => {
 			const { api, sql } = fixture();
-			const body = orderOf();
-			const key = newKey();
-			const headers = { 'idempotency-key': key };
+			const [key, body] = [newKey(), orderOf()];
 			await sql.run(`update routers set status = 'offline' where id = 3`);
 			try {
-				await api.refused('400 router_unavailable', 'POST', SESSIONS, { body, headers });
+				await api.refused('400 router_unavailable', 'POST', SESSIONS, keyed(key, body));
 			} finally {
 				await sql.run(`update routers set status = 'online' where id = 3`);
 			}
@@ -204,7 +201,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			const { id } = payment;
 			await fixture().asked(payment);
 			const key = newKey();
-			const request = { body: paymentFor(session), headers: { 'idempotency-key': key } };
+			const request = keyed(key, paymentFor(session));
 			await api.refused('400 payment_in_progress', 'POST', PAYMENTS, request);
 			await server.advance(10 * minute);
 			expect((await api.getPayment(id, 20)).status).toBe('expired');
@@ -215,26 +212,24 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 
 		it('a body that was wrong may be put right under the same key', async () => {
 			const { api } = fixture();
-			const key = newKey();
-			const body = orderOf();
-			const headers = { 'idempotency-key': key };
-			await api.refused('400 validation_failed', 'POST', SESSIONS, { body: {}, headers });
-			await api.refused('400 duration_not_allowed', 'POST', SESSIONS, {
-				body: { ...body, duration: '40w' },
-				headers
-			});
+			const [key, body] = [newKey(), orderOf()];
+			await api.refused('400 validation_failed', 'POST', SESSIONS, keyed(key, {}));
+			await api.refused(
+				'400 duration_not_allowed',
+				'POST',
+				SESSIONS,
+				keyed(key, { ...body, duration: '40w' })
+			);
 			expect((await post(api, key, SESSIONS, body)).status).toBe(201);
 		});
 
 		it('nor is a failure of ours', async () => {
 			const { api, sql } = fixture();
-			const key = newKey();
-			const body = orderOf();
+			const [key, body] = [newKey(), orderOf()];
 			await api.getRouter(1);
 			await sql.run('alter table sessions rename to sessions_gone');
 			try {
-				const headers = { 'idempotency-key': key };
-				await api.refused('500 internal_error', 'POST', SESSIONS, { body, headers });
+				await api.refused('500 internal_error', 'POST', SESSIONS, keyed(key, body));
 			} finally {
 				await sql.run('alter table sessions_gone rename to sessions');
 			}
@@ -255,28 +250,27 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		const second = await post(api, key, SESSIONS, body);
 		expect([second.status, isReplayed(second)]).toEqual([201, false]);
 		expect(idOf(second)).not.toBe(idOf(first));
-		expect(await sql.count('select count(*) from sessions where phone = ?', body.phone)).toBe(2);
+		expect(await sessionsOf(body.phone)).toBe(2);
 		// The new answer is known from now on; another body may use a forgotten key.
 		expect(essence(await post(api, key, SESSIONS, body))).toEqual(essence(second));
 		expect(await stored(key)).toBe(1);
 		await server.advance(24 * hour + 10 * minute);
 		expect((await post(api, key, SESSIONS, orderOf())).status).toBe(201);
-		await eventually('the others are removed', async () => {
-			return (await sql.count('select count(*) from idempotent_answers')) === 1;
-		});
+		await eventually(
+			'the others are removed',
+			async () => (await sql.count('select count(*) from idempotent_answers')) === 1
+		);
 		expect(await stored(unused)).toBe(0);
 	});
 
 	it('effect and answer share one transaction: if the answer cannot be stored, nothing is done', async () => {
 		const { api, sql } = fixture();
-		const body = orderOf();
-		const key = newKey();
-		const headers = { 'idempotency-key': key };
+		const [key, body] = [newKey(), orderOf()];
 		const [refuse, allow] = database === 'sqlite' ? SQLITE_REFUSAL : POSTGRES_REFUSAL;
 		const before = await recorded(fixture());
 		for (const statement of refuse) await sql.run(statement);
 		try {
-			await api.refused('500 internal_error', 'POST', SESSIONS, { body, headers });
+			await api.refused('500 internal_error', 'POST', SESSIONS, keyed(key, body));
 		} finally {
 			for (const statement of allow) await sql.run(statement);
 		}
@@ -285,22 +279,21 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 	});
 
 	it('kill -9 at any moment: effect and answer are both there, or neither', async () => {
-		const { api, server, sql } = fixture();
+		const { api, server } = fixture();
 		for (const delayMs of isAll ? [0, 1, 2, 3, 5, 8, 13] : [0, 5]) {
-			const body = orderOf();
-			const key = newKey();
+			const [key, body] = [newKey(), orderOf()];
 			const lost = post(api, key, SESSIONS, body).catch(() => null);
 			await sleep(delayMs);
 			await server.kill('SIGKILL');
 			const first = await lost;
-			const made = await sql.count('select count(*) from sessions where phone = ?', body.phone);
+			const made = await sessionsOf(body.phone);
 			expect(await stored(key)).toBe(made);
 			if (first) expect(made).toBe(1);
 			await server.restart();
 			const again = await post(api, key, SESSIONS, body);
 			expect([again.status, isReplayed(again)]).toEqual([201, made === 1]);
 			if (first) expect(essence(again)).toEqual(essence(first));
-			expect(await sql.count('select count(*) from sessions where phone = ?', body.phone)).toBe(1);
+			expect(await sessionsOf(body.phone)).toBe(1);
 		}
 	});
 });

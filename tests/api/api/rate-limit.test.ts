@@ -1,48 +1,19 @@
 /** The limits of section 4: per key and minute, exact, on every answer. */
-import { beforeEach, describe, expect, it } from 'vitest';
-import { isAll } from '../../support/all.ts';
+import { describe, expect, it } from 'vitest';
 import { createApi, orderOf, type Api } from '../../support/api/api.ts';
-import { admitted, ask, DEFAULTS, limitsOf, remaining } from '../../support/api/rates.ts';
-import { BOTH_DATABASES, useFixture, type NewKey } from '../../support/server/fixture.ts';
-
-const minute = 60_000;
-
-/** A key's limit. With the default of 100 this file sends ten thousand requests, as `--all` does. */
-const KEY = isAll ? 100 : 20;
-const ENTERPRISE = 10 * KEY;
-const FAILED_KEYS = 3 * KEY;
-const LIMITS = {
-	...DEFAULTS,
-	RATE_LIMIT_DEFAULT: String(KEY),
-	RATE_LIMIT_ENTERPRISE: String(ENTERPRISE),
-	RATE_LIMIT_FAILED_KEYS: String(FAILED_KEYS)
-};
+import { admitted, ask, limitsOf, remaining } from '../../support/api/rates.ts';
+import { BOTH_DATABASES } from '../../support/server/fixture.ts';
+import { ENTERPRISE, from, KEY, minute, refusalOf, useRates } from './use-rates.ts';
 
 describe.each(BOTH_DATABASES)('on %s', (database) => {
-	const fixture = useFixture({ database, env: { ...LIMITS, ADDRESS_HEADER: 'x-client-address' } });
-	let caller: NewKey;
-	beforeEach(async () => {
-		caller = await fixture().newKey({ plan: 'default' });
-	});
-
-	/** Lets time pass for the limits: SQLite's count goes by the server's clock, PostgreSQL's by its own. */
-	async function pass(ms: number): Promise<void> {
-		if (database === 'sqlite') await fixture().server.advance(ms);
-		else await fixture().sql.run(`update rate_hits set at = at - make_interval(secs => ${ms / 1000})`);
-	}
+	const { fixture, caller, pass } = useRates(database);
 
 	/** As many requests as it takes until none is left. */
 	const exhaust = async (api: Api, limit = KEY) => expect(admitted(await ask([api], limit))).toBe(limit);
 
-	/** Any of the requests of an address that sends no good key. */
-	const from = (address: string) => ({ headers: { 'x-client-address': address } });
-	const failed = (address: string) => fixture().nobody.send('GET', '/v1/routers/1', from(address));
-	const failOften = (count: number, addressOf: (index: number) => string) =>
-		Promise.all(Array.from({ length: count }, async (_, index) => (await failed(addressOf(index))).status));
-
 	describe('a key', () => {
 		it('counts down from its limit, and one request more within 60 s is refused', async () => {
-			const first = await caller.api.send('GET', '/v1/routers/1');
+			const first = await caller().api.send('GET', '/v1/routers/1');
 			expect(limitsOf(first).slice(0, 4)).toEqual([
 				`"default";q=${KEY};w=60`,
 				`"default";r=${KEY - 1};t=60`,
@@ -50,31 +21,29 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 				String(KEY - 1)
 			]);
 			for (let left = KEY - 2; left >= 0; left -= 1) {
-				const answer = await caller.api.send('GET', '/v1/routers/1');
+				const answer = await caller().api.send('GET', '/v1/routers/1');
 				expect({ status: answer.status, left: remaining(answer) }).toEqual({ status: 200, left });
 			}
-			await caller.api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
+			await caller().api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
 		});
 
 		it('says in the refusal what was exceeded and when to come back', async () => {
-			await exhaust(caller.api);
+			await exhaust(caller().api);
 			await pass(40_000);
-			const answer = await caller.api.send('GET', '/v1/routers/1');
+			const answer = await caller().api.send('GET', '/v1/routers/1');
 			const body = answer.body as { retry_after: number; request_id: string };
 			const wait = body.retry_after;
 			expect(wait).toBeGreaterThan(10);
 			expect(wait).toBeLessThanOrEqual(20);
 			expect(answer).toMatchObject({ status: 429 });
-			expect(body).toEqual({
-				type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
-				title: 'Rate limit exceeded',
-				status: 429,
-				detail: `${KEY} requests per minute are allowed for this API key. Retry in ${wait} s.`,
-				code: 'rate_limit_exceeded',
-				request_id: answer.headers.get('x-request-id'),
-				retry_after: wait,
-				'violated-policies': ['default']
-			});
+			expect(body).toEqual(
+				refusalOf(
+					answer,
+					wait,
+					'default',
+					`${KEY} requests per minute are allowed for this API key. Retry in ${wait} s.`
+				)
+			);
 			expect(answer.headers.get('retry-after')).toBe(String(wait));
 			expect(limitsOf(answer)).toEqual([
 				`"default";q=${KEY};w=60`,
@@ -89,7 +58,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		it('names in X-RateLimit-Reset the second in which its oldest request stops counting', async () => {
 			const { server } = fixture();
 			const before = server.now();
-			const answer = await caller.api.send('GET', '/v1/routers/1');
+			const answer = await caller().api.send('GET', '/v1/routers/1');
 			const after = server.now();
 			const reset = Number(answer.headers.get('x-ratelimit-reset'));
 			// PostgreSQL counts by its own clock, whose milliseconds are not the server's.
@@ -99,24 +68,24 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 
 		it('is admitted again 60 s after its first request, one by one as they were', async () => {
 			const [most, rest] = [0.6 * KEY, 0.4 * KEY];
-			await exhaust(caller.api, most);
+			await exhaust(caller().api, most);
 			await pass(30_000);
-			expect(admitted(await ask([caller.api], most))).toBe(rest);
+			expect(admitted(await ask([caller().api], most))).toBe(rest);
 			// The first ones stop counting, those of half a minute ago do not.
 			await pass(30_000);
-			expect(admitted(await ask([caller.api], 0.8 * KEY))).toBe(most);
+			expect(admitted(await ask([caller().api], 0.8 * KEY))).toBe(most);
 			await pass(30_000);
-			expect(admitted(await ask([caller.api], most))).toBe(rest);
+			expect(admitted(await ask([caller().api], most))).toBe(rest);
 			await pass(minute);
-			expect(remaining(await caller.api.send('GET', '/v1/routers/1'))).toBe(KEY - 1);
+			expect(remaining(await caller().api.send('GET', '/v1/routers/1'))).toBe(KEY - 1);
 		});
 
 		it('is not punished for asking on: refusals do not count', async () => {
-			await exhaust(caller.api);
+			await exhaust(caller().api);
 			await pass(50_000);
-			expect(admitted(await ask([caller.api], 1.2 * KEY))).toBe(0);
+			expect(admitted(await ask([caller().api], 1.2 * KEY))).toBe(0);
 			await pass(10_000);
-			expect(admitted(await ask([caller.api], KEY + 1))).toBe(KEY);
+			expect(admitted(await ask([caller().api], KEY + 1))).toBe(KEY);
 		});
 
 		it('pays for every answer it gets: 201, 400, 403, 404 and unknown routes alike', async () => {
@@ -141,26 +110,26 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 
 		it('pays for HEAD and for a replayed answer as well', async () => {
 			const request = { body: orderOf(), headers: { 'idempotency-key': 'a' } };
-			await caller.api.send('POST', '/v1/sessions', request);
-			const replayed = await caller.api.send('POST', '/v1/sessions', request);
+			await caller().api.send('POST', '/v1/sessions', request);
+			const replayed = await caller().api.send('POST', '/v1/sessions', request);
 			expect([replayed.headers.get('idempotent-replayed'), remaining(replayed)]).toEqual(['true', KEY - 2]);
-			expect(remaining(await caller.api.send('HEAD', '/v1/routers/1'))).toBe(KEY - 3);
+			expect(remaining(await caller().api.send('HEAD', '/v1/routers/1'))).toBe(KEY - 3);
 		});
 
 		it('has a limit of its own: another key of the account is not held up', async () => {
-			const second = await fixture().newKey({ accountId: caller.accountId });
-			await exhaust(caller.api);
-			await caller.api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
+			const second = await fixture().newKey({ accountId: caller().accountId });
+			await exhaust(caller().api);
+			await caller().api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
 			expect(remaining(await second.api.send('GET', '/v1/routers/1'))).toBe(KEY - 1);
 			await exhaust(second.api, KEY - 1);
 		});
 
 		it('shares a limit of five keys with the other keys of its account', async () => {
 			const more = await Promise.all(
-				Array.from({ length: 5 }, () => fixture().newKey({ accountId: caller.accountId }))
+				Array.from({ length: 5 }, () => fixture().newKey({ accountId: caller().accountId }))
 			);
 			for (const { api } of more) await exhaust(api);
-			const problem = await caller.api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
+			const problem = await caller().api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
 			expect(problem['violated-policies']).toEqual(['account']);
 			expect(problem.detail).toContain(
 				`${5 * KEY} requests per minute are allowed for all API keys of this account`
@@ -168,15 +137,15 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			const other = await fixture().newKey({ plan: 'default' });
 			expect(remaining(await other.api.send('GET', '/v1/routers/1'))).toBe(KEY - 1);
 			await pass(minute);
-			expect(remaining(await caller.api.send('GET', '/v1/routers/1'))).toBe(KEY - 1);
+			expect(remaining(await caller().api.send('GET', '/v1/routers/1'))).toBe(KEY - 1);
 		});
 
 		it('beyond its limit is refused before any other check, and nothing is done', async () => {
 			const narrow = await fixture().newKey({ plan: 'default', status: 'suspended' });
-			for (const { api } of [caller, narrow]) await exhaust(api);
+			for (const { api } of [caller(), narrow]) await exhaust(api);
 			const sessions = () => fixture().sql.count('select count(*) from sessions');
 			const before = await sessions();
-			for (const { api } of [caller, narrow]) {
+			for (const { api } of [caller(), narrow]) {
 				for (const [method, path, body] of [
 					['GET', '/v1/nothing', undefined],
 					['PATCH', '/v1/routers', undefined],
@@ -194,7 +163,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		});
 
 		it('that is unknown, or missing, is answered 401 without limits', async () => {
-			for (const api of [fixture().nobody, createApi(fixture().server.url, `${caller.key}x`)]) {
+			for (const api of [fixture().nobody, createApi(fixture().server.url, `${caller().key}x`)]) {
 				const answer = await api.send('GET', '/v1/routers/1', from('192.0.2.200'));
 				expect(answer.status).toBe(401);
 				expect(limitsOf(answer)).toEqual([null, null, null, null, null]);
@@ -202,7 +171,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		});
 
 		it('has exactly its limit admitted of more requests at once', async () => {
-			const answers = await ask([caller.api], 1.5 * KEY, '/v1/routers/1', 1.5 * KEY);
+			const answers = await ask([caller().api], 1.5 * KEY, '/v1/routers/1', 1.5 * KEY);
 			expect(admitted(answers)).toBe(KEY);
 			const left = answers.filter(({ status }) => status === 200).map(remaining);
 			expect(left.sort((a, b) => b - a)).toEqual(Array.from({ length: KEY }, (_, index) => KEY - 1 - index));
@@ -222,25 +191,25 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 	it('a plan that grows helps at once, a plan that shrinks holds within a minute', async () => {
 		const { sql, server } = fixture();
 		const setRatePlan = async (plan: string) => {
-			await sql.run('update accounts set plan = ? where id = ?', plan, caller.accountId);
+			await sql.run('update accounts set plan = ? where id = ?', plan, caller().accountId);
 			// What a process knows of a key is at most five seconds old.
 			await server.advance(5_000);
 		};
-		await exhaust(caller.api, KEY / 2);
+		await exhaust(caller().api, KEY / 2);
 		await pass(10_000);
-		await exhaust(caller.api, KEY / 2);
-		await caller.api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
+		await exhaust(caller().api, KEY / 2);
+		await caller().api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
 		await setRatePlan('enterprise');
-		const answers = await ask([caller.api], 3 * KEY);
+		const answers = await ask([caller().api], 3 * KEY);
 		expect(admitted(answers)).toBe(3 * KEY);
 		await setRatePlan('default');
 		await pass(minute);
-		expect(admitted(await ask([caller.api], 1.3 * KEY))).toBe(KEY);
+		expect(admitted(await ask([caller().api], 1.3 * KEY))).toBe(KEY);
 		// The slots of the larger plan are used again in any order; the count stays exact.
 		await pass(30_000);
-		expect(admitted(await ask([caller.api], 10))).toBe(0);
+		expect(admitted(await ask([caller().api], 10))).toBe(0);
 		await pass(30_000);
-		expect(admitted(await ask([caller.api], 1.3 * KEY))).toBe(KEY);
+		expect(admitted(await ask([caller().api], 1.3 * KEY))).toBe(KEY);
 	});
 
 	it('the pages buy without a limit that a person would meet', async () => {
@@ -249,60 +218,6 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			expect((await fetch(`${server.url}/?lat=0.3377&lon=32.5878`, from('192.0.2.50'))).status).toBe(200);
 		}
 		expect(await sql.count(`select count(*) from accounts where plan = 'portal'`)).toBe(1);
-	});
-
-	describe('an address without a good key', () => {
-		it('that the proxy did not name is refused like any other', async () => {
-			await fixture().nobody.refused('401 missing_api_key', 'GET', '/v1/routers/1');
-		});
-
-		it('gets 401 as often as the limit, then 429', async () => {
-			const statuses = await failOften(FAILED_KEYS + 1, () => '192.0.2.1');
-			expect(statuses.filter((status) => status === 401)).toHaveLength(FAILED_KEYS);
-			expect(statuses.filter((status) => status === 429)).toHaveLength(1);
-			const answer = await failed('192.0.2.1');
-			const wait = Number(answer.headers.get('retry-after'));
-			expect(answer.body).toEqual({
-				type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
-				title: 'Rate limit exceeded',
-				status: 429,
-				detail: `Too many requests without a valid API key. Retry in ${wait} s.`,
-				code: 'rate_limit_exceeded',
-				request_id: answer.headers.get('x-request-id'),
-				retry_after: wait,
-				'violated-policies': ['failed-keys']
-			});
-			// A wrong key counts as a missing one does, on any path.
-			const wrong = createApi(fixture().server.url, `${caller.key.slice(0, -1)}!`);
-			await wrong.refused('429 rate_limit_exceeded', 'POST', '/v1/nothing', from('192.0.2.1'));
-			await pass(minute);
-			expect((await failed('192.0.2.1')).status).toBe(401);
-		});
-
-		it('does not hold up other addresses, nor a good key at the same one', async () => {
-			await failOften(FAILED_KEYS + 1, () => '192.0.2.2');
-			expect((await failed('192.0.2.2')).status).toBe(429);
-			expect((await failed('192.0.2.3')).status).toBe(401);
-			const good = await caller.api.send('GET', '/v1/routers/1', from('192.0.2.2'));
-			expect([good.status, remaining(good)]).toEqual([200, KEY - 1]);
-		});
-
-		it('is not used up by a good key', async () => {
-			const { api } = await fixture().newKey({ plan: 'enterprise' });
-			await Promise.all(
-				Array.from({ length: FAILED_KEYS + 10 }, () => api.send('GET', '/v1/x', from('192.0.2.4')))
-			);
-			expect((await failed('192.0.2.4')).status).toBe(401);
-		});
-
-		it('is a whole /64 of IPv6, and an IPv4 address however it is written', async () => {
-			const statuses = await failOften(FAILED_KEYS + 1, (index) => `2001:db8:0:7::${index.toString(16)}`);
-			expect(statuses.filter((status) => status === 429)).toHaveLength(1);
-			expect((await failed('2001:db8:0:7:ffff::1')).status).toBe(429);
-			expect((await failed('2001:db8:0:8::1')).status).toBe(401);
-			await failOften(FAILED_KEYS, (index) => (index % 2 === 0 ? '192.0.2.5' : '::ffff:192.0.2.5'));
-			expect((await failed('192.0.2.5')).status).toBe(429);
-		});
 	});
 
 	it('logs no error', () => {

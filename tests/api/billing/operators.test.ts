@@ -2,14 +2,13 @@
  * Buying through each operator, against its simulator, which keeps books of its own: what it says was taken is what
  * bought time or went back. (Each row of the failures that integrators report is a test here or in torture and model.)
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Payment, Session } from '../../support/api/api.ts';
 import { OPERATORS, type OperatorFacts } from '../../simulators/facts.ts';
-import { startOperated, type OperatedFixture } from '../../support/billing/operators.ts';
+import { useOperated } from '../../support/billing/use-operated.ts';
 import { portalAddress } from '../../support/billing/portal-address.ts';
 import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually } from '../../support/server/fixture.ts';
-import type { Script } from '../../simulators/script.ts';
 
 const minute = 60_000;
 
@@ -19,34 +18,12 @@ const databasesOf = ({ name }: OperatorFacts) =>
 
 describe.each(OPERATORS)('$name', (facts) => {
 	describe.each(databasesOf(facts))('on %s', (database) => {
-		let operated: OperatedFixture;
-		beforeAll(async () => {
-			operated = await startOperated(facts, database);
-		});
-		afterAll(() => operated.stop());
-
-		const api = () => operated.fixture.api;
-
-		async function order(): Promise<Session> {
-			return api().createSession({ payment_method: facts.method, phone: operated.newPhone() });
-		}
-
-		/** Starts a payment that goes as the script says. */
-		async function pay(script: Partial<Script>, session?: Session): Promise<Payment> {
-			const of = session ?? (await order());
-			operated.simulator.script({ phone: of.phone.slice(1) }, { guards: false, ...script });
-			return api().pay(of);
-		}
-
-		const becomes = (payment: Payment, status: Payment['status']) =>
-			eventually(`payment ${payment.id} is ${status}`, async () => {
-				const found = await api().getPayment(payment.id);
-				return found.status === status && found;
-			});
+		const { operated, pay, held, accepted, until } = useOperated(facts, database);
+		const api = () => operated().fixture.api;
 
 		/** Reads the operator's books about a session's payer. */
 		function books(session: Pick<Session, 'phone'>) {
-			const { books: all } = operated.simulator;
+			const { books: all } = operated().simulator;
 			const payments = all.payments.filter(({ phone }) => session.phone.endsWith(phone.slice(-9)));
 			const taken = payments.reduce((sum, payment) => sum + all.takenOf(payment), 0);
 			const numbers = payments.map(({ number }) => number);
@@ -57,33 +34,14 @@ describe.each(OPERATORS)('$name', (facts) => {
 			return { asked: payments.length, taken, back };
 		}
 
-		const accepted = (payment: Payment) =>
-			eventually('the operator has taken it on', () =>
-				operated.fixture.sql.count(
-					"select count(*) from payments where id = ? and submit_state = 'accepted'",
-					payment.id
-				)
-			);
-
 		const contradictions = (payment: Payment) =>
-			operated.fixture.sql.count(
+			operated().fixture.sql.count(
 				"select count(*) from reviews where payment_id = ? and reason = 'contradiction'",
 				payment.id
 			);
 
-		/** Moves time on in steps, each with what is due then, until a payment has come to something. */
-		async function until(payment: Payment, status: Payment['status'], stepMs = 30_000) {
-			for (let step = 0; step < 60; step += 1) {
-				const found = await api().getPayment(payment.id);
-				if (found.status === status) return found;
-				await operated.advance(stepMs);
-			}
-			return becomes(payment, status);
-		}
-
 		it('a payment that the payer approves buys the time, with the operator’s receipt', async () => {
-			const session = await order();
-			const payment = await pay({ afterMs: 0 }, session);
+			const { session, payment } = await pay({ afterMs: 0 });
 			const settled = await until(payment, 'success');
 			expect(settled).toMatchObject({ applied: true });
 			// Daraja's status read names no receipt: it comes with the callback.
@@ -97,9 +55,8 @@ describe.each(OPERATORS)('$name', (facts) => {
 		});
 
 		it('row 12: while a prompt is open there is no second one', async () => {
-			const session = await order();
-			const payment = await pay({ outcome: 'pending' }, session);
-			await eventually('the operator has it', async () => books(session).asked === 1);
+			const { session, payment } = await pay({ outcome: 'pending' });
+			await held(payment);
 			const body = { session_id: session.id, amount: session.amount, phone: session.phone };
 			const refused = await api().refused('400 payment_in_progress', 'POST', '/v1/payments/mobile-money', {
 				body
@@ -109,27 +66,27 @@ describe.each(OPERATORS)('$name', (facts) => {
 		});
 
 		it('row 6: an answer that the payment is still under way is no failure', async () => {
-			const payment = await pay({ outcome: 'pending', callbacks: [] });
+			const { payment } = await pay({ outcome: 'pending', callbacks: [] });
 			for (let look = 0; look < 2; look += 1) {
-				await operated.advance(4 * minute);
+				await operated().advance(4 * minute);
 				expect(await api().getPayment(payment.id)).toMatchObject({ status: 'pending', failure_code: null });
 			}
 		});
 
 		it('row 5: one payment is one request at the operator, however often it is asked about or its answer is lost', async () => {
-			const session = await order();
-			const payment = await pay({ submit: 'error_after', afterMs: 3_000, failedReads: 2 }, session);
+			const { session, payment } = await pay({ submit: 'error_after', afterMs: 3_000, failedReads: 2 });
 			await until(payment, 'success');
 			expect(books(session)).toEqual({ asked: 1, taken: session.amount, back: 0 });
 		});
 
 		it('row 13: callbacks with more, less or nothing that we know are answered with success', async () => {
-			const payment = await pay({ outcome: 'pending', callbacks: [] });
-			const [row] = await operated.fixture.sql.all('select reference from payments where id = ?', payment.id);
-			const held = await eventually('the operator has it', async () =>
-				operated.simulator.books.payments.at(-1)
+			const { payment } = await pay({ outcome: 'pending', callbacks: [] });
+			const [row] = await operated().fixture.sql.all(
+				'select reference from payments where id = ?',
+				payment.id
 			);
-			const address = held.callbackUrl ?? (await portalAddress(operated.fixture.server, facts.id));
+			const { callbackUrl } = await held(payment);
+			const address = callbackUrl ?? (await portalAddress(operated().fixture.server, facts.id));
 			for (const body of [
 				'',
 				'null',
@@ -154,33 +111,30 @@ describe.each(OPERATORS)('$name', (facts) => {
 		] as const)(
 			'row 11: a payer who %s sees the reason, and is not charged',
 			async (_what, code, failure) => {
-				const session = await order();
-				const payment = await pay({ outcome: facts.codes[code], afterMs: 0 }, session);
+				const { session, payment } = await pay({ outcome: facts.codes[code], afterMs: 0 });
 				const failed = await until(payment, 'failed');
 				expect(failed).toMatchObject({ failure_code: failure });
 				expect(books(session)).toMatchObject({ taken: 0 });
-				const again = await pay({ afterMs: 0 }, session);
+				const { payment: again } = await pay({ afterMs: 0 }, session);
 				expect(await until(again, 'success')).toMatchObject({ applied: true });
 			}
 		);
 
 		it('row 4: an answer that is lost after the request was queued is never asked for twice', async () => {
-			const session = await order();
-			const payment = await pay({ submit: 'drop_after', afterMs: 2_000 }, session);
+			const { session, payment } = await pay({ submit: 'drop_after', afterMs: 2_000 });
 			expect(await until(payment, 'success')).toMatchObject({ applied: true });
 			expect(books(session)).toEqual({ asked: 1, taken: session.amount, back: 0 });
 		});
 
 		it('rows 4, 8: a request that never arrived takes nothing, and is never called failed by us alone', async () => {
-			const session = await order();
-			const payment = await pay({ submit: 'drop_before' }, session);
+			const { session, payment } = await pay({ submit: 'drop_before' });
 			if (facts.resends) {
-				operated.simulator.script({ phone: session.phone.slice(1) }, { afterMs: 0 });
+				operated().simulator.script({ phone: session.phone.slice(1) }, { afterMs: 0 });
 				expect(await until(payment, 'success')).toMatchObject({ applied: true });
 				expect(books(session)).toMatchObject({ asked: 1, taken: session.amount });
 			} else {
 				const ended = await eventually('it ends', async () => {
-					await operated.advance(5 * minute);
+					await operated().advance(5 * minute);
 					const found = await api().getPayment(payment.id);
 					return found.status !== 'pending' && found;
 				});
@@ -190,24 +144,22 @@ describe.each(OPERATORS)('$name', (facts) => {
 		});
 
 		it('row 1: without any callback the status read finds the result', async () => {
-			const session = await order();
-			const payment = await pay({ afterMs: 0, callbacks: [] }, session);
+			const { payment } = await pay({ afterMs: 0, callbacks: [] });
 			expect(await until(payment, 'success')).toMatchObject({ applied: true });
 		});
 
 		it('rows 2, 3: callbacks that come early, three times and late buy the time once', async () => {
-			const session = await order();
 			const callbacks = [
 				{ when: 'before_answer', afterMs: 0, times: 1 },
 				{ when: 'at_outcome', afterMs: 0, times: 3 },
 				{ when: 'at_outcome', afterMs: 5 * minute, times: 1 }
 			] as const;
-			const payment = await pay({ afterMs: 0, callbacks }, session);
+			const { session, payment } = await pay({ afterMs: 0, callbacks });
 			await until(payment, 'success');
-			await operated.advance(6 * minute);
+			await operated().advance(6 * minute);
 			expect(await api().getPayment(payment.id)).toMatchObject({ status: 'success', applied: true });
 			expect(books(session)).toEqual({ asked: 1, taken: session.amount, back: 0 });
-			expect(await operated.fixture.events(session.id)).toEqual([
+			expect(await operated().fixture.events(session.id)).toEqual([
 				'payment.success',
 				'session.activated',
 				'session.created'
@@ -215,43 +167,33 @@ describe.each(OPERATORS)('$name', (facts) => {
 		});
 
 		it('row 10: a forged callback, one with another id and one that is no JSON change nothing', async () => {
-			const session = await order();
-			const payment = await pay(
-				{
-					outcome: 'pending',
-					callbacks: (['forged_success', 'wrong_id', 'wrong_amount', 'garbage'] as const).map((alter) => ({
-						when: 'before_answer',
-						afterMs: 0,
-						times: 1,
-						alter
-					}))
-				},
-				session
-			);
-			await operated.advance(20_000);
+			const { session, payment } = await pay({
+				outcome: 'pending',
+				callbacks: (['forged_success', 'wrong_id', 'wrong_amount', 'garbage'] as const).map((alter) => ({
+					when: 'before_answer',
+					afterMs: 0,
+					times: 1,
+					alter
+				}))
+			});
+			await operated().advance(20_000);
 			expect(await api().getPayment(payment.id)).toMatchObject({ status: 'pending' });
 			expect(await api().getSession(session.id)).toMatchObject({ status: 'pending_payment', password: null });
 		});
 
 		it('row 7: a success after the screen has given up still buys the time', async () => {
-			const session = await order();
-			const payment = await pay({ outcome: 'pending', callbacks: [] }, session);
+			const { session, payment } = await pay({ outcome: 'pending', callbacks: [] });
 			await until(payment, 'expired', 5 * minute);
-			const held = operated.simulator.books.payments.at(-1);
-			if (!held) throw new Error('The operator has no payment');
-			expect(await operated.simulator.settle(held, 'success')).toBe(true);
+			expect(await operated().simulator.settle(await held(payment), 'success')).toBe(true);
 			expect(await until(payment, 'success', 5 * minute)).toMatchObject({ applied: true });
 			expect(await api().getSession(session.id)).toMatchObject({ status: 'active' });
 		});
 
 		it('money for a cancelled session is refunded by the operator’s own refund', async () => {
-			const session = await order();
-			const payment = await pay({ outcome: 'pending' }, session);
-			await eventually('the operator has it', async () => books(session).asked === 1);
+			const { session, payment } = await pay({ outcome: 'pending' });
+			await held(payment);
 			await api().endSession(session.id);
-			const held = operated.simulator.books.payments.at(-1);
-			if (!held) throw new Error('The operator has no payment');
-			await operated.simulator.settle(held, 'success');
+			await operated().simulator.settle(await held(payment), 'success');
 			expect(await until(payment, 'refunded')).toMatchObject({
 				applied: false,
 				refund_reason: 'session_cancelled'
@@ -261,34 +203,33 @@ describe.each(OPERATORS)('$name', (facts) => {
 
 		it('row 9: a status read that denies a callback with a receipt is for a person, and never called failed', async () => {
 			const early = { when: 'before_answer', afterMs: 0, times: 1 } as const;
-			const payment = await pay({ afterMs: 0, contradicts: true, callbacks: [early] });
+			const { payment } = await pay({ afterMs: 0, contradicts: true, callbacks: [early] });
 			await accepted(payment);
-			for (let look = 0; look < 3; look += 1) await operated.advance(30_000);
+			for (let look = 0; look < 3; look += 1) await operated().advance(30_000);
 			expect(await api().getPayment(payment.id)).toMatchObject({ status: 'pending' });
 			expect(await contradictions(payment)).toBe(1);
 		});
 
 		it('row 9: so is a callback with a receipt that comes after the status read said no', async () => {
 			const late = { when: 'at_outcome', afterMs: 2 * minute, times: 1 } as const;
-			const payment = await pay({ afterMs: 0, contradicts: true, callbacks: [late] });
+			const { payment } = await pay({ afterMs: 0, contradicts: true, callbacks: [late] });
 			await until(payment, 'failed');
-			await operated.advance(3 * minute);
+			await operated().advance(3 * minute);
 			await eventually('a person is asked', () => contradictions(payment));
 		});
 
 		if (facts.tellsAmount) {
 			it('row 15: a different amount buys nothing, is refunded in full, and opens a review', async () => {
-				const session = await order();
 				// A callback before the answer, so that also an operator that tells amounts in callbacks only has told it.
 				const early = { when: 'before_answer', afterMs: 0, times: 1 } as const;
-				const payment = await pay({ afterMs: 0, amountFactor: 2, callbacks: [early] }, session);
+				const { session, payment } = await pay({ afterMs: 0, amountFactor: 2, callbacks: [early] });
 				await accepted(payment);
 				const refunded = await until(payment, 'refunded');
 				expect(refunded).toMatchObject({ applied: false, refund_reason: 'amount_mismatch' });
 				const { taken, back } = books(session);
 				expect([taken, back]).toEqual([2 * session.amount, 2 * session.amount]);
 				expect(
-					await operated.fixture.sql.count(
+					await operated().fixture.sql.count(
 						"select count(*) from reviews where payment_id = ? and reason = 'amount_mismatch'",
 						payment.id
 					)
@@ -297,39 +238,33 @@ describe.each(OPERATORS)('$name', (facts) => {
 		}
 
 		it('row 14: a token that ends in the middle is renewed, and the payment goes on', async () => {
-			const session = await order();
-			const payment = await pay({ outcome: 'pending', callbacks: [] }, session);
-			await eventually('the operator has it', async () => books(session).asked === 1);
-			operated.simulator.expireTokens();
-			const held = operated.simulator.books.payments.at(-1);
-			if (!held) throw new Error('The operator has no payment');
-			await operated.simulator.settle(held, 'success');
+			const { payment } = await pay({ outcome: 'pending', callbacks: [] });
+			await held(payment);
+			operated().simulator.expireTokens();
+			await operated().simulator.settle(await held(payment), 'success');
 			expect(await until(payment, 'success')).toMatchObject({ applied: true });
 		});
 
 		it('an operator that is gone for ten minutes delays what is open, and loses nothing', async () => {
-			const session = await order();
-			const payment = await pay({ outcome: 'pending', callbacks: [] }, session);
-			await eventually('the operator has it', async () => books(session).asked === 1);
-			operated.simulator.outage('error');
-			const held = operated.simulator.books.payments.at(-1);
-			if (!held) throw new Error('The operator has no payment');
-			await operated.simulator.settle(held, 'success');
-			for (let passed = 0; passed < 3; passed += 1) await operated.advance(3 * minute);
+			const { payment } = await pay({ outcome: 'pending', callbacks: [] });
+			await held(payment);
+			operated().simulator.outage('error');
+			await operated().simulator.settle(await held(payment), 'success');
+			for (let passed = 0; passed < 3; passed += 1) await operated().advance(3 * minute);
 			expect(await api().getPayment(payment.id)).toMatchObject({ status: 'pending' });
-			operated.simulator.outage(null);
+			operated().simulator.outage(null);
 			expect(await until(payment, 'success', 2 * minute)).toMatchObject({ applied: true });
 		});
 
 		it('the start prints no test numbers of the sandbox, which mean nothing to it', () => {
-			expect(operated.fixture.server.stdout()).toContain('Test mode: no real money moves.');
-			expect(operated.fixture.server.stdout()).not.toContain('Test numbers');
+			expect(operated().fixture.server.stdout()).toContain('Test mode: no real money moves.');
+			expect(operated().fixture.server.stdout()).not.toContain('Test numbers');
 		});
 
 		it('doctor says that the operator answers, and moves no money', async () => {
-			const { payments } = operated.simulator.books;
+			const { payments } = operated().simulator.books;
 			const before = payments.length;
-			const { stdout } = await cli(['doctor'], operated.fixture.server);
+			const { stdout } = await cli(['doctor'], operated().fixture.server);
 			expect(stdout).toContain(`ok operator: ${facts.id} answers`);
 			expect(payments).toHaveLength(before);
 		});

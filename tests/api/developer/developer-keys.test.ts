@@ -9,15 +9,13 @@ import {
 	triesForgotten,
 	type Browsing,
 	type Fields,
-	type Page
+	type Page,
+	someone
 } from '../../support/pages/browsing.ts';
 import { createKey, KEY, keyIn } from '../../support/pages/keys.ts';
 import { DATABASES, eventually, insertKey, runsAllOn, useFixture } from '../../support/server/fixture.ts';
 
 const dayMs = 24 * 60 * 60_000;
-
-let lastPerson = 0;
-const someone = () => `maker${(lastPerson += 1)}@people.example`;
 
 describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });

@@ -11,23 +11,13 @@ import {
 	type NewEntry,
 	type RequestLog
 } from '../../../src/lib/server/developer/request-log/request-log.ts';
+import { anEntry } from '../../support/api/request-log.ts';
 import { createDatabaseOn } from '../../support/database/postgres.ts';
 import { DATABASES, eventually, insertKey, useFixture, type Fixture } from '../../support/server/fixture.ts';
 import { openSql, type Row } from '../../support/database/sql.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
-
-const anEntry: NewEntry = {
-	accountId: 1,
-	keyId: 1,
-	method: 'GET',
-	pathname: '/v1/routers/1',
-	status: 200,
-	problem: null,
-	durationMs: 1.4,
-	requestId: 'req_1'
-};
 
 const logged = (fixture: Fixture, accountId: number) =>
 	fixture.sql.all('select * from request_log where account_id = ? order by id', accountId);

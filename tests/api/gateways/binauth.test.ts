@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { browse } from '../../support/pages/browsing.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import { ndsBuyers } from '../../support/gateways/nds-buyers.ts';
-import { base64, newDevice, sha256, type NdsDevice } from '../../support/gateways/opennds.ts';
+import { base64, newDevice, sha256, type NdsDevice, tokenOf } from '../../support/gateways/opennds.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
 const LOGIN_HOST = '192.168.8.1';
@@ -18,7 +18,7 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	beforeAll(async () => {
 		gateway = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST });
-		token = /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
+		token = tokenOf(gateway);
 		expect(token).not.toBe('');
 	});
 
@@ -119,7 +119,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			loginHost: LOGIN_HOST,
 			router: 4
 		});
-		const itsToken = /^Token [^\n]*:\n(\S+)/m.exec(elsewhere.text)?.[1] ?? '';
+		const itsToken = tokenOf(elsewhere);
 		const deauth = { ...of(device, user), method: 'client_deauth' };
 		expect(await ask(deauth, itsToken, elsewhere.key)).toBe('204 ');
 		expect(await ask(of(other, user))).toBe('403 ');

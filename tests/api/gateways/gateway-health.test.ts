@@ -62,7 +62,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await unresponsiveSince(name)).toBeNull();
 		await fixture().api.createSession({ router_id: ROUTER });
 		await minutes(fixture(), 1, [name]);
-		expect(fixture().server.stderr()).toContain('gateway responds again');
+		await eventually('the log says so', async () =>
+			fixture().server.stderr().includes('gateway responds again')
+		);
 	});
 
 	it('a router whose gateway has never responded does not sell', async () => {

@@ -3,12 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ndsctlController } from '../../../src/lib/server/gateways/opennds/client.ts';
 import type { RouterOs } from '../../simulators/gateway/routeros.ts';
 import type { UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
-import { numberEnding } from '../../support/api/api.ts';
 import { buyAtUniFi, connectRouterOs, connectUniFi, newMac } from '../../support/gateways/consoles.ts';
-import { gatewayName, registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
+import { registerGateway, registerRadius } from '../../support/gateways/gateways.ts';
 import {
 	base64,
-	ndsEntry,
+	callBinauth,
 	newDevice,
 	rhidOf,
 	runBinauth,
@@ -17,70 +16,19 @@ import {
 	type NdsDevice
 } from '../../support/gateways/opennds.ts';
 import { radiusCalls } from '../../support/gateways/radius-calls.ts';
-import { browse } from '../../support/pages/browsing.ts';
-import { buyHourOn } from '../../support/pages/splash.ts';
 import { cli } from '../../support/server/cli.ts';
+import { limitedSales, LOGIN_HOST, type Limits } from '../../support/gateways/limited-sales.ts';
 import { eventually, useFixture } from '../../support/server/fixture.ts';
 
-interface Speed {
-	speed_down_kbps?: number;
-	speed_up_kbps?: number;
-	data_limit_mb?: number;
-}
 const BOTH = { speed_down_kbps: 2000, speed_up_kbps: 512 };
 const DOWN = { speed_down_kbps: 5000 };
-const LOGIN_HOST = '192.168.8.1';
 const MINUTE = 60_000;
 /** Demo routers. */
-const [UNIFI, REST, RADIUS, COOVA, NDS, POLL, WIFI, NDS2] = [3, 4, 5, 6, 7, 8, 9, 10];
+const [UNIFI, REST, RADIUS, COOVA, NDS, POLL, NDS2] = [3, 4, 5, 6, 7, 8, 10];
 
 const fixture = useFixture({ database: 'sqlite' });
 
-const setOffers = (router: number, ...speeds: readonly Speed[]) =>
-	fixture().owner.send('PUT', `/v1/owner/routers/${router}/offers`, {
-		body: {
-			offers: speeds.map((speed, n) => ({ name: `Hour ${n}`, duration: '1h', price: 400 + n, ...speed }))
-		}
-	});
-async function sell(router: number, ...speeds: readonly Speed[]): Promise<number[]> {
-	const { status, body } = await setOffers(router, ...speeds);
-	expect([status, body]).toEqual([200, body]);
-	return (body as { data: { id: number }[] }).data.map(({ id }) => id);
-}
-const refusal = async (router: number, speed: Speed) => {
-	const { status, body } = await setOffers(router, speed);
-	return { status, detail: (body as { errors?: { detail: string }[] }).errors?.[0]?.detail };
-};
-/** Orders and pays; the pass may still wait for a gateway. */
-async function buy(router: number, offer?: number) {
-	const { api } = fixture();
-	const session = await api.createSession({
-		...{ router_id: router, duration: '1h', phone: numberEnding('008') },
-		...(offer !== undefined && { offer_id: offer })
-	});
-	await api.getPayment((await api.pay(session)).id, 20);
-	return session;
-}
-const newest = async () => {
-	const [row] = await fixture().sql.all('select * from passes order by id desc limit 1');
-	return Number(row?.['id']);
-};
-/** Buys with that speed, as an offer would have set it: the portal's form buys an hour. */
-async function limited<T>(
-	{ speed_down_kbps: down, speed_up_kbps: up }: Speed,
-	work: () => Promise<T>
-): Promise<T> {
-	const { sql } = fixture();
-	const change = `speed_down_kbps = ${down ?? 'null'}, speed_up_kbps = ${up ?? 'null'}`;
-	await sql.run(
-		`create trigger limited after insert on passes begin update passes set ${change} where id = new.id; end`
-	);
-	try {
-		return await work();
-	} finally {
-		await sql.run('drop trigger limited');
-	}
-}
+const { setOffers, sell, newestPass, limited, buy, buyAtNds } = limitedSales(fixture);
 
 describe('by RADIUS', () => {
 	it.each([
@@ -92,7 +40,9 @@ describe('by RADIUS', () => {
 			await registerRadius(fixture(), { kind, access: 'portal_login', router })
 		);
 		const sent = async (offer?: number) => {
-			const { attributes } = await calls.authorize(`s${(await buy(router, offer)).id}`);
+			const { attributes } = await calls.authorize(
+				`s${(await buy({ router_id: router, ...(offer !== undefined && { offer_id: offer }) })).id}`
+			);
 			const limits = Object.entries(attributes).filter(([name]) => /Rate|WISPr/.test(name));
 			return Object.fromEntries(limits.map(([name, { value }]) => [name, value]));
 		};
@@ -120,16 +70,19 @@ describe('a MikroTik hotspot by REST', () => {
 
 	it('has a profile for each speed, which it gets back after a change by hand', async () => {
 		const [both] = await sell(REST, BOTH);
-		const [limited, plain] = [await buy(REST, both), await buy(REST)];
+		const [limited, plain] = [
+			await buy({ router_id: REST, ...(both !== undefined && { offer_id: both }) }),
+			await buy({ router_id: REST })
+		];
 		await Promise.all([known(limited.id), known(plain.id)]);
 		expect(hotspot.rateOf(`s${limited.id}`)).toBe('512k/2000k');
 		expect(hotspot.rateOf(`s${plain.id}`)).toBeNull();
 		const profile = hotspot.user(`s${limited.id}`)?.['profile'] ?? '';
 		hotspot.setRate(profile, '512k/2M');
-		await known((await buy(REST, both)).id);
+		await known((await buy({ router_id: REST, ...(both !== undefined && { offer_id: both }) })).id);
 		expect(hotspot.rateOf(`s${limited.id}`)).toBe('512k/2M');
 		hotspot.setRate(profile, '10M/10M');
-		await known((await buy(REST, both)).id);
+		await known((await buy({ router_id: REST, ...(both !== undefined && { offer_id: both }) })).id);
 		expect(hotspot.rateOf(`s${limited.id}`)).toBe('512k/2000k');
 	});
 });
@@ -142,7 +95,7 @@ describe('a UniFi console', () => {
 	afterAll(() => unifi.stop());
 
 	/** An hour of a device, with that speed. */
-	async function buyWith(speed: Speed, mac = newMac()) {
+	async function buyWith(speed: Limits, mac = newMac()) {
 		unifi.join(mac);
 		return limited(speed, () => buyAtUniFi(fixture(), mac));
 	}
@@ -159,7 +112,7 @@ describe('a UniFi console', () => {
 	it('gives a device that has two passes the speed of one only until the end of that one', async () => {
 		const { mac } = await buyWith(BOTH);
 		const { sql, server } = fixture();
-		const pass = await newest();
+		const pass = await newestPass();
 		const running = 'select count(*) from passes where ends_at is not null and id = ?';
 		await eventually('its time runs', async () => (await sql.count(running, pass)) === 1);
 		for (const [table, column] of [
@@ -179,7 +132,7 @@ describe('a UniFi console', () => {
 	});
 
 	it('takes no speed above its own limit', async () => {
-		expect(await refusal(UNIFI, { speed_down_kbps: 100_001 })).toEqual({
+		expect(await setOffers(UNIFI, { speed_down_kbps: 100_001 })).toMatchObject({
 			status: 400,
 			detail: 'The gateway "console" (unifi) takes limits of up to 100000 kbit/s.'
 		});
@@ -189,18 +142,6 @@ describe('a UniFi console', () => {
 });
 
 describe('openNDS', () => {
-	function buyAt(gateway: { key: string }, device: NdsDevice, speed: Speed): Promise<number> {
-		return limited(speed, async () => {
-			const before = await newest();
-			const person = browse(fixture().server.url);
-			await buyHourOn(person, await person.get(ndsEntry(gateway, device, LOGIN_HOST)));
-			return eventually('it is paid', async () => {
-				const id = await newest();
-				return id !== before && id;
-			});
-		});
-	}
-
 	describe('with a BinAuth script', () => {
 		let gateway: Awaited<ReturnType<typeof registerGateway>>;
 		beforeAll(async () => {
@@ -208,13 +149,9 @@ describe('openNDS', () => {
 		});
 
 		/** As a script of an earlier version asks. */
-		async function signIn({ mac, token }: NdsDevice, pass: number) {
-			const key = /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
-			const fields = { key, method: 'auth_client', mac, token, custom: base64(`s${pass}`) };
-			const response = await fetch(`${fixture().server.url}/opennds/${gateway.key}/binauth`, {
-				method: 'POST',
-				body: new URLSearchParams(fields)
-			});
+		async function signIn(device: NdsDevice, pass: number) {
+			const fields = { method: 'auth_client', custom: base64(`s${pass}`) };
+			const response = await callBinauth(fixture().server.url, gateway, device, fields);
 			return `${response.status} ${await response.text()}`;
 		}
 
@@ -223,10 +160,10 @@ describe('openNDS', () => {
 
 		it('gets the speed after the seconds; an older script gets the seconds alone, and its buyer in', async () => {
 			const [limited, plain] = [newDevice(), newDevice()];
-			const pass = await buyAt(gateway, limited, BOTH);
+			const pass = await buyAtNds(gateway, limited, BOTH);
 			expect(await runScript(limited, pass)).toMatch(/^3[56]\d\d 512 2000 0 0$/);
 			expect(await signIn(limited, pass)).toMatch(/^200 3[56]\d\d$/);
-			const other = await buyAt(gateway, plain, {});
+			const other = await buyAtNds(gateway, plain, {});
 			expect(await runScript(plain, other)).toMatch(/^3[56]\d\d 0 0 0 0$/);
 		});
 
@@ -239,10 +176,10 @@ describe('openNDS', () => {
 			expect(kept).toBe(200);
 			gateway = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST, router: NDS2 });
 			const device = newDevice();
-			const pass = await buyAt(gateway, device, {});
+			const pass = await buyAtNds(gateway, device, {});
 			await signIn(device, pass);
 			await runScript(device, pass, '9.10.0');
-			const { status, detail } = await refusal(NDS2, BOTH);
+			const { status, detail } = await setOffers(NDS2, BOTH);
 			expect(status).toBe(400);
 			expect(detail).toContain('holds limits only with openNDS 10 or newer');
 			await runScript(device, pass);
@@ -260,7 +197,7 @@ describe('openNDS', () => {
 		});
 		await sell(POLL, BOTH);
 		const device = newDevice();
-		await buyAt(gateway, device, BOTH);
+		await buyAtNds(gateway, device, BOTH);
 		const items = await waitingAt(gateway);
 		expect(items).toMatch(new RegExp(`^\\* ${rhidOf(gateway, device)} \\d+ 512 2000 0 0 `));
 	});
@@ -287,88 +224,5 @@ describe('openNDS', () => {
 			}
 		);
 		expect(calls.at(-1)).toEqual(['auth', client.mac, '60', '0', '2000', '0', '0', base64('s1')]);
-	});
-});
-
-describe('a router that sells a speed', () => {
-	const add = (...options: string[]) => cli(['gateways', 'add', gatewayName(), ...options], fixture().server);
-
-	it('has no gateway that cannot hold it, and keeps its last one', async () => {
-		const { name } = await registerRadius(fixture(), {
-			...{ kind: 'mikrotik', access: 'portal_login', router: WIFI }
-		});
-		await fixture().sql.run("update routers set access_kind = 'wpa_personal_per_client' where id = ?", WIFI);
-		await sell(WIFI, DOWN);
-		const added = await add('--router', String(WIFI), '--kind', 'hostapd');
-		expect(added.code).not.toBe(0);
-		expect(added.stderr).toContain(`router ${WIFI} sells "Hour 0" with a limit.`);
-		expect(added.stderr).toContain('cannot limit the speed');
-		const removed = await cli(['gateways', 'remove', name], fixture().server);
-		expect(removed.code).not.toBe(0);
-		expect(removed.stderr).toContain('nothing limits the speed');
-		expect(await fixture().sql.count('select count(*) from gateways where router_id = ?', WIFI)).toBe(1);
-		await setOffers(WIFI);
-		expect((await add('--router', String(WIFI), '--kind', 'hostapd')).code).toBe(0);
-		expect((await cli(['gateways', 'remove', name], fixture().server)).code).toBe(0);
-		expect((await refusal(WIFI, DOWN)).detail).toContain('(hostapd) cannot limit the speed');
-	});
-
-	it('keeps a gateway that holds it when the gateway is changed', async () => {
-		const { name } = await registerRadius(fixture(), {
-			...{ kind: 'mikrotik', access: 'portal_login', router: 21 }
-		});
-		await sell(21, DOWN);
-		const moved = await cli(['gateways', 'set', name, '--router', '20'], fixture().server);
-		expect(moved.code).not.toBe(0);
-		expect(moved.stderr).toContain('nothing limits the speed');
-		await setOffers(21);
-		expect((await cli(['gateways', 'set', name, '--router', '20'], fixture().server)).code).toBe(0);
-	});
-});
-
-describe('a router that sells data', () => {
-	const [HOTSPOT, ENTERPRISE] = [22, 23];
-	const DATA = { data_limit_mb: 500 };
-	const run = async (...command: string[]) => {
-		const { code, stderr } = await cli(command, fixture().server);
-		expect(code).not.toBe(0);
-		return stderr;
-	};
-
-	it('has gateways that report by RADIUS and can be sent Disconnect-Requests', async () => {
-		const { name } = await registerRadius(fixture(), {
-			...{ kind: 'mikrotik', access: 'portal_login', router: HOTSPOT }
-		});
-		expect((await refusal(HOTSPOT, DATA)).detail).toContain('only with an address for Disconnect-Requests');
-		expect((await cli(['gateways', 'set', name, '--nas', '10.8.0.22'], fixture().server)).code).toBe(0);
-		await sell(HOTSPOT, DATA);
-		const sold = `router ${HOTSPOT} sells "Hour 0" with a limit.`;
-		expect(await run('gateways', 'set', name, '--nas', '')).toContain(sold);
-		// The end of a pass is all that EAP passes on.
-		const eap = await run('routers', 'access', String(HOTSPOT), '--kind', 'wpa_enterprise');
-		expect(eap).toMatch(
-			/^kind: router 22 sells "Hour 0" with a limit\. .* holds no limits with wpa_enterprise\./
-		);
-		// An offer from before, which its gateway does not hold, hinders no change that leaves it as it is.
-		await fixture().sql.run("update routers set access_kind = 'wpa_enterprise' where id = ?", HOTSPOT);
-		const other = ['gateways', 'set', name, '--nas', '10.8.0.32'];
-		expect(await cli(other, fixture().server)).toMatchObject({ code: 0 });
-		const kind = ['routers', 'access', String(HOTSPOT), '--kind', 'portal_login'];
-		expect(await cli(kind, fixture().server)).toMatchObject({ code: 0 });
-		expect(await run('gateways', 'set', name, '--nas', '')).toContain(sold);
-		await setOffers(HOTSPOT);
-	});
-
-	it('knows whose data it is', async () => {
-		await registerRadius(fixture(), {
-			...{ kind: 'hostapd', access: 'wpa_personal_per_client', router: ENTERPRISE, nas: '10.8.0.23' }
-		});
-		expect((await refusal(ENTERPRISE, DATA)).detail).toContain('only with wpa_enterprise');
-		const access = ['routers', 'access', String(ENTERPRISE), '--kind'];
-		expect((await cli([...access, 'wpa_enterprise'], fixture().server)).code).toBe(0);
-		await sell(ENTERPRISE, DATA);
-		expect(await run(...access, 'wpa_personal_per_client')).toMatch(/^kind: .*only with wpa_enterprise/);
-		await fixture().sql.run(`update routers set access_kind = 'shared_password' where id = ?`, ENTERPRISE);
-		expect((await refusal(ENTERPRISE, DATA)).detail).toContain('Everybody has the same password');
 	});
 });

@@ -6,6 +6,7 @@ import {
 	mailedLink,
 	PASSWORD,
 	signUp,
+	someone,
 	triesForgotten
 } from '../../support/pages/browsing.ts';
 import { setUpSecondFactor } from '../../support/pages/second-factor.ts';
@@ -16,10 +17,6 @@ import { openSql } from '../../support/database/sql.ts';
 
 const ACCOUNT = '/developer/account';
 const WRONG = 'This code is wrong.';
-
-let lastPerson = 0;
-/** An address that nobody used before. */
-const someone = () => `factor${(lastPerson += 1)}@people.example`;
 
 describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });

@@ -1,5 +1,5 @@
-/** The way into the developer area: links by mail, passwords, sessions; and who does not get in. */
-import { describe, expect, it } from 'vitest';
+/** The way into the developer area: passwords and sessions; and who does not get in. */
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
 	browse,
 	demoPassword,
@@ -7,187 +7,21 @@ import {
 	PASSWORD,
 	signInAs,
 	signUp,
+	someone,
 	triesForgotten
 } from '../../support/pages/browsing.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 const hourMs = 60 * 60_000;
 
-let lastPerson = 0;
-/** An address that nobody used before. */
-const someone = () => `person${(lastPerson += 1)}@people.example`;
-
 describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 	const server = () => fixture().server;
 	/** Tries of one test must not count in the next. */
-	const aMinuteLater = () => triesForgotten(fixture());
-
-	describe('a link by mail', () => {
-		it('signs up: its reader chooses a password, is signed in, and has an account of role app', async () => {
-			await aMinuteLater();
-			const email = someone();
-			const person = browse(server().url);
-			const sent = await person.post('/developer/sign-up', { email });
-			expect(sent.status).toBe(200);
-			expect(sent.text).toContain(`If ${email} can have an account here, we have sent a link`);
-			const link = await mailedLink(server(), email);
-			expect((await person.get(link)).text).toContain(`For ${email}.`);
-			const first = await person.post(link, { password: PASSWORD });
-			expect(first).toMatchObject({ status: 200, path: '/developer/keys' });
-			expect(
-				await fixture().sql.all('select email, role, plan, status from accounts where email = ?', email)
-			).toEqual([{ email, role: 'app', plan: 'default', status: 'active' }]);
-		});
-
-		it('leads to the account that was made on the command line, with its role', async () => {
-			await aMinuteLater();
-			const email = someone();
-			await fixture().sql.run(
-				`insert into accounts (email, role, plan, status, created_at) values (?, 'owner', 'enterprise', 'active', 1)`,
-				email
-			);
-			const person = await signUp(server(), email.toUpperCase().toLowerCase());
-			const { text } = await person.get('/developer/account');
-			expect(text).toContain('Role owner');
-			expect(text).toContain('Rate plan enterprise');
-		});
-
-		it('of an address that never opened it gives nobody anything', async () => {
-			await aMinuteLater();
-			const email = someone();
-			const stranger = browse(server().url);
-			// The stranger types another person's address, with a password of their own.
-			await stranger.post('/developer/sign-up', { email, password: PASSWORD });
-			await mailedLink(server(), email);
-			const refused = await stranger.post('/developer/sign-in', { email, password: PASSWORD });
-			expect(refused.status).toBe(400);
-			expect(await fixture().sql.count('select count(*) from accounts where email = ?', email)).toBe(0);
-			// The owner of the address comes later and alone decides on the password.
-			const owner = browse(server().url);
-			await owner.post(await mailedLink(server(), email), { password: 'the owner has this one' });
-			expect((await stranger.post('/developer/sign-in', { email, password: PASSWORD })).status).toBe(400);
-			expect((await owner.get('/developer/account')).text).toContain(email);
-		});
-
-		it('that is forged does not work, just like a used one', async () => {
-			await aMinuteLater();
-			for (const token of ['a%00b', '%FF', "'", '%F0%9F%94%91', 'a'.repeat(2000)]) {
-				const person = browse(server().url);
-				const page = await person.get(`/developer/password?token=${token}`);
-				expect(page).toMatchObject({
-					status: 200,
-					text: expect.stringContaining('This link does not work any more')
-				});
-				const refused = await person.post(`/developer/password?token=${token}`, { password: PASSWORD });
-				expect(refused.status).toBe(400);
-			}
-		});
-
-		it('works once, for an hour', async () => {
-			await aMinuteLater();
-			const email = someone();
-			const person = await signUp(server(), email);
-			const used = await mailedLink(server(), email);
-			expect((await person.get(used)).text).toContain('This link does not work any more');
-			expect((await person.post(used, { password: PASSWORD })).status).toBe(400);
-
-			await person.post('/developer/forgot', { email });
-			const old = await mailedLink(server(), email, 2);
-			await server().advance(hourMs + 1000);
-			expect((await person.get(old)).text).toContain('This link does not work any more');
-			expect((await person.post(old, { password: 'another long password' })).status).toBe(400);
-			const fresh = browse(server().url);
-			expect((await fresh.post('/developer/sign-in', { email, password: PASSWORD })).path).toBe(
-				'/developer/keys'
-			);
-		});
-
-		it('does not work after another one has set the password, or the person changed it', async () => {
-			await aMinuteLater();
-			const email = someone();
-			const person = await signUp(server(), email);
-			await aMinuteLater();
-			for (let count = 0; count < 2; count += 1) await person.post('/developer/forgot', { email });
-			const [older, newer] = [await mailedLink(server(), email, 2), await mailedLink(server(), email, 3)];
-			await person.post(newer, { password: 'another long password' });
-			expect((await person.get(older)).text).toContain('This link does not work any more');
-			expect((await person.post(older, { password: PASSWORD })).status).toBe(400);
-
-			await aMinuteLater();
-			await person.post('/developer/forgot', { email });
-			const unused = await mailedLink(server(), email, 4);
-			const passwords = { current: 'another long password', wanted: 'a third long password' };
-			const changed = await person.post('/developer/account?/password', passwords);
-			expect(changed.path).toBe('/developer/account?done=password');
-			expect((await person.get(unused)).text).toContain('This link does not work any more');
-		});
-
-		it('ends every earlier sign-in when it sets another password', async () => {
-			await aMinuteLater();
-			const email = someone();
-			const before = await signUp(server(), email);
-			const person = browse(server().url);
-			await person.post('/developer/forgot', { email });
-			await person.post(await mailedLink(server(), email, 2), { password: 'another long password' });
-			expect((await before.get('/developer/keys')).path).toContain('/developer/sign-in');
-			await aMinuteLater();
-			const again = browse(server().url);
-			expect((await again.post('/developer/sign-in', { email, password: PASSWORD })).status).toBe(400);
-			const path = (await again.post('/developer/sign-in', { email, password: 'another long password' }))
-				.path;
-			expect(path).toBe('/developer/keys');
-		});
-
-		it('is asked for with the same answer for known and unknown addresses', async () => {
-			await aMinuteLater();
-			const known = someone();
-			await signUp(server(), known);
-			const person = browse(server().url);
-			for (const path of ['/developer/sign-up', '/developer/forgot']) {
-				await aMinuteLater();
-				const [one, other] = [known, someone()];
-				const pages = [await person.post(path, { email: one }), await person.post(path, { email: other })];
-				const [a, b] = pages.map(({ status, text }, index) => ({
-					status,
-					text: text.replaceAll([one, other][index] ?? '', 'X')
-				}));
-				expect(a).toEqual(b);
-			}
-		});
-
-		it('goes to no address that has no account, when a password was forgotten', async () => {
-			await aMinuteLater();
-			const [unknown, later] = [someone(), someone()];
-			const person = browse(server().url);
-			await person.post('/developer/forgot', { email: unknown });
-			await person.post('/developer/sign-up', { email: later });
-			await mailedLink(server(), later);
-			expect(server().stdout()).not.toContain(unknown);
-		});
-
-		it.each([
-			['short', 'Use at least 12 characters'],
-			['', 'Use at least 12 characters'],
-			['EMAIL', 'mostly your email address'],
-			['password1234', 'lists that attackers try first']
-		])('takes no password like %j', async (text, reason) => {
-			await aMinuteLater();
-			const email = someone();
-			const password = text.replace('EMAIL', email);
-			const person = browse(server().url);
-			await person.post('/developer/sign-up', { email });
-			const link = await mailedLink(server(), email);
-			const refused = await person.post(link, { password });
-			expect(refused.status).toBe(400);
-			expect(refused.text).toContain(reason);
-			expect((await person.post(link, { password: PASSWORD })).path).toBe('/developer/keys');
-		});
-	});
+	beforeEach(() => triesForgotten(fixture()));
 
 	describe('the sign-in', () => {
 		it('takes the demo accounts with the passwords that the server prints', async () => {
-			await aMinuteLater();
 			for (const role of ['app', 'owner', 'admin'] as const) {
 				const person = await signInAs(server(), role);
 				expect((await person.get('/developer/account')).text).toContain(`Role ${role}`);
@@ -195,7 +29,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('says the same of a wrong password and of an unknown address', async () => {
-			await aMinuteLater();
 			const person = browse(server().url);
 			const [a, b] = [
 				await person.post('/developer/sign-in', {
@@ -214,7 +47,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('works as long on an unknown address, or one without password, as on a wrong password', async () => {
-			await aMinuteLater();
 			const [known, unknown, unconfirmed] = [someone(), someone(), someone()];
 			await signUp(server(), known);
 			const person = browse(server().url);
@@ -249,7 +81,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('leads back to the page that was asked for, and never to another site', async () => {
-			await aMinuteLater();
 			const email = 'app@airtill.example';
 			const password = demoPassword(server(), email);
 			for (const [next, path] of [
@@ -264,7 +95,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('gives a cookie that script cannot read and that other sites do not send', async () => {
-			await aMinuteLater();
 			const email = 'app@airtill.example';
 			const response = await browse(server().url).raw('/developer/sign-in', {
 				method: 'POST',
@@ -288,7 +118,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('mails no address more than twice a minute', async () => {
-			await aMinuteLater();
 			const person = browse(server().url);
 			const email = someone();
 			const statuses = [];
@@ -301,7 +130,6 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	describe('sessions', () => {
 		it('elsewhere are ended together, and those of other people are not', async () => {
-			await aMinuteLater();
 			const email = someone();
 			const [laptop, other] = [await signUp(server(), email), await signUp(server(), someone())];
 			const phone = browse(server().url);
@@ -315,7 +143,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('end with the sign-out, also for a copy of the cookie', async () => {
-			await aMinuteLater();
 			const person = await signUp(server(), someone());
 			const copy = browse(server().url);
 			for (const [name, value] of person.cookies) copy.cookies.set(name, value);
@@ -325,7 +152,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('end 30 days after the sign-in, however often they are used', async () => {
-			await aMinuteLater();
 			const person = await signUp(server(), someone());
 			for (const day of [10, 20]) {
 				await server().advance(10 * 24 * hourMs);
@@ -336,7 +162,6 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('end after two weeks without a visit', async () => {
-			await aMinuteLater();
 			const person = await signUp(server(), someone());
 			await server().advance(15 * 24 * hourMs);
 			expect((await person.get('/developer/keys')).path).toContain('/developer/sign-in');
@@ -344,7 +169,6 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it('a password is changed with the current one only', async () => {
-		await aMinuteLater();
 		const email = someone();
 		const person = await signUp(server(), email);
 		const other = browse(server().url);

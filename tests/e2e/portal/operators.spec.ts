@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { OPERATORS } from '../../simulators/facts.ts';
-import { startSimulator, type Simulator } from '../../simulators/frame.ts';
+import { startSimulator, type Simulator } from '../../simulators/frame/simulator.ts';
 import { PROTOCOLS } from '../../simulators/protocols.ts';
 import type { Script } from '../../simulators/script.ts';
 import { isAll } from '../../support/all.ts';

@@ -9,7 +9,7 @@ import { callbackOf } from './callback.ts';
 import { isCurrency, MARKETS, ORDINARY_PORTAL, type AirtelPortal } from './portal.ts';
 import { object, wrongNumber, wrongPayment } from './requests.ts';
 import type { Books } from '../books.ts';
-import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from '../frame.ts';
+import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from '../frame/protocol.ts';
 import { objectIn } from '../json.ts';
 import { ORDINARY, type Script } from '../script.ts';
 

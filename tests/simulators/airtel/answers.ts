@@ -1,5 +1,5 @@
 /** Airtel's words: codes, the forms of an error, and the state of a transaction. */
-import type { SimulatorAnswer } from '../frame.ts';
+import type { SimulatorAnswer } from '../frame/protocol.ts';
 
 export const MESSAGES: Readonly<Record<string, string>> = {
 	DP00800001000: 'The transaction is still processing and is in ambiguous state.',

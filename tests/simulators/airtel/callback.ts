@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { SimulatedPayment } from '../books.ts';
-import type { OutgoingCallback } from '../frame.ts';
+import type { OutgoingCallback } from '../frame/protocol.ts';
 import type { CallbackScript } from '../script.ts';
 import { codeOf, MESSAGES, stateOf } from './answers.ts';
 import type { AirtelPortal } from './portal.ts';

@@ -35,6 +35,8 @@ export interface ApiServer {
 	release(): Promise<void>;
 	/** Requests that are held. */
 	readonly held: number;
+	/** How far the gateway's clock is ahead. */
+	clockOffsetMs: number;
 	stop(): Promise<void>;
 }
 
@@ -108,6 +110,7 @@ export async function startApi(
 	return {
 		url,
 		asked,
+		clockOffsetMs: 0,
 		get held() {
 			return held.length;
 		},

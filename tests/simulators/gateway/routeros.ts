@@ -25,8 +25,6 @@ export interface RouterOs extends ApiServer {
 	ignore(property: string | null): void;
 	/** Set back to what it was at first: no users, no profiles but its own, nobody online. */
 	reset(): void;
-	/** How far its clock is ahead. */
-	clockOffsetMs: number;
 	/** Its clock goes on: connections use up their time. */
 	pass(ms: number): void;
 }
@@ -72,7 +70,6 @@ export async function startRouterOs(account: { user: string; password: string })
 	>;
 	tables['ip/hotspot/user/profile'].push({ ...FIRST_PROFILE });
 	let next = 0;
-	let clockOffsetMs = 0;
 	let ignored: string | null = null;
 	const id = () => `*${(next += 1).toString(16).toUpperCase()}`;
 	const users = tables['ip/hotspot/user'];
@@ -122,7 +119,7 @@ export async function startRouterOs(account: { user: string; password: string })
 	}
 
 	function clock(): Row {
-		const local = new Date(Date.now() + clockOffsetMs + 3 * 3_600_000).toISOString();
+		const local = new Date(Date.now() + api.clockOffsetMs + 3 * 3_600_000).toISOString();
 		return { date: local.slice(0, 10), time: local.slice(11, 19), 'gmt-offset': '+03:00' };
 	}
 
@@ -139,17 +136,7 @@ export async function startRouterOs(account: { user: string; password: string })
 		error: () => wrong(500, 'Internal Server Error', 'not enough permissions (9)')
 	});
 
-	return {
-		...api,
-		get held() {
-			return api.held;
-		},
-		get clockOffsetMs() {
-			return clockOffsetMs;
-		},
-		set clockOffsetMs(ms) {
-			clockOffsetMs = ms;
-		},
+	return Object.assign<ApiServer, Omit<RouterOs, keyof ApiServer>>(api, {
 		signIn(name, password, mac) {
 			const user = users.find((row) => row['name'] === name);
 			if (!user || user['password'] !== password || user['disabled'] === 'true') {
@@ -203,5 +190,5 @@ export async function startRouterOs(account: { user: string; password: string })
 				if (left(user) <= 0) active.splice(active.indexOf(row), 1);
 			}
 		}
-	};
+	});
 }

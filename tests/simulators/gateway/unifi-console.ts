@@ -22,7 +22,6 @@ export interface UniFiConsole extends ApiServer {
 	use(mac: string, bytes: number): void;
 	/** How often a device was let in. */
 	grantsOf(mac: string): number;
-	clockOffsetMs: number;
 }
 
 const BASE = '/proxy/network/integration/v1';
@@ -44,8 +43,7 @@ export async function startUniFi(key: string): Promise<UniFiConsole> {
 	const clients = new Map<string, string>();
 	const guests = new Map<string, Guest>();
 	const grants = new Map<string, number>();
-	let clockOffsetMs = 0;
-	const now = () => Date.now() + clockOffsetMs;
+	const now = () => Date.now() + api.clockOffsetMs;
 	const isIn = (mac: string) => {
 		const guest = guests.get(mac);
 		if (guest === undefined || guest.endsAt <= now()) return false;
@@ -145,17 +143,7 @@ export async function startUniFi(key: string): Promise<UniFiConsole> {
 		error: () => wrong(500, 'internal', 'Internal error')
 	});
 
-	return {
-		...api,
-		get held() {
-			return api.held;
-		},
-		get clockOffsetMs() {
-			return clockOffsetMs;
-		},
-		set clockOffsetMs(ms) {
-			clockOffsetMs = ms;
-		},
+	return Object.assign<ApiServer, Omit<UniFiConsole, keyof ApiServer>>(api, {
 		join: (mac) => void clients.set(mac, `c1${mac.replaceAll(':', '')}-client`),
 		leave: (mac) => void clients.delete(mac),
 		forget: (mac) => void guests.delete(mac),
@@ -169,5 +157,5 @@ export async function startUniFi(key: string): Promise<UniFiConsole> {
 		},
 		minutesOf: (mac) => guests.get(mac)?.minutes ?? null,
 		grantsOf: (mac) => grants.get(mac) ?? 0
-	};
+	});
 }

@@ -1,4 +1,4 @@
-import type { SimulatorAnswer } from '../frame.ts';
+import type { SimulatorAnswer } from '../frame/protocol.ts';
 
 /** Refusals of Daraja and the names of its result codes. */
 

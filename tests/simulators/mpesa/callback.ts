@@ -1,6 +1,6 @@
 /** Daraja's request to the `CallBackURL` of a push. */
 import type { Books, SimulatedPayment } from '../books.ts';
-import type { OutgoingCallback } from '../frame.ts';
+import type { OutgoingCallback } from '../frame/protocol.ts';
 import type { CallbackScript } from '../script.ts';
 import { compactTime, receipt, resultNumber, resultText } from './answers.ts';
 

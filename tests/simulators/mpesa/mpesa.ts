@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Books, SimulatedPayment } from '../books.ts';
-import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from '../frame.ts';
+import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from '../frame/protocol.ts';
 import { objectIn } from '../json.ts';
 import { error, errorFor, field, invalid, isUrl, LOCKED, resultText } from './answers.ts';
 import { callback, checkoutRequestId } from './callback.ts';

@@ -1,6 +1,6 @@
 /** Pull Transactions: the settled payments of the last 48 hours. */
 import type { Books } from '../books.ts';
-import type { SimulatorAnswer } from '../frame.ts';
+import type { SimulatorAnswer } from '../frame/protocol.ts';
 import { field, invalid, isUrl, receipt } from './answers.ts';
 
 const KEPT_MS = 48 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 /** Reversals and Transaction Status: answered at once with "accepted", and in truth with a POST to the `ResultURL`. */
 import type { Books, SimulatedPayment, SimulatedRefund } from '../books.ts';
-import type { Desk, OutgoingCallback, SimulatorAnswer } from '../frame.ts';
+import type { Desk, OutgoingCallback, SimulatorAnswer } from '../frame/protocol.ts';
 import { ORDINARY, type RefundScript } from '../script.ts';
 import {
 	compactTime,

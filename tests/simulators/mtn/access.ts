@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { SimulatorAnswer, SimulatorRequest } from '../frame.ts';
+import type { SimulatorAnswer, SimulatorRequest } from '../frame/protocol.ts';
 import { objectIn } from '../json.ts';
 import { failure, gateway, ok, rejected } from './answers.ts';
 import type { Market } from './markets.ts';

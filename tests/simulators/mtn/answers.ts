@@ -1,5 +1,5 @@
 /** MTN's two forms of an error: the wallet platform's own, and that of the gateway in front of it. */
-import type { SimulatorAnswer } from '../frame.ts';
+import type { SimulatorAnswer } from '../frame/protocol.ts';
 
 /** HTTP status of the wallet platform's codes where it is not 500 (the operator's page of common errors). */
 const STATUS: Readonly<Record<string, number>> = {

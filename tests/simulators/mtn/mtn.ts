@@ -4,7 +4,7 @@
  * that market's platform, where users are not made over the API.
  */
 import type { Books, SimulatedPayment, SimulatedRefund } from '../books.ts';
-import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from '../frame.ts';
+import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from '../frame/protocol.ts';
 import { Access, CREDENTIALS, type Product } from './access.ts';
 import { failure, gateway, messageOf, ok, rejected } from './answers.ts';
 import { marketNamed, SANDBOX, type Market } from './markets.ts';

@@ -1,5 +1,5 @@
 import type { Script } from '../script.ts';
-import type { SimulatorAnswer } from '../frame.ts';
+import type { SimulatorAnswer } from '../frame/protocol.ts';
 import { failure, ok } from './answers.ts';
 import { isParty } from './requests.ts';
 

@@ -1,4 +1,4 @@
-import type { SimulatorRequest } from '../frame.ts';
+import type { SimulatorRequest } from '../frame/protocol.ts';
 import { objectIn } from '../json.ts';
 import { isUuidV4 } from './access.ts';
 import type { Market } from './markets.ts';

@@ -1,6 +1,6 @@
 /** pawaPay's responses and the shape of a payment in them. */
 import type { SimulatedPayment } from '../books.ts';
-import type { SimulatorAnswer } from '../frame.ts';
+import type { SimulatorAnswer } from '../frame/protocol.ts';
 import type { CallbackScript } from '../script.ts';
 import { metadataOf, type Body, type Refusal } from './fields.ts';
 import { NETWORKS, type Wallet } from './market.ts';

@@ -5,7 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Books, SimulatedPayment } from '../books.ts';
-import type { Desk, OutgoingCallback, Protocol, SimulatorAnswer, SimulatorRequest } from '../frame.ts';
+import type {
+	Desk,
+	OutgoingCallback,
+	Protocol,
+	SimulatorAnswer,
+	SimulatorRequest
+} from '../frame/protocol.ts';
 import {
 	accountOf,
 	amountRefusal,

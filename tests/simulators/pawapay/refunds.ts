@@ -1,6 +1,6 @@
 /** Refunds of pawaPay: of a part or of what is left of a completed deposit, each with an id and a callback of its own. */
 import type { Books, SimulatedPayment, SimulatedRefund } from '../books.ts';
-import type { Desk, OutgoingCallback, SimulatorAnswer, SimulatorRequest } from '../frame.ts';
+import type { Desk, OutgoingCallback, SimulatorAnswer, SimulatorRequest } from '../frame/protocol.ts';
 import { ORDINARY, type Script } from '../script.ts';
 import {
 	accountOf,
@@ -53,8 +53,8 @@ export function createRefunds(
 			return reject(rejected ?? { code: 'NOT_FOUND', message: 'Deposit not found.' }, body, 'refundId');
 		}
 		const script: Script = { ...ORDINARY, afterMs: 0, ...payment.script.refund };
-		return desk.faults(script, {
-			act: () => {
+		return desk.refund(script, {
+			queue: () => {
 				const amount = body['amount'] === undefined ? left(payment, books) : Number(body['amount']);
 				const { outcome, afterMs } = script;
 				const entry = {

@@ -1,5 +1,5 @@
 /** The helpers of pawaPay's API: predictions, the account's configuration, which networks work. */
-import type { SimulatorAnswer, SimulatorRequest } from '../frame.ts';
+import type { SimulatorAnswer, SimulatorRequest } from '../frame/protocol.ts';
 import { ok, optional, refuse } from './answers.ts';
 import { isRefusal, readBody, type Body } from './fields.ts';
 import { NETWORKS, predict, type Network, type Wallet } from './market.ts';

@@ -13,8 +13,10 @@ export function newKey(): string {
 	return `key-${keys}`;
 }
 
+export const keyed = (key: string, body: unknown) => ({ body, headers: { 'idempotency-key': key } });
+
 export const post = (api: Api, key: string, path: string, body: unknown): Promise<Answer> =>
-	api.send('POST', path, { body, headers: { 'idempotency-key': key } });
+	api.send('POST', path, keyed(key, body));
 
 export const paymentFor = ({ amount, phone, id }: Session) => ({ amount, phone, session_id: id });
 

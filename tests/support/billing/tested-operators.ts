@@ -9,6 +9,15 @@ export const MTN: Operator = {
 	order: { amountMinor: 1_500, currency: 'UGX', payerPhone: '+256772123456', paymentMethod: 'mtn_momo' }
 };
 
+/** Of its request to pay. */
+export const MTN_PATH = '/collection/v1_0/requesttopay';
+/** Settings without refunds. */
+export const NO_DISBURSEMENT = {
+	MTN_DISBURSEMENT_SUBSCRIPTION_KEY: '',
+	MTN_DISBURSEMENT_API_USER: '',
+	MTN_DISBURSEMENT_API_KEY: ''
+};
+
 export const AIRTEL: Operator = {
 	protocol: () => airtelProtocol(),
 	order: { amountMinor: 1_000, currency: 'UGX', payerPhone: '+256700000001', paymentMethod: 'airtel_money' }

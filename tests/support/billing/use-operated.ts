@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { OPERATORS } from '../../simulators/facts.ts';
+import { OPERATORS, type OperatorFacts } from '../../simulators/facts.ts';
 import type { Script } from '../../simulators/script.ts';
 import type { Payment, Session } from '../api/api.ts';
 import { cli } from '../server/cli.ts';
@@ -9,9 +9,8 @@ import { startOperated, type OperatedFixture } from './operators.ts';
 const by = ['--by', 'Test Person', '--note', 'seen in the portal'];
 
 /** Starts a server and the simulator of an operator, for payments that need time or a person. */
-export function useOperated(name: string, database: string) {
-	const facts = OPERATORS.find((one) => one.name === name);
-	if (!facts) throw new Error(`There is no ${name}`);
+export function useOperated(operator: string | OperatorFacts, database: string) {
+	const facts = typeof operator === 'string' ? factsOf(operator) : operator;
 	let operated: OperatedFixture;
 	beforeAll(async () => {
 		operated = await startOperated(facts, database);
@@ -20,15 +19,29 @@ export function useOperated(name: string, database: string) {
 
 	const api = () => operated.fixture.api;
 	const find = (payment: Payment) => api().getPayment(payment.id);
+	const questions = (payment: Payment) =>
+		operated.fixture.sql.all(
+			'select id, reason, detail from reviews where payment_id = ? and resolved_at is null order by id',
+			payment.id
+		);
 	return {
 		operated: () => operated,
 		find,
-		async pay(script: Partial<Script>): Promise<{ session: Session; payment: Payment }> {
-			const phone = operated.newPhone();
-			const session = await api().createSession({ payment_method: facts.method, phone });
-			operated.simulator.script({ phone: phone.slice(1) }, { guards: false, ...script });
+		/** Starts a payment, of a new session unless one is given, that goes as the script says. */
+		async pay(script: Partial<Script>, of?: Session): Promise<{ session: Session; payment: Payment }> {
+			const session =
+				of ?? (await api().createSession({ payment_method: facts.method, phone: operated.newPhone() }));
+			operated.simulator.script({ phone: session.phone.slice(1) }, { guards: false, ...script });
 			return { session, payment: await api().pay(session) };
 		},
+		/** Waits until the operator's answer to the request of a payment is stored. */
+		accepted: ({ id }: Payment) =>
+			eventually(`payment ${id} is accepted`, () =>
+				operated.fixture.sql.count(
+					"select count(*) from payments where id = ? and submit_state = 'accepted'",
+					id
+				)
+			),
 		/** The operator's entry of a payment. */
 		held: ({ phone }: Payment) =>
 			eventually('the operator has it', async () =>
@@ -45,12 +58,17 @@ export function useOperated(name: string, database: string) {
 				return found.status === status && found;
 			});
 		},
-		questions: (payment: Payment) =>
-			operated.fixture.sql.all(
-				'select id, reason, detail from reviews where payment_id = ? and resolved_at is null order by id',
-				payment.id
-			),
+		questions,
+		/** Waits for a review of a payment. */
+		question: (payment: Payment) =>
+			eventually(`payment ${payment.id} is for a person`, async () => (await questions(payment))[0]),
 		resolve: (id: unknown, ...decision: string[]) =>
 			cli(['review', 'resolve', String(id), ...by, '--decision', ...decision], operated.fixture.server)
 	};
+}
+
+function factsOf(name: string): OperatorFacts {
+	const facts = OPERATORS.find((one) => one.name === name);
+	if (!facts) throw new Error(`There is no ${name}`);
+	return facts;
 }

@@ -1,12 +1,10 @@
 /** Gateways that are told who may be online, registered by the command line, with devices that buy through the portal. */
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
 import { startRouterOs, type RouterOs } from '../../simulators/gateway/routeros.ts';
 import { startUniFi, type UniFiConsole } from '../../simulators/gateway/unifi-console.ts';
 import { browse, type Browsing } from '../pages/browsing.ts';
 import { buyHourOn } from '../pages/splash.ts';
-import { cli } from '../server/cli.ts';
+import { cli, secretFile } from '../server/cli.ts';
 import { eventually, type Fixture } from '../server/fixture.ts';
 
 export const UNIFI_KEY = 'obviously-fake-api-key';
@@ -17,8 +15,7 @@ export const ROUTER_OS_ROUTER = 4;
 
 /** Registers a gateway whose API has that key. */
 export async function addConsole(fixture: Fixture, args: string[], secret: string): Promise<void> {
-	const file = path.join(fixture.server.dataDir, `${args[0]}.key`);
-	writeFileSync(file, `${secret}\n`, { mode: 0o600 });
+	const file = secretFile(fixture.server, secret);
 	const { code, stderr } = await cli(['gateways', 'add', ...args, '--api-key-file', file], fixture.server);
 	if (code !== 0) throw new Error(`gateways add: ${stderr}`);
 }

@@ -1,10 +1,8 @@
 /** Registers a gateway by the command line, as an operator does, and reads what it prints. */
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import type { ConfigPart } from '../../../src/lib/server/gateways/gateway.ts';
 import type { Kind } from '../../simulators/gateway/gateway.ts';
 import type { AccessKind } from '../../../src/lib/domain/access-kind.ts';
-import { cli } from '../server/cli.ts';
+import { cli, secretFile } from '../server/cli.ts';
 import { type TestServer } from '../server/server.ts';
 import type { Fixture } from '../server/fixture.ts';
 
@@ -73,8 +71,6 @@ export async function registerRadius(
 		radiusSecret?: string;
 	}
 ): Promise<RadiusGateway> {
-	const file = path.join(server.dataDir, 'radius-secret');
-	if (options.radiusSecret !== undefined) writeFileSync(file, options.radiusSecret);
 	await sql.run('update routers set access_kind = ? where id = ?', options.access, options.router);
 	const name = gatewayName();
 	const { code, stdout, stderr } = await cli(
@@ -82,7 +78,9 @@ export async function registerRadius(
 			...['gateways', 'add', name, '--router', String(options.router), '--kind', options.kind],
 			...(options.kind === 'hostapd' ? [] : ['--login-host', '10.5.50.1']),
 			...(options.nas === undefined ? [] : ['--nas', options.nas]),
-			...(options.radiusSecret === undefined ? [] : ['--radius-secret-file', file])
+			...(options.radiusSecret === undefined
+				? []
+				: ['--radius-secret-file', secretFile(server, options.radiusSecret)])
 		],
 		{ env: { ...server.env, ORIGIN: server.url } }
 	);

@@ -29,31 +29,33 @@ export function newDevice(): NdsDevice {
 	return { token, hid: sha256(token), mac: `02:00:00:00:01:${count.toString(16).padStart(2, '0')}` };
 }
 
+/** The token that the BinAuth script of a gateway sends. */
+export const tokenOf = ({ text }: Pick<Registered, 'text'>): string =>
+	/^Token [^\n]*:\n(\S+)/m.exec(text)?.[1] ?? '';
+
 /**
- * Reports a device after `ndsctl auth`, as the BinAuth script does on a router without curl.
- * @param user of its pass, as the item named it
- * @returns the status
+ * Calls us as the BinAuth script of a gateway does on a router without curl.
+ * @param fields `method`, and what it needs
  */
-export async function reportAuth(
+export const callBinauth = (
+	url: string,
+	gateway: Pick<Registered, 'key' | 'text'>,
+	{ mac, token }: Pick<NdsDevice, 'mac' | 'token'>,
+	fields: Record<string, string>
+): Promise<Response> =>
+	fetch(`${url}/opennds/${gateway.key}/binauth`, {
+		method: 'POST',
+		body: new URLSearchParams({ key: tokenOf(gateway), mac, token, ...fields })
+	});
+
+/** Reports a device after `ndsctl auth`. @param user of its pass, as the item named it @returns the status */
+export const reportAuth = async (
 	url: string,
 	gateway: Pick<Registered, 'key' | 'text'>,
 	device: Pick<NdsDevice, 'mac' | 'token'>,
 	user = 'na',
 	method: 'ndsctl_auth' | 'client_deauth' = 'ndsctl_auth'
-): Promise<number> {
-	const token = /^Token [^\n]*:\n(\S+)/m.exec(gateway.text)?.[1] ?? '';
-	const { status } = await fetch(`${url}/opennds/${gateway.key}/binauth`, {
-		method: 'POST',
-		body: new URLSearchParams({
-			key: token,
-			method,
-			mac: device.mac,
-			token: device.token,
-			custom: base64(user)
-		})
-	});
-	return status;
-}
+): Promise<number> => (await callBinauth(url, gateway, device, { method, custom: base64(user) })).status;
 
 /** Runs the printed BinAuth script for a sign-in, as an openNDS of that version does. @returns what it printed */
 export async function runBinauth(

@@ -123,6 +123,10 @@ export function demoPassword(server: TestServer, email: string): string {
 
 export const PASSWORD = 'a long enough password';
 
+let people = 0;
+/** An address that nobody used before. */
+export const someone = (): string => `person${(people += 1)}@people.example`;
+
 /** Signs up with a new address, all the way to the first page behind the sign-in. */
 export async function signUp(server: TestServer, email: string): Promise<Browsing> {
 	const person = browse(server.url);

@@ -1,6 +1,7 @@
 /** Runs the command line of this project beside a server: with its environment, so on its database, and by its clock. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { compileCache } from '../../../src/cli/bootstrap.js';
@@ -30,6 +31,14 @@ export async function cli(args: string[], { env }: Environment): Promise<CliResu
 	} finally {
 		isBusy = false;
 	}
+}
+
+let files = 0;
+/** Writes a secret as options take it. @returns the path */
+export function secretFile({ dataDir }: Pick<TestServer, 'dataDir'>, text: string): string {
+	const file = path.join(dataDir, `secret-${(files += 1)}`);
+	writeFileSync(file, `${text}\n`, { mode: 0o600 });
+	return file;
 }
 
 function runningHost(env: Record<string, string>): ChildProcess {

@@ -15,7 +15,7 @@ import {
 	useOperator,
 	type Operator
 } from '../../support/billing/adapter.ts';
-import { AIRTEL, MPESA, MTN, PAWAPAY } from '../../support/billing/tested-operators.ts';
+import { AIRTEL, MPESA, MTN, MTN_PATH, PAWAPAY } from '../../support/billing/tested-operators.ts';
 
 interface Facts {
 	name: string;
@@ -34,7 +34,7 @@ interface Facts {
 
 const OPERATORS: Facts[] = [
 	{
-		...{ name: 'MTN MoMo', operator: MTN, path: '/collection/v1_0/requesttopay', knowsReference: true },
+		...{ name: 'MTN MoMo', operator: MTN, path: MTN_PATH, knowsReference: true },
 		...{ baseUrl: 'MTN_BASE_URL', secret: 'MTN_API_KEY', tokenPath: '/collection/token/' },
 		required: ['MTN_TARGET_ENVIRONMENT', 'MTN_API_USER', 'MTN_API_KEY', 'MTN_SUBSCRIPTION_KEY']
 	},

@@ -4,7 +4,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isInstalled, run } from '../../../src/cli/bootstrap.js';
-import { startSimulator, type Simulator } from '../../simulators/frame.ts';
+import { startSimulator, type Simulator } from '../../simulators/frame/simulator.ts';
 import { mtn } from '../../simulators/mtn/mtn.ts';
 import { startReceiver, type Receiver } from '../../support/api/receiver.ts';
 

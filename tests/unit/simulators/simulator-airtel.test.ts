@@ -1,15 +1,11 @@
 /** The simulated Airtel Money as any client of Airtel sees it: by plain HTTP, without the adapter. */
 import { constants, createCipheriv, createPublicKey, publicEncrypt, randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { airtelProtocol } from '../../simulators/airtel/airtel.ts';
-import { startSimulator, type Simulator } from '../../simulators/frame.ts';
 import { startReceiver } from '../../support/api/receiver.ts';
+import { useSimulator, type Headers } from './use-simulator.ts';
 
-let simulator: Simulator;
-beforeEach(async () => {
-	simulator = await startSimulator(airtelProtocol());
-});
-afterEach(() => simulator.stop());
+const { simulator, call: send } = useSimulator(airtelProtocol);
 
 interface Answer {
 	status: number;
@@ -22,31 +18,20 @@ interface Answer {
 	};
 }
 
-async function call(
-	method: string,
-	path: string,
-	headers: Record<string, string>,
-	body?: unknown
-): Promise<Answer> {
-	const response = await fetch(simulator.url + path, {
-		method,
-		headers,
-		...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) })
-	});
-	return { status: response.status, body: (await response.json()) as Answer['body'] };
-}
+const call = async (method: string, path: string, headers: Headers, body?: unknown) =>
+	(await send(method, path, headers, body)) as unknown as Answer;
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-const askToken = (changes: object = {}, headers: Record<string, string> = JSON_TYPE) =>
+const askToken = (changes: object = {}, headers: Headers = JSON_TYPE) =>
 	call('POST', '/auth/oauth2/token', headers, {
-		client_id: simulator.credentials['client_id'],
-		client_secret: simulator.credentials['client_secret'],
+		client_id: simulator().credentials['client_id'],
+		client_secret: simulator().credentials['client_secret'],
 		grant_type: 'client_credentials',
 		...changes
 	});
 
-const headersWith = async (changes: Record<string, string> = {}): Promise<Record<string, string>> => {
+const headersWith = async (changes: Headers = {}): Promise<Headers> => {
 	const headers = {
 		...JSON_TYPE,
 		'X-Country': 'UG',
@@ -69,7 +54,7 @@ const payment = (changes: { reference?: unknown; subscriber?: object; transactio
 	}
 });
 
-const push = async (body: unknown, headers: Record<string, string> = {}, path = '/merchant/v1/payments/') =>
+const push = async (body: unknown, headers: Headers = {}, path = '/merchant/v1/payments/') =>
 	call('POST', path, await headersWith(headers), body);
 const enquire = async (id: string) => call('GET', `/standard/v1/payments/${id}`, await headersWith());
 const codeOf = ({ body }: Answer) =>
@@ -80,7 +65,7 @@ describe('a token', () => {
 		const { status, body } = await askToken();
 		expect(status).toBe(200);
 		expect(body).toEqual({ access_token: expect.any(String), expires_in: '180', token_type: 'bearer' });
-		simulator.portal({ expires_in: 'number', token_seconds: '3600' });
+		simulator().portal({ expires_in: 'number', token_seconds: '3600' });
 		expect((await askToken()).body).toMatchObject({ expires_in: 3600 });
 	});
 
@@ -88,7 +73,7 @@ describe('a token', () => {
 		const headers = await headersWith();
 		await askToken();
 		expect((await call('GET', '/standard/v1/payments/x', headers)).status).not.toBe(401);
-		simulator.advance(180_000);
+		simulator().advance(180_000);
 		const ended = await call('GET', '/standard/v1/payments/x', headers);
 		expect([ended.status, ended.body.error]).toEqual([401, 'invalid_token']);
 	});
@@ -124,17 +109,17 @@ describe('a payment', () => {
 				}
 			});
 			expect((await enquire('random-unique-id')).body.data?.transaction).toMatchObject({ status: 'TIP' });
-			expect(simulator.ledger().payments).toBe(0);
-			simulator.advance(1_000);
+			expect(simulator().ledger().payments).toBe(0);
+			simulator().advance(1_000);
 			const { body } = await enquire('random-unique-id');
 			expect(body.data?.transaction).toEqual({
-				airtel_money_id: simulator.books.payments[0]?.operatorReference,
+				airtel_money_id: simulator().books.payments[0]?.operatorReference,
 				id: 'random-unique-id',
 				message: 'success',
 				status: 'TS'
 			});
 			expect(body.status).toMatchObject({ response_code: 'DP00800001006', success: false });
-			expect(simulator.ledger()).toEqual({ debited: 1_000, payments: 1, refunded: 0, refunds: 0 });
+			expect(simulator().ledger()).toEqual({ debited: 1_000, payments: 1, refunded: 0, refunds: 0 });
 		}
 	);
 
@@ -148,9 +133,9 @@ describe('a payment', () => {
 		[{ 'X-Currency': 'ZMW' }, 400, 'ROUTER112'],
 		[{ 'content-type': 'text/plain' }, 400, 'ROUTER003']
 	])('with the headers %j is refused: %s %s', async (headers, status, code) => {
-		const answer = await push(payment(), headers as unknown as Record<string, string>);
+		const answer = await push(payment(), headers as unknown as Headers);
 		expect([answer.status, codeOf(answer)]).toEqual([status, code]);
-		expect(simulator.books.payments).toHaveLength(0);
+		expect(simulator().books.payments).toHaveLength(0);
 	});
 
 	it.each([
@@ -166,7 +151,7 @@ describe('a payment', () => {
 	])('with the body %j is refused: %s', async (body, code) => {
 		const answer = await push(body);
 		expect([answer.status, codeOf(answer)]).toEqual([400, code]);
-		expect(simulator.books.payments).toHaveLength(0);
+		expect(simulator().books.payments).toHaveLength(0);
 	});
 
 	it('needs neither country nor currency in its body', async () => {
@@ -179,12 +164,12 @@ describe('a payment', () => {
 	});
 
 	it('uses the number and id formats of the market', async () => {
-		simulator.portal({ leading_zero: 'on', short_ids: 'on' });
+		simulator().portal({ leading_zero: 'on', short_ids: 'on' });
 		expect(codeOf(await push(payment({ transaction: { id: 'short1' } })))).toBe('ESB000036');
 		const number = { msisdn: '0700000001' };
 		expect(codeOf(await push(payment({ subscriber: number })))).toBe('ESB000008');
 		expect((await push(payment({ subscriber: number, transaction: { id: 'short1' } }))).status).toBe(200);
-		expect(simulator.books.payments[0]?.phone).toBe('256700000001');
+		expect(simulator().books.payments[0]?.phone).toBe('256700000001');
 	});
 
 	it.each([
@@ -193,11 +178,11 @@ describe('a payment', () => {
 		['700991000', 'TA', 'DP00800001000']
 	])('from %s ends as %s with %s', async (msisdn, state, code) => {
 		await push(payment({ subscriber: { msisdn } }));
-		simulator.advance(1_000);
+		simulator().advance(1_000);
 		const { body } = await enquire('random-unique-id');
 		expect([body.data?.transaction?.['status'], body.status?.['response_code']]).toEqual([state, code]);
 		expect(body.data?.transaction).not.toHaveProperty('airtel_money_id');
-		expect(simulator.ledger().debited).toBe(0);
+		expect(simulator().ledger().debited).toBe(0);
 	});
 
 	it('that does not exist is not found; nor are other paths and methods', async () => {
@@ -209,7 +194,7 @@ describe('a payment', () => {
 });
 
 describe('message signing', () => {
-	async function signed(body: string, sign = body): Promise<Record<string, string>> {
+	async function signed(body: string, sign = body): Promise<Headers> {
 		const { body: keys } = await call('GET', '/v1/rsa/encryption-keys', await headersWith());
 		expect(keys.data).toMatchObject({
 			key_id: expect.any(Number),
@@ -234,10 +219,10 @@ describe('message signing', () => {
 		const body = JSON.stringify(payment());
 		const other = JSON.stringify(payment({ transaction: { amount: 1 } }));
 		expect(codeOf(await push(body, await signed(body, other)))).toBe('DP00800001026');
-		simulator.portal({ message_signing: 'on' });
+		simulator().portal({ message_signing: 'on' });
 		expect(codeOf(await push(body))).toBe('DP00800001026');
 		expect(codeOf(await push(body, { 'x-signature': 'x', 'x-key': 'x' }))).toBe('DP00800001026');
-		expect(simulator.books.payments).toHaveLength(0);
+		expect(simulator().books.payments).toHaveLength(0);
 		expect((await push(body, await signed(body))).status).toBe(200);
 		// Reading needs none.
 		expect((await enquire('random-unique-id')).status).toBe(200);
@@ -270,11 +255,11 @@ describe('a callback', () => {
 		const receiver = await startReceiver();
 		try {
 			await push(payment());
-			const [first] = simulator.books.payments;
+			const [first] = simulator().books.payments;
 			if (!first) throw new Error('no payment');
-			expect(await simulator.callBack(first)).toBeNull();
-			simulator.portal({ callback_url: `${receiver.url}/callback`, callback_authentication: 'off' });
-			expect(await simulator.callBack(first)).toBe(200);
+			expect(await simulator().callBack(first)).toBeNull();
+			simulator().portal({ callback_url: `${receiver.url}/callback`, callback_authentication: 'off' });
+			expect(await simulator().callBack(first)).toBe(200);
 			expect(JSON.parse(receiver.at('/callback')[0]?.raw ?? '')).not.toHaveProperty('hash');
 		} finally {
 			await receiver.stop();
@@ -284,8 +269,8 @@ describe('a callback', () => {
 
 it('the portal can be set from outside, and knows its settings', async () => {
 	const set = (settings: object) =>
-		fetch(`${simulator.url}/_simulator/portal`, { method: 'POST', body: JSON.stringify(settings) });
+		fetch(`${simulator().url}/_simulator/portal`, { method: 'POST', body: JSON.stringify(settings) });
 	expect((await set({ message_signing: 'on' })).status).toBe(200);
-	expect(simulator.environment).toMatchObject({ AIRTEL_MESSAGE_SIGNING: 'on' });
-	expect(() => simulator.portal({ colour: 'red' })).toThrow('no colour');
+	expect(simulator().environment).toMatchObject({ AIRTEL_MESSAGE_SIGNING: 'on' });
+	expect(() => simulator().portal({ colour: 'red' })).toThrow('no colour');
 });

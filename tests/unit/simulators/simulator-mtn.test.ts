@@ -1,175 +1,10 @@
+/** The simulated MTN MoMo as any client sees it: by plain HTTP. */
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startSimulator, type Simulator } from '../../simulators/frame.ts';
+import { describe, expect, it } from 'vitest';
 import { mtn } from '../../simulators/mtn/mtn.ts';
+import { useMtn } from './use-mtn.ts';
 
-/** The simulated MTN MoMo as any client sees it: over HTTP, with nothing of ours in between. */
-let simulator: Simulator;
-beforeEach(async () => {
-	simulator = await startSimulator(mtn());
-});
-afterEach(() => simulator.stop());
-
-type Headers = Record<string, string>;
-interface Answer {
-	status: number;
-	text: string;
-	body: Record<string, unknown>;
-}
-
-async function call(method: string, path: string, headers: Headers = {}, body?: unknown): Promise<Answer> {
-	const response = await fetch(simulator.url + path, {
-		method,
-		headers,
-		...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) })
-	});
-	const text = await response.text();
-	const isJson = text.startsWith('{');
-	return { status: response.status, text, body: isJson ? JSON.parse(text) : {} };
-}
-
-const basic = (user: string, key: string) => `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`;
-
-function keyOf(product: string): Headers {
-	return { 'Ocp-Apim-Subscription-Key': simulator.credentials[`${product}_subscription_key`] ?? '' };
-}
-
-async function tokenFor(product = 'collection'): Promise<string> {
-	const {
-		api_user = '',
-		api_key = '',
-		disbursement_api_user = '',
-		disbursement_api_key = ''
-	} = simulator.credentials;
-	const answer = await call('POST', `/${product}/token/`, {
-		...keyOf(product),
-		Authorization:
-			product === 'collection' ? basic(api_user, api_key) : basic(disbursement_api_user, disbursement_api_key)
-	});
-	return String(answer.body['access_token']);
-}
-
-async function enter(product = 'collection'): Promise<Headers> {
-	return {
-		...keyOf(product),
-		Authorization: `Bearer ${await tokenFor(product)}`,
-		'X-Target-Environment': simulator.credentials['target_environment'] ?? '',
-		'Content-Type': 'application/json'
-	};
-}
-
-const order = (changes: Record<string, unknown> = {}) => ({
-	amount: '5',
-	currency: 'EUR',
-	externalId: 'ORDER-1',
-	payer: { partyIdType: 'MSISDN', partyId: '256772123456' },
-	payerMessage: 'Wi-Fi 1h',
-	payeeNote: 'site 12',
-	...changes
-});
-
-async function pay(changes: Record<string, unknown> = {}, headers: Headers = {}, reference = randomUUID()) {
-	const answer = await call(
-		'POST',
-		'/collection/v1_0/requesttopay',
-		{ ...(await enter()), 'X-Reference-Id': reference, ...headers },
-		order(changes)
-	);
-	return { ...answer, reference };
-}
-
-const statusOf = async (reference: string) =>
-	call('GET', `/collection/v1_0/requesttopay/${reference}`, await enter());
-
-describe('users and keys', () => {
-	it('need a UUID v4, a host name that is no address, and a subscription key', async () => {
-		const json = { ...keyOf('collection'), 'Content-Type': 'application/json' };
-		const host = { providerCallbackHost: 'shop.example' };
-		const make = (headers: Headers, body: unknown) => call('POST', '/v1_0/apiuser', headers, body);
-		const id = randomUUID();
-		expect((await make(json, host)).status).toBe(400);
-		const v1 = 'c72025f5-5cd1-1630-99e4-8ba4722fad56';
-		expect((await make({ ...json, 'X-Reference-Id': v1 }, host)).status).toBe(400);
-		for (const wrong of [
-			'192.0.2.1',
-			'https://192.0.2.1',
-			'https://shop.example/path',
-			'shop.example:80',
-			'',
-			7
-		]) {
-			const refused = await make({ ...json, 'X-Reference-Id': id }, { providerCallbackHost: wrong });
-			expect(refused.status, String(wrong)).toBe(400);
-		}
-		expect((await make({ 'X-Reference-Id': id }, host)).status).toBe(401);
-		expect((await make({ ...json, 'X-Reference-Id': id }, host)).status).toBe(201);
-		const scheme = { providerCallbackHost: 'https://shop.example' };
-		expect((await make({ ...json, 'X-Reference-Id': randomUUID() }, scheme)).status).toBe(201);
-		expect(await make({ ...json, 'X-Reference-Id': id }, host)).toMatchObject({
-			status: 409,
-			body: { code: 'RESOURCE_ALREADY_EXIST' }
-		});
-		expect((await call('GET', `/v1_0/apiuser/${randomUUID()}`, json)).status).toBe(404);
-	});
-});
-
-describe('tokens', () => {
-	it('need the slash, no JSON, the right key and the right user', async () => {
-		const { api_user = '', api_key = '' } = simulator.credentials;
-		const right = { ...keyOf('collection'), Authorization: basic(api_user, api_key) };
-		expect((await call('POST', '/collection/token/', right)).status).toBe(200);
-		expect((await call('POST', '/collection/token', right)).status).toBe(404);
-		expect((await call('POST', '/collection/token/', right, '{}')).status).toBe(400);
-		const form = { ...right, 'Content-Type': 'application/x-www-form-urlencoded' };
-		const grant = 'grant_type=client_credentials';
-		expect((await call('POST', '/collection/token/', form, grant)).status).toBe(200);
-		const wrongUser = { ...right, Authorization: basic(api_user, 'x') };
-		expect((await call('POST', '/collection/token/', wrongUser)).status).toBe(401);
-		const { Authorization } = right;
-		const noKey = await call('POST', '/collection/token/', { Authorization });
-		expect(noKey).toMatchObject({ status: 401, body: { statusCode: 401 } });
-		expect(noKey.text).toContain('missing subscription key');
-		// Each product has keys of its own.
-		const otherKey = await call('POST', '/collection/token/', { Authorization, ...keyOf('disbursement') });
-		expect(otherKey.text).toContain('invalid subscription key');
-		const secondary = {
-			Authorization,
-			'Ocp-Apim-Subscription-Key': simulator.credentials['collection_secondary_key'] ?? ''
-		};
-		expect((await call('POST', '/collection/token/', secondary)).status).toBe(200);
-	});
-
-	it('live an hour, for one product, and not longer than they are let', async () => {
-		const headers = await enter();
-		const read = () => call('GET', '/collection/v1_0/account/balance', headers);
-		expect((await read()).status).toBe(200);
-		simulator.advance(3_599_000);
-		expect((await read()).status).toBe(200);
-		simulator.advance(2_000);
-		expect((await read()).status).toBe(401);
-		const other = { ...(await enter('disbursement')), ...keyOf('collection') };
-		expect((await call('GET', '/collection/v1_0/account/balance', other)).status).toBe(401);
-		const fresh = await enter();
-		simulator.expireTokens();
-		expect((await call('GET', '/collection/v1_0/account/balance', fresh)).status).toBe(401);
-	});
-});
-
-it('a user is of the product that made it: another one gives it a token, and refuses its calls', async () => {
-	const { api_user = '', api_key = '' } = simulator.credentials;
-	const { body } = await call('POST', '/disbursement/token/', {
-		...keyOf('disbursement'),
-		Authorization: basic(api_user, api_key)
-	});
-	const headers = {
-		...(await enter('disbursement')),
-		Authorization: `Bearer ${String(body['access_token'])}`
-	};
-	expect(await call('GET', '/disbursement/v1_0/account/balance', headers)).toMatchObject({
-		status: 500,
-		body: { code: 'NOT_ALLOWED' }
-	});
-});
+const { simulator, call, restart, enter, order, pay, statusOf, keyOf } = useMtn();
 
 describe('a request to pay', () => {
 	it.each([
@@ -209,7 +44,7 @@ describe('a request to pay', () => {
 	])('with %s is refused and not queued', async (_what, changes, headers, status, code) => {
 		const answer = await pay(changes, headers);
 		expect(answer).toMatchObject({ status, body: { code, message: expect.any(String) } });
-		expect(simulator.books.payments).toHaveLength(0);
+		expect(simulator().books.payments).toHaveLength(0);
 	});
 
 	it('without a token, or with an invalid one, is refused', async () => {
@@ -244,12 +79,12 @@ describe('a request to pay', () => {
 		['46733123499', 'SUCCESSFUL', undefined]
 	])('from %s ends as %s %s', async (partyId, status, reason) => {
 		const { reference } = await pay({ payer: { partyIdType: 'MSISDN', partyId } });
-		simulator.advance(60_000);
+		simulator().advance(60_000);
 		const answer = await statusOf(reference);
 		expect(answer.status).toBe(200);
 		expect(answer.body['status']).toBe(status);
 		expect(answer.body['reason']).toBe(reason);
-		expect(simulator.ledger().debited).toBe(status === 'SUCCESSFUL' ? 5 : 0);
+		expect(simulator().ledger().debited).toBe(status === 'SUCCESSFUL' ? 5 : 0);
 	});
 
 	it('is created before it is paid late by one number, and repeats amounts without zeros', async () => {
@@ -257,16 +92,16 @@ describe('a request to pay', () => {
 			amount: '12.50',
 			payer: { partyIdType: 'MSISDN', partyId: '46733123454' }
 		});
-		simulator.advance(24_000);
+		simulator().advance(24_000);
 		expect((await statusOf(reference)).body).toMatchObject({ status: 'CREATED', amount: '12.5' });
-		simulator.advance(1_000);
+		simulator().advance(1_000);
 		expect((await statusOf(reference)).body).toMatchObject({ status: 'SUCCESSFUL', amount: '12.5' });
 	});
 });
 
 it('a callback goes to http addresses only in the sandbox', async () => {
 	await pay({}, { 'X-Callback-Url': 'https://localhost/cb' });
-	expect(simulator.books.payments[0]?.callbackUrl).toBeNull();
+	expect(simulator().books.payments[0]?.callbackUrl).toBeNull();
 });
 
 describe('other calls', () => {
@@ -292,7 +127,7 @@ describe('other calls', () => {
 
 	it('return the balance, and accept a delivery notification', async () => {
 		const { reference } = await pay();
-		simulator.advance(1_000);
+		simulator().advance(1_000);
 		const headers = await enter();
 		const balance = await call('GET', '/collection/v1_0/account/balance', headers);
 		expect(balance.body).toEqual({ availableBalance: '5', currency: 'EUR' });
@@ -335,23 +170,22 @@ describe('a refund', () => {
 		const last = await refund('13');
 		const notAllowed = await refund('7');
 		const ongoing = await refund('5');
-		simulator.advance(1_000);
+		simulator().advance(1_000);
 		expect((await refundStatus(unknown.reference)).body['reason']).toBe('RESOURCE_NOT_FOUND');
 		expect((await refundStatus(rejected.reference)).body['reason']).toBe('APPROVAL_REJECTED');
 		expect((await refundStatus(ongoing.reference)).body['status']).toBe('PENDING');
 		expect((await refundStatus(notAllowed.reference)).body['reason']).toBe('NOT_ALLOWED');
 		expect((await refundStatus(last.reference)).body['reason']).toBe('COULD_NOT_PERFORM_TRANSACTION');
-		expect(simulator.ledger().refunded).toBe(0);
+		expect(simulator().ledger().refunded).toBe(0);
 	});
 });
 
 describe('for a market', () => {
 	it('accepts that market’s currency and numbers, creates no users, and has no test numbers', async () => {
-		await simulator.stop();
-		simulator = await startSimulator(mtn({ market: 'mtnuganda', 'callback-host': 'shop.example' }));
-		expect(simulator.environment).toMatchObject({ MTN_TARGET_ENVIRONMENT: 'mtnuganda', CURRENCY: 'UGX' });
+		await restart(mtn({ market: 'mtnuganda', 'callback-host': 'shop.example' }));
+		expect(simulator().environment).toMatchObject({ MTN_TARGET_ENVIRONMENT: 'mtnuganda', CURRENCY: 'UGX' });
 		// Nothing is to leave this machine.
-		simulator.script({}, { callbacks: [] });
+		simulator().script({}, { callbacks: [] });
 		expect((await pay()).body['code']).toBe('INVALID_CURRENCY');
 		expect((await pay({ amount: '500.50', currency: 'UGX' })).status).toBe(400);
 		const good = await pay(
@@ -364,7 +198,7 @@ describe('for a market', () => {
 			currency: 'UGX',
 			payer: { partyIdType: 'MSISDN', partyId: '46733123453' }
 		});
-		simulator.advance(1_000);
+		simulator().advance(1_000);
 		expect((await statusOf(good.reference)).body['status']).toBe('SUCCESSFUL');
 		expect((await statusOf(foreign.reference)).body['reason']).toBe('PAYER_NOT_FOUND');
 		const headers = { ...keyOf('collection'), 'X-Reference-Id': randomUUID() };

@@ -1,70 +1,16 @@
 /** The documentation contains everything that the OpenAPI document describes, and its links work. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { asJson, at } from '../../../support/api/document.ts';
-import { page, plain, type Html } from '../../../support/pages/pages.ts';
-import { startServer, type TestServer } from '../../../support/server/server.ts';
+import { page, plain } from '../../../support/pages/pages.ts';
+import { startServer } from '../../../support/server/server.ts';
 import { SECRET } from '../../../support/server/fixture.ts';
+import { CONSOLE, OWN, useDocumentation } from './use-documentation.ts';
 
-const START = '/docs';
-const OWN = /^\/(docs|problems)(\/|$|#)/;
-/** Loads Swagger UI, the only hydrated page of the documentation. */
-const CONSOLE = '/docs/try';
-
-let server: TestServer;
-const pages = new Map<string, Html>();
-let document: Readonly<Record<string, unknown>> = {};
-
-const pathOf = (link: string, from: string) => {
-	const { pathname, hash, origin } = new URL(link, server.url + from);
-	return { path: pathname, anchor: decodeURIComponent(hash.slice(1)), isOwn: origin === server.url };
-};
-
-async function crawl(path: string): Promise<void> {
-	if (pages.has(path)) return;
-	const found = await page(server.url, path);
-	pages.set(path, found);
-	for (const link of found.links) {
-		const { path: next, isOwn } = pathOf(link, path);
-		if (isOwn && OWN.test(next)) await crawl(next);
-	}
-}
-
-beforeAll(async () => {
-	server = await startServer({
-		env: { RATE_LIMIT_DEFAULT: '123', RATE_LIMIT_FAILED_KEYS: '456', RECONCILE_HOURS: '48' }
-	});
-	document = asJson(await (await fetch(`${server.url}/openapi.json`)).json());
-	await crawl(START);
+const { server, document, pages, pathOf, names, codes, get, section, operations } = useDocumentation({
+	RATE_LIMIT_DEFAULT: '123',
+	RATE_LIMIT_FAILED_KEYS: '456',
+	RECONCILE_HOURS: '48'
 });
-afterAll(() => server?.stop());
-
-const names = (...steps: string[]) => Object.keys(asJson(at(document, ...steps)));
-
-function codes(): string[] {
-	const mappings = JSON.stringify(document).matchAll(/"code":"([a-z_]+)","request_id"/g);
-	return [...new Set([...mappings].map(([, code = '']) => code))];
-}
-
-const get = (path: string): Html => {
-	const found = pages.get(path);
-	if (!found) throw new Error(`${path} is not linked from the documentation`);
-	return found;
-};
-
-const section = ({ text }: Html, id: string) =>
-	plain(text.split(`id="${id}"`)[1]?.split('</section>')[0] ?? '');
-
-/** The operations of the document, those of webhooks included. */
-function operations(): { name: string; path: string; method: string; operation: Record<string, unknown> }[] {
-	return ['paths', 'webhooks'].flatMap((kind) =>
-		names(kind).flatMap((path) =>
-			names(kind, path).map((method) => {
-				const operation = { ...asJson(at(document, kind, path, method)) };
-				return { name: String(operation['operationId']), path, method, operation };
-			})
-		)
-	);
-}
 
 describe('links', () => {
 	it('lead to existing pages and anchors', () => {
@@ -98,7 +44,7 @@ describe('links', () => {
 			'https://www.standardwebhooks.com'
 		]);
 		for (const path of [...outside].filter((address) => address.startsWith('/'))) {
-			expect((await fetch(server.url + path)).status, path).toBe(200);
+			expect((await fetch(server().url + path)).status, path).toBe(200);
 		}
 	});
 
@@ -109,12 +55,12 @@ describe('links', () => {
 			'/docs/none',
 			'/docs/guides/none'
 		]) {
-			expect((await page(server.url, path)).status, path).toBe(404);
+			expect((await page(server().url, path)).status, path).toBe(404);
 		}
 	});
 
 	it('to the list of deprecations lead to the guide', async () => {
-		const response = await fetch(`${server.url}/docs/deprecations`);
+		const response = await fetch(`${server().url}/docs/deprecations`);
 		expect(response.url).toContain('/docs/versioning');
 		expect(plain(await response.text())).toContain('Nothing is deprecated');
 	});
@@ -153,7 +99,7 @@ describe('a page', () => {
 
 	it('transfers at most 16 KB', async () => {
 		for (const { path } of pages.values()) {
-			const response = await fetch(server.url + path, { headers: { 'accept-encoding': 'gzip' } });
+			const response = await fetch(server().url + path, { headers: { 'accept-encoding': 'gzip' } });
 			await response.arrayBuffer();
 			expect(Number(response.headers.get('content-length')), path).toBeLessThan(16 * 1024);
 		}
@@ -176,7 +122,7 @@ describe('the reference shows', () => {
 				path,
 				operation['summary'],
 				...parameters.map(
-					({ name: own, $ref }) => own ?? at(document, ...($ref ?? '').slice(2).split('/'), 'name')
+					({ name: own, $ref }) => own ?? at(document(), ...($ref ?? '').slice(2).split('/'), 'name')
 				),
 				...(typeof body === 'string' ? names(...body.slice(2).split('/'), 'properties') : []),
 				...Object.keys(asJson(operation['responses']))
@@ -202,8 +148,8 @@ describe('the reference shows', () => {
 				if (name !== 'examples') look(part, `${where}/${name}`);
 			}
 		};
-		look(document['paths'], 'paths');
-		look(document['webhooks'], 'webhooks');
+		look(document()['paths'], 'paths');
+		look(document()['webhooks'], 'webhooks');
 		expect(missing).toEqual([]);
 	});
 
@@ -237,17 +183,17 @@ describe('the reference shows', () => {
 
 	it('the sections and endpoints that contain the words of a search, and how to search again', async () => {
 		const found = async (query: string) =>
-			(await page(server.url, `/docs/search?q=${encodeURIComponent(query)}`)).links;
+			(await page(server().url, `/docs/search?q=${encodeURIComponent(query)}`)).links;
 		expect(await found('idempotency')).toContain('/docs/limits#idempotency');
 		expect(await found('STATEMENT check')).toContain('/docs/guides/operators#keep-the-books');
 		expect(await found('list payments account')).toContain('/docs/endpoints/payments#listPayments');
 		expect(await found('payer_prompt_limit')).toContain('/docs/errors#payer_prompt_limit');
 		const sections = (await found('webhook')).filter((link) => /^\/docs\/.*#/.test(link));
 		for (const link of sections) expect(get(link.replace(/#.*/, '')).ids, link).toContain(link.split('#')[1]);
-		const nothing = await page(server.url, `/docs/search?q=${encodeURIComponent('"><script>zzzz')}`);
+		const nothing = await page(server().url, `/docs/search?q=${encodeURIComponent('"><script>zzzz')}`);
 		expect(nothing.text).toContain('Try fewer');
 		expect(nothing.text).not.toContain('<script>zzzz');
-		expect(plain((await page(server.url, '/docs/search')).text)).toContain('Enter a word');
+		expect(plain((await page(server().url, '/docs/search')).text)).toContain('Enter a word');
 	});
 
 	it('a copy button at every block of code, which only script shows', () => {
@@ -257,23 +203,32 @@ describe('the reference shows', () => {
 		}
 	});
 
-	it('the codes of invalid values', () => {
-		const items = at(document, 'components', 'schemas', 'ProblemItem', 'properties', 'code', 'enum');
-		expect(items).toHaveLength(7);
-		const text = plain(get('/problems/validation_failed').text);
-		for (const code of items as string[]) expect(text).toContain(code);
-	});
-
 	it('every event in the webhooks guide', () => {
 		expect(names('webhooks')).toContain('session.expired');
 		for (const name of names('webhooks')) expect(plain(get('/docs/webhooks').text)).toContain(name);
 	});
 
-	it.each(['SessionStatus', 'PaymentStatus'])('every value of %s in the states guide', (schema) => {
-		const states = at(document, 'components', 'schemas', schema, 'enum') as string[];
-		const text = plain(get('/docs/states').text);
-		expect(states.length).toBeGreaterThan(5);
-		for (const state of states) expect(text).toContain(state);
+	const enumOf = (...steps: string[]) =>
+		at(document(), 'components', 'schemas', ...steps, 'enum') as string[];
+	it.each<[what: string, path: string, least: number, words: () => string[]]>([
+		[
+			'the codes of invalid values',
+			'/problems/validation_failed',
+			7,
+			() => enumOf('ProblemItem', 'properties', 'code')
+		],
+		['every value of SessionStatus in the states guide', '/docs/states', 6, () => enumOf('SessionStatus')],
+		['every value of PaymentStatus in the states guide', '/docs/states', 6, () => enumOf('PaymentStatus')],
+		[
+			'the test numbers of a sandbox',
+			'/docs/quickstart',
+			9,
+			() => [...'123456789'].map((digit) => `00${digit}`)
+		]
+	])('%s', (_what, path, least, words) => {
+		const text = plain(get(path).text);
+		expect(words().length).toBeGreaterThanOrEqual(least);
+		expect(words().filter((word) => !text.includes(word))).toEqual([]);
 	});
 
 	it('the limits and the address of this installation', () => {
@@ -281,15 +236,8 @@ describe('the reference shows', () => {
 		expect(text).toMatch(/default rate plan\s*123/);
 		expect(text).toMatch(/valid key per address in 60 seconds\s*456/);
 		expect(text).toMatch(/unanswered payment\s*48 hours/);
-		expect(get('/docs').code.get('base-url')).toBe(`${server.url}/v1`);
-	});
-
-	it('the test numbers of a sandbox', () => {
+		expect(get('/docs').code.get('base-url')).toBe(`${server().url}/v1`);
 		expect(plain(get('/docs').text)).toContain('sandbox');
-		const text = plain(get('/docs/quickstart').text);
-		for (const digits of ['001', '002', '003', '004', '005', '006', '007', '008', '009']) {
-			expect(text).toContain(digits);
-		}
 	});
 
 	it('every setting with its default', () => {
@@ -318,6 +266,6 @@ it('a live installation warns of real money and has no test numbers', async () =
 
 it('buyer pages link to the documentation once, at their foot', async () => {
 	for (const path of ['/', '/r/3']) {
-		expect((await page(server.url, path)).links.filter((link) => OWN.test(link))).toEqual(['/docs']);
+		expect((await page(server().url, path)).links.filter((link) => OWN.test(link))).toEqual(['/docs']);
 	}
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startSimulator, type Simulator } from '../../../simulators/frame.ts';
+import { startSimulator, type Simulator } from '../../../simulators/frame/simulator.ts';
 import { isAll } from '../../../support/all.ts';
 import { createApi, numberEnding, type Api, type Session } from '../../../support/api/api.ts';
 import { createDatabaseOn } from '../../../support/database/postgres.ts';

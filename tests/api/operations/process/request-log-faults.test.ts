@@ -8,19 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../../src/lib/server/db/database.ts';
 import { createLog } from '../../../../src/lib/server/platform/log.ts';
 import { createRequestLog } from '../../../../src/lib/server/developer/request-log/request-log.ts';
+import { anEntry } from '../../../support/api/request-log.ts';
 import { startPostgres, type TestPostgres } from '../../../support/database/postgres.ts';
 import { eventually, startFixture, type Fixture } from '../../../support/server/fixture.ts';
-
-const anEntry = {
-	accountId: 1,
-	keyId: 1,
-	method: 'GET',
-	pathname: '/v1/routers/1',
-	status: 200,
-	problem: null,
-	durationMs: 1.4,
-	requestId: 'req_1'
-};
 
 const said = ({ server }: Fixture) =>
 	[...server.stderr().matchAll(/"msg":"(the request log[^"]*)"/g)].map(([, text]) => text);

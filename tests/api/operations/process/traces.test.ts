@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startSimulator, type Simulator } from '../../../simulators/frame.ts';
+import { startSimulator, type Simulator } from '../../../simulators/frame/simulator.ts';
 import { httpSmsProtocol } from '../../../simulators/sms.ts';
 import { browse } from '../../../support/pages/browsing.ts';
 import { buyAt, numberEnding, untilTitled } from '../../../support/pages/purchase.ts';

@@ -1,10 +1,33 @@
 /** What gateways hand over of a device, and what its pages say. */
+import { beforeAll } from 'vitest';
+import { registerGateway, type Registered } from '../../../support/gateways/gateways.ts';
 import { sha256 } from '../../../support/gateways/opennds.ts';
-import type { Browsing, Page } from '../../../support/pages/browsing.ts';
-import { eventually } from '../../../support/server/fixture.ts';
+import { browse, type Browsing, type Page } from '../../../support/pages/browsing.ts';
+import { eventually, useFixture } from '../../../support/server/fixture.ts';
 
 export const LOGIN_HOST = '192.168.8.1';
 const MAC = '02:00:00:00:00:01';
+
+/** Starts a server with a gateway of two kinds, and a browser. */
+export function useSplash() {
+	const fixture = useFixture({ database: 'sqlite' });
+	let opennds: Registered;
+	let mikrotik: Registered;
+	let person: Browsing;
+	beforeAll(async () => {
+		const { server } = fixture();
+		opennds = await registerGateway(server, 'opennds', { loginHost: LOGIN_HOST });
+		mikrotik = await registerGateway(server, 'mikrotik-chap', { loginHost: '10.5.50.1' });
+		person = browse(server.url);
+	});
+	return {
+		fixture,
+		opennds: () => opennds,
+		mikrotik: () => mikrotik,
+		person: () => person,
+		entry: (query: string, of = opennds) => `/splash/${of.key}?${query}`
+	};
+}
 
 /** The query that openNDS at level 1 adds to the portal's address. */
 export function fas(change: Record<string, string> = {}): string {

@@ -1,39 +1,26 @@
 /** The sign-in at the gateway after a purchase: which device goes online, once, and what nobody else learns. */
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { numberEnding } from '../../../support/api/api.ts';
-import { registerGateway, type Registered } from '../../../support/gateways/gateways.ts';
+import { registerGateway } from '../../../support/gateways/gateways.ts';
 import { sha256 } from '../../../support/gateways/opennds.ts';
-import { browse, fieldValue, type Browsing } from '../../../support/pages/browsing.ts';
+import { browse, fieldValue } from '../../../support/pages/browsing.ts';
 import { buyHourHere, buyHourOn, pathOf } from '../../../support/pages/splash.ts';
-import { useFixture } from '../../../support/server/fixture.ts';
-import { active, fas, headingOf, hotspot, LOGIN_HOST } from './devices.ts';
+import { active, useSplash, fas, headingOf, hotspot, LOGIN_HOST } from './devices.ts';
 
-const fixture = useFixture({ database: 'sqlite' });
-let opennds: Registered;
-let mikrotik: Registered;
-let person: Browsing;
-
-beforeAll(async () => {
-	const { server } = fixture();
-	opennds = await registerGateway(server, 'opennds', { loginHost: LOGIN_HOST });
-	mikrotik = await registerGateway(server, 'mikrotik-chap', { loginHost: '10.5.50.1' });
-	person = browse(server.url);
-});
-
-const entry = (query: string, of = opennds) => `/splash/${of.key}?${query}`;
+const { fixture, opennds, mikrotik, person, entry } = useSplash();
 
 it('paid: the sign-in is made for the session, at the registered gateway, and marked as tried', async () => {
 	const { sql, api } = fixture();
-	const path = await buyHourHere(person, await person.get(entry(fas())));
-	const page = await active(person, path);
+	const path = await buyHourHere(person(), await person().get(entry(fas())));
+	const page = await active(person(), path);
 	expect(page.html).toContain(`href="${path}/online"`);
 	expect(page.html).toContain(`http-equiv="refresh" content="12; url=${path}/online"`);
-	expect((await person.raw(`${path}/online`, { method: 'HEAD' })).headers.get('location')).toBe(path);
-	const answer = await person.raw(`${path}/online`);
+	expect((await person().raw(`${path}/online`, { method: 'HEAD' })).headers.get('location')).toBe(path);
+	const answer = await person().raw(`${path}/online`);
 	expect(answer.status).toBe(303);
 	const to = new URL(answer.headers.get('location') ?? '');
 	expect(to.origin + to.pathname).toBe(`http://${LOGIN_HOST}:2050/opennds_auth/`);
-	expect(to.searchParams.get('tok')).toBe(sha256(sha256('a token') + opennds.secret));
+	expect(to.searchParams.get('tok')).toBe(sha256(sha256('a token') + opennds().secret));
 	expect(to.searchParams.get('redir')).toBe(`${fixture().server.url}${path}?online`);
 	const [row] = await sql.all(
 		'select session_id from purchases where token_hash = ?',
@@ -43,36 +30,36 @@ it('paid: the sign-in is made for the session, at the registered gateway, and ma
 	expect(user).toBe(`s${String(row?.['session_id'])}`);
 	expect(api).toBeDefined();
 	// Back again, nothing goes by itself any more.
-	const back = await person.get(`${path}?online`);
+	const back = await person().get(`${path}?online`);
 	expect(headingOf(back)).toBe('You are online.');
 	expect(back.text).toMatch(/Your Wi‑Fi is paid until .*? You can close this page\./);
-	expect((await person.get(path)).html).not.toContain('http-equiv="refresh"');
+	expect((await person().get(path)).html).not.toContain('http-equiv="refresh"');
 	// A tab that is opened again later knows nothing of the device.
 	await fixture().server.advance(11 * 60_000);
-	expect(headingOf(await person.get(`${path}?online`))).not.toBe('You are online.');
+	expect(headingOf(await person().get(`${path}?online`))).not.toBe('You are online.');
 });
 
 it('nothing is signed in before it is paid, nor for a purchase that came through no gateway', async () => {
-	const path = await buyHourOn(person, await person.get(entry(fas())), numberEnding('003'));
-	expect((await person.raw(`${path}/online`)).headers.get('location')).toBe(path);
+	const path = await buyHourOn(person(), await person().get(entry(fas())), numberEnding('003'));
+	expect((await person().raw(`${path}/online`)).headers.get('location')).toBe(path);
 	const unpaid = `/s/${'A'.repeat(24)}`;
-	expect((await person.raw(`${unpaid}/online`)).headers.get('location')).toBe(unpaid);
-	const venue = await person.get('/r/3');
-	const bought = await person.post('/r/3', {
+	expect((await person().raw(`${unpaid}/online`)).headers.get('location')).toBe(unpaid);
+	const venue = await person().get('/r/3');
+	const bought = await person().post('/r/3', {
 		time: '1h 500',
 		paymentMethod: 'mobile_money',
 		phone: numberEnding('008'),
 		purchase: fieldValue(venue, 'purchase')
 	});
-	const page = await active(person, bought.path);
+	const page = await active(person(), bought.path);
 	expect(page.html).not.toContain('/online');
-	expect((await person.raw(`${bought.path}/online`)).headers.get('location')).toBe(bought.path);
+	expect((await person().raw(`${bought.path}/online`)).headers.get('location')).toBe(bought.path);
 });
 
 it('somebody else’s MAC brings neither password nor purchase to light; only the device itself is asked for the code', async () => {
 	const mac = '02:00:00:00:00:42';
-	const path = await buyHourOn(person, await person.get(entry(fas({ clientmac: mac }))));
-	const paid = await active(person, path);
+	const path = await buyHourOn(person(), await person().get(entry(fas({ clientmac: mac }))));
+	const paid = await active(person(), path);
 	const password =
 		/class="password[^>]*>(.*?)<\/p>/s.exec(paid.html)?.[1]?.replace(/<[^>]+>|<!--.*?-->|\s/g, '') ?? '';
 	expect(password).toMatch(/^[a-z2-9-]{14}$/);
@@ -86,36 +73,37 @@ it('somebody else’s MAC brings neither password nor purchase to light; only th
 	expect((await elsewhere.get(entry(fas({ clientmac: mac })))).text).toContain('Have you already paid?');
 	// The same entry, replayed elsewhere, is a visit of its own, which lets nobody online.
 	const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(claimed.html)?.[1] ?? '';
-	expect((await person.raw(`/s/${visit}/online`)).headers.get('location')).toBe(`/s/${visit}`);
+	expect((await person().raw(`/s/${visit}/online`)).headers.get('location')).toBe(`/s/${visit}`);
 });
 
 it('a purchase that is opened in another captive session lets that device online, once by itself', async () => {
-	const named = await buyHourHere(person, await person.get(entry(fas({ hid: sha256('first') }))));
+	const named = await buyHourHere(person(), await person().get(entry(fas({ hid: sha256('first') }))));
 	const path = pathOf(named);
-	await active(person, path);
-	await person.raw(`${path}/online`);
-	const isSentThere = async () => (await person.get(path)).html.includes(`content="12; url=${path}/online"`);
+	await active(person(), path);
+	await person().raw(`${path}/online`);
+	const isSentThere = async () =>
+		(await person().get(path)).html.includes(`content="12; url=${path}/online"`);
 	expect(await isSentThere()).toBe(false);
 	const open = async (name: string) => {
 		const device = fas({ hid: sha256(name), clientmac: '02:00:00:00:00:77' });
-		const page = await person.get(entry(device));
+		const page = await person().get(entry(device));
 		const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(page.html)?.[1] ?? '';
-		return person.raw(`${path}?visit=${visit}`);
+		return person().raw(`${path}?visit=${visit}`);
 	};
 	const adopted = await open('second');
 	expect(adopted.status).toBe(303);
 	const own = adopted.headers.get('location') ?? '';
 	expect(own).toMatch(/^\/s(\/[\w-]{24}){2}$/);
 	expect(await isSentThere()).toBe(true);
-	const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
-	expect(to.searchParams.get('tok')).toBe(sha256(sha256('second') + opennds.secret));
+	const to = new URL((await person().raw(`${path}/online`)).headers.get('location') ?? '');
+	expect(to.searchParams.get('tok')).toBe(sha256(sha256('second') + opennds().secret));
 	// The first device's page goes on to speak for it, also at the gateway.
-	const first = new URL((await person.raw(`${named}/online`)).headers.get('location') ?? '');
-	expect(first.searchParams.get('tok')).toBe(sha256(sha256('first') + opennds.secret));
+	const first = new URL((await person().raw(`${named}/online`)).headers.get('location') ?? '');
+	expect(first.searchParams.get('tok')).toBe(sha256(sha256('first') + opennds().secret));
 	expect(first.searchParams.get('redir')).toBe(`${fixture().server.url}${named}?online`);
 	// A visit that is none changes nothing.
-	await person.raw(`${path}?visit=${'A'.repeat(24)}`);
-	const again = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
+	await person().raw(`${path}?visit=${'A'.repeat(24)}`);
+	const again = new URL((await person().raw(`${path}/online`)).headers.get('location') ?? '');
 	expect(again.searchParams.get('tok')).toBe(to.searchParams.get('tok'));
 	// Its gateway redirects it again: it must not go in a circle.
 	await open('second again');
@@ -124,27 +112,27 @@ it('a purchase that is opened in another captive session lets that device online
 
 it('a purchase that is opened at another router’s gateway is shown there, and never signed in to it', async () => {
 	const { server } = fixture();
-	const path = await buyHourOn(person, await person.get(entry(fas({ hid: sha256('own') }))));
-	await active(person, path);
+	const path = await buyHourOn(person(), await person().get(entry(fas({ hid: sha256('own') }))));
+	await active(person(), path);
 	const loginHost = '192.168.9.1';
 	const foreign = await registerGateway(server, 'opennds', { loginHost, router: 4 });
-	const there = await person.get(entry(fas({ gatewayaddress: `${loginHost}:2050` }), foreign));
+	const there = await person().get(entry(fas({ gatewayaddress: `${loginHost}:2050` }), foreign));
 	const visit = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(there.html)?.[1] ?? '';
-	const opened = await person.get(`${path}?visit=${visit}`);
+	const opened = await person().get(`${path}?visit=${visit}`);
 	expect(opened.path).toBe(`${path}?elsewhere`);
 	expect(opened.text).toContain('This Wi‑Fi belongs to another place. Your time works at ');
-	const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '', server.url);
+	const to = new URL((await person().raw(`${path}/online`)).headers.get('location') ?? '', server.url);
 	expect(to.hostname).toBe(LOGIN_HOST);
-	expect(to.searchParams.get('tok')).toBe(sha256(sha256('own') + opennds.secret));
+	expect(to.searchParams.get('tok')).toBe(sha256(sha256('own') + opennds().secret));
 });
 
 it('a refused sign-in returns to its purchase with the reason, and is not repeated automatically', async () => {
 	const { server } = fixture();
-	const landed = await person.post(`/splash/${mikrotik.key}`, hotspot());
-	const path = await buyHourOn(person, landed);
-	await active(person, path);
-	const refused = await person.post(
-		`/splash/${mikrotik.key}`,
+	const landed = await person().post(`/splash/${mikrotik().key}`, hotspot());
+	const path = await buyHourOn(person(), landed);
+	await active(person(), path);
+	const refused = await person().post(
+		`/splash/${mikrotik().key}`,
 		hotspot({
 			error: 'no more sessions are allowed for user',
 			'link-orig': `${server.url}${path}?online`,
@@ -154,7 +142,7 @@ it('a refused sign-in returns to its purchase with the reason, and is not repeat
 	expect(pathOf(refused.path)).toBe(path);
 	expect(refused.text).toContain('in use on another device');
 	expect(refused.html).not.toContain('http-equiv="refresh"');
-	const to = new URL((await person.raw(`${path}/online`)).headers.get('location') ?? '');
+	const to = new URL((await person().raw(`${path}/online`)).headers.get('location') ?? '');
 	expect(to.origin + to.pathname).toBe('http://10.5.50.1/login');
 	expect(to.searchParams.get('password')).toMatch(/^[0-9a-f]{32}$/);
 });
@@ -162,10 +150,10 @@ it('a refused sign-in returns to its purchase with the reason, and is not repeat
 it('a MikroTik redirect, which proves nothing, says nothing about a purchase of its MAC', async () => {
 	const mac = '02:00:00:00:00:44';
 	await active(
-		person,
-		await buyHourOn(person, await person.post(`/splash/${mikrotik.key}`, hotspot({ mac })))
+		person(),
+		await buyHourOn(person(), await person().post(`/splash/${mikrotik().key}`, hotspot({ mac })))
 	);
-	const claimed = await person.post(`/splash/${mikrotik.key}`, hotspot({ mac }));
+	const claimed = await person().post(`/splash/${mikrotik().key}`, hotspot({ mac }));
 	expect(claimed.text).toContain('Already paid? Enter your code');
 	expect(claimed.text).not.toContain('Have you already paid?');
 });

@@ -2,32 +2,20 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSecrets } from '../../../../src/lib/server/platform/secrets.ts';
-import { registerGateway, type Registered } from '../../../support/gateways/gateways.ts';
+import { registerGateway } from '../../../support/gateways/gateways.ts';
 import { sha256 } from '../../../support/gateways/opennds.ts';
-import { browse, fieldValue, type Browsing } from '../../../support/pages/browsing.ts';
+import { fieldValue } from '../../../support/pages/browsing.ts';
 import { buyHourOn, hourOn } from '../../../support/pages/splash.ts';
-import { eventually, SECRET, useFixture, type Fixture } from '../../../support/server/fixture.ts';
-import { active, fas, hotspot, LOGIN_HOST } from './devices.ts';
+import { eventually, SECRET, type Fixture } from '../../../support/server/fixture.ts';
+import { active, useSplash, fas, hotspot, LOGIN_HOST } from './devices.ts';
 
-const fixture = useFixture({ database: 'sqlite' });
-let opennds: Registered;
-let mikrotik: Registered;
-let person: Browsing;
-
-beforeAll(async () => {
-	const { server } = fixture();
-	opennds = await registerGateway(server, 'opennds', { loginHost: LOGIN_HOST });
-	mikrotik = await registerGateway(server, 'mikrotik-chap', { loginHost: '10.5.50.1' });
-	person = browse(server.url);
-});
-
-const entry = (query: string, of = opennds) => `/splash/${of.key}?${query}`;
+const { fixture, opennds, mikrotik, person, entry } = useSplash();
 const visits = (w: Fixture) => w.sql.count('select count(*) from captive_sessions');
 
 it('the first answer shows the price of the gateway’s own router, whatever the query says', async () => {
-	const page = await person.get(entry(`${fas()}&price=1&ssid=EVIL&router=5`));
+	const page = await person().get(entry(`${fas()}&price=1&ssid=EVIL&router=5`));
 	expect(page.status).toBe(200);
 	expect(page.text).toContain('Kisementi Corner');
 	expect(page.text).toContain('UGX 500');
@@ -38,7 +26,7 @@ it('the first answer shows the price of the gateway’s own router, whatever the
 
 it('a captive session is stored under the hash of its id, with its content encrypted', async () => {
 	const { sql } = fixture();
-	const page = await person.get(entry(fas({ clientmac: '02:00:00:00:00:99' })));
+	const page = await person().get(entry(fas({ clientmac: '02:00:00:00:00:99' })));
 	const id = /\/splash\/[\w-]{24}\/([\w-]{24})"/.exec(page.html)?.[1] ?? '';
 	const [row] = await sql.all(
 		'select * from captive_sessions where client_mac = ? order by id desc',
@@ -48,14 +36,14 @@ it('a captive session is stored under the hash of its id, with its content encry
 	expect(JSON.stringify(row)).not.toContain(id);
 	expect(String(row?.['entry_sealed'])).toMatch(/^v1\./);
 	// The address of the visit shows the same page, and it can be asked for again.
-	expect((await person.get(`/splash/${opennds.key}/${id}`)).text).toContain('Kisementi Corner');
+	expect((await person().get(`/splash/${opennds().key}/${id}`)).text).toContain('Kisementi Corner');
 	// Under another gateway it is nothing.
-	expect((await person.get(`/splash/${mikrotik.key}/${id}`)).status).toBe(410);
+	expect((await person().get(`/splash/${mikrotik().key}/${id}`)).status).toBe(410);
 });
 
 it('captive sessions are deleted when they expire, without another visit', async () => {
 	const { server, sql } = fixture();
-	await person.get(entry(fas({ clientmac: '02:00:00:00:00:98' })));
+	await person().get(entry(fas({ clientmac: '02:00:00:00:00:98' })));
 	const stored = () =>
 		sql.count('select count(*) from captive_sessions where client_mac = ?', '02:00:00:00:00:98');
 	expect(await stored()).toBe(1);
@@ -66,24 +54,24 @@ it('captive sessions are deleted when they expire, without another visit', async
 
 it('a form of an expired captive session is refused before it charges, unless it was sent before', async () => {
 	const { server, sql } = fixture();
-	const { action, fields } = hourOn(await person.get(entry(fas({ clientmac: '02:00:00:00:00:96' }))));
-	const venue = await person.get('/r/3');
+	const { action, fields } = hourOn(await person().get(entry(fas({ clientmac: '02:00:00:00:00:96' }))));
+	const venue = await person().get('/r/3');
 	const sent = { ...fields, purchase: fieldValue(venue, 'purchase') };
-	const ordered = await person.post('/r/3', sent);
+	const ordered = await person().post('/r/3', sent);
 	const orders = () => sql.count('select count(*) from purchases');
 	const before = await orders();
 	await server.advance(2 * 60 * 60 * 1000);
-	const refused = await person.post(action, fields);
+	const refused = await person().post(action, fields);
 	expect(refused.status).toBe(410);
 	expect(refused.text).toContain('You have not been charged. Disconnect from the Wi‑Fi, connect again');
-	const repeated = await person.post(action, sent);
+	const repeated = await person().post(action, sent);
 	expect([repeated.status, repeated.path]).toEqual([200, ordered.path]);
 	expect(await orders()).toBe(before);
 });
 
 it('the page that a device asked for is not stored', async () => {
 	const { sql } = fixture();
-	await person.get(entry(fas({ clientmac: '02:00:00:00:00:97', originurl: 'http://private.example/' })));
+	await person().get(entry(fas({ clientmac: '02:00:00:00:00:97', originurl: 'http://private.example/' })));
 	const [row] = await sql.all('select * from captive_sessions where client_mac = ?', '02:00:00:00:00:97');
 	const context = `gateway-visit:${String(row?.['id_hash'])}`;
 	const stored = createSecrets(SECRET).decrypt(String(row?.['entry_sealed']), context);
@@ -97,11 +85,11 @@ it.each([
 	['more than any honest entry', () => entry(`fas=${'A'.repeat(9_000)}`), 400],
 	['an unknown key', () => `/splash/${'A'.repeat(24)}?${fas()}`, 404],
 	['a key that is none', () => `/splash/x?${fas()}`, 404],
-	['an unknown visit', () => `/splash/${opennds.key}/${'A'.repeat(24)}`, 410],
+	['an unknown visit', () => `/splash/${opennds().key}/${'A'.repeat(24)}`, 410],
 	['an unknown UniFi site', () => '/guest/s/nowhere/?id=02:00:00:00:00:01', 404]
 ])('%s gets an error page without a form, and no captive session', async (_what, path, status) => {
 	const before = await visits(fixture());
-	const page = await person.get(path());
+	const page = await person().get(path());
 	expect(page.status).toBe(status);
 	expect(page.html).not.toContain('<form');
 	expect(page.html).not.toContain('203.0.113.9');
@@ -110,7 +98,7 @@ it.each([
 });
 
 it('without anything handed over it leads to the gateway’s own sign-in page and sells nothing', async () => {
-	const page = await person.get(`/splash/${opennds.key}`);
+	const page = await person().get(`/splash/${opennds().key}`);
 	expect(page.status).toBe(200);
 	expect(page.html).toContain(`href="http://${LOGIN_HOST}:2050/"`);
 	expect(page.html).not.toContain('<form');
@@ -125,19 +113,19 @@ it('a form from another site makes a captive session and a redirect, at this one
 			headers: { origin: 'http://10.5.50.1', 'sec-fetch-site': 'cross-site', accept: 'text/html' },
 			body: new URLSearchParams(fields)
 		});
-	const made = await post(`/splash/${mikrotik.key}`, hotspot());
+	const made = await post(`/splash/${mikrotik().key}`, hotspot());
 	expect(made.status).toBe(303);
 	const visit = made.headers.get('location') ?? '';
 	expect(visit).toMatch(/^\/splash\/[\w-]{24}\/[\w-]{24}$/);
 	expect((await post(visit, {})).status).toBe(403);
 	expect((await post('/r/3', {})).status).toBe(403);
 	const foreign = await post(
-		`/splash/${mikrotik.key}`,
+		`/splash/${mikrotik().key}`,
 		hotspot({ 'link-login-only': 'http://203.0.113.9/login' })
 	);
 	expect(foreign.status).toBe(400);
 	expect(await foreign.text()).not.toContain('203.0.113.9');
-	expect((await post(`/splash/${mikrotik.key}`, {})).status).toBe(400);
+	expect((await post(`/splash/${mikrotik().key}`, {})).status).toBe(400);
 });
 
 it('CoovaChilli’s own language parameter does not break its signature', async () => {
@@ -165,7 +153,7 @@ it('CoovaChilli’s own language parameter does not break its signature', async 
 });
 
 it('a device that is online already sees that', async () => {
-	const page = await person.get(entry('status=authenticated&clientip=127.0.0.1'));
+	const page = await person().get(entry('status=authenticated&clientip=127.0.0.1'));
 	expect(page.text).toContain('You are already online.');
 	expect(page.html).not.toContain('<form');
 });
@@ -191,10 +179,10 @@ describe('the captive-portal API (RFC 8908)', () => {
 
 	it('a device that was signed in is not captive, with its seconds, until its gateway sends it again', async () => {
 		const own = await registerGateway(fixture().server, 'opennds', { loginHost: LOGIN_HOST });
-		const path = await buyHourOn(person, await person.get(entry(fas(), own)));
-		await active(person, path);
+		const path = await buyHourOn(person(), await person().get(entry(fas(), own)));
+		await active(person(), path);
 		expect(await (await ask(own.key)).json()).toMatchObject({ captive: true });
-		await person.raw(`${path}/online`);
+		await person().raw(`${path}/online`);
 		const online = (await (await ask(own.key)).json()) as Record<string, unknown>;
 		expect(online).toEqual({
 			captive: false,
@@ -204,9 +192,9 @@ describe('the captive-portal API (RFC 8908)', () => {
 		expect(online['seconds-remaining']).toBeGreaterThan(3_500);
 		expect(online['seconds-remaining']).toBeLessThanOrEqual(3_600);
 		// At another gateway the same address is nobody.
-		expect(await (await ask(opennds.key)).json()).toMatchObject({ captive: true });
+		expect(await (await ask(opennds().key)).json()).toMatchObject({ captive: true });
 		await fixture().server.advance(1_000);
-		await person.get(entry(fas({ clientmac: '02:00:00:00:00:55' }), own));
+		await person().get(entry(fas({ clientmac: '02:00:00:00:00:55' }), own));
 		expect(await (await ask(own.key)).json()).toMatchObject({ captive: true });
 	});
 

@@ -10,11 +10,9 @@ import {
 	requestsTo,
 	useOperator
 } from '../../../support/billing/adapter.ts';
-import { MTN } from '../../../support/billing/tested-operators.ts';
+import { MTN, MTN_PATH } from '../../../support/billing/tested-operators.ts';
 
 useOperator(MTN);
-
-const PAY = '/collection/v1_0/requesttopay';
 
 describe('the answer to a request to pay', () => {
 	it.each(['NOT_ALLOWED', 'NOT_ALLOWED_TARGET_ENVIRONMENT', 'INVALID_CALLBACK_URL_HOST', 'INVALID_CURRENCY'])(
@@ -28,7 +26,7 @@ describe('the answer to a request to pay', () => {
 				message: expect.stringContaining(submitCode),
 				raw: expect.stringContaining(submitCode)
 			});
-			expect(requestsTo(PAY)).toHaveLength(1);
+			expect(requestsTo(MTN_PATH)).toHaveLength(1);
 		}
 	);
 });

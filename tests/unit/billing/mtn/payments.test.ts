@@ -13,11 +13,9 @@ import {
 	start,
 	useOperator
 } from '../../../support/billing/adapter.ts';
-import { MTN } from '../../../support/billing/tested-operators.ts';
+import { MTN, MTN_PATH } from '../../../support/billing/tested-operators.ts';
 
 useOperator(MTN);
-
-const PAY = '/collection/v1_0/requesttopay';
 
 describe('the request', () => {
 	it('is the request to pay of the operator’s pages', async () => {
@@ -27,7 +25,7 @@ describe('the request', () => {
 			operatorReference: null,
 			raw: 'HTTP 202'
 		});
-		const [post, ...more] = requestsTo(PAY);
+		const [post, ...more] = requestsTo(MTN_PATH);
 		expect(more).toEqual([]);
 		expect(post?.headers).toMatchObject({
 			authorization: expect.stringMatching(/^Bearer \S+$/),
@@ -59,7 +57,7 @@ describe('the request', () => {
 	])('%i minor units of %s are "%s"', async (amountMinor, currency, amount) => {
 		configure({}, { currency });
 		expect((await adapter.submit(request({ amountMinor, currency }))).kind).toBe('accepted');
-		expect(JSON.parse(requestsTo(PAY)[0]?.body ?? '').amount).toBe(amount);
+		expect(JSON.parse(requestsTo(MTN_PATH)[0]?.body ?? '').amount).toBe(amount);
 	});
 
 	it.each([
@@ -69,7 +67,7 @@ describe('the request', () => {
 		['', 'Payment']
 	])('a description %j is written as %j', async (description, written) => {
 		expect((await adapter.submit(request({ description }))).kind).toBe('accepted');
-		expect(JSON.parse(requestsTo(PAY)[0]?.body ?? '').payerMessage).toBe(written);
+		expect(JSON.parse(requestsTo(MTN_PATH)[0]?.body ?? '').payerMessage).toBe(written);
 	});
 
 	it('has no callback address where MTN would not call it', async () => {
@@ -77,7 +75,10 @@ describe('the request', () => {
 		await adapter.submit(request());
 		configure();
 		await adapter.submit(request({ callbackUrl: 'https://till.example/callbacks/mtn/a/b' }));
-		expect(requestsTo(PAY).map(({ headers }) => headers['x-callback-url'])).toEqual([undefined, undefined]);
+		expect(requestsTo(MTN_PATH).map(({ headers }) => headers['x-callback-url'])).toEqual([
+			undefined,
+			undefined
+		]);
 	});
 });
 
@@ -170,5 +171,5 @@ it('speaks with a market in its currency', async () => {
 	const { reference } = await pay();
 	simulator.advance(1_000);
 	expect(await read(reference)).toMatchObject({ kind: 'succeeded', amountMinor: 1_500, currency: 'UGX' });
-	expect(JSON.parse(requestsTo(PAY)[0]?.body ?? '')).toMatchObject({ amount: '1500', currency: 'UGX' });
+	expect(JSON.parse(requestsTo(MTN_PATH)[0]?.body ?? '')).toMatchObject({ amount: '1500', currency: 'UGX' });
 });

@@ -15,15 +15,9 @@ import {
 	simulator,
 	useOperator
 } from '../../../support/billing/adapter.ts';
-import { MTN } from '../../../support/billing/tested-operators.ts';
+import { MTN, NO_DISBURSEMENT } from '../../../support/billing/tested-operators.ts';
 
 useOperator(MTN);
-
-const NO_DISBURSEMENT = {
-	MTN_DISBURSEMENT_SUBSCRIPTION_KEY: '',
-	MTN_DISBURSEMENT_API_USER: '',
-	MTN_DISBURSEMENT_API_KEY: ''
-};
 
 describe('refunds', () => {
 	const owed = (reference: string, changes: Partial<PaymentRequest> = {}) =>

@@ -1,25 +1,11 @@
 /** Amounts and providers of pawaPay, which depend on the account. */
 import { describe, expect, it } from 'vitest';
-import type { Installation } from '../../../../src/lib/server/billing/operators/definition.ts';
-import type {
-	OperatorAdapter,
-	PaymentRequest
-} from '../../../../src/lib/server/billing/operators/operator.ts';
-import {
-	adapterWith,
-	attempt,
-	receiver,
-	request,
-	sentTo,
-	simulator,
-	useOperator
-} from '../../../support/billing/adapter.ts';
+import type { PaymentRequest } from '../../../../src/lib/server/billing/operators/operator.ts';
+import { receiver, request, simulator, useOperator } from '../../../support/billing/adapter.ts';
+import { adapterFor, sent, settled } from '../../../support/billing/pawapay.ts';
 import { PAWAPAY } from '../../../support/billing/tested-operators.ts';
 
 useOperator(PAWAPAY);
-
-const adapterFor = (env: Record<string, string> = {}, more: Partial<Installation> = {}) =>
-	adapterWith(env, { callbackUrl: receiver.url, ...more });
 
 /** ZMW has decimals. */
 const zambian = () =>
@@ -27,14 +13,6 @@ const zambian = () =>
 		{ PAWAPAY_PROVIDERS: 'mtn_momo=MTN_MOMO_ZMB,airtel_money=AIRTEL_OAPI_ZMB' },
 		{ currency: 'ZMW' }
 	);
-
-const sent = (path: string) => sentTo(path) as Record<string, unknown>[];
-
-/** Asks until the outcome has come. */
-async function settled(adapter: OperatorAdapter, payment: PaymentRequest) {
-	simulator.advance(60_000);
-	return adapter.readStatus(attempt(payment));
-}
 
 describe('amounts', () => {
 	it('have decimals if the provider supports them', async () => {

@@ -1,26 +1,15 @@
 /** Callbacks of pawaPay, and their signatures. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Installation } from '../../../../src/lib/server/billing/operators/definition.ts';
 import type { OperatorAdapter, RawCallback } from '../../../../src/lib/server/billing/operators/operator.ts';
 import type { Script } from '../../../simulators/script.ts';
 import type { Received } from '../../../support/api/receiver.ts';
-import {
-	adapterWith,
-	receiver,
-	refundOf,
-	request,
-	simulator,
-	useOperator
-} from '../../../support/billing/adapter.ts';
+import { receiver, refundOf, request, simulator, useOperator } from '../../../support/billing/adapter.ts';
+import { adapterFor, CALLBACKS } from '../../../support/billing/pawapay.ts';
 import { PAWAPAY } from '../../../support/billing/tested-operators.ts';
 
 useOperator(PAWAPAY);
 
-const CALLBACKS = '/callbacks/pawapay/token';
 beforeEach(() => simulator.portal({ callback_url: receiver.url + CALLBACKS }));
-
-const adapterFor = (env: Record<string, string> = {}, more: Partial<Installation> = {}) =>
-	adapterWith(env, { callbackUrl: receiver.url, ...more });
 
 describe('a callback', () => {
 	const raw = ({ method, path, headers, raw: body }: Received): RawCallback => ({

@@ -1,38 +1,22 @@
 /** Payments and refunds by pawaPay, against the simulated operator. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Installation } from '../../../../src/lib/server/billing/operators/definition.ts';
-import type {
-	OperatorAdapter,
-	PaymentRequest
-} from '../../../../src/lib/server/billing/operators/operator.ts';
+import type { OperatorAdapter } from '../../../../src/lib/server/billing/operators/operator.ts';
 import { customerMessage } from '../../../../src/lib/server/billing/operators/pawapay/pawapay.ts';
 import type { Script } from '../../../simulators/script.ts';
 import {
-	adapterWith,
 	attempt,
 	readingOf,
 	receiver,
 	refundOf,
 	request,
-	sentTo,
 	simulator,
 	useOperator
 } from '../../../support/billing/adapter.ts';
+import { adapterFor, sent, settled } from '../../../support/billing/pawapay.ts';
 import { PAWAPAY } from '../../../support/billing/tested-operators.ts';
 
 useOperator(PAWAPAY);
-
-const adapterFor = (env: Record<string, string> = {}, more: Partial<Installation> = {}) =>
-	adapterWith(env, { callbackUrl: receiver.url, ...more });
-
-const sent = (path: string) => sentTo(path) as Record<string, unknown>[];
-
-/** Asks until the outcome has come. */
-async function settled(adapter: OperatorAdapter, payment: PaymentRequest) {
-	simulator.advance(60_000);
-	return adapter.readStatus(attempt(payment));
-}
 
 describe('a payment', () => {
 	it('is requested as documented, and succeeds', async () => {

@@ -1,10 +1,8 @@
 /** Settings of pawaPay: signed requests, health, and what is refused. */
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Installation } from '../../../../src/lib/server/billing/operators/definition.ts';
 import type { OperatorAdapter } from '../../../../src/lib/server/billing/operators/operator.ts';
 import {
-	adapterWith,
 	problemsOf,
 	receiver,
 	refundOf,
@@ -12,6 +10,7 @@ import {
 	simulator,
 	useOperator
 } from '../../../support/billing/adapter.ts';
+import { adapterFor, CALLBACKS } from '../../../support/billing/pawapay.ts';
 import { PAWAPAY } from '../../../support/billing/tested-operators.ts';
 
 useOperator(PAWAPAY);
@@ -20,11 +19,7 @@ const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime
 const PRIVATE_PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const PUBLIC_PEM = publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
-const CALLBACKS = '/callbacks/pawapay/token';
 beforeEach(() => simulator.portal({ callback_url: receiver.url + CALLBACKS }));
-
-const adapterFor = (env: Record<string, string> = {}, more: Partial<Installation> = {}) =>
-	adapterWith(env, { callbackUrl: receiver.url, ...more });
 
 describe('a signed request', () => {
 	const keys = () => ({ PAWAPAY_SIGNING_KEY: PRIVATE_PEM, PAWAPAY_SIGNING_KEY_ID: 'AIRTILL:1' });

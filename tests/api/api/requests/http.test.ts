@@ -1,9 +1,9 @@
 /** Requests as no HTTP library sends them: whatever arrives, /v1 answers by the contract, and as JSON. */
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { orderOf } from '../../support/api/api.ts';
-import { assertContract } from '../../support/api/contract-assertions.ts';
-import { demoKey, eventually, recorded, useFixture } from '../../support/server/fixture.ts';
+import { orderOf } from '../../../support/api/api.ts';
+import { assertContract } from '../../../support/api/contract-assertions.ts';
+import { demoKey, eventually, recorded, useFixture } from '../../../support/server/fixture.ts';
 
 const limitMs = 5_000;
 

@@ -5,10 +5,10 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ROUTES } from '../../support/api/routes.ts';
-import { startAttack, type Attack } from '../../fuzz/attack.ts';
-import { wildRequest } from '../../fuzz/requests.ts';
-import { DATABASES, useFixture } from '../../support/server/fixture.ts';
+import { ROUTES } from '../../../support/api/routes.ts';
+import { startAttack, type Attack } from '../../../fuzz/attack.ts';
+import { wildRequest } from '../../../fuzz/requests.ts';
+import { DATABASES, useFixture } from '../../../support/server/fixture.ts';
 
 const requests = Number(process.env['AIRTILL_FUZZ_REQUESTS'] ?? 1500);
 const seed = Number(process.env['AIRTILL_FUZZ_SEED'] ?? 91_996_644);
