@@ -1,4 +1,4 @@
-import { SECOND_MS } from '#lib/format/time.ts';
+import { SECOND_MS } from '#lib/domain/time/time.ts';
 import { isoTime, systemClock } from '#lib/server/platform/clock.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import { openDatabase, type Database } from '#lib/server/db/database.ts';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { isDate, spanOfDates } from '#lib/format/calendar.ts';
+import { isDate, spanOfDates } from '#lib/domain/time/calendar.ts';
 import type { App } from '#lib/server/app.ts';
 import { loadConfig, type Config } from '#lib/server/config/config.ts';
 import { UsageError } from './errors.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/format/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
 import { dateFormat } from '../i18n/intl.ts';
 import { moment } from './text.ts';
 

@@ -1,7 +1,7 @@
 import { formatMoney } from '#lib/domain/money.ts';
-import { DAY_MS } from '#lib/format/time.ts';
+import { DAY_MS } from '#lib/domain/time/time.ts';
 import { apart, dateFormat } from '#lib/i18n/intl.ts';
-import type { Period } from '#lib/format/calendar.ts';
+import type { Period } from '#lib/domain/time/calendar.ts';
 
 /** Formats an amount as "UGX 4,500", negative as "−UGX 4,500". */
 export function money(major: number, currency: string): string {

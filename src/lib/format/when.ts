@@ -1,8 +1,8 @@
-import { DAY_MS } from '#lib/format/time.ts';
+import { DAY_MS } from '#lib/domain/time/time.ts';
 import { currentLocale } from '../i18n/current.ts';
 import { dateFormat } from '../i18n/intl.ts';
 import * as m from '../i18n/messages.js';
-import { dateAt, timeAt } from './calendar.ts';
+import { dateAt, timeAt } from '../domain/time/calendar.ts';
 import { timeLeft, type TimeLeftWords } from './time-left.ts';
 
 /** Times for buyers: page's language, installation's time zone, Gregorian calendar, 24-hour clock. */

@@ -1,5 +1,5 @@
-import { HOUR_MS } from '../../../src/lib/format/time.ts';
-import { buckets } from '../../../src/lib/format/calendar.ts';
+import { HOUR_MS } from '../../../src/lib/domain/time/time.ts';
+import { buckets } from '../../../src/lib/domain/time/calendar.ts';
 
 /** Decides what a synthetic year sells. The same request gives the same trade. */
 export interface Sale {

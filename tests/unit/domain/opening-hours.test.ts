@@ -5,7 +5,7 @@ import {
 	nextOpen,
 	parseHours,
 	type SaleHours
-} from '../../../src/lib/domain/opening-hours.ts';
+} from '../../../src/lib/domain/time/opening-hours.ts';
 
 /** Returns when it opens, or `open`. */
 const opens = (hours: string, at: string, zone: string) => {

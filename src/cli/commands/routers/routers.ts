@@ -1,5 +1,5 @@
 import { formatMinor } from '#lib/domain/money.ts';
-import { timeAt } from '#lib/format/calendar.ts';
+import { timeAt } from '#lib/domain/time/calendar.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import { offlineReason, opensAt, pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
 import { AUTHOR_OPTIONS, defineCommand } from '../../support/command.ts';

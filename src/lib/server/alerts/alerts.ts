@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { DAY_MS } from '#lib/format/time.ts';
+import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { Locale } from '#lib/i18n/locales.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Earnings } from '#lib/server/billing/earnings/earnings.ts';

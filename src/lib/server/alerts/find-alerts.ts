@@ -1,5 +1,5 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/format/time.ts';
-import { dateAt, hourAt } from '#lib/format/calendar.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
+import { dateAt, hourAt } from '#lib/domain/time/calendar.ts';
 import { isLocale, type Locale } from '#lib/i18n/locales.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';

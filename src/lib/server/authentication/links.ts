@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { normaliseEmail } from '#lib/domain/email.ts';
-import { HOUR_MS } from '#lib/format/time.ts';
+import { HOUR_MS } from '#lib/domain/time/time.ts';
 import type { Account, NewAccount } from '../accounts/accounts.ts';
 import type { Author } from '#lib/server/audit/audit.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '#lib/format/time.ts';
+import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import { levelProblem, type RegisteredGateway } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
 import type { ChecksContext } from './checks.ts';

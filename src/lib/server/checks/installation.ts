@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { access, constants, statfs } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
-import { HOUR_MS } from '#lib/format/time.ts';
+import { HOUR_MS } from '#lib/domain/time/time.ts';
 import type { ProxySettings } from '../http/client-address.ts';
 import { createAudit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';

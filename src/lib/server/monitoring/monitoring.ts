@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DAY_MS } from '#lib/format/time.ts';
+import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { Base } from '../base.ts';
 import type { Reviews } from '../billing/reviews/reviews.ts';
 import { databaseBytes } from '../db/inspect.ts';

@@ -1,6 +1,6 @@
-import { DAY_MS, MINUTE_MS } from '#lib/format/time.ts';
+import { DAY_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
 import type { Base } from '#lib/server/base.ts';
-import { buckets, dateAt } from '#lib/format/calendar.ts';
+import { buckets, dateAt } from '#lib/domain/time/calendar.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import type { HttpClient } from '#lib/server/platform/http/http-client.ts';

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
-import { DAY_MS } from '#lib/format/time.ts';
+import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { Database, Queries } from '#lib/server/db/database.ts';
 
 /** Rows per statement, which keeps it short. */

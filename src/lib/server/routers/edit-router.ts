@@ -1,4 +1,4 @@
-import { endOfDay } from '#lib/domain/opening-hours.ts';
+import { endOfDay } from '#lib/domain/time/opening-hours.ts';
 import type { Author } from '../audit/audit.ts';
 import type { Tx } from '../db/database.ts';
 import type { RoutersContext } from './context.ts';

@@ -1,6 +1,6 @@
 import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
 import { currencyExponent, toMinor } from '#lib/domain/money.ts';
-import { parseHours } from '#lib/domain/opening-hours.ts';
+import { parseHours } from '#lib/domain/time/opening-hours.ts';
 import type { Report } from '../platform/errors.ts';
 import type { RouterRow } from './store.ts';
 

@@ -7,7 +7,7 @@ import type { Queries } from '#lib/server/db/database.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { validationFailed } from '#lib/server/platform/errors.ts';
-import { buckets, dateAt, hourAt, MAX_BUCKETS, spansOfHour, type Period } from '#lib/format/calendar.ts';
+import { buckets, dateAt, hourAt, MAX_BUCKETS, spansOfHour, type Period } from '#lib/domain/time/calendar.ts';
 import * as store from './store.ts';
 
 export type LinePosition = store.LinePosition;

@@ -1,4 +1,4 @@
-import { DAY_MS } from '#lib/format/time.ts';
+import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { hmac } from '#lib/server/platform/secrets.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '#lib/format/time.ts';
+import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { PaymentBody } from '#lib/server/contract/schemas.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError } from '#lib/server/platform/errors.ts';

@@ -1,4 +1,4 @@
-import { HOUR_MS } from '#lib/format/time.ts';
+import { HOUR_MS } from '#lib/domain/time/time.ts';
 import type { CallbackClaim, OperatorAdapter, StatusOutcome } from '../operators/operator.ts';
 import { CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
 import { attemptOf, claimOf, claimsSuccess } from '../callbacks/claims.ts';

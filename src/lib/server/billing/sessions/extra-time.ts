@@ -5,7 +5,7 @@ import {
 	MAX_EXTRA_MINUTES_PER_DAY,
 	type ExtraTime
 } from '#lib/domain/extra-time.ts';
-import { DAY_MS } from '#lib/format/time.ts';
+import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { PassRow } from '#lib/server/passes/passes.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Tx } from '#lib/server/db/database.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '#lib/format/time.ts';
+import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { OwnerUserBody } from '#lib/server/contract/schemas.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { Queries } from '#lib/server/db/database.ts';

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { WEEKDAYS } from '#lib/domain/opening-hours.ts';
+import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import * as field from './fields.ts';
 
 const MAX_OFFERS = 20;

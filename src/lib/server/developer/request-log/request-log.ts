@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '#lib/format/time.ts';
+import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '#lib/server/db/database.ts';

@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#lib/format/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#lib/domain/time/time.ts';
 
 /** Retry schedule of Standard Webhooks. */
 

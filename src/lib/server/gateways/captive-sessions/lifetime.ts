@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '#lib/format/time.ts';
+import { DAY_MS, HOUR_MS } from '#lib/domain/time/time.ts';
 
 /** How long a captive session lasts. The privacy page names both. */
 

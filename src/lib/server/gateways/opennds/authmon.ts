@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '#lib/format/time.ts';
+import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { DeviceLogin } from '../gateway.ts';
 import { openndsLimits } from '../held-limits.ts';

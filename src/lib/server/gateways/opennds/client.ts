@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MINUTE_MS } from '#lib/format/time.ts';
+import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import {
 	Unavailable,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MINUTE_MS } from '#lib/format/time.ts';
+import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import { Unavailable, type DeviceController, type GatewayFacts, type GatewayTransport } from '../gateway.ts';
 import { UNSEEN_BYTES } from '../held-limits.ts';

@@ -1,4 +1,4 @@
-import { dateAt } from '#lib/format/calendar.ts';
+import { dateAt } from '#lib/domain/time/calendar.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import type { Database } from '#lib/server/db/database.ts';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import { MINUTE_MS } from '#lib/format/time.ts';
+import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import type { Log } from '../log.ts';
 import { createExporter, inOtlp } from './exporter.ts';
 import type { BegunSpan, Span, Traces, TraceSettings } from './traces.ts';

@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { FIRST_DATE, isDate, LAST_DATE, spanOfDates, timeAt } from '#lib/format/calendar.ts';
+import { FIRST_DATE, isDate, LAST_DATE, spanOfDates, timeAt } from '#lib/domain/time/calendar.ts';
 import { accountActor, type AuditFilter, type FoundEntry } from '../../audit/audit.ts';
 import { idOf } from '../page-links.ts';
 import { namesOf } from './admin.ts';

@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { FIRST_DATE, monthsBeside } from '#lib/format/calendar.ts';
+import { FIRST_DATE, monthsBeside } from '#lib/domain/time/calendar.ts';
 import { moment, money, periodName } from '#lib/format/text.ts';
 import { numberText } from '#lib/i18n/intl.ts';
 import type { OwnerVisitor } from '../owner.ts';

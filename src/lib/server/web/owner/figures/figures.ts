@@ -1,4 +1,4 @@
-import type { Period } from '#lib/format/calendar.ts';
+import type { Period } from '#lib/domain/time/calendar.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { EarningsBody } from '#lib/server/contract/schemas.ts';

@@ -1,7 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { methodTitle } from '#lib/domain/payment-methods/payment-methods.ts';
-import { timeAt } from '#lib/format/calendar.ts';
+import { timeAt } from '#lib/domain/time/calendar.ts';
 import { moment, money, periodName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';

@@ -1,5 +1,5 @@
 import { error } from '@sveltejs/kit';
-import { FIRST_DATE, isDate, LAST_DATE, type Period } from '#lib/format/calendar.ts';
+import { FIRST_DATE, isDate, LAST_DATE, type Period } from '#lib/domain/time/calendar.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { Filter } from '#lib/server/billing/earnings/earnings.ts';
 import { idOf } from '../../page-links.ts';

@@ -1,7 +1,7 @@
 import { methodTitle } from '#lib/domain/payment-methods/payment-methods.ts';
-import type { Period } from '#lib/format/calendar.ts';
+import type { Period } from '#lib/domain/time/calendar.ts';
 import { dayName, money } from '#lib/format/text.ts';
-import { DAY_MS } from '#lib/format/time.ts';
+import { DAY_MS } from '#lib/domain/time/time.ts';
 import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';

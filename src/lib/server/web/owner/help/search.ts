@@ -2,7 +2,7 @@ import type { RequestEvent } from '@sveltejs/kit';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
-import { FIRST_DATE, isDate, LAST_DATE, spanOfDates } from '#lib/format/calendar.ts';
+import { FIRST_DATE, isDate, LAST_DATE, spanOfDates } from '#lib/domain/time/calendar.ts';
 import { pastMoment } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';

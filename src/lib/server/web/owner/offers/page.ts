@@ -1,6 +1,6 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import type { OfferField, OffersDraft } from '#lib/domain/offers/entry.ts';
-import { WEEKDAYS } from '#lib/domain/opening-hours.ts';
+import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import { money, weekdayName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';

@@ -1,7 +1,7 @@
 import { boundsText } from '#lib/checkout/quote.ts';
 import { parseAmount, toMinor } from '#lib/domain/money.ts';
 import { LIMITS, type Limit } from '#lib/domain/offers/offer-limits.ts';
-import { WEEKDAYS } from '#lib/domain/opening-hours.ts';
+import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import type { OfferField } from '#lib/domain/offers/entry.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';

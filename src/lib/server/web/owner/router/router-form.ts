@@ -1,6 +1,6 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { parseAmount, toMinor } from '#lib/domain/money.ts';
-import { hoursText, WEEKDAYS } from '#lib/domain/opening-hours.ts';
+import { hoursText, WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import { money } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';

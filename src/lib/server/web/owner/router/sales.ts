@@ -1,5 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { endOfDay, nextOpen } from '#lib/domain/opening-hours.ts';
+import { endOfDay, nextOpen } from '#lib/domain/time/opening-hours.ts';
 import { momentText } from '#lib/format/when.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';

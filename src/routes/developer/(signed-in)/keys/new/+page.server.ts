@@ -1,5 +1,5 @@
 import { fail } from '@sveltejs/kit';
-import { DAY_MS } from '#lib/format/time.ts';
+import { DAY_MS } from '#lib/domain/time/time.ts';
 import { SCOPE_TEXTS } from '#lib/server/contract/scopes.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
 import { requireDeveloper } from '#lib/server/web/developer/developer.ts';

@@ -1,5 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { DAY_MS } from '#lib/format/time.ts';
+import { DAY_MS } from '#lib/domain/time/time.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireDeveloper } from '#lib/server/web/developer/developer.ts';

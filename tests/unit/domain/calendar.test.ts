@@ -6,7 +6,7 @@ import {
 	MAX_BUCKETS,
 	nextMorning,
 	type Period
-} from '../../../src/lib/format/calendar.ts';
+} from '../../../src/lib/domain/time/calendar.ts';
 import { random } from '../../support/random.ts';
 
 const hour = 3_600_000;

@@ -1,4 +1,4 @@
-import { dateAt, instantAt, nextMorning } from '../format/calendar.ts';
+import { dateAt, instantAt, nextMorning } from './calendar.ts';
 
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof WEEKDAYS)[number];

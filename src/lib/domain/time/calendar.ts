@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/format/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
 
 /** Calendar arithmetic in a time zone. Dates are `YYYY-MM-DD`, instants ms since the epoch, weeks ISO. */
 export type Period = 'daily' | 'weekly' | 'monthly';
