@@ -16,7 +16,7 @@ export interface SignInInstructions {
 	wifiPassword: Credential | null;
 	steps: string[];
 	/** null if a QR code does not help. */
-	qr: { svg: string; label: string; hint: string } | null;
+	wifiQr: { svg: string; label: string; hint: string } | null;
 	/** About the end of the time; null if it needs no explanation. */
 	note: string | null;
 }

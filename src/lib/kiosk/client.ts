@@ -120,7 +120,7 @@ export function createKioskClient(base: string) {
 		/** Returns null without a connection. */
 		async look(): Promise<Availability | null> {
 			const answer = await call('availability', READ_LIMIT_MS);
-			return answer?.ok ? (answer.body as Availability) : null;
+			return answer?.ok ? (answer.body as { availability: Availability }).availability : null;
 		},
 		/** @param fields of checkout/pay-form.ts */
 		buy: (fields: Record<string, string>) => send('buy', fields),

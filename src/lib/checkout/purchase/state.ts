@@ -244,8 +244,7 @@ function whileActive(
 ): PurchaseState {
 	const { until } = words;
 	const titleOf = isExtra ? m.purchase_extra_title : m.purchase_active_title;
-	const signsIn = access?.kind === 'portal_login' || access?.kind === 'wpa_enterprise';
-	const textOf = signsIn ? m.purchase_active_sign_in : m.purchase_active_text;
+	const textOf = HOW_TO[access?.kind ?? ''] ?? m.purchase_active_text;
 	return state({
 		kind: isExtra ? 'extra' : 'active',
 		tone: 'good',
@@ -256,6 +255,12 @@ function whileActive(
 		note: refund(payment, words)?.text ?? null
 	});
 }
+
+/** By access kind. WPA2-Enterprise asks for the username while the phone connects. */
+const HOW_TO: Readonly<Record<string, (words: { ssid: string }) => string>> = {
+	portal_login: m.purchase_active_sign_in,
+	wpa_enterprise: m.purchase_active_user
+};
 
 type TextOf = (words: { ssid: string }) => string;
 

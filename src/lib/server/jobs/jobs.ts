@@ -12,14 +12,14 @@ import { claimInGroups, dueGroups } from './groups.ts';
 import * as store from './store.ts';
 
 /**
- * The durable queue: one job per kind and subject; scheduling it again moves it.
+ * The durable queue: one job per kind and subject; scheduling it again moves it, also while it runs: then it runs again.
  *
  * States: waiting until `run_at`; leased by a process that runs it; deleted when its handler is done.
  * Guarantees: a job of a committed transaction runs at least once. If a process dies, another repeats its
  * jobs after LEASE_MS, so every handler must be safe to run again. Claims and ends of jobs are `unsynced`: a lost one
  * only repeats the job.
- * Concurrency: jobs without a group share MAX_UNGROUPED slots, which they hold only while they work (`withoutSlot`), so
- * that an operator that hangs does not delay buyers who pay with another one. Groups have slots of their own (groups.ts),
+ * Concurrency: jobs without a group share MAX_UNGROUPED worker slots, which they hold only while they work (`withoutSlot`),
+ * so that an operator that hangs does not delay buyers who pay with another one. Groups have slots of their own (groups.ts),
  * so that slow webhook receivers never delay payments.
  */
 export type Jobs = ReturnType<typeof createJobs>;
@@ -51,6 +51,12 @@ interface RunningJob {
 	/** The system that it waits for; a job that waits holds no slot. */
 	waitsFor: string | null;
 }
+
+/** No name of another system. */
+const OWN_EARLIER_RUN = 'its earlier run';
+
+/** The job whose handler runs. */
+const CURRENT = new AsyncLocalStorage<RunningJob>();
 
 type JobsContext = ReturnType<typeof newContext>;
 
@@ -128,7 +134,7 @@ export function createJobs(
 				job.waitsFor = null;
 			}
 		},
-		/** Counts due jobs by kind, at most 1,000, and due groups. `oldest`: the first `run_at`. */
+		/** Counts due jobs by kind, at most 1,000, and due groups. */
 		async due() {
 			const now = clock.now();
 			return { kinds: await store.dueKinds(database.db, now), groups: await dueGroups(database.db, now) };
@@ -156,9 +162,6 @@ export function createJobs(
 	};
 }
 
-/** The job whose handler runs. */
-const CURRENT = new AsyncLocalStorage<RunningJob>();
-
 async function run(context: JobsContext, job: store.Job): Promise<void> {
 	const { database, clock, log, metrics, traces } = context;
 	const { kind, subject_id: subjectId } = job;
@@ -185,7 +188,7 @@ function launch(context: JobsContext, job: store.Job): void {
 	// After a clock jump, a lease can end while its job runs here: finish that run first.
 	const earlier = running.get(job.id)?.task;
 	const before = earlier ?? Promise.resolve();
-	const waitsFor = earlier ? 'its earlier run' : null;
+	const waitsFor = earlier ? OWN_EARLIER_RUN : null;
 	const entry: RunningJob = { task: before, isGrouped: job.group_id !== null, waitsFor };
 	running.set(job.id, entry);
 	entry.task = before

@@ -126,7 +126,7 @@ describe('closing for the day', () => {
 			...['Closed until tomorrow, 06:00', 0]
 		]);
 		const kiosk = await (await person.raw(`/kiosk/${router}/availability`)).json();
-		expect(kiosk).toMatchObject({ state: 'closed', text });
+		expect(kiosk).toMatchObject({ availability: { state: 'closed', text } });
 	});
 });
 

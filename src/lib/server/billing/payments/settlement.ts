@@ -51,17 +51,25 @@ export async function recordPaymentEvent(
 	afterCommit(trx, () => context.changes.announce(row.id));
 }
 
-/** Settles a payment that the operator calls paid, as `applySuccess`. */
+/** Settles a payment that the operator calls paid: `applySuccess` in a transaction of its own. */
 export const settleSuccess = (context: BillingContext, id: number, outcome: Succeeded): Promise<boolean> =>
 	context.database.transact(
 		(trx) => applySuccess(context, trx, id, outcome, decider('the operator says that the payer paid')),
 		LIMIT_CONCURRENCY
 	);
 
-/** Settles a payment of which the operator says that nothing was paid, as `applyFailure`. */
-export const settleFailure = (context: BillingContext, id: number, code: FailureCode): Promise<boolean> =>
+/**
+ * Settles a payment that took no money: `applyFailure` in a transaction of its own.
+ * @param reason for the audit log
+ */
+export const settleFailure = (
+	context: BillingContext,
+	id: number,
+	code: FailureCode,
+	reason = 'the operator says that nothing was paid'
+): Promise<boolean> =>
 	context.database.transact(
-		(trx) => applyFailure(context, trx, id, code, decider('the operator says that nothing was paid')),
+		(trx) => applyFailure(context, trx, id, code, decider(reason)),
 		LIMIT_CONCURRENCY
 	);
 
@@ -103,22 +111,22 @@ export async function applySuccess(
 	if (!changed) return false;
 	await reviewUsedTransaction(context, trx, changed, outcome.providerReference);
 	const payment = await storeCallbackFacts(context, trx, changed);
-	const reason = paidOtherAmount(payment)
+	const refundReason = differsFromRequested(payment)
 		? 'amount_mismatch'
 		: await context.sessions.activate(trx, payment.session_id, id);
-	if (reason === null) {
+	if (refundReason === null) {
 		const applied = await store.change(trx, { id, status: ['success'] }, { applied: 1 });
 		if (!applied) throw new Error(`Payment ${id} changed inside its own transaction`);
 		await recordPaymentEvent(context, trx, 'payment.success', applied);
 	} else {
 		await recordPaymentEvent(context, trx, 'payment.success', payment);
-		await startRefund(context, trx, payment, reason);
+		await startRefund(context, trx, payment, refundReason);
 	}
 	await context.audit.record(trx, {
 		...by,
-		action: reason === null ? 'payment.success' : 'payment.success, not applied',
+		action: refundReason === null ? 'payment.success' : 'payment.success, not applied',
 		paymentId: id,
-		reason: reason === null ? by.reason : `${by.reason}; it buys nothing: ${reason}`,
+		reason: refundReason === null ? by.reason : `${by.reason}; it buys nothing: ${refundReason}`,
 		before: auditedFields(before),
 		after: auditedFields(await store.findOrThrow(trx, id))
 	});
@@ -172,7 +180,7 @@ async function storeCallbackFacts(
 
 type Facts = Pick<CallbackClaim, 'operatorReference' | 'providerReference'>;
 
-/** For a person. */
+/** Names a request in the text of a review. */
 export const requestName = ({ operatorReference, providerReference }: Facts): string =>
 	[operatorReference && `request ${operatorReference}`, providerReference && `receipt ${providerReference}`]
 		.filter(Boolean)
@@ -198,7 +206,7 @@ export async function reviewSecondCharge(
 	await reviews.open(queries, payment.id, 'contradiction', detail);
 }
 
-function paidOtherAmount(payment: store.PaymentRow): boolean {
+function differsFromRequested(payment: store.PaymentRow): boolean {
 	if (payment.settled_minor !== null && payment.settled_minor !== payment.amount_minor) return true;
 	return payment.settled_currency !== null && payment.settled_currency !== payment.currency;
 }

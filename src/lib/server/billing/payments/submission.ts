@@ -39,7 +39,13 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 		// A prompt would surprise the payer now. An earlier request may still have arrived.
 		if (payment.submitted_at !== null) return markUncertain(context, id);
 		// Nothing was sent, so the payer was not charged.
-		await settleFailure(context, id, wanted ? 'provider_unavailable' : 'payer_rejected');
+		const code = wanted ? 'provider_unavailable' : 'payer_rejected';
+		await settleFailure(
+			context,
+			id,
+			code,
+			'not sent: the session was cancelled, or its time to pay was over'
+		);
 		return null;
 	}
 

@@ -107,10 +107,9 @@ async function leave(
 	from: SessionRow['status'],
 	to: { status: 'cancelled' | 'ended'; status_reason: string }
 ): Promise<SessionRow[]> {
+	const ended = { ...to, ...endedNow(context) };
 	const left: (SessionRow | undefined)[] = [];
-	for (const { id } of rows) {
-		left.push(await transition(context, trx, { id, status: from }, { ...to, ...endedNow(context) }));
-	}
+	for (const { id } of rows) left.push(await transition(context, trx, { id, status: from }, ended));
 	return left.filter((row) => row !== undefined);
 }
 

@@ -1,9 +1,8 @@
-import type { DeviceState } from './captive-sessions.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { EntryRefused, type Entry, type PassLogin } from '../gateway.ts';
 import { signsInBrowser, type RegisteredGateway } from '../gateway-record.ts';
 import { adapterOf } from '../registry.ts';
-import type { CaptiveSessionsContext } from './captive-sessions.ts';
+import type { CaptiveSessionsContext, DeviceState } from './captive-sessions.ts';
 import { UNPAID_MS } from './lifetime.ts';
 import { deviceName, entryOf, returnedAt } from './record.ts';
 import * as store from './store.ts';
@@ -13,7 +12,7 @@ export interface PurchaseReader {
 	token: string;
 	/** Gateways of other routers never see the purchase's password. */
 	routerId: number;
-	/** Names the device that reads the page; null or unknown: another device may be reading. */
+	/** Names the device that reads the page. null: the only one, if there is one; an unknown name: none. */
 	device: string | null;
 }
 
@@ -30,15 +29,15 @@ export interface PurchaseDevice {
 	tried: 'here' | 'elsewhere' | null;
 	/** It opened the purchase, or was sent to the gateway, in the last ten minutes. */
 	isRecent: boolean;
-	/** Opened before the time to pay, so the gateway may have forgotten the device. */
+	/** Opened more than UNPAID_HOURS ago, so the gateway may have forgotten the device. */
 	isOld: boolean;
 	/** null at gateways that do not control devices. */
 	deviceState: DeviceState | null;
 }
 
 /** Separates automatic sign-ins of a device, so that gateway and portal do not redirect in a circle. */
-const RETRY_MS = 10 * 60 * 1000;
-const MAX_SESSIONS = 50;
+const SIGN_IN_PAUSE_MS = 10 * 60 * 1000;
+const MAX_CAPTIVE_SESSIONS = 50;
 
 /**
  * Returns the device that the page speaks for; null if no device opened the purchase behind a gateway of its router.
@@ -51,7 +50,8 @@ export async function purchaseDevice(
 	const { database, clock } = context;
 	const { token, routerId } = purchase;
 	const ofPurchase = { tokenHash: sha256(token), routerId };
-	const rows = await store.ofPurchase(database.db, ofPurchase, clock.now(), MAX_SESSIONS);
+	const rows = await store.ofPurchase(database.db, ofPurchase, clock.now(), MAX_CAPTIVE_SESSIONS);
+	// The rows begin with the newest, so the first one of a device is its newest.
 	const devices = rows.filter((row, at) => rows.findIndex((one) => isSameDevice(one, row)) === at);
 	const named = rows.find(({ id_hash }) => deviceName(id_hash) === purchase.device);
 	const isOnly = purchase.device === null && devices.length === 1;
@@ -79,7 +79,7 @@ async function deviceOf(
 	const gateway = await context.gateways.byId(row.gateway_id);
 	if (!gateway) return null;
 	const now = context.clock.now();
-	const since = now - RETRY_MS;
+	const since = now - SIGN_IN_PAUSE_MS;
 	const openedAt = Math.max(row.tried_at ?? 0, row.bound_at ?? 0);
 	const ofDevice = rows.filter(({ client_mac: mac }) => mac === row.client_mac);
 	const isTried = ofDevice.some(({ tried_at: triedAt }) => triedAt !== null && triedAt > since);
@@ -124,7 +124,7 @@ export async function signInUrl(
 export async function moveSlots(context: CaptiveSessionsContext, purchase: PurchaseReader): Promise<boolean> {
 	const { database, clock, access } = context;
 	const device = await purchaseDevice(context, purchase);
-	// The slots go to the newest device.
+	// `move` gives the slots to the device with the newest `bound_at`.
 	if (device?.isReader) await store.update(database.db, device.captiveSessionId, { bound_at: clock.now() });
 	return (await access.move(sha256(purchase.token))) === 'moved';
 }

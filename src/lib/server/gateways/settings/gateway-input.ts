@@ -45,7 +45,7 @@ export function checkGateway(input: GatewayInput) {
 	const check = { input, kind, settings, credentials, report };
 	refuseForeign(input, { ...input, kind }, report);
 	const loginHosts = checkLoginHosts(check);
-	checkSecret('secret', kind, input.secret, report);
+	if (hasSharedSecret(kind)) checkSecret('secret', kind, input.secret, report);
 	if (kind === 'opennds') checkLevel(check);
 	if (kind === 'unifi') checkSite(check);
 	checkConnection(check);

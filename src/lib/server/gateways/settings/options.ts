@@ -26,6 +26,13 @@ function optionsOf({ kind, api, control, level }: Place): readonly Option[] {
 	}
 }
 
+/** The option that decides which others a kind has. */
+const DECIDED_BY: Partial<Record<GatewayKind, string>> = {
+	opennds: '--level',
+	mikrotik: '--control',
+	unifi: '--api'
+};
+
 /** Reports the given options that a gateway does not have, by their names on the command line. */
 export function refuseForeign(given: Partial<GatewayInput>, place: Place, report: Report): void {
 	const known: readonly string[] = ['publicApi', ...optionsOf(place)];
@@ -35,6 +42,10 @@ export function refuseForeign(given: Partial<GatewayInput>, place: Place, report
 		const field = name
 			.replace(/(Host|Point)s$/, '$1')
 			.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-		report(field, `${place.kind} with these options does not use it; leave it out`);
+		const others = DECIDED_BY[place.kind];
+		report(
+			field,
+			`${place.kind} with these options does not use it; leave it out${others ? `, or change ${others}` : ''}`
+		);
 	}
 }

@@ -1,5 +1,5 @@
 import { checkApiCredentials, checkSecret } from './connection.ts';
-import { generatedCredentials, type CheckedGateway } from './gateway-input.ts';
+import { generatedCredentials, hasSharedSecret, type CheckedGateway } from './gateway-input.ts';
 import { refuseForeign } from './options.ts';
 import { InputError, type FieldProblem, type Report } from '#lib/server/platform/errors.ts';
 
@@ -24,8 +24,9 @@ export function checkRotation({ kind, settings, credentials }: RotatedGateway, r
 	const { api = null, control = null } = settings;
 	const given = (text: string | null) => (text === 'new' ? null : text);
 	refuseForeign({ secret, radiusSecret, apiKey, apiUser }, { kind, api, control, level: null }, report);
-	checkSecret('secret', kind, given(secret), report);
-	checkSecret('radius-secret', kind, given(radiusSecret), report);
+	if (hasSharedSecret(kind)) checkSecret('secret', kind, given(secret), report);
+	if (generatedCredentials(kind, settings).radiusSecret)
+		checkSecret('radius-secret', kind, given(radiusSecret), report);
 	if (token !== null && !generatedCredentials(kind, settings).token) {
 		report('token', `${kind} has no token; leave it out`);
 	}

@@ -30,37 +30,41 @@ export const placeOrder = (
 	findRouter: () => Promise<RouterBody>,
 	captiveSession: { id: string } | null = null
 ) =>
-	takeOrder(event, findRouter, async (formToken, form, { status }) => {
+	answerPayForm(event, findRouter, async (token, form, { status }) => {
 		const [api, { captiveSessions, log, purchases }] = [apiClient(event), event.locals.app];
 		// A repeated form leads to its purchase.
-		if (status !== 'online' && !(await purchases.find(api, formToken))) {
+		if (status !== 'online' && !(await purchases.find(api, token))) {
 			return { status: 409, errors: { form: m.router_gone_offline() } };
 		}
-		const wait = captiveSession && (await takeCaptiveSessionOrder(event, captiveSession.id));
-		if (wait !== null) return manyUnpaid(wait);
-		const token = await purchases.buy(api, formToken, form);
-		if (!captiveSession) return pagePath('s', token);
+		const waitSeconds = captiveSession && (await takeCaptiveSessionOrder(event, captiveSession.id));
+		if (waitSeconds !== null) return manyUnpaid(waitSeconds);
+		const purchase = await purchases.buy(api, token, form);
+		if (!captiveSession) return pagePath('s', purchase);
 		try {
-			const { device } = await captiveSessions.bindPurchase(captiveSession.id, token);
-			return pagePath('s', token, device);
+			const { device } = await captiveSessions.bindPurchase(captiveSession.id, purchase);
+			return pagePath('s', purchase, device);
 		} catch (problem) {
 			// The purchase exists, so its page is shown.
-			log.error({ err: problem }, 'a captive session could not be noted');
-			return pagePath('s', token);
+			log.error({ err: problem }, 'a captive session could not be bound');
+			return pagePath('s', purchase);
 		}
 	});
 
-/** @param carryOut orders and starts the payment; returns the path of the page to show */
-export async function takeOrder(
+/**
+ * Checks a posted form, then orders.
+ * @param order starts the payment; returns the path of the page to show. `token`: of the purchase, also if it is repeated
+ */
+export async function answerPayForm(
 	event: RequestEvent,
 	findRouter: () => Promise<RouterBody>,
-	carryOut: (formToken: string, form: PurchaseForm, router: RouterBody) => Promise<string | Refusal>
+	order: (token: string, form: PurchaseForm, router: RouterBody) => Promise<string | Refusal>
 ) {
 	const entry = readPayEntry(await readForm(event.request));
 	const refused = (refusal: Refusal) => showAgain(event, { entry }, refusal);
 	try {
 		const router = await findRouter();
 		const wanted = wantedTime(router, entry);
+		// A form whose price or offer changed may have been sent already: then its purchase is shown.
 		const isChanged = 'error' in wanted ? wanted.gone === true : !wanted.seen;
 		const isSent =
 			isChanged && (await orUnavailable(wasSent(event, entry), m.purchase_service_unreachable()));
@@ -68,10 +72,11 @@ export async function takeOrder(
 		const errors = orderProblems(router, entry, wanted);
 		if ('error' in wanted || Object.keys(errors).length > 0) return refused({ status: 400, errors });
 		if (!wanted.seen) return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
-		const result = await carryOut(entry.purchase, purchaseForm(router, entry, wanted.choice), router);
+		const result = await order(entry.purchase, purchaseForm(router, entry, wanted.choice), router);
 		if (typeof result !== 'string') return refused(result);
 		redirect(303, result);
 	} catch (problem) {
+		// Throws a redirect again.
 		return refused(orderRefusal(event, problem));
 	}
 }
@@ -111,7 +116,7 @@ async function wasSent(event: RequestEvent, entry: PayEntry): Promise<boolean> {
 
 /** Returns the entries for a form with a new price; a typed time becomes the chosen one. */
 const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>
-	wanted.own ? { ...entry, time: 'own' } : entry;
+	wanted.own ? { ...entry, time: OWN_TIME } : entry;
 
 /** @param changed the button's price is for another time than the chosen one */
 function quotation({ choice, own }: Omit<Quotation, 'why'>, changed: boolean): Quotation {

@@ -15,7 +15,7 @@ import * as store from './store.ts';
 const FETCH_WAIT_MS = 5_000;
 
 /**
- * Makes a gateway carry out a grant (job GRANT_JOB).
+ * Brings a gateway to what the pass wants: grants or revokes (job GRANT_JOB).
  *
  * Purpose: compares the pass with the state that the gateway confirmed, and calls it until both match.
  * States: paid -> `granting` -> `granted`; over, ended, moved or refunded -> `revoking` -> `revoked`,
@@ -30,13 +30,14 @@ export async function applyGrant(context: AccessContext, id: number): Promise<nu
 	if (!grant || grant.state === 'revoked' || grant.state === 'failed') return null;
 	const gateway = await gateways.byId(grant.gateway_id);
 	if (!gateway) return null;
+	// With another AIRTILL_SECRET its credentials do not open.
 	if (gateway.unreadable.length > 0) return clock.now() + MAX_BACKOFF_MS;
+	/** null: no pass wants the grant, so it is revoked. */
 	const pass = store.isWanted(grant) ? await openPass(database.db, grant.pass_id, clock.now()) : null;
 	const work = () =>
 		pass ? grantAtGateway(context, grant, gateway, pass) : revokeAtGateway(context, grant, gateway);
 	if (!controllerOf(gateway)) return work();
-	const isBuyer = pass?.kind === 'waits';
-	return concurrencyLimit.run({ kind: GRANT_JOB, id, gateway, isBuyer }, work);
+	return concurrencyLimit.run({ kind: GRANT_JOB, id, gateway, isBuyer: pass?.kind === 'waits' }, work);
 }
 
 /** Sends the desired end to a gateway that has not confirmed it. Returns when to run again. */
@@ -44,29 +45,32 @@ async function grantAtGateway(
 	context: AccessContext,
 	grant: store.GrantRow,
 	gateway: RegisteredGateway,
-	before: OpenPass
+	open: OpenPass
 ): Promise<number | null> {
 	const { database, clock } = context;
-	const isWaiting = before.kind === 'waits';
-	const endMs = await desiredEnd(context, grant, gateway, before);
-	const { id, revision, requested_end_at: sent } = grant;
-	const isConfirmed = grant.state === 'granted' && sent !== null && sent >= endMs && sent <= endMs + SLACK_MS;
-	if (isConfirmed && !isWaiting) return readUsage(context, grant, gateway, before);
+	const isWaiting = open.kind === 'waits';
+	const endMs = await desiredEnd(context, grant, gateway, open);
+	const { id, revision, requested_end_at: requested } = grant;
+	const isCurrent = requested !== null && requested >= endMs && requested <= endMs + SLACK_MS;
+	const isConfirmed = grant.state === 'granted' && isCurrent;
+	if (isConfirmed && !isWaiting) return readUsage(context, grant, gateway, open);
 	const controller = controllerOf(gateway);
-	if (!controller) return awaitFetch(context, grant, before);
+	if (!controller) return awaitFetch(context, grant, open);
 	// Counts first: a request delays the next read, and a buyer who reloads must not keep us from counting.
 	const mayRead = grant.confirmed_end_at !== null && gateway.unresponsiveSince === null;
-	const pass = mayRead ? await countUsage(context, grant, gateway, before) : before;
+	const pass = mayRead ? await countUsage(context, grant, gateway, open) : open;
+	// Its data is used up: the next run revokes.
 	if (!pass) return clock.now();
 	// Stored before the call: after a crash, the next job knows that an answer may be missing.
 	const now = clock.now();
 	const to = { state: 'granting', requested_end_at: endMs, unanswered_at: now, updated_at: now } as const;
-	if (!(await store.changeWanted(database.db, { id, revision }, to))) return now;
+	if (!(await store.changeWanted(database.db, { id, revision }, to))) return now; // requested again meanwhile
 	const login = await loginOf(context, grant, pass);
 	const result = await callGateway(context, gateway, () =>
 		controller.authorize(login, endMs, gateway, context.transport)
 	);
 	if (!(result instanceof Unavailable)) {
+		// null: requested again, or released, meanwhile.
 		const next = (await confirmGrant(context, grant, pass, endMs)) ?? clock.now();
 		return Math.min(next, nextRead(context, gateway, pass));
 	}

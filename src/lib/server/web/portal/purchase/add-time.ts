@@ -4,7 +4,7 @@ import { formatMobile } from '#lib/domain/phone.ts';
 import { offerOf, usualChoice } from '#lib/checkout/quote.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
-import { takeOrder } from '../order.ts';
+import { answerPayForm } from '../order.ts';
 import { findPurchase } from './find-purchase.ts';
 import { ownPath, type PageEvent } from './page-path.ts';
 import type { Purchase } from './purchase-shown.ts';
@@ -27,7 +27,7 @@ export function addForm(bought: Purchase, { session, payment }: PurchasePart, pu
 
 /** Adds time to the pass of a purchase. A repeated form adds it once. */
 export const addTime = (event: PageEvent) =>
-	takeOrder(
+	answerPayForm(
 		event,
 		async () => routerToAdd(await findPurchase(event)),
 		async (formToken, form) => {

@@ -40,7 +40,7 @@ export function signInInstructions(
 				? null
 				: copied(m.purchase_network_label(), network_password, m.purchase_network_copy()),
 		steps: stepsOf(access, ssid, shownOn, asksCode ? codeStep(startAddress) : m.purchase_then_login()),
-		qr:
+		wifiQr:
 			qr === null
 				? null
 				: {

@@ -2,5 +2,5 @@ import { readAvailability } from '#lib/server/web/portal/kiosk/availability.ts';
 import { answer } from '#lib/server/web/portal/status.ts';
 import type { RequestHandler } from './$types';
 
-/** Returns the router with its prices, if the kiosk can sell (Availability). */
-export const GET: RequestHandler = async (event) => answer(await readAvailability(event));
+/** Returns `{ availability }`: the router with its prices, if the kiosk can sell. */
+export const GET: RequestHandler = async (event) => answer({ availability: await readAvailability(event) });

@@ -1,4 +1,3 @@
-import { asksUserName } from '#lib/domain/access-kind.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { directionOf, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -43,5 +42,6 @@ function prices(router: RouterBody, locale: Locale): string[] {
 
 function joinStep({ access_kind: kind }: RouterBody, takesCode: boolean, said: { locale: Locale }): string {
 	if (takesCode) return m.poster_step_code({ choose: m.common_paid_already({}, said) }, said);
-	return asksUserName(kind) ? m.poster_step_sign_in({}, said) : m.poster_step_join({}, said);
+	if (kind === 'portal_login') return m.poster_step_sign_in({}, said);
+	return kind === 'wpa_enterprise' ? m.poster_step_user({}, said) : m.poster_step_join({}, said);
 }
