@@ -233,6 +233,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			expect((await signIn(id)).status).toBe(401);
 			expect((await owner.post(pathOf(id), orderOf('15m'))).status).toBe(409);
 			expect((await signIn(id)).status).toBe(401);
+			expect((await owner.get(`/owner/help/${id}`)).text).toContain('The extra time was ended early.');
 		});
 
 		it.each<[string, (id: number) => Promise<unknown>]>([

@@ -43,7 +43,7 @@ export interface RoutersTable {
 	disabled_by_owner: Generated<number>;
 	/** Closed for new orders until then; null, or in the past, if it is not. */
 	paused_until: Generated<number | null>;
-	/** When it sells, see domain/opening-hours.ts; null: always. */
+	/** When it sells, see domain/time/opening-hours.ts; null: always. */
 	opening_hours: Generated<string | null>;
 }
 

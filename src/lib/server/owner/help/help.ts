@@ -160,6 +160,7 @@ async function read(
 	const session = asOfNow(found, now);
 	const payment = decisivePayment(found, payments);
 	const extraUntil = await sessions.extraTimeUntil(db, session);
+	const pass = await store.passTimes(db, passId);
 	const hasPage = (await purchases.pageOf(sessionId)) !== null;
 	const isPaidTime = ['active', 'expired', 'ended'].includes(session.status);
 	const isRefundable = isPaidTime && payment !== null && billing.isRefundable(payment);
@@ -171,7 +172,8 @@ async function read(
 	const added = ends('session.extra_time');
 	return {
 		...{ now, session, payment, payments, refunds, reviews, slots, grants, isConnected },
-		activatingUntil: await store.activatingUntil(db, passId),
+		activatingUntil: pass?.activating_until ?? null,
+		passEndsAt: pass?.ends_at ?? null,
 		extraTime: extraTime.map((given, index) => ({ ...given, until: added[index] })),
 		extraEndedAt: ends('session.ended'),
 		...{ extraUntil, hasPage, isRefundable, toRefundByHand }

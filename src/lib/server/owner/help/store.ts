@@ -88,6 +88,5 @@ export const childrenOf = <Table extends Child>(
 		.orderBy('id')
 		.execute() as Promise<unknown> as Promise<Selectable<Schema[Table]>[]>;
 
-export const activatingUntil = async (queries: Queries, passId: number) =>
-	(await first(queries.selectFrom('passes').select('activating_until').where('id', '=', passId)))
-		?.activating_until ?? null;
+export const passTimes = (queries: Queries, passId: number) =>
+	first(queries.selectFrom('passes').select(['activating_until', 'ends_at']).where('id', '=', passId));

@@ -133,16 +133,23 @@ function deviceEntries({ slots, grants }: PurchaseFacts): Entry[] {
 	return [...[...first.values()].map((at) => ({ at, text: m.help_at_connected() })), ...left];
 }
 
-/** An end that nobody has moved is in the text of the extra time. */
-function extraTimeEntries({ session, extraTime, extraEndedAt }: PurchaseFacts, timeZone: string): Entry[] {
+/** An end that nobody has moved is in the text of the extra time. A used-up data limit moves it without a decision. */
+function extraTimeEntries(
+	{ session, extraTime, extraEndedAt, passEndsAt }: PurchaseFacts,
+	timeZone: string
+): Entry[] {
 	const isOver = session.status === 'expired';
 	const given = extraTime.map(({ seconds, created_at: at, until = at + seconds * 1000 }) => {
 		const words = { duration: formatDuration(`${seconds / 60}m`), time: moment(until, timeZone) };
 		const isAfter = isOver && at >= (session.ended_at ?? Infinity);
-		return { at, text: (isAfter ? m.help_at_extended_after : m.help_at_extended)(words) };
+		const text = (isAfter ? m.help_at_extended_after : m.help_at_extended)(words);
+		return { at, until, isAfter, text };
 	});
-	const ended = isOver ? extraEndedAt.map((at) => ({ at, text: m.help_at_extra_ended() })) : [];
-	return [...given, ...ended];
+	const last = given.at(-1);
+	const isDecided = extraEndedAt.some((at) => at >= (last?.at ?? 0));
+	const isCut = last?.isAfter === true && passEndsAt !== null && passEndsAt < last.until && !isDecided;
+	const ends = [...(isOver ? extraEndedAt : []), ...(isCut ? [passEndsAt] : [])];
+	return [...given, ...ends.map((at) => ({ at, text: m.help_at_extra_ended() }))];
 }
 
 function endEntries({ session }: PurchaseFacts): Entry[] {
