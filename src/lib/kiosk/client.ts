@@ -117,10 +117,11 @@ export function createKioskClient(base: string) {
 
 	return {
 		statusUrl: `${base}/status`,
-		/** Returns null without a connection. */
+		/** Returns null without a connection, or for the answer of another version. */
 		async look(): Promise<Availability | null> {
 			const answer = await call('availability', READ_LIMIT_MS);
-			return answer?.ok ? (answer.body as { availability: Availability }).availability : null;
+			const body = answer?.ok ? (answer.body as { availability?: Availability } | null) : null;
+			return body?.availability ?? null;
 		},
 		/** @param fields of checkout/pay-form.ts */
 		buy: (fields: Record<string, string>) => send('buy', fields),

@@ -22,7 +22,7 @@ export interface GatewaySetupContext extends Base {
 }
 
 /** Writes rows in the transaction of the change, which it can refuse. */
-export type Apply = (trx: Tx, after: RegisteredGateway) => Promise<void>;
+type Apply = (trx: Tx, after: RegisteredGateway) => Promise<void>;
 
 /**
  * Registers a gateway, and requests the users of open passes there.

@@ -18,6 +18,9 @@ import * as store from './store.ts';
 
 const RETRY_MS = 5_000;
 
+/** For the audit log. */
+const REFUSED = 'the request was refused, so nothing was paid';
+
 /** Handles SUBMIT_JOB. @returns when to try again, or null if nothing is left to send */
 export async function submitPayment(context: BillingContext, id: number): Promise<number | null> {
 	const { database, clock, sessions } = context;
@@ -26,7 +29,7 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 	if (payment.submit_state === 'submitting') return markUncertain(context, id);
 	if (payment.submit_state === 'refused') {
 		// The process died before it failed the payment.
-		await settleFailure(context, id, 'provider_unavailable');
+		await settleFailure(context, id, 'provider_unavailable', REFUSED);
 		return null;
 	}
 	if (payment.submit_state !== 'created') return null;
@@ -44,7 +47,7 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 			context,
 			id,
 			code,
-			'not sent: the session was cancelled, or its time to pay was over'
+			'not sent: the session no longer waits for it, or its time to pay was over'
 		);
 		return null;
 	}
@@ -132,7 +135,7 @@ async function handleRefusal(
 		const at = now + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
 		return Math.max(now, Math.min(at, expiresAt));
 	}
-	await settleFailure(context, id, failureCode(outcome.reason));
+	await settleFailure(context, id, failureCode(outcome.reason), REFUSED);
 	return null;
 }
 

@@ -45,9 +45,9 @@ async function knownKey(
 	if (known && now - known.readAt < CACHE_MS) return known;
 	if (keyMode(key) !== mode) return null;
 	const row = await store.findByHash(database.db, hash);
-	// Requests at once share one row, so that one of them writes the last use.
+	// Of requests at once, which each read the row, the first one writes the last use.
 	const meanwhile = cache.get(hash);
-	if (meanwhile && meanwhile !== known) return meanwhile;
+	if (row && meanwhile && meanwhile !== known) row.last_used_at = meanwhile.row.last_used_at;
 	cache.delete(hash);
 	if (!row) return null;
 	const found = { row, caller: callerOf(row), readAt: now };

@@ -26,11 +26,11 @@ function optionsOf({ kind, api, control, level }: Place): readonly Option[] {
 	}
 }
 
-/** The option that decides which others a kind has. */
-const DECIDED_BY: Partial<Record<GatewayKind, string>> = {
-	opennds: '--level',
-	mikrotik: '--control',
-	unifi: '--api'
+/** By kind, the option that decides whether a gateway has these others. */
+const DECIDED_BY: Partial<Record<GatewayKind, { by: string; options: readonly Option[] }>> = {
+	opennds: { by: '--level', options: ['ndsctl'] },
+	mikrotik: { by: '--control', options: [...RADIUS, ...API, 'apiUser'] },
+	unifi: { by: '--api', options: ['externalAccess', ...API] }
 };
 
 /** Reports the given options that a gateway does not have, by their names on the command line. */
@@ -42,10 +42,8 @@ export function refuseForeign(given: Partial<GatewayInput>, place: Place, report
 		const field = name
 			.replace(/(Host|Point)s$/, '$1')
 			.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-		const others = DECIDED_BY[place.kind];
-		report(
-			field,
-			`${place.kind} with these options does not use it; leave it out${others ? `, or change ${others}` : ''}`
-		);
+		const decided = DECIDED_BY[place.kind];
+		const hint = decided?.options.includes(name) ? `, or change ${decided.by}` : '';
+		report(field, `${place.kind} with these options does not use it; leave it out${hint}`);
 	}
 }
