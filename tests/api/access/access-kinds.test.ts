@@ -1,4 +1,4 @@
-/** What buyers get and see with each kind of access. */
+/** Passwords, steps and texts that buyers get with each kind of access. */
 import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
 import { browse, fieldValue } from '../../support/pages/browsing.ts';

@@ -194,7 +194,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const again = async () => person.get(`${path}?visit=${await visitOf(person, mac)}`);
 		await again();
 		await isHeld();
-		// What is told at this moment does not count any more.
+		// The answer to the call that is held does not count any more: the grant was requested again.
 		await again();
 		const [grant] = await grants(sessionId);
 		expect(grant?.['requested_end_at']).toBeNull();

@@ -13,7 +13,7 @@ export interface SessionsContext extends Base {
 	provisioning: Provisioning;
 }
 
-/** What access/ does for sessions, in the transaction that changes them. */
+/** Sessions call access/ through this, in the transaction that changes them. access/ is built on sessions. */
 export interface Provisioning {
 	/**
 	 * Requests the grants of a paid pass.

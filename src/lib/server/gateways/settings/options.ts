@@ -5,7 +5,7 @@ import { NO_SETTINGS, type GatewayInput } from './input.ts';
 /** `publicApi` says who typed the others. */
 type Option = Exclude<keyof typeof NO_SETTINGS, 'publicApi'>;
 
-/** What decides which options a gateway has. */
+/** These decide which options a gateway has. */
 type Place = Pick<GatewayInput, 'api' | 'control' | 'level'> & { kind: GatewayKind };
 
 const RADIUS: readonly Option[] = ['nas', 'radiusSecret'];

@@ -28,7 +28,7 @@ const FRESH_MS = 180_000;
 
 export type RouterUse = ReturnType<typeof routerUse>;
 
-/** What pages may show of a gateway: none of its secrets. */
+/** The fields of a gateway that pages may show, without its secrets. */
 type GatewayUse = Pick<
 	RegisteredGateway,
 	'name' | 'title' | 'mode' | 'seenAt' | 'unresponsiveSince' | 'clockOffsetMs'

@@ -113,7 +113,7 @@ export async function resumeByPayment(
 	const { codes, rateLimits, region } = context;
 	const number = parseMobile(typed.phone, region);
 	const transaction = typed.transaction.replaceAll(/[\s\p{Cf}]/gu, '').replace(/[.,:;]+$/, '');
-	// What cannot be a payment does not count.
+	// A number or transaction that no payment can have is not counted as a try.
 	if (number === null || !TRANSACTION.test(transaction)) return { kind: 'unknown' };
 	const limited = await takeTry(context, from);
 	if (limited) return limited;

@@ -28,7 +28,7 @@ export interface Change<Subject, Facts = Subject> {
 	button: string;
 	isDangerous?: boolean;
 	isOffered(facts: Facts): boolean;
-	/** What the page says afterwards; false if another change has undone it. */
+	/** The sentence that the page shows afterwards; false if another change has undone it. */
 	done?(facts: Facts): string | false;
 	/** A second click changes nothing. */
 	run(order: Order<Subject>): Promise<Outcome>;

@@ -44,7 +44,7 @@ export const TEST_NUMBERS: readonly Pick<Scenario, 'digits' | 'description'>[] =
 export const scenarioFor = (phone: string): Scenario =>
 	SCENARIOS.find(({ digits }) => phone.endsWith(digits)) ?? success;
 
-/** What a person chooses instead of the number. */
+/** Outcomes that a developer chooses for a payment. They replace the scenario of its number. */
 export const INSTRUCTED: Readonly<Record<TestOutcome, Pick<Scenario, 'result' | 'resultAfter'>>> = {
 	success: { result: SUCCEEDED, resultAfter: 'at_once' },
 	declined: { result: failed('payer_rejected'), resultAfter: 'at_once' },

@@ -37,7 +37,7 @@ const PAYMENT_STATES: Readonly<Record<string, HelpState>> = {
 const ofPayment = (payment: FoundPurchase['payment']): HelpState =>
 	PAYMENT_STATES[payment?.status ?? ''] ?? 'unpaid';
 
-/** What the advice names. */
+/** The facts that the advice names. */
 interface Words {
 	isConnected: boolean;
 	/** The sign-in page of the Wi-Fi accepts the code. */
