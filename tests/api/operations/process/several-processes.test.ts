@@ -58,11 +58,15 @@ describe('two processes on one PostgreSQL', () => {
 	/** It takes no jobs of now until its clock is moved: it is an hour behind. */
 	const startBehind = () => startSecond({ AIRTILL_TEST_CLOCK_OFFSET_MS: String(-HOUR) });
 
-	async function start(script: Partial<Script>, api = fixture.api): Promise<Bought> {
+	/** How the operator takes the next request of the number. */
+	const script = ({ phone }: Pick<Session, 'phone'>, how: Partial<Script>) =>
+		simulator.script({ phone: phone.slice(1), times: 1 }, { callbacks: [], ...how });
+
+	async function start(how: Partial<Script>): Promise<Bought> {
 		const phone = OPERATORS['mtn']?.phone((buyers += 1)) ?? '';
-		simulator.script({ phone: phone.slice(1), times: 1 }, { callbacks: [], ...script });
-		const session = await api.createSession({ payment_method: 'mtn_momo', phone });
-		return { session, payment: await api.pay(session) };
+		script({ phone }, how);
+		const session = await fixture.api.createSession({ payment_method: 'mtn_momo', phone });
+		return { session, payment: await fixture.api.pay(session) };
 	}
 
 	const chargesOf = ({ session }: Bought) =>
@@ -82,6 +86,12 @@ describe('two processes on one PostgreSQL', () => {
 
 	const inState = ({ payment }: Bought, state: string) =>
 		fixture.sql.count('select count(*) from payments where id = ? and submit_state = ?', payment.id, state);
+
+	const waitForLocks = async (processes: number) =>
+		processes ===
+		(await fixture.sql.count(
+			"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+		));
 
 	const becomes = ({ payment }: Bought, status: Payment['status']) =>
 		eventually(`payment ${payment.id} is ${status}`, async () => {
@@ -192,17 +202,37 @@ describe('two processes on one PostgreSQL', () => {
 		await fixture.sql.all('select id from payments where id = ? for update', one.payment.id);
 		await fixture.server.advance(MINUTE);
 		// It has read the payment, and stands still before it notes that it sends.
-		await eventually('it waits for the lock', () =>
-			fixture.sql.count(
-				"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-			)
-		);
+		await eventually('it waits for the lock', () => waitForLocks(1));
 		const failed = "update payments set status = 'failed', failure_code = 'payer_rejected' where id = ?";
 		await fixture.sql.run(failed, one.payment.id);
 		await fixture.sql.run('commit');
 		await untilQuiet(fixture.server, fixture.sql);
 		expect(submitsOf(one)).toBe(1);
 		expect(await inState(one, 'created')).toBe(1);
+	});
+
+	it('one is suspended before it notes that it sends, and is refused then: the other sends later', async () => {
+		await startBehind();
+		const one = await start({ submit: 'rate_limited' });
+		await eventually('it waits for its next try', async () => submitsOf(one) > 0 && inState(one, 'created'));
+		await fixture.sql.run('begin');
+		await fixture.sql.all('select id from payments where id = ? for update', one.payment.id);
+		await fixture.server.advance(MINUTE);
+		await eventually('it stands still before it notes that it sends', () => waitForLocks(1));
+		process.kill(fixture.server.pid, 'SIGSTOP');
+		try {
+			await second.advance(fixture.server.now() + TAKEN_OVER_MS - second.now());
+			await eventually('so does the other', () => waitForLocks(2));
+			await fixture.sql.run('commit');
+			await untilQuiet(second, fixture.sql);
+			script(one.session, { submit: 'rate_limited' });
+		} finally {
+			process.kill(fixture.server.pid, 'SIGCONT');
+		}
+		await eventually('it is refused', async () => submitsOf(one) === 2 && inState(one, 'created'));
+		script(one.session, { afterMs: 0 });
+		await becomes(one, 'success');
+		expect(submitsOf(one)).toBe(3);
 	});
 
 	it('one is suspended while it sends, and the other sends again: a late refusal takes nothing back', async () => {

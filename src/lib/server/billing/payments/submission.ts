@@ -59,7 +59,8 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 		{ id, submit_state: ['created'], status: ['pending'] },
 		{ submit_state: 'submitting', submitted_at: sentAt }
 	);
-	if (!sending) return null;
+	// Another sends it, and may be refused: its lease is over, so only this run can plan the next one.
+	if (!sending) return sentAt + RETRY_MS;
 
 	const outcome = await send(context, payment, session.duration);
 	await keepAnswer(context, payment, 'submit', outcome);
