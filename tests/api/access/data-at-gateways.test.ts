@@ -252,6 +252,9 @@ describe('openNDS', () => {
 		expect(await quotas(device)).toEqual([QUOTA, QUOTA]);
 		await report(gateway, device, pass, ['30000000', '10000000']);
 		await used(pass, 40);
+		// The response to the script was lost, and its wget has sent the report again.
+		await report(gateway, device, pass, ['30000000', '10000000']);
+		await used(pass, 40);
 		await report(gateway, device, pass, ['x', '-5']);
 		expect(await quotas(device)).toEqual([58_594, 58_594]);
 		await report(gateway, device, pass, [String(58_594 * 1024), '0']);

@@ -103,9 +103,14 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(refused.path).toMatch(/\?later$/);
 		expect(refused.text).toContain('Your pass was moved to another device a short time ago.');
 		expect(await ask(of(third, user))).toBe('403 ');
-		// One that has left is in no more, and costs no move.
-		expect(await ask({ ...of(second, user), method: 'client_deauth' })).toBe('204 ');
+		// The router reports that it has left.
+		expect(await ask({ ...of(device, user), method: 'client_deauth' })).toBe('204 ');
+		expect((await move(third)).path).toMatch(/\?moved$/);
 		expect(await ask(of(third, user))).toMatch(/^200 /);
+		expect(await ask(of(second, user))).toBe('403 ');
+		// One that has left is in no more, and costs no move.
+		expect(await ask({ ...of(third, user), method: 'client_deauth' })).toBe('204 ');
+		expect(await ask(of(second, user))).toMatch(/^200 /);
 	});
 
 	it('frees only the slot of the device that was disconnected', async () => {

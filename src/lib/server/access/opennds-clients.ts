@@ -5,7 +5,7 @@ import type { Speed } from '../gateways/gateway.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { sha256 } from '../platform/secrets.ts';
 import { takeSlot } from './device-slots/device-slots.ts';
-import { releaseSlot, slotOf } from './device-slots/store.ts';
+import { changeSlot, slotOf } from './device-slots/store.ts';
 import { passState, speedOf } from '../passes/pass-state.ts';
 import type { AccessContext } from './provisioning/context.ts';
 import { countData } from './provisioning/count-data.ts';
@@ -62,7 +62,8 @@ export async function confirmClient(
 }
 
 /**
- * Counts the data of a device that openNDS disconnected, and frees its slot unless it has signed in again since.
+ * Counts the data of a device that openNDS disconnected, and frees its slot unless it has signed in again since. A
+ * repeated report changes nothing: GNU wget sends it again if the response was lost.
  * @param bytes of this login, up and down together
  */
 export async function endClient(
@@ -80,13 +81,17 @@ export async function endClient(
 		const now = clock.now();
 		const state = await passState(trx, { passId, routerId: gateway.routerId }, now);
 		if (state.kind === 'unknown') return;
+		const slot = await slotOf(trx, passId, mac);
+		const isHere = slot !== null && slot.gateway_id === gateway.id;
+		// A slot that the pass has moved keeps its end until the device is reported.
+		if (isHere && slot.released_at !== null && slot.expected_until === null) return;
 		// A script of the time before --ndsctl still reports what we read.
 		if (!controllerOf(gateway)) await countData(context, trx, passId, bytes);
-		const slot = await slotOf(trx, passId, mac);
-		if (!slot || slot.released_at !== null || slot.gateway_id !== gateway.id) return;
+		if (!isHere) return;
 		// The script reports in the background: the device may have signed in under a new token meanwhile.
 		const isBack = newest !== null && !newest.isThisLogin && slot.bound_at >= newest.createdAt;
-		if (!isBack) await releaseSlot(trx, { passId, mac }, now);
+		if (!isBack)
+			await changeSlot(trx, slot.id, { released_at: slot.released_at ?? now, expected_until: null });
 	});
 }
 
