@@ -202,7 +202,7 @@ describe('openNDS', () => {
 		expect(items).toMatch(new RegExp(`^\\* ${rhidOf(gateway, device)} \\d+ 512 2000 0 0 `));
 	});
 
-	it('by ndsctl gets the speed with the minutes', async () => {
+	it('by ndsctl gets the speed with the minutes, also while ndsctl is busy', async () => {
 		const calls: (readonly string[])[] = [];
 		const client = { mac: '02:00:00:00:00:01', state: 'Preauthenticated', token: 'abc' };
 		await ndsctlController.connect(
@@ -219,7 +219,8 @@ describe('openNDS', () => {
 					calls.push(args);
 					const output =
 						args[0] === 'json' ? JSON.stringify({ clients: { a: client } }) : 'Client authenticated.';
-					return Promise.resolve({ code: 0, output });
+					// A call by a script of openNDS runs each time.
+					return Promise.resolve(calls.length % 2 === 0 ? { code: 0, output } : { code: 4, output: '' });
 				}
 			}
 		);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
@@ -23,8 +24,11 @@ import { openndsLimits, UNSEEN_BYTES } from '../held-limits.ts';
 const SLACK_MS = 2_000;
 /** openNDS counts whole minutes, so its end is at most this far behind the paid one. */
 const SURPLUS_MS = 2 * MINUTE_MS;
-/** ndsctl runs one call at a time. Others fail with "locked". */
-const TRIES = 3;
+/** Exit code of a ndsctl that prints nothing, because it runs one call at a time: openNDS' own scripts use it, too. */
+const BUSY = 4;
+/** A device is offline after `deauth`; if `auth` then fails, only its next page lets it in. */
+const TRIES = 10;
+const PAUSE_MS = 200;
 
 const clientShape = z.object({
 	mac: z.string(),
@@ -52,7 +56,8 @@ async function ndsctl(
 	for (let tries = 0; tries < TRIES; tries += 1) {
 		const { code, output } = await transport.run(program, args);
 		if (code === -1) throw new Unavailable(`${program} did not start, or did not end in time.`);
-		if (!/locked/i.test(output)) return output;
+		if (code !== BUSY) return output;
+		await sleep(PAUSE_MS);
 	}
 	throw new Unavailable('ndsctl is busy with another call.');
 }
