@@ -1,5 +1,11 @@
 /** openNDS of level 1: the BinAuth script, which asks at each sign-in. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { binauthScript } from '../../../src/lib/server/gateways/opennds/binauth-script.ts';
 import { browse } from '../../support/pages/browsing.ts';
 import { registerGateway, type Registered } from '../../support/gateways/gateways.ts';
 import { ndsBuyers } from '../../support/gateways/nds-buyers.ts';
@@ -158,4 +164,20 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await ask(of(device, 's1'), token, 'A'.repeat(24))).toBe('404 ');
 		expect(await ask({ mac: 'no', token: 'x', custom: '' })).toBe('400 ');
 	});
+});
+
+it.each([
+	['GNU Wget 1.21.3', '-q -t 1 -T 10 '],
+	['BusyBox v1.36.1', '-q -T 10 ']
+])('asks once, because openNDS waits (without curl, with %s)', async (version, options) => {
+	const bin = mkdtempSync(path.join(tmpdir(), 'binauth-'));
+	const wget = `#!/bin/sh\n[ "$1" = --version ] && echo "${version}" && exit\necho "$*" >"$0.called"\necho 60\n`;
+	writeFileSync(path.join(bin, 'wget'), wget, { mode: 0o755 });
+	const words = ['auth_client', '02:00:00:00:00:01', '-', '-', '192.0.2.2', '0', 'czE='];
+	const script = binauthScript('http://192.0.2.1/', 'token');
+	const env = { PATH: bin };
+	const { stdout } = await promisify(execFile)('/bin/sh', ['-c', script, 'script', ...words], { env });
+	expect(stdout).toBe('60\n');
+	expect(readFileSync(path.join(bin, 'wget.called'), 'utf8').startsWith(options)).toBe(true);
+	rmSync(bin, { recursive: true });
 });

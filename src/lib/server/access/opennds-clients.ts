@@ -63,7 +63,7 @@ export async function confirmClient(
 
 /**
  * Counts the data of a device that openNDS disconnected, and frees its slot unless it has signed in again since. A
- * repeated report changes nothing: GNU wget sends it again if the response was lost.
+ * repeated report changes nothing: with earlier scripts GNU wget sends it again if the response was lost.
  * @param bytes of this login, up and down together
  */
 export async function endClient(

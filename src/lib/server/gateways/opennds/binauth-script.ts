@@ -14,8 +14,9 @@ ask() {
 	if command -v curl >/dev/null 2>&1; then
 		curl -sf -m 10 -H "Authorization: Bearer $TOKEN" --data "$1" "$ADDRESS"
 	else
-		# OpenWrt's own wget has no --header before 24.10.
-		wget -q -T 10 -O - --post-data "key=$TOKEN&$1" "$ADDRESS"
+		# GNU wget repeats a request 20 times, while openNDS waits. OpenWrt's own does not, and has no --header before 24.10.
+		case $(wget --version 2>/dev/null) in GNU*) once='-t 1' ;; *) once= ;; esac
+		wget -q $once -T 10 -O - --post-data "key=$TOKEN&$1" "$ADDRESS"
 	fi
 }
 
