@@ -196,34 +196,6 @@ describe('two processes on one PostgreSQL', () => {
 		]);
 	});
 
-	/** Stands still after it has read the payment, and goes on when the other has changed it. */
-	async function suspendedWhile(changed: string): Promise<Bought> {
-		const one = await start({ submit: 'rate_limited' });
-		await eventually('it waits for its next try', async () => submitsOf(one) > 0 && inState(one, 'created'));
-		await fixture.sql.run('begin');
-		await fixture.sql.all('select id from payments where id = ? for update', one.payment.id);
-		await fixture.server.advance(MINUTE);
-		await eventually('it waits for the lock', () => waitForLocks(1));
-		await fixture.sql.run(`update payments set ${changed} where id = ?`, one.payment.id);
-		script(one.session, { submit: 'refuse', submitCode: 'PAYEE_NOT_ALLOWED_TO_RECEIVE' });
-		await fixture.sql.run('commit');
-		await untilQuiet(fixture.server, fixture.sql);
-		expect(submitsOf(one)).toBe(1);
-		return one;
-	}
-
-	it('one is suspended, and the other fails the payment: no prompt is sent later', async () => {
-		const one = await suspendedWhile("status = 'failed', failure_code = 'payer_rejected'");
-		expect(await inState(one, 'created')).toBe(1);
-	});
-
-	it('one is suspended, and a request of the other is lost: a refusal says nothing about that one', async () => {
-		const one = await suspendedWhile('submitted_at = created_at');
-		await fixture.server.advance(5 * SECOND);
-		await eventually('it is sent again, and a status read decides', () => inState(one, 'uncertain'));
-		expect(submitsOf(one)).toBe(2);
-	});
-
 	it('one is suspended before it notes that it sends, and is refused then: the other sends later', async () => {
 		await startBehind();
 		const one = await start({ submit: 'rate_limited' });
