@@ -205,7 +205,7 @@ describe('openNDS', () => {
 	it('by ndsctl gets the speed with the minutes', async () => {
 		const calls: (readonly string[])[] = [];
 		const client = { mac: '02:00:00:00:00:01', state: 'Preauthenticated', token: 'abc' };
-		await ndsctlController.authorize(
+		await ndsctlController.connect(
 			{
 				...{ user: 's1', password: '', mac: client.mac, login: { hid: sha256('abc') }, maxDevices: 1 },
 				...{ speed: { down: 2000, up: null }, dataLeft: null }

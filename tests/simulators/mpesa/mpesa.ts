@@ -8,7 +8,7 @@ import type { Desk, Protocol, SimulatorAnswer, SimulatorRequest } from '../frame
 import { objectIn } from '../json.ts';
 import { error, errorFor, field, invalid, isUrl, LOCKED, resultText } from './answers.ts';
 import { callback, checkoutRequestId } from './callback.ts';
-import { simulatedCertificate } from './certificate.ts';
+import { createSecurityCredential } from './security-credential.ts';
 import { createPull } from './pull.ts';
 import { createReversals } from './reversal.ts';
 import { checkOptions, type ProtocolOptions } from '../options.ts';
@@ -44,11 +44,11 @@ const OPTIONS = ['production', 'expires-in'] as const;
  */
 export function mpesa(options: ProtocolOptions = {}): Protocol {
 	checkOptions(options, OPTIONS);
-	const certificate = simulatedCertificate();
+	const securityCredential = createSecurityCredential();
 	const parties = [SHORTCODE, TILL];
 	const reversals = createReversals(
 		(name, sealed) =>
-			name === CREDENTIALS.initiator && certificate.decrypt(sealed) === CREDENTIALS.initiator_password,
+			name === CREDENTIALS.initiator && securityCredential.decrypt(sealed) === CREDENTIALS.initiator_password,
 		parties
 	);
 	const pull = createPull(parties);
@@ -230,8 +230,8 @@ export function mpesa(options: ProtocolOptions = {}): Protocol {
 		get credentials() {
 			return {
 				...CREDENTIALS,
-				security_credential: certificate.encrypt(CREDENTIALS.initiator_password),
-				certificate_file: certificate.file()
+				security_credential: securityCredential.encrypt(CREDENTIALS.initiator_password),
+				public_key: securityCredential.publicKey
 			};
 		},
 		// The sandbox has no numbers that choose an outcome.
@@ -245,7 +245,7 @@ export function mpesa(options: ProtocolOptions = {}): Protocol {
 			MPESA_SHORTCODE: SHORTCODE,
 			MPESA_PASSKEY: CREDENTIALS.passkey,
 			MPESA_INITIATOR: CREDENTIALS.initiator,
-			MPESA_SECURITY_CREDENTIAL: certificate.encrypt(CREDENTIALS.initiator_password)
+			MPESA_SECURITY_CREDENTIAL: securityCredential.encrypt(CREDENTIALS.initiator_password)
 		}),
 		handle: async (request, desk) =>
 			request.path === '/oauth/v1/generate' ? generate(request, desk.books) : authorised(request, desk),

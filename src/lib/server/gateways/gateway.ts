@@ -179,7 +179,7 @@ export interface DeviceController {
 	/** `device`: by MAC address. `user`: by username. */
 	subject: 'device' | 'user';
 	/** Connects a device until `untilMs`, or moves its end. */
-	authorize(
+	connect(
 		device: DeviceLogin,
 		untilMs: number,
 		facts: GatewayFacts,

@@ -116,7 +116,7 @@ const used = (rows: readonly Row[]) =>
 const bytesOf = (rows: readonly Row[]) =>
 	rows.reduce((sum, row) => sum + Number(row['bytes-in']) + Number(row['bytes-out']), 0);
 
-const authorize: DeviceController['authorize'] = async (device, untilMs, facts, transport) => {
+const connect: DeviceController['connect'] = async (device, untilMs, facts, transport) => {
 	const rest = createRest(facts, transport);
 	const profile = await ensureProfile(rest, device);
 	const secondsLeft = () => Math.max(1, Math.ceil((untilMs - transport.now()) / 1000));
@@ -201,7 +201,7 @@ const status: DeviceController['status'] = async (facts, transport) => {
 	};
 };
 
-export const mikrotikController: DeviceController = { subject: 'user', authorize, disconnect, usage, status };
+export const mikrotikController: DeviceController = { subject: 'user', connect, disconnect, usage, status };
 
 const errorShape = z.looseObject({ message: z.string().optional(), detail: z.string().optional() });
 

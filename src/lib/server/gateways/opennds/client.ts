@@ -86,7 +86,7 @@ function endsAt(client: Client, untilMs: number): boolean {
 	return endMs >= untilMs - SLACK_MS && endMs <= untilMs + SURPLUS_MS;
 }
 
-const authorize: DeviceController['authorize'] = async (device, untilMs, facts, transport) => {
+const connect: DeviceController['connect'] = async (device, untilMs, facts, transport) => {
 	const client = await clientOf(device, facts, transport);
 	if (!client) {
 		throw new Unavailable('openNDS does not know the device. It will after the device has opened a page.');
@@ -149,4 +149,4 @@ const status: DeviceController['status'] = async (facts, transport) => {
 	};
 };
 
-export const ndsctlController: DeviceController = { subject: 'device', authorize, disconnect, usage, status };
+export const ndsctlController: DeviceController = { subject: 'device', connect, disconnect, usage, status };

@@ -78,12 +78,7 @@ function createConsole(facts: GatewayFacts, transport: GatewayTransport) {
 	return { call, clients, client };
 }
 
-const authorize: DeviceController['authorize'] = async (
-	{ mac, speed, dataLeft },
-	untilMs,
-	facts,
-	transport
-) => {
+const connect: DeviceController['connect'] = async ({ mac, speed, dataLeft }, untilMs, facts, transport) => {
 	if (mac === null) throw new Unavailable('The MAC address of the device is unknown.');
 	const unifi = createConsole(facts, transport);
 	const client = await unifi.client(mac);
@@ -148,7 +143,7 @@ const status: DeviceController['status'] = async (facts, transport) => {
 	};
 };
 
-export const unifiController: DeviceController = { subject: 'device', authorize, disconnect, usage, status };
+export const unifiController: DeviceController = { subject: 'device', connect, disconnect, usage, status };
 
 const isSuccess = ({ status }: VendorResponse) => status >= 200 && status < 300;
 

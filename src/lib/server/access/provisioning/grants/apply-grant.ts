@@ -67,7 +67,7 @@ async function grantAtGateway(
 	if (!(await store.changeWanted(database.db, { id, revision }, to))) return now; // requested again meanwhile
 	const login = await loginOf(context, grant, pass);
 	const result = await callGateway(context, gateway, () =>
-		controller.authorize(login, endMs, gateway, context.transport)
+		controller.connect(login, endMs, gateway, context.transport)
 	);
 	if (!(result instanceof Unavailable)) {
 		// null: requested again, or released, meanwhile.
