@@ -143,6 +143,15 @@ describe('the page of a purchase', () => {
 		expect(later.html).not.toMatch(/<p hidden[^>]*>No prompt/);
 	});
 
+	it('begins with the script that loads it again, so that an answer that breaks off does not end the wait', async () => {
+		const { html } = await person.get(await order('003'));
+		const at = ['[name=reload-after]', '<meta name="reload-after"', '<style'].map((part) =>
+			html.indexOf(part)
+		);
+		expect(at).not.toContain(-1);
+		expect(at).toEqual(at.toSorted((one, other) => one - other));
+	});
+
 	it('keeps the code while nobody knows the result, and offers to check before it offers to pay again', async () => {
 		const path = await order('003');
 		const waiting = await untilIt(path, 'Check your phone.');
