@@ -231,13 +231,13 @@ export class KioskFlow {
 		if (sent === null || sent.as === 'refused') return this.#refuse(sent?.errors ?? {});
 		if (sent.as === 'lost') this.link = false;
 		this.screen = 'purchase';
-		const exists = await this.#follow(
-			sent.as === 'taken' ? sent.token : (before?.token ?? this.entries.order)
-		);
+		const token = sent.as === 'taken' ? sent.token : (before?.token ?? this.entries.order);
+		const exists = await this.#follow(token);
 		if (round !== this.#round) return;
-		// The response was lost and the purchase is unchanged.
 		const isUnchanged = sent.as === 'lost' && before !== null && this.purchase?.kind === before.kind;
-		if (!exists || isUnchanged) this.go('confirm', { form: m.kiosk_not_arrived() });
+		if (exists && !isUnchanged) return;
+		this.go('confirm', { form: m.kiosk_not_arrived() });
+		void this.#shown.awaitLate(token);
 	}
 
 	async #send(): Promise<Sent | null> {

@@ -2,6 +2,8 @@
 import { backoffMs, watchPurchase } from '../checkout/purchase/poller.ts';
 import { asForm, type Found, type KioskClient, type KioskPurchase } from './client.ts';
 
+const LATE_MS = 2000;
+
 interface Listeners {
 	onLink: (works: boolean) => void;
 	onNews: (purchase: KioskPurchase) => void;
@@ -59,6 +61,17 @@ export class ShownPurchase {
 			if (found !== 'away') return found;
 			await this.#pause(backoffMs(tries));
 			if (round !== this.#round) return null;
+		}
+	}
+
+	/** A proxy may hold an order back: shows its purchase once it exists or changes, unless another one is shown by then. */
+	async awaitLate(token: string): Promise<void> {
+		const [round, before] = [this.#round, this.current];
+		for (;;) {
+			await this.#pause(LATE_MS);
+			const found = await this.#client.find(token);
+			if (round !== this.#round || this.current !== before) return;
+			if (typeof found === 'object' && found.kind !== before?.kind) return this.#listeners.onNews(found);
 		}
 	}
 

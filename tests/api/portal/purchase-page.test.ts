@@ -143,6 +143,15 @@ describe('the page of a purchase', () => {
 		expect(later.html).not.toMatch(/<p hidden[^>]*>No prompt/);
 	});
 
+	it('begins with the script that loads it again, so that an answer that breaks off does not end the wait', async () => {
+		const { html } = await person.get(await order('003'));
+		const at = ['[name=reload-after]', '<meta name="reload-after"', '<style'].map((part) =>
+			html.indexOf(part)
+		);
+		expect(at).not.toContain(-1);
+		expect(at).toEqual(at.toSorted((one, other) => one - other));
+	});
+
 	it('keeps the code while nobody knows the result, and offers to check before it offers to pay again', async () => {
 		const path = await order('003');
 		const waiting = await untilIt(path, 'Check your phone.');
@@ -177,6 +186,28 @@ describe('the page of a purchase', () => {
 		const refused = await person.post('/r/3', { ...fields, purchase: fieldValue(shop, 'purchase') });
 		expect(refused.status).toBe(400);
 		expect(refused.text).toContain('Enter your mobile-money number.');
+	});
+
+	it('shows the purchase that a form began, instead of “not charged”, when it is sent again with a mistake', async () => {
+		const purchase = fieldValue(await person.get('/r/3'), 'purchase');
+		const fields = { time: '1h 500', paymentMethod: 'mobile_money', purchase };
+		const sendWith = (digits: string) => person.post('/r/3', { ...fields, phone: numberEnding(digits) });
+		const sendWithout = () => person.post('/r/3', { ...fields, phone: '' });
+		const { path } = await sendWith('008');
+		const repeated = await sendWithout();
+		expect([repeated.status, repeated.path]).toEqual([200, path]);
+		expect(repeated.text).not.toContain('You have not been charged.');
+		const { sql } = fixture();
+		await sql.run("update routers set status = 'offline' where id = 3");
+		try {
+			expect((await sendWith('010')).path).toBe(path);
+			await sql.run("update payments set status = 'failed' where id = (select max(id) from payments)");
+			const refused = await sendWithout();
+			expect([refused.status, refused.path]).toEqual([400, '/r/3']);
+			expect(refused.text).toContain('You have not been charged.');
+		} finally {
+			await sql.run("update routers set status = 'online' where id = 3");
+		}
 	});
 
 	it('says that nothing was charged when the router closed while a form was open', async () => {

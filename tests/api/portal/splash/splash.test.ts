@@ -124,7 +124,10 @@ it('a form from another site makes a captive session and a redirect, at this one
 		hotspot({ 'link-login-only': 'http://203.0.113.9/login' })
 	);
 	expect(foreign.status).toBe(400);
-	expect(await foreign.text()).not.toContain('203.0.113.9');
+	const refused = await foreign.text();
+	expect(refused).not.toContain('203.0.113.9');
+	// The page does not know who has paid.
+	expect(refused).toContain('If you have paid, your payment is safe.');
 	expect((await post(`/splash/${mikrotik().key}`, {})).status).toBe(400);
 });
 

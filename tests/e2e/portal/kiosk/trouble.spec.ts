@@ -98,6 +98,30 @@ test('an order that did not arrive is said so, with everything still there to se
 	expect(await kiosk.askedTimes(phone)).toBe(1);
 });
 
+test('an order that arrives after the screen said that it did not is shown, also while another one is chosen', async ({
+	kiosk,
+	page
+}) => {
+	const phone = freshNumber();
+	let deliver: () => Promise<unknown> = () => Promise.resolve();
+	await page.route(
+		'**/kiosk/*/buy',
+		async (route) => {
+			deliver = () => route.fetch();
+			await route.abort();
+		},
+		{ times: 1 }
+	);
+	await kiosk.open();
+	await kiosk.choose(phone);
+	await kiosk.button('Pay UGX 500').tap();
+	await expect(page.getByRole('alert').filter({ hasText: 'Your order did not arrive.' })).toBeVisible();
+	await kiosk.button('Change: Time').tap();
+	await deliver();
+	await kiosk.paid();
+	expect(await kiosk.askedTimes(phone)).toBe(1);
+});
+
 test('a router that is closed or unknown is a calm screen that ends by itself', async ({
 	kiosk,
 	page,

@@ -60,7 +60,11 @@ export async function answerPayForm(
 	order: (token: string, form: PurchaseForm, router: RouterBody) => Promise<string | Refusal>
 ) {
 	const entry = readPayEntry(await readForm(event.request));
-	const refused = (refusal: Refusal) => showAgain(event, { entry }, refusal);
+	const refused = async (refusal: Refusal) => {
+		// A form that was sent before and changed since then may have paid: "not charged" would be wrong.
+		const isPaid = await orUnavailable(mayBePaid(event, entry), m.purchase_service_unreachable());
+		return isPaid ? redirect(303, pagePath('s', entry.purchase)) : showAgain(event, { entry }, refusal);
+	};
 	try {
 		const router = await findRouter();
 		const wanted = wantedTime(router, entry);
@@ -102,6 +106,13 @@ export const purchaseForm = (router: RouterBody, entry: PayEntry, choice: TimeCh
 	amount: choice.amount,
 	currency: router.currency
 });
+
+/** True if this form began a purchase whose payment has not failed. */
+async function mayBePaid(event: RequestEvent, { purchase }: PayEntry): Promise<boolean> {
+	// `find` would complete an interrupted order, and ask for money.
+	const earlier = await event.locals.app.purchases.wait(apiClient(event), purchase, 0);
+	return earlier?.payment != null && earlier.payment.status !== 'failed';
+}
 
 /** True if this form began a purchase before the price or the offer changed: its payment may be on its way. */
 async function wasSent(event: RequestEvent, entry: PayEntry): Promise<boolean> {
