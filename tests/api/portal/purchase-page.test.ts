@@ -157,9 +157,10 @@ describe('the page of a purchase', () => {
 		const waiting = await untilIt(path, 'Check your phone.');
 		const code = shownCode(waiting.html);
 		expect(code).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
-		await eventually('the operator has it', () =>
+		await eventually('the operator has it, and no job is at work', () =>
 			fixture().sql.count(
-				"select count(*) from payments where status = 'pending' and submit_state = 'accepted'"
+				`select count(*) from payments where status = 'pending' and submit_state = 'accepted'
+					and not exists (select 1 from jobs where kind like 'payment.%' and lease_until > 0)`
 			)
 		);
 		await fixture().server.advance(11 * MINUTE);

@@ -124,6 +124,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const session = await api.createSession({ phone: numberEnding('003') });
 			await server.advance(25 * minute);
 			const payment = await api.pay(session);
+			await fixture().asked(payment);
 			await server.advance(6 * minute);
 			expect(await api.getSession(session.id)).toMatchObject({ status: 'pending_payment' });
 			expect(await api.getPayment(payment.id)).toMatchObject({ status: 'pending' });

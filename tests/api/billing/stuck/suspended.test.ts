@@ -40,7 +40,8 @@ describe('MTN, on PostgreSQL', () => {
 		const before = requests(/requesttopay$/);
 		const { session, payment } = await use.pay(LIMITED);
 		await eventually('it waits for its next try', async () => {
-			const waits = "select count(*) from payments where id = ? and submit_state = 'created'";
+			const waits = `select count(*) from payments join jobs on kind = 'payment.submit' and subject_id = payments.id
+				where payments.id = ? and submit_state = 'created' and lease_until is null`;
 			const isBack = await use.operated().fixture.sql.count(waits, payment.id);
 			return isBack > 0 && requests(/requesttopay$/) > before;
 		});
