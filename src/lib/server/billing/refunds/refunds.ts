@@ -169,14 +169,12 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 		const detail = outcome.kind === 'unreadable' ? outcome.cause : outcome.message;
 		await context.reviews.open(context.database.db, payment.id, 'refund_no_final_answer', detail);
 	}
-	const isLost = outcome.kind === 'not_found' && refund.submit_state === 'uncertain';
-	if (isLost && adapter.capabilities.resubmitSameReferenceSafe) {
+	if (outcome.kind !== 'not_found') return pollLater(context, subject);
+	if (refund.submit_state === 'uncertain' && adapter.capabilities.resubmitSameReferenceSafe) {
 		await setSubmit(context, refund, { submit_state: 'created' }, 'uncertain');
-		const detail = 'the operator does not know the refund';
-		const review = { reviewAfterMs: WAITING_MS, detail };
-		return Math.max(clock.now() + RETRY_MS, await pollLater(context, subject, review));
 	}
-	return pollLater(context, subject);
+	const review = { reviewAfterMs: WAITING_MS, detail: 'the operator does not know the refund' };
+	return Math.max(clock.now() + RETRY_MS, await pollLater(context, subject, review));
 }
 
 /** Returns how the money that went back differs from the refund; null if it does not, or is not reported. */
