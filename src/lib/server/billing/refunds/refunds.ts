@@ -5,7 +5,7 @@ import type { ReviewReason } from '../reviews/reviews.ts';
 import { attemptOf, reviewFailedRefund } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import type { BillingContext } from '../context.ts';
-import { keepMessage, redactMessage } from '../callbacks/messages.ts';
+import { keepMessage, rawOf, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from '../payments/poll-schedule.ts';
 import { recordPaymentEvent, type Succeeded } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
@@ -153,8 +153,8 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 	}
 	const outcome = await readStatus(context, subject);
 	if (isCrowded(outcome)) return clock.now() + CROWDED_MS;
-	const raw = 'raw' in outcome ? outcome.raw : outcome.cause;
-	await keepMessage(context, payment, { kind: 'refund', outcome: outcome.kind, raw }, true);
+	const message = { kind: 'refund', outcome: outcome.kind, raw: rawOf(outcome) } as const;
+	await keepMessage(context, payment, message, true);
 	if (outcome.kind === 'succeeded') {
 		const detail = differenceOf(refund, outcome);
 		await finish(context, refund, 'succeeded', detail === null ? null : 'amount_mismatch', detail);
