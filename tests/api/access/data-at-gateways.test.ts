@@ -209,7 +209,6 @@ describe('a UniFi console', () => {
 	});
 
 	it('counts for the pass that was granted last, if a device has two', async () => {
-		const { server } = fixture();
 		const mac = newMac();
 		unifi.join(mac);
 		const { sessionId: first } = await limited(DATA, () => buyAtUniFi(fixture(), mac));
@@ -217,8 +216,9 @@ describe('a UniFi console', () => {
 		const { sessionId: second } = await limited(DATA, () => buyAtUniFi(fixture(), mac));
 		await eventually('it is authorized again', async () => unifi.grantsOf(mac) === 2);
 		for (const total of [30, 60]) {
+			await nextReadPlanned();
 			unifi.use(mac, 30 * MB);
-			await server.advance(MINUTE);
+			await fixture().server.advance(MINUTE);
 			await used(second, total);
 		}
 		expect(await dataOf(first)).toMatchObject({ data_used_mb: null, data_left_mb: null });

@@ -109,6 +109,27 @@ describe.each(DATABASES)('on %s', (database) => {
 		await quiet(fixture(), id);
 	});
 
+	it('if another process fails with it at the same time, it is tried again as that one planned', async () => {
+		const { receiver } = hooks();
+		const { api, server, sql } = fixture();
+		const path = newPath();
+		const { id } = await register(api, receiver.url + path, ['session.created']);
+		const answer = Promise.withResolvers<null>();
+		receiver.reply(path, { status: 200, after: answer.promise });
+		await api.createSession();
+		await arrived(receiver, path);
+		const failed = `update webhook_deliveries set attempts = 1, tries = 1, next_attempt_at = ?,
+			last_status_code = 500 where endpoint_id = ?`;
+		await sql.run(failed, server.now() + 5_000, id);
+		answer.resolve(null);
+		await quiet(fixture(), id);
+		await server.advance(6_000);
+		await arrived(receiver, path, 2);
+		await eventually('it is delivered', () =>
+			sql.count("select count(*) from webhook_deliveries where endpoint_id = ? and status = 'delivered'", id)
+		);
+	});
+
 	it('SIGTERM does not wait for a receiver that hangs, and the delivery is not lost', async () => {
 		const { receiver } = hooks();
 		const { api, server } = fixture();

@@ -23,9 +23,12 @@ export function itemsOf(location: ProblemItem['in'], issue: z.core.$ZodIssue, se
 		case 'invalid_type':
 			if (value === undefined) return at('required', 'This field is required.');
 			if (issue.path.length === 0) return at('invalid_type', 'Use a JSON object.');
-			return at('invalid_type', `Use ${withArticle(issue.expected)}.`);
+			return at('invalid_type', `Use ${withArticle(issue.expected === 'int' ? 'integer' : issue.expected)}.`);
 		case 'too_small':
-			return at('out_of_range', `Use at least ${issue.minimum}.`);
+			return at(
+				'out_of_range',
+				`Use ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}.`
+			);
 		case 'too_big':
 			return at('out_of_range', `Use at most ${issue.maximum}.`);
 		case 'invalid_value':

@@ -123,7 +123,8 @@ async function send(context: NotificationsContext, id: number): Promise<number |
 	if (now - created_at > FRESH_MS) return finish('failed', 'too old');
 	const content = contentIn(secrets, notification, notification.content_sealed);
 	if (content === null) return finish('failed', 'no accepted secret opens it');
-	if (!(await store.take(db, notification))) return null;
+	// Another run sends it, and may die or have to try again.
+	if (!(await store.take(db, notification))) return now + MINUTE_MS;
 	const outcome = await deliver(context, notification, content);
 	if (outcome.kind === 'sent') return finish('sent');
 	if (outcome.kind === 'uncertain') return finish('uncertain', outcome.reason);

@@ -146,8 +146,8 @@ describe.each(DATABASES)('a device at a console that Airtill calls, on %s', (dat
 		unifi().join(mac);
 		const path = await buyHourOn(person, await person.get(unifiEntry(mac)), numberEnding('004'));
 		const first = sha256(path.slice('/s/'.length));
-		await eventually('the payment has started', async () =>
-			sql.count(`select count(*) from payments where status = 'pending'`)
+		await eventually('the operator has the payment', () =>
+			sql.count("select count(*) from payments where status = 'pending' and submit_state = 'accepted'")
 		);
 		// As a crash between the new order and the cancellation of the old one leaves them.
 		const next = sha256(purchaseToken());

@@ -157,10 +157,10 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it.each(BAD_QUERIES)('400 validation_failed for ?%s: %s %s', async (query, name, code) => {
-			const problem = await fixture().api.refused('400 validation_failed', 'GET', `/v1/routers?${query}`);
-			expect(problem.errors).toContainEqual(
-				expect.objectContaining({ in: 'query', pointer: `/${name}`, code })
-			);
+			const { errors } = await fixture().api.refused('400 validation_failed', 'GET', `/v1/routers?${query}`);
+			expect(errors?.filter(({ pointer }) => pointer === `/${name}`)).toEqual([
+				expect.objectContaining({ in: 'query', code })
+			]);
 		});
 
 		it('names every wrong parameter at once', async () => {

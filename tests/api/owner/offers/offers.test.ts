@@ -102,6 +102,13 @@ describe('the list', () => {
 		expect((await fixture().owner.send('GET', path)).body).toEqual(before);
 	});
 
+	it('asks for an integer where a number has decimals', async () => {
+		const { body } = await put([{ ...DAY, max_devices: 1.5 }]);
+		expect(body).toMatchObject({
+			errors: [{ pointer: '/offers/0/max_devices', code: 'invalid_type', detail: 'Use an integer.' }]
+		});
+	});
+
 	it('refuses a device limit where everybody has the same password', async () => {
 		const { sql } = fixture();
 		await sql.run(`update routers set access_kind = 'shared_password' where id = 3`);

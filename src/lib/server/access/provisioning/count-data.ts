@@ -57,7 +57,8 @@ export async function countUsage(
 	if (counter === null) return open;
 	await context.database.transact(async (trx) => {
 		const own = await store.findGrant(trx, grant.id);
-		if (!own) return;
+		// Counted meanwhile, perhaps from a newer counter: this one would look as if it had begun again.
+		if (own?.data_reported_at !== grant.data_reported_at) return;
 		await countGrants(context, trx, [own, ...(await othersOf(context, trx, own, gateway))], counter);
 	});
 	return openPass(database.db, grant.pass_id, clock.now());

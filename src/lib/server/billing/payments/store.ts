@@ -148,7 +148,7 @@ export const change = (
 		id: number;
 		status?: readonly PaymentStatus[];
 		submit_state?: readonly PaymentRow['submit_state'][];
-		submitted_at?: number;
+		submitted_at?: number | null;
 	},
 	to: UpdateObject<Schema, 'payments'>
 ): Promise<PaymentRow | undefined> =>
@@ -160,7 +160,7 @@ export const change = (
 			and([
 				...(from.status ? [eb('status', 'in', from.status)] : []),
 				...(from.submit_state ? [eb('submit_state', 'in', from.submit_state)] : []),
-				...(from.submitted_at === undefined ? [] : [eb('submitted_at', '=', from.submitted_at)])
+				...(from.submitted_at === undefined ? [] : [and({ submitted_at: from.submitted_at })])
 			])
 		)
 		.returningAll()
@@ -264,11 +264,12 @@ export const changeRefund = (
 	queries: Queries,
 	{
 		id,
-		...state
+		submit_state,
+		submitted_at
 	}: {
 		id: number;
 		submit_state?: RefundRow['submit_state'] | undefined;
-		submitted_at?: number | undefined;
+		submitted_at?: number | null | undefined;
 	},
 	to: Updateable<RefundsTable>
 ): Promise<boolean> =>
@@ -276,5 +277,10 @@ export const changeRefund = (
 		queries
 			.updateTable('refunds')
 			.set(to)
-			.where(({ and }) => and({ id, status: 'pending', ...withoutNulls(state) }))
+			.where(({ and }) =>
+				and({
+					...{ id, status: 'pending' as const, ...withoutNulls({ submit_state }) },
+					...(submitted_at !== undefined && { submitted_at })
+				})
+			)
 	);

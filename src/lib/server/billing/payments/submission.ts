@@ -52,11 +52,12 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 		return null;
 	}
 
-	// After a pause of this process, another may have failed the payment, and nobody would ask for its result.
+	// After a pause of this process, another may have failed the payment, and nobody would ask for its result, or have
+	// sent it, and a refusal of this request would say nothing about that one.
 	const sentAt = clock.now();
 	const sending = await store.change(
 		database.db,
-		{ id, submit_state: ['created'], status: ['pending'] },
+		{ id, submit_state: ['created'], status: ['pending'], submitted_at: payment.submitted_at },
 		{ submit_state: 'submitting', submitted_at: sentAt }
 	);
 	// Another sends it, and may be refused: its lease is over, so only this run can plan the next one.

@@ -84,8 +84,9 @@ async function submit(context: BillingContext, subject: Subject): Promise<number
 	const { refund, payment, adapter } = subject;
 	const sentAt = clock.now();
 	const sending = { submit_state: 'submitting', submitted_at: sentAt } as const;
-	// Another process sends it, or a person has ended it.
-	if (!(await setSubmit(context, refund, sending, 'created'))) return clock.now() + RETRY_MS;
+	// Another process sends it or has sent it, or a person has ended it.
+	if (!(await setSubmit(context, refund, sending, 'created', refund.submitted_at)))
+		return clock.now() + RETRY_MS;
 	const outcome = await adapter.refund(requestOf(context, subject));
 	await keepMessage(context, payment, { kind: 'refund', outcome: outcome.kind, raw: outcome.raw });
 	if (outcome.kind === 'refused') return handleRefusal(context, subject, sentAt, outcome);
@@ -201,13 +202,13 @@ async function pollLater(
 	return clock.now() + nextPollDelayMs({ ageMs, uncertain: false, hasFailed: false });
 }
 
-/** @param state only in this state. @param sentAt only if it was last sent then */
+/** @param state only in this state. @param sentAt only if it was last sent then, or never (null) */
 const setSubmit = (
 	{ clock, database }: BillingContext,
 	{ id }: store.RefundRow,
 	to: Parameters<typeof store.changeRefund>[2],
 	state?: store.RefundRow['submit_state'],
-	sentAt?: number
+	sentAt?: number | null
 ): Promise<boolean> =>
 	store.changeRefund(
 		database.db,

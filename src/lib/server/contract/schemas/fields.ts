@@ -27,12 +27,12 @@ export const idParams = (description: string, example: number) =>
 	});
 
 /** Parses a query number: no exponent, no spaces, at most 12 decimals. */
-export const queryNumber = ([minimum, maximum]: [number, number], hint: string) =>
+export const queryNumber = (range: z.ZodNumber, hint: string) =>
 	z
 		.string()
 		.regex(/^-?\d{1,6}(\.\d{1,12})?$/, hint)
 		.transform(Number)
-		.pipe(z.number().min(minimum).max(maximum));
+		.pipe(range);
 
 export const queryInteger = (
 	[minimum, maximum]: [number, number],
@@ -49,7 +49,7 @@ export const queryInteger = (
 
 const queryInstant = (description: string, example: string) =>
 	z.iso
-		.datetime({ error: 'Use a time in UTC, e.g. "2026-11-21T09:15:00Z".' })
+		.datetime({ offset: true, error: 'Use a time, e.g. "2026-11-21T09:15:00Z".' })
 		.transform(Date.parse)
 		.optional()
 		.openapi({ type: 'string', format: 'date-time', param: { description, example } });
@@ -73,13 +73,10 @@ export const paging = {
 
 export const newestFirst = {
 	created_after: queryInstant(
-		'Only entries created at this time or later, RFC 3339 in UTC.',
+		'Only entries created at this time or later, RFC 3339.',
 		'2026-11-21T00:00:00Z'
 	),
-	created_before: queryInstant(
-		'Only entries created before this time, RFC 3339 in UTC.',
-		'2026-11-22T00:00:00Z'
-	),
+	created_before: queryInstant('Only entries created before this time, RFC 3339.', '2026-11-22T00:00:00Z'),
 	...paging
 };
 

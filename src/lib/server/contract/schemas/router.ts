@@ -130,7 +130,7 @@ export const routerList = field.list(
 
 const degrees = (maximum: number, hint: number, param: { description: string; example: number }) =>
 	field
-		.queryNumber([-maximum, maximum], `Use decimal degrees, e.g. ${hint}.`)
+		.queryNumber(z.number().min(-maximum).max(maximum), `Use decimal degrees, e.g. ${hint}.`)
 		.openapi({ type: 'number', minimum: -maximum, maximum, param });
 
 export const routerListQuery = z.object({
@@ -140,8 +140,7 @@ export const routerListQuery = z.object({
 		example: 32.5884
 	}),
 	radius: field
-		.queryNumber([0, 50_000], 'Use metres, e.g. 1000.')
-		.refine((metres) => metres > 0, { params: { item: 'out_of_range' }, error: 'Use more than 0 metres.' })
+		.queryNumber(z.number().gt(0).max(50_000), 'Use metres, e.g. 1000.')
 		.default(1000)
 		.openapi({
 			type: 'number',

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Queries } from '#lib/server/db/database.ts';
+import { byId } from '#lib/server/db/first.ts';
 import { nextAttemptAt } from './schedule.ts';
 import * as store from './store.ts';
 
@@ -61,7 +62,8 @@ export async function finishAttempt(
 			.where('attempts', '=', delivery.attempts)
 			.execute();
 		await insertAttempt(trx, delivery.id, attempt);
-		return nextAt;
+		// As stored: the other attempt decides when to try again.
+		return (await byId(trx, 'webhook_deliveries', delivery.id))?.next_attempt_at ?? null;
 	});
 }
 

@@ -97,7 +97,7 @@ async function recordRevoked(
 		const now = clock.now();
 		const done = { state, revoked_at: now, last_error: null, updated_at: now } as const;
 		const to = state === 'revoked' ? { ...done, unanswered_at: null } : done;
-		if (!(await store.changeOpen(trx, grant.id, to))) return;
+		await store.changeOpen(trx, grant.id, to);
 		for (const other of await othersOf(context, trx, grant, gateway)) {
 			await requestAgain(context, trx, { id: other.id });
 		}

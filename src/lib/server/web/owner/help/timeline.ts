@@ -36,7 +36,7 @@ function paymentEntries(payment: Payment): Entry[] {
 	const asked =
 		sentAt === null
 			? { at: createdAt, text: m.help_at_not_sent({ number }) }
-			: sent === 'uncertain' || sent === 'submitting'
+			: sent === 'uncertain'
 				? { at: sentAt, text: m.help_at_no_answer({ number }) }
 				: { at: sentAt, text: m.help_at_asked({ number, phone: customer }) };
 	return [asked, ...resultEntries(payment)];
