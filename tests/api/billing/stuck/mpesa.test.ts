@@ -17,14 +17,22 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await use.questions(payment)).toEqual([]);
 	});
 
-	it('a resolved review is not opened again', async () => {
+	it.each([
+		['a resolved review is not opened again', 0, 4],
+		['an open review is the only one after the last read', 4, 0]
+	])('%s', async (_, daysBefore, daysAfter) => {
+		const wait = async (days: number) => {
+			for (let day = 0; day < days; day += 1) await use.operated().advance(24 * hour);
+		};
 		const { payment } = await use.pay({ submit: 'drop_before' });
 		await use.until(payment, 'expired', 5 * minute);
 		await use.operated().advance(2 * minute);
-		const [question] = await use.questions(payment);
+		await wait(daysBefore);
+		const [question, ...others] = await use.questions(payment);
 		expect(question).toMatchObject({ reason: 'no_reference' });
+		expect(others).toEqual([]);
 		expect(await use.resolve(question?.['id'], 'unpaid')).toMatchObject({ code: 0 });
-		for (let step = 0; step < 2; step += 1) await use.operated().advance(50 * minute);
+		await wait(daysAfter);
 		expect(await use.questions(payment)).toEqual([]);
 	});
 

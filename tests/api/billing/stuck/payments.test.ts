@@ -75,6 +75,14 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(await use.find(payment)).toMatchObject({ failure_code: 'provider_unavailable' });
 			expect(await use.questions(payment)).toEqual([]);
 		});
+
+		it('a request that it has, and never finds, is for a person', async () => {
+			const lost = { submit: 'drop_after', callbacks: [], notFoundReads: 999 } as const;
+			const { payment } = await use.pay(lost);
+			await use.until(payment, 'expired', minute);
+			for (let step = 0; step < 14; step += 1) await use.operated().advance(6 * hour);
+			expect(await use.question(payment)).toMatchObject({ reason: 'no_final_answer' });
+		});
 	});
 });
 

@@ -12,14 +12,26 @@ describe.each(DATABASES)('on %s', (database) => {
 	describe('M-Pesa', () => {
 		const use = useOperated('mpesa', database);
 
-		it('a refund without a result is read from time to time, not without a pause', async () => {
-			const { session, payment } = await use.pay({
-				outcome: 'pending',
-				refund: { outcome: 'pending', callbacks: [] }
-			});
+		/** Sends a result of the last reversal. */
+		function lateResult(ResultCode: number) {
+			const { requests } = use.operated().simulator;
+			const sent = requests.findLast(({ path }) => path === '/mpesa/reversal/v1/request');
+			const { ResultURL: address } = JSON.parse(sent?.body ?? '{}') as { ResultURL: string };
+			const body = JSON.stringify({ Result: { ResultCode, TransactionID: 'SKR1' } });
+			return fetch(address, { method: 'POST', body });
+		}
+
+		/** Starts the refund of a session that was cancelled before it was paid. */
+		async function refundOf(script: Partial<Script>) {
+			const { session, payment } = await use.pay({ outcome: 'pending', ...script });
 			const held = await use.held(payment);
 			await use.operated().fixture.api.endSession(session.id);
 			await use.operated().simulator.settle(held, 'success');
+			return payment;
+		}
+
+		it('a refund without a result is read from time to time, not without a pause', async () => {
+			const payment = await refundOf({ refund: { outcome: 'pending', callbacks: [] } });
 			await use.until(payment, 'refund_pending');
 			await use.operated().advance(minute);
 			await use.operated().advance(minute);
@@ -35,37 +47,30 @@ describe.each(DATABASES)('on %s', (database) => {
 
 		it('a refund waits for the receipt that a late callback brings', async () => {
 			const callbacks = [{ when: 'at_outcome', afterMs: 2 * minute, times: 1 }] as const;
-			const { session, payment } = await use.pay({ outcome: 'pending', callbacks });
-			const held = await use.held(payment);
-			await use.operated().fixture.api.endSession(session.id);
-			await use.operated().simulator.settle(held, 'success');
+			const payment = await refundOf({ callbacks });
 			await use.until(payment, 'refunded');
 			expect(await use.questions(payment)).toEqual([]);
 		});
 
+		it('a callback that a refund failed, after one that it succeeded, is for a person', async () => {
+			const payment = await refundOf({});
+			await use.until(payment, 'refunded');
+			await lateResult(2006);
+			const detail = expect.stringMatching(/^a callback says that refund .+ failed; here it succeeded$/);
+			expect(await use.questions(payment)).toMatchObject([{ reason: 'contradiction', detail }]);
+		});
+
 		it('a callback that the operator too returned what a person has returned is for a person', async () => {
-			const refund = { submit: 'drop_after', callbacks: [] } as const;
-			const { session, payment } = await use.pay({ outcome: 'pending', refund });
-			const held = await use.held(payment);
-			const { fixture, simulator } = use.operated();
-			await fixture.api.endSession(session.id);
-			await simulator.settle(held, 'success');
+			const payment = await refundOf({ refund: { submit: 'drop_after', callbacks: [] } });
 			const [question] = await eventually('its answer was lost', async () => {
 				await use.operated().advance(minute);
 				const questions = await use.questions(payment);
 				return questions.length > 0 && questions;
 			});
 			expect(await use.resolve(question?.['id'], 'refunded')).toMatchObject({ code: 0 });
-			const sent = simulator.requests.findLast(({ path }) => path === '/mpesa/reversal/v1/request');
-			const { ResultURL: address } = JSON.parse(sent?.body ?? '{}') as { ResultURL: string };
-			const late = (ResultCode: number) =>
-				fetch(address, {
-					method: 'POST',
-					body: JSON.stringify({ Result: { ResultCode, TransactionID: 'SKR1' } })
-				});
-			await late(2006);
+			await lateResult(2006);
 			expect(await use.questions(payment)).toEqual([]);
-			await late(0);
+			await lateResult(0);
 			expect(await use.questions(payment)).toMatchObject([
 				{
 					reason: 'contradiction',
@@ -120,8 +125,12 @@ describe.each(DATABASES)('on %s', (database) => {
 			]);
 		});
 
-		it('a refund that never arrives is for a person after an hour', async () => {
-			const { payment } = await refundOf({ submit: 'error_before' });
+		it.each([
+			['never arrives', { submit: 'error_before' }],
+			['is accepted, and never found,', { notFoundReads: 999 }],
+			['arrives, and is never found,', { submit: 'error_after', notFoundReads: 999 }]
+		] as const)('a refund that %s is for a person after an hour', async (_, refund) => {
+			const { payment } = await refundOf(refund);
 			for (let step = 0; step < 8; step += 1) await use.operated().advance(10 * minute);
 			expect(await use.questions(payment)).toMatchObject([
 				{ reason: 'refund_no_final_answer', detail: 'the operator does not know the refund' }

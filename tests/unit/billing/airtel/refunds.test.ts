@@ -55,7 +55,11 @@ describe('a refund', () => {
 			const refund = owed(reference, status);
 			expect((await adapter.refund?.(refund))?.kind, submit).toBe('uncertain');
 			const read = await adapter.readRefund?.(readingOf(refund, null));
-			expect(read).toMatchObject({ kind: 'unreadable', cause: expect.stringContaining('succeeded') });
+			expect(read).toMatchObject({
+				kind: 'unreadable',
+				cause: expect.stringMatching(/ the payment succeeded$/),
+				raw: expect.stringContaining('"TS"')
+			});
 		}
 		expect(adapter.capabilities.resubmitSameReferenceSafe).toBe(false);
 		simulator.outage('error');

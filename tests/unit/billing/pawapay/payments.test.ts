@@ -76,6 +76,13 @@ describe('a payment', () => {
 });
 
 describe('the outcome of a submit', () => {
+	it('that pawaPay already has is "accepted"', async () => {
+		const adapter = adapterFor();
+		const payment = request();
+		await adapter.submit(payment);
+		expect(await adapter.submit(payment)).toMatchObject({ kind: 'accepted' });
+	});
+
 	it.each([
 		['INVALID_PHONE_NUMBER', 'payer_not_found'],
 		['PROVIDER_TEMPORARILY_UNAVAILABLE', 'provider_unavailable'],
@@ -151,7 +158,7 @@ describe('a refund', () => {
 		const payment = await paid(adapter, { refund: { submit: 'drop_after' } });
 		const refund = refundOf(payment);
 		expect(await adapter.refund?.(refund)).toMatchObject({ kind: 'uncertain' });
-		expect(await adapter.refund?.(refund)).toMatchObject({ kind: 'uncertain' });
+		expect(await adapter.refund?.(refund)).toMatchObject({ kind: 'accepted' });
 		expect(await adapter.readRefund?.(readingOf(refund))).toMatchObject({ kind: 'succeeded' });
 		expect(simulator.ledger()).toMatchObject({ refunded: 500, refunds: 1 });
 	});

@@ -9,7 +9,7 @@ import {
 	reviewSecondCharge,
 	reviewUsedTransaction
 } from '../payments/settlement.ts';
-import { claimOf, reviewFailedRefund } from './claims.ts';
+import { claimOf, reviewDeniedRefund, reviewFailedRefund } from './claims.ts';
 import * as store from '../payments/store.ts';
 
 /**
@@ -152,6 +152,7 @@ async function ofRefund(
 		const isNews = hint.claimed !== 'pending';
 		if (refund.status === 'pending' && isNews) await jobs.wake(REFUND_JOB, refund.id);
 		if (hint.claimed === 'succeeded') await reviewFailedRefund(context, database.db, refund.id);
+		if (hint.claimed === 'failed') await reviewDeniedRefund(context, refund.id);
 	}
 	const payment = await store.find(database.db, refund.payment_id);
 	if (payment) await keepCallback(context, payment, `refund ${outcomeOf(hint)}`, body);

@@ -31,3 +31,14 @@ export async function reviewFailedRefund(
 	const detail = `a callback says that refund ${refund.reference} succeeded; here it failed`;
 	await reviews.open(queries, refund.payment_id, 'contradiction', detail);
 }
+
+/** Opens a review after a callback called a refund failed, if it has ended as successful. */
+export async function reviewDeniedRefund(
+	{ database, reviews }: Pick<BillingContext, 'database' | 'reviews'>,
+	refundId: number
+): Promise<void> {
+	const refund = await store.findRefund(database.db, refundId);
+	if (refund?.status !== 'succeeded') return;
+	const detail = `a callback says that refund ${refund.reference} failed; here it succeeded`;
+	await reviews.open(database.db, refund.payment_id, 'contradiction', detail);
+}

@@ -65,6 +65,10 @@ export async function keepMessage(
 	return true;
 }
 
+/** Returns what the operator answered, or why it did not. */
+export const rawOf = (answer: SubmitOutcome | StatusOutcome): string =>
+	'cause' in answer ? (answer.kind === 'unreadable' && answer.raw) || answer.cause : answer.raw;
+
 /** Our account or settings are wrong: payments fail until a person corrects them. */
 export const MERCHANT_ERROR = 'merchant_error';
 
@@ -77,7 +81,7 @@ export async function keepAnswer(
 ): Promise<void> {
 	const isOurs = 'reason' in answer && answer.reason === MERCHANT_ERROR;
 	const outcome = isOurs ? MERCHANT_ERROR : answer.kind;
-	const message = { kind, outcome, raw: 'raw' in answer ? answer.raw : answer.cause };
+	const message = { kind, outcome, raw: rawOf(answer) };
 	const isKept = await keepMessage(context, payment, message, kind === 'status');
 	if (!isKept || !isOurs) return;
 	const { id, operator, phone } = payment;

@@ -129,7 +129,7 @@ export type StatusOutcome =
 	/** The operator contradicts itself: a person must decide. */
 	| { kind: 'contradiction'; message: string; raw: string }
 	/** The operator's reference was lost, so no status read is possible; only a callback can tell. */
-	| { kind: 'unreadable'; cause: string }
+	| { kind: 'unreadable'; cause: string; raw?: string }
 	/** Nothing is known about the payment. */
 	| { kind: 'unavailable'; cause: string; retryAfterSeconds: number | null };
 

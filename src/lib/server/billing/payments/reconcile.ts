@@ -204,6 +204,7 @@ async function giveUp(
 ): Promise<null> {
 	const last = await lastStatusAnswer(database.db, payment.id);
 	if (payment.status === 'failed' && last?.outcome !== 'pending') return null;
+	if (await reviews.aboutUnpaid(database.db, payment.id)) return null;
 	const detail = `no final answer in ${config.reconcileMs / HOUR_MS} hours, so Airtill asks no more`;
 	await reviews.open(database.db, payment.id, 'no_final_answer', detail);
 	return null;

@@ -5,7 +5,7 @@ import type { ReviewReason } from '../reviews/reviews.ts';
 import { attemptOf, reviewFailedRefund } from '../callbacks/claims.ts';
 import { callbackUrl } from '../callbacks/callback-url.ts';
 import type { BillingContext } from '../context.ts';
-import { keepMessage, redactMessage } from '../callbacks/messages.ts';
+import { keepMessage, rawOf, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from '../payments/poll-schedule.ts';
 import { recordPaymentEvent, type Succeeded } from '../payments/settlement.ts';
 import * as store from '../payments/store.ts';
@@ -154,8 +154,8 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 	}
 	const outcome = await readStatus(context, subject);
 	if (isCrowded(outcome)) return clock.now() + CROWDED_MS;
-	const raw = 'raw' in outcome ? outcome.raw : outcome.cause;
-	await keepMessage(context, payment, { kind: 'refund', outcome: outcome.kind, raw }, true);
+	const message = { kind: 'refund', outcome: outcome.kind, raw: rawOf(outcome) } as const;
+	await keepMessage(context, payment, message, true);
 	if (outcome.kind === 'succeeded') {
 		const detail = differenceOf(refund, outcome);
 		await finish(context, refund, 'succeeded', detail === null ? null : 'amount_mismatch', detail);
@@ -170,14 +170,12 @@ async function read(context: BillingContext, subject: Subject): Promise<number |
 		const detail = outcome.kind === 'unreadable' ? outcome.cause : outcome.message;
 		await context.reviews.open(context.database.db, payment.id, 'refund_no_final_answer', detail);
 	}
-	const isLost = outcome.kind === 'not_found' && refund.submit_state === 'uncertain';
-	if (isLost && adapter.capabilities.resubmitSameReferenceSafe) {
+	if (outcome.kind !== 'not_found') return pollLater(context, subject);
+	if (refund.submit_state === 'uncertain' && adapter.capabilities.resubmitSameReferenceSafe) {
 		await setSubmit(context, refund, { submit_state: 'created' }, 'uncertain');
-		const detail = 'the operator does not know the refund';
-		const review = { reviewAfterMs: WAITING_MS, detail };
-		return Math.max(clock.now() + RETRY_MS, await pollLater(context, subject, review));
 	}
-	return pollLater(context, subject);
+	const review = { reviewAfterMs: WAITING_MS, detail: 'the operator does not know the refund' };
+	return Math.max(clock.now() + RETRY_MS, await pollLater(context, subject, review));
 }
 
 /** Returns how the money that went back differs from the refund; null if it does not, or is not reported. */

@@ -87,6 +87,20 @@ export function createReviews({ database, clock, log }: Base) {
 				.limit(limit)
 				.execute();
 		},
+		/** Returns a review that asks whether the payer paid, or in which a person has said no. */
+		aboutUnpaid: (queries: Queries, paymentId: number) =>
+			first(
+				queries
+					.selectFrom('reviews')
+					.select('id')
+					.where('payment_id', '=', paymentId)
+					.where(({ and, eb, or }) =>
+						or([
+							and([eb('resolved_at', 'is', null), eb('reason', 'in', ['no_reference', 'contradiction'])]),
+							eb('decision', '=', 'unpaid')
+						])
+					)
+			),
 		/** Returns the oldest open review about the refund of a payment. */
 		aboutRefund: (queries: Queries, paymentId: number) =>
 			first(queries.selectFrom('reviews').select('id').where(openRefundOf(paymentId)).orderBy('id')),

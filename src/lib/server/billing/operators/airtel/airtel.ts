@@ -148,11 +148,8 @@ async function readRefund(
 	}
 	const now = await readStatus(context, payment);
 	if (now.kind === 'unavailable') return now;
-	const state = 'raw' in now ? `${now.kind} ${now.raw}` : now.kind;
-	return {
-		kind: 'unreadable',
-		cause: `Airtel has not confirmed the refund, and has no state of refunds; it calls the payment ${state}`
-	};
+	const cause = `Airtel has not confirmed the refund, and has no state of refunds; it calls the payment ${now.kind.replace('_', ' ')}`;
+	return { kind: 'unreadable', cause, ...('raw' in now && { raw: now.raw }) };
 }
 
 /**

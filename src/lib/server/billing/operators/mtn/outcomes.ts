@@ -47,9 +47,8 @@ export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 	if (outcome.kind !== 'response') return unanswered('MTN MoMo', outcome);
 	const { status, text } = outcome;
 	const raw = httpText(status, text);
-	if (status === 202) return { kind: 'accepted', operatorReference: null, raw };
-	// MTN already has this reference, which no other request uses.
-	if (status === 409) return { kind: 'uncertain', raw };
+	// 409: MTN already has this reference, which no other request uses.
+	if (status === 202 || status === 409) return { kind: 'accepted', operatorReference: null, raw };
 	const code = reasonOf(jsonObject(text));
 	const message = `MTN MoMo refused ${code ?? 'the request'} (HTTP ${status})`;
 	if (status === 500 && CONFIGURATION_CODES.includes(code ?? '')) {

@@ -48,9 +48,8 @@ export function submitOutcome(
 	const isOurs = (textMember(body, id) ?? reference) === reference;
 	switch (status >= 200 && status < 300 && isOurs ? textMember(body, 'status') : null) {
 		case 'ACCEPTED':
-			return { kind: 'accepted', operatorReference: null, raw };
 		case 'DUPLICATE_IGNORED':
-			return { kind: 'uncertain', raw };
+			return { kind: 'accepted', operatorReference: null, raw };
 		case 'REJECTED':
 			return { ...refused(reason, message, raw), retryable: passing.includes(code ?? '') };
 		default:
