@@ -198,6 +198,9 @@ describe('the page of a purchase', () => {
 		const repeated = await sendWithout();
 		expect([repeated.status, repeated.path]).toEqual([200, path]);
 		expect(repeated.text).not.toContain('You have not been charged.');
+		// Another time, at a price that is not today's.
+		const changed = await person.post('/r/3', { ...fields, time: '2h 1', phone: numberEnding('008') });
+		expect(changed.path).toBe(path);
 		const { sql } = fixture();
 		await sql.run("update routers set status = 'offline' where id = 3");
 		try {

@@ -15,7 +15,7 @@ import { takeCaptiveSessionOrder } from '#lib/server/web/portal/splash/limits.ts
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
-import { orUnavailable, readForm } from './api-errors.ts';
+import { ifAvailable, readForm } from './api-errors.ts';
 import { pagePath } from './purchase/page-path.ts';
 import { manyUnpaid, orderRefusal, showAgain, type Refusal } from './order-refusal.ts';
 
@@ -60,22 +60,27 @@ export async function answerPayForm(
 	order: (token: string, form: PurchaseForm, router: RouterBody) => Promise<string | Refusal>
 ) {
 	const entry = readPayEntry(await readForm(event.request));
+	/** @param isShown if unknown, yes: the page of the purchase asks until the service responds, the form would be lost */
+	const showPurchaseIf = async (isShown: Promise<boolean>) => {
+		if (await ifAvailable(isShown, true)) redirect(303, pagePath('s', entry.purchase));
+	};
+	// Nobody who may have paid reads "You have not been charged", also if the form was changed since it was sent.
 	const refused = async (refusal: Refusal) => {
-		// A form that was sent before and changed since then may have paid: "not charged" would be wrong.
-		const isPaid = await orUnavailable(mayBePaid(event, entry), m.purchase_service_unreachable());
-		return isPaid ? redirect(303, pagePath('s', entry.purchase)) : showAgain(event, { entry }, refusal);
+		await showPurchaseIf(mayBePaid(event, entry));
+		return showAgain(event, { entry }, refusal);
 	};
 	try {
 		const router = await findRouter();
 		const wanted = wantedTime(router, entry);
 		// A form whose price or offer changed may have been sent already: then its purchase is shown.
 		const isChanged = 'error' in wanted ? wanted.gone === true : !wanted.seen;
-		const isSent =
-			isChanged && (await orUnavailable(wasSent(event, entry), m.purchase_service_unreachable()));
-		if (isSent) redirect(303, pagePath('s', entry.purchase));
+		if (isChanged) await showPurchaseIf(wasSent(event, entry));
 		const errors = orderProblems(router, entry, wanted);
 		if ('error' in wanted || Object.keys(errors).length > 0) return refused({ status: 400, errors });
-		if (!wanted.seen) return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
+		if (!wanted.seen) {
+			await showPurchaseIf(mayBePaid(event, entry));
+			return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
+		}
 		const result = await order(entry.purchase, purchaseForm(router, entry, wanted.choice), router);
 		if (typeof result !== 'string') return refused(result);
 		redirect(303, result);
@@ -107,11 +112,12 @@ export const purchaseForm = (router: RouterBody, entry: PayEntry, choice: TimeCh
 	currency: router.currency
 });
 
-/** True if this form began a purchase whose payment has not failed. */
+/** True if this form began a purchase whose payment has not failed, or which was paid again on its page. */
 async function mayBePaid(event: RequestEvent, { purchase }: PayEntry): Promise<boolean> {
 	// `find` would complete an interrupted order, and ask for money.
 	const earlier = await event.locals.app.purchases.wait(apiClient(event), purchase, 0);
-	return earlier?.payment != null && earlier.payment.status !== 'failed';
+	if (!earlier) return false;
+	return earlier.successor !== null || (earlier.payment !== null && earlier.payment.status !== 'failed');
 }
 
 /** True if this form began a purchase before the price or the offer changed: its payment may be on its way. */
