@@ -18,8 +18,9 @@ export function poll(): void {
 	const { state, holds, rests } = settingsOf<PollSettings>(element, 'poll');
 	const busy = element.querySelector<HTMLElement>('[data-poll-busy]');
 	const offline = element.querySelector<HTMLElement>('[data-poll-offline]');
-	/** The browser came back from a sign-in. */
-	const query = new URLSearchParams(location.search).has('online') ? '?online' : '';
+	/** The browser came back from a sign-in, or is behind a gateway of another router: only the address says so. */
+	const kept = /[?&](online|elsewhere)\b/.exec(location.search)?.[1];
+	const query = kept ? `?${kept}` : '';
 	const busyText = busy?.textContent ?? '';
 	const showBusy = (seconds: number | null) => {
 		if (!busy) return;
@@ -29,7 +30,7 @@ export function poll(): void {
 	const watch = (options: { holds: boolean; rests: boolean }) =>
 		watchPurchase({
 			...options,
-			url: `${location.pathname}/status`,
+			url: `${location.pathname}/status${query}`,
 			state,
 			// A full navigation: mini-browsers check for internet access only after one.
 			onNews: () => location.replace(location.pathname + query),

@@ -123,6 +123,7 @@ it('a purchase that is opened at another router’s gateway is shown there, and 
 	expect(opened.text).toContain('This Wi‑Fi belongs to another place. Your time works at ');
 	// The sign-in page of its own gateway is not in this Wi-Fi.
 	expect(opened.html).not.toContain(`${path}/online`);
+	expect(opened.html).not.toContain('/splash/');
 	const to = new URL((await person().raw(`${path}/online`)).headers.get('location') ?? '', server.url);
 	expect(to.hostname).toBe(LOGIN_HOST);
 	expect(to.searchParams.get('tok')).toBe(sha256(sha256('own') + opennds().secret));

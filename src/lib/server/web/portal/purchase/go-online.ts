@@ -28,8 +28,12 @@ export async function adoptCaptiveSession(event: PageEvent, routerId: number): P
 	if (captiveSession === null) return;
 	const { token } = event.params;
 	const { captiveSessions } = event.locals.app;
-	const { device, isElsewhere } = await captiveSessions.bindPurchase(captiveSession, token, routerId);
-	redirect(303, pagePath('s', token, device ?? event.params.device) + (isElsewhere ? '?elsewhere' : ''));
+	const { device, isElsewhere: isThere } = await captiveSessions.bindPurchase(
+		captiveSession,
+		token,
+		routerId
+	);
+	redirect(303, pagePath('s', token, device ?? event.params.device) + (isThere ? '?elsewhere' : ''));
 }
 
 const readerOf = ({ params }: PageEvent, routerId: number) => ({
@@ -38,9 +42,12 @@ const readerOf = ({ params }: PageEvent, routerId: number) => ({
 	device: params.device ?? null
 });
 
+/** The reader is behind a gateway of another router, which cannot connect a device here. */
+export const isElsewhere = ({ url }: Pick<PageEvent, 'url'>): boolean => url.searchParams.has('elsewhere');
+
 /** Finds the device that reads the page. */
-export const readingDevice = (event: PageEvent, routerId: number): Promise<PurchaseDevice | null> =>
-	event.locals.app.captiveSessions.ofPurchase(readerOf(event, routerId));
+export const readingDevice = async (event: PageEvent, routerId: number): Promise<PurchaseDevice | null> =>
+	isElsewhere(event) ? null : event.locals.app.captiveSessions.ofPurchase(readerOf(event, routerId));
 
 /** Gives the device slots of a pass to the device that reads the page. @param page its path */
 export async function moveSlots(event: PageEvent, routerId: number, page: string): Promise<never> {

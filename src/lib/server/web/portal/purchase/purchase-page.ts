@@ -17,6 +17,7 @@ import {
 	adoptCaptiveSession,
 	readingDevice,
 	goOnline,
+	isElsewhere,
 	isLetIn,
 	isOnline,
 	mayHaveLeft,
@@ -53,9 +54,7 @@ export async function purchasePage(event: PageEvent) {
 	if (buyer && event.request.method === 'GET' && event.url.searchParams.has('buy')) {
 		redirect(303, buyPath === BUY ? await enterAgain(event, buyer) : buyPath);
 	}
-	// The reader is behind a gateway of another router, which cannot connect the device that opened the purchase here.
-	const isElsewhere = event.url.searchParams.has('elsewhere');
-	const device = pass && buyer && !isElsewhere && !mayHaveLeft(buyer) ? buyer : null;
+	const device = pass && buyer && !mayHaveLeft(buyer) ? buyer : null;
 	const sms = await codeBySms(event, event.params.token, shown);
 	const here = pass && (await app.gateways.signInAt(router.id));
 	const signIn = here?.method ?? 'typed';
@@ -74,7 +73,7 @@ export async function purchasePage(event: PageEvent) {
 		buyPath,
 		isWaiting: waiting !== null,
 		money: formatMoney(payment?.amount ?? session.amount, session.currency),
-		notes: isElsewhere ? [m.splash_other_router({ name: apart(router.name) }), ...notes] : notes,
+		notes: isElsewhere(event) ? [m.splash_other_router({ name: apart(router.name) }), ...notes] : notes,
 		lines: shortLines(purchase, waiting, now, timeZone),
 		hasReceipt: hasReceipt(purchase),
 		asOf: clockText(now, timeZone),
