@@ -293,7 +293,10 @@ export class KioskFlow {
 
 	async resume({ screen, token, ...entries }: Handover): Promise<void> {
 		this.entries = entries;
-		if (token === '') return this.go(screen === 'purchase' ? 'time' : screen);
+		if (token === '') {
+			if (entries.order !== '') void this.#shown.awaitLate(entries.order);
+			return this.go(screen === 'purchase' ? 'time' : screen);
+		}
 		this.screen = 'purchase';
 		if (!(await this.#follow(token))) this.clear();
 	}

@@ -2,7 +2,7 @@
 import { backoffMs, watchPurchase } from '../checkout/purchase/poller.ts';
 import { asForm, type Found, type KioskClient, type KioskPurchase } from './client.ts';
 
-const LATE_MS = 2000;
+const LATE_PAUSE_MS = 2000;
 
 interface Listeners {
 	onLink: (works: boolean) => void;
@@ -18,6 +18,8 @@ export class ShownPurchase {
 	readonly #listeners: Listeners;
 	/** Increases when the purchase leaves the screen: older responses are dropped. */
 	#round = 0;
+	/** Increases with each `awaitLate`, which ends the earlier one. */
+	#late = 0;
 	#stopWatch: (() => void) | undefined;
 	#wake: (() => void) | undefined;
 
@@ -64,14 +66,21 @@ export class ShownPurchase {
 		}
 	}
 
-	/** A proxy may hold an order back: shows its purchase once it exists or changes, unless another one is shown by then. */
+	/**
+	 * Shows the purchase of an order that a proxy held back, once it exists or, if it was paid again, changes. Ends when
+	 * another purchase is shown.
+	 */
 	async awaitLate(token: string): Promise<void> {
-		const [round, before] = [this.#round, this.current];
+		const [round, before, late] = [this.#round, this.current, (this.#late += 1)];
 		for (;;) {
-			await this.#pause(LATE_MS);
+			// Not by `#pause`, whose only `wake` belongs to the read that somebody waits for.
+			await new Promise((resolve) => setTimeout(resolve, LATE_PAUSE_MS));
+			const isOver = () => round !== this.#round || late !== this.#late || this.current !== before;
+			if (isOver()) return;
 			const found = await this.#client.find(token);
-			if (round !== this.#round || this.current !== before) return;
-			if (typeof found === 'object' && found.kind !== before?.kind) return this.#listeners.onNews(found);
+			if (isOver()) return;
+			// While the buyer sends another order, this is not shown: then the next look shows it.
+			if (typeof found === 'object' && found.kind !== before?.kind) this.#listeners.onNews(found);
 		}
 	}
 
