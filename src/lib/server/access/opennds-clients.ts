@@ -1,4 +1,5 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
+import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import { passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import type { Tx } from '../db/database.ts';
 import type { Speed } from '../gateways/gateway.ts';
@@ -12,6 +13,9 @@ import { countData } from './provisioning/count-data.ts';
 import { devicesOf } from './provisioning/devices.ts';
 import { confirmFetched, confirmPass } from './provisioning/grants/fetched-grants.ts';
 import { controllerOf } from './provisioning/targets.ts';
+
+/** GNU wget of earlier scripts repeats a report 20 times, for about seven minutes, if the response is lost. */
+const REPEATED_MS = 15 * MINUTE_MS;
 
 /** A client of openNDS, as its BinAuth script reports it: a device from one sign-in to its end. */
 interface OpenndsClient {
@@ -63,7 +67,7 @@ export async function confirmClient(
 
 /**
  * Counts the data of a device that openNDS disconnected, and frees its slot unless it has signed in again since. A
- * repeated report changes nothing: with earlier scripts GNU wget sends it again if the response was lost.
+ * repeated report changes nothing, unless the device has signed in again.
  * @param bytes of this login, up and down together
  */
 export async function endClient(
@@ -83,8 +87,9 @@ export async function endClient(
 		if (state.kind === 'unknown') return;
 		const slot = await slotOf(trx, passId, mac);
 		const isHere = slot !== null && slot.gateway_id === gateway.id;
-		// A slot that the pass has moved keeps its end until the device is reported.
-		if (isHere && slot.released_at !== null && slot.expected_until === null) return;
+		// Reported already. (A slot that the pass has moved, or given to another device, keeps its end until its report.)
+		const isReported = isHere && slot.expected_until === null && (slot.released_at ?? 0) > now - REPEATED_MS;
+		if (isReported) return;
 		// A script of the time before --ndsctl still reports what we read.
 		if (!controllerOf(gateway)) await countData(context, trx, passId, bytes);
 		if (!isHere) return;

@@ -104,8 +104,13 @@ export async function takeSlot(
 	return true;
 }
 
-async function release(trx: Tx, jobs: Jobs, { pass_id: passId, mac }: store.SlotRow, now: number) {
-	await store.releaseSlot(trx, { passId, mac }, now);
+async function release(
+	trx: Tx,
+	jobs: Jobs,
+	{ id: slotId, pass_id: passId, mac }: store.SlotRow,
+	now: number
+) {
+	await store.changeSlot(trx, slotId, { released_at: now });
 	for (const { id } of await openConnections(trx, { passId, mac })) {
 		await jobs.schedule(trx, CONNECTION_JOB, id, now);
 	}

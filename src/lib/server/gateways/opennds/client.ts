@@ -24,10 +24,10 @@ import { openndsLimits, UNSEEN_BYTES } from '../held-limits.ts';
 const SLACK_MS = 2_000;
 /** openNDS counts whole minutes, so its end is at most this far behind the paid one. */
 const SURPLUS_MS = 2 * MINUTE_MS;
-/** Exit code of a ndsctl that prints nothing, because it runs one call at a time: openNDS' own scripts use it, too. */
+/** Exit code when another call runs. Before 9.1 ndsctl exits with 0 and prints "ndsctl is locked by another process". */
 const BUSY = 4;
-/** A device is offline after `deauth`; if `auth` then fails, only its next page lets it in. */
-const TRIES = 10;
+/** Many: a device is offline after `deauth`, and if `auth` then fails, only its next page lets it in. */
+const TRIES = 20;
 const PAUSE_MS = 200;
 
 const clientShape = z.object({
@@ -56,8 +56,9 @@ async function ndsctl(
 	for (let tries = 0; tries < TRIES; tries += 1) {
 		const { code, output } = await transport.run(program, args);
 		if (code === -1) throw new Unavailable(`${program} did not start, or did not end in time.`);
-		if (code !== BUSY) return output;
-		await sleep(PAUSE_MS);
+		if (code !== BUSY && !output.includes('is locked by')) return output;
+		// Waits of different lengths bring calls that were made together out of step.
+		await sleep(PAUSE_MS * (0.5 + Math.random()));
 	}
 	throw new Unavailable('ndsctl is busy with another call.');
 }
