@@ -64,7 +64,8 @@ async function grantAtGateway(
 	// Stored before the call: after a crash, the next job knows that an answer may be missing.
 	const now = clock.now();
 	const to = { state: 'granting', requested_end_at: endMs, unanswered_at: now, updated_at: now } as const;
-	if (!(await store.changeWanted(database.db, { id, revision }, to))) return now; // requested again meanwhile
+	// Unless it was requested again meanwhile, or another run of this job sends an end.
+	if (!(await store.changeWanted(database.db, { id, revision, requested_end_at: requested }, to))) return now;
 	const login = await loginOf(context, grant, pass);
 	const result = await callGateway(context, gateway, () =>
 		controller.connect(login, endMs, gateway, context.transport)

@@ -19,7 +19,7 @@ export async function confirmGrant(
 	const { id, revision, pass_id: passId } = grant;
 	return context.database.transact(async (trx) => {
 		const now = clock.now();
-		const sent = (await store.findGrant(trx, id))?.requested_end_at;
+		const requested = (await store.findGrant(trx, id))?.requested_end_at;
 		const to = {
 			state: 'granted',
 			requested_end_at: endMs,
@@ -39,7 +39,7 @@ export async function confirmGrant(
 			return null;
 		}
 		// Another run of its job has sent another end, which this one may have replaced at the gateway.
-		if (sent !== endMs) await jobs.schedule(trx, GRANT_JOB, id, now);
+		if (requested !== endMs) await jobs.schedule(trx, GRANT_JOB, id, now);
 		if (open.kind === 'runs' || !(await isAwaited(context, trx, grant, open))) return open.untilMs;
 		// Another gateway may have started the time with another end.
 		if (!(await sessions.startTime(trx, await passes.findOrThrow(trx, passId)))) return now;

@@ -43,16 +43,22 @@ export const setConfirmedEnd = (queries: Queries, id: number, endMs: number | nu
 export const changeOpen = (queries: Queries, id: number, to: Updateable<GrantsTable>): Promise<boolean> =>
 	isChanged(change(queries, id, to).where('state', 'in', OPEN));
 
-/** Changes a grant if its pass wants it, in the state and revision that the caller expects. */
+/** Changes a grant if its pass wants it, in the state and revision, and with the requested end, that the caller expects. */
 export async function changeWanted(
 	queries: Queries,
-	{ id, state, revision }: { id: number; state?: 'granting' | 'granted'; revision?: number },
+	{
+		id,
+		state,
+		revision,
+		requested_end_at
+	}: { id: number; state?: 'granting' | 'granted'; revision?: number; requested_end_at?: number | null },
 	to: Updateable<GrantsTable>
 ): Promise<boolean> {
 	let query = change(queries, id, to)
 		.where('state', 'in', state === undefined ? WANTED : [state])
 		.where('released_at', 'is', null);
 	if (revision !== undefined) query = query.where('revision', '=', revision);
+	if (requested_end_at !== undefined) query = query.where(({ and }) => and({ requested_end_at }));
 	return isChanged(query);
 }
 
