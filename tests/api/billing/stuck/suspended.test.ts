@@ -60,7 +60,7 @@ describe('MTN, on PostgreSQL', () => {
 		const { payment, sent } = await limited();
 		await suspendedWhile('payments', payment.id, 'submitted_at = created_at');
 		expect(requests(/requesttopay$/)).toBe(sent);
-		await use.operated().advance(5_000);
+		await use.operated().advance(MINUTE);
 		expect(requests(/requesttopay$/)).toBe(sent + 1);
 		expect(await use.find(payment)).toMatchObject({ status: 'pending' });
 	});

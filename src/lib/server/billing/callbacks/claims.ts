@@ -32,13 +32,14 @@ export async function reviewFailedRefund(
 	await reviews.open(queries, refund.payment_id, 'contradiction', detail);
 }
 
-/** Opens a review after a callback called a refund failed, if it has ended as successful. */
+/** Opens a review if a callback calls a refund failed that an earlier answer or callback called successful. */
 export async function reviewDeniedRefund(
 	{ database, reviews }: Pick<BillingContext, 'database' | 'reviews'>,
 	refundId: number
 ): Promise<void> {
 	const refund = await store.findRefund(database.db, refundId);
-	if (refund?.status !== 'succeeded') return;
-	const detail = `a callback says that refund ${refund.reference} failed; here it succeeded`;
+	if (!refund || refund.status === 'failed') return;
+	if (refund.status === 'pending' && !claimsSuccess(refund)) return;
+	const detail = `a callback says that refund ${refund.reference} failed, after it was called successful`;
 	await reviews.open(database.db, refund.payment_id, 'contradiction', detail);
 }

@@ -66,8 +66,10 @@ export async function keepMessage(
 }
 
 /** Returns what the operator answered, or why it did not. */
-export const rawOf = (answer: SubmitOutcome | StatusOutcome): string =>
-	'cause' in answer ? (answer.kind === 'unreadable' && answer.raw) || answer.cause : answer.raw;
+export function rawOf(answer: SubmitOutcome | StatusOutcome): string {
+	if (!('cause' in answer)) return answer.raw;
+	return ('raw' in answer && answer.raw) || answer.cause;
+}
 
 /** Our account or settings are wrong: payments fail until a person corrects them. */
 export const MERCHANT_ERROR = 'merchant_error';

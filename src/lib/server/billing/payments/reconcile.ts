@@ -8,7 +8,7 @@ import { keepAnswer, lastStatusAnswer, redactMessage } from '../callbacks/messag
 import { nextPollDelayMs } from './poll-schedule.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 import * as store from './store.ts';
-import { resubmit } from './submission.ts';
+import { resubmit, SUBMITTING_MAX_MS } from './submission.ts';
 
 /**
  * Asks the operator for a payment's status until it is final; callbacks only bring the next read forward.
@@ -17,8 +17,6 @@ import { resubmit } from './submission.ts';
 
 /** Watches failed payments this long; those without a final answer for RECONCILE_HOURS. */
 const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
-/** If a process dies while sending, the request counts as uncertain after this time. */
-const SUBMITTING_MAX_MS = 60_000;
 /** "Not found" counts only after this many answers over this time: operators may lag. */
 const NOT_FOUND_TIMES = 3;
 const NOT_FOUND_SECONDS = 2 * 60;
@@ -197,14 +195,18 @@ function saysUnpaid({ status, submit_state: state }: store.PaymentRow, { kind }:
 	return kind === 'failed' || (kind === 'not_found' && state === 'uncertain');
 }
 
-/** Asks no more after RECONCILE_HOURS. A person decides, unless the operator has long called a failed payment unpaid. */
+/**
+ * Asks no more after RECONCILE_HOURS. A person decides, unless the operator has long called a failed payment unpaid, or the
+ * same question has been asked. A payment that the operator still calls pending may be charged yet.
+ */
 async function giveUp(
 	{ database, reviews, config }: BillingContext,
 	payment: store.PaymentRow
 ): Promise<null> {
 	const last = await lastStatusAnswer(database.db, payment.id);
-	if (payment.status === 'failed' && last?.outcome !== 'pending') return null;
-	if (await reviews.aboutUnpaid(database.db, payment.id)) return null;
+	if (last?.outcome !== 'pending') {
+		if (payment.status === 'failed' || (await reviews.hasAskedIfPaid(database.db, payment.id))) return null;
+	}
 	const detail = `no final answer in ${config.reconcileMs / HOUR_MS} hours, so Airtill asks no more`;
 	await reviews.open(database.db, payment.id, 'no_final_answer', detail);
 	return null;

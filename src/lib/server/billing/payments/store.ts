@@ -279,7 +279,9 @@ export const changeRefund = (
 			.set(to)
 			.where(({ and }) =>
 				and({
-					...{ id, status: 'pending' as const, ...withoutNulls({ submit_state }) },
+					id,
+					status: 'pending',
+					...withoutNulls({ submit_state }),
 					...(submitted_at !== undefined && { submitted_at })
 				})
 			)

@@ -17,6 +17,8 @@ import * as store from './store.ts';
  */
 
 const RETRY_MS = 5_000;
+/** A request that is on its way for longer was lost with its process: it counts as uncertain. */
+export const SUBMITTING_MAX_MS = 60_000;
 
 /** For the audit log. */
 const REFUSED = 'the request was refused, so nothing was paid';
@@ -60,8 +62,8 @@ export async function submitPayment(context: BillingContext, id: number): Promis
 		{ id, submit_state: ['created'], status: ['pending'], submitted_at: payment.submitted_at },
 		{ submit_state: 'submitting', submitted_at: sentAt }
 	);
-	// Another sends it, and may be refused: its lease is over, so only this run can plan the next one.
-	if (!sending) return sentAt + RETRY_MS;
+	// Another run sends it. If that one has lost its lease, what it plans after a refusal is ignored, so this one looks again.
+	if (!sending) return sentAt + SUBMITTING_MAX_MS;
 
 	const outcome = await send(context, payment, session.duration);
 	await keepAnswer(context, payment, 'submit', outcome);

@@ -8,6 +8,7 @@ import type { BillingContext } from '../context.ts';
 import { keepMessage, rawOf, redactMessage } from '../callbacks/messages.ts';
 import { nextPollDelayMs } from '../payments/poll-schedule.ts';
 import { recordPaymentEvent, type Succeeded } from '../payments/settlement.ts';
+import { SUBMITTING_MAX_MS } from '../payments/submission.ts';
 import * as store from '../payments/store.ts';
 
 /** A refund works like a payment: its reference is stored first, and status reads resolve a lost answer. */
@@ -17,7 +18,6 @@ const RETRY_MS = 5_000;
 const WAITING_MS = 60 * 60 * 1000;
 /** A refund that the operator does not know after this time never arrived. */
 const NOT_FOUND_MS = 2 * 60 * 1000;
-const SUBMITTING_MAX_MS = 60_000;
 
 interface Subject {
 	refund: store.RefundRow;

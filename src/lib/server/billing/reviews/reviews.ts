@@ -2,7 +2,7 @@ import { sql, type ExpressionBuilder, type Insertable, type Selectable } from 'k
 import type { Author } from '#lib/server/audit/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
-import { byId, first, isChanged } from '#lib/server/db/first.ts';
+import { byId, exists, first, isChanged } from '#lib/server/db/first.ts';
 import type { ReviewsTable, Schema } from '#lib/server/db/schema.ts';
 
 /** Decisions about money that a person must make. The same review is open only once at a time. */
@@ -87,9 +87,9 @@ export function createReviews({ database, clock, log }: Base) {
 				.limit(limit)
 				.execute();
 		},
-		/** Returns a review that asks whether the payer paid, or in which a person has said no. */
-		aboutUnpaid: (queries: Queries, paymentId: number) =>
-			first(
+		/** Whether a review asks if the payer paid, or a person has answered no. */
+		hasAskedIfPaid: (queries: Queries, paymentId: number) =>
+			exists(
 				queries
 					.selectFrom('reviews')
 					.select('id')
