@@ -26,7 +26,8 @@ export type Jobs = ReturnType<typeof createJobs>;
 
 /**
  * @param signal aborted when the process stops: return soon
- * @returns when to run again (ms since the epoch); null when the job is done, also if a run that was suspended goes on now
+ * @returns when to run again (ms since the epoch); null only if nothing is left to do, even if an earlier run of the job,
+ * which was suspended, goes on now
  */
 export type JobHandler = (subjectId: number, signal: AbortSignal) => Promise<number | null>;
 

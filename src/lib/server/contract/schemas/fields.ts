@@ -73,10 +73,13 @@ export const paging = {
 
 export const newestFirst = {
 	created_after: queryInstant(
-		'Only entries created at this time or later, RFC 3339.',
+		'Only entries created at this time or later, RFC 3339 with `Z` or an offset, whose `+` is written `%2B`.',
 		'2026-11-21T00:00:00Z'
 	),
-	created_before: queryInstant('Only entries created before this time, RFC 3339.', '2026-11-22T00:00:00Z'),
+	created_before: queryInstant(
+		'Only entries created before this time, RFC 3339 with `Z` or an offset, whose `+` is written `%2B`.',
+		'2026-11-22T00:00:00Z'
+	),
 	...paging
 };
 

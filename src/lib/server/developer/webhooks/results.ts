@@ -62,7 +62,7 @@ export async function finishAttempt(
 			.where('attempts', '=', delivery.attempts)
 			.execute();
 		await insertAttempt(trx, delivery.id, attempt);
-		// As stored: the other attempt decides when to try again.
+		// As stored: another attempt, or a replay, may have decided when to try again.
 		return (await byId(trx, 'webhook_deliveries', delivery.id))?.next_attempt_at ?? null;
 	});
 }
