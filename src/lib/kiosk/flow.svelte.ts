@@ -244,8 +244,7 @@ export class KioskFlow {
 		const { phone, paymentMethod, order } = this.entries;
 		if (this.purchase) {
 			const { token, again } = this.purchase;
-			const quoted = String(again?.amount);
-			return again && this.#client.payAgain({ token, paymentMethod, phone, quoted });
+			return again && this.#client.payAgain({ token, paymentMethod, phone, quoted: String(again.amount) });
 		}
 		if (!this.choice) return null;
 		return this.#client.buy({ time: timeValue(this.choice), paymentMethod, phone, purchase: order });
@@ -293,10 +292,8 @@ export class KioskFlow {
 
 	async resume({ screen, token, ...entries }: Handover): Promise<void> {
 		this.entries = entries;
-		if (token === '') {
-			if (entries.order !== '') void this.#shown.awaitLate(entries.order);
-			return this.go(screen === 'purchase' ? 'time' : screen);
-		}
+		if (token === '' && entries.order !== '') void this.#shown.awaitLate(entries.order);
+		if (token === '') return this.go(screen === 'purchase' ? 'time' : screen);
 		this.screen = 'purchase';
 		if (!(await this.#follow(token))) this.clear();
 	}
