@@ -95,8 +95,7 @@ export async function endClient(
 		if (!isHere) return;
 		// The script reports in the background: the device may have signed in under a new token meanwhile.
 		const isBack = newest !== null && !newest.isThisLogin && slot.bound_at >= newest.createdAt;
-		if (!isBack)
-			await changeSlot(trx, slot.id, { released_at: slot.released_at ?? now, expected_until: null });
+		if (!isBack) await changeSlot(trx, slot.id, { released_at: now, expected_until: null });
 	});
 }
 

@@ -216,6 +216,7 @@ describe('two processes on one PostgreSQL', () => {
 		}
 		await eventually('it is refused', async () => submitsOf(one) === 2 && inState(one, 'created'));
 		script(one.session, { afterMs: 0 });
+		for (const server of [fixture.server, second]) await server.advance(MINUTE);
 		await becomes(one, 'success');
 		expect(submitsOf(one)).toBe(3);
 	});

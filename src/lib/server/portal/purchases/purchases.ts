@@ -67,6 +67,7 @@ export function createPurchases({
 		retry: bind(retry),
 		extend: bind(extend),
 		wait: bind(wait),
+		mayBePaid: bind(mayBePaid),
 		resume: bind(resume),
 		resumeByPayment: bind(resumeByPayment),
 		exists: bind(exists),
@@ -203,6 +204,24 @@ async function extend(
 	}
 	// Its code stays valid.
 	await store.update(db, row.id, { updated_at: context.clock.now() });
+}
+
+/**
+ * Whether the form with this token has ordered, for itself or as added time, and no answer says that nothing was paid: its
+ * payment has not failed, or the purchase was paid again on its page. Waits for an order that is being placed.
+ */
+async function mayBePaid(context: PurchasesContext, api: ApiClient, token: string): Promise<boolean> {
+	const { db } = context.database;
+	const read = () => store.find(db, sha256(token));
+	const row = PURCHASE_TOKEN_PATTERN.test(token) ? await read() : null;
+	if (!row || context.isApiBuyer(row)) return false;
+	await context.completing.get(row.id)?.catch(() => {});
+	// A refused order is gone.
+	const ordered = await read();
+	const part = ordered && (await partOf(db, api, ordered));
+	if (ordered?.session_id == null || !part) return false;
+	if (part.payment?.status !== 'failed') return true;
+	return (await store.find(db, sha256(successorToken(token, ordered.session_id)))) !== null;
 }
 
 /** Includes the purchases of API buyers. */

@@ -32,10 +32,7 @@ export const placeOrder = (
 ) =>
 	answerPayForm(event, findRouter, async (token, form, { status }) => {
 		const [api, { captiveSessions, log, purchases }] = [apiClient(event), event.locals.app];
-		// A repeated form leads to its purchase.
-		if (status !== 'online' && !(await purchases.find(api, token))) {
-			return { status: 409, errors: { form: m.router_gone_offline() } };
-		}
+		if (status !== 'online') return { status: 409, errors: { form: m.router_gone_offline() } };
 		const waitSeconds = captiveSession && (await takeCaptiveSessionOrder(event, captiveSession.id));
 		if (waitSeconds !== null) return manyUnpaid(waitSeconds);
 		const purchase = await purchases.buy(api, token, form);
@@ -53,32 +50,34 @@ export const placeOrder = (
 /**
  * Checks a posted form, then orders.
  * @param order starts the payment; returns the path of the page to show. `token`: of the purchase, also if it is repeated
+ * @param pageOf path of the page that shows what a form with this token began
  */
 export async function answerPayForm(
 	event: RequestEvent,
 	findRouter: () => Promise<RouterBody>,
-	order: (token: string, form: PurchaseForm, router: RouterBody) => Promise<string | Refusal>
+	order: (token: string, form: PurchaseForm, router: RouterBody) => Promise<string | Refusal>,
+	pageOf = (token: string) => pagePath('s', token)
 ) {
 	const entry = readPayEntry(await readForm(event.request));
-	/** @param isShown if unknown, yes: the page of the purchase asks until the service responds, the form would be lost */
-	const showPurchaseIf = async (isShown: Promise<boolean>) => {
-		if (await ifAvailable(isShown, true)) redirect(303, pagePath('s', entry.purchase));
+	/**
+	 * Shows what this form has ordered already, also if it was changed since: nobody who may have paid reads "You have not
+	 * been charged". If the service is away, the page of the purchase asks until it responds; the form would be lost.
+	 */
+	const showOrdered = async () => {
+		const isOrdered = event.locals.app.purchases.mayBePaid(apiClient(event), entry.purchase);
+		if (await ifAvailable(isOrdered, true)) redirect(303, pageOf(entry.purchase));
 	};
-	// Nobody who may have paid reads "You have not been charged", also if the form was changed since it was sent.
 	const refused = async (refusal: Refusal) => {
-		await showPurchaseIf(mayBePaid(event, entry));
+		await showOrdered();
 		return showAgain(event, { entry }, refusal);
 	};
 	try {
 		const router = await findRouter();
 		const wanted = wantedTime(router, entry);
-		// A form whose price or offer changed may have been sent already: then its purchase is shown.
-		const isChanged = 'error' in wanted ? wanted.gone === true : !wanted.seen;
-		if (isChanged) await showPurchaseIf(wasSent(event, entry));
 		const errors = orderProblems(router, entry, wanted);
 		if ('error' in wanted || Object.keys(errors).length > 0) return refused({ status: 400, errors });
 		if (!wanted.seen) {
-			await showPurchaseIf(mayBePaid(event, entry));
+			await showOrdered();
 			return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
 		}
 		const result = await order(entry.purchase, purchaseForm(router, entry, wanted.choice), router);
@@ -111,25 +110,6 @@ export const purchaseForm = (router: RouterBody, entry: PayEntry, choice: TimeCh
 	amount: choice.amount,
 	currency: router.currency
 });
-
-/** True if this form began a purchase whose payment has not failed, or which was paid again on its page. */
-async function mayBePaid(event: RequestEvent, { purchase }: PayEntry): Promise<boolean> {
-	// `find` would complete an interrupted order, and ask for money.
-	const earlier = await event.locals.app.purchases.wait(apiClient(event), purchase, 0);
-	if (!earlier) return false;
-	return earlier.successor !== null || (earlier.payment !== null && earlier.payment.status !== 'failed');
-}
-
-/** True if this form began a purchase before the price or the offer changed: its payment may be on its way. */
-async function wasSent(event: RequestEvent, entry: PayEntry): Promise<boolean> {
-	const earlier = await event.locals.app.purchases.find(apiClient(event), entry.purchase);
-	if (!earlier) return false;
-	const { duration, amount, offer } = earlier.session;
-	const [time, price, offerId = ''] =
-		entry.time === OWN_TIME ? [entry.asked, entry.quoted] : entry.time.split(' ');
-	const isOffer = offerId === '' || offerId === String(offer?.id);
-	return time === duration && price === String(amount) && isOffer;
-}
 
 /** Returns the entries for a form with a new price; a typed time becomes the chosen one. */
 const shown = (entry: PayEntry, wanted: { own: boolean }): PayEntry =>

@@ -34,5 +34,6 @@ export const addTime = (event: PageEvent) =>
 			const { token } = event.params;
 			await event.locals.app.purchases.extend(apiClient(event), token, { ...form, token: formToken });
 			return ownPath(event);
-		}
+		},
+		() => ownPath(event)
 	);
