@@ -73,10 +73,17 @@ describe('the page of a purchase', () => {
 	it('names the time and the number of an addition that waits for its payment', async () => {
 		const path = await bought();
 		const phone = numberEnding('003');
-		await person.post(`${path}?/extend`, {
+		const fields = {
 			...{ time: '30m 250', paymentMethod: 'mobile_money', phone },
 			purchase: fieldValue(await person.get(`${path}?more`), 'purchase')
-		});
+		};
+		await person.post(`${path}?/extend`, fields);
+		// Sent again with a mistake, or at a price that is not today's.
+		for (const mistake of [{ phone: '' }, { time: '1h 1' }]) {
+			const repeated = await person.post(`${path}?/extend`, { ...fields, ...mistake });
+			expect([repeated.status, repeated.path]).toEqual([200, path]);
+			expect(repeated.text).not.toContain('You have not been charged.');
+		}
 		const { text } = await person.get(path);
 		expect(text).toContain('Check your phone to add time.');
 		expect(text).toMatch(/Time 1 hour Paid UGX\s500 Number .* 008/);
