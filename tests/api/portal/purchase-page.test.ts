@@ -197,8 +197,13 @@ describe('the page of a purchase', () => {
 	});
 
 	it('shows the purchase that a form began, instead of “not charged”, when it is sent again with a mistake', async () => {
-		const purchase = fieldValue(await person.get('/r/3'), 'purchase');
-		const fields = { time: '1h 500', paymentMethod: 'mobile_money', purchase };
+		const form = async () => fieldValue(await person.get('/r/3'), 'purchase');
+		const fields = { time: '1h 500', paymentMethod: 'mobile_money', purchase: await form() };
+		const second = { ...fields, purchase: await form(), phone: numberEnding('003') };
+		const first = await person.post('/r/3', { ...second, phone: numberEnding('001') });
+		await untilIt(first.path, 'Payment declined');
+		const other = await person.post('/r/3', second);
+		expect(other.path).not.toBe(first.path);
 		const sendWith = (digits: string) => person.post('/r/3', { ...fields, phone: numberEnding(digits) });
 		const sendWithout = () => person.post('/r/3', { ...fields, phone: '' });
 		const { path } = await sendWith('008');
@@ -212,6 +217,7 @@ describe('the page of a purchase', () => {
 		await sql.run("update routers set status = 'offline' where id = 3");
 		try {
 			expect((await sendWith('010')).path).toBe(path);
+			expect((await person.post('/r/3', second)).path).toBe(other.path);
 			await sql.run("update payments set status = 'failed' where id = (select max(id) from payments)");
 			const refused = await sendWithout();
 			expect([refused.status, refused.path]).toEqual([400, '/r/3']);

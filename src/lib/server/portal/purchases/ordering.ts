@@ -78,7 +78,11 @@ export async function buy(
 /** Orders the session and starts the payment, unless that was done. Updates `row`. @throws as `buy` */
 export function complete(context: OrderingContext, api: ApiClient, row: store.PurchaseRow): Promise<void> {
 	const running = context.completing.get(row.id);
-	if (running) return running;
+	if (running) {
+		return running.finally(
+			async () => void Object.assign(row, await store.find(context.database.db, row.token_hash))
+		);
+	}
 	const work = takeMissingSteps(context, api, row).finally(() => context.completing.delete(row.id));
 	context.completing.set(row.id, work);
 	return work;
@@ -185,10 +189,13 @@ async function begin(
 		if (isRelated && (keepsToken || isSame)) return { token, row };
 	}
 	// Another order from the same page (back, other number, buy) is a separate purchase.
-	const own = token + JSON.stringify(form);
-	const other = PURCHASE_TOKEN_PATTERN.test(token) ? derivedToken(own) : purchaseToken();
+	const other = PURCHASE_TOKEN_PATTERN.test(token) ? tokenOfForm(token, form) : purchaseToken();
 	return { token: other, row: await insert(context, other, values) };
 }
+
+/** Token of another order from the page that made `token`. */
+export const tokenOfForm = (token: string, form: PurchaseForm): string =>
+	derivedToken(token + JSON.stringify(form));
 
 /** Returns the existing row of a token. Added time has no code, because another purchase shows it. */
 async function insert(
@@ -221,7 +228,7 @@ function isPaidOrPending({ code, extensions: { session_status: status } }: ApiPr
 	return ['payment_in_progress', 'session_already_paid', 'idempotency_key_in_use'].includes(code);
 }
 
-const isRefusal = (error: unknown) =>
+export const isRefusal = (error: unknown) =>
 	(error instanceof ApiProblem && !isInUse(error)) ||
 	error instanceof PriceChanged ||
 	error instanceof PaidMeanwhile;

@@ -9,9 +9,11 @@ import {
 	buy,
 	complete,
 	derivedToken,
+	isRefusal,
 	PaidMeanwhile,
 	pay,
 	PriceChanged,
+	tokenOfForm,
 	type OrderingContext,
 	type PurchaseForm
 } from './ordering.ts';
@@ -68,6 +70,7 @@ export function createPurchases({
 		extend: bind(extend),
 		wait: bind(wait),
 		mayBePaid: bind(mayBePaid),
+		hasOrderedAgain: bind(hasOrderedAgain),
 		resume: bind(resume),
 		resumeByPayment: bind(resumeByPayment),
 		exists: bind(exists),
@@ -207,22 +210,30 @@ async function extend(
 }
 
 /**
- * Whether the form with this token has ordered, for itself or as added time, and no answer says that nothing was paid: its
- * payment has not failed, or the purchase was paid again on its page. Waits for an order that is being placed.
+ * Whether the form with this token has ordered, for itself or as added time, and nothing says that nothing was paid: not
+ * all of its payments have failed, or the purchase was paid again on its page. Waits for an order that is being placed.
  */
 async function mayBePaid(context: PurchasesContext, api: ApiClient, token: string): Promise<boolean> {
 	const { db } = context.database;
 	const read = () => store.find(db, sha256(token));
 	const row = PURCHASE_TOKEN_PATTERN.test(token) ? await read() : null;
 	if (!row || context.isApiBuyer(row)) return false;
-	await context.completing.get(row.id)?.catch(() => {});
-	// A refused order is gone.
+	const isRefused = await context.completing.get(row.id)?.then(
+		() => false,
+		(error: unknown) => isRefusal(error) && !(error instanceof PaidMeanwhile)
+	);
+	// Its row is deleted in a moment.
+	if (isRefused) return false;
 	const ordered = await read();
 	const part = ordered && (await partOf(db, api, ordered));
 	if (ordered?.session_id == null || !part) return false;
-	if (part.payment?.status !== 'failed') return true;
+	if ([part.payment, ...part.otherPayments].some((payment) => payment?.status !== 'failed')) return true;
 	return (await store.find(db, sha256(successorToken(token, ordered.session_id)))) !== null;
 }
+
+/** Whether this form has ordered already after another order from the same page: sent again, it leads to that purchase. */
+const hasOrderedAgain = (context: PurchasesContext, token: string, form: PurchaseForm): Promise<boolean> =>
+	exists(context, tokenOfForm(token, form));
 
 /** Includes the purchases of API buyers. */
 const exists = async ({ database }: PurchasesContext, token: string): Promise<boolean> =>

@@ -25,38 +25,46 @@ import { manyUnpaid, orderRefusal, showAgain, type Refusal } from './order-refus
  * @param findRouter the router that sells
  * @param captiveSession its device is limited, and the purchase is bound to it
  */
-export const placeOrder = (
+export function placeOrder(
 	event: RequestEvent,
 	findRouter: () => Promise<RouterBody>,
 	captiveSession: { id: string } | null = null
-) =>
-	answerPayForm(event, findRouter, async (token, form, { status }) => {
-		const [api, { captiveSessions, log, purchases }] = [apiClient(event), event.locals.app];
-		if (status !== 'online') return { status: 409, errors: { form: m.router_gone_offline() } };
-		const waitSeconds = captiveSession && (await takeCaptiveSessionOrder(event, captiveSession.id));
-		if (waitSeconds !== null) return manyUnpaid(waitSeconds);
-		const purchase = await purchases.buy(api, token, form);
-		if (!captiveSession) return pagePath('s', purchase);
+) {
+	const { captiveSessions, log, purchases } = event.locals.app;
+	const pageOf = async (token: string): Promise<string> => {
+		if (!captiveSession) return pagePath('s', token);
 		try {
-			const { device } = await captiveSessions.bindPurchase(captiveSession.id, purchase);
-			return pagePath('s', purchase, device);
+			const { device } = await captiveSessions.bindPurchase(captiveSession.id, token);
+			return pagePath('s', token, device);
 		} catch (problem) {
 			// The purchase exists, so its page is shown.
 			log.error({ err: problem }, 'a captive session could not be bound');
-			return pagePath('s', purchase);
+			return pagePath('s', token);
 		}
-	});
+	};
+	const order: Order = async (token, form, { status }) => {
+		if (status !== 'online' && !(await purchases.hasOrderedAgain(token, form))) {
+			return { status: 409, errors: { form: m.router_gone_offline() } };
+		}
+		const waitSeconds = captiveSession && (await takeCaptiveSessionOrder(event, captiveSession.id));
+		if (waitSeconds !== null) return manyUnpaid(waitSeconds);
+		return pageOf(await purchases.buy(apiClient(event), token, form));
+	};
+	return answerPayForm(event, findRouter, order, pageOf);
+}
+
+/** Starts the payment. Returns the path of the page to show. @param token of the purchase, also if the form is repeated */
+type Order = (token: string, form: PurchaseForm, router: RouterBody) => Promise<string | Refusal>;
 
 /**
  * Checks a posted form, then orders.
- * @param order starts the payment; returns the path of the page to show. `token`: of the purchase, also if it is repeated
  * @param pageOf path of the page that shows what a form with this token began
  */
 export async function answerPayForm(
 	event: RequestEvent,
 	findRouter: () => Promise<RouterBody>,
-	order: (token: string, form: PurchaseForm, router: RouterBody) => Promise<string | Refusal>,
-	pageOf = (token: string) => pagePath('s', token)
+	order: Order,
+	pageOf: (token: string) => string | Promise<string>
 ) {
 	const entry = readPayEntry(await readForm(event.request));
 	/**
@@ -65,7 +73,7 @@ export async function answerPayForm(
 	 */
 	const showOrdered = async () => {
 		const isOrdered = event.locals.app.purchases.mayBePaid(apiClient(event), entry.purchase);
-		if (await ifAvailable(isOrdered, true)) redirect(303, pageOf(entry.purchase));
+		if (await ifAvailable(isOrdered, true)) redirect(303, await pageOf(entry.purchase));
 	};
 	const refused = async (refusal: Refusal) => {
 		await showOrdered();
