@@ -79,8 +79,9 @@ export async function buy(
 export function complete(context: OrderingContext, api: ApiClient, row: store.PurchaseRow): Promise<void> {
 	const running = context.completing.get(row.id);
 	if (running) {
+		// By its id: after a refusal the same form may have begun another row.
 		return running.finally(
-			async () => void Object.assign(row, await store.find(context.database.db, row.token_hash))
+			async () => void Object.assign(row, await store.findById(context.database.db, row.id))
 		);
 	}
 	const work = takeMissingSteps(context, api, row).finally(() => context.completing.delete(row.id));
@@ -193,6 +194,9 @@ async function begin(
 	return { token: other, row: await insert(context, other, values) };
 }
 
+/** A purchase has one successor for all forms, so that parallel tries meet in it. */
+export const successorToken = (token: string, sessionId: number) => derivedToken(`${token}:${sessionId}`);
+
 /** Token of another order from the page that made `token`. */
 export const tokenOfForm = (token: string, form: PurchaseForm): string =>
 	derivedToken(token + JSON.stringify(form));
@@ -254,5 +258,4 @@ async function cancelUnpaid(api: ApiClient, sessionId: number): Promise<boolean>
 const isRunning = (status: unknown) => status === 'active' || status === 'activating';
 
 /** Derives a token that only a holder of the first one can compute. A double click derives the same one. */
-export const derivedToken = (text: string) =>
-	createHash('sha256').update(text).digest('base64url').slice(0, 24);
+const derivedToken = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 24);

@@ -8,16 +8,15 @@ import { createCodes } from './codes.ts';
 import {
 	buy,
 	complete,
-	derivedToken,
-	isRefusal,
 	PaidMeanwhile,
 	pay,
 	PriceChanged,
-	tokenOfForm,
+	successorToken,
 	type OrderingContext,
 	type PurchaseForm
 } from './ordering.ts';
 import { pageOf, sessionsOf, sessionsOfCode } from './find-sessions.ts';
+import { orderedBy } from './ordered-by.ts';
 import { resume, resumeByPayment } from './resume.ts';
 import * as store from './store.ts';
 import {
@@ -69,8 +68,7 @@ export function createPurchases({
 		retry: bind(retry),
 		extend: bind(extend),
 		wait: bind(wait),
-		mayBePaid: bind(mayBePaid),
-		hasOrderedAgain: bind(hasOrderedAgain),
+		orderedBy: bind(orderedBy),
 		resume: bind(resume),
 		resumeByPayment: bind(resumeByPayment),
 		exists: bind(exists),
@@ -209,32 +207,6 @@ async function extend(
 	await store.update(db, row.id, { updated_at: context.clock.now() });
 }
 
-/**
- * Whether the form with this token has ordered, for itself or as added time, and nothing says that nothing was paid: not
- * all of its payments have failed, or the purchase was paid again on its page. Waits for an order that is being placed.
- */
-async function mayBePaid(context: PurchasesContext, api: ApiClient, token: string): Promise<boolean> {
-	const { db } = context.database;
-	const read = () => store.find(db, sha256(token));
-	const row = PURCHASE_TOKEN_PATTERN.test(token) ? await read() : null;
-	if (!row || context.isApiBuyer(row)) return false;
-	const isRefused = await context.completing.get(row.id)?.then(
-		() => false,
-		(error: unknown) => isRefusal(error) && !(error instanceof PaidMeanwhile)
-	);
-	// Its row is deleted in a moment.
-	if (isRefused) return false;
-	const ordered = await read();
-	const part = ordered && (await partOf(db, api, ordered));
-	if (ordered?.session_id == null || !part) return false;
-	if ([part.payment, ...part.otherPayments].some((payment) => payment?.status !== 'failed')) return true;
-	return (await store.find(db, sha256(successorToken(token, ordered.session_id)))) !== null;
-}
-
-/** Whether this form has ordered already after another order from the same page: sent again, it leads to that purchase. */
-const hasOrderedAgain = (context: PurchasesContext, token: string, form: PurchaseForm): Promise<boolean> =>
-	exists(context, tokenOfForm(token, form));
-
 /** Includes the purchases of API buyers. */
 const exists = async ({ database }: PurchasesContext, token: string): Promise<boolean> =>
 	PURCHASE_TOKEN_PATTERN.test(token) && (await store.find(database.db, sha256(token))) !== null;
@@ -289,9 +261,6 @@ async function view(
 
 /** A new order cancels such a session first, so that a late payment for it is refunded. */
 const isUnpaid = ({ status }: SessionBody) => status === 'pending_payment' || status === 'cancelled';
-
-/** A purchase has one successor for all forms, so that parallel tries meet in it. */
-const successorToken = (token: string, sessionId: number) => derivedToken(`${token}:${sessionId}`);
 
 /** The request may have taken effect; one that was limited did not. */
 const isUnanswered = (error: unknown) => error instanceof ApiUnavailable && !(error instanceof ApiLimited);

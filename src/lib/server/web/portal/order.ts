@@ -43,9 +43,7 @@ export function placeOrder(
 		}
 	};
 	const order: Order = async (token, form, { status }) => {
-		if (status !== 'online' && !(await purchases.hasOrderedAgain(token, form))) {
-			return { status: 409, errors: { form: m.router_gone_offline() } };
-		}
+		if (status !== 'online') return { status: 409, errors: { form: m.router_gone_offline() } };
 		const waitSeconds = captiveSession && (await takeCaptiveSessionOrder(event, captiveSession.id));
 		if (waitSeconds !== null) return manyUnpaid(waitSeconds);
 		return pageOf(await purchases.buy(apiClient(event), token, form));
@@ -71,12 +69,13 @@ export async function answerPayForm(
 	 * Shows what this form has ordered already, also if it was changed since: nobody who may have paid reads "You have not
 	 * been charged". If the service is away, the page of the purchase asks until it responds; the form would be lost.
 	 */
-	const showOrdered = async () => {
-		const isOrdered = event.locals.app.purchases.mayBePaid(apiClient(event), entry.purchase);
-		if (await ifAvailable(isOrdered, true)) redirect(303, await pageOf(entry.purchase));
+	const showOrdered = async (form: PurchaseForm | null = null) => {
+		const ordered = event.locals.app.purchases.orderedBy(apiClient(event), entry.purchase, form);
+		const token = await ifAvailable(ordered, entry.purchase);
+		if (token !== null) redirect(303, await pageOf(token));
 	};
-	const refused = async (refusal: Refusal) => {
-		await showOrdered();
+	const refused = async (refusal: Refusal, form?: PurchaseForm) => {
+		await showOrdered(form);
 		return showAgain(event, { entry }, refusal);
 	};
 	try {
@@ -88,8 +87,9 @@ export async function answerPayForm(
 			await showOrdered();
 			return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
 		}
-		const result = await order(entry.purchase, purchaseForm(router, entry, wanted.choice), router);
-		if (typeof result !== 'string') return refused(result);
+		const form = purchaseForm(router, entry, wanted.choice);
+		const result = await order(entry.purchase, form, router);
+		if (typeof result !== 'string') return refused(result, form);
 		redirect(303, result);
 	} catch (problem) {
 		// Throws a redirect again.
