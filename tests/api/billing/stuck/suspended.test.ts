@@ -61,7 +61,8 @@ describe('MTN, on PostgreSQL', () => {
 		await suspendedWhile('payments', payment.id, 'submitted_at = created_at');
 		expect(requests(/requesttopay$/)).toBe(sent);
 		await use.operated().advance(MINUTE);
-		expect(requests(/requesttopay$/)).toBe(sent + 1);
+		// Read five seconds later as not found, it may have been sent again by now.
+		expect(requests(/requesttopay$/)).toBeGreaterThan(sent);
 		expect(await use.find(payment)).toMatchObject({ status: 'pending' });
 	});
 
