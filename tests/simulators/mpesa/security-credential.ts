@@ -11,7 +11,7 @@ const generateKeys = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
 export function createSecurityCredential() {
 	const { publicKey, privateKey } = (keys ??= generateKeys());
 	return {
-		/** What the operator's certificate contains (SPKI, PEM). */
+		/** The public key of the operator's certificate, as SPKI in PEM. */
 		publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
 		/** As the operator's portal does it. */
 		encrypt: (password: string): string =>

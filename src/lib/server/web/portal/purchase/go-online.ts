@@ -28,12 +28,9 @@ export async function adoptCaptiveSession(event: PageEvent, routerId: number): P
 	if (captiveSession === null) return;
 	const { token } = event.params;
 	const { captiveSessions } = event.locals.app;
-	const { device, isElsewhere: isThere } = await captiveSessions.bindPurchase(
-		captiveSession,
-		token,
-		routerId
-	);
-	redirect(303, pagePath('s', token, device ?? event.params.device) + (isThere ? '?elsewhere' : ''));
+	const bound = await captiveSessions.bindPurchase(captiveSession, token, routerId);
+	const path = pagePath('s', token, bound.device ?? event.params.device);
+	redirect(303, bound.isElsewhere ? `${path}?elsewhere` : path);
 }
 
 const readerOf = ({ params }: PageEvent, routerId: number) => ({
