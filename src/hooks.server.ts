@@ -11,6 +11,7 @@ import { createProxyWarning } from '#lib/server/http/proxy-warning.ts';
 import { createAlertWriter } from '#lib/server/web/owner/alerts/alert-texts.ts';
 import { compressPage } from '#lib/server/web/compress.ts';
 import { isForeignForm } from '#lib/server/http/csrf.ts';
+import { createFrontDoor } from '#lib/server/http/front-door.ts';
 import { limitForm } from '#lib/server/http/form-size.ts';
 import { isApiPath, isGatewayEntry } from '#lib/server/http/machine-paths.ts';
 import { publicOrigin } from '#lib/server/http/origin.ts';
@@ -41,6 +42,7 @@ export const init: ServerInit = async () => {
 		// For src/server.js, which imports nothing from lib/.
 		[Symbol.for('airtill.api')]: {
 			fetch: api.fetch,
+			enter: createFrontDoor(proxy),
 			opened() {
 				printWelcome(app, demo);
 				logFatalErrors();

@@ -66,8 +66,10 @@ const server = createServer(timeouts(), (request, response) => {
 	response.once('finish', () => discardRest(request));
 	// SvelteKit drops a body without a type, and operators need not send one.
 	if (request.url.startsWith('/callbacks/')) request.headers['content-type'] ||= 'application/octet-stream';
-	if (API_PATH.test(request.url)) api(request, response);
-	else handler(request, response, () => response.writeHead(404).end());
+	airtill.enter(request, response, () => {
+		if (API_PATH.test(request.url)) api(request, response);
+		else handler(request, response, () => response.writeHead(404).end());
+	});
 });
 server.on('connection', (socket) => {
 	sockets.add(socket);

@@ -1,4 +1,5 @@
 import { AppError } from '#lib/server/platform/errors.ts';
+import { waitOutside } from './turns.ts';
 
 export const MAX_BODY_BYTES = 16 * 1024;
 
@@ -10,7 +11,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
 	let length = 0;
 	const reader = request.body.getReader();
 	for (;;) {
-		const { done, value } = await reader.read().catch(unread);
+		const { done, value } = await waitOutside(reader.read()).catch(unread);
 		if (done) break;
 		length += value.length;
 		if (length > maxBytes) throw tooLarge(maxBytes);

@@ -10,6 +10,7 @@ import type {
 	SessionCreationBody
 } from '../contract/schemas.ts';
 import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
+import { waitOutside } from '../http/turns.ts';
 import type { Log } from '../platform/log.ts';
 import type { ApiMemory } from './api-memory.ts';
 import type { Quota } from './quota.ts';
@@ -170,7 +171,10 @@ async function call<Body>(
 	let response: Response;
 	let body: unknown;
 	try {
-		response = url === null ? await ownFetch(`/v1${address}`, init) : await fetch(`${url}${address}`, init);
+		response =
+			url === null
+				? await ownFetch(`/v1${address}`, init)
+				: await waitOutside(fetch(`${url}${address}`, init));
 		body = await response.json();
 	} catch (error) {
 		if (!clientGone.aborted) log.error({ err: error, method }, 'the API does not answer the portal');
@@ -204,10 +208,8 @@ async function readLogo(
 	const extension = LOGO_FILE.exec(file)?.[1];
 	if (api.url === null || extension === undefined) return null;
 	try {
-		const response = await fetch(new URL(`/logos/${file}`, api.url), {
-			redirect: 'error',
-			signal: AbortSignal.timeout(TIMEOUT_MS)
-		});
+		const init: RequestInit = { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) };
+		const response = await waitOutside(fetch(new URL(`/logos/${file}`, api.url), init));
 		const bytes = Buffer.from(await response.arrayBuffer());
 		if (!response.ok || bytes.length > MAX_LOGO_BYTES) return null;
 		return { type: extension === 'svg' ? 'image/svg+xml' : 'image/png', bytes };

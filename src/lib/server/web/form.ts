@@ -1,5 +1,6 @@
 import { error } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
+import { waitOutside } from '#lib/server/http/turns.ts';
 
 export type Fields = (name: string) => string;
 
@@ -15,7 +16,7 @@ const PART = /content-disposition/gi;
 
 /** @throws if the body is not a form */
 async function parseForm(request: Request): Promise<FormData> {
-	const bytes = Buffer.from(await request.arrayBuffer());
+	const bytes = Buffer.from(await waitOutside(request.arrayBuffer()));
 	const parts = bytes.toString('latin1').match(PART)?.length ?? 0;
 	if (parts > MAX_PARTS) throw new Error('The form has too many parts');
 	return new Response(bytes, { headers: request.headers }).formData();

@@ -1,6 +1,7 @@
 import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import { AppError } from '#lib/server/platform/errors.ts';
+import { waitOutside } from '#lib/server/http/turns.ts';
 import type { ApiContext, ApiEnv } from '../env.ts';
 import { brokeOff, MAX_BODY_BYTES, tooLarge } from '#lib/server/http/read-body.ts';
 
@@ -45,8 +46,8 @@ function requireJsonType({ req }: ApiContext): void {
 
 async function readBytes(c: ApiContext): Promise<ArrayBuffer> {
 	try {
-		await limited(c, async () => undefined);
-		return await c.req.arrayBuffer();
+		await waitOutside(limited(c, async () => undefined));
+		return await waitOutside(c.req.arrayBuffer());
 	} catch (error) {
 		// Any other error means that the sender disconnected.
 		throw error instanceof AppError ? error : brokeOff();

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { waitOutside } from '#lib/server/http/turns.ts';
 
 /** Wakes requests that wait for a payment. Other processes announce nothing here, so waiters also poll. */
 export type Changes = ReturnType<typeof createChanges>;
@@ -20,7 +21,7 @@ export function createChanges() {
 			if (stopped) return;
 			const ended = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]);
 			waiting += 1;
-			await once(emitter, nameOf(paymentId), { signal: ended }).catch(() => {});
+			await waitOutside(once(emitter, nameOf(paymentId), { signal: ended })).catch(() => {});
 			waiting -= 1;
 		},
 		get waiting() {

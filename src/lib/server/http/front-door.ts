@@ -1,0 +1,189 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import ipaddr from 'ipaddr.js';
+import { directionOf, isLocale, LOCALES, type Locale } from '#lib/i18n/locales.ts';
+import { isEnglishOnly, splitLanguage } from '#lib/i18n/path.ts';
+import * as m from '#lib/i18n/messages.js';
+import { PROBLEMS } from '../contract/problems.ts';
+import { requestId } from '../platform/ids.ts';
+import { addressOf, type ProxySettings } from './client-address.ts';
+import { isApiPath, isCallPath } from './machine-paths.ts';
+import { network } from './network.ts';
+import { createTurns, type Arrival, type Limits } from './turns.ts';
+
+/** Every request of src/server.js comes in here: who is it, may others go first, is there room? */
+
+/** Pages of the purchase of one buyer, and what devices and health checks ask for. */
+const FIRST_PAGES = /^\/+(s|pass|splash|guest|captive-portal|healthz|readyz)(\/|$)/;
+/** Where a form buys, pays again or opens a purchase. */
+const FIRST_FORMS = /^\/+(r|kiosk|resume)(\/|$)/;
+/** Their paths contain a key that only one buyer or device knows. */
+const KEYS = /^\/+(?:s|pass|splash\/[\w-]+)\/([\w-]{16,64})(?:\/|$)/;
+const KEPT_KEYS = 10_000;
+
+const RETRY_SECONDS = 2;
+
+export type FrontDoor = ReturnType<typeof createFrontDoor>;
+
+export function createFrontDoor(proxy: ProxySettings, limits?: Limits) {
+	const turns = createTurns(limits);
+	const sockets = new WeakMap<object, string>();
+	let connections = 0;
+	/** Keys for which a page was found, the last ones. Whoever invents keys gets no turns for them. */
+	const keys = new Set<string>();
+
+	function connectionOf({ socket }: IncomingMessage): string {
+		let name = sockets.get(socket);
+		if (name === undefined) sockets.set(socket, (name = String((connections += 1))));
+		return name;
+	}
+
+	function whoIs(request: IncomingMessage, key: string | null): Pick<Arrival, 'path' | 'hidesMany'> {
+		const person = key !== null && keys.has(key) ? key : '';
+		const hidden = hiddenAddress(request, proxy);
+		const address = knownAddress(request, proxy);
+		return {
+			path: [siteOf(address), hidden ?? network(address), person, person || connectionOf(request)],
+			hidesMany: hidden !== null
+		};
+	}
+
+	/** Calls `serve` when it is the turn of the request. One for which there is no room is answered here. */
+	return function enter(request: IncomingMessage, response: ServerResponse, serve: () => void): void {
+		const path = pathOf(request);
+		const key = KEYS.exec(path)?.[1] ?? null;
+		const visit = turns.arrive({
+			...whoIs(request, key),
+			isFirst: isFirst(request, path),
+			start: serve,
+			refuse: () => refuse(request, response, path)
+		});
+		// With the head of the answer the work is done: what follows takes the time of the client's link.
+		const { writeHead } = response;
+		response.writeHead = function writeHeadAndLeave(...head: unknown[]) {
+			visit.leave();
+			return Reflect.apply(writeHead, response, head) as ServerResponse;
+		};
+		response.once('close', () => {
+			visit.leave();
+			if (key !== null && response.headersSent && response.statusCode < 300) remember(key);
+		});
+	};
+
+	function remember(key: string): void {
+		keys.delete(key);
+		keys.add(key);
+		for (const oldest of keys) {
+			if (keys.size <= KEPT_KEYS) break;
+			keys.delete(oldest);
+		}
+	}
+}
+
+/** The path without host, query and language. Its percent-encoding stays. */
+function pathOf({ url = '/' }: IncomingMessage): string {
+	const path = url.replace(/^https?:\/\/[^/?#]*|[?#].*$/gs, '');
+	return splitLanguage(path).path;
+}
+
+function isFirst({ method }: IncomingMessage, path: string): boolean {
+	if (isApiPath(path) || isCallPath(path) || FIRST_PAGES.test(path)) return true;
+	return method === 'POST' && FIRST_FORMS.test(path);
+}
+
+/** Requests that bypass the proxy share one place. */
+function knownAddress(request: IncomingMessage, proxy: ProxySettings): string {
+	try {
+		return addressOf(request, proxy);
+	} catch {
+		return 'unknown';
+	}
+}
+
+/** One line of an Internet provider can have all networks of a /48. */
+const SITE_BITS = 48;
+
+function siteOf(address: string): string {
+	const counted = network(address);
+	if (!counted.includes(':')) return counted;
+	const groups = counted.split(':');
+	return `${groups.slice(0, SITE_BITS / 16).join(':')}::/${SITE_BITS}`;
+}
+
+/** Ranges of ipaddr.js in which a proxy of this installation is. */
+const OWN_RANGES = ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'];
+
+/**
+ * Returns the address that a proxy in our own network reports, although ADDRESS_HEADER does not say that it may be
+ * believed: enough to take turns among the visitors of that proxy, who are one network to us. Otherwise null.
+ */
+function hiddenAddress(
+	{ headers, socket }: IncomingMessage,
+	{ addressHeader }: ProxySettings
+): string | null {
+	if (addressHeader !== '') return null;
+	const forwarded = headers['x-forwarded-for'] ?? headers['forwarded'];
+	if (forwarded === undefined) return null;
+	// A proxy on a socket of the file system has no address.
+	const own = socket.remoteAddress ?? '127.0.0.1';
+	if (!ipaddr.isValid(own) || !OWN_RANGES.includes(ipaddr.process(own).range())) return null;
+	return network(String(forwarded).split(',').at(-1)?.trim().slice(0, 64) ?? '');
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, path: string): void {
+	const isApi = isApiPath(path);
+	const [status, type, body] = isApi
+		? ([429, 'application/problem+json', refusalOfApi()] as const)
+		: ([503, 'text/html; charset=utf-8', refusalOfPages(languageOf(request))] as const);
+	response.writeHead(status, {
+		'content-type': type,
+		'content-length': Buffer.byteLength(body),
+		'cache-control': 'no-store',
+		'x-content-type-options': 'nosniff',
+		'retry-after': String(RETRY_SECONDS),
+		// What is left of its body is not worth reading.
+		...(request.method === 'GET' || request.method === 'HEAD' ? {} : { connection: 'close' })
+	});
+	response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+/** The API has no 503. */
+function refusalOfApi(): string {
+	const { status, title, type } = PROBLEMS.rate_limit_exceeded;
+	return JSON.stringify({
+		type,
+		title,
+		status,
+		detail: `Too many requests of your network wait for an answer. Retry in ${RETRY_SECONDS} s.`,
+		code: 'rate_limit_exceeded',
+		request_id: requestId(),
+		retry_after: RETRY_SECONDS,
+		'violated-policies': ['waiting']
+	});
+}
+
+const pages = new Map<Locale, string>();
+
+/** Loads itself again: by GET, which buys nothing. */
+function refusalOfPages(locale: Locale): string {
+	let page = pages.get(locale);
+	if (page === undefined) {
+		const title = m.common_error_busy({}, { locale });
+		const again = m.common_error_again_by_itself({ seconds: RETRY_SECONDS }, { locale });
+		page =
+			`<!doctype html><html lang="${locale}" dir="${directionOf(locale)}"><meta charset="utf-8">` +
+			'<meta name="viewport" content="width=device-width, initial-scale=1">' +
+			`<meta http-equiv="refresh" content="${RETRY_SECONDS}"><title>${title}</title>` +
+			`<h1>${title}</h1><p>${again}</p></html>`;
+		pages.set(locale, page);
+	}
+	return page;
+}
+
+function languageOf({ url = '/', headers }: IncomingMessage): Locale {
+	const { locale } = splitLanguage(url);
+	if (locale !== null) return locale;
+	if (isEnglishOnly(url)) return 'en';
+	const accepted = (headers['accept-language'] ?? '').toLowerCase().split(',');
+	const languages = accepted.map((one) => one.trim().slice(0, 2));
+	return languages.find(isLocale) ?? LOCALES[0];
+}
