@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
+import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { RECORD_COLUMNS, type AccessRecord, type AddressKind } from '#lib/server/personal-data/records.ts';
@@ -74,7 +74,7 @@ function addressOf(values: Partial<Record<AddressKind, string | undefined>>, reg
 	const read = {
 		phone: () => parseMobile(text, region),
 		mac: () => normaliseMac(text),
-		ip: () => (isIP(text) ? text : null)
+		ip: () => normaliseIp(text)
 	};
 	const address = read[kind]();
 	if (address === null) throw new UsageError(`--${kind} is ${FORMS[kind]}, not "${text}".`);

@@ -10,7 +10,7 @@ import type { Database } from '../db/database.ts';
 import { isoTime, systemClock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { isOpenToAll } from '../platform/private-files.ts';
-import { isPublicAddress } from '../platform/ssrf/public-addresses.ts';
+import { isPublicAddress } from '#lib/domain/ip-address.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 /** Checks of the machine and its settings. They call no address. */

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
-import { isPublicAddress } from '#lib/server/platform/ssrf/public-addresses.ts';
+import { isPublicAddress } from '#lib/domain/ip-address.ts';
 import { NO_TRACES, type Traces } from '../traces/traces.ts';
 import { AddressNotAllowed, guardedLookup, type Resolve } from '#lib/server/platform/ssrf/ssrf-lookup.ts';
 
