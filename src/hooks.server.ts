@@ -13,7 +13,7 @@ import {
 } from '#lib/server/http/client-address.ts';
 import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { createAlertWriter } from '#lib/server/web/owner/alerts/alert-texts.ts';
-import { compressPage } from '#lib/server/web/compress.ts';
+import { compressPage, createPageMemory } from '#lib/server/web/compress.ts';
 import { isForeignForm } from '#lib/server/http/csrf.ts';
 import { createFrontDoor } from '#lib/server/http/front-door.ts';
 import { limitForm } from '#lib/server/http/form-size.ts';
@@ -30,6 +30,7 @@ import { configureLocale } from '#lib/server/web/language.ts';
 
 let app: App;
 let api: Api;
+const remember = createPageMemory();
 let addressOf: ReadAddress;
 let warnOfProxy: ReturnType<typeof createProxyWarning>;
 
@@ -47,7 +48,7 @@ export const init: ServerInit = async () => {
 		// For src/server.js, which imports nothing from lib/.
 		[Symbol.for('airtill.api')]: {
 			fetch: api.fetch,
-			enter: createFrontDoor(proxy),
+			enter: createFrontDoor(env),
 			opened() {
 				printWelcome(app, demo);
 				logFatalErrors();
@@ -126,12 +127,14 @@ function resolvePage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolv
 		// For browsers and proxies that accept everything alike, SvelteKit would answer a form with JSON.
 		if (request.method === 'POST') request.headers.set('accept', 'text/html');
 		event.request = request;
-		return resolve(event, {
-			transformPageChunk: ({ html }) =>
-				fillRules(html, event.locals)
-					.replace('%airtill.lang%', locale)
-					.replace('%airtill.dir%', directionOf(locale))
-		});
+		return remember(event, locale, () =>
+			resolve(event, {
+				transformPageChunk: ({ html }) =>
+					fillRules(html, event.locals)
+						.replace('%airtill.lang%', locale)
+						.replace('%airtill.dir%', directionOf(locale))
+			})
+		);
 	});
 }
 

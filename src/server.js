@@ -5,7 +5,7 @@
  * `src/hooks.server.ts` hands it over on `globalThis` while `build/handler.js` is imported.
  * Plain JavaScript that any Node can parse, so that an old Node shows a message instead of a stack trace.
  * Settings, as with adapter-node: PORT, HOST, SOCKET_PATH, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT,
- * HEADERS_TIMEOUT. Our own: DRAIN_SECONDS. An empty one counts as unset.
+ * HEADERS_TIMEOUT. Our own: DRAIN_SECONDS, BODY_TIMEOUT. An empty one counts as unset.
  */
 import { createServer } from 'node:http';
 import module from 'node:module';
@@ -17,8 +17,15 @@ const DEFAULT_PORT = 3000;
 /** With the work of `airtill.closed`, a stop takes less than the ten seconds that containers get. */
 const DEFAULT_SHUTDOWN_SECONDS = 5;
 const DISCARD_MS = 5_000;
-/** /v1 in origin or absolute form (RFC 9112, section 3.2), percent-encoded or not (RFC 3986, section 6.2.2). */
-const API_PATH = /^(?:https?:\/\/[^/?#]*)?\/+(?:v|%76)(?:1|%31)(?:[/?#]|$)/;
+/** Seconds; forms of buyers need less than one on the slowest phone. Node's own limit is 300, for whatever arrives. */
+const DEFAULT_HEADERS_TIMEOUT = 20;
+const DEFAULT_BODY_TIMEOUT = 30;
+/** A larger body, such as a logo on a slow link, has longer: 200 kbit/s. */
+const SLOWEST_BYTES_PER_SECOND = 25_000;
+/** How often Node looks for headers that are late. */
+const LOOK_FOR_LATE_MS = 5_000;
+/** /v1, percent-encoded or not (RFC 3986, section 6.2.2). */
+const API_PATH = /^\/+(?:v|%76)(?:1|%31)(?:[/?#]|$)/;
 
 /** Messages for common start errors. Other errors are printed in full. */
 const START_ERRORS = {
@@ -48,12 +55,12 @@ process.stdout.on('error', () => {});
 // Saves compiling at each start.
 module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/airtill', import.meta.url)));
 // Owners' logos (branding/logo.ts). hooks.server.ts limits all other forms to 16 KB.
-process.env['BODY_SIZE_LIMIT'] ||= '12M';
+process.env['BODY_SIZE_LIMIT'] ||= '6M';
 const { handler } = await import('../build/handler.js').catch(exitWith);
 const { getRequestListener } = await import('@hono/node-server');
 const airtill = globalThis[Symbol.for('airtill.api')];
-// HTTP/1.0 requests may lack a host. Unread bodies: see discardRest().
-const api = getRequestListener(airtill.fetch, { hostname: 'localhost', autoCleanupIncoming: false });
+// Unread bodies: see discardRest().
+const api = getRequestListener(airtill.fetch, { autoCleanupIncoming: false });
 
 const responses = new Set();
 const sockets = new Set();
@@ -64,6 +71,8 @@ const server = createServer(timeouts(), (request, response) => {
 	response.once('close', () => responses.delete(response));
 	if (isStopping) response.setHeader('connection', 'close');
 	response.once('finish', () => discardRest(request));
+	nameHost(request);
+	awaitBody(request, response);
 	// SvelteKit drops a body without a type, and operators need not send one.
 	if (request.url.startsWith('/callbacks/')) request.headers['content-type'] ||= 'application/octet-stream';
 	airtill.enter(request, response, () => {
@@ -116,6 +125,46 @@ function close() {
 }
 
 /**
+ * Makes the host and the path of a request what its handlers expect: the first line may have the whole address, which
+ * counts more than Host, or a `*` (RFC 9112, section 3.2), and HTTP/1.0 needs no host. Health checks of HAProxy do that.
+ * @param {import('node:http').IncomingMessage} request
+ */
+function nameHost(request) {
+	const [, host, path = ''] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(request.url) ?? [];
+	if (host !== undefined) {
+		request.headers.host = host;
+		request.url = path.startsWith('/') ? path : `/${path}`;
+	}
+	if (request.url === '*') request.url = '/';
+	if (request.headers.host) return;
+	const { localAddress = '', localPort } = request.socket;
+	const address = localAddress.includes(':') ? `[${localAddress.replace(/%.*/, '')}]` : localAddress;
+	request.headers.host = address === '' ? 'localhost' : `${address}:${localPort}`;
+}
+
+/**
+ * Ends a request whose body does not arrive in time. Half-sent forms cost their sender nothing.
+ * @param {import('node:http').IncomingMessage} request
+ * @param {import('node:http').ServerResponse} response
+ */
+function awaitBody(request, response) {
+	const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+	if (!coding && !(Number(length) > 0)) return;
+	const seconds =
+		Number(process.env['BODY_TIMEOUT'] || DEFAULT_BODY_TIMEOUT) +
+		Number(length ?? 0) / SLOWEST_BYTES_PER_SECOND;
+	const limit = setTimeout(() => {
+		if (request.complete) return;
+		// As Node does. The handler sees a sender who broke off.
+		if (response.socket && !response.headersSent) {
+			response.socket.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
+		}
+		request.destroy();
+	}, seconds * 1000).unref();
+	for (const end of ['end', 'close']) request.once(end, () => clearTimeout(limit));
+}
+
+/**
  * Discards the rest of a refused body, such as a logo that is too large.
  * Otherwise it stays paused, and the next request on the same connection waits behind it.
  * @param {import('node:http').IncomingMessage} request
@@ -129,9 +178,9 @@ function discardRest(request) {
 }
 
 function timeouts() {
-	const options = {};
+	const options = { connectionsCheckingInterval: LOOK_FOR_LATE_MS };
 	if (process.env['KEEP_ALIVE_TIMEOUT']) options.keepAliveTimeout = process.env['KEEP_ALIVE_TIMEOUT'] * 1000;
-	if (process.env['HEADERS_TIMEOUT']) options.headersTimeout = process.env['HEADERS_TIMEOUT'] * 1000;
+	options.headersTimeout = (process.env['HEADERS_TIMEOUT'] || DEFAULT_HEADERS_TIMEOUT) * 1000;
 	return options;
 }
 

@@ -146,7 +146,7 @@ server {
 	server_name ${url.hostname};
 ${listen(isTls ? '80' : url.port || '80')}${isTls ? tls : '\n'}
 	# Logos. Airtill has its own limits for everything else.
-	client_max_body_size 12m;
+	client_max_body_size 6m;
 	client_header_timeout 10s;
 	# All phones of a venue share one address: limit connections, never requests.
 	limit_conn airtill 1000;
@@ -194,7 +194,7 @@ ${notes}
 
 ${isTls ? `http://${url.hostname}, ` : ''}${url.origin} {
 ${isTls ? tls.slice(1) : ''}	request_body {
-		max_size 12MB
+		max_size 6MB
 	}
 	reverse_proxy ${airtill} {
 		# A request during a restart waits.

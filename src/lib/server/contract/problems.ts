@@ -256,7 +256,8 @@ export const PROBLEMS = {
 			title: 'Rate limit exceeded',
 			// Registered: https://www.iana.org/assignments/http-problem-types
 			type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
-			meaning: 'The key has used its requests of the last 60 seconds. This request was not counted.',
+			meaning:
+				'The key has used its requests of the last 60 seconds, or too many requests of your network wait for an answer (`waiting`). This request was not counted.',
 			advice:
 				'Wait `Retry-After` seconds. While a payment is pending, use `wait` or a webhook instead of frequent polling.',
 			detail: '100 requests per minute are allowed for this API key. Retry in 23 s.'

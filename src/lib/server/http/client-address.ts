@@ -50,7 +50,7 @@ const MAX_LOGGED = 100;
  */
 export function createAddressReader(
 	env: Readonly<Record<string, string | undefined>>,
-	log: Base['log']
+	log: Pick<Base['log'], 'warn'>
 ): ReadAddress {
 	const settings = readProxySettings(env);
 	const warned = new Set<string>();

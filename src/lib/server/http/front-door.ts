@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import ipaddr from 'ipaddr.js';
+import { networksOfIp, normaliseIp, isPublicAddress } from '#lib/domain/ip-address.ts';
 import { directionOf, isLocale, LOCALES, type Locale } from '#lib/i18n/locales.ts';
 import { isEnglishOnly, splitLanguage } from '#lib/i18n/path.ts';
 import * as m from '#lib/i18n/messages.js';
 import { PROBLEMS } from '../contract/problems.ts';
 import { requestId } from '../platform/ids.ts';
-import { addressOf, type ProxySettings } from './client-address.ts';
+import { createAddressReader, networkOf, readProxySettings } from './client-address.ts';
 import { isApiPath, isCallPath } from './machine-paths.ts';
-import { network } from './network.ts';
 import { createTurns, type Arrival, type Limits } from './turns.ts';
 
 /** Every request of src/server.js comes in here: who is it, may others go first, is there room? */
@@ -24,8 +23,11 @@ const RETRY_SECONDS = 2;
 
 export type FrontDoor = ReturnType<typeof createFrontDoor>;
 
-export function createFrontDoor(proxy: ProxySettings, limits?: Limits) {
+export function createFrontDoor(env: Readonly<Record<string, string | undefined>>, limits?: Limits) {
 	const turns = createTurns(limits);
+	// Programs that watch the server come without an address, which is no reason to warn.
+	const addressOf = createAddressReader(env, { warn() {} });
+	const isProxyKnown = readProxySettings(env).addressHeader !== '';
 	const sockets = new WeakMap<object, string>();
 	let connections = 0;
 	/** Keys for which a page was found, the last ones. Whoever invents keys gets no turns for them. */
@@ -39,10 +41,12 @@ export function createFrontDoor(proxy: ProxySettings, limits?: Limits) {
 
 	function whoIs(request: IncomingMessage, key: string | null): Pick<Arrival, 'path' | 'hidesMany'> {
 		const person = key !== null && keys.has(key) ? key : '';
-		const hidden = hiddenAddress(request, proxy);
-		const address = knownAddress(request, proxy);
+		const address = addressOf(request);
+		const hidden = isProxyKnown ? null : hiddenNetwork(request, address);
+		// One line of an Internet provider can have all networks of a /48.
+		const site = address === null ? networkOf(null) : (networksOfIp(address).at(-1) ?? address);
 		return {
-			path: [siteOf(address), hidden ?? network(address), person, person || connectionOf(request)],
+			path: [site, hidden ?? networkOf(address), person, person || connectionOf(request)],
 			hidesMany: hidden !== null
 		};
 	}
@@ -63,6 +67,10 @@ export function createFrontDoor(proxy: ProxySettings, limits?: Limits) {
 			visit.leave();
 			return Reflect.apply(writeHead, response, head) as ServerResponse;
 		};
+		// A response that waits behind another one on its connection does not learn that the connection ends.
+		request.once('close', () => {
+			if (request.socket.destroyed) visit.leave();
+		});
 		response.once('close', () => {
 			visit.leave();
 			if (key !== null && response.headersSent && response.statusCode < 300) remember(key);
@@ -90,43 +98,15 @@ function isFirst({ method }: IncomingMessage, path: string): boolean {
 	return method === 'POST' && FIRST_FORMS.test(path);
 }
 
-/** Requests that bypass the proxy share one place. */
-function knownAddress(request: IncomingMessage, proxy: ProxySettings): string {
-	try {
-		return addressOf(request, proxy);
-	} catch {
-		return 'unknown';
-	}
-}
-
-/** One line of an Internet provider can have all networks of a /48. */
-const SITE_BITS = 48;
-
-function siteOf(address: string): string {
-	const counted = network(address);
-	if (!counted.includes(':')) return counted;
-	const groups = counted.split(':');
-	return `${groups.slice(0, SITE_BITS / 16).join(':')}::/${SITE_BITS}`;
-}
-
-/** Ranges of ipaddr.js in which a proxy of this installation is. */
-const OWN_RANGES = ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'];
-
 /**
- * Returns the address that a proxy in our own network reports, although ADDRESS_HEADER does not say that it may be
- * believed: enough to take turns among the visitors of that proxy, who are one network to us. Otherwise null.
+ * Returns the network that a proxy beside us reports, although ADDRESS_HEADER does not say that it may be believed:
+ * enough to take turns among the visitors of that proxy, who are one network to us. Otherwise null.
  */
-function hiddenAddress(
-	{ headers, socket }: IncomingMessage,
-	{ addressHeader }: ProxySettings
-): string | null {
-	if (addressHeader !== '') return null;
+function hiddenNetwork({ headers }: IncomingMessage, address: string | null): string | null {
 	const forwarded = headers['x-forwarded-for'] ?? headers['forwarded'];
-	if (forwarded === undefined) return null;
 	// A proxy on a socket of the file system has no address.
-	const own = socket.remoteAddress ?? '127.0.0.1';
-	if (!ipaddr.isValid(own) || !OWN_RANGES.includes(ipaddr.process(own).range())) return null;
-	return network(String(forwarded).split(',').at(-1)?.trim().slice(0, 64) ?? '');
+	if (forwarded === undefined || (address !== null && isPublicAddress(address))) return null;
+	return networkOf(normaliseIp(String(forwarded).split(',').at(-1) ?? ''));
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, path: string): void {

@@ -1,6 +1,7 @@
 import { error } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { waitOutside } from '#lib/server/http/turns.ts';
+import { readBody } from '#lib/server/http/read-body.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
 
 export type Fields = (name: string) => string;
 
@@ -10,16 +11,41 @@ export const noteOf = (field: Fields): string =>
 		.replace(/\p{Cc}+/gu, ' ')
 		.trim();
 
-/** The time to parse a form grows with its parts, and the process waits. No form has more. */
+/** The time to parse a form grows with its parts and their heads, and the process waits. No form has more. */
 const MAX_PARTS = 100;
-const PART = /content-disposition/gi;
+const MAX_HEAD_BYTES = 2_048;
+/** Of a multipart form (RFC 2046, section 5.1.1). */
+const BOUNDARY =
+	/^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([\w'()+,./:=? -]{1,70})"|([\w'+.-]{1,70})\s*(?:;|$))/i;
 
-/** @throws if the body is not a form */
+/** @throws Error if the body is not a form, or has too many parts or a head that is too long */
 async function parseForm(request: Request): Promise<FormData> {
-	const bytes = Buffer.from(await waitOutside(request.arrayBuffer()));
-	const parts = bytes.toString('latin1').match(PART)?.length ?? 0;
-	if (parts > MAX_PARTS) throw new Error('The form has too many parts');
-	return new Response(bytes, { headers: request.headers }).formData();
+	const bytes = Buffer.from(await readBody(request, Infinity));
+	const type = request.headers.get('content-type') ?? '';
+	if (!type.toLowerCase().startsWith('multipart/')) {
+		return new Response(bytes, { headers: { 'content-type': type } }).formData();
+	}
+	const [, quoted, plain] = BOUNDARY.exec(type) ?? [];
+	const boundary = quoted ?? plain;
+	if (boundary === undefined) throw new Error('The form names no boundary');
+	limitParts(bytes, `--${boundary}`);
+	// The parser reads the same boundary as we.
+	const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` };
+	return new Response(bytes, { headers }).formData();
+}
+
+function limitParts(bytes: Buffer, delimiter: string): void {
+	let parts = 0;
+	for (let at = bytes.indexOf(delimiter); at >= 0; at = bytes.indexOf(delimiter, at + delimiter.length)) {
+		parts += 1;
+		// One more delimiter ends the form.
+		if (parts > MAX_PARTS + 1) throw new Error('The form has too many parts');
+		const head = bytes.subarray(at, at + MAX_HEAD_BYTES);
+		const isEnd = head.subarray(delimiter.length, delimiter.length + 2).toString('latin1') === '--';
+		if (!isEnd && head.length === MAX_HEAD_BYTES && !head.includes('\r\n\r\n')) {
+			throw new Error('A part of the form has a head that is too long');
+		}
+	}
 }
 
 /** Longer text fields are cut. */
@@ -36,7 +62,9 @@ export async function readFields(request: Request): Promise<{
 	let form: FormData;
 	try {
 		form = await parseForm(request);
-	} catch {
+	} catch (problem) {
+		if (problem instanceof AppError && problem.code === 'body_too_large')
+			error(413, m.owner_file_too_large());
 		error(400, m.owner_form_broken());
 	}
 	// PostgreSQL cannot store NUL.

@@ -1,0 +1,232 @@
+/**
+ * Requests take turns. The server is stopped while they are sent, so that it finds all of them at once, and the
+ * identifiers of the answers tell in which order they began.
+ */
+import { connect, type Socket } from 'node:net';
+import process from 'node:process';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { numberEnding } from '../../support/api/api.ts';
+import { buyAt } from '../../support/pages/purchase.ts';
+import { demoKey, useFixture, type Fixture } from '../../support/server/fixture.ts';
+
+const ATTACKER = '127.0.0.1';
+const OTHERS = ['127.0.0.2', '127.0.0.3'] as const;
+const METRICS_TOKEN = 'a token of the tests, not a secret';
+/** Of one who sends many requests: his connections, and the requests on each. */
+const CONNECTIONS = 24;
+const EACH = 8;
+/** Of those, so many may begin before one that takes its turn. */
+const FEW = 12;
+
+const open = new Set<Socket>();
+afterEach(() => {
+	for (const socket of open) socket.destroy();
+	open.clear();
+});
+
+interface Answer {
+	status: number;
+	head: string;
+	/** When it began, as text that sorts; "" if it was refused without work. */
+	began: string;
+}
+
+/** A connection that the server has accepted. `answers` reads as many as were sent. */
+async function connection({ server }: Fixture, from: string) {
+	const socket = connect({ port: server.port, host: '127.0.0.1', localAddress: from });
+	open.add(socket);
+	socket.on('error', () => undefined);
+	let text = '';
+	let sent = 0;
+	let came = (): void => undefined;
+	socket.setEncoding('latin1').on('data', (chunk: string) => {
+		text += chunk;
+		came();
+	});
+	socket.once('close', () => came());
+	const send = (path: string, lines: string[] = []): void => {
+		sent += 1;
+		socket.write(`${[`GET ${path} HTTP/1.1`, 'Host: airtill.test', ...lines].join('\r\n')}\r\n\r\n`);
+	};
+	async function answers(): Promise<Answer[]> {
+		const count = () => text.split('HTTP/1.1 ').length - 1;
+		while (count() < sent && !socket.closed) await new Promise<void>((resolve) => (came = resolve));
+		return (text.match(/HTTP\/1\.1 \d{3} [^]*?\r\n\r\n/g) ?? []).map((head) => ({
+			head,
+			status: Number(head.slice(9, 12)),
+			began: /x-request-id: req_(\w{10})/i.exec(head)?.[1] ?? ''
+		}));
+	}
+	send('/healthz');
+	await answers();
+	text = '';
+	sent = 0;
+	return { socket, send, answers, text: () => text };
+}
+
+type Connection = Awaited<ReturnType<typeof connection>>;
+const connections = (fixture: Fixture, count: number, from: string): Promise<Connection[]> =>
+	Promise.all(Array.from({ length: count }, () => connection(fixture, from)));
+
+const answersOf = async (all: readonly Connection[]): Promise<Answer[]> =>
+	(await Promise.all(all.map(({ answers }) => answers()))).flat();
+
+/** Lets all that `send` sends arrive at once, in its order. */
+async function atOnce({ server }: Fixture, send: () => void): Promise<void> {
+	process.kill(server.pid, 'SIGSTOP');
+	try {
+		send();
+		await Promise.all([...open].map((socket) => new Promise((resolve) => socket.write('', resolve))));
+	} finally {
+		process.kill(server.pid, 'SIGCONT');
+	}
+}
+
+function flood(
+	attackers: readonly Connection[],
+	count: number,
+	path: () => string,
+	lines: string[] = []
+): void {
+	for (const { send } of attackers) for (let left = count; left > 0; left -= 1) send(path(), lines);
+}
+
+/** How many of the others began before the last of these. */
+function beforeLast(these: readonly Answer[], others: readonly Answer[]): number {
+	const last =
+		these
+			.map(({ began }) => began)
+			.sort()
+			.at(-1) ?? '';
+	expect(these.every(({ status, began }) => status === 200 && began !== '')).toBe(true);
+	return others.filter(({ began }) => began !== '' && began < last).length;
+}
+
+describe('requests take turns', () => {
+	const fixture = useFixture({ database: 'sqlite', env: { METRICS_TOKEN } });
+	let purchase: string;
+	let another: string;
+	beforeAll(async () => {
+		const { url } = fixture().server;
+		purchase = await buyAt(url, '/r/3', numberEnding('003'));
+		another = await buyAt(url, '/r/3', numberEnding('003'));
+	});
+
+	it.each(['/r/3', '/docs', '/nothing', '/owner/sign-in'])(
+		'however many requests of one network wait for %s, those of others are answered between them',
+		async (path) => {
+			const attackers = await connections(fixture(), CONNECTIONS, ATTACKER);
+			const others = await Promise.all(OTHERS.map((from) => connection(fixture(), from)));
+			await atOnce(fixture(), () => {
+				flood(attackers, EACH, () => path);
+				for (const { send } of others) for (const page of ['/r/3', '/help']) send(page);
+			});
+			expect(beforeLast(await answersOf(others), await answersOf(attackers))).toBeLessThan(FEW);
+		}
+	);
+
+	it('the API and purchases begin before other pages of the same network', async () => {
+		const authorization = `Authorization: Bearer ${demoKey(fixture().server, 'app')}`;
+		const attackers = await connections(fixture(), CONNECTIONS, ATTACKER);
+		const [buyer, program] = [await connection(fixture(), ATTACKER), await connection(fixture(), ATTACKER)];
+		await atOnce(fixture(), () => {
+			flood(attackers, EACH, () => '/');
+			buyer.send(`${purchase}/status`);
+			buyer.send('/healthz');
+			program.send('/v1/routers/3', [authorization]);
+		});
+		expect(beforeLast(await answersOf([buyer, program]), await answersOf(attackers))).toBeLessThan(FEW);
+	});
+
+	it.each([
+		['his own purchase', () => purchase],
+		['purchases that he invents', () => `/s/${Math.random().toString(36).padEnd(24, 'x').slice(2, 26)}`]
+	])(
+		'a guest who asks for %s does not hold up his neighbour behind the same address',
+		async (_what, path) => {
+			const attackers = await connections(fixture(), CONNECTIONS, ATTACKER);
+			const neighbour = await connection(fixture(), ATTACKER);
+			for (const known of [purchase, another]) neighbour.send(known);
+			await neighbour.answers();
+			const second = await connection(fixture(), ATTACKER);
+			await atOnce(fixture(), () => {
+				flood(attackers, EACH, path);
+				second.send(another);
+			});
+			expect(beforeLast(await second.answers(), await answersOf(attackers))).toBeLessThan(FEW);
+		}
+	);
+
+	it('visitors of a proxy whose header nobody believes take turns, too', async () => {
+		const attackers = await connections(fixture(), CONNECTIONS, ATTACKER);
+		const other = await connection(fixture(), ATTACKER);
+		await atOnce(fixture(), () => {
+			flood(attackers, EACH, () => '/r/3', ['X-Forwarded-For: 203.0.113.1']);
+			other.send('/r/3', ['X-Forwarded-For: 203.0.113.2']);
+		});
+		expect(beforeLast(await other.answers(), await answersOf(attackers))).toBeLessThan(FEW);
+	});
+
+	it('above 500 of one network that wait, its newest are refused, and nobody else', async () => {
+		const key = `Authorization: Bearer ${demoKey(fixture().server, 'app')}`;
+		for (const [path, status, lines, reason] of [
+			['/v1/routers/3', 429, [key], '"violated-policies":["waiting"]'],
+			['/splash/nothing', 503, ['Accept-Language: fr'], 'Beaucoup de personnes achètent']
+		] as const) {
+			const attackers = await connections(fixture(), CONNECTIONS, ATTACKER);
+			const others = [await connection(fixture(), OTHERS[0]), await connection(fixture(), ATTACKER)];
+			await atOnce(fixture(), () => {
+				flood(attackers, 25, () => path, [...lines]);
+				for (const { send } of others) send(purchase);
+			});
+			expect((await answersOf(others)).map((answer) => answer.status)).toEqual([200, 200]);
+			const refused = (await answersOf(attackers)).filter((answer) => answer.status === status);
+			expect(refused.length, path).toBeGreaterThan(50);
+			expect(refused.length, path).toBeLessThanOrEqual(101);
+			for (const { head } of refused) expect(head).toMatch(/^retry-after: \d+\r$/im);
+			expect(Buffer.from(attackers.map(({ text }) => text()).join(''), 'latin1').toString()).toContain(
+				reason
+			);
+		}
+	});
+
+	it('those who have gone leave the line', async () => {
+		const counted = async (): Promise<number> => {
+			const authorization = `Bearer ${METRICS_TOKEN}`;
+			const text = await (
+				await fetch(`${fixture().server.url}/metrics`, { headers: { authorization } })
+			).text();
+			const lines = text.match(/^airtill_http_requests_total\{.*r\/\[router\].*\} \d+$/gm) ?? [];
+			return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+		};
+		const before = await counted();
+		const attackers = await connections(fixture(), CONNECTIONS, ATTACKER);
+		const other = await connection(fixture(), ATTACKER);
+		await atOnce(fixture(), () => {
+			flood(attackers, 15, () => '/r/3');
+			for (const { socket } of attackers) socket.end();
+			other.send('/r/3');
+		});
+		expect((await other.answers()).map(({ status }) => status)).toEqual([200]);
+		expect((await counted()) - before).toBeLessThan(100);
+	});
+});
+
+describe('behind a proxy whose header is believed', () => {
+	const fixture = useFixture({ database: 'sqlite', env: { ADDRESS_HEADER: 'X-Forwarded-For' } });
+
+	it.each([
+		['an address', () => '203.0.113.1', '203.0.113.2'],
+		['an address with ports', () => `203.0.113.1:${1024 + Math.floor(Math.random() * 9999)}`, '203.0.113.2'],
+		['a /48', () => `2001:db8:1:${Math.floor(Math.random() * 65535).toString(16)}::1`, '2001:db8:2::1']
+	])('%s is one network, whatever connection it uses', async (_what, address, other) => {
+		const attackers = await connections(fixture(), CONNECTIONS, ATTACKER);
+		const honest = await connection(fixture(), ATTACKER);
+		await atOnce(fixture(), () => {
+			for (let left = EACH; left > 0; left -= 1)
+				flood(attackers, 1, () => '/r/3', [`X-Forwarded-For: ${address()}`]);
+			honest.send('/r/3', [`X-Forwarded-For: ${other}`]);
+		});
+		expect(beforeLast(await honest.answers(), await answersOf(attackers))).toBeLessThan(FEW);
+	});
+});
