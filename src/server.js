@@ -155,8 +155,8 @@ function awaitBody(request, response) {
 		Number(length ?? 0) / SLOWEST_BYTES_PER_SECOND;
 	const limit = setTimeout(() => {
 		if (request.complete) return;
-		// As Node does. The handler sees a sender who broke off.
-		if (response.socket && !response.headersSent) {
+		// As Node does; the API has no 408. The handler sees a sender who broke off.
+		if (response.socket && !response.headersSent && !API_PATH.test(request.url)) {
 			response.socket.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
 		}
 		request.destroy();

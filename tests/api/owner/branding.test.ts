@@ -223,6 +223,23 @@ describe('branding', () => {
 		const parts = new FormData();
 		for (let count = 0; count <= 100; count += 1) parts.append('name', 'x');
 		expect(await send(parts)).toBe(400);
+		for (const head of [
+			`name="${'n'.repeat(3_000)}"`,
+			`name="logo"; filename="${'%22'.repeat(1_000)}"`,
+			`name="logo"; filename="a.png"\r\nContent-Type: ${'a'.repeat(3_000)}`,
+			`name="logo"; filename="a.png"\r\n${'a: b\r\n'.repeat(500)}X: y`
+		]) {
+			const body = `--x\r\nContent-Disposition: form-data; ${head}\r\n\r\nx\r\n--x--\r\n`;
+			const type = { 'content-type': 'multipart/form-data; boundary=x' };
+			const sent = await owner.raw('/owner/brand', {
+				method: 'POST',
+				headers: { ...headers, ...type },
+				body
+			});
+			expect(sent.status, head.slice(0, 60)).toBe(400);
+		}
+		const large = await save({ logo: { bytes: Buffer.alloc(6.1 * 1024 ** 2, 1) } }, '/fr/owner/brand');
+		expect([large.status, large.text]).toEqual([413, expect.stringContaining('Ce fichier est trop grand.')]);
 		expect((await brandOf(second))?.name).toBe('As before');
 		await save({});
 	});

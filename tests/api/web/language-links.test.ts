@@ -37,4 +37,20 @@ describe('language links', () => {
 			expect(translated.html).toContain(`<html lang="${path.slice(1, 3)}"`);
 		}
 	});
+
+	it('keep the query, but repeat no long address', async () => {
+		const person = browse(fixture().server.url);
+		expect(linksOf(await person.get('/?q=Kisementi'))).toEqual(inEach('?q=Kisementi'));
+		const long = 'a'.repeat(7_000);
+		for (const [path, rest] of [
+			[`/splash/x?fas=${long}`, '/splash/x'],
+			[`/r/3?x=${long}`, '/r/3'],
+			[`/help?x=${long}`, '/help'],
+			[`/${long}`, '']
+		] as const) {
+			const page = await person.get(path);
+			expect(linksOf(page)).toEqual(inEach(rest));
+			expect(page.html).not.toContain(long);
+		}
+	});
 });

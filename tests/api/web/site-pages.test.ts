@@ -41,6 +41,33 @@ describe('every page', () => {
 		for (const link of swahili) expect((await person.get(link)).status).toBe(200);
 	});
 
+	it('is rendered once for all if it is the same for everybody', async () => {
+		const { url } = fixture().server;
+		const nonceOf = async (path: string, headers: Record<string, string> = {}) => {
+			const page = await fetch(url + path, { headers: { 'accept-encoding': 'gzip', ...headers } });
+			expect([path, page.status]).toEqual([path, 200]);
+			const [nonce] = /nonce-[^']+/.exec(page.headers.get('content-security-policy') ?? '') ?? [];
+			expect(await page.text()).toContain('</html>');
+			return nonce;
+		};
+		for (const path of [
+			'/help',
+			'/sw/terms',
+			'/problems/invalid_json',
+			'/owner/sign-in',
+			'/developer/sign-up'
+		]) {
+			const first = await nonceOf(path);
+			expect(await nonceOf(path), path).toBe(first);
+			for (const other of [{ cookie: 'a=b' }, { host: 'other.test' }, { 'accept-encoding': 'br' }]) {
+				expect(await nonceOf(path, other), path).not.toBe(first);
+			}
+			expect(await nonceOf(`${path}?x=1`), path).not.toBe(first);
+		}
+		expect(await nonceOf('/help', { 'accept-language': 'fr' })).not.toBe(await nonceOf('/help'));
+		expect(await nonceOf('/r/3')).not.toBe(await nonceOf('/r/3'));
+	});
+
 	it('shows the contacts of the installation under help, to call and to write to', async () => {
 		const { html } = await browse(fixture().server.url).get('/help');
 		expect(html).toContain('<a href="tel:0800100200" dir="ltr">0800 100 200</a>');

@@ -213,7 +213,10 @@ describe('requests take turns', () => {
 });
 
 describe('behind a proxy whose header is believed', () => {
-	const fixture = useFixture({ database: 'sqlite', env: { ADDRESS_HEADER: 'X-Forwarded-For' } });
+	const fixture = useFixture({
+		database: 'sqlite',
+		env: { ADDRESS_HEADER: 'X-Forwarded-For', BODY_TIMEOUT: '1' }
+	});
 
 	it.each([
 		['an address', () => '203.0.113.1', '203.0.113.2'],
@@ -228,5 +231,39 @@ describe('behind a proxy whose header is believed', () => {
 			honest.send('/r/3', [`X-Forwarded-For: ${other}`]);
 		});
 		expect(beforeLast(await honest.answers(), await answersOf(attackers))).toBeLessThan(FEW);
+	});
+	it.each([
+		['a form', '/r/3', 'application/x-www-form-urlencoded', 'Content-Length: 99', /^HTTP\/1\.1 408 /],
+		[
+			'a form with a file',
+			'/owner/brand',
+			'multipart/form-data; boundary=x',
+			'Content-Length: 99',
+			/^HTTP\/1\.1 408 /
+		],
+		[
+			'chunks',
+			'/resume',
+			'application/x-www-form-urlencoded',
+			'Transfer-Encoding: chunked',
+			/^HTTP\/1\.1 408 /
+		],
+		// The API has no 408.
+		['JSON', '/v1/sessions', 'application/json', 'Content-Length: 99', /^$/]
+	])('the connection of %s that is half sent ends', async (_what, path, type, framing, answer) => {
+		const { server, newKey } = fixture();
+		const head = [
+			`POST ${path} HTTP/1.1`,
+			`Host: 127.0.0.1:${server.port}`,
+			`Origin: ${server.url}`,
+			`Authorization: Bearer ${(await newKey()).key}`,
+			`Content-Type: ${type}`,
+			framing
+		];
+		const { socket, text } = await connection(fixture(), ATTACKER);
+		const isOver = new Promise((resolve) => socket.once('close', resolve));
+		socket.write(`${head.join('\r\n')}\r\n\r\n5\r\nph`);
+		await isOver;
+		expect(text()).toMatch(answer);
 	});
 });

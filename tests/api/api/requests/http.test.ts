@@ -102,8 +102,22 @@ it('characters that need no percent-encoding may have it all the same', async ()
 	}
 });
 
-it('HTTP/1.0 needs no Host; HTTP/1.1 needs a valid one', async () => {
+it('HTTP/1.0 needs no Host, as of HAProxy; HTTP/1.1 needs a valid one', async () => {
 	expect(await raw(['GET /v1/routers/1 HTTP/1.0'], { host: null })).toMatchObject({ status: 200 });
+	for (const [line, status] of [
+		['GET /readyz HTTP/1.0', 200],
+		['HEAD /healthz HTTP/1.0', 200],
+		['OPTIONS / HTTP/1.0', 204],
+		['OPTIONS * HTTP/1.0', 204],
+		['GET /r/3 HTTP/1.0', 200],
+		['GET /readyz HTTP/1.1\r\nHost:\r\nConnection: close', 200],
+		['GET http://shop.test:81/r/3 HTTP/1.1\r\nHost: x\r\nConnection: close', 200]
+	] as const) {
+		expect([line, (await exchange(fixture().server.port, `${line}\r\n\r\n`)).slice(9, 12)]).toEqual([
+			line,
+			`${status}`
+		]);
+	}
 	for (const host of [null, 'Host: [::zz', 'Host: airtill.test:99999', 'Host: evil.test/x?y']) {
 		const line = ['GET /v1/routers/1 HTTP/1.1', ...(host === null ? [] : [host]), 'Connection: close'];
 		const answer = await exchange(fixture().server.port, `${line.join('\r\n')}\r\n\r\n`);
