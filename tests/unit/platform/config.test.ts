@@ -27,7 +27,6 @@ const WRONG: Record<string, string[]> = {
 	PORT: ['x', '-1', '65536', '3000.5', '0x10', ' 3000'],
 	ORIGIN: ['airtill.example', 'ftp://airtill.example', 'javascript:alert(1)', '/'],
 	DATABASE_URL: ['data.db', 'file:', 'mysql://x', 'postgres:'],
-	DATABASE_REPLICA_URL: ['file:replica.db', 'postgres:'],
 	DATABASE_POOL: ['0', '201', 'many'],
 	AIRTILL_MODE: ['Live', 'production', 'test'],
 	AIRTILL_SECRET: ['short', 'x'.repeat(31)],

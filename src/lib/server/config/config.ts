@@ -65,10 +65,6 @@ function conflictsOf(settings: Settings): string[] {
 	const rules: [isBroken: boolean, problem: string][] = [
 		[isLive && settings.AIRTILL_SECRET === undefined, 'AIRTILL_SECRET: is required in live mode.'],
 		[
-			settings.DATABASE_REPLICA_URL !== undefined && settings.DATABASE_URL.startsWith('file:'),
-			'DATABASE_REPLICA_URL: only PostgreSQL has replicas. Unset it, or set DATABASE_URL to PostgreSQL.'
-		],
-		[
 			!isLive && settings.SMS_BUYER_CODES && !isTestHost(settings.SMS_URL ?? settings.AFRICASTALKING_URL),
 			'SMS_BUYER_CODES: nobody pays in a sandbox, so strangers could send SMS to any number at your cost. ' +
 				'Use live mode, or a simulator on this machine.'
@@ -116,8 +112,6 @@ const serverConfig = (settings: Settings) => ({
 	origin: settings.ORIGIN ?? null,
 	databaseUrl: settings.DATABASE_URL,
 	databasePool: settings.DATABASE_POOL,
-	/** null: reports read the database too. */
-	databaseReplicaUrl: settings.DATABASE_REPLICA_URL ?? null,
 	dataDir: settings.DATA_DIR,
 	secret: settings.AIRTILL_SECRET ?? ownSecret(settings.DATA_DIR),
 	/** null: only `secret` opens stored values. */
@@ -125,14 +119,6 @@ const serverConfig = (settings: Settings) => ({
 	demo: settings.AIRTILL_DEMO === 'on' && settings.AIRTILL_MODE === 'sandbox',
 	logLevel: settings.AIRTILL_LOG_LEVEL,
 	metricsToken: settings.METRICS_TOKEN ?? null,
-	traces:
-		settings.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
-			? null
-			: {
-					url: `${settings.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`,
-					headers: Object.fromEntries(settings.OTEL_EXPORTER_OTLP_HEADERS ?? []),
-					serviceName: settings.OTEL_SERVICE_NAME
-				},
 	/** null: emails are printed (sandbox) or not sent (live). */
 	smtp:
 		settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined

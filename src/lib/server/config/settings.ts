@@ -10,7 +10,6 @@ import { flag, httpUrl, integer, position, secret, timeZone } from './fields.ts'
 import { LIMITS } from './limits.ts';
 import type { Setting } from './setting.ts';
 import { SMS_SETTINGS } from './sms.ts';
-import { TRACES_SETTINGS } from './traces.ts';
 
 /** Excludes the operators' settings. The configuration reference shows the descriptions. */
 export const SETTINGS = {
@@ -29,14 +28,6 @@ export const SETTINGS = {
 		description: '`file:PATH` for SQLite, `postgres://…` for PostgreSQL 15 or newer.'
 	},
 	DATABASE_POOL: integer([1, 200], 10, 'PostgreSQL connections per process.'),
-	DATABASE_REPLICA_URL: {
-		schema: z
-			.string()
-			.regex(/^postgres(ql)?:\/\/.+$/, 'Use "postgres://USER:PASSWORD@HOST/NAME".')
-			.optional(),
-		description:
-			'Standby of the PostgreSQL database, for reports of owners and administrators. Without it, or if it does not answer or is behind, they read `DATABASE_URL`.'
-	},
 	DATA_DIR: {
 		schema: z.string().min(1),
 		default: './data',
@@ -79,7 +70,6 @@ export const SETTINGS = {
 		schema: secret.optional(),
 		description: 'Bearer token of `/metrics`, which is off without it.'
 	},
-	...TRACES_SETTINGS,
 	SMTP_URL: {
 		schema: z
 			.url({ protocol: /^smtps?$/, error: 'Use "smtps://USER:PASSWORD@HOST:465" or "smtp://HOST:587".' })
