@@ -148,7 +148,6 @@ export async function createApp(config: Config, options: Options = {}) {
 			await developer.signIn.stop();
 			await developer.requestLog.stop();
 			await Promise.all([http.stop(), network.transport.stop()]);
-			await portal.basemap.stop();
 			await database.close();
 		}
 	};
@@ -275,7 +274,7 @@ function createPortal(
 			readExtended: remoteApi ? () => Promise.resolve(null) : sessions.readExtended
 		}),
 		mapRouters: createMapRouters(config, clock),
-		basemap: createBasemap(config, clock, log),
+		basemap: createBasemap(config, log),
 		/** null with a remote API, which does not tell when its closed routers open. */
 		openingTimes: remoteApi ? null : routers.openingTimes
 	};

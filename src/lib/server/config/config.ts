@@ -58,9 +58,8 @@ const TEST_HOSTS = ['localhost', '127.0.0.1', '[::1]', 'api.sandbox.africastalki
 const isTestHost = (url: string) => TEST_HOSTS.includes(new URL(url).hostname);
 
 function conflictsOf(settings: Settings): string[] {
-	const { CURRENCY: currency, BASEMAP: basemap } = settings;
+	const { CURRENCY: currency } = settings;
 	const isLive = settings.AIRTILL_MODE === 'live';
-	const isTileServer = basemap?.kind === 'tiles';
 	const highest = highestPrice(currency);
 	const rules: [isBroken: boolean, problem: string][] = [
 		[isLive && settings.AIRTILL_SECRET === undefined, 'AIRTILL_SECRET: is required in live mode.'],
@@ -93,14 +92,6 @@ function conflictsOf(settings: Settings): string[] {
 		[
 			settings.SMS_PRICE > 0 && toMinor(settings.SMS_PRICE, currency) === null,
 			`SMS_PRICE: ${currency} does not have that many decimals.`
-		],
-		[
-			isTileServer && settings.BASEMAP_ATTRIBUTION === undefined,
-			'BASEMAP_ATTRIBUTION: is required with a tile server. Its provider says what must be shown.'
-		],
-		[
-			isTileServer && basemap.isPrivate && !settings.BASEMAP_ALLOW_PRIVATE,
-			'BASEMAP: use https and a public host, or set BASEMAP_ALLOW_PRIVATE=1.'
 		]
 	];
 	return rules.flatMap(([isBroken, problem]) => (isBroken ? [problem] : []));
@@ -191,15 +182,9 @@ const salesConfig = (settings: Settings) => ({
 });
 
 const basemapConfig = (settings: Settings) =>
-	settings.BASEMAP
-		? {
-				...settings.BASEMAP,
-				attribution: settings.BASEMAP_ATTRIBUTION ?? OPENSTREETMAP,
-				maxZoom: settings.BASEMAP_MAX_ZOOM,
-				cacheBytes: settings.BASEMAP_CACHE_MB * 1024 * 1024,
-				allowPrivate: settings.BASEMAP_ALLOW_PRIVATE
-			}
-		: null;
+	settings.BASEMAP === undefined
+		? null
+		: { path: settings.BASEMAP, attribution: settings.BASEMAP_ATTRIBUTION ?? OPENSTREETMAP };
 
 /** Returns the highest whole price per hour at which the longest order still fits the wire format. */
 function highestPrice(currency: string): number {

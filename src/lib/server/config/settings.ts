@@ -3,7 +3,6 @@ import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import { isContact } from '#lib/domain/contact.ts';
 import { CURRENCIES } from '#lib/domain/money.ts';
-import { readBasemap } from './basemap-source.ts';
 import { readAddressLists } from './callback-addresses.ts';
 import { NAMED_METHODS } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { flag, httpUrl, integer, position, secret, timeZone } from './fields.ts';
@@ -127,19 +126,8 @@ export const SETTINGS = {
 		description: 'Centre of the map at its start: latitude,longitude.'
 	},
 	BASEMAP: {
-		schema: z
-			.string()
-			.transform((text, check) => {
-				const read = readBasemap(text);
-				if ('problem' in read) {
-					check.addIssue(read.problem);
-					return z.NEVER;
-				}
-				return read;
-			})
-			.optional(),
-		description:
-			'Source of the map: the path of a `.pmtiles` file, or the address of a tile server, for example `https://tiles.example/{z}/{x}/{y}.png`. Airtill fetches the tiles. Default: coasts and borders.'
+		schema: z.string().endsWith('.pmtiles', 'Use the path of a ".pmtiles" file.').optional(),
+		description: 'Path of a `.pmtiles` file with the streets of the map. Default: coasts and borders.'
 	},
 	BASEMAP_ATTRIBUTION: {
 		schema: z
@@ -147,18 +135,8 @@ export const SETTINGS = {
 			.max(200, 'Use at most 200 characters.')
 			.regex(/^[^<>\p{Cc}]*\S[^<>\p{Cc}]*$/u, 'Use plain text without "<" and ">".')
 			.optional(),
-		description:
-			'Copyright notice on the map. Required with a tile server; `© OpenStreetMap contributors` for a file.'
+		description: 'Copyright notice on the map. Default: `© OpenStreetMap contributors`.'
 	},
-	BASEMAP_MAX_ZOOM: integer([1, 22], 19, 'Highest zoom level of the tile server.'),
-	BASEMAP_CACHE_MB: integer(
-		[1, 1_000_000],
-		64,
-		'Memory for cached tiles of the tile server, in MB. The least recently used tiles go first.'
-	),
-	BASEMAP_ALLOW_PRIVATE: flag(
-		'`1`: allows plain `http:` and private addresses, for a tile server in your own network.'
-	),
 	REPORT_TIMEZONE: {
 		schema: timeZone,
 		default: 'Africa/Kampala',
