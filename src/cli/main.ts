@@ -8,7 +8,6 @@ import { doctor } from './commands/doctor.ts';
 import { gatewayCommands } from './commands/gateways/gateways.ts';
 import { exportPersonalData } from './commands/personal-data.ts';
 import { reviewCommands } from './commands/reviews.ts';
-import { offerCommands } from './commands/routers/offers.ts';
 import { routerCommands } from './commands/routers/routers.ts';
 import { settingCommands } from './commands/settings.ts';
 import { type Command, type Context } from './support/command.ts';
@@ -18,7 +17,6 @@ import { OutputClosed, plain, print } from './support/output.ts';
 
 const COMMANDS: readonly Command[] = [
 	...routerCommands,
-	...offerCommands,
 	...accountCommands,
 	...gatewayCommands,
 	...reviewCommands,
