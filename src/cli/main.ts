@@ -9,7 +9,7 @@ import { gatewayCommands } from './commands/gateways/gateways.ts';
 import { exportPersonalData } from './commands/personal-data.ts';
 import { reviewCommands } from './commands/reviews.ts';
 import { routerCommands } from './commands/routers/routers.ts';
-import { settingCommands } from './commands/settings.ts';
+import { listSettings } from './commands/settings.ts';
 import { type Command, type Context } from './support/command.ts';
 import { UsageError, isExpected } from './support/errors.ts';
 import { commandHelp, overview, START, usage } from './support/help.ts';
@@ -21,7 +21,7 @@ const COMMANDS: readonly Command[] = [
 	...gatewayCommands,
 	...reviewCommands,
 	exportPersonalData,
-	...settingCommands,
+	listSettings,
 	...databaseCommands,
 	deploy,
 	doctor

@@ -47,7 +47,7 @@ export const SETTINGS = {
 	AIRTILL_SECRET_FALLBACK: {
 		schema: secret.optional(),
 		description:
-			'A second secret that also opens stored values, until `secrets rotate` has sealed them with `AIRTILL_SECRET`.'
+			'The secret from before a change of `AIRTILL_SECRET`. It still opens the values that it sealed; keep it.'
 	},
 	AIRTILL_DEMO: {
 		schema: z.enum(['on', 'off']),
