@@ -4,14 +4,17 @@ import { waitOutside } from './turns.ts';
 export const MAX_BODY_BYTES = 16 * 1024;
 
 /** Reads a body of at most `maxBytes`. @throws AppError `body_too_large | invalid_json` */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+export const readBody = (request: Request, maxBytes: number): Promise<Uint8Array> =>
+	waitOutside(readAll(request, maxBytes));
+
+async function readAll(request: Request, maxBytes: number): Promise<Uint8Array> {
 	if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
 	if (!request.body) return new Uint8Array();
 	const chunks: Uint8Array[] = [];
 	let length = 0;
 	const reader = request.body.getReader();
 	for (;;) {
-		const { done, value } = await waitOutside(reader.read()).catch(unread);
+		const { done, value } = await reader.read().catch(unread);
 		if (done) break;
 		length += value.length;
 		if (length > maxBytes) throw tooLarge(maxBytes);

@@ -102,7 +102,7 @@ it('characters that need no percent-encoding may have it all the same', async ()
 	}
 });
 
-it('HTTP/1.0 needs no Host, as of HAProxy; HTTP/1.1 needs a valid one', async () => {
+it('HTTP/1.0 needs no Host; HTTP/1.1 needs a valid one', async () => {
 	expect(await raw(['GET /v1/routers/1 HTTP/1.0'], { host: null })).toMatchObject({ status: 200 });
 	for (const [line, status] of [
 		['GET /readyz HTTP/1.0', 200],

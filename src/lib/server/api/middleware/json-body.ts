@@ -20,7 +20,7 @@ const limited = bodyLimit({
  */
 export const jsonBody = createMiddleware<ApiEnv>(async (c, next) => {
 	requireJsonType(c);
-	const bytes = await readBytes(c);
+	const bytes = await waitOutside(readBytes(c));
 	try {
 		JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
 	} catch {
@@ -46,8 +46,8 @@ function requireJsonType({ req }: ApiContext): void {
 
 async function readBytes(c: ApiContext): Promise<ArrayBuffer> {
 	try {
-		await waitOutside(limited(c, async () => undefined));
-		return await waitOutside(c.req.arrayBuffer());
+		await limited(c, async () => undefined);
+		return await c.req.arrayBuffer();
 	} catch (error) {
 		// Any other error means that the sender disconnected.
 		throw error instanceof AppError ? error : brokeOff();
