@@ -227,11 +227,7 @@ type Query = Readonly<Record<string, string | number | undefined>>;
 
 function queryString(query: Query = {}): string {
 	const parameters = new URLSearchParams(
-		Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, decimal(value)]]))
+		Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
 	);
 	return parameters.size > 0 ? `?${parameters}` : '';
 }
-
-/** The wire format has no exponents and at most 12 decimals. */
-const decimal = (value: number | string) =>
-	typeof value === 'string' ? value : value.toFixed(12).replace(/\.?0+$/, '');
