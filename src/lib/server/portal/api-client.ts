@@ -227,7 +227,11 @@ type Query = Readonly<Record<string, string | number | undefined>>;
 
 function queryString(query: Query = {}): string {
 	const parameters = new URLSearchParams(
-		Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+		Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, decimal(value)]]))
 	);
 	return parameters.size > 0 ? `?${parameters}` : '';
 }
+
+/** A remote API of an earlier version takes no exponents and at most 12 decimals. */
+const decimal = (value: number | string) =>
+	typeof value === 'string' ? value : value.toFixed(12).replace(/\.?0+$/, '');
