@@ -1,5 +1,5 @@
 import { cellsOf, OFFER_COLUMNS, offersOfCells } from '#lib/server/offers/cells.ts';
-import { csvProblem, offersCsv, readOffersCsv } from '#lib/server/offers/csv.ts';
+import { csvProblem, filePrices, offersCsv, readOffersCsv } from '#lib/server/offers/csv.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { defineCommand } from '../../support/command.ts';
 import { CommandError } from '../../support/errors.ts';
@@ -33,20 +33,21 @@ export const offerCommands = [
 		async run({ args: [router, name], values: { by, hourly }, folder, open }) {
 			const file = await readOffersCsv(await readInput(folder, name));
 			const app = await open();
-			const { id, name: routerName } = await ownRouter(app, router, 'ROUTER');
+			const { id, name: routerName, currency } = await ownRouter(app, router, 'ROUTER');
+			const prices = filePrices(file, currency);
 			const account = await ownerOf(app, by);
 			const role = account.role === 'admin' ? 'admin' : 'owner';
 			const actor = { accountId: account.id, role, keyId: null } as const;
 			try {
 				const before = await app.offers.ofRouter(actor, id);
 				const isHourly = hourly === undefined ? before.hourly : hourly === 'yes';
-				const offers = offersOfCells(file.rows, { hourly: isHourly, version: before.version });
+				const offers = offersOfCells(file.rows, { hourly: isHourly, version: before.version }, prices);
 				const { data } = await app.offers.set(actor, id, offers);
 				const others = `other times ${onOff(isHourly)}`;
 				console.error(`Router ${id} ${plain(routerName)}: ${data.length} offers; ${others}.`);
 			} catch (refused) {
 				if (!(refused instanceof AppError)) throw refused;
-				const problems = refused.items?.map((item) => csvProblem(file, item)) ?? [refused.message];
+				const problems = refused.items?.map((item) => csvProblem(file, item, prices)) ?? [refused.message];
 				throw new CommandError([...problems, 'Nothing was changed.'].join('\n'));
 			}
 		}

@@ -1,4 +1,4 @@
-import { parseAmount } from '#lib/domain/money.ts';
+import { toMajor, type AmountFault } from '#lib/domain/money.ts';
 import { LIMITS } from '#lib/domain/offers/offer-limits.ts';
 import { offersUpdate, type OffersUpdateBody, type OwnerOfferListBody } from '../contract/schemas.ts';
 import { itemsOf } from '../contract/validation.ts';
@@ -16,31 +16,43 @@ export type OfferColumn = (typeof OFFER_COLUMNS)[number];
 /** An offer as typed. An empty text is no limit; `days` are separated by spaces, `active` is yes or no. */
 export type OfferCells = Readonly<Record<OfferColumn, string>>;
 
+/** How the prices of a page or file are read. */
+export interface PriceReader {
+	currency: string;
+	read(text: string): number | AmountFault;
+}
+
 /**
  * Reads a list of offers from typed texts.
  * @throws AppError `validation_failed`; a pointer is `/offers/N/COLUMN`, where N counts from 0
  */
 export function offersOfCells(
 	rows: readonly OfferCells[],
-	list: Pick<OffersUpdateBody, 'hourly' | 'version'>
+	list: Pick<OffersUpdateBody, 'hourly' | 'version'>,
+	prices: PriceReader
 ): OffersUpdateBody {
-	const sent = { ...list, offers: rows.map(valuesOf) };
+	const sent = { ...list, offers: rows.map((row) => valuesOf(row, prices)) };
 	const read = offersUpdate.safeParse(sent);
 	if (read.success) return read.data;
 	throw validationFailed(read.error.issues.flatMap((issue) => itemsOf('body', issue, sent)));
 }
 
 /** Leaves unreadable text as it is, so that the schema names its field. */
-const valuesOf = (cells: OfferCells) => ({
+const valuesOf = (cells: OfferCells, prices: PriceReader) => ({
 	name: cells.name.trim(),
 	duration: cells.duration.trim(),
-	price: parseAmount(cells.price) ?? cells.price,
+	price: priceOf(cells.price, prices),
 	...Object.fromEntries(LIMITS.map((limit) => [limit, numberOf(cells[limit])])),
 	days: cells.days.trim() === '' ? null : cells.days.trim().toLowerCase().split(/\s+/),
 	from: cells.from.trim() || null,
 	until: cells.until.trim() || null,
 	active: ACTIVE.get(cells.active.trim().toLowerCase()) ?? cells.active
 });
+
+function priceOf(text: string, { currency, read }: PriceReader): number | string {
+	const minor = read(text);
+	return typeof minor === 'number' ? toMajor(minor, currency) : text;
+}
 
 const ACTIVE: ReadonlyMap<string, boolean> = new Map([
 	['', true],

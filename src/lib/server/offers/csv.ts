@@ -1,7 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
+import { createFileReader, describeFault } from '#lib/domain/money.ts';
 import type { ProblemItem } from '../contract/schemas.ts';
 import { CsvFileError, readCsv } from '../platform/csv.ts';
-import { OFFER_COLUMNS, type OfferCells, type OfferColumn } from './cells.ts';
+import { OFFER_COLUMNS, type OfferCells, type OfferColumn, type PriceReader } from './cells.ts';
 
 export interface OfferFile {
 	rows: OfferCells[];
@@ -46,11 +47,29 @@ function columnOf(name: string): OfferColumn {
 	throw new CsvFileError(`Unknown column "${name}". Columns: ${OFFER_COLUMNS.join(', ')}.`);
 }
 
+export const filePrices = ({ rows }: OfferFile, currency: string): PriceReader => ({
+	currency,
+	read: createFileReader(
+		rows.map(({ price }) => price),
+		currency
+	)
+});
+
 /** Names the line and the column of a refused offer: "Line 3, price: Use a number." */
-export function csvProblem({ lines }: OfferFile, { pointer, detail }: ProblemItem): string {
+export function csvProblem(
+	{ rows, lines }: OfferFile,
+	{ pointer, detail }: ProblemItem,
+	{ currency, read }: PriceReader
+): string {
 	const [, , index = '', column] = pointer.split('/');
 	if (column === undefined) return detail;
-	return `Line ${lines[Number(index)] ?? '?'}, ${column}: ${HINTS[column] ?? detail}`;
+	const price = column === 'price' ? (rows[Number(index)]?.price ?? '') : '';
+	const fault = price === '' ? 0 : read(price);
+	const reason =
+		typeof fault === 'number'
+			? (HINTS[column] ?? detail)
+			: `"${price}" ${describeFault(fault, price, currency)}.`;
+	return `Line ${lines[Number(index)] ?? '?'}, ${column}: ${reason}`;
 }
 
 export const offersCsv = (rows: readonly OfferCells[]): string =>

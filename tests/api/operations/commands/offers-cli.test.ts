@@ -56,9 +56,21 @@ it('needs only name, duration and price, in any order of columns', async () => {
 	expect(await offers()).toMatchObject([{ name: 'Half an hour', duration: '30m', price: 200 }]);
 });
 
+it('reads a file of a spreadsheet with semicolons, and prices with the words of the currency', async () => {
+	const content = 'name;duration;price\nHalf an hour;30m;200,00\nDay;1d;1.500\nWeek;1w;USh 5 000\n';
+	expect((await set(content)).code).toBe(0);
+	expect((await offers()).map(({ price }) => price)).toEqual([200, 1500, 5000]);
+});
+
 describe('a bad file changes nothing:', () => {
 	it.each<[string, string | Buffer, string]>([
 		['a wrong price, by line and column', 'name,duration,price\nDay,1d,1000\nWeek,1w,x\n', 'Line 3, price: '],
+		[
+			'a price with two readings',
+			'name,duration,price\nDay,1d,"1,000"\n',
+			'Line 2, price: "1,000" can mean 1000 or 1; write one of these.'
+		],
+		['another currency', 'name,duration,price\nDay,1d,KES 100\n', 'Line 2, price: "KES 100" is not in UGX.'],
 		['a long row, by its line', 'name,duration,price\n"A\nB",1d,1000\nWeek,7,1\n', 'Line 4, duration: '],
 		[
 			'an unknown column',

@@ -5,7 +5,7 @@ import { money, weekdayName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { cellsOf, OFFER_COLUMNS, offersOfCells } from '#lib/server/offers/cells.ts';
-import { readOffersCsv } from '#lib/server/offers/csv.ts';
+import { filePrices, readOffersCsv } from '#lib/server/offers/csv.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';
 import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
@@ -13,7 +13,7 @@ import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
 import { cellsOfDraft, changedRows, draftOf, entryOf, readDraft, withEmptyRows } from './draft.ts';
 import { draftWithSet, linesOf, setsOf } from './sets.ts';
-import { fileProblem, offerProblem, rowProblem, type OfferPlace } from './problems.ts';
+import { fileProblem, offerProblem, pagePrices, rowProblem, type OfferPlace } from './problems.ts';
 import type { OwnerVisitor } from '../owner.ts';
 
 type Actor = OwnerVisitor['actor'];
@@ -71,7 +71,8 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, { a
 	}
 	const { offers } = event.locals.app;
 	try {
-		const list = offersOfCells(cellsOfDraft(draft).cells, { hourly: draft.hourly, version: draft.version });
+		const { hourly, version } = draft;
+		const list = offersOfCells(cellsOfDraft(draft).cells, { hourly, version }, pagePrices(router.currency));
 		await offers.check(actor, router.id, list);
 		if (button === 'preview') return { ...NOTHING, draft, preview: linesOf(list, router) };
 		await offers.set(actor, router.id, list);
@@ -114,10 +115,13 @@ async function fileDraft({ locals }: RequestEvent, router: OwnedRouter, actor: A
 	const refused = (problem: string) => fail(400, { ...NOTHING, problem });
 	const file = await attempt(CsvFileError, () => readOffersCsv(bytes ?? Buffer.alloc(0)));
 	if (file instanceof CsvFileError) return refused(fileProblem(file));
-	const list = await attempt(AppError, () => offersOfCells(file.rows, { hourly }));
+	const prices = filePrices(file, router.currency);
+	const list = await attempt(AppError, () => offersOfCells(file.rows, { hourly }, prices));
 	if (list instanceof AppError)
-		return refused((list.items ?? []).map((item) => rowProblem(file, item, { router })).join('\n'));
-	return { ...NOTHING, draft: { hourly, version, rows: withEmptyRows(file.rows.map(entryOf)) } };
+		return refused((list.items ?? []).map((item) => rowProblem(file, item, { router, prices })).join('\n'));
+	// The page may group digits in another way than the file.
+	const rows = file.rows.map((cells, index) => ({ ...cells, price: String(list.offers[index]?.price) }));
+	return { ...NOTHING, draft: { hourly, version, rows: withEmptyRows(rows.map(entryOf)) } };
 }
 
 /** Copies the saved offers. Each router is checked on its own. */
@@ -129,7 +133,7 @@ async function copyOffers(
 	const { app } = event.locals;
 	const { hourly, data } = await app.offers.ofRouter(actor, router.id);
 	const cells = data.map(cellsOf);
-	const list = offersOfCells(cells, { hourly });
+	const list = offersOfCells(cells, { hourly }, pagePrices(router.currency));
 	const copied: Shown['copied'][number][] = [];
 	for (const other of (await otherRouters(app, actor, router.id)).filter(({ id }) => ids.includes(id))) {
 		const { name } = other;

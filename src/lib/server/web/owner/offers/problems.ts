@@ -1,17 +1,23 @@
 import { boundsText } from '#lib/checkout/quote.ts';
-import { parseAmount, toMinor } from '#lib/domain/money.ts';
+import { readAmount } from '#lib/domain/money.ts';
 import { LIMITS, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import type { OfferField } from '#lib/domain/offers/entry.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { ProblemItem } from '#lib/server/contract/schemas.ts';
-import { OFFER_COLUMNS, type OfferCells, type OfferColumn } from '#lib/server/offers/cells.ts';
+import {
+	OFFER_COLUMNS,
+	type OfferCells,
+	type OfferColumn,
+	type PriceReader
+} from '#lib/server/offers/cells.ts';
 import { REQUIRED_COLUMNS, type OfferFile } from '#lib/server/offers/csv.ts';
 import { limitProblems } from '#lib/server/offers/limits.ts';
 import { maxSpeedKbps, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { CsvFileError } from '#lib/server/platform/csv.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
+import { amountProblem } from '../router/router-form.ts';
 import { MAX_ROWS } from './draft.ts';
 
 const FIELDS: Record<OfferColumn, OfferField> = {
@@ -31,7 +37,15 @@ export interface OfferPlace {
 	router: OwnedRouter;
 	/** None for a list that was only read, because nothing has checked its limits. */
 	gateways?: readonly RegisteredGateway[];
+	/** Of a file; default: those of the page. */
+	prices?: PriceReader;
 }
+
+/** Reads prices as the page shows them. */
+export const pagePrices = (currency: string): PriceReader => ({
+	currency,
+	read: (text) => readAmount(text, currency)
+});
 
 /** Describes a refused field to an owner. */
 export function offerProblem(
@@ -51,7 +65,7 @@ export function offerProblem(
 }
 
 function textOf(column: OfferColumn, { code }: ProblemItem, cells: OfferCells, place: OfferPlace) {
-	const { router } = place;
+	const { router, prices = pagePrices(router.currency) } = place;
 	const isDuplicate = code === 'duplicate';
 	switch (column) {
 		case 'name':
@@ -59,7 +73,7 @@ function textOf(column: OfferColumn, { code }: ProblemItem, cells: OfferCells, p
 		case 'duration':
 			return m.router_choose_from({ bounds: boundsText(router) });
 		case 'price':
-			return isDuplicate ? m.owner_offers_same() : priceText(cells.price, router.currency);
+			return isDuplicate ? m.owner_offers_same() : priceText(cells.price, prices);
 		case 'max_devices':
 			return limitText(column, cells, place) ?? m.owner_offers_bad_devices();
 		case 'speed_down_kbps':
@@ -105,12 +119,10 @@ function limitText(limit: Limit, cells: OfferCells, { router, gateways = [] }: O
 	}
 }
 
-function priceText(text: string, currency: string): string {
-	const price = parseAmount(text);
-	if (price === null || price <= 0) return m.owner_price_not_number();
-	return toMinor(price, currency) === null
-		? m.owner_price_too_fine({ currency })
-		: m.owner_offers_not_charged();
+function priceText(text: string, { currency, read }: PriceReader): string {
+	const price = read(text);
+	if (typeof price === 'string') return amountProblem(price, text, currency);
+	return price <= 0 ? m.owner_price_not_number() : m.owner_offers_not_charged();
 }
 
 const mostMbit = (gateway: RegisteredGateway | null) => (gateway ? maxSpeedKbps(gateway) / 1000 : 0);

@@ -10,6 +10,7 @@ import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import type { OwnerVisitor } from '../owner.ts';
 import { cellsOfDraft, emptyRow } from './draft.ts';
+import { pagePrices } from './problems.ts';
 
 interface SetOffer {
 	count: number;
@@ -87,7 +88,8 @@ export async function setsOf(
 	const sets = await Promise.all(
 		Object.entries(SETS).map(async ([name, { title }]) => {
 			const { rows } = draftWithSet(draft, name, router);
-			const list = offersOfCells(cellsOfDraft({ ...draft, rows }).cells, { hourly: draft.hourly });
+			const { cells } = cellsOfDraft({ ...draft, rows });
+			const list = offersOfCells(cells, { hourly: draft.hourly }, pagePrices(router.currency));
 			const lines = linesOf(list, router).map((line) =>
 				m.map_router({ name: line.terms || line.name, price: line.money })
 			);
