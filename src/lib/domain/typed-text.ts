@@ -11,8 +11,11 @@ export const plainText = (text: string): string =>
 		.replace(/[\p{Z}\s]+/gu, ' ')
 		.trim();
 
-/** UAX 44: characters that a font does not show. The other format characters are direction marks of old scripts. */
-const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
+/** A typed or copied telephone number, without the scheme of its link (RFC 3966). */
+export const plainNumber = (text: string): string => plainText(text).replace(/^tel: ?/i, '');
+
+/** UAX 44: characters that a font does not show, and the frame of a digit of an emoji keyboard. */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u20e3]/gu;
 
 const IS_DIGIT = /^\p{Nd}$/u;
 
