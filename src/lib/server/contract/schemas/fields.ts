@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
 
 /**
  * Request schemas are strict, because an ignored field can cost money.
@@ -158,7 +159,10 @@ export const duration = (description = DURATION.description) => z.string().meta(
 
 export const bodyDuration = z
 	.string()
-	.regex(new RegExp(DURATION.pattern), 'Use a count and a unit, e.g. "2h".')
+	.regex(
+		new RegExp(DURATION.pattern),
+		`Use a count and a unit without a space: minutes "30m", hours "2h", days "1d" or weeks "1w", from ${MIN_DURATION} to ${MAX_DURATION}.`
+	)
 	.describe(`${DURATION.description} Between \`min_duration\` and \`max_duration\` of the router.`);
 
 export const phone = (description: string) =>
