@@ -1,4 +1,4 @@
-import { toMajor, type AmountFault } from '#lib/domain/money.ts';
+import { readAmount, toMajor } from '#lib/domain/money.ts';
 import { LIMITS } from '#lib/domain/offers/offer-limits.ts';
 import { offersUpdate, type OffersUpdateBody, type OwnerOfferListBody } from '../contract/schemas.ts';
 import { itemsOf } from '../contract/validation.ts';
@@ -16,12 +16,6 @@ export type OfferColumn = (typeof OFFER_COLUMNS)[number];
 /** An offer as typed. An empty text is no limit; `days` are separated by spaces, `active` is yes or no. */
 export type OfferCells = Readonly<Record<OfferColumn, string>>;
 
-/** How the prices of a page or file are read. */
-export interface PriceReader {
-	currency: string;
-	read(text: string): number | AmountFault;
-}
-
 /**
  * Reads a list of offers from typed texts.
  * @throws AppError `validation_failed`; a pointer is `/offers/N/COLUMN`, where N counts from 0
@@ -29,19 +23,19 @@ export interface PriceReader {
 export function offersOfCells(
 	rows: readonly OfferCells[],
 	list: Pick<OffersUpdateBody, 'hourly' | 'version'>,
-	prices: PriceReader
+	currency: string
 ): OffersUpdateBody {
-	const sent = { ...list, offers: rows.map((row) => valuesOf(row, prices)) };
+	const sent = { ...list, offers: rows.map((row) => valuesOf(row, currency)) };
 	const read = offersUpdate.safeParse(sent);
 	if (read.success) return read.data;
 	throw validationFailed(read.error.issues.flatMap((issue) => itemsOf('body', issue, sent)));
 }
 
 /** Leaves unreadable text as it is, so that the schema names its field. */
-const valuesOf = (cells: OfferCells, prices: PriceReader) => ({
+const valuesOf = (cells: OfferCells, currency: string) => ({
 	name: cells.name.trim(),
 	duration: cells.duration.trim(),
-	price: priceOf(cells.price, prices),
+	price: readPrice(cells.price, currency),
 	...Object.fromEntries(LIMITS.map((limit) => [limit, numberOf(cells[limit])])),
 	days: cells.days.trim() === '' ? null : cells.days.trim().toLowerCase().split(/\s+/),
 	from: cells.from.trim() || null,
@@ -49,8 +43,8 @@ const valuesOf = (cells: OfferCells, prices: PriceReader) => ({
 	active: ACTIVE.get(cells.active.trim().toLowerCase()) ?? cells.active
 });
 
-function priceOf(text: string, { currency, read }: PriceReader): number | string {
-	const minor = read(text);
+function readPrice(text: string, currency: string): number | string {
+	const minor = readAmount(text, currency);
 	return typeof minor === 'number' ? toMajor(minor, currency) : text;
 }
 

@@ -6,16 +6,9 @@ import type { OfferField } from '#lib/domain/offers/entry.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { ProblemItem } from '#lib/server/contract/schemas.ts';
-import {
-	OFFER_COLUMNS,
-	type OfferCells,
-	type OfferColumn,
-	type PriceReader
-} from '#lib/server/offers/cells.ts';
-import { REQUIRED_COLUMNS, type OfferFile } from '#lib/server/offers/csv.ts';
+import type { OfferCells, OfferColumn } from '#lib/server/offers/cells.ts';
 import { limitProblems } from '#lib/server/offers/limits.ts';
 import { maxSpeedKbps, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import type { CsvFileError } from '#lib/server/platform/csv.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { amountProblem } from '../router/router-form.ts';
 import { MAX_ROWS } from './draft.ts';
@@ -35,17 +28,8 @@ interface OfferProblem {
 
 export interface OfferPlace {
 	router: OwnedRouter;
-	/** None for a list that was only read, because nothing has checked its limits. */
-	gateways?: readonly RegisteredGateway[];
-	/** Of a file; default: those of the page. */
-	prices?: PriceReader;
+	gateways: readonly RegisteredGateway[];
 }
-
-/** Reads prices as the page shows them. */
-export const pagePrices = (currency: string): PriceReader => ({
-	currency,
-	read: (text) => readAmount(text, currency)
-});
 
 /** Describes a refused field to an owner. */
 export function offerProblem(
@@ -65,7 +49,7 @@ export function offerProblem(
 }
 
 function textOf(column: OfferColumn, { code }: ProblemItem, cells: OfferCells, place: OfferPlace) {
-	const { router, prices = pagePrices(router.currency) } = place;
+	const { router } = place;
 	const isDuplicate = code === 'duplicate';
 	switch (column) {
 		case 'name':
@@ -73,7 +57,7 @@ function textOf(column: OfferColumn, { code }: ProblemItem, cells: OfferCells, p
 		case 'duration':
 			return m.router_choose_from({ bounds: boundsText(router) });
 		case 'price':
-			return isDuplicate ? m.owner_offers_same() : priceText(cells.price, prices);
+			return isDuplicate ? m.owner_offers_same() : priceText(cells.price, router.currency);
 		case 'max_devices':
 			return limitText(column, cells, place) ?? m.owner_offers_bad_devices();
 		case 'speed_down_kbps':
@@ -91,7 +75,7 @@ function textOf(column: OfferColumn, { code }: ProblemItem, cells: OfferCells, p
 }
 
 /** Says why the router does not hold a limit; null if the limit itself is wrong. */
-function limitText(limit: Limit, cells: OfferCells, { router, gateways = [] }: OfferPlace): string | null {
+function limitText(limit: Limit, cells: OfferCells, { router, gateways }: OfferPlace): string | null {
 	const limits = Object.fromEntries(
 		LIMITS.flatMap((name) => (/^[1-9]\d{0,9}$/.test(cells[name]) ? [[name, Number(cells[name])]] : []))
 	);
@@ -119,34 +103,10 @@ function limitText(limit: Limit, cells: OfferCells, { router, gateways = [] }: O
 	}
 }
 
-function priceText(text: string, { currency, read }: PriceReader): string {
-	const price = read(text);
+function priceText(text: string, currency: string): string {
+	const price = readAmount(text, currency);
 	if (typeof price === 'string') return amountProblem(price, text, currency);
 	return price <= 0 ? m.owner_price_not_number() : m.owner_offers_not_charged();
 }
 
 const mostMbit = (gateway: RegisteredGateway | null) => (gateway ? maxSpeedKbps(gateway) / 1000 : 0);
-
-/** Describes a refused offer of a CSV file, by its line and column. */
-export function rowProblem({ rows, lines }: OfferFile, item: ProblemItem, place: OfferPlace): string {
-	const { index, text } = offerProblem(item, rows, place);
-	if (index === null) return text;
-	const column = apart(item.pointer.split('/')[3] ?? '');
-	return m.owner_csv_line({ line: String(lines[index]), column, text });
-}
-
-export function fileProblem({ fault, lines }: CsvFileError): string {
-	switch (fault) {
-		case 'columns': {
-			const others = OFFER_COLUMNS.filter((column) => !REQUIRED_COLUMNS.includes(column));
-			return m.owner_csv_columns({
-				needed: apart(REQUIRED_COLUMNS.join(', ')),
-				others: apart(others.join(', '))
-			});
-		}
-		case 'encoding':
-			return m.owner_csv_encoding();
-		case 'row':
-			return lines.map((line) => m.owner_csv_row({ line: String(line) })).join('\n');
-	}
-}

@@ -10,7 +10,6 @@ import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import type { OwnerVisitor } from '../owner.ts';
 import { cellsOfDraft, emptyRow } from './draft.ts';
-import { pagePrices } from './problems.ts';
 
 interface SetOffer {
 	count: number;
@@ -89,7 +88,7 @@ export async function setsOf(
 		Object.entries(SETS).map(async ([name, { title }]) => {
 			const { rows } = draftWithSet(draft, name, router);
 			const { cells } = cellsOfDraft({ ...draft, rows });
-			const list = offersOfCells(cells, { hourly: draft.hourly }, pagePrices(router.currency));
+			const list = offersOfCells(cells, { hourly: draft.hourly }, router.currency);
 			const lines = linesOf(list, router).map((line) =>
 				m.map_router({ name: line.terms || line.name, price: line.money })
 			);
