@@ -1,10 +1,18 @@
-import { plainNumber } from '../typed-text.ts';
+import { plainNumber, plainText } from '../typed-text.ts';
 
 /** Slug for "find the payment method from the payer's number". */
 export const ANY_PAYMENT_METHOD = 'mobile_money';
 
 /** Methods that name an operator; each router lists those it accepts. */
 export const NAMED_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpesa'] as const;
+
+/** Brand names, the same in every language. */
+export const METHOD_NAMES: Readonly<Record<string, string>> = {
+	airtel_money: 'Airtel Money',
+	mpesa: 'M-Pesa',
+	mtn_momo: 'MTN MoMo',
+	orange_money: 'Orange Money'
+};
 
 /**
  * Guesses the payment method of a number from its first digits. A guess preselects a choice and routes
@@ -69,4 +77,33 @@ export function roughE164(typed: string, prefix: string): string {
 export function offeredMethods(slugs: readonly string[]): string[] {
 	const offered = slugs.filter((slug) => slug !== 'sandbox');
 	return offered.length > 0 ? offered : [...slugs];
+}
+
+/** What people and programs write for a method, beside its slug and name: lower case, letters and digits only. */
+const SPELLINGS: Readonly<Record<(typeof NAMED_METHODS)[number] | typeof ANY_PAYMENT_METHOD, string>> = {
+	airtel_money: 'airtel airtelmobilemoney',
+	mobile_money: 'momo',
+	mpesa: 'safaricom safaricommpesa vodacom vodacommpesa lipanampesa',
+	mtn_momo: 'mtn mtnmoney mtnmobilemoney mtnmomopay',
+	orange_money: 'orange orangemobilemoney'
+};
+
+/**
+ * Finds a payment method as people and programs write it: "MTN", "mtn momo", "M-Pesa".
+ * @param offered slugs
+ * @returns the slug, or null if none of the offered ones is meant
+ */
+export function findPaymentMethod(typed: string, offered: readonly string[]): string | null {
+	const bare = (text: string) =>
+		plainText(text)
+			.toLowerCase()
+			.replace(/[^\p{L}\p{N}]/gu, '');
+	const wanted = bare(typed);
+	const spellingsOf = (slug: string) => [
+		bare(slug),
+		bare(METHOD_NAMES[slug] ?? ''),
+		...((SPELLINGS as Record<string, string>)[slug] ?? '').split(' ')
+	];
+	if (wanted === '') return null;
+	return offered.find((slug) => spellingsOf(slug).includes(wanted)) ?? null;
 }

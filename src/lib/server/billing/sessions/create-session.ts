@@ -1,5 +1,5 @@
 import { durationSeconds } from '#lib/domain/duration.ts';
-import { findPaymentMethod } from '#lib/domain/payment-methods/payment-methods.ts';
+import { findPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import type { SessionBody, SessionCreationBody } from '#lib/server/contract/schemas.ts';
 import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
