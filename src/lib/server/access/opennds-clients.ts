@@ -7,7 +7,7 @@ import type { RegisteredGateway } from '../gateways/gateways.ts';
 import { sha256 } from '../platform/secrets.ts';
 import { takeSlot } from './device-slots/device-slots.ts';
 import { changeSlot, slotOf } from './device-slots/store.ts';
-import { passState, speedOf } from '../passes/pass-state.ts';
+import { passState, speedOf } from '../passes/passes.ts';
 import type { AccessContext } from './provisioning/context.ts';
 import { countData } from './provisioning/count-data.ts';
 import { devicesOf } from './provisioning/devices.ts';

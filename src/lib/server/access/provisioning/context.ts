@@ -7,7 +7,7 @@ import type { Gateways } from '#lib/server/gateways/gateways.ts';
 import type { Offers } from '#lib/server/offers/offers.ts';
 import type { PskCandidates } from '#lib/server/access/radius/psk-candidates.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
-import type { Passes } from '#lib/server/passes/passes.ts';
+import type { Passes } from '../../passes/passes.ts';
 import type { ConcurrencyLimit } from './grants/concurrency-limit.ts';
 
 export interface ProvisioningContext extends Base {

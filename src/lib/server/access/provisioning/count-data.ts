@@ -2,7 +2,7 @@ import { dataLeft, isPossibleGrowth } from '#lib/domain/data-limit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { Unavailable } from '#lib/server/gateways/gateway.ts';
 import { UNSEEN_BYTES, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { openPass, type OpenPass } from '#lib/server/passes/pass-state.ts';
+import { openPass, type OpenPass } from '../../passes/passes.ts';
 import type { AccessContext } from './context.ts';
 import { MAX_BACKOFF_MS, tryCall } from './grants/call-gateway.ts';
 import { loginOf, othersOf } from './grants/desired-end.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { PassRow } from '../../passes/passes.ts';
 
 /** With its newest captive session. */
 export interface BroughtDevice {

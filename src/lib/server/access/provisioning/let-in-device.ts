@@ -3,7 +3,7 @@ import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { slotsInUse } from '../device-slots/device-slots.ts';
 import { allSlots } from '../device-slots/store.ts';
 import { ACTIVATION_TIMEOUT_MS, AWAIT_ROUTER_JOB, UNCONFIRMED_JOB } from '../job-kinds.ts';
-import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { PassRow } from '../../passes/passes.ts';
 import type { AccessContext } from './context.ts';
 import { devicesOf } from './devices.ts';
 import * as store from './grants/store.ts';

@@ -4,7 +4,7 @@ import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { hasMovedOnline } from '../device-slots/connection-store.ts';
 import { currentReports, takeSlot } from '../device-slots/device-slots.ts';
 import { releaseOtherSlots, allSlots, wasMovedSince } from '../device-slots/store.ts';
-import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { PassRow } from '../../passes/passes.ts';
 import type { ProvisioningContext } from './context.ts';
 import * as store from './grants/store.ts';
 import { scheduleGatewayCalls, requestGrant, userAt } from './request-grant.ts';

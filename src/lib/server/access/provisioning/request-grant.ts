@@ -2,7 +2,7 @@ import type { Tx } from '#lib/server/db/database.ts';
 import { namesDevices, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { forgetAttempts, openConnections } from '../device-slots/connection-store.ts';
 import { CONNECTION_JOB, GRANT_JOB } from '../job-kinds.ts';
-import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { PassRow } from '../../passes/passes.ts';
 import type { ProvisioningContext } from './context.ts';
 import * as store from './grants/store.ts';
 

@@ -2,7 +2,7 @@ import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { namesDevices, type Gateways, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { adapterOf } from '#lib/server/gateways/registry.ts';
 import type { DeviceController } from '#lib/server/gateways/gateway.ts';
-import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { PassRow } from '../../passes/passes.ts';
 import type { ProvisioningContext } from './context.ts';
 import { devicesOf, type BroughtDevice } from './devices.ts';
 

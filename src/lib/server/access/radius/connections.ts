@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { dataLeft } from '#lib/domain/data-limit.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { passState, type RunningPass } from '#lib/server/passes/pass-state.ts';
+import { passState, type RunningPass } from '../../passes/passes.ts';
 import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type CoaResult } from './coa.ts';
 import * as store from '../device-slots/connection-store.ts';
 import { holdsSlot, INTERIM_SECONDS } from '../device-slots/device-slots.ts';

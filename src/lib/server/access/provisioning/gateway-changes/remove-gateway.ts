@@ -5,7 +5,7 @@ import type { AccessContext } from '../context.ts';
 import { applyGrant } from '../grants/apply-grant.ts';
 import * as store from '../grants/store.ts';
 import { REPORT_LIFETIME_MS } from '../../device-slots/device-slots.ts';
-import { openPassesAt } from '#lib/server/passes/store.ts';
+import { openPassesAt } from '#lib/server/passes/passes.ts';
 import { controllerOf } from '../targets.ts';
 
 /** Counts devices and users that the gateway let in. */

@@ -1,6 +1,6 @@
 import { Unavailable } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { openPass, type OpenPass } from '#lib/server/passes/pass-state.ts';
+import { openPass, type OpenPass } from '#lib/server/passes/passes.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
 import type { AccessContext } from '../context.ts';
 import { countUsage, nextRead, readUsage } from '../count-data.ts';

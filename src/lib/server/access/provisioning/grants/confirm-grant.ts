@@ -1,6 +1,6 @@
 import type { Tx } from '#lib/server/db/database.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
-import type { OpenPass } from '#lib/server/passes/pass-state.ts';
+import type { OpenPass } from '#lib/server/passes/passes.ts';
 import type { AccessContext } from '../context.ts';
 import { newestDevice } from '../targets.ts';
 import * as store from './store.ts';

@@ -3,7 +3,7 @@ import { loginUser } from '#lib/domain/wifi/pass-username.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { DeviceLogin } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { openPass, speedOf, type OpenPass } from '#lib/server/passes/pass-state.ts';
+import { openPass, speedOf, type OpenPass } from '#lib/server/passes/passes.ts';
 import type { AccessContext } from '../context.ts';
 import * as store from './store.ts';
 

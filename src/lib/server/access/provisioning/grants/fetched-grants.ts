@@ -2,7 +2,7 @@ import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { DeviceLogin } from '#lib/server/gateways/gateway.ts';
 import { takeSlot } from '../../device-slots/device-slots.ts';
 import { GRANT_JOB } from '../../job-kinds.ts';
-import { openPass } from '#lib/server/passes/pass-state.ts';
+import { openPass } from '#lib/server/passes/passes.ts';
 import type { AccessContext } from '../context.ts';
 import { confirmGrant } from './confirm-grant.ts';
 import { desiredEnd, loginOf, SLACK_MS } from './desired-end.ts';

@@ -1,6 +1,6 @@
 import { Unavailable, type CommandResult } from '#lib/server/gateways/gateway.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { openPass } from '#lib/server/passes/pass-state.ts';
+import { openPass } from '#lib/server/passes/passes.ts';
 import type { AccessContext } from '../context.ts';
 import { countUsage } from '../count-data.ts';
 import { requestAgain } from '../request-grant.ts';
