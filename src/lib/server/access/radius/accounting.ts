@@ -7,8 +7,7 @@ import * as connectionStore from '../device-slots/connection-store.ts';
 import { releaseSlot } from '../device-slots/store.ts';
 import { passState } from '../../passes/passes.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
-import type { AccessContext } from '../provisioning/context.ts';
-import { countData } from '../provisioning/count-data.ts';
+import { type AccessContext, countData } from '../provisioning.ts';
 import { countersOf } from './counters.ts';
 import type { AccountingReport } from './report.ts';
 

@@ -3,7 +3,7 @@ import { normaliseMac } from '#lib/domain/mac.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { passState, reasonOfEnd, type RunningPass } from '../../passes/passes.ts';
 import { hasRoom, INTERIM_SECONDS, isFull, takeSlot } from '../device-slots/device-slots.ts';
-import type { AccessContext } from '../provisioning/context.ts';
+import type { AccessContext } from '../provisioning.ts';
 import { acceptLimits } from './limits.ts';
 import { pskChoice } from './psk.ts';
 
