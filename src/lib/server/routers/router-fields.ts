@@ -22,7 +22,9 @@ type RouterField = (typeof ROUTER_FIELDS)[number] | 'opening_hours';
 /** Texts of a file or of the command line. Omitted fields are not read. */
 export type RouterTexts = Partial<Record<RouterField, string>>;
 
-export type StatedFields = Partial<Pick<RouterRow, Exclude<RouterField, 'price'> | 'price_minor'>>;
+export type StatedFields = Partial<
+	Pick<RouterRow, Exclude<RouterField, 'price'> | 'price_minor' | 'max_duration'>
+>;
 
 export interface PriceRules {
 	currency: string;

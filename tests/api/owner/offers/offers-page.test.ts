@@ -69,7 +69,7 @@ describe('the price list', () => {
 		expect(empty.html.match(/name="price-\d"/g)).toHaveLength(5);
 		const look = await owner.post(path(), form('preview', [HALF, DAY, EMPTY]));
 		expect(look.text).toMatch(/30 minutes UGX 200 1 day [^U]*3[^U]* UGX 1,000/);
-		expect(look.text).toContain('Other times: UGX 500 an hour.');
+		expect(look.text).toContain('Other times, up to 6 hours: UGX 500 an hour.');
 		expect(await offers()).toEqual([]);
 		const fields = Object.fromEntries(
 			[...look.html.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(

@@ -167,6 +167,22 @@ describe('an order', () => {
 		expect(await order({ duration: '1d' })).toMatchObject({ amount: 1000 });
 	});
 
+	it('keeps the longest time at the hourly price unless the list names another', async () => {
+		const longest = async () => (await fixture().api.getRouter(3)).max_duration;
+		expect(await set([WEEK], { max_duration: '12h' })).toMatchObject({ max_duration: '12h' });
+		await set([DAY, WEEK]);
+		expect(await longest()).toBe('12h');
+		expect(await order({ duration: '12h' })).toMatchObject({ amount: 6000 });
+		expect(await order({ duration: '1w' })).toMatchObject({ amount: 5000 });
+		await refused('400 duration_not_allowed', { duration: '13h' });
+		for (const max_duration of ['31d', '14m', '1', '']) {
+			const { status, body } = await put([DAY], { max_duration });
+			expect([status, body]).toMatchObject([400, { errors: [{ pointer: '/max_duration' }] }]);
+		}
+		expect(await longest()).toBe('12h');
+		await set([], { max_duration: '30d' });
+	});
+
 	it('is refused for an offer that is gone, changed, or of another duration', async () => {
 		const { data } = await set([DAY, HOUR]);
 		const [day, hour] = data.map(({ id }) => id);

@@ -143,7 +143,9 @@ export const duration = (description = DURATION.description) => z.string().meta(
 export const bodyDuration = z
 	.string()
 	.regex(new RegExp(DURATION.pattern), 'Use a count and a unit, e.g. "2h".')
-	.describe(`${DURATION.description} Between \`min_duration\` and \`max_duration\` of the router.`);
+	.describe(
+		`${DURATION.description} From \`min_duration\` to \`max_duration\` of the router, or the duration of one of its offers.`
+	);
 
 export const phone = (description: string) =>
 	z.string().meta({ description, pattern: String.raw`^\+[1-9][0-9]{6,14}$` });

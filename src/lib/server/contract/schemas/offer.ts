@@ -77,7 +77,9 @@ const ownerOffer = z
 
 const hourly = z
 	.boolean()
-	.describe('Whether any other duration is sold at the hourly price. false: only the offers are sold.');
+	.describe(
+		'Whether other durations, up to `max_duration`, are sold at the hourly price. false: only the offers are sold.'
+	);
 
 const version = field.count('Number of the change that made this list; 0 before the first change.');
 
@@ -85,6 +87,7 @@ export const ownerOfferList = z
 	.object({
 		router_id: field.id('Id of the router.'),
 		hourly,
+		max_duration: field.duration('Longest time that is sold at the hourly price. Offers may be longer.'),
 		version,
 		currency: field.currency,
 		timezone: z.string().describe('IANA time zone of the days and hours of sale.'),
@@ -122,6 +125,9 @@ const newOffer = z
 export const offersUpdate = z
 	.strictObject({
 		hourly: hourly.default(true),
+		max_duration: field.bodyDuration
+			.optional()
+			.describe('Longest time that is sold at the hourly price, at most `30d`. Left out: as before.'),
 		version: version
 			.optional()
 			.describe('`version` of the list that was edited. If it has changed since, nothing is set.'),

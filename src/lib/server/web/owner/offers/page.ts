@@ -1,4 +1,6 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { formatDuration, NEW_HOURLY_MAX } from '#lib/domain/duration.ts';
+import { priceForSeconds, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { OfferField, OffersDraft } from '#lib/domain/offers/entry.ts';
 import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import { money, weekdayName } from '#lib/format/text.ts';
@@ -11,7 +13,16 @@ import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
-import { cellsOfDraft, changedRows, draftOf, entryOf, readDraft, withEmptyRows } from './draft.ts';
+import {
+	cellsOfDraft,
+	changedRows,
+	draftOf,
+	entryOf,
+	maxDurationOf,
+	readDraft,
+	sellsLong,
+	withEmptyRows
+} from './draft.ts';
 import { draftWithSet, linesOf, setsOf } from './sets.ts';
 import { fileProblem, offerProblem, rowProblem, type OfferPlace } from './problems.ts';
 import type { OwnerVisitor } from '../owner.ts';
@@ -21,8 +32,8 @@ type Actor = OwnerVisitor['actor'];
 /** The page after a button: the draft to edit, or its preview to confirm. */
 interface Shown {
 	draft: OffersDraft | null;
-	/** Lines as buyers see them; null while the draft is edited. */
-	preview: ReturnType<typeof linesOf> | null;
+	/** As buyers see the offers, and how other times are sold; null while the draft is edited. */
+	preview: { lines: ReturnType<typeof linesOf>; others: string } | null;
 	/** Above the form. */
 	problem: string | null;
 	/** By row and field. */
@@ -32,6 +43,7 @@ interface Shown {
 }
 
 const NOTHING: Shown = { draft: null, preview: null, problem: null, errors: {}, copied: [] };
+const DAY_SECONDS = 24 * 60 * 60;
 /** Routers to which offers can be copied at once. */
 const MAX_COPIES = 100;
 
@@ -49,6 +61,11 @@ export async function offersPage(
 		name: router.name,
 		currency: router.currency,
 		perHour: money(router.price, router.currency),
+		limit: formatDuration(NEW_HOURLY_MAX),
+		longDay: money(
+			toMajor(priceForSeconds(toMinor(router.price, router.currency) ?? 1, DAY_SECONDS), router.currency),
+			router.currency
+		),
 		draft: isNew ? draftWithSet(draft, url.searchParams.get('set'), router) : draft,
 		sets: isNew ? await setsOf(app, owner, draft, router) : [],
 		saved: list.data.length,
@@ -71,9 +88,21 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, { a
 	}
 	const { offers } = event.locals.app;
 	try {
-		const list = offersOfCells(cellsOfDraft(draft).cells, { hourly: draft.hourly, version: draft.version });
+		const max_duration = maxDurationOf(draft, router);
+		const { hourly, version } = draft;
+		const list = offersOfCells(cellsOfDraft(draft).cells, { hourly, max_duration, version });
 		await offers.check(actor, router.id, list);
-		if (button === 'preview') return { ...NOTHING, draft, preview: linesOf(list, router) };
+		if (button === 'preview') {
+			const others = { longest: formatDuration(max_duration), money: money(router.price, router.currency) };
+			return {
+				...NOTHING,
+				draft,
+				preview: {
+					lines: linesOf(list, router),
+					others: hourly ? m.owner_offers_hourly_up_to(others) : m.owner_offers_only()
+				}
+			};
+		}
 		await offers.set(actor, router.id, list);
 	} catch (refused) {
 		if (!(refused instanceof AppError)) throw refused;
@@ -82,7 +111,7 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, { a
 		const current = await offers.ofRouter(actor, router.id);
 		const isSame = JSON.stringify(current.data.map(cellsOf)) === JSON.stringify(cellsOfDraft(draft).cells);
 		// Otherwise somebody else changed them; if they are the same, the form was sent twice.
-		if (!isSame || current.hourly !== draft.hourly) {
+		if (!isSame || current.hourly !== draft.hourly || sellsLong(current) !== draft.long) {
 			const problem = m.owner_offers_moved();
 			return fail(409, { ...NOTHING, draft: { ...draft, version: current.version }, problem });
 		}
@@ -110,14 +139,17 @@ function refusal({ items }: AppError, draft: OffersDraft, place: OfferPlace): Sh
 
 /** Shows the offers of a CSV file for a check. Nothing is saved. */
 async function fileDraft({ locals }: RequestEvent, router: OwnedRouter, actor: Actor, bytes: Buffer | null) {
-	const { hourly, version } = await locals.app.offers.ofRouter(actor, router.id);
+	const current = await locals.app.offers.ofRouter(actor, router.id);
 	const refused = (problem: string) => fail(400, { ...NOTHING, problem });
 	const file = await attempt(CsvFileError, () => readOffersCsv(bytes ?? Buffer.alloc(0)));
 	if (file instanceof CsvFileError) return refused(fileProblem(file));
-	const list = await attempt(AppError, () => offersOfCells(file.rows, { hourly }));
+	const list = await attempt(AppError, () => offersOfCells(file.rows, { hourly: current.hourly }));
 	if (list instanceof AppError)
 		return refused((list.items ?? []).map((item) => rowProblem(file, item, { router })).join('\n'));
-	return { ...NOTHING, draft: { hourly, version, rows: withEmptyRows(file.rows.map(entryOf)) } };
+	return {
+		...NOTHING,
+		draft: { ...draftOf({ ...current, data: [] }), rows: withEmptyRows(file.rows.map(entryOf)) }
+	};
 }
 
 /** Copies the saved offers. Each router is checked on its own. */
@@ -127,9 +159,9 @@ async function copyOffers(
 	{ actor, ids }: { actor: Actor; ids: readonly number[] }
 ): Promise<Shown> {
 	const { app } = event.locals;
-	const { hourly, data } = await app.offers.ofRouter(actor, router.id);
+	const { hourly, max_duration, data } = await app.offers.ofRouter(actor, router.id);
 	const cells = data.map(cellsOf);
-	const list = offersOfCells(cells, { hourly });
+	const list = offersOfCells(cells, { hourly, max_duration });
 	const copied: Shown['copied'][number][] = [];
 	for (const other of (await otherRouters(app, actor, router.id)).filter(({ id }) => ids.includes(id))) {
 		const { name } = other;
