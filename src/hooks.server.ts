@@ -1,7 +1,7 @@
 import { env } from 'node:process';
 import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@sveltejs/kit';
 import { createApp, type App } from '#lib/server/app.ts';
-import { loadConfig } from '#lib/server/config/config.ts';
+import { loadConfig, loadDatabaseConfig } from '#lib/server/config/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
 import { answerAuthmon, isAuthmon } from '#lib/server/web/device-endpoints/authmon.ts';
 import { fillRules } from '#lib/server/web/brand.ts';
@@ -30,6 +30,7 @@ let warnOfProxy: ReturnType<typeof createProxyWarning>;
 /** A configuration error ends the process here. */
 export const init: ServerInit = async () => {
 	configureLocale();
+	loadDatabaseConfig(env);
 	app = await createApp(loadConfig(env));
 	await app.openPortal();
 	const demo = await loadDemo(app);
