@@ -64,6 +64,8 @@ let isStopping = false;
 
 const server = createServer(timeouts(), (request, response) => {
 	responses.add(response);
+	// Also for files that no hook sees.
+	response.setHeader('x-content-type-options', 'nosniff');
 	response.once('close', () => responses.delete(response));
 	if (isStopping) response.setHeader('connection', 'close');
 	response.once('finish', () => discardRest(request));

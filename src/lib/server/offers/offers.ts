@@ -1,5 +1,6 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { limitsOf } from '#lib/domain/offers/offer-limits.ts';
+import { readLine } from '#lib/domain/plain-text.ts';
 import type { OffersUpdateBody, OwnerOfferListBody } from '../contract/schemas.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Base } from '../base.ts';
@@ -162,7 +163,7 @@ function numbered({ offers }: OffersUpdateBody, router: RouterRow, before: reado
 		if (price_minor === null) throw new Error(`Price ${offer.price} does not fit ${router.currency}`);
 		const id = ids.get(termsKey({ ...offer, price: price_minor })) ?? (lastOfferId += 1);
 		return {
-			...{ id, name: offer.name.trim(), duration: offer.duration, price_minor },
+			...{ id, name: readLine(offer.name), duration: offer.duration, price_minor },
 			...limitsOf(offer),
 			...{ days: offer.days ?? null, from: offer.from ?? null, until: offer.until ?? null },
 			active: offer.active

@@ -1,13 +1,11 @@
 import { error } from '@sveltejs/kit';
+import { withoutHidden } from '#lib/domain/plain-text.ts';
 import * as m from '#lib/i18n/messages.js';
 
 export type Fields = (name: string) => string;
 
 /** Returns the reason of a change on one line. */
-export const noteOf = (field: Fields): string =>
-	field('note')
-		.replace(/\p{Cc}+/gu, ' ')
-		.trim();
+export const noteOf = (field: Fields): string => withoutHidden(field('note'));
 
 /** The time to parse a form grows with its parts, and the process waits. No form has more. */
 const MAX_PARTS = 100;

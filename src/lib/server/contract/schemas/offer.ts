@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { hiddenCharacter, readLine } from '#lib/domain/plain-text.ts';
 import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import * as field from './fields.ts';
 
@@ -105,6 +106,7 @@ const newOffer = z
 		name: z
 			.string()
 			.regex(/^(?=.*\S)\P{Cc}{1,40}$/u, 'Use 1 to 40 characters in one line.')
+			.refine((text) => hiddenCharacter(readLine(text)) === null, 'Leave out invisible characters.')
 			.meta({
 				description: 'Name of the offer.',
 				// Other languages and generators read neither a lookahead nor `\P`.
