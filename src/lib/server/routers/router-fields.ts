@@ -66,9 +66,10 @@ export function readRouterFields(
 	note: Report
 ): StatedFields {
 	const readers: Record<RouterField, (text: string, fail: Fail) => string | number | null | undefined> = {
-		name: (text, fail) => readShown(text, fail, (line) => cut(line, MAX_NAME_CHARACTERS, 'name', note)),
+		name: (text, fail) =>
+			readShown(text, 'name', fail, (line) => cut(line, MAX_NAME_CHARACTERS, 'name', note)),
 		address: (text, fail) =>
-			readShown(text, fail, (line) => cut(line, MAX_ADDRESS_CHARACTERS, 'address', note) || null),
+			readShown(text, 'address', fail, (line) => cut(line, MAX_ADDRESS_CHARACTERS, 'address', note) || null),
 		ssid: readSsid,
 		lat: (text, fail) => readDegrees(text, 'latitude', 90, fail),
 		lon: (text, fail) => readDegrees(text, 'longitude', 180, fail),
@@ -97,10 +98,17 @@ export function cut(text: string, limit: number, field: RouterField, note: Repor
 	return characters.slice(0, limit).join('').trimEnd();
 }
 
-function readShown<Value>(text: string, fail: Fail, read: (line: string) => Value): Value | undefined {
+function readShown<Value>(
+	text: string,
+	what: string,
+	fail: Fail,
+	read: (line: string) => Value
+): Value | undefined {
 	const line = readLine(text);
 	const hidden = hiddenCharacter(line);
-	return hidden === null ? read(line) : fail(`has an invisible character (${hidden}); type it again`);
+	return hidden === null
+		? read(line)
+		: fail(`the ${what} has an invisible character (${hidden}); type it again`);
 }
 
 function readSsid(text: string, fail: Fail): string | undefined {

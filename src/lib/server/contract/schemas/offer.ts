@@ -106,7 +106,10 @@ const newOffer = z
 		name: z
 			.string()
 			.regex(/^(?=.*\S)\P{Cc}{1,40}$/u, 'Use 1 to 40 characters in one line.')
-			.refine((text) => hiddenCharacter(readLine(text)) === null, 'Leave out invisible characters.')
+			.refine(
+				(text) => /\p{Cc}/u.test(text) || hiddenCharacter(readLine(text)) === null,
+				'Leave out invisible characters.'
+			)
 			.meta({
 				description: 'Name of the offer.',
 				// Other languages and generators read neither a lookahead nor `\P`.

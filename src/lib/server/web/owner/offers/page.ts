@@ -6,34 +6,21 @@ import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import { money, weekdayName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { cellsOf, OFFER_COLUMNS, offersOfCells } from '#lib/server/offers/cells.ts';
-import { readOffersCsv } from '#lib/server/offers/csv.ts';
-import { CsvFileError } from '#lib/server/platform/csv.ts';
+import { cellsOf, offersOfCells } from '#lib/server/offers/cells.ts';
 import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
-import {
-	cellsOfDraft,
-	changedRows,
-	draftOf,
-	entryOf,
-	maxDurationOf,
-	readDraft,
-	sellsLong,
-	withEmptyRows
-} from './draft.ts';
-import { draftWithSet, linesOf, setsOf } from './sets.ts';
-import { fileProblem, offerProblem, rowProblem, type OfferPlace } from './problems.ts';
+import { cellsOfDraft, changedRows, draftOf, maxDurationOf, readDraft, sellsLong } from './draft.ts';
+import { draftWithSet, setsOf } from './sets.ts';
+import { offerProblem, type OfferPlace } from './problems.ts';
 import type { OwnerVisitor } from '../owner.ts';
 
 type Actor = OwnerVisitor['actor'];
 
-/** The page after a button: the draft to edit, or its preview to confirm. */
+/** The page after a button. */
 interface Shown {
 	draft: OffersDraft | null;
-	/** As buyers see the offers, and how other times are sold; null while the draft is edited. */
-	preview: { lines: ReturnType<typeof linesOf>; others: string } | null;
 	/** Above the form. */
 	problem: string | null;
 	/** By row and field. */
@@ -42,7 +29,7 @@ interface Shown {
 	copied: readonly { name: string; text: string; isDone: boolean }[];
 }
 
-const NOTHING: Shown = { draft: null, preview: null, problem: null, errors: {}, copied: [] };
+const NOTHING: Shown = { draft: null, problem: null, errors: {}, copied: [] };
 const DAY_SECONDS = 24 * 60 * 60;
 /** Routers to which offers can be copied at once. */
 const MAX_COPIES = 100;
@@ -69,7 +56,6 @@ export async function offersPage(
 		draft: isNew ? draftWithSet(draft, url.searchParams.get('set'), router) : draft,
 		sets: isNew ? await setsOf(app, owner, draft, router) : [],
 		saved: list.data.length,
-		columns: OFFER_COLUMNS.join(', '),
 		days: WEEKDAYS.map((day, index) => ({ day, name: weekdayName(index) })),
 		others: others.map(({ id, name }) => ({ id, name })),
 		done: url.searchParams.has('done')
@@ -82,27 +68,14 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, { a
 	const button = fields.field('do');
 	if (button === 'copy') return copyOffers(event, router, { actor, ids: fields.all('router').map(idOf) });
 	const draft = readDraft(fields);
-	if (button === 'file') return fileDraft(event, router, actor, await fields.file('file'));
-	if (button !== 'preview' && button !== 'save') {
+	if (button !== 'save') {
 		return { ...NOTHING, draft: { ...draft, rows: changedRows(draft.rows, button) } };
 	}
 	const { offers } = event.locals.app;
 	try {
-		const max_duration = maxDurationOf(draft, router);
 		const { hourly, version } = draft;
+		const max_duration = maxDurationOf(draft, router);
 		const list = offersOfCells(cellsOfDraft(draft).cells, { hourly, max_duration, version });
-		await offers.check(actor, router.id, list);
-		if (button === 'preview') {
-			const others = { longest: formatDuration(max_duration), money: money(router.price, router.currency) };
-			return {
-				...NOTHING,
-				draft,
-				preview: {
-					lines: linesOf(list, router),
-					others: hourly ? m.owner_offers_hourly_up_to(others) : m.owner_offers_only()
-				}
-			};
-		}
 		await offers.set(actor, router.id, list);
 	} catch (refused) {
 		if (!(refused instanceof AppError)) throw refused;
@@ -135,21 +108,6 @@ function refusal({ items }: AppError, draft: OffersDraft, place: OfferPlace): Sh
 		else errors[row] = { [field]: text, ...errors[row] };
 	}
 	return { ...NOTHING, draft, errors, problem: problem ?? m.owner_check_fields() };
-}
-
-/** Shows the offers of a CSV file for a check. Nothing is saved. */
-async function fileDraft({ locals }: RequestEvent, router: OwnedRouter, actor: Actor, bytes: Buffer | null) {
-	const current = await locals.app.offers.ofRouter(actor, router.id);
-	const refused = (problem: string) => fail(400, { ...NOTHING, problem });
-	const file = await attempt(CsvFileError, () => readOffersCsv(bytes ?? Buffer.alloc(0)));
-	if (file instanceof CsvFileError) return refused(fileProblem(file));
-	const list = await attempt(AppError, () => offersOfCells(file.rows, { hourly: current.hourly }));
-	if (list instanceof AppError)
-		return refused((list.items ?? []).map((item) => rowProblem(file, item, { router })).join('\n'));
-	return {
-		...NOTHING,
-		draft: { ...draftOf({ ...current, data: [] }), rows: withEmptyRows(file.rows.map(entryOf)) }
-	};
 }
 
 /** Copies the saved offers. Each router is checked on its own. */
