@@ -1,7 +1,7 @@
 import { env } from 'node:process';
 import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@sveltejs/kit';
 import { createApp, type App } from '#lib/server/app.ts';
-import { loadConfig } from '#lib/server/config/config.ts';
+import { loadConfig, loadDatabaseConfig } from '#lib/server/config/config.ts';
 import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
 import { answerAuthmon, isAuthmon } from '#lib/server/web/device-endpoints/authmon.ts';
 import { fillRules } from '#lib/server/web/brand.ts';
@@ -25,7 +25,7 @@ import { observeRequest } from '#lib/server/api/http/observe-request.ts';
 import { paraglideMiddleware } from '#lib/i18n/generated/server.js';
 import { directionOf, isLocale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
-import { inLanguage, isEnglishOnly } from '#lib/i18n/path.ts';
+import { inLanguage, isEnglishOnly, meantPath } from '#lib/i18n/path.ts';
 import { configureLocale } from '#lib/server/web/language.ts';
 
 let app: App;
@@ -37,6 +37,7 @@ let warnOfProxy: ReturnType<typeof createProxyWarning>;
 /** A configuration error ends the process here. */
 export const init: ServerInit = async () => {
 	configureLocale();
+	loadDatabaseConfig(env);
 	app = await createApp(loadConfig(env));
 	await app.openPortal();
 	const demo = await loadDemo(app);
@@ -96,7 +97,7 @@ async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Respon
 		// SvelteKit answers this reserved name of an action with 500.
 		response = await refusal(event, 400, m.common_address_broken);
 	} else {
-		response = askedLanguage(event) ?? (await resolvePage(event, resolve));
+		response = askedLanguage(event) ?? typedAddress(event) ?? (await resolvePage(event, resolve));
 	}
 	setCommonHeaders(response, event.locals);
 	return event.isSubRequest ? response : compressPage(event.request, response);
@@ -118,6 +119,14 @@ function askedLanguage({ request, url }: RequestEvent): Response | null {
 	search.delete('lang');
 	const query = search.size > 0 ? `?${search}` : '';
 	return new Response(null, { status: 303, headers: { location: inLanguage(asked, url.pathname) + query } });
+}
+
+/** Leads an address that a person has typed or pasted, such as /R/3 or /r/3%20, to its page. */
+function typedAddress({ request, url }: RequestEvent): Response | null {
+	if (request.method !== 'GET' && request.method !== 'HEAD') return null;
+	const location = meantPath(url.pathname);
+	if (location === null) return null;
+	return new Response(null, { status: 308, headers: { location: location + url.search } });
 }
 
 function resolvePage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve']): Promise<Response> {

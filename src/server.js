@@ -11,6 +11,7 @@ import { createServer } from 'node:http';
 import module from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { endWithNpm } from './cli/bootstrap.js';
 
 const REQUIRED_NODE = [22, 19];
 const DEFAULT_PORT = 3000;
@@ -48,6 +49,8 @@ const START_ERRORS = {
 const EXPLAINED_ERRORS = ['ConfigError', 'UnusableDatabaseError'];
 
 requireNode();
+// npx, too, passes SIGTERM to its shell only.
+if (process.env['npm_lifecycle_event'] === 'npx') endWithNpm();
 process.on('uncaughtException', exitWith);
 // A full disk or a closed terminal does not keep it from serving.
 process.stdout.on('error', () => {});
@@ -68,6 +71,8 @@ let isStopping = false;
 
 const server = createServer(timeouts(), (request, response) => {
 	responses.add(response);
+	// Also for files that no hook sees.
+	response.setHeader('x-content-type-options', 'nosniff');
 	response.once('close', () => responses.delete(response));
 	if (isStopping) response.setHeader('connection', 'close');
 	response.once('finish', () => discardRest(request));
@@ -189,7 +194,7 @@ function requireNode() {
 	if (major > REQUIRED_NODE[0] || (major === REQUIRED_NODE[0] && minor >= REQUIRED_NODE[1])) return;
 	console.error(
 		`Airtill needs Node ${REQUIRED_NODE.join('.')} or newer; this is Node ${process.versions.node}.\n` +
-			'Run "npm start" (it brings its own Node), or "npx node src/server.js" in this folder after "npm install".'
+			'Run "npm start" (it brings its own Node), or "node_modules/.bin/node src/server.js" in this folder after "npm install".'
 	);
 	process.exit(1);
 }

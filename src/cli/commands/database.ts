@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createAudit } from '#lib/server/audit/audit.ts';
 import { BACKUP_ACTION } from '#lib/server/checks/installation.ts';
-import type { Config } from '#lib/server/config/config.ts';
+import type { DatabaseConfig } from '#lib/server/config/config.ts';
 import { backUp, restore } from '#lib/server/db/backup/backup.ts';
 import { copySqlite } from '#lib/server/db/backup/copy.ts';
 import { connectDatabase, type Database } from '#lib/server/db/database.ts';
@@ -25,7 +25,7 @@ async function inDatabase<T>(url: string, work: (database: Database) => Promise<
 	}
 }
 
-const record = (config: Config, action: string, after: Record<string, unknown>): Promise<void> =>
+const record = (config: DatabaseConfig, action: string, after: Record<string, unknown>): Promise<void> =>
 	inDatabase(config.databaseUrl, (database) =>
 		database.transact((trx) => createAudit(systemClock).record(trx, { actor: COMMAND_LINE, action, after }))
 	);
@@ -36,7 +36,7 @@ export const databaseCommands = [
 		summary: 'List the migrations that the next start applies.',
 		help: 'Changes nothing. Each start and most other commands apply them, under a lock.',
 		options: { plan: { help: 'required: Airtill migrates when it starts', isNeeded: true } },
-		async run({ config: read }) {
+		async run({ databaseConfig: read }) {
 			const config = read();
 			const { databaseUrl: url } = config;
 			if (url.startsWith('file:') && !existsSync(url.slice('file:'.length))) {
@@ -53,7 +53,7 @@ export const databaseCommands = [
 		summary: 'Back up the database, while Airtill runs or not.',
 		help: 'Writes one moment of the database to FILE, which only your user can read, and checks it. Keep AIRTILL_SECRET (in a sandbox, DATA_DIR) with it: nothing else opens stored passwords. PostgreSQL needs pg_dump and pg_restore.',
 		options: { force: { help: 'replace FILE if it exists' } },
-		async run({ args: [name], values: { force }, config: read, folder }) {
+		async run({ args: [name], values: { force }, databaseConfig: read, folder }) {
 			const config = read();
 			const file = resolve(folder, name);
 			const { version, bytes } = await backUp(config.databaseUrl, file, { force });
@@ -70,7 +70,7 @@ export const databaseCommands = [
 		options: {
 			force: { help: 'replace a database that has data; its data is kept in another file or schema' }
 		},
-		async run({ args: [name], values: { force }, config: read, folder }) {
+		async run({ args: [name], values: { force }, databaseConfig: read, folder }) {
 			const config = read();
 			const file = resolve(folder, name);
 			const { version, kept } = await restore(config.databaseUrl, file, { force, now: systemClock.now() });
@@ -85,7 +85,7 @@ export const databaseCommands = [
 		args: ['FILE'],
 		summary: 'Copy an SQLite database into an empty PostgreSQL. Stop Airtill first.',
 		help: 'Copies FILE, a database of this version, into the PostgreSQL database of DATABASE_URL, all or nothing. FILE stays as it is. Do not start Airtill on FILE again: sales after the copy would be lost.',
-		async run({ args: [name], config: read, folder }) {
+		async run({ args: [name], databaseConfig: read, folder }) {
 			const config = read();
 			const file = resolve(folder, name);
 			const rows = await copySqlite(file, config.databaseUrl);

@@ -5,7 +5,7 @@ import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
 import { checkGateways } from '#lib/server/checks/gateways.ts';
 import { checkAddresses, checkDisk } from '#lib/server/checks/installation.ts';
 import { storedOperatorFindings } from '#lib/server/checks/operators.ts';
-import { ConfigError, loadConfig, type Config } from '#lib/server/config/config.ts';
+import { ConfigError, loadConfig, loadDatabaseConfig, type Config } from '#lib/server/config/config.ts';
 import { hasDemoAccounts } from '#lib/server/accounts/demo-accounts.ts';
 import { NotAnArchive, readArchive } from '#lib/server/map/basemap.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
@@ -29,6 +29,7 @@ export const doctor = defineCommand({
 async function* examine(env: Context['env']): AsyncGenerator<Finding> {
 	let config: Config;
 	try {
+		loadDatabaseConfig(env);
 		config = loadConfig(env);
 	} catch (error) {
 		yield* configurationFailures(error);

@@ -1,7 +1,12 @@
 import { parseArgs } from 'node:util';
 import { isDate, spanOfDates } from '#lib/domain/time/calendar.ts';
 import type { App } from '#lib/server/app.ts';
-import { loadConfig, type Config } from '#lib/server/config/config.ts';
+import {
+	loadConfig,
+	loadDatabaseConfig,
+	type Config,
+	type DatabaseConfig
+} from '#lib/server/config/config.ts';
 import { UsageError } from './errors.ts';
 import { openApp } from './services.ts';
 
@@ -45,6 +50,8 @@ interface Call<A extends readonly string[], O> extends Context {
 	values: Values<O>;
 	/** @throws ConfigError */
 	config(): Config;
+	/** For commands that must work while other settings are wrong. @throws ConfigError */
+	databaseConfig(): DatabaseConfig;
 	/** Opens the services without their jobs. They are stopped after the command. */
 	open(): Promise<App>;
 }
@@ -77,10 +84,17 @@ export function defineCommand<
 		async run(argv, context) {
 			const { args, values } = read(argv, names, options);
 			let app: App | null = null;
-			const config = () => loadConfig(context.env);
+			const databaseConfig = () => loadDatabaseConfig(context.env);
+			const config = () => {
+				databaseConfig();
+				return loadConfig(context.env);
+			};
 			const open = async () => (app = await openApp(config()));
 			try {
-				const code = await command.run({ ...context, config, open, args, values } as Call<A, O>);
+				const code = await command.run({ ...context, config, databaseConfig, open, args, values } as Call<
+					A,
+					O
+				>);
 				return typeof code === 'number' ? code : 0;
 			} finally {
 				await (app as App | null)?.stop();

@@ -1,5 +1,5 @@
 import { createApp, type App } from '#lib/server/app.ts';
-import type { Config } from '#lib/server/config/config.ts';
+import type { Config, DatabaseConfig } from '#lib/server/config/config.ts';
 import type { Account, Accounts } from '#lib/server/accounts/accounts.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { demoAccounts } from '#lib/server/demo/accounts.ts';
@@ -27,7 +27,7 @@ export async function openApp(config: Config): Promise<App> {
 }
 
 /** Omits user and password. */
-export function databaseName({ databaseUrl }: Config): string {
+export function databaseName({ databaseUrl }: DatabaseConfig): string {
 	if (databaseUrl.startsWith('file:')) return databaseUrl;
 	if (!URL.canParse(databaseUrl)) return 'PostgreSQL';
 	const { protocol, host, pathname } = new URL(databaseUrl);

@@ -1,4 +1,4 @@
-import { durationSeconds, parseDuration } from '../domain/duration.ts';
+import { durationProblem, durationSeconds, hourlyProblem, parseDuration } from '../domain/duration.ts';
 import { amountProblem, ANY_AMOUNT, type AmountRule } from '../domain/payment-methods/chargeable.ts';
 import { currencyExponent, priceForSeconds, toMajor, toMinor } from '../domain/money.ts';
 import { cheapestUnlimited, fitsPass, type Limits } from '../domain/offers/offer-limits.ts';
@@ -9,6 +9,7 @@ export interface PricedRouter {
 	price: number;
 	currency: string;
 	min_duration: string;
+	/** The longest time at the hourly price. */
 	max_duration: string;
 	payment_methods?: string[];
 	/** Of the API's router, in major units. */
@@ -64,7 +65,7 @@ const isUnpayable = (router: Charging, amount: number): boolean =>
 export const offersOnSale = (router: PricedRouter): PricedOffer[] =>
 	(router.offers ?? []).filter(
 		({ available, duration, price }) =>
-			available && secondsWithin(router, duration) !== null && !isUnpayable(router, price)
+			available && durationProblem(router, duration) === null && !isUnpayable(router, price)
 	);
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -118,17 +119,13 @@ export function payablePrice(router: PricedRouter, duration: string): number | n
 	return amount === null || isUnpayable(router, amount) ? null : amount;
 }
 
-function secondsWithin({ min_duration, max_duration }: PricedRouter, duration: string): number | null {
-	const seconds = parseDuration(duration)?.seconds ?? 0;
-	return seconds < durationSeconds(min_duration) || seconds > durationSeconds(max_duration) ? null : seconds;
-}
-
 /** Returns the price of a duration in major units; null if it is invalid, out of limits or not sold. */
 export function priceOf(router: PricedRouter, duration: string): number | null {
-	const seconds = secondsWithin(router, duration);
-	if (seconds === null) return null;
+	const seconds = parseDuration(duration)?.seconds;
+	if (seconds === undefined) return null;
 	const offer = usualOffer(router, duration);
 	if (offer !== null || router.hourly === false) return offer?.price ?? null;
+	if (hourlyProblem(router, duration) !== null) return null;
 	const perHour = toMinor(router.price, router.currency);
 	return perHour === null ? null : toMajor(priceForSeconds(perHour, seconds), router.currency);
 }

@@ -19,9 +19,11 @@ interface Duration {
 	seconds: number;
 }
 
-/** Limits of every router; a router may set narrower ones. */
+/** Limits of every router and offer; a router may set narrower ones. */
 export const MIN_DURATION = '15m';
 export const MAX_DURATION = '30d';
+/** A day costs little more than a morning, so a new router sells longer times at the price of an offer only. */
+export const NEW_HOURLY_MAX = '6h';
 
 /** Parses `<count><m|h|d|w>` (lower case, no blanks, no leading zero). Returns null for other texts. */
 export function parseDuration(text: string): Duration | null {
@@ -62,15 +64,30 @@ export function formatDuration(text: string, locale: Locale = currentLocale()): 
 	}
 }
 
-/** Returns why a router does not sell a duration, as a sentence; null if it does. */
+const UNITS = 'Units: m, h, d (24 hours), w (7 days).';
+const named = (text: string) => `${formatDuration(text, 'en')} ("${text}")`;
+
+interface SoldDurations {
+	min_duration: string;
+	/** The longest time at the hourly price. Offers may be longer. */
+	max_duration: string;
+}
+
+/** Returns why a router sells a duration neither by the hour nor as an offer, as a sentence; null if it may. */
 export function durationProblem(
-	{ min_duration, max_duration }: { min_duration: string; max_duration: string },
+	{ min_duration }: Pick<SoldDurations, 'min_duration'>,
 	duration: string
 ): string | null {
 	const seconds = durationSeconds(duration);
 	const least = Math.max(durationSeconds(min_duration), durationSeconds(MIN_DURATION));
-	const most = Math.min(durationSeconds(max_duration), durationSeconds(MAX_DURATION));
-	if (seconds >= least && seconds <= most) return null;
-	const named = (text: string) => `${formatDuration(text, 'en')} ("${text}")`;
-	return `This router sells from ${named(min_duration)} to ${named(max_duration)}. Units: m, h, d (24 hours), w (7 days).`;
+	if (seconds >= least && seconds <= durationSeconds(MAX_DURATION)) return null;
+	return `This router sells from ${named(min_duration)} to ${named(MAX_DURATION)}. ${UNITS}`;
+}
+
+/** Returns why a router does not sell a duration at its hourly price, as a sentence; null if it does. */
+export function hourlyProblem(router: SoldDurations, duration: string): string | null {
+	const { min_duration, max_duration } = router;
+	const problem = durationProblem(router, duration);
+	if (problem !== null || durationSeconds(duration) <= durationSeconds(max_duration)) return problem;
+	return `By the hour, this router sells from ${named(min_duration)} to ${named(max_duration)}. Longer times are sold as offers only. ${UNITS}`;
 }

@@ -1,6 +1,9 @@
 import { currentLocale } from './current.ts';
 import { directionOf, type Locale } from './locales.ts';
 
+/** Embeddings, overrides and isolates, which reorder what follows. */
+const REORDERING = /[\u202a-\u202e\u2066-\u2069]/;
+
 /** English as in East Africa: day before month, 24-hour clock. Portuguese as in Angola and Mozambique. */
 const TAGS: Partial<Record<Locale, string>> = { en: 'en-GB', pt: 'pt-AO' };
 
@@ -58,7 +61,8 @@ export const numberText = (
 
 /**
  * Isolates a number, code or name on a right-to-left page, which would reorder digit groups and a leading +.
+ * A network's name that reorders text would reorder the sentence around it, in every language.
  * UAX 9: a first-strong isolate finds no letter in a number, so this one is left-to-right.
  */
 export const apart = (text: string): string =>
-	directionOf(currentLocale()) === 'rtl' ? `\u2066${text}\u2069` : text;
+	directionOf(currentLocale()) === 'rtl' || REORDERING.test(text) ? `\u2066${text}\u2069` : text;

@@ -26,3 +26,18 @@ export const inLanguage = (locale: Locale, pathname: string): string => {
 	const { path } = splitLanguage(pathname);
 	return `/${locale}${path === '/' ? '' : path}`;
 };
+
+/** What phones and texts add to the end of an address. */
+const TRAILING = /(?:[\s.,;:!?'")\]\u200b-\u200f\u2060\ufeff]|%(?:20|09|0a|0d|22|29|c2%a0|e2%80%8[b-f]))+$/i;
+/** Pages that people type: their addresses have no capitals. */
+const TYPED =
+	/^(?:\/[a-z]{2})?\/(?:r|kiosk|resume|help|terms|privacy|owner|developer|admin|docs)(?:\/[a-z0-9-]{1,16})*$/i;
+/** Pages whose addresses people paste; capitals count in a token. */
+const PASTED = /^(?:\/[a-z]{2})?\/(?:s|pass)\/[\w-]+$/;
+
+/** Returns the path that a person meant who typed capitals or pasted more than the address; null if it is the same. */
+export function meantPath(path: string): string | null {
+	const bare = path.replace(TRAILING, '');
+	const meant = TYPED.test(bare) ? bare.toLowerCase() : bare;
+	return meant !== path && (TYPED.test(meant) || PASTED.test(meant)) ? meant : null;
+}

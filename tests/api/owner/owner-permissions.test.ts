@@ -72,7 +72,8 @@ const EXPECTED: Readonly<Record<string, { page?: string | Form } & Readonly<Reco
 		staff: {
 			page: OWNER,
 			invite: [OWNER, 200, { email: 'new@staff.example', role: 'cashier' }],
-			link: [OWNER, 409, { id: '0' }],
+			again: [OWNER, 409, { id: '0' }],
+			withdraw: [OWNER, 409, { id: '0' }],
 			role: [OWNER, 409, { id: '0', role: 'manager' }],
 			remove: [OWNER, 409, { id: '0' }]
 		},

@@ -27,7 +27,17 @@ export const FIELDS = {
 		...['speed_up_kbps', 'data_limit_mb', 'available']
 	],
 	ownerOffers: [
-		...['router_id', 'hourly', 'version', 'currency', 'timezone', 'data', 'changed_at', 'changed_by']
+		...[
+			'router_id',
+			'hourly',
+			'max_duration',
+			'version',
+			'currency',
+			'timezone',
+			'data',
+			'changed_at',
+			'changed_by'
+		]
 	],
 	ownerOffer: [
 		...['id', 'name', 'duration', 'price', 'max_devices', 'speed_down_kbps', 'speed_up_kbps'],

@@ -55,6 +55,25 @@ describe('the list of offers', () => {
 		expect(timeChoices(capped).map(({ duration }) => duration)).toEqual(['1h', '1d']);
 	});
 
+	test.each([
+		['6h', true, 3000],
+		['361m', true, null],
+		['7h', true, null],
+		['1d', true, 1000],
+		['24h', true, 1000],
+		['2d', true, null],
+		['1w', true, null],
+		['30d', true, null],
+		['6h', false, null],
+		['1d', false, 1000]
+	])('alone sells times above the hourly limit: %s, by the hour: %s', (duration, hourly, amount) => {
+		const router = { ...ROUTER, max_duration: '6h', hourly, offers: [offer(2, 'Day', '1d', 1000), MONTH] };
+		expect(quote(router, duration)?.amount ?? null).toBe(amount);
+		expect(timeChoices(router).map(({ duration }) => duration)).toEqual(['1d', '30d']);
+		const bare = timeChoices({ ...router, hourly: true, offers: [] });
+		expect(bare.map(({ duration }) => duration)).toEqual(['30m', '1h', '3h', '6h']);
+	});
+
 	test('is replaced by the hourly price when no offer is on sale, if that is sold', () => {
 		const none = { ...ROUTER, offers: [{ ...DAY, available: false }] };
 		expect(timeChoices(none)[0]).toMatchObject({ duration: '30m', amount: 250 });

@@ -36,6 +36,11 @@ const BAD_ROWS: readonly (readonly [string, string, string])[] = [
 		'b,B,,Net,1,-181,5,,,\n',
 		'line 3: longitude -181 is out of range, -180 to 180'
 	],
+	[
+		'a name that turns the text around',
+		'b,B\u202ec,,Net,1,32,5,,,\n',
+		'line 3: the name has an invisible character (U+202E); type it again'
+	],
 	['no SSID', 'b,B,, ,1,32,5,,,\n', 'line 3: no SSID'],
 	[
 		'an SSID of 22 characters and 33 bytes',

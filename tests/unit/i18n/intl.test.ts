@@ -73,5 +73,6 @@ it('each language has its own words and separators', () => {
 it('a number keeps its order in right-to-left text and is unchanged elsewhere', () => {
 	expect(inLocale('ar', () => hideMiddle('0772 123456'))).toBe('\u20660772\u00a0•••\u00a0456\u2069');
 	expect(inLocale('sw', () => hideMiddle('0772 123456'))).toBe('0772\u00a0•••\u00a0456');
+	expect(inLocale('en', () => apart('net\u202e'))).toBe('\u2066net\u202e\u2069');
 	expect(inLocale('ar', () => apart('K7MQ-29XT'))).toBe('\u2066K7MQ-29XT\u2069');
 });

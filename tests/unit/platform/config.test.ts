@@ -124,7 +124,7 @@ describe('the configuration', () => {
 		expect(load()).toMatchObject({
 			mode: 'sandbox',
 			port: 3000,
-			databaseUrl: 'file:./data/airtill.db',
+			databaseUrl: `file:${folder}/airtill.db`,
 			currency: 'UGX',
 			defaultRegion: 'UG',
 			centre: { lat: 0.3476, lon: 32.5825 },

@@ -128,6 +128,19 @@ it.each([
 	expect(flags?.match(/--[\w-]+=\d+/g)).toEqual(['--max-semi-space-size=2', '--heap-growing-percent=30']);
 });
 
+it('no npm script loads a tool of the tests before it is known that its packages are installed', () => {
+	const { scripts } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+		scripts: Record<string, string>;
+	};
+	const tools = Object.values(scripts).filter((script) => script.includes('tests/'));
+	expect(tools.length).toBeGreaterThan(10);
+	expect(
+		tools.filter((script) => !/^node (tests\/support\/runner\/start\.js )?tests\/\S+( \w+)?$/.test(script))
+	).toEqual([]);
+	const direct = tools.filter((script) => !script.includes('runner/start.js'));
+	expect(direct.filter((script) => !/\.js( |$)/.test(script))).toEqual([]);
+});
+
 it.each(['Dockerfile', 'src/cli/commands/deploy.ts', 'tests/bench/support/server.ts', 'tests/bench/hour.ts'])(
 	'%s limits the heaps of the C library',
 	(name) => {

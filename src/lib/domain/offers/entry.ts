@@ -19,6 +19,8 @@ export type OfferField = keyof OfferEntry;
 
 export interface OffersDraft {
 	hourly: boolean;
+	/** Whether also long times are sold at the hourly price. */
+	long: boolean;
 	/** Number of the change that the owner has seen. */
 	version: number;
 	rows: readonly OfferEntry[];

@@ -6,11 +6,29 @@ import { byId, first, withoutNulls } from '#lib/server/db/first.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { changeAccount } from './change-account.ts';
-import { addStaff, changeStaffRole, removeStaff, staffOf } from './staff.ts';
+import {
+	acceptInvitation,
+	changeStaffRole,
+	findInvitation,
+	invitationsOf,
+	inviteStaff,
+	removeStaff,
+	setInvitationToken,
+	staffOf,
+	withdrawInvitation
+} from './staff.ts';
 
 export { hasRole, type Caller, type RatePlan } from './caller.ts';
 export { AccountChangeRefused } from './change-account.ts';
-export { MAX_STAFF, STAFF_ROLES, StaffRefused, type Employer, type StaffRole } from './staff.ts';
+export {
+	canJoin,
+	MAX_STAFF,
+	STAFF_ROLES,
+	StaffRefused,
+	type Employer,
+	type Invitation,
+	type StaffRole
+} from './staff.ts';
 
 export type Account = Selectable<AccountsTable>;
 export type NewAccount = Pick<Account, 'email' | 'plan'> & { role: Role };
@@ -59,7 +77,12 @@ export function createAccounts(context: Base) {
 		},
 		change: bind(changeAccount),
 		staffOf: bind(staffOf),
-		addStaff: bind(addStaff),
+		invitationsOf: bind(invitationsOf),
+		inviteStaff: bind(inviteStaff),
+		withdrawInvitation: bind(withdrawInvitation),
+		setInvitationToken: bind(setInvitationToken),
+		findInvitation: bind(findInvitation),
+		acceptInvitation: bind(acceptInvitation),
 		changeStaffRole: bind(changeStaffRole),
 		removeStaff: bind(removeStaff)
 	};

@@ -1,6 +1,9 @@
+import type { Selectable } from 'kysely';
 import { normaliseEmail } from '#lib/domain/email.ts';
+import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import { countOf, first, isChanged } from '#lib/server/db/first.ts';
+import type { StaffInvitationsTable } from '#lib/server/db/schema.ts';
 import { Refusal } from '#lib/server/platform/errors.ts';
 import type { Account } from './accounts.ts';
 
@@ -10,8 +13,8 @@ export const STAFF_ROLES = ['cashier', 'manager'] as const satisfies readonly St
 /** Of one owner. */
 export const MAX_STAFF = 50;
 
-/** `taken`: the email address has an account. */
-export class StaffRefused extends Refusal<'taken' | 'full'> {}
+/** `known`: the person is on this staff already. */
+export class StaffRefused extends Refusal<'known' | 'full'> {}
 
 /** The owner, and who acts for the audit log. */
 export interface Employer {
@@ -28,26 +31,105 @@ export const staffOf = ({ database: { db } }: Base, employerId: number): Promise
 		.limit(MAX_STAFF)
 		.execute();
 
+/** Invitations that nobody has accepted are forgotten after this. */
+const INVITATION_MS = 30 * 24 * 60 * 60 * 1000;
+
+export type Invitation = Selectable<StaffInvitationsTable>;
+
+export const invitationsOf = ({ database: { db } }: Base, employerId: number): Promise<Invitation[]> =>
+	db
+		.selectFrom('staff_invitations')
+		.selectAll()
+		.where('employer_id', '=', employerId)
+		.orderBy('id')
+		.limit(MAX_STAFF)
+		.execute();
+
 /**
- * Adds a person to the staff of an owner. Adding the same person with the same role again changes nothing, and people
- * who were removed can be added again, also by another owner.
- * @throws StaffRefused
+ * Invites an address, whether it has an account or not: the owner must not learn that. Inviting it again changes the
+ * role. The person becomes staff with `acceptInvitation`.
+ * @throws StaffRefused `known`: the person is on this staff; `full`
  */
-export function addStaff(
+export function inviteStaff(
 	{ audit, clock, database }: Base,
 	{ email: typed, role }: { email: string; role: StaffRole },
 	{ employerId, by }: Employer
-): Promise<{ person: Account; isNew: boolean }> {
+): Promise<Invitation> {
 	const email = normaliseEmail(typed);
 	return database.transact(async (trx) => {
-		const known = await first(trx.selectFrom('accounts').selectAll().where('email', '=', email));
-		if (known?.employer_id === employerId && known.staff_role === role)
-			return { person: known, isNew: false };
-		const isFree = known?.role === 'staff' && known.employer_id === null && known.status === 'active';
-		if (known && !isFree) throw new StaffRefused('taken');
-		const count = await countOf(trx.selectFrom('accounts').where('employer_id', '=', employerId));
+		const now = clock.now();
+		await trx
+			.deleteFrom('staff_invitations')
+			.where('invited_at', '<', now - INVITATION_MS)
+			.execute();
+		const staff = trx.selectFrom('accounts').where('employer_id', '=', employerId);
+		if (await first(staff.select('id').where('email', '=', email))) throw new StaffRefused('known');
+		const others = trx.selectFrom('staff_invitations').where('employer_id', '=', employerId);
+		const count = (await countOf(staff)) + (await countOf(others.where('email', '<>', email)));
 		if (count >= MAX_STAFF) throw new StaffRefused('full');
-		const employment = { role: 'staff', employer_id: employerId, staff_role: role } as const;
+		const invitation = await trx
+			.insertInto('staff_invitations')
+			.values({ employer_id: employerId, email, staff_role: role, token_hash: null, invited_at: now })
+			.onConflict((conflict) =>
+				conflict.columns(['employer_id', 'email']).doUpdateSet({ staff_role: role, invited_at: now })
+			)
+			.returningAll()
+			.executeTakeFirstOrThrow();
+		const after = { invitation: invitation.id, employer: employerId, staff_role: role };
+		await audit.record(trx, { actor: by, action: 'staff.invited', after });
+		return invitation;
+	});
+}
+
+/** Ends an invitation, and the link in its email. Returns false if there is none. */
+export function withdrawInvitation(
+	{ audit, database }: Base,
+	id: number,
+	{ employerId, by }: Employer
+): Promise<boolean> {
+	return database.transact(async (trx) => {
+		const deleted = await trx
+			.deleteFrom('staff_invitations')
+			.where('id', '=', id)
+			.where('employer_id', '=', employerId)
+			.executeTakeFirst();
+		if (deleted.numDeletedRows === 0n) return false;
+		const after = { invitation: id, employer: employerId };
+		await audit.record(trx, { actor: by, action: 'staff.invitation_withdrawn', after });
+		return true;
+	});
+}
+
+/** Sets the link that accepts an invitation. The link before it ends. */
+export const setInvitationToken = async (
+	{ database: { db } }: Base,
+	id: number,
+	hash: string
+): Promise<void> => {
+	await db.updateTable('staff_invitations').set({ token_hash: hash }).where('id', '=', id).execute();
+};
+
+export const findInvitation = ({ database: { db } }: Base, hash: string): Promise<Invitation | null> =>
+	first(db.selectFrom('staff_invitations').selectAll().where('token_hash', '=', hash));
+
+/** Whether the person of an address can join a staff: it has no account, or was on a staff before. */
+export const canJoin = (account: Pick<Account, 'role' | 'employer_id' | 'status'> | null): boolean =>
+	account === null ||
+	(account.role === 'staff' && account.employer_id === null && account.status === 'active');
+
+/** The person who has the link becomes staff. Returns null without such an invitation, or if the person cannot join. */
+export function acceptInvitation({ audit, clock, database }: Base, hash: string): Promise<Account | null> {
+	return database.transact(async (trx) => {
+		const invitation = await trx
+			.deleteFrom('staff_invitations')
+			.where('token_hash', '=', hash)
+			.returningAll()
+			.executeTakeFirst();
+		if (!invitation) return null;
+		const { email, employer_id, staff_role } = invitation;
+		const known = await first(trx.selectFrom('accounts').selectAll().where('email', '=', email));
+		if (!canJoin(known)) return null;
+		const employment = { role: 'staff', employer_id, staff_role } as const;
 		const added = known
 			? await trx
 					.updateTable('accounts')
@@ -63,10 +145,10 @@ export function addStaff(
 					.returningAll()
 					.executeTakeFirst();
 		// Somebody else was faster.
-		if (!added) throw new StaffRefused('taken');
-		const after = { account_id: added.id, employer: employerId, staff_role: role };
-		await audit.record(trx, { actor: by, action: 'staff.added', after });
-		return { person: added, isNew: true };
+		if (!added) return null;
+		const after = { account_id: added.id, employer: employer_id, staff_role };
+		await audit.record(trx, { actor: accountActor(added.id), action: 'staff.added', after });
+		return added;
 	});
 }
 

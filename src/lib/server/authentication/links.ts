@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import { HOUR_MS } from '#lib/domain/time/time.ts';
-import type { Account, NewAccount } from '../accounts/accounts.ts';
+import { canJoin, type Account, type Invitation, type NewAccount } from '../accounts/accounts.ts';
 import type { Author } from '#lib/server/audit/audit.ts';
 import type { Mail } from '#lib/server/platform/mail.ts';
+import { sha256 } from '#lib/server/platform/secrets.ts';
 import { tablesOf, type SignInState } from './context.ts';
 import { PENDING } from './second-factor.ts';
 import { deleteLinks, deleteSecondFactor, deleteUnconfirmed, ensureUser, findUser } from './users.ts';
@@ -19,20 +20,30 @@ interface LinkRequest {
 	/** Sends to unknown addresses too. */
 	isNew: boolean;
 	/** Writes the mail with the link. */
-	write(url: string): Pick<Mail, 'subject' | 'text'>;
+	write(url: string): MailText;
 }
+
+type MailText = Pick<Mail, 'subject' | 'text'>;
 
 /** The form in which better-auth's `resetPassword` looks a token up. */
 const identifierOf = (token: string) => `reset-password:${token}`;
+
+interface LinkOrder {
+	userId: string;
+	role: Account['role'] | undefined;
+	lifeMs: number;
+	/** Of the token. */
+	prefix?: string;
+}
 
 /** Creates a password link. better-auth's own request can neither vary the lifetime nor return the link. */
 async function createLink(
 	state: SignInState,
 	origin: string,
-	{ userId, role, lifeMs }: { userId: string; role: Account['role'] | undefined; lifeMs: number }
+	{ userId, role, lifeMs, prefix = '' }: LinkOrder
 ): Promise<string> {
 	const { internalAdapter } = await tablesOf(state);
-	const token = randomBytes(TOKEN_BYTES).toString('base64url');
+	const token = prefix + randomBytes(TOKEN_BYTES).toString('base64url');
 	const expiresAt = new Date(state.clock.now() + lifeMs);
 	await internalAdapter.createVerificationValue({
 		value: userId,
@@ -44,10 +55,43 @@ async function createLink(
 	return `${origin}/${area}/password?token=${token}`;
 }
 
+/** Begins the token of a link that also accepts an invitation to a staff, and works only while that exists. */
+const STAFF_TOKEN = 'staff-';
+
+/** The invitation that a link accepts. `isOver`: it was withdrawn or accepted, or has another link. */
+export async function invitationOf(
+	{ accounts }: SignInState,
+	token: string
+): Promise<{ invitation: Invitation | null; isOver: boolean }> {
+	if (!token.startsWith(STAFF_TOKEN)) return { invitation: null, isOver: false };
+	const invitation = await accounts.findInvitation(sha256(token));
+	return { invitation, isOver: invitation === null };
+}
+
+/** Sends the link of an invitation, or tells the person of the address why it cannot join. */
+export const mailInvitation = (
+	state: SignInState,
+	invitation: Pick<Invitation, 'id' | 'email'>,
+	mail: { origin: string; write(url: string): MailText; writeRefusal(): MailText }
+): void =>
+	inBackground(state, async () => {
+		const { accounts, mailer } = state;
+		const { id, email: to } = invitation;
+		if (!canJoin(await accounts.findByEmail(to))) return mailer.send({ to, ...mail.writeRefusal() });
+		const { id: userId } = await ensureUser(await tablesOf(state), to);
+		const order = { userId, role: 'staff', lifeMs: INVITATION_MS, prefix: STAFF_TOKEN } as const;
+		const url = await createLink(state, mail.origin, order);
+		await accounts.setInvitationToken(id, sha256(new URL(url).searchParams.get('token') ?? ''));
+		await mailer.send({ to, ...mail.write(url) });
+	});
+
 /** Sends in the background, so that the response time does not reveal whether the address is known. */
-export function mailLink(state: SignInState, request: LinkRequest): void {
+export const mailLink = (state: SignInState, request: LinkRequest): void =>
+	inBackground(state, () => mailNow(state, request));
+
+function inBackground(state: SignInState, send: () => Promise<void>): void {
 	const { running, log } = state;
-	const work = mailNow(state, request)
+	const work = send()
 		.catch((error: unknown) => log.error({ err: error }, 'a sign-in link was not mailed'))
 		.finally(() => running.delete(work));
 	running.add(work);
@@ -71,6 +115,7 @@ export async function linkOwner(state: SignInState, token: string): Promise<stri
 	// Excludes NUL, which PostgreSQL refuses in text.
 	if (!TOKEN.test(token)) return null;
 	const { internalAdapter } = await tablesOf(state);
+	if ((await invitationOf(state, token)).isOver) return null;
 	const link = await internalAdapter.findVerificationValue(identifierOf(token));
 	if (!link || link.expiresAt.getTime() <= state.clock.now()) return null;
 	return (await internalAdapter.findUserById(link.value))?.email ?? null;

@@ -1,5 +1,6 @@
 import { accentOf, parseColour } from '../../branding/accent.ts';
 import { isPhone } from '../../domain/contact.ts';
+import { hiddenCharacter, readLine } from '../../domain/plain-text.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { BrandBody } from '../contract/schemas.ts';
 import type { Database, Queries } from '../db/database.ts';
@@ -133,16 +134,8 @@ function logoColumns(logo: LogoPicture | 'keep' | 'remove') {
 }
 
 function checkedName(text: string): string | null {
-	// Text copied from other programs often has invisible direction marks.
-	const name = text
-		.normalize('NFC')
-		.replace(/[\u200e\u200f\u061c]/g, '')
-		.replace(/\s+/g, ' ')
-		.trim();
-	// Invisible characters can disguise a name. Persian and Indic scripts need the two joiners.
-	if (/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/u.test(name.replace(/[\u200c\u200d]/g, ''))) {
-		throw new BrandRefused('name_unseen');
-	}
+	const name = readLine(text);
+	if (hiddenCharacter(name) !== null) throw new BrandRefused('name_unseen');
 	if ([...name].length > MAX_BRAND_NAME) throw new BrandRefused('name_long');
 	return name === '' ? null : name;
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { z } from 'zod';
 import { durationSeconds, MAX_DURATION } from '#lib/domain/duration.ts';
 import { MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
@@ -16,6 +17,7 @@ type Env = Record<string, string | undefined>;
 type Settings = { [K in keyof typeof SETTINGS]: z.output<(typeof SETTINGS)[K]['schema']> };
 
 export type Config = ReturnType<typeof loadConfig>;
+export type DatabaseConfig = Pick<Config, 'databaseUrl' | 'dataDir'>;
 
 /** A setting is wrong. The message has one line per problem, with the fix. */
 export class ConfigError extends Error {
@@ -48,6 +50,33 @@ export function loadConfig(env: Env) {
 		/** null: the map shows coasts and borders. */
 		basemap: basemapConfig(settings)
 	};
+}
+
+const { DATABASE_URL, DATA_DIR } = SETTINGS;
+type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'>;
+const DATABASE_FILE = 'airtill.db';
+
+const databaseUrlOf = ({ DATABASE_URL: url, DATA_DIR: folder }: DatabaseSettings): string =>
+	url ?? `file:${folder.replace(/\/+$/, '')}/${DATABASE_FILE}`;
+
+/**
+ * Reads where the database is. Other settings may be wrong: a backup must not wait for their correction.
+ * @throws ConfigError also while the database of this installation is where earlier versions kept it, whatever
+ * DATA_DIR was: a new, empty one would have no purchases, and ask no operator about the payments that are open
+ */
+export function loadDatabaseConfig(env: Env): DatabaseConfig {
+	const { values, problems } = readSettings(env, { DATABASE_URL, DATA_DIR });
+	refuse(problems);
+	const settings = values as DatabaseSettings;
+	const databaseUrl = databaseUrlOf(settings);
+	const [here, former] = [databaseUrl.slice('file:'.length), `${DATA_DIR.default}/${DATABASE_FILE}`];
+	if (settings.DATABASE_URL === undefined && !existsSync(here) && existsSync(former)) {
+		refuse([
+			`DATABASE_URL: there is no database in DATA_DIR yet, but one at ${former}. To keep using it, set ` +
+				`DATABASE_URL=file:${former}. For a new one, set DATABASE_URL=${databaseUrl}.`
+		]);
+	}
+	return { databaseUrl, dataDir: settings.DATA_DIR };
 }
 
 function refuse(problems: string[]): void {
@@ -101,7 +130,7 @@ const serverConfig = (settings: Settings) => ({
 	port: settings.PORT,
 	host: settings.HOST,
 	origin: settings.ORIGIN ?? null,
-	databaseUrl: settings.DATABASE_URL,
+	databaseUrl: databaseUrlOf(settings),
 	databasePool: settings.DATABASE_POOL,
 	dataDir: settings.DATA_DIR,
 	secret: settings.AIRTILL_SECRET ?? ownSecret(settings.DATA_DIR),

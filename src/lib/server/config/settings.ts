@@ -22,16 +22,17 @@ export const SETTINGS = {
 	DATABASE_URL: {
 		schema: z
 			.string()
-			.regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, 'Use "file:PATH" or "postgres://USER:PASSWORD@HOST/NAME".'),
-		default: 'file:./data/airtill.db',
-		description: '`file:PATH` for SQLite, `postgres://…` for PostgreSQL 15 or newer.'
+			.regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, 'Use "file:PATH" or "postgres://USER:PASSWORD@HOST/NAME".')
+			.optional(),
+		description:
+			'`file:PATH` for SQLite, `postgres://…` for PostgreSQL 15 or newer. Unset: the file `airtill.db` in `DATA_DIR`.'
 	},
 	DATABASE_POOL: integer([1, 200], 10, 'PostgreSQL connections per process.'),
 	DATA_DIR: {
 		schema: z.string().min(1),
 		default: './data',
 		description:
-			'Folder for files that Airtill creates, such as the secret of a sandbox, but not the database (`DATABASE_URL`). Other users of the machine get no access.'
+			'Folder for files that Airtill creates: the database, unless `DATABASE_URL` is set, and the secret of a sandbox. Other users of the machine get no access.'
 	},
 	AIRTILL_MODE: {
 		schema: z.enum(['sandbox', 'live']),

@@ -60,6 +60,7 @@ export const lastPage = <T>(entry: T) => ({ data: [entry], has_more: false, next
 export const ownerOffers: schemas.OwnerOfferListBody = {
 	router_id: 42,
 	hourly: true,
+	max_duration: '6h',
 	version: 7,
 	currency: 'UGX',
 	timezone: 'Africa/Kampala',

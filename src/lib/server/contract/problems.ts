@@ -66,9 +66,10 @@ export const PROBLEMS = {
 		},
 		duration_not_allowed: {
 			title: 'Duration is outside what the router sells',
-			meaning: 'The duration is shorter or longer than this router sells.',
+			meaning:
+				'The duration is shorter or longer than this router sells at its hourly price, and no offer has it.',
 			advice:
-				'Choose a duration from `min_duration` to `max_duration`; the response and the router have both.',
+				'Choose a duration from `min_duration` to `max_duration` (the response and the router have both), or an offer.',
 			detail:
 				'This router sells from 15 minutes ("15m") to 30 days ("30d"). Units: m, h, d (24 hours), w (7 days).'
 		},

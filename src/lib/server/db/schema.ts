@@ -30,6 +30,7 @@ export type * from './schema/webhooks.ts';
 export interface Schema {
 	accounts: accounts.AccountsTable;
 	api_keys: accounts.ApiKeysTable;
+	staff_invitations: accounts.StaffInvitationsTable;
 	owner_views: accounts.OwnerViewsTable;
 	failed_sign_ins: accounts.FailedSignInsTable;
 	sign_in_second_factors: accounts.SecondFactorsTable;

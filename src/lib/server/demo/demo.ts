@@ -1,3 +1,4 @@
+import { MAX_DURATION } from '#lib/domain/duration.ts';
 import { DEMO_OWNER_EMAIL } from '../accounts/demo-accounts.ts';
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox/scenarios.ts';
@@ -63,7 +64,9 @@ async function importDemoRouters(app: App, ownerAccountId: number): Promise<void
 		priceMinor: null
 	};
 	const read = await readRouters([Buffer.from(demoRouters)], settings, () => {});
-	const routers = read.routers.map((router) => ({ ...router, stated: { ...router.stated, currency } }));
+	// Developers try every duration of the API here.
+	const all = { currency, max_duration: MAX_DURATION };
+	const routers = read.routers.map((router) => ({ ...router, stated: { ...router.stated, ...all } }));
 	await importRouters(app, ownerAccountId, routers);
 }
 

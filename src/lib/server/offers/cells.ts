@@ -22,7 +22,7 @@ export type OfferCells = Readonly<Record<OfferColumn, string>>;
  */
 export function offersOfCells(
 	rows: readonly OfferCells[],
-	list: Pick<OffersUpdateBody, 'hourly' | 'version'>,
+	list: Pick<OffersUpdateBody, 'hourly' | 'max_duration' | 'version'>,
 	currency: string
 ): OffersUpdateBody {
 	const sent = { ...list, offers: rows.map((row) => valuesOf(row, currency)) };

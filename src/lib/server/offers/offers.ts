@@ -1,5 +1,6 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { limitsOf } from '#lib/domain/offers/offer-limits.ts';
+import { readLine } from '#lib/domain/plain-text.ts';
 import type { OffersUpdateBody, OwnerOfferListBody } from '../contract/schemas.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Base } from '../base.ts';
@@ -89,14 +90,15 @@ function setOffers(
 		const { offers, lastOfferId } = numbered(list, router, routers.offers(router));
 		const text = offersText(offers);
 		// A repeated request, whose first response was lost, is no change.
-		if (text === router.offers && list.hourly === (router.hourly === 1))
-			return listBody(context, trx, router);
+		const { max_duration: maxDuration = router.max_duration } = list;
+		const isHourlySame = list.hourly === (router.hourly === 1) && maxDuration === router.max_duration;
+		if (text === router.offers && isHourlySame) return listBody(context, trx, router);
 		const last = await routers.lastOfferChange(trx, routerId);
 		if (list.version !== undefined && list.version !== (last?.id ?? 0)) {
 			throw new AppError('offers_changed', 'Somebody has changed the offers since you read them.');
 		}
 		const row = await routers.setOffers(trx, router, {
-			...{ offers: text, hourly: list.hourly, lastOfferId },
+			...{ offers: text, hourly: list.hourly, maxDuration, lastOfferId },
 			...{ accountId: setter.personId ?? setter.accountId, keyId: setter.keyId, now: clock.now() }
 		});
 		return listBody(context, trx, row);
@@ -161,7 +163,7 @@ function numbered({ offers }: OffersUpdateBody, router: RouterRow, before: reado
 		if (price_minor === null) throw new Error(`Price ${offer.price} does not fit ${router.currency}`);
 		const id = ids.get(termsKey({ ...offer, price: price_minor })) ?? (lastOfferId += 1);
 		return {
-			...{ id, name: offer.name.trim(), duration: offer.duration, price_minor },
+			...{ id, name: readLine(offer.name), duration: offer.duration, price_minor },
 			...limitsOf(offer),
 			...{ days: offer.days ?? null, from: offer.from ?? null, until: offer.until ?? null },
 			active: offer.active
@@ -182,7 +184,8 @@ async function listBody(
 		days: days && [...days]
 	}));
 	return {
-		...{ router_id: router.id, hourly: router.hourly === 1, version: last?.id ?? 0 },
+		...{ router_id: router.id, hourly: router.hourly === 1, max_duration: router.max_duration },
+		version: last?.id ?? 0,
 		...{ currency: router.currency, timezone: config.reportTimezone, data },
 		...{ changed_at: isoTime(last?.changed_at ?? null), changed_by: last?.email ?? null }
 	};

@@ -22,6 +22,8 @@ export function offerProblems(list: OffersUpdateBody, seller: Seller): ProblemIt
 		...ownProblems(offer, seller).map(({ field, detail }) => problem(`/offers/${index}/${field}`, detail)),
 		...duplicates(list.offers, index)
 	]);
+	const longest = list.max_duration === undefined ? null : durationProblem(seller.router, list.max_duration);
+	if (longest !== null) problems.push(problem('/max_duration', longest));
 	const sells = list.offers.some((offer) => offer.active);
 	if (list.hourly || sells) return problems;
 	return [

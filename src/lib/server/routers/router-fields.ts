@@ -1,5 +1,6 @@
 import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
 import { currencyExponent, describeFault, readAmount, toMajor } from '#lib/domain/money.ts';
+import { hiddenCharacter, readLine } from '#lib/domain/plain-text.ts';
 import { parseHours } from '#lib/domain/time/opening-hours.ts';
 import type { Report } from '../platform/errors.ts';
 import type { RouterRow } from './store.ts';
@@ -22,7 +23,9 @@ type RouterField = (typeof ROUTER_FIELDS)[number] | 'opening_hours';
 /** Texts of a file or of the command line. Omitted fields are not read. */
 export type RouterTexts = Partial<Record<RouterField, string>>;
 
-export type StatedFields = Partial<Pick<RouterRow, Exclude<RouterField, 'price'> | 'price_minor'>>;
+export type StatedFields = Partial<
+	Pick<RouterRow, Exclude<RouterField, 'price'> | 'price_minor' | 'max_duration'>
+>;
 
 export interface PriceRules {
 	currency: string;
@@ -48,6 +51,9 @@ export const visible = (text: string | undefined): string => (text ?? '').replac
 
 type Fail = (reason: string) => undefined;
 
+/** Invisible characters of an SSID are deleted, not replaced: the network has none. Those of a name are refused. */
+const AS_TYPED: readonly RouterField[] = ['ssid', 'name', 'address'];
+
 /**
  * Reads the given fields. Continues after a wrong field, so that one pass reports all of them.
  * @param note receives corrections
@@ -59,8 +65,10 @@ export function readRouterFields(
 	note: Report
 ): StatedFields {
 	const readers: Record<RouterField, (text: string, fail: Fail) => string | number | null | undefined> = {
-		name: (text) => cut(text, MAX_NAME_CHARACTERS, 'name', note),
-		address: (text) => cut(text, MAX_ADDRESS_CHARACTERS, 'address', note) || null,
+		name: (text, fail) =>
+			readShown(text, 'name', fail, (line) => cut(line, MAX_NAME_CHARACTERS, 'name', note)),
+		address: (text, fail) =>
+			readShown(text, 'address', fail, (line) => cut(line, MAX_ADDRESS_CHARACTERS, 'address', note) || null),
 		ssid: readSsid,
 		lat: (text, fail) => readDegrees(text, 'latitude', 90, fail),
 		lon: (text, fail) => readDegrees(text, 'longitude', 180, fail),
@@ -73,9 +81,8 @@ export function readRouterFields(
 	const fields = ([...ROUTER_FIELDS, 'opening_hours'] as const).flatMap((field) => {
 		const text = texts[field];
 		if (text === undefined) return [];
-		// Invisible characters of an SSID are deleted, not replaced: the network has none.
 		const value = readers[field](
-			field === 'ssid' ? text : visible(text),
+			AS_TYPED.includes(field) ? text : visible(text),
 			(reason) => void report(field, reason)
 		);
 		return value === undefined ? [] : [[field === 'price' ? 'price_minor' : field, value] as const];
@@ -88,6 +95,19 @@ export function cut(text: string, limit: number, field: RouterField, note: Repor
 	if (characters.length <= limit) return text;
 	note(field, `cut to ${limit} characters`);
 	return characters.slice(0, limit).join('').trimEnd();
+}
+
+function readShown<Value>(
+	text: string,
+	what: string,
+	fail: Fail,
+	read: (line: string) => Value
+): Value | undefined {
+	const line = readLine(text);
+	const hidden = hiddenCharacter(line);
+	return hidden === null
+		? read(line)
+		: fail(`the ${what} has an invisible character (${hidden}); type it again`);
 }
 
 function readSsid(text: string, fail: Fail): string | undefined {

@@ -67,6 +67,7 @@ interface OfferChange {
 	/** JSON array of the new list. */
 	offers: string;
 	hourly: boolean;
+	maxDuration: string;
 	lastOfferId: number;
 	accountId: number;
 	keyId: number | null;
@@ -89,7 +90,10 @@ export async function changeOffers(
 		.execute();
 	return queries
 		.updateTable('routers')
-		.set({ ...list, last_offer_id: change.lastOfferId, updated_at: change.now })
+		.set({
+			...{ ...list, max_duration: change.maxDuration },
+			...{ last_offer_id: change.lastOfferId, updated_at: change.now }
+		})
 		.where('id', '=', id)
 		.returningAll()
 		.executeTakeFirstOrThrow();

@@ -1,4 +1,5 @@
 import { error } from '@sveltejs/kit';
+import { withoutHidden } from '#lib/domain/plain-text.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readBody } from '#lib/server/http/read-body.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
@@ -6,10 +7,7 @@ import { AppError } from '#lib/server/platform/errors.ts';
 export type Fields = (name: string) => string;
 
 /** Returns the reason of a change on one line. */
-export const noteOf = (field: Fields): string =>
-	field('note')
-		.replace(/\p{Cc}+/gu, ' ')
-		.trim();
+export const noteOf = (field: Fields): string => withoutHidden(field('note'));
 
 /** The time to parse a form grows with its parts and their heads, and the process waits. No form has more. */
 const MAX_PARTS = 100;

@@ -41,7 +41,7 @@ describe('routers add', () => {
 		expect(await rowOf(id)).toMatchObject({
 			...{ name: 'Bukoto', ssid: 'Net', lat: 0.31, lon: -32.58, price_minor: 500, currency: 'UGX' },
 			...{ security: 'nopass', access_kind: 'portal_login', status: 'online', owner_account_id: owner },
-			...{ payment_methods: '["mtn_momo","airtel_money"]', min_duration: '15m', max_duration: '30d' }
+			...{ payment_methods: '["mtn_momo","airtel_money"]', min_duration: '15m', max_duration: '6h' }
 		});
 		expect(await lastEntry()).toMatchObject({
 			...{ actor: 'Ada', action: 'router.added', reason: WHY[3], before: {} },

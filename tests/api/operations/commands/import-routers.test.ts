@@ -200,7 +200,7 @@ describe.each(DATABASES)('routers import on %s', (database) => {
 			status: 'online',
 			payment_methods: '["mtn_momo","airtel_money"]',
 			min_duration: '15m',
-			max_duration: '30d',
+			max_duration: '6h',
 			disabled_at: null
 		};
 		expect(await stored()).toMatchObject([

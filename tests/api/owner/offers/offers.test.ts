@@ -88,6 +88,9 @@ describe('the list', () => {
 		['eleven devices', [{ ...DAY, max_devices: 11 }], '/offers/0/max_devices'],
 		['a blank name', [{ ...DAY, name: ' ' }], '/offers/0/name'],
 		['a name with a control character', [{ ...DAY, name: 'Day\0' }], '/offers/0/name'],
+		['a name that turns the text around', [{ ...DAY, name: 'Day \u202e005' }], '/offers/0/name'],
+		['a name with an isolate', [{ ...DAY, name: '\u2067Day' }], '/offers/0/name'],
+		['a name with a hidden blank', [{ ...DAY, name: 'Da\u200by' }], '/offers/0/name'],
 		['one name twice', [DAY, { ...WEEK, name: 'day' }], '/offers/1/name'],
 		['the same terms twice', [DAY, { ...DAY, name: 'Other' }], '/offers/1/price'],
 		['a speed that nothing limits', [{ ...DAY, speed_down_kbps: 5000 }], '/offers/0/speed_down_kbps'],
@@ -165,6 +168,22 @@ describe('an order', () => {
 		const { offers } = await refused('400 duration_not_offered', { duration: '2h' });
 		expect(offers).toEqual((await fixture().api.getRouter(3)).offers);
 		expect(await order({ duration: '1d' })).toMatchObject({ amount: 1000 });
+	});
+
+	it('keeps the longest time at the hourly price unless the list names another', async () => {
+		const longest = async () => (await fixture().api.getRouter(3)).max_duration;
+		expect(await set([WEEK], { max_duration: '12h' })).toMatchObject({ max_duration: '12h' });
+		await set([DAY, WEEK]);
+		expect(await longest()).toBe('12h');
+		expect(await order({ duration: '12h' })).toMatchObject({ amount: 6000 });
+		expect(await order({ duration: '1w' })).toMatchObject({ amount: 5000 });
+		await refused('400 duration_not_allowed', { duration: '13h' });
+		for (const max_duration of ['31d', '14m', '1', '']) {
+			const { status, body } = await put([DAY], { max_duration });
+			expect([status, body]).toMatchObject([400, { errors: [{ pointer: '/max_duration' }] }]);
+		}
+		expect(await longest()).toBe('12h');
+		await set([], { max_duration: '30d' });
 	});
 
 	it('is refused for an offer that is gone, changed, or of another duration', async () => {

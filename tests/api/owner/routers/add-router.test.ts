@@ -83,6 +83,75 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect((await owner.get('/owner')).text).not.toContain('Steps to start selling');
 	});
 
+	const sold = (id: number) => fixture().api.getRouter(id);
+	const soldOffers = async (id: number) => (await sold(id)).offers.map((one) => [one.duration, one.price]);
+	const enabled = async (page: { path: string }): Promise<number> => {
+		const id = Number(/routers\/(\d+)/.exec(page.path)?.[1]);
+		await owner.post(`/owner/routers/${id}/sales`, { do: 'enable' });
+		return id;
+	};
+	const order = { payment_method: 'mobile_money', phone: '+256772123456' };
+	/** What an order of time without an offer costs; null if it is not sold. */
+	const costs = async (router_id: number, duration: string): Promise<number | null> => {
+		const body = { router_id, duration, ...order };
+		const { status, body: made } = await fixture().api.send('POST', '/v1/sessions', { body });
+		return status === 201 ? (made as { amount: number }).amount : null;
+	};
+
+	it('has a list of offers ticked, which the new router sells at prices after the hour', async () => {
+		const form = await owner.get(PATH);
+		const boxes = [...form.html.matchAll(/<input[^>]*name="offer"[^>]*>/g)].map(([box]) => box);
+		expect(boxes.filter((box) => /\schecked/.test(box))).toHaveLength(6);
+		const body = { ...FIELDS, key, offer: boxes.map((box) => /value="([^"]*)"/.exec(box)?.[1] ?? '') };
+		const id = await enabled(await owner.post(PATH, body));
+		const prices = [
+			...[
+				['30m', 900],
+				['1h', 1500],
+				['3h', 3800]
+			],
+			...[
+				['1d', 7500],
+				['1w', 30_000],
+				['30d', 90_000]
+			]
+		];
+		expect(await soldOffers(id)).toEqual(prices);
+		// An owner who goes back and sends the form again keeps the later list.
+		const path = `/owner/routers/${id}/offers`;
+		const version = fieldValue(await owner.get(path), 'version');
+		const day = { 'count-0': '1', 'unit-0': 'd', 'price-0': '2000', 'active-0': 'yes' };
+		await owner.post(path, { do: 'save', version, rows: '1', hourly: 'yes', ...day });
+		await owner.post(PATH, body);
+		expect(await soldOffers(id)).toEqual([['1d', 2000]]);
+	});
+
+	it('sells nothing longer than 6 hours by the hour until its owner says so', async () => {
+		const id = await enabled(await owner.post(PATH, { ...FIELDS, key }));
+		expect(await sold(id)).toMatchObject({ hourly: true, max_duration: '6h', offers: [] });
+		const long = ['361m', '7h', '24h', '1d', '1w', '30d'];
+		expect(await Promise.all(long.map((duration) => costs(id, duration)))).toEqual(long.map(() => null));
+		expect(await costs(id, '6h')).toBe(9000);
+		const body = { router_id: id, duration: '1d', ...order };
+		const refused = await fixture().api.refused('400 duration_not_allowed', 'POST', '/v1/sessions', { body });
+		expect(refused).toMatchObject({ min_duration: '15m', max_duration: '6h' });
+		const page = await owner.get(`/r/${id}`);
+		expect(page.text).toContain('6 hours');
+		expect(page.text).not.toMatch(/1 (day|week)|36,000/);
+
+		const path = `/owner/routers/${id}/offers`;
+		const list = await owner.get(path);
+		expect(list.text).toContain('times longer than 6 hours by the hour: one day costs UGX 36,000');
+		const form = { do: 'save', rows: '0', hourly: 'yes', version: fieldValue(list, 'version') };
+		await owner.post(path, { ...form, long: 'yes' });
+		expect((await sold(id)).max_duration).toBe('30d');
+		expect(await costs(id, '1d')).toBe(36_000);
+		const again = await owner.get(path);
+		expect(again.html).toMatch(/name="long"[^>]*checked/);
+		await owner.post(path, { ...form, version: fieldValue(again, 'version') });
+		expect(await costs(id, '1d')).toBeNull();
+	});
+
 	it.each<[string, Partial<typeof FIELDS>, string]>([
 		['no network', { ssid: ' ' }, 'Enter the name of the Wi‑Fi.'],
 		['no position', { lat: '' }, 'Use a number from −90 to 90'],

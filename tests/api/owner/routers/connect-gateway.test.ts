@@ -138,7 +138,8 @@ describe('what Airtill would call or run', () => {
 	it.each([
 		...['https://127.0.0.1', 'https://10.0.0.8:8443', 'https://169.254.169.254', 'https://[::1]'],
 		...['https://[fd00::1]', 'https://localhost', 'https://2130706433', 'http://8.8.8.8'],
-		...['http://10.0.0.8', 'file:///etc/passwd', 'https://user:word@router.example', '']
+		...['http://10.0.0.8', 'file:///etc/passwd', 'https://user:word@router.example', ''],
+		...[22, 25, 80, 465, 3306, 5432, 6379, 9200, 27_017].map((port) => `https://router.example:${port}`)
 	])('is not "%s"', async (api) => {
 		for (const fields of [mikrotik(), unifi()]) {
 			const page = await add({ ...fields, api });

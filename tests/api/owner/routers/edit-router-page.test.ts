@@ -68,6 +68,10 @@ describe('the edit page', () => {
 	it.each<[string, Partial<typeof FIELDS>, string]>([
 		['an empty name', { name: ' ' }, 'Enter a name.'],
 		['a long name', { name: 'x'.repeat(121) }, 'Use at most 120 characters.'],
+		['a name that turns the text around', { name: 'Caf\u202e3/r/' }, 'invisible characters'],
+		['a name with a control character', { name: 'a\u0007b' }, 'invisible characters'],
+		['an address with an isolate', { address: '12 \u2067Street' }, 'invisible characters'],
+		['an address with a hidden blank', { address: 'Mar\u200bket' }, 'invisible characters'],
 		['a long address', { address: 'x'.repeat(201) }, 'Use at most 200 characters.'],
 		['an invisible network', { ssid: '\u202e' }, 'Enter the name of the Wi‑Fi.'],
 		['a missing network', { ssid: '' }, 'Enter the name of the Wi‑Fi.'],

@@ -1,4 +1,4 @@
-import { durationProblem, durationSeconds } from '#lib/domain/duration.ts';
+import { durationProblem, durationSeconds, hourlyProblem } from '#lib/domain/duration.ts';
 import { priceForSeconds } from '#lib/domain/money.ts';
 import { cheapestUnlimited, fitsPass, limitsOf, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import type { PassRow } from '../../passes/passes.ts';
@@ -23,11 +23,12 @@ export function agreedTerms(
 	pass: PassRow | null
 ): Terms {
 	const seconds = durationSeconds(order.duration);
-	const outside = durationProblem(router, order.duration);
-	if (outside !== null) {
+	const refuseFor = (problem: string | null) => {
+		if (problem === null) return;
 		const { min_duration, max_duration } = router;
-		throw new AppError('duration_not_allowed', outside, { extensions: { min_duration, max_duration } });
-	}
+		throw new AppError('duration_not_allowed', problem, { extensions: { min_duration, max_duration } });
+	};
+	refuseFor(durationProblem(router, order.duration));
 	const listed = routers.listedOffers(router);
 	const onSale = listed.filter(({ available }) => available).map(({ offer }) => offer);
 	const offer =
@@ -44,6 +45,7 @@ export function agreedTerms(
 			extensions: { offers: listed.map(({ body }) => body) }
 		});
 	}
+	if (offer === null) refuseFor(hourlyProblem(router, order.duration));
 	const terms = termsOf(offer, router, seconds);
 	if (pass && !fitsPass(terms, pass)) {
 		const detail = 'Time can only be added with the same speed, and with or without a data limit as before.';

@@ -163,7 +163,9 @@ export const bodyDuration = z
 		new RegExp(DURATION.pattern),
 		`Use a count and a unit without a space: minutes "30m", hours "2h", days "1d" or weeks "1w", from ${MIN_DURATION} to ${MAX_DURATION}.`
 	)
-	.describe(`${DURATION.description} Between \`min_duration\` and \`max_duration\` of the router.`);
+	.describe(
+		`${DURATION.description} From \`min_duration\` to \`max_duration\` of the router, or the duration of one of its offers.`
+	);
 
 export const phone = (description: string) =>
 	z.string().meta({ description, pattern: String.raw`^\+[1-9][0-9]{6,14}$` });

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { hiddenCharacter, readLine } from '#lib/domain/plain-text.ts';
 import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import * as field from './fields.ts';
 
@@ -77,7 +78,9 @@ const ownerOffer = z
 
 const hourly = z
 	.boolean()
-	.describe('Whether any other duration is sold at the hourly price. false: only the offers are sold.');
+	.describe(
+		'Whether other durations, up to `max_duration`, are sold at the hourly price. false: only the offers are sold.'
+	);
 
 const version = field.count('Number of the change that made this list; 0 before the first change.');
 
@@ -85,6 +88,7 @@ export const ownerOfferList = z
 	.object({
 		router_id: field.id('Id of the router.'),
 		hourly,
+		max_duration: field.duration('Longest time that is sold at the hourly price. Offers may be longer.'),
 		version,
 		currency: field.currency,
 		timezone: z.string().describe('IANA time zone of the days and hours of sale.'),
@@ -102,6 +106,10 @@ const newOffer = z
 		name: z
 			.string()
 			.regex(/^(?=.*\S)\P{Cc}{1,40}$/u, 'Use 1 to 40 characters in one line.')
+			.refine(
+				(text) => /\p{Cc}/u.test(text) || hiddenCharacter(readLine(text)) === null,
+				'Leave out invisible characters.'
+			)
 			.meta({
 				description: 'Name of the offer.',
 				// Other languages and generators read neither a lookahead nor `\P`.
@@ -122,6 +130,9 @@ const newOffer = z
 export const offersUpdate = z
 	.strictObject({
 		hourly: hourly.default(true),
+		max_duration: field.bodyDuration
+			.optional()
+			.describe('Longest time that is sold at the hourly price, at most `30d`. Left out: as before.'),
 		version: version
 			.optional()
 			.describe('`version` of the list that was edited. If it has changed since, nothing is set.'),

@@ -96,7 +96,7 @@ export const router = z
 				'Payment methods that cannot charge every amount. Another amount is refused with `payment_method_not_supported`.'
 			),
 		min_duration: field.duration('Shortest time that is sold here, e.g. `15m`.'),
-		max_duration: field.duration('Longest time that is sold here, e.g. `30d`.'),
+		max_duration: field.duration('Longest time that is sold at `price`, e.g. `30d`. Offers may be longer.'),
 		security: z
 			.enum(['wpa', 'nopass'])
 			.describe('`wpa`: the network asks for a password. `nopass`: an open network.'),

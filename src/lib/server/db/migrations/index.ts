@@ -1,2 +1,3 @@
 /** Every migration. A line with its number makes it part of MIGRATIONS. */
 export { initial as m0001 } from './0001-initial.ts';
+export { staffInvitations as m0078 } from './0078-staff-invitations.ts';

@@ -29,6 +29,17 @@ export interface ApiKeysTable {
 	form_token: string | null;
 }
 
+/** A person whom an owner has invited, and who has not accepted. */
+export interface StaffInvitationsTable {
+	id: Generated<number>;
+	employer_id: number;
+	email: string;
+	staff_role: 'manager' | 'cashier';
+	/** SHA-256 of the token in the emailed link, hex; null without one. */
+	token_hash: string | null;
+	invited_at: number;
+}
+
 /** An administrator looks at the pages of an owner. */
 export interface OwnerViewsTable {
 	id: Generated<number>;

@@ -43,9 +43,20 @@ export function apiAddress(
 			return wrong('use https; http is allowed in private networks only');
 	}
 	if (onlyPublic && isPrivateHost(url.hostname)) return wrong('use a public address');
+	if (onlyPublic && !isPublicPort(url))
+		return wrong(`use port ${PUBLIC_PORTS.join(', ')}, or ${FORWARDED_FROM} or higher`);
 	const own = url.pathname.replace(/\/+$/, '');
 	return { address: `${url.origin}${own === '' ? path : own}`, problem: null };
 }
+
+/** Of RouterOS, UniFi consoles and UniFi OS Server, and what is usual for https beside 443. */
+const PUBLIC_PORTS = [443, 4443, 8443, 9443, 10_443, 11_443];
+/** Owners forward these to their gateway. RFC 6335: no service is registered there. */
+const FORWARDED_FROM = 49_152;
+
+/** Whether an owner may name the port: Airtill must not call the mail or database servers of others. */
+export const isPublicPort = ({ port }: URL): boolean =>
+	port === '' || PUBLIC_PORTS.includes(Number(port)) || Number(port) >= FORWARDED_FROM;
 
 function isPrivateHost(hostname: string): boolean {
 	const host = hostname.replace(/^\[|\]$/g, '');

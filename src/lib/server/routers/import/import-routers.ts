@@ -1,4 +1,4 @@
-import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
+import { MIN_DURATION, NEW_HOURLY_MAX } from '#lib/domain/duration.ts';
 import type { Base } from '../../base.ts';
 import type { Tx } from '../../db/database.ts';
 import { InputError, type FieldProblem } from '../../platform/errors.ts';
@@ -134,10 +134,10 @@ export function rowOf(router: NamedRouter, known: store.RouterRow | undefined, n
 		address: known?.address ?? null,
 		security: known?.security ?? 'wpa',
 		status: known?.status ?? 'online',
+		min_duration: MIN_DURATION,
+		max_duration: NEW_HOURLY_MAX,
 		...router.stated,
 		...accessOf(router, known),
-		min_duration: MIN_DURATION,
-		max_duration: MAX_DURATION,
 		created_at: now,
 		updated_at: now,
 		disabled_at: null

@@ -1,3 +1,4 @@
+import * as m from '#lib/i18n/messages.js';
 import type { StaffRole } from '../../accounts/accounts.ts';
 
 /** An administrator who has routers acts as their owner. */
@@ -53,7 +54,7 @@ export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, reado
 	},
 	'routers/[router]/gateway/[gateway]/file': { default: OWNER },
 	alerts: { page: OWNER, default: OWNER },
-	staff: { page: OWNER, invite: OWNER, link: OWNER, role: OWNER, remove: OWNER }
+	staff: { page: OWNER, invite: OWNER, again: OWNER, withdraw: OWNER, role: OWNER, remove: OWNER }
 };
 
 /** Returns who may do this; undefined for a route or an action that is not in the table. */
@@ -62,3 +63,12 @@ export const rolesOf = (route: string, action = 'page'): readonly OwnerRole[] | 
 
 export const mayDo = (role: OwnerRole, route: string, action?: string): boolean =>
 	rolesOf(route, action)?.includes(role) ?? false;
+
+export function roleWords(role: StaffRole): { name: string; text: string } {
+	switch (role) {
+		case 'cashier':
+			return { name: m.staff_cashier(), text: m.staff_cashier_text() };
+		case 'manager':
+			return { name: m.staff_manager(), text: m.staff_manager_text() };
+	}
+}

@@ -8,47 +8,45 @@ import {
 	MAX_STAFF,
 	STAFF_ROLES,
 	StaffRefused,
-	type Account,
 	type Employer,
+	type Invitation,
 	type StaffRole
 } from '../../accounts/accounts.ts';
 import { attempt } from '../../platform/errors.ts';
 import { readFields, type Fields } from '../form.ts';
 import { idOf, readPage } from '../page-links.ts';
-import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';
+import { tooManyMails } from '../sign-in/sign-in-limits.ts';
 import { authorOf, type OwnerVisitor } from './owner.ts';
-
-export function roleWords(role: StaffRole): { name: string; text: string } {
-	switch (role) {
-		case 'cashier':
-			return { name: m.staff_cashier(), text: m.staff_cashier_text() };
-		case 'manager':
-			return { name: m.staff_manager(), text: m.staff_manager_text() };
-	}
-}
+import { roleWords } from './roles.ts';
 
 const VIEWS_PER_PAGE = 20;
 
 /** /owner/staff?before=ID: the views of administrators before this one. */
 export async function staffPage(event: RequestEvent, { owner }: OwnerVisitor) {
 	const { app } = event.locals;
-	const [people, { rows: views, pages: viewPages }] = await Promise.all([
+	const [people, invitations, { rows: views, pages: viewPages }] = await Promise.all([
 		app.accounts.staffOf(owner.id),
+		app.accounts.invitationsOf(owner.id),
 		readPage(event, { parameter: 'before', length: 1, anchor: '#views' }, (before) =>
 			app.ownerViews.ofOwner(owner.id, { before, limit: VIEWS_PER_PAGE })
 		)
 	]);
-	const passwords = await Promise.all(people.map((person) => app.signIn.passwordState(person)));
 	const { reportTimezone: timeZone } = app.config;
-	const done: Record<string, () => string> = { role: m.staff_changed, remove: m.staff_removed };
+	const done: Record<string, () => string> = {
+		role: m.staff_changed,
+		remove: m.staff_removed,
+		withdraw: m.staff_withdrawn
+	};
 	return {
 		roles: STAFF_ROLES.map((role) => ({ role, ...roleWords(role) })),
-		people: people.map(({ id, email, staff_role: role }, index) => ({
+		people: people.map(({ id, email, staff_role: role }) => ({
 			...{ id, email, role: role ?? 'cashier' },
 			roleName: roleWords(role ?? 'cashier').name,
-			removeText: m.staff_remove_text({ email: apart(email) }),
-			isWaiting: passwords[index]?.hasPassword === false,
-			mayInvite: mayInvite(event, passwords[index] ?? { hasPassword: true })
+			removeText: m.staff_remove_text({ email: apart(email) })
+		})),
+		invitations: invitations.map(({ id, email, staff_role: role }) => ({
+			...{ id, email },
+			roleName: roleWords(role).name
 		})),
 		views: views.map(({ id, reason, started_at: from, ended_at: to }) => ({
 			...{ id, reason },
@@ -69,52 +67,75 @@ const employerOf = (visitor: OwnerVisitor): Employer => ({
 
 const roleOf = (field: Fields) => STAFF_ROLES.find((role) => role === field('role'));
 
-const NO_LINK = { email: '', role: 'cashier' as StaffRole, problem: null, link: null };
+const NOBODY = { email: '', role: 'cashier' as StaffRole, problem: null, sent: null };
 
 const refused = (status: number, problem: string, entry: { email?: string; role?: StaffRole } = {}) =>
-	fail(status, { ...NO_LINK, ...entry, problem });
+	fail(status, { ...NOBODY, ...entry, problem });
 
-/** Adds a person and shows the invitation once. A form that is sent twice shows another link of the same person. */
+/**
+ * Sends an invitation by email: only the person of the address can accept it. The answer does not tell whether the
+ * address has an account.
+ */
 export async function inviteStaff(event: RequestEvent, visitor: OwnerVisitor) {
 	const { app } = event.locals;
 	const { field } = await readFields(event.request);
 	const email = field('email').trim();
 	const role = roleOf(field) ?? 'cashier';
-	if (!isEmail(email)) return refused(400, m.owner_email_incomplete(), { email, role });
-	const added = await attempt(StaffRefused, () =>
-		app.accounts.addStaff({ email, role }, employerOf(visitor))
-	);
-	if (added instanceof StaffRefused) {
-		const isFull = added.reason === 'full';
-		const text = isFull ? m.staff_full({ count: numberText(MAX_STAFF) }) : m.staff_taken();
-		return refused(409, text, { email, role });
-	}
-	// A former employer may have set the password.
-	if (added.isNew) await app.signIn.forget(added.person);
-	return invitation(event, visitor, added.person);
+	const entry = { email, role };
+	if (!isEmail(email)) return refused(400, m.owner_email_incomplete(), entry);
+	if (app.signIn.mailProblem !== null) return refused(503, m.owner_mail_off(), entry);
+	const tooMany = await tooManyMails(event, email);
+	if (tooMany) return refused(429, tooMany.data.problem, entry);
+	const invited = await attempt(StaffRefused, () => app.accounts.inviteStaff(entry, employerOf(visitor)));
+	if (!(invited instanceof StaffRefused)) return sendInvitation(event, visitor, invited);
+	const isFull = invited.reason === 'full';
+	return refused(409, isFull ? m.staff_full({ count: numberText(MAX_STAFF) }) : m.staff_known(), entry);
 }
 
-/** Shows another link for a person who has no password. */
-export async function newInvitation(event: RequestEvent, visitor: OwnerVisitor) {
-	const id = idOf((await readFields(event.request)).field('id'));
-	const people = await event.locals.app.accounts.staffOf(visitor.owner.id);
-	const person = people.find((one) => one.id === id);
-	return person ? invitation(event, visitor, person) : refused(409, m.staff_gone());
-}
-
-async function invitation(event: RequestEvent, visitor: OwnerVisitor, person: Account) {
-	const made = await inviteWithoutPassword(event, person, authorOf(visitor));
+/** Sends another link, after which the first does not work. */
+export async function inviteAgain(event: RequestEvent, visitor: OwnerVisitor) {
 	const { app } = event.locals;
-	const now = await app.accounts.find(person.id);
-	if (now?.employer_id !== visitor.owner.id) {
-		// Removed meanwhile: the link must not work for the next employer.
-		await app.signIn.forget(person);
+	const id = idOf((await readFields(event.request)).field('id'));
+	const invitations = await app.accounts.invitationsOf(visitor.owner.id);
+	const invitation = invitations.find((one) => one.id === id);
+	if (!invitation) return refused(409, m.staff_gone());
+	if (app.signIn.mailProblem !== null) return refused(503, m.owner_mail_off());
+	const tooMany = await tooManyMails(event, invitation.email);
+	return tooMany ? refused(429, tooMany.data.problem) : sendInvitation(event, visitor, invitation);
+}
+
+/** In the language of the owner. */
+function sendInvitation(
+	{ locals: { app, origin } }: RequestEvent,
+	visitor: OwnerVisitor,
+	{ id, email, staff_role }: Invitation
+) {
+	const words = { owner: visitor.owner.email, role: roleWords(staff_role).name };
+	const subject = m.staff_mail_subject(words);
+	const [text, once, ignore] = [m.staff_mail_text(words), m.staff_mail_once(), m.staff_mail_ignore(words)];
+	const refusal = m.staff_mail_taken(words);
+	app.signIn.mailInvitation(
+		{ id, email },
+		{
+			origin,
+			write(url) {
+				const { pathname, search } = new URL(url);
+				const lines = [text, '', origin + link(pathname + search), '', once, '', ignore];
+				return { subject, text: lines.join('\n') };
+			},
+			writeRefusal: () => ({ subject, text: refusal })
+		}
+	);
+	return { ...NOBODY, sent: m.staff_sent({ email: apart(email) }) };
+}
+
+export async function withdrawInvitation(event: RequestEvent, visitor: OwnerVisitor) {
+	const { field } = await readFields(event.request);
+	const { accounts } = event.locals.app;
+	if (!(await accounts.withdrawInvitation(idOf(field('id')), employerOf(visitor)))) {
 		return refused(409, m.staff_gone());
 	}
-	if (made === null) return refused(409, m.staff_has_password());
-	const { origin, pathname, search } = new URL(made);
-	// In the language of the owner.
-	return { ...NO_LINK, email: person.email, link: origin + link(pathname + search) };
+	redirect(303, link('/owner/staff?done=withdraw'));
 }
 
 export async function changeRole(event: RequestEvent, visitor: OwnerVisitor) {

@@ -2,8 +2,11 @@ import { fail, type RequestEvent } from '@sveltejs/kit';
 import type { Author } from '../../audit/audit.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import { isEmail } from '#lib/domain/email.ts';
+import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
+import { sha256 } from '../../platform/secrets.ts';
 import { readFields } from '../form.ts';
+import { roleWords } from '../owner/roles.ts';
 import { newPasswordProblem, nextPath, openNext, setPasswordByLink } from './sign-in.ts';
 import { tooManyMails, tooOften } from './sign-in-limits.ts';
 
@@ -32,7 +35,17 @@ function writeMail(): (url: string) => { subject: string; text: string } {
 /** Reads the address of a password link. Mail scanners open links, so GET does not use the token up. */
 export async function readPasswordLink({ locals, url }: RequestEvent) {
 	const token = url.searchParams.get('token') ?? '';
-	return { token, email: await locals.app.signIn.linkOwner(token) };
+	const { signIn, accounts } = locals.app;
+	const { invitation } = await signIn.invitationOf(token);
+	const employer = invitation && (await accounts.find(invitation.employer_id));
+	return {
+		token,
+		email: await signIn.linkOwner(token),
+		invitation:
+			invitation && employer
+				? m.staff_joins({ owner: apart(employer.email), role: roleWords(invitation.staff_role).name })
+				: null
+	};
 }
 
 /** Checks that the person has no password, or that mail does not work: with a link somebody else could sign in as the person. */
@@ -60,6 +73,7 @@ export async function inviteWithoutPassword(
 /** Sets the password, signs in, and opens the first page of the account's role. */
 export async function usePasswordLink(event: RequestEvent) {
 	const { field } = await readFields(event.request);
+	const { app } = event.locals;
 	const { token, email } = await readPasswordLink(event);
 	if (email === null) return fail(400, { problem: '' });
 	const password = field('password');
@@ -67,9 +81,11 @@ export async function usePasswordLink(event: RequestEvent) {
 	if (problem !== null) return fail(400, { problem });
 	const refused = await tooOften(event, 'sign-in', {});
 	if (refused) return refused;
+	const { invitation } = await app.signIn.invitationOf(token);
+	if (invitation && !(await app.accounts.acceptInvitation(sha256(token)))) return fail(400, { problem: '' });
 	const signedIn = await setPasswordByLink(event, { token, email, password });
 	if (!signedIn) return fail(400, { problem: '' });
-	const role = (await event.locals.app.accounts.findByEmail(email))?.role;
+	const role = (await app.accounts.findByEmail(email))?.role;
 	const area = role === 'owner' || role === 'staff' ? 'owner' : 'developer';
 	openNext(area, nextPath(area, role === 'admin' ? '/admin' : null), signedIn);
 }

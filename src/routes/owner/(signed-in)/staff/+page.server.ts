@@ -1,17 +1,19 @@
 import { ownerForm, ownerPage } from '#lib/server/web/owner/owner.ts';
 import {
 	changeRole,
+	inviteAgain,
 	inviteStaff,
-	newInvitation,
 	removePerson,
-	staffPage
+	staffPage,
+	withdrawInvitation
 } from '#lib/server/web/owner/staff.ts';
 
 export const load = ownerPage(staffPage);
 
 export const actions = {
 	invite: ownerForm(inviteStaff),
-	link: ownerForm(newInvitation),
+	again: ownerForm(inviteAgain),
+	withdraw: ownerForm(withdrawInvitation),
 	role: ownerForm(changeRole),
 	remove: ownerForm(removePerson)
 };

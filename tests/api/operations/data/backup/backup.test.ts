@@ -105,6 +105,20 @@ describe.each(BOTH_DATABASES)('a backup of %s taken while buyers buy', (kind) =>
 		await simulator?.stop();
 	});
 
+	it('needs no setting but that of the database', async () => {
+		const wrong = {
+			...{ PORT: 'x', CURRENCY: 'ugx', SMTP_URL: 'mail', BASEMAP: '/nowhere.pmtiles', AIRTILL_MODE: 'live' },
+			...{ AIRTILL_SECRET: 'short', CALLBACK_ADDRESSES: '?', PAYMENT_METHODS: '-', MTN_BASE_URL: 'mtn' }
+		};
+		const again = path.join(folder, `again-${kind}`);
+		const backup = await cli(['backup', again], { env: { ...server.env, ...wrong } });
+		expect(backup).toMatchObject({ code: 0, stdout: '' });
+		const env = { ...server.env, ...wrong, DATABASE_URL: await newDatabase(kind) };
+		for (const command of [['restore', again], ['migrate', '--plan']]) {
+			expect(await cli(command, { env })).toMatchObject({ code: 0 });
+		}
+	});
+
 	it('is readable by its user only', () => {
 		expect(statSync(file).mode & 0o777).toBe(0o600);
 		expect(readdirSync(folder).filter((name) => name.startsWith(path.basename(file)))).toEqual([

@@ -67,7 +67,7 @@ const example = (text: string) => ({ example: apart(text) });
 /** By the field of the service, see settings/gateway-input.ts. Its reasons may name gateways of others. */
 const ERRORS: Record<string, [field: keyof OwnInput, text: () => string]> = {
 	'login-host': ['loginHost', () => m.owner_gateway_bad_host(example('192.168.1.1'))],
-	api: ['api', m.owner_gateway_bad_api],
+	api: ['api', () => `${m.owner_gateway_bad_api()} ${m.owner_gateway_bad_port()}`],
 	'api-key': ['apiKey', m.owner_gateway_bad_key],
 	'api-certificate': ['apiCertificate', m.owner_gateway_bad_certificate],
 	site: ['site', () => m.owner_gateway_bad_site(example('default'))],

@@ -1,5 +1,11 @@
 import { ownDuration } from '#lib/checkout/price.ts';
-import { formatDuration, parseDuration } from '#lib/domain/duration.ts';
+import {
+	durationSeconds,
+	formatDuration,
+	MAX_DURATION,
+	NEW_HOURLY_MAX,
+	parseDuration
+} from '#lib/domain/duration.ts';
 import type { OfferEntry, OffersDraft } from '#lib/domain/offers/entry.ts';
 import { cellsOf, type OfferCells } from '#lib/server/offers/cells.ts';
 import type { readFields } from '../../form.ts';
@@ -33,7 +39,10 @@ export function readDraft({ field, all }: Pick<Fields, 'field' | 'all'>): Offers
 			active: text('active') === 'yes'
 		};
 	});
-	return { hourly: field('hourly') === 'yes', version: Number(field('version')) || 0, rows };
+	return {
+		...{ hourly: field('hourly') === 'yes', long: field('long') === 'yes' },
+		...{ version: Number(field('version')) || 0, rows }
+	};
 }
 
 /** Does what a button of the form says: `add`, `delete-2`. */
@@ -44,7 +53,10 @@ export function changedRows(rows: readonly OfferEntry[], button: string): readon
 }
 
 /** Rows in which nothing is typed are left out. `rowIndexes` has the row of each offer. */
-export function cellsOfDraft({ rows }: OffersDraft): { cells: OfferCells[]; rowIndexes: number[] } {
+export function cellsOfDraft({ rows }: Pick<OffersDraft, 'rows'>): {
+	cells: OfferCells[];
+	rowIndexes: number[];
+} {
 	const rowIndexes = rows.flatMap((row, index) => (isEmpty(row) ? [] : [index]));
 	return { rowIndexes, cells: rows.filter((row) => !isEmpty(row)).map(cellsOfEntry) };
 }
@@ -82,11 +94,21 @@ export function entryOf(cells: OfferCells): OfferEntry {
 	};
 }
 
+export const sellsLong = ({ max_duration }: { max_duration: string }): boolean =>
+	durationSeconds(max_duration) > durationSeconds(NEW_HOURLY_MAX);
+
+/** Keeps a limit that the API has set, unless the box was ticked or unticked. */
+export function maxDurationOf({ long }: OffersDraft, router: { max_duration: string }): string {
+	if (long === sellsLong(router)) return router.max_duration;
+	return long ? MAX_DURATION : NEW_HOURLY_MAX;
+}
+
 export const draftOf = (list: {
 	hourly: boolean;
+	max_duration: string;
 	version: number;
 	data: readonly Parameters<typeof cellsOf>[0][];
 }): OffersDraft => ({
-	...{ hourly: list.hourly, version: list.version },
+	...{ hourly: list.hourly, long: sellsLong(list), version: list.version },
 	rows: withEmptyRows(list.data.map((offer) => entryOf(cellsOf(offer))))
 });

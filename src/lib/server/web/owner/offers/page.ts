@@ -1,4 +1,6 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { formatDuration, NEW_HOURLY_MAX } from '#lib/domain/duration.ts';
+import { priceForSeconds, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { OfferField, OffersDraft } from '#lib/domain/offers/entry.ts';
 import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import { money, weekdayName } from '#lib/format/text.ts';
@@ -9,7 +11,7 @@ import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
-import { cellsOfDraft, changedRows, draftOf, readDraft } from './draft.ts';
+import { cellsOfDraft, changedRows, draftOf, maxDurationOf, readDraft, sellsLong } from './draft.ts';
 import { draftWithSet, setsOf } from './sets.ts';
 import { offerProblem, type OfferPlace } from './problems.ts';
 import type { OwnerVisitor } from '../owner.ts';
@@ -28,6 +30,7 @@ interface Shown {
 }
 
 const NOTHING: Shown = { draft: null, problem: null, errors: {}, copied: [] };
+const DAY_SECONDS = 24 * 60 * 60;
 /** Routers to which offers can be copied at once. */
 const MAX_COPIES = 100;
 
@@ -45,6 +48,11 @@ export async function offersPage(
 		name: router.name,
 		currency: router.currency,
 		perHour: money(router.price, router.currency),
+		limit: formatDuration(NEW_HOURLY_MAX),
+		longDay: money(
+			toMajor(priceForSeconds(toMinor(router.price, router.currency) ?? 1, DAY_SECONDS), router.currency),
+			router.currency
+		),
 		draft: isNew ? draftWithSet(draft, url.searchParams.get('set'), router) : draft,
 		sets: isNew ? await setsOf(app, owner, draft, router) : [],
 		saved: list.data.length,
@@ -66,7 +74,9 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, { a
 	const { offers } = event.locals.app;
 	try {
 		const { hourly, version } = draft;
-		const list = offersOfCells(cellsOfDraft(draft).cells, { hourly, version }, router.currency);
+		const max_duration = maxDurationOf(draft, router);
+		const { cells } = cellsOfDraft(draft);
+		const list = offersOfCells(cells, { hourly, max_duration, version }, router.currency);
 		await offers.set(actor, router.id, list);
 	} catch (refused) {
 		if (!(refused instanceof AppError)) throw refused;
@@ -75,7 +85,7 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, { a
 		const current = await offers.ofRouter(actor, router.id);
 		const isSame = JSON.stringify(current.data.map(cellsOf)) === JSON.stringify(cellsOfDraft(draft).cells);
 		// Otherwise somebody else changed them; if they are the same, the form was sent twice.
-		if (!isSame || current.hourly !== draft.hourly) {
+		if (!isSame || current.hourly !== draft.hourly || sellsLong(current) !== draft.long) {
 			const problem = m.owner_offers_moved();
 			return fail(409, { ...NOTHING, draft: { ...draft, version: current.version }, problem });
 		}
@@ -108,9 +118,9 @@ async function copyOffers(
 	{ actor, ids }: { actor: Actor; ids: readonly number[] }
 ): Promise<Shown> {
 	const { app } = event.locals;
-	const { hourly, data } = await app.offers.ofRouter(actor, router.id);
+	const { hourly, max_duration, data } = await app.offers.ofRouter(actor, router.id);
 	const cells = data.map(cellsOf);
-	const list = offersOfCells(cells, { hourly }, router.currency);
+	const list = offersOfCells(cells, { hourly, max_duration }, router.currency);
 	const copied: Shown['copied'][number][] = [];
 	for (const other of (await otherRouters(app, actor, router.id)).filter(({ id }) => ids.includes(id))) {
 		const { name } = other;

@@ -1,5 +1,7 @@
 import { offerTerms } from '#lib/checkout/offer-words.ts';
-import type { OffersDraft } from '#lib/domain/offers/entry.ts';
+import type { OfferEntry, OffersDraft } from '#lib/domain/offers/entry.ts';
+import { formatDuration } from '#lib/domain/duration.ts';
+import { numberText } from '#lib/i18n/intl.ts';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { money } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -21,23 +23,20 @@ interface SetOffer {
 }
 
 /** Longer times cost less per hour, as in usual price lists. */
+const HOURS: readonly SetOffer[] = [
+	{ count: 30, unit: 'm', hours: 0.6 },
+	{ count: 1, unit: 'h', hours: 1 },
+	{ count: 3, unit: 'h', hours: 2.5 }
+];
+const DAYS: readonly SetOffer[] = [
+	{ count: 1, unit: 'd', hours: 5 },
+	{ count: 1, unit: 'w', hours: 20 },
+	{ count: 30, unit: 'd', hours: 60 }
+];
+
 const SETS: Record<string, { title: () => string; offers: readonly SetOffer[] }> = {
-	hours: {
-		title: m.owner_set_hours,
-		offers: [
-			{ count: 30, unit: 'm', hours: 0.6 },
-			{ count: 1, unit: 'h', hours: 1 },
-			{ count: 3, unit: 'h', hours: 2.5 }
-		]
-	},
-	days: {
-		title: m.owner_set_days,
-		offers: [
-			{ count: 1, unit: 'd', hours: 5 },
-			{ count: 1, unit: 'w', hours: 20 },
-			{ count: 30, unit: 'd', hours: 60 }
-		]
-	},
+	hours: { title: m.owner_set_hours, offers: HOURS },
+	days: { title: m.owner_set_days, offers: DAYS },
 	data: {
 		title: m.owner_set_data,
 		offers: [
@@ -62,12 +61,46 @@ export function draftWithSet(
 ): OffersDraft {
 	const set = name !== null && Object.hasOwn(SETS, name) ? SETS[name] : undefined;
 	if (!set) return draft;
-	const hourMinor = toMinor(price, currency) ?? 1;
-	const rows = set.offers.map(({ count, unit, hours, data }) => ({
+	return { ...draft, rows: rowsOf(set.offers, toMinor(price, currency) ?? 1, currency) };
+}
+
+const rowsOf = (offers: readonly SetOffer[], hourMinor: number, currency: string): OfferEntry[] =>
+	offers.map(({ count, unit, hours, data }) => ({
 		...{ ...emptyRow(-1), count: String(count), unit, data: String(data ?? '') },
 		price: String(toMajor(roundPrice(hourMinor * hours), currency))
 	}));
-	return { ...draft, rows };
+
+/** The offers of a new router, unless its owner unticks them. */
+const NEW_ROUTER = [...HOURS, ...DAYS];
+const nameOf = ({ count, unit }: SetOffer): string => `${count}${unit}`;
+
+export const newRouterOffers = () =>
+	NEW_ROUTER.map((offer) => ({
+		value: nameOf(offer),
+		title: formatDuration(nameOf(offer)),
+		text: m.owner_new_offer_price({ factor: numberText(offer.hours) })
+	}));
+
+/**
+ * Gives a new router the chosen offers that one of its payment methods can charge. A list that its owner has changed
+ * meanwhile stays as it is.
+ * @param chosen `value` of `newRouterOffers`
+ */
+export async function setNewRouterOffers(
+	{ offers }: App,
+	{ actor }: OwnerVisitor,
+	{ id, price_minor, currency }: { id: number; price_minor: number; currency: string },
+	chosen: readonly string[]
+): Promise<void> {
+	const wanted = NEW_ROUTER.filter((offer) => chosen.includes(nameOf(offer)));
+	const rows = rowsOf(wanted, price_minor, currency);
+	const list = offersOfCells(cellsOfDraft({ rows }).cells, { hourly: true, version: 0 }, currency);
+	const payable: typeof list.offers = [];
+	for (const offer of list.offers) {
+		const checked = await attempt(AppError, () => offers.check(actor, id, { ...list, offers: [offer] }));
+		if (!(checked instanceof AppError)) payable.push(offer);
+	}
+	await attempt(AppError, () => offers.set(actor, id, { ...list, offers: payable }));
 }
 
 /** Describes offers as buyers see them. */

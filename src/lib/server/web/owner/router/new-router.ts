@@ -1,4 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
+import { formatDuration, NEW_HOURLY_MAX } from '#lib/domain/duration.ts';
 import { currencyName } from '#lib/domain/money.ts';
 import { link } from '#lib/i18n/current.ts';
 import { numberText } from '#lib/i18n/intl.ts';
@@ -9,6 +10,7 @@ import { MAX_UNCONNECTED_ROUTERS } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { choicesOf } from './access-form.ts';
 import { authorOf, type OwnerVisitor } from '../owner.ts';
+import { newRouterOffers, setNewRouterOffers } from '../offers/sets.ts';
 import { readEntry, readTypedPrice, routerErrors, type RouterEntry } from './router-form.ts';
 
 /** Owners can set these up alone: the other kinds need a RADIUS server. */
@@ -21,7 +23,10 @@ export function newRouterForm({ locals: { app } }: RequestEvent) {
 		currency: currencyName(app.config.currency),
 		centre: app.config.centre,
 		entry: { name: '', address: '', ssid: '', lat: '', lon: '', opening_hours: '' },
-		choices: choices()
+		choices: choices(),
+		/** Ticked. */
+		offers: newRouterOffers(),
+		limit: formatDuration(NEW_HOURLY_MAX)
 	};
 }
 
@@ -29,12 +34,12 @@ type Errors = Partial<RouterEntry & { price: string }>;
 
 export async function addRouter(event: RequestEvent, owner: OwnerVisitor) {
 	const { app } = event.locals;
-	const { field } = await readFields(event.request);
+	const { field, all } = await readFields(event.request);
 	const { entry } = readEntry(field);
 	const key = PURCHASE_TOKEN_PATTERN.test(field('key')) ? field('key') : purchaseToken();
-	const [price, chosen] = [field('price'), field('access')];
+	const [price, chosen, offers] = [field('price'), field('access'), all('offer')];
 	const refused = (errors: Errors, problem = m.owner_check_fields()) =>
-		fail(400, { key, entry, price, chosen, errors, problem });
+		fail(400, { key, entry, price, chosen, offers, errors, problem });
 	const choice = choices().find(({ value }) => value === chosen);
 	if (!choice) return refused({}, m.owner_access_choose());
 	const { kind: access_kind, security } = choice;
@@ -43,7 +48,10 @@ export async function addRouter(event: RequestEvent, owner: OwnerVisitor) {
 	const added = await attempt(InputError, () =>
 		app.routers.add(owner.actor.accountId, texts, authorOf(owner), key)
 	);
-	if (!(added instanceof InputError)) redirect(303, link(`/owner/routers/${added.id}?done=new`));
+	if (!(added instanceof InputError)) {
+		await setNewRouterOffers(app, owner, added, offers);
+		redirect(303, link(`/owner/routers/${added.id}?done=new`));
+	}
 	const fields = added.problems.map((one) => one.field);
 	if (fields.includes('limit')) {
 		return refused({}, m.owner_new_full({ count: numberText(MAX_UNCONNECTED_ROUTERS) }));

@@ -1,5 +1,6 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { currencyName, formatReadings, readAmount, toMajor, type AmountFault } from '#lib/domain/money.ts';
+import { hiddenCharacter, readLine } from '#lib/domain/plain-text.ts';
 import { hoursText, WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import { money } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
@@ -71,15 +72,18 @@ const changedFields = (entry: RouterEntry, was: RouterEntry): Partial<RouterEntr
 
 export function routerErrors({ problems }: InputError, entry: RouterEntry): Partial<RouterEntry> {
 	const wrong = FIELDS.filter((name) => problems.some(({ field }) => field === name));
-	return Object.fromEntries(wrong.map((field) => [field, errorText(field, visible(entry[field]) === '')]));
+	return Object.fromEntries(wrong.map((field) => [field, errorText(field, entry[field])]));
 }
 
-function errorText(field: Field, isEmpty: boolean): string {
+function errorText(field: Field, text: string): string {
+	const isEmpty = visible(text) === '';
+	const isHidden = hiddenCharacter(readLine(text)) !== null;
 	switch (field) {
 		case 'name':
+			if (isHidden) return m.owner_text_hidden();
 			return isEmpty ? m.owner_router_no_name() : tooLong(MAX_NAME_CHARACTERS);
 		case 'address':
-			return tooLong(MAX_ADDRESS_CHARACTERS);
+			return isHidden ? m.owner_text_hidden() : tooLong(MAX_ADDRESS_CHARACTERS);
 		case 'ssid':
 			return isEmpty ? m.owner_router_no_ssid() : m.owner_router_long_ssid({ count: String(MAX_SSID_BYTES) });
 		case 'lat':
