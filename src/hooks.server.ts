@@ -10,6 +10,7 @@ import { readProxySettings } from '#lib/server/http/client-address.ts';
 import { createProxyWarning } from '#lib/server/http/proxy-warning.ts';
 import { createAlertWriter } from '#lib/server/web/owner/alerts/alert-texts.ts';
 import { compressPage } from '#lib/server/web/compress.ts';
+import { answerShared, isShared } from '#lib/server/web/shared-pages.ts';
 import { isForeignForm } from '#lib/server/http/csrf.ts';
 import { limitForm } from '#lib/server/http/form-size.ts';
 import { isApiPath, isGatewayEntry } from '#lib/server/http/machine-paths.ts';
@@ -89,10 +90,27 @@ async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Respon
 		// SvelteKit answers this reserved name of an action with 500.
 		response = await refusal(event, 400, m.common_address_broken);
 	} else {
-		response = askedLanguage(event) ?? (await resolvePage(event, resolve));
+		response = askedLanguage(event) ?? (await answerPage(event, resolve));
 	}
 	setCommonHeaders(response, event.locals);
 	return event.isSubRequest ? response : compressPage(event.request, response);
+}
+
+/** Pages that are the same for everybody are rendered once, whatever the query. */
+async function answerPage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve']): Promise<Response> {
+	const { request, locals, url, isDataRequest } = event;
+	const isRead = request.method === 'GET' || request.method === 'HEAD';
+	if (!isRead || isDataRequest || !isShared(url.pathname, app)) return resolvePage(event, resolve);
+	const asked = {
+		path: url.pathname,
+		origin: locals.origin,
+		acceptEncoding: request.headers.get('accept-encoding')
+	};
+	return answerShared(app, asked, () => {
+		// SvelteKit would answer a HEAD request without the page, and a known validator with 304.
+		event.request = new Request(url);
+		return resolvePage(event, resolve);
+	});
 }
 
 const refusal = ({ request }: RequestEvent, status: number, text: () => string) =>

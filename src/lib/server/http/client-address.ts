@@ -30,3 +30,17 @@ export function addressOf(
 	if (address === undefined || !(xffDepth >= 1)) throw new Error(`There are not ${xffDepth} addresses`);
 	return address.trim();
 }
+
+const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
+const LOOPBACK_ADDRESS = /^(127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3})$/i;
+const FORWARDED = /^(forwarded|via|x-forwarded-.*|x-real-ip)$/i;
+
+/**
+ * Whether a program on this machine sent the request to it: from a loopback address, to a loopback name, so that no
+ * page of another site reached us by a name of its own (DNS rebinding), and through no proxy, behind which every
+ * visitor has a loopback address.
+ */
+export const isLocalRequest = (headers: Headers, address: string): boolean =>
+	LOOPBACK_ADDRESS.test(address) &&
+	LOOPBACK_HOST.test(headers.get('host') ?? '') &&
+	![...headers.keys()].some((name) => FORWARDED.test(name));

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import * as field from './fields.ts';
 
-const MAX_OFFERS = 20;
+export const MAX_OFFERS = 20;
 const MAX_SPEED_KBPS = 10_000_000;
 const MAX_DATA_MB = 1_000_000_000;
 
