@@ -1,6 +1,6 @@
 /** Rules for webhook URLs that need no lookup (wire format 5.5), and public addresses. */
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../src/lib/server/platform/ssrf/public-addresses.ts';
+import { isPublicAddress } from '../../../src/lib/domain/ip-address.ts';
 import { urlRefusal } from '../../../src/lib/server/developer/webhooks/transport/url-rules.ts';
 
 const strict = {
@@ -155,13 +155,15 @@ describe('a webhook URL', () => {
 describe('a URL of this machine, where a sandbox allows it', () => {
 	const local = { ...strict, allowThisMachine: true, ownHosts: [...strict.ownHosts, 'localhost:3000'] };
 
-	it.each(['http://127.0.0.1:1024/', 'http://localhost:8080/x', 'http://[::1]:65535/', 'http://0x7f.1:8080/'])(
-		'%s is allowed, and nowhere else',
-		(url) => {
-			expect(urlRefusal(url, local)).toBeNull();
-			expect(urlRefusal(url, { ...local, allowThisMachine: false })).not.toBeNull();
-		}
-	);
+	it.each([
+		'http://127.0.0.1:1024/',
+		'http://localhost:8080/x',
+		'http://[::1]:65535/',
+		'http://0x7f.1:8080/'
+	])('%s is allowed, and nowhere else', (url) => {
+		expect(urlRefusal(url, local)).toBeNull();
+		expect(urlRefusal(url, { ...local, allowThisMachine: false })).not.toBeNull();
+	});
 
 	it.each([
 		// services of the system

@@ -23,6 +23,6 @@ export async function requireDeveloper(event: RequestEvent) {
  */
 export async function consoleKeys(event: RequestEvent) {
 	const keys = demoConsoleKeys(event.locals.app);
-	if (keys === null || isLocalRequest(event.request.headers, event.getClientAddress())) return keys;
+	if (keys === null || isLocalRequest(event.request.headers, event.locals.clientAddress())) return keys;
 	return DEMO_EMAILS.includes((await visitor(event))?.email ?? '') ? keys : null;
 }

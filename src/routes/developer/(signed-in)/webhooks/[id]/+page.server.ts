@@ -76,7 +76,7 @@ export const actions: Actions = {
 				{ url: endpoint.url, events },
 				{
 					host: event.url.host,
-					isLocal: isLocalRequest(event.request.headers, event.getClientAddress())
+					isLocal: isLocalRequest(event.request.headers, event.locals.clientAddress())
 				}
 			);
 		} catch (problem) {

@@ -27,7 +27,7 @@ export const actions: Actions = {
 		try {
 			const { created, body } = await event.locals.app.webhooks.register({ accountId: account.id }, entry, {
 				host: event.url.host,
-				isLocal: isLocalRequest(event.request.headers, event.getClientAddress())
+				isLocal: isLocalRequest(event.request.headers, event.locals.clientAddress())
 			});
 			return { made: { id: body.id, url: body.url, created, secret: body.secret } };
 		} catch (problem) {
