@@ -14,6 +14,7 @@ import {
 import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { createAlertWriter } from '#lib/server/web/owner/alerts/alert-texts.ts';
 import { compressPage, createPageMemory } from '#lib/server/web/compress.ts';
+import { answerShared, isShared } from '#lib/server/web/shared-pages.ts';
 import { isForeignForm } from '#lib/server/http/csrf.ts';
 import { createFrontDoor } from '#lib/server/http/front-door.ts';
 import { limitForm } from '#lib/server/http/form-size.ts';
@@ -97,10 +98,27 @@ async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Respon
 		// SvelteKit answers this reserved name of an action with 500.
 		response = await refusal(event, 400, m.common_address_broken);
 	} else {
-		response = askedLanguage(event) ?? typedAddress(event) ?? (await resolvePage(event, resolve));
+		response = askedLanguage(event) ?? typedAddress(event) ?? (await answerPage(event, resolve));
 	}
 	setCommonHeaders(response, event.locals);
 	return event.isSubRequest ? response : compressPage(event.request, response);
+}
+
+/** Pages that are the same for everybody are rendered once, whatever the query. */
+async function answerPage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve']): Promise<Response> {
+	const { request, locals, url, isDataRequest } = event;
+	const isRead = request.method === 'GET' || request.method === 'HEAD';
+	if (!isRead || isDataRequest || !isShared(url.pathname, app)) return resolvePage(event, resolve);
+	const asked = {
+		path: url.pathname,
+		origin: locals.origin,
+		acceptEncoding: request.headers.get('accept-encoding')
+	};
+	return answerShared(app, asked, () => {
+		// SvelteKit would answer a HEAD request without the page, and a known validator with 304.
+		event.request = new Request(url);
+		return resolvePage(event, resolve);
+	});
 }
 
 /** The development server has no `platform`. */

@@ -83,7 +83,7 @@ describe('nginx', () => {
 
 	it.each([
 		...['/owner', '/sw/developer/keys?a=b', '/admin/reviews', '/v1/routers', '//owner', '/%6fwner'],
-		...['/docs/try', '/metrics']
+		...['/docs/api', '/metrics']
 	])('sends %s to https', async (url) => {
 		const response = await fetch(plain + url, { redirect: 'manual' });
 		expect(response.status).toBe(308);

@@ -9,7 +9,7 @@ import { print } from '../support/output.ts';
 /** For an installation without ORIGIN. */
 const EXAMPLE_ORIGIN = 'https://wifi.example.org';
 /** Addresses with passwords or keys: TLS only. */
-const SIGNED_IN = '/(?:[a-z]{2}/)?(?:owner|developer|admin|v1|docs/try|metrics)(?:/|$)';
+const SIGNED_IN = '/(?:[a-z]{2}/)?(?:owner|developer|admin|v1|docs/api|metrics)(?:/|$)';
 
 export const deploy = defineCommand({
 	name: 'deploy',

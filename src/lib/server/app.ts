@@ -231,8 +231,9 @@ function createDeveloper(base: Base, accounts: Accounts) {
 	const mailer = createMailer(config);
 	const rules = {
 		allowInsecure: config.webhookAllowInsecure,
+		allowThisMachine: config.demo,
 		isTest: config.mode === 'sandbox',
-		ownHosts: config.origin === null ? [] : [new URL(config.origin).host]
+		ownHosts: [`localhost:${config.port}`, ...(config.origin === null ? [] : [new URL(config.origin).host])]
 	};
 	const notify = mailNotices({ accounts, mailer, origin: config.origin });
 	return {

@@ -1,10 +1,12 @@
-import { documentFor } from '#lib/server/api/document/document.ts';
-import { guideLinks } from '#lib/server/api/reference/guides.ts';
-import { slug } from '#lib/developer/openapi.ts';
+import { readGuides } from '#lib/server/api/reference/guides.ts';
 import type { LayoutServerLoad } from './$types';
 
+const API = {
+	href: '/docs/api',
+	title: 'API reference and console',
+	description: 'All endpoints, with forms that call them from your browser.'
+};
 const TOOLS = [
-	{ href: '/docs/try', title: 'Try it', description: 'Call the API from your browser with a key.' },
 	{
 		href: '/developer',
 		title: 'API keys',
@@ -17,19 +19,26 @@ const TOOLS = [
 	}
 ];
 
+/** What developers need comes first. */
 export const load: LayoutServerLoad = ({ locals }) => {
-	const { guides, topics } = guideLinks();
-	const endpoints = documentFor(locals.origin).tags.map(({ name, description }) => ({
-		href: `/docs/endpoints/${slug(name)}`,
-		title: name,
-		description
+	const guides = readGuides(locals.app.config).map(({ href, title, description, isTopic }) => ({
+		isTopic,
+		link: { href, title, description }
 	}));
+	const [quickstart, ...topics] = guides.filter(({ isTopic }) => isTopic).map(({ link }) => link);
 	return {
 		navigation: [
-			{ id: 'run', title: 'Run Airtill', links: guides },
-			{ id: 'build', title: 'Build on the API', links: topics },
-			{ id: 'endpoints', title: 'Endpoints', links: endpoints },
-			{ id: 'tools', title: 'Tools', links: TOOLS }
+			{
+				id: 'build',
+				title: 'Build on the API',
+				links: [...(quickstart ? [quickstart] : []), API, ...topics]
+			},
+			{ id: 'tools', title: 'Tools', links: TOOLS },
+			{
+				id: 'run',
+				title: 'Run Airtill',
+				links: guides.filter(({ isTopic }) => !isTopic).map(({ link }) => link)
+			}
 		]
 	};
 };

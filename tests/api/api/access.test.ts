@@ -127,6 +127,18 @@ const calls: Record<string, () => Call> = {
 		table: 'routers',
 		request: { body: { offers: [{ name: 'Day', duration: '1d', price: 1000 }] } }
 	}),
+	'GET /webhooks': () => ({
+		method: 'GET',
+		path: '/v1/webhooks',
+		scope: 'webhooks:read',
+		table: 'webhook_endpoints'
+	}),
+	'DELETE /webhooks/{id}': () => ({
+		method: 'DELETE',
+		path: '/v1/webhooks/999999',
+		scope: 'webhooks:write',
+		table: 'webhook_endpoints'
+	}),
 	'POST /webhooks/register': () => ({
 		method: 'POST',
 		path: '/v1/webhooks/register',

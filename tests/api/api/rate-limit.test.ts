@@ -1,5 +1,6 @@
 /** The limits of section 4: per key and minute, exact, on every answer. */
 import { describe, expect, it } from 'vitest';
+import { MAX_ACTIVE_KEYS } from '../../../src/lib/server/config/limits.ts';
 import { createApi, orderOf, type Api } from '../../support/api/api.ts';
 import { admitted, ask, limitsOf, remaining } from '../../support/api/rates.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
@@ -124,15 +125,18 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 			await exhaust(second.api, KEY - 1);
 		});
 
-		it('shares a limit of five keys with the other keys of its account', async () => {
-			const more = await Promise.all(
-				Array.from({ length: 5 }, () => fixture().newKey({ accountId: caller().accountId }))
+		it('has all of its own limit beside as many others as an account may have; all together have no more', async () => {
+			const keys = await Promise.all(
+				Array.from({ length: MAX_ACTIVE_KEYS - 1 }, () => fixture().newKey({ accountId: caller().accountId }))
 			);
-			for (const { api } of more) await exhaust(api);
+			for (const { api } of keys) await exhaust(api);
+			const last = await fixture().newKey({ accountId: caller().accountId });
+			await exhaust(last.api);
+			// One key more than an account may have, as after revoking one.
 			const problem = await caller().api.refused('429 rate_limit_exceeded', 'GET', '/v1/routers/1');
 			expect(problem['violated-policies']).toEqual(['account']);
 			expect(problem.detail).toContain(
-				`${5 * KEY} requests per minute are allowed for all API keys of this account`
+				`${MAX_ACTIVE_KEYS * KEY} requests per minute are allowed for all API keys of this account`
 			);
 			const other = await fixture().newKey({ plan: 'default' });
 			expect(remaining(await other.api.send('GET', '/v1/routers/1'))).toBe(KEY - 1);

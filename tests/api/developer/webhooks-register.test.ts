@@ -2,8 +2,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Api } from '../../support/api/api.ts';
 import { INSTANT, WEBHOOK_SECRET } from '../../support/api/wire.ts';
-import { DATABASES, recorded, useFixture, runsAllOn } from '../../support/server/fixture.ts';
-import { REGISTER, register } from '../../support/api/webhooks.ts';
+import { startReceiver } from '../../support/api/receiver.ts';
+import { DATABASES, eventually, recorded, useFixture, runsAllOn } from '../../support/server/fixture.ts';
+import { REGISTER, register, verified } from '../../support/api/webhooks.ts';
 
 const URL = 'https://app.example.com/hooks/wifi';
 const EVENTS = ['payment.success', 'session.expired'];
@@ -100,7 +101,110 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await register(api, known.url, ['session.ended'])).toMatchObject({ events: ['session.ended'] });
 	});
 
+	it('GET /v1/webhooks lists the endpoints of the account only, newest first, page by page, without secrets', async () => {
+		const { api: other } = await fixture().newKey();
+		await register(other, `${URL}/other`, EVENTS);
+		expect((await api.send('GET', '/v1/webhooks')).body).toEqual({
+			...{ data: [], has_more: false, next_cursor: null }
+		});
+		const made = [];
+		for (const name of ['a', 'b', 'c']) {
+			made.unshift(await register(api, `${URL}/${name}`, EVENTS));
+			await fixture().server.advance(1_000);
+		}
+		const [newest, ...older] = made.map((one) => ({ ...one, secret: null }));
+		const first = await api.send('GET', '/v1/webhooks?limit=1');
+		expect(first.body).toMatchObject({ data: [newest], has_more: true });
+		const { next_cursor: cursor } = first.body as { next_cursor: string };
+		expect(first.headers.get('link')).toContain(cursor);
+		const rest = await api.send('GET', `/v1/webhooks?limit=2&cursor=${cursor}`);
+		expect(rest.body).toEqual({ data: older, has_more: false, next_cursor: null });
+		await other.refused('400 invalid_cursor', 'GET', `/v1/webhooks?cursor=${cursor}`);
+		await fixture().sql.run(
+			`update webhook_endpoints set status = 'disabled', disabled_reason = 'gone' where id = ?`,
+			newest?.id ?? 0
+		);
+		const all = await api.send('GET', '/v1/webhooks');
+		expect((all.body as { data: unknown[] }).data[0]).toEqual({ ...newest, status: 'disabled' });
+	});
+
+	it('DELETE /v1/webhooks/{id} deletes an endpoint of the account once, and makes room for another', async () => {
+		const { api: other } = await fixture().newKey();
+		const made = await register(api, URL, EVENTS);
+		const path = `/v1/webhooks/${made.id}`;
+		await other.refused('404 webhook_not_found', 'DELETE', path);
+		expect(await count()).toBe(1);
+		const deleted = await api.send('DELETE', path);
+		expect([deleted.status, deleted.body]).toEqual([200, { ...made, secret: null }]);
+		expect(await count()).toBe(0);
+		await api.refused('404 webhook_not_found', 'DELETE', path);
+		for (const id of [0, -1, 999_999_999]) {
+			await api.refused('404 webhook_not_found', 'DELETE', `/v1/webhooks/${id}`);
+		}
+		await api.refused('400 validation_failed', 'DELETE', '/v1/webhooks/first');
+		const again = await register(api, URL, EVENTS);
+		expect(again.id).not.toBe(made.id);
+		expect(again.secret).not.toBeNull();
+	});
+
 	if (!runsAllOn(database)) return;
+
+	it.each([
+		'http://127.0.0.1:8080/',
+		'http://localhost:5000/hooks?a=1',
+		'http://[::1]:1024/',
+		'http://2130706433:8080/'
+	])(
+		'takes %s from a client on this machine, as the sandbox has demo data, and from no other',
+		async (url) => {
+			const at = (headers: Record<string, string>) => ({ body: valid(url), headers });
+			for (const headers of [
+				{ 'x-forwarded-for': '127.0.0.1' },
+				{ via: '1.1 proxy' },
+				{ forwarded: 'for=::1' }
+			]) {
+				await api.refused('400 webhook_url_not_allowed', 'POST', REGISTER, at(headers));
+			}
+			expect(await count()).toBe(0);
+			expect((await api.send('POST', REGISTER, { body: valid(url) })).status).toBe(201);
+		}
+	);
+
+	it.each([
+		'http://127.0.0.1/',
+		'http://127.0.0.1:80/',
+		'http://127.0.0.1:1023/',
+		'http://127.0.0.2:8080/',
+		'http://0.0.0.0:8080/',
+		'http://10.0.0.1:8080/',
+		'http://169.254.169.254:8080/',
+		'http://user@127.0.0.1:8080/',
+		'http://localhost.example.com:8080/',
+		'https://127.0.0.1:8443/'
+	])('refuses %s also from a client on this machine', async (url) => {
+		await api.refused('400 webhook_url_not_allowed', 'POST', REGISTER, { body: valid(url) });
+	});
+
+	it('delivers to a program on this machine', async () => {
+		const receiver = await startReceiver();
+		try {
+			const { secret } = await register(api, `${receiver.url}/here`, ['session.created']);
+			await api.createSession();
+			await eventually('the event arrives', async () => receiver.at('/here').length === 1);
+			expect(verified(receiver.at('/here')[0], secret)).toMatchObject({ type: 'session.created' });
+		} finally {
+			await receiver.stop();
+		}
+	});
+
+	it('refuses this installation itself by any of its names', async () => {
+		const { port } = fixture().server;
+		for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+			await api.refused('400 webhook_url_not_allowed', 'POST', REGISTER, {
+				body: valid(`http://${host}:${port}/v1/sessions`)
+			});
+		}
+	});
 
 	it('takes every known event, in the order given', async () => {
 		const names = [

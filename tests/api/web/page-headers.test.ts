@@ -15,7 +15,7 @@ describe('a page', () => {
 	it.each([
 		['for buyers', '/r/3'],
 		['of an error', '/nothing-here'],
-		['of the documentation', '/docs/errors']
+		['of the documentation', '/docs/limits']
 	])('%s allows its own inline scripts and styles, and no others', async (_what, path) => {
 		const { html, headers } = await browse(fixture().server.url).get(path);
 		const policy = headers.get('content-security-policy') ?? '';

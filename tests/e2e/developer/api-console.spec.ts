@@ -1,33 +1,72 @@
-import { makeKey, signInAs, test } from '../support/developers.ts';
+import type { Page } from '@playwright/test';
+import { another, demoPassword, test, typeSignIn } from '../support/developers.ts';
 import { expect } from '../support/test.ts';
 
 /** Hash of the announcer's style in SvelteKit 2. */
 const ANNOUNCER_STYLE = 'sha256-S8qMpvofolR8Mpjy4kQvEm7m1q8clzU4dfDH0AmvZjo=';
 
-test('the API console calls an endpoint with a key, within the content security policy', async ({
+/** Every endpoint of the document, in its order. */
+const endpointsOf = (page: Page): Promise<string[]> =>
+	page
+		.locator('.opblock')
+		.evaluateAll((all) => all.map(({ id }) => id).filter((id) => !id.startsWith('operations-webhooks-on')));
+
+/** Opens an endpoint and sends its form as it is. @returns the status */
+async function press(page: Page, endpoint: string): Promise<string> {
+	const operation = page.locator(`[id="${endpoint}"]`);
+	await operation.locator('.opblock-summary-control').click();
+	await operation.getByRole('button', { name: 'Execute' }).click();
+	const status = operation.locator('.live-responses-table .response-col_status').last();
+	await expect(status).toContainText(/\d{3}/);
+	return (await status.innerText()).slice(0, 3);
+}
+
+async function openConsole(page: Page, url: string): Promise<string[]> {
+	await page.goto(`${url}/docs/api`);
+	await expect(page.locator('.opblock').first()).toBeVisible();
+	await expect(page.getByText('This page has the keys of the demo accounts')).toBeVisible();
+	return endpointsOf(page);
+}
+
+test('the first Execute of every endpoint works as its form is filled in, for each visitor, within the content security policy', async ({
 	page,
-	area
+	area,
+	browser
 }) => {
+	test.slow();
 	const errors: string[] = [];
 	page.on('console', (message) => {
 		// SvelteKit's route announcer has a style attribute. The policy blocks it, and base.css hides the announcer.
 		if (message.type() === 'error' && !message.text().includes(ANNOUNCER_STYLE)) errors.push(message.text());
 	});
-	await signInAs(page, area, 'app');
-	const key = await makeKey(page, area, 'Console');
-	await page.goto(`${area.url}/docs/try`);
-	await page.getByRole('button', { name: 'Authorize', exact: true }).click();
-	const dialog = page.locator('.dialog-ux');
-	await dialog.getByRole('textbox').fill(key);
-	await dialog.getByRole('button', { name: 'Apply credentials' }).click();
-	await dialog.getByRole('button', { name: 'Close', exact: true }).click();
-	const operation = page.locator('[id$=getRouter]');
-	await operation.getByRole('button').first().click();
-	await operation.getByPlaceholder('id').fill('3');
-	await operation.getByRole('button', { name: 'Execute' }).click();
-	await expect(operation.locator('.live-responses-table .response-col_status').last()).toContainText('200');
-	await expect(operation.locator('.live-responses-table')).toContainText('"id": 3');
+	const endpoints = await openConsole(page, area.url);
+	expect(endpoints.length).toBeGreaterThan(16);
+	for (const endpoint of endpoints) expect(await press(page, endpoint), endpoint).toMatch(/^20[01]$/);
 	expect(errors).toEqual([]);
+	// Another visitor, from the last endpoint to the first: none depends on a call before it.
+	await another(browser, async (other) => {
+		const all = await openConsole(other, area.url);
+		for (const endpoint of all.reverse()) expect(await press(other, endpoint), endpoint).toMatch(/^20[01]$/);
+	});
+});
+
+test('a demo account has its keys on the API page also from another machine, and others enter one', async ({
+	page,
+	area
+}) => {
+	// What a proxy adds says that the browser is elsewhere.
+	await page.setExtraHTTPHeaders({ 'x-forwarded-for': '203.0.113.9' });
+	await page.goto(`${area.url}/docs/api`);
+	await expect(page.locator('.opblock').first()).toBeVisible();
+	await expect(page.getByText('Create a key in the developer settings')).toBeVisible();
+	expect(await press(page, (await endpointsOf(page))[0] ?? '')).toBe('401');
+	const email = 'app@airtill.example';
+	await page.goto(`${area.url}/developer/sign-in`);
+	await typeSignIn(page, email, demoPassword(area.server, email));
+	await page.waitForURL(/\/developer\/keys$/);
+	const endpoints = await openConsole(page, area.url);
+	const earnings = endpoints.find((endpoint) => endpoint.endsWith('getEarnings')) ?? '';
+	expect(await press(page, earnings)).toBe('200');
 });
 
 test('a block of code is copied as a whole', async ({ page, area }) => {

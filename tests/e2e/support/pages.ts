@@ -145,14 +145,14 @@ export const inLanguage = (place: Place, locale: string): Place => ({
 });
 
 /** One of each kind; with `--all` more of them. */
-const DOCS = ['/docs', '/docs/errors', '/docs/guides/configuration', '/docs/endpoints/sessions'];
-const MORE_DOCS = ['endpoints', 'limits', 'quickstart', 'states', 'versioning', 'webhooks', 'guides/go-live'];
+const DOCS = ['/docs', '/docs/limits', '/docs/guides/configuration', '/docs/quickstart'];
+const MORE_DOCS = ['states', 'versioning', 'webhooks', 'guides/go-live'];
 
 /** The API reference. */
 export const REFERENCE: readonly Place[] = [
 	...[...DOCS, ...(isAll ? MORE_DOCS.map((page) => `/docs/${page}`) : [])].map((path) => at(path, path)),
 	at('docs/search', '/docs/search?q=refund'),
-	at('problem', '/problems/amount_mismatch')
+	at('problems', '/problems')
 ];
 
 /** Behind or before a sign-in. */
@@ -273,7 +273,7 @@ const COLOURFUL = [
 	...['kiosk', 'kiosk: confirm', 'kiosk, set up'],
 	...['owner', 'owner: payments', 'owner: look', 'owner: help, purchase', 'owner: router, nameless'],
 	...['owner: router, unresponsive', 'owner: price, asked', 'poster'],
-	...['/docs', '/docs/endpoints/sessions', 'problem', 'sign in', 'keys', 'webhooks'],
+	...['/docs', '/docs/quickstart', 'problems', 'sign in', 'keys', 'webhooks'],
 	...['admin', 'admin: review', 'admin: accounts', 'admin: account, created', 'admin: audit, wrong']
 ];
 

@@ -69,6 +69,7 @@ export const FIELDS = {
 	listSessions: ['data', 'has_more', 'next_cursor'],
 	listPayments: ['data', 'has_more', 'next_cursor'],
 	listEvents: ['data', 'has_more', 'next_cursor'],
+	listWebhooks: ['data', 'has_more', 'next_cursor'],
 	event: ['id', 'type', 'timestamp', 'api_version', 'data'],
 	earnings: ['period', 'currency', 'timezone', 'from', 'to', 'total', 'data'],
 	earningsTotal: ['sessions', 'gross', 'refunds', 'fees', 'net'],
@@ -101,7 +102,9 @@ export const BODY_OF: Readonly<Record<string, keyof typeof FIELDS>> = {
 	setRouterPrice: 'router',
 	getRouterOffers: 'ownerOffers',
 	setRouterOffers: 'ownerOffers',
-	registerWebhook: 'webhook'
+	registerWebhook: 'webhook',
+	listWebhooks: 'listWebhooks',
+	deleteWebhook: 'webhook'
 };
 
 /** Field sets of the objects inside of those. */
@@ -110,6 +113,7 @@ export const INSIDE: Readonly<Record<string, Readonly<Record<string, keyof typeo
 	listSessions: { data: 'session' },
 	listPayments: { data: 'payment' },
 	listEvents: { data: 'event' },
+	listWebhooks: { data: 'webhook' },
 	router: { offers: 'offer' },
 	ownerOffers: { data: 'ownerOffer' },
 	earnings: { total: 'earningsTotal', data: 'earningsBucket' },

@@ -8,16 +8,7 @@ import { getRouter } from '../../../src/lib/server/api/routes/routers.ts';
 import { createSession } from '../../../src/lib/server/api/routes/sessions.ts';
 import { apiDocument, asJson, type Documented } from '../../support/api/document.ts';
 
-const HEADERS = {
-	'content-type': 'application/json; charset=utf-8',
-	'cache-control': 'no-store',
-	'x-request-id': 'req_01KAJ5Z8Q4T1V9X2M6N7P8R3SD',
-	'ratelimit-policy': '"default";q=100;w=60',
-	ratelimit: '"default";r=57;t=23',
-	'x-ratelimit-limit': '100',
-	'x-ratelimit-remaining': '57',
-	'x-ratelimit-reset': '1795252543'
-};
+const HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 
 type Change = Readonly<Record<string, unknown>>;
 
@@ -35,22 +26,10 @@ function refused(
 	body: Change = {},
 	operation: Documented['operation'] = startPayment
 ): Documented {
-	const invalid = {
-		in: 'body',
-		pointer: '/amount',
-		code: 'required',
-		detail: 'This field is required.'
-	} as const;
-	const value = problemExample(code, { scope: startPayment.scope, invalid, isList: false });
+	const value = problemExample(code);
 	const headers = new Headers({ ...HEADERS, 'content-type': 'application/problem+json' });
 	return { operation, status: 400, headers, body: { ...asJson(value), ...body } };
 }
-
-const without = (answer: Documented, header: string): Documented => {
-	const headers = new Headers(answer.headers);
-	headers.delete(header);
-	return { ...answer, headers };
-};
 
 const faults = (answer: Documented) => apiDocument().faults(answer);
 
@@ -70,22 +49,10 @@ describe('a fault is found:', () => {
 		['a time without milliseconds', created({ created_at: '2026-11-21T09:15:00Z' })],
 		['a field that is missing', created({ ssid: undefined })],
 		['a field that nobody documented', created({ owner: 'x' })],
-		['a header that is missing', without(created(), 'location')],
-		['a header of another form', created({}, { location: '/v1/payments/9001' })],
-		['a number that is none, in a header', created({}, { 'x-ratelimit-limit': 'many' })],
-		['a header that belongs to other answers', created({}, { 'www-authenticate': 'Bearer realm="airtill"' })],
 		['a code of another operation', refused('invalid_cursor')],
 		['a code of another status', refused('session_not_found', { status: 400 })],
-		['a member of the code that is missing', refused('amount_mismatch', { expected_amount: undefined })],
 		['a member of another type', refused('amount_mismatch', { expected_amount: '1000' })],
-		['a member of another code', refused('session_already_paid', { payment_id: 7001 })],
-		['errors where none belong', refused('invalid_json', { errors: [] })],
 		['no errors where some belong', refused('validation_failed', { errors: [] })],
-		['another title', refused('invalid_json', { title: 'Wrong' })],
-		[
-			'a type that leads elsewhere',
-			refused('invalid_json', { type: 'https://airtill.example/problems/invalid_phone' })
-		],
 		['an unknown member on an unknown path', refused('validation_failed', { more: 1 }, null)]
 	])('%s', (_what, answer) => {
 		// JSON knows no undefined: such a field is left out.

@@ -17,8 +17,7 @@ import {
 	MIN_FAILURES,
 	NOTIFY_AFTER_MS
 } from '../../../src/lib/server/developer/webhooks/upkeep.ts';
-import { MAX_URL_LENGTH } from '../../../src/lib/server/developer/webhooks/transport/url-rules.ts';
-import { MAX_ENDPOINTS } from '../../../src/lib/server/developer/webhooks/register.ts';
+import { MAX_ENDPOINTS, MAX_URL_LENGTH } from '../../../src/lib/server/contract/schemas.ts';
 import { OLD_SECRET_MS } from '../../../src/lib/server/developer/webhooks/webhooks.ts';
 
 const textOf = (name: string) =>

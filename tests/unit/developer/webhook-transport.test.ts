@@ -108,6 +108,17 @@ it('an address in the URL is refused before each send: no name is asked for it',
 	expect([asked, receiver.at('/literal').length]).toEqual([0, 0]);
 });
 
+it('a program on this machine is reached by its loopback names only where that is allowed', async () => {
+	const rules = { allowInsecure: false, ownHosts: ['localhost:3000'] };
+	for (const host of ['127.0.0.1', 'localhost']) {
+		const to = outgoing(`http://${host}:${port()}/here-${host}`);
+		const open = createTransport({ ...rules, allowThisMachine: true });
+		expect(await open.send(to, never()), host).toMatchObject({ statusCode: 200 });
+		expect(await createTransport(rules).send(to, never()), host).toEqual({ failure: 'address_not_allowed' });
+		expect(receiver.at(`/here-${host}`)).toHaveLength(1);
+	}
+});
+
 describe('a receiver', () => {
 	const send = (path: string, signal = never()): Promise<Outcome> =>
 		createTransport({ allowInsecure: true, ownHosts: [] }).send(outgoing(receiver.url + path), signal);

@@ -142,12 +142,41 @@ describe('a webhook URL', () => {
 		}
 		for (const url of [
 			'http://127.0.0.1:3000/x',
+			'http://localhost:3000/x',
 			'http://0x7f.1:3000/',
 			'ftp://x.example/',
 			'http://u@x.example/'
 		]) {
 			expect(urlRefusal(url, insecure), url).not.toBeNull();
 		}
+	});
+});
+
+describe('a URL of this machine, where a sandbox allows it', () => {
+	const local = { ...strict, allowThisMachine: true, ownHosts: [...strict.ownHosts, 'localhost:3000'] };
+
+	it.each([
+		'http://127.0.0.1:1024/',
+		'http://localhost:8080/x',
+		'http://[::1]:65535/',
+		'http://0x7f.1:8080/'
+	])('%s is allowed, and nowhere else', (url) => {
+		expect(urlRefusal(url, local)).toBeNull();
+		expect(urlRefusal(url, { ...local, allowThisMachine: false })).not.toBeNull();
+	});
+
+	it.each([
+		// services of the system
+		...['http://127.0.0.1/', 'http://127.0.0.1:1023/', 'http://localhost:22/'],
+		// other machines, and other addresses of this one
+		...['http://127.0.0.2:8080/', 'http://0.0.0.0:8080/', 'http://192.168.1.5:8080/', 'http://[::]:8080/'],
+		...['http://169.254.169.254:8080/', 'http://[::ffff:127.0.0.1]:8080/', 'http://app.localhost:8080/'],
+		// ourselves
+		...['http://127.0.0.1:3000/', 'http://localhost.:3000/', 'http://[::1]:3000/'],
+		// what no URL may have
+		...['http://u:p@127.0.0.1:8080/', 'http://127.0.0.1:8080/#x', 'ftp://127.0.0.1:8080/']
+	])('%s is refused', (url) => {
+		expect(urlRefusal(url, local)).not.toBeNull();
 	});
 });
 

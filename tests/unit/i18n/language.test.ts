@@ -34,7 +34,7 @@ describe('the language of a request', () => {
 		expect(await localeOf('/sw/r/12', 'fr')).toBe('sw');
 	});
 
-	it.each(['/docs/errors', '/developer', '/fr/docs', '//v1/routers'])('is English for %s', async (path) => {
+	it.each(['/docs/limits', '/developer', '/fr/docs', '//v1/routers'])('is English for %s', async (path) => {
 		expect(isEnglishOnly(path)).toBe(true);
 		expect(await localeOf(path, 'fr')).toBe('en');
 	});

@@ -26,10 +26,13 @@ export function createApi(
 }
 
 function methodsOf({ routes }: OpenAPIHono<ApiEnv>, path: string): string[] {
-	const methods = routes.filter(
+	const matching = routes.filter(
 		({ method, path: pattern }) =>
 			method !== 'ALL' && new RegExp(`^${pattern.replace(/:\w+/g, '[^/]+')}$`).test(path)
 	);
+	// "/webhooks/register" is no id of "/webhooks/:id".
+	const literal = matching.filter(({ path: pattern }) => pattern === path);
+	const methods = literal.length > 0 ? literal : matching;
 	return [...new Set(methods.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
 }
 

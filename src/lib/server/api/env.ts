@@ -4,7 +4,7 @@ import type { App } from '#lib/server/app.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { originOf } from '#lib/server/http/origin.ts';
 import type { ProblemCode } from '../contract/problems.ts';
-import type { ReadAddress } from '../http/client-address.ts';
+import { isLocalRequest, type ReadAddress } from '../http/client-address.ts';
 
 /** The origin of a request: src/server.js sets the connection, SvelteKit the client address. */
 export type ApiBindings = Partial<HttpBindings> & { clientAddress?: () => string | null };
@@ -37,6 +37,9 @@ export function clientAddressOf({ env, get }: ApiContext): string | null {
 	if (env.clientAddress) return env.clientAddress();
 	return env.incoming ? get('readAddress')(env.incoming) : null;
 }
+
+export const isLocalCall = (context: ApiContext): boolean =>
+	isLocalRequest(context.req.raw.headers, clientAddressOf(context));
 
 /** Keeps the percent-encoding. The address is absolute and normal: parsing it again would cost more than the router. */
 export const requestedPath = ({ req }: ApiContext): string => req.url.replace(/^[^/]*\/\/[^/]*|[?#].*$/g, '');

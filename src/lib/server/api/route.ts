@@ -1,8 +1,6 @@
 import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi';
 import { PROBLEM_CODES, type ProblemCode } from '../contract/problems.ts';
-import type { ProblemItem } from '../contract/schemas.ts';
 import { roleOf, type Scope } from '../contract/scopes.ts';
-import { headersOf } from './document/headers.ts';
 import { problemResponses } from './document/problem-responses.ts';
 
 /** ISO dates; `since` is earlier. From the sunset on, the endpoint is unknown. */
@@ -86,36 +84,22 @@ export function codesOf({ scope, request, idempotent, errors = [] }: RouteDefini
 
 const isList = ({ query }: RouteDefinition['request']) => query !== undefined && 'cursor' in query.shape;
 
-function invalidItem({ params, query, body }: RouteDefinition['request']): ProblemItem {
-	const required = { code: 'required', detail: 'This field is required.' } as const;
-	const [field] = Object.keys(
-		(body?.content['application/json'].schema as z.ZodObject | undefined)?.shape ?? {}
-	);
-	if (field !== undefined) return { in: 'body', pointer: `/${field}`, ...required };
-	if (params) return { in: 'path', pointer: '/id', code: 'invalid_format', detail: 'Use an integer.' };
-	const [parameter = ''] = Object.keys(query?.shape ?? {});
-	return { in: 'query', pointer: `/${parameter}`, code: 'duplicate', detail: 'Send this parameter once.' };
-}
-
 export const IDEMPOTENCY_KEY = {
 	name: 'Idempotency-Key',
 	in: 'header' as const,
 	description:
 		'Makes the request safe to repeat for 24 hours: the same key and body return the first response again, with `Idempotent-Replayed: true`. 1 to 255 letters, digits and `_-:.`, bare or in double quotes. Only successes are stored.',
-	schema: { type: 'string' as const, pattern: '^("[A-Za-z0-9_:.-]{1,255}"|[A-Za-z0-9_:.-]{1,255})$' },
-	example: 'order-7f3a91c2'
+	schema: { type: 'string' as const, pattern: '^("[A-Za-z0-9_:.-]{1,255}"|[A-Za-z0-9_:.-]{1,255})$' }
 };
 
-/** `openapi` describes the route for Hono and the document, with errors, headers and security. */
+/** `openapi` describes the route for Hono and the document, with errors and security. */
 export function defineRoute<R extends RouteDefinition>(definition: R) {
 	const { method, path, operationId, tags, summary, description, request }: RouteDefinition = definition;
 	const { scope, idempotent, location, deprecation }: RouteDefinition = definition;
-	const invalid = invalidItem(request);
-	const rules = { scope, invalid, isList: isList(request), location, idempotent, deprecation };
 	const role = roleOf(scope);
 	const successes = Object.entries(definition.responses).map(([status, response]) => [
 		status,
-		{ ...response, headers: headersOf(Number(status), rules) }
+		status === '201' && location !== undefined ? { ...response, headers: locationHeader(location) } : response
 	]);
 	const key = `Needs an API key with the scope \`${scope}\`${role === 'app' ? '' : `, of role \`${role}\``}.`;
 	return {
@@ -128,10 +112,16 @@ export function defineRoute<R extends RouteDefinition>(definition: R) {
 			'x-scope': scope,
 			...(deprecation ? { deprecated: true, 'x-deprecation': deprecation } : {}),
 			...(idempotent ? { parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }] } : {}),
-			responses: {
-				...Object.fromEntries(successes),
-				...problemResponses(codesOf(definition), rules)
-			}
+			responses: { ...Object.fromEntries(successes), ...problemResponses(codesOf(definition)) }
 		}) as RouteConfig
 	};
 }
+
+const locationHeader = (location: string) => ({
+	Location: {
+		description: 'Path of the created object.',
+		required: true,
+		schema: { type: 'string' as const, pattern: `^${location.replace('{id}', '[0-9]+')}$` },
+		example: location.replace('{id}', '9001')
+	}
+});

@@ -1,6 +1,9 @@
 import { integer, rate } from './fields.ts';
 import type { Setting } from './setting.ts';
 
+/** Active API keys of an account. */
+export const MAX_ACTIVE_KEYS = 20;
+
 export const LIMITS = {
 	OPERATOR_TIMEOUT_SECONDS: integer(
 		[1, 120],
@@ -11,8 +14,8 @@ export const LIMITS = {
 	RATE_LIMIT_ENTERPRISE: rate(1000, 'API requests per key in 60 seconds, on the enterprise rate plan.'),
 	RATE_LIMIT_ACCOUNT: integer(
 		[1, 1000],
-		5,
-		'Limit of all keys of an account together, as a multiple of the limit of one key.'
+		MAX_ACTIVE_KEYS,
+		'Limit of all keys of an account together, as a multiple of the limit of one key. The default is the number of keys that an account may have, so that no key is limited by the others.'
 	),
 	RATE_LIMIT_LISTS: rate(
 		1200,

@@ -163,7 +163,8 @@ export const PROBLEMS = {
 		webhook_limit_reached: {
 			title: 'Account has too many webhooks',
 			meaning: 'The account has reached its number of webhook endpoints.',
-			advice: 'Delete one in the developer settings, or register one address for more events.',
+			advice:
+				'Delete one with `DELETE /v1/webhooks/{id}` or in the developer settings, or register one address for more events.',
 			detail: 'An account has at most 16 webhook endpoints.'
 		},
 		idempotency_key_reused: {
@@ -229,7 +230,7 @@ export const PROBLEMS = {
 			title: 'No such route',
 			meaning: 'There is no such path under `/v1`, or the path does not support this method.',
 			advice:
-				'Compare path and method with the [list of endpoints](/docs/endpoints). If the response has the header `Allow`, the path exists and supports those methods.',
+				'Compare path and method with the [list of endpoints](/docs/api). If the response has the header `Allow`, the path exists and supports those methods.',
 			detail: 'There is no PATCH /v1/routers.'
 		},
 		router_not_found: {
@@ -245,6 +246,12 @@ export const PROBLEMS = {
 				'Use a key of the account that created the session. Owners find sessions on their routers in `/v1/owner/users`.',
 			detail: 'There is no session with this id.'
 		},
+		webhook_not_found: {
+			title: 'Webhook not found',
+			meaning: 'No webhook endpoint has this id, or it belongs to another account.',
+			advice: 'Use an id of `GET /v1/webhooks`. If an earlier request deleted it, nothing is left to do.',
+			detail: 'There is no webhook endpoint with this id.'
+		},
 		payment_not_found: {
 			title: 'Payment not found',
 			meaning: 'No payment has this id, or it belongs to another account.',
@@ -259,7 +266,7 @@ export const PROBLEMS = {
 			// Registered: https://www.iana.org/assignments/http-problem-types
 			type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
 			meaning:
-				'The key has used its requests of the last 60 seconds, or too many requests of your network wait for an answer (`waiting`). This request was not counted.',
+				'The key, or all keys of its account together, have used their requests of the last 60 seconds, or too many requests of your network wait for an answer (`waiting`); `violated-policies` and `detail` name the limit. This request was not counted.',
 			advice:
 				'Wait `Retry-After` seconds. While a payment is pending, use `wait` or a webhook instead of frequent polling.',
 			detail: '100 requests per minute are allowed for this API key. Retry in 23 s.'

@@ -8,7 +8,8 @@ export const SCOPE_TEXTS = {
 	'payments:read': 'read payments',
 	'payments:write': 'request payments',
 	'events:read': 'read events',
-	'webhooks:write': 'register webhooks',
+	'webhooks:read': 'list webhooks',
+	'webhooks:write': 'register and delete webhooks',
 	'owner:read': 'read earnings and users',
 	'owner:write': 'change prices'
 } as const;

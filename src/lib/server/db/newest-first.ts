@@ -12,7 +12,7 @@ export interface NewestFirst<Id extends number | string = number> {
 	limit: number;
 }
 
-type Table = 'events' | 'payments' | 'sessions';
+type Table = 'events' | 'payments' | 'sessions' | 'webhook_endpoints';
 
 /** Reads a page of the selected rows: one range of an index on (account, created_at, id). */
 export async function newestFirst<Row extends { created_at: number; id: number | string }>(

@@ -29,12 +29,22 @@ const OFFERS = [
 
 const MAX_DEMO_ROUTERS = 100;
 
+const loaded = new WeakMap<App, DemoSignIn[]>();
+
+/** The keys with which the API page calls endpoints, and those of router owners. Null without demo data. */
+export function demoConsoleKeys(app: App): { app: string; owner: string } | null {
+	const keyOf = (wanted: string) => loaded.get(app)?.find(({ role }) => role === wanted)?.key;
+	const [appKey, owner] = [keyOf('app'), keyOf('owner')];
+	return appKey !== undefined && owner !== undefined ? { app: appKey, owner } : null;
+}
+
 /** Only for a sandbox without routers. Returns an empty list without demo data. */
 export async function loadDemo(app: App): Promise<DemoSignIn[]> {
 	if (!app.config.demo) return [];
 	const hasRouters = (await countRouters(app.database.db)) > 0;
 	if (hasRouters && !(await app.accounts.findByEmail(DEMO_OWNER_EMAIL))) return [];
 	const signIns = await demoAccounts(app);
+	loaded.set(app, signIns);
 	const owner = signIns.find(({ role }) => role === 'owner');
 	if (owner && !hasRouters) await addDemoRouters(app, owner.id);
 	return signIns;

@@ -103,3 +103,17 @@ export function createProxyWarning(
 		if (header !== undefined) warn(`a request has the header ${header}`);
 	};
 }
+
+const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
+const LOOPBACK_ADDRESS = /^(127\.\d+\.\d+\.\d+|::1)$/;
+const OF_PROXIES = /^(forwarded|via|x-forwarded-.*|x-real-ip)$/i;
+
+/**
+ * Whether a program on this machine sent the request to it: from a loopback address, to a loopback name, so that no
+ * page of another site reached us by a name of its own (DNS rebinding), and through no proxy, behind which every
+ * visitor has a loopback address.
+ */
+export const isLocalRequest = (headers: Headers, address: string | null): boolean =>
+	LOOPBACK_ADDRESS.test(address ?? '') &&
+	LOOPBACK_HOST.test(headers.get('host') ?? '') &&
+	![...headers.keys()].some((name) => OF_PROXIES.test(name));

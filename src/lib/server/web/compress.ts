@@ -11,7 +11,7 @@ const BROTLI_QUALITY = 5;
 /** Below this the headers cost more than the saving. */
 const MIN_BYTES = 1_024;
 
-type Coding = 'br' | 'gzip';
+export type Coding = 'br' | 'gzip';
 
 const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer<ArrayBuffer>>>> = {
 	br: (plain) =>
@@ -36,15 +36,17 @@ export async function compressed(request: Request, response: Response): Promise<
 	const coding = codingFor(request.headers.get('accept-encoding'));
 	if (!coding) return response;
 	const plain = Buffer.from(await response.arrayBuffer());
-	const packed = plain.length < MIN_BYTES ? null : await CODERS[coding](plain);
+	const packed = plain.length < MIN_BYTES ? null : await pack(plain, coding);
 	const headers = new Headers(response.headers);
 	if (packed) headers.set('content-encoding', coding);
 	headers.set('content-length', String((packed ?? plain).length));
 	return new Response(packed ?? plain, { status: response.status, headers });
 }
 
+export const pack = (plain: Buffer, coding: Coding): Promise<Buffer<ArrayBuffer>> => CODERS[coding](plain);
+
 /** Returns the smaller coding (RFC 9110, 12.5.3). Browsers send Brotli over https only. */
-function codingFor(accepted: string | null): Coding | null {
+export function codingFor(accepted: string | null): Coding | null {
 	const taken = (accepted ?? '')
 		.toLowerCase()
 		.split(',')
@@ -57,7 +59,7 @@ function codingFor(accepted: string | null): Coding | null {
 
 /** Pages that are the same for everybody. Only their language and the address of the installation differ. */
 const SAME_FOR_ALL =
-	/^(\/[a-z]{2})?\/(problems\/\w+|help|terms|privacy|owner\/(sign-in|forgot)|developer\/(sign-in|sign-up|forgot))$/;
+	/^(\/[a-z]{2})?\/(help|terms|privacy|owner\/(sign-in|forgot)|developer\/(sign-in|sign-up|forgot))$/;
 /** An administrator's own texts show up that late. */
 const KEPT_MS = 10_000;
 const MAX_KEPT = 200;

@@ -1,6 +1,7 @@
+import { ANY_ORIGIN } from '#lib/server/api/reference/guides.ts';
 import type { PageServerLoad } from './$types';
 
 export const load: PageServerLoad = ({ locals }) => ({
-	baseUrl: `${locals.origin}/v1`,
+	baseUrl: `${ANY_ORIGIN}/v1`,
 	mode: locals.app.config.mode
 });

@@ -9,6 +9,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventExample } from '../../../../src/lib/server/api/document/webhooks.ts';
 import { asJson, at } from '../../../support/api/document.ts';
 import { page, type Html } from '../../../support/pages/pages.ts';
 import { freePort } from '../../../support/server/ports.ts';
@@ -174,36 +175,6 @@ describe('a first purchase', () => {
 	});
 });
 
-describe('the examples of every endpoint', () => {
-	/** Errors of examples whose ids do not exist here, or name something else. */
-	const FITTING = /^(\w+_not_found|not_router_owner|payment_method_not_supported|duration_not_allowed)$/;
-
-	it.skipIf(hasNoCurl)('run', async () => {
-		const { server, newKey } = fixture();
-		const { key } = await newKey({ role: 'owner' });
-		const list = await page(server.url, '/docs/endpoints');
-		const groups = list.links.filter((link) => /^\/docs\/endpoints\/[^#]+$/.test(link));
-		const ran: string[] = [];
-		for (const group of new Set(groups)) {
-			const { code } = await page(server.url, group);
-			for (const [name, text] of code) {
-				if (!name.startsWith('curl ')) continue;
-				const result = await shell(text, key);
-				expect(`${name} ${result.code} ${result.stderr}`).toBe(`${name} 0 `);
-				const refusal = String(asJson(JSON.parse(result.stdout))['code'] ?? '');
-				if (refusal !== '') expect(refusal, `${name}: ${result.stdout}`).toMatch(FITTING);
-				ran.push(`${name} ${refusal}`);
-			}
-		}
-		const document: unknown = await (await fetch(`${server.url}/openapi.json`)).json();
-		const operations = Object.values(asJson(at(document, 'paths'))).flatMap((item) =>
-			Object.keys(asJson(item))
-		);
-		expect(ran).toHaveLength(operations.length);
-		expect(ran.filter((one) => one.endsWith(' ')).length).toBeGreaterThan(3);
-	});
-});
-
 describe('a receiver of webhooks', () => {
 	const secret = `whsec_${Buffer.from('an example, not a real secret!!!').toString('base64')}`;
 	const other = `whsec_${Buffer.from('another one, not real either !!!').toString('base64')}`;
@@ -224,8 +195,7 @@ describe('a receiver of webhooks', () => {
 		test.skip(isSkipped(program), `${program} is not installed`);
 		const { url } = fixture().server;
 		const docs = await page(url, '/docs/webhooks');
-		const events = await page(url, '/docs/endpoints/webhooks');
-		const body = JSON.stringify(JSON.parse(codeOf(events, 'body onPaymentSuccess')));
+		const body = JSON.stringify(eventExample('payment.success'));
 		const port = String(await freePort());
 		const file = saved(codeOf(docs, name));
 		const child = spawn(program, program === 'php' ? ['-S', `127.0.0.1:${port}`, file] : [file], {

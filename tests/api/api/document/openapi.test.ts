@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '../../../../src/lib/server/api/document/document.ts';
-import { EXAMPLE_ORIGIN } from '../../../../src/lib/server/api/document/headers.ts';
+import { documentText } from '../../../../src/lib/server/api/document/document.ts';
 import { useFixture } from '../../../support/server/fixture.ts';
 
 describe('GET /openapi.json', () => {
@@ -13,9 +12,42 @@ describe('GET /openapi.json', () => {
 		expect(response.status).toBe(200);
 		expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
 		const { url } = fixture().server;
-		const text = JSON.stringify(openApiDocument()).replaceAll(EXAMPLE_ORIGIN, url);
+		const text = documentText(url, { maxPrice: 1_000_000 });
 		expect(await response.json()).toEqual(JSON.parse(text));
 		expect(JSON.parse(text)).toMatchObject({ servers: [{ url: `${url}/v1` }] });
+	});
+
+	it('has the limits that the server holds', async () => {
+		const { components } = (await (await get()).json()) as {
+			components: { schemas: Record<string, { properties: Record<string, Record<string, unknown>> }> };
+		};
+		const of = (schema: string, property: string) => components.schemas[schema]?.properties[property];
+		// MAX_PRICE of this installation.
+		expect(of('PriceUpdate', 'price')).toMatchObject({ exclusiveMinimum: 0, maximum: 1_000_000 });
+		for (const schema of ['PaymentStart', 'Payment', 'Session']) {
+			expect(of(schema, 'amount'), schema).toMatchObject({ exclusiveMinimum: 0, maximum: 1e12 });
+		}
+		expect(of('OfferUpdate', 'price')).toMatchObject({ exclusiveMinimum: 0, maximum: 1e12 });
+		expect(of('OfferUpdate', 'name')).toMatchObject({ minLength: 1, maxLength: 40 });
+		expect(of('OffersUpdate', 'offers')).toMatchObject({ maxItems: 20 });
+		expect(of('Router', 'offers')).toMatchObject({ maxItems: 20 });
+		expect(of('WebhookRegistration', 'url')).toMatchObject({ maxLength: 2048, pattern: '^https?://' });
+		expect(of('WebhookRegistration', 'events')).toMatchObject({
+			minItems: 1,
+			maxItems: 20,
+			uniqueItems: true
+		});
+		expect(of('SessionCreation', 'phone')).toMatchObject({ minLength: 1, maxLength: 64 });
+	});
+
+	it('uses every component that it has', async () => {
+		const text = await (await get()).text();
+		const { components } = JSON.parse(text) as { components: Record<string, Record<string, unknown>> };
+		const unused = Object.entries(components)
+			.filter(([kind]) => kind !== 'securitySchemes')
+			.flatMap(([kind, all]) => Object.keys(all).map((name) => `#/components/${kind}/${name}`))
+			.filter((reference) => !text.includes(`"${reference}"`));
+		expect(unused).toEqual([]);
 	});
 
 	it('is compressed for a client that accepts gzip', async () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll } from 'vitest';
 import { asJson, at } from '../../../support/api/document.ts';
-import { page, plain, type Html } from '../../../support/pages/pages.ts';
+import { page, type Html } from '../../../support/pages/pages.ts';
 import { startServer, type TestServer } from '../../../support/server/server.ts';
 
 export const OWN = /^\/(docs|problems)(\/|$|#)/;
 /** Loads Swagger UI, the only hydrated page of the documentation. */
-export const CONSOLE = '/docs/try';
+export const CONSOLE = '/docs/api';
 
 /** Starts a server, and reads its OpenAPI document and every page that leads on from `/docs`. */
 export function useDocumentation(env: Record<string, string>) {
@@ -37,19 +37,13 @@ export function useDocumentation(env: Record<string, string>) {
 
 	const names = (...steps: string[]) => Object.keys(asJson(at(document, ...steps)));
 
-	function codes(): string[] {
-		const mappings = JSON.stringify(document).matchAll(/"code":"([a-z_]+)","request_id"/g);
-		return [...new Set([...mappings].map(([, code = '']) => code))];
-	}
+	const codes = () => names('components', 'examples');
 
 	const get = (path: string): Html => {
 		const found = pages.get(path);
 		if (!found) throw new Error(`${path} is not linked from the documentation`);
 		return found;
 	};
-
-	const section = ({ text }: Html, id: string) =>
-		plain(text.split(`id="${id}"`)[1]?.split('</section>')[0] ?? '');
 
 	/** The operations of the document, those of webhooks included. */
 	function operations(): {
@@ -76,7 +70,6 @@ export function useDocumentation(env: Record<string, string>) {
 		names,
 		codes,
 		get,
-		section,
 		operations
 	};
 }

@@ -1,12 +1,10 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
-import type { ApiDocument } from '#lib/developer/openapi.ts';
-import { PROBLEM_CODES } from '#lib/server/contract/problems.ts';
-import { EVENT_NAMES, problem, problemItem } from '#lib/server/contract/schemas.ts';
+import type { Config } from '#lib/server/config/config.ts';
+import { EVENT_NAMES } from '#lib/server/contract/schemas.ts';
 import type { Route } from '../endpoint.ts';
 import { ROUTES } from '../routes/index.ts';
 import { IDEMPOTENCY_KEY } from '../route.ts';
-import { EXAMPLE_ORIGIN, HEADERS } from './headers.ts';
-import { problemName, problemSchema, sharedResponses } from './problem-responses.ts';
+import { EXAMPLE_ORIGIN, PROBLEM_EXAMPLES } from './problem-responses.ts';
 import { webhookOperation } from './webhooks.ts';
 
 const INFO = {
@@ -21,7 +19,9 @@ const INFO = {
 
 **Errors** are problem documents (RFC 9457). \`code\` is stable, \`detail\` is for people, and \`type\` links to an explanation.
 
-**Limits.** 100 requests in any 60 seconds for each key (1000 on the enterprise rate plan). Every response to a known key has RateLimit headers.
+**Headers.** Every response has \`X-Request-Id\`; name it when you ask for help. Responses to a known key also say what is left of the rate limit, in \`RateLimit\` and \`X-RateLimit-Remaining\`. Lists link their next page in \`Link\`. A response of an earlier request with the same Idempotency-Key has \`Idempotent-Replayed: true\`.
+
+**Limits.** 100 requests in any 60 seconds for each key (1000 on the enterprise rate plan); all keys of an account together have 20 times as many. Above a limit: 429 with \`Retry-After\`.
 
 **Changes.** Within \`/v1\` there are only additions: fields, optional parameters, events, enum values, error codes. Ignore what you do not know. A breaking change becomes \`/v2\`, and \`/v1\` then lives for at least 12 months.`
 };
@@ -45,25 +45,14 @@ export function openApiDocument(routes: readonly Route[] = ROUTES) {
 		description: 'An API key from the developer settings.'
 	});
 	registry.registerComponent('parameters', 'IdempotencyKey', IDEMPOTENCY_KEY);
-	for (const [name, header] of Object.entries(HEADERS)) registry.registerComponent('headers', name, header);
-	for (const [name, response] of Object.entries(sharedResponses)) {
-		registry.registerComponent('responses', name, response);
+	for (const [code, example] of Object.entries(PROBLEM_EXAMPLES)) {
+		registry.registerComponent('examples', code, example);
 	}
-	registry.register('ProblemItem', problemItem);
-	registry.register(
-		'Problem',
-		problem.omit({ errors: true }).openapi({
-			description:
-				'An error (RFC 9457). Clients switch on `code`, and handle a code that they do not know by its status.'
-		})
-	);
-	for (const code of PROBLEM_CODES)
-		registry.registerComponent('schemas', problemName(code), problemSchema(code));
 	for (const route of routes) registry.registerPath(route.openapi);
 	for (const name of EVENT_NAMES) registry.registerWebhook(webhookOperation(name));
 	return hono.getOpenAPI31Document({
 		openapi: '3.1.1',
-		info: INFO,
+		info: { ...INFO, license: { name: 'Apache 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' } },
 		externalDocs: { description: 'Guides and reference', url: `${EXAMPLE_ORIGIN}/docs` },
 		servers: [{ url: `${EXAMPLE_ORIGIN}/v1` }],
 		security: [{ bearerAuth: [] }],
@@ -71,18 +60,19 @@ export function openApiDocument(routes: readonly Route[] = ROUTES) {
 	});
 }
 
-let text: string | null = null;
+let kept: { maxPrice: number; text: string } | null = null;
 
-/** @param origin public address without a trailing slash */
-export function documentText(origin: string): string {
-	text ??= JSON.stringify(openApiDocument());
-	return text.replaceAll(EXAMPLE_ORIGIN, JSON.stringify(origin).slice(1, -1));
-}
-
-let last: { origin: string; document: ApiDocument } | null = null;
-
-/** Caches the document of the last origin. */
-export function documentFor(origin: string): ApiDocument {
-	if (last?.origin !== origin) last = { origin, document: JSON.parse(documentText(origin)) as ApiDocument };
-	return last.document;
+/**
+ * The document of this installation as JSON.
+ * @param origin public address without a trailing slash
+ */
+export function documentText(origin: string, { maxPrice }: Pick<Config, 'maxPrice'>): string {
+	if (kept?.maxPrice !== maxPrice) {
+		const document = openApiDocument();
+		Object.assign(Object(document.components?.schemas?.['PriceUpdate']).properties.price, {
+			maximum: maxPrice
+		});
+		kept = { maxPrice, text: JSON.stringify(document) };
+	}
+	return kept.text.replaceAll(EXAMPLE_ORIGIN, JSON.stringify(origin).slice(1, -1));
 }

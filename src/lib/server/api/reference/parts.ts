@@ -1,45 +1,50 @@
-import { endpointHref, endpointsOf, type ApiDocument } from '#lib/developer/openapi.ts';
 import { TEST_NUMBERS } from '#lib/server/billing/operators/sandbox/scenarios.ts';
 import { configTable, type Config } from '#lib/server/config/config.ts';
+import { EVENT_TEXTS, ITEM_CODES } from '#lib/server/contract/schemas.ts';
+import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '#lib/server/contract/problems.ts';
 import { METRICS } from '#lib/server/platform/metrics.ts';
-import { problemsOf } from './problem-pages.ts';
-
-interface Installation {
-	config: Config;
-	document: ApiDocument;
-}
+import { PROBLEM_EXAMPLES } from '../document/problem-responses.ts';
+import { ROUTES } from '../routes/index.ts';
 
 /** Generated parts of guides, as Markdown. */
-export const PARTS: Readonly<Record<string, (installation: Installation) => string>> = {
+export const PARTS: Readonly<Record<string, (config: Config) => string>> = {
 	settings: configTable,
 	metrics: metricsTable,
-	errors: ({ document }) => errorSections(document),
-	events: ({ document }) => eventTable(document),
-	limits: ({ config }) => limitsTable(config),
-	deprecations: ({ document }) => deprecationList(document),
-	'test-numbers': ({ config }) =>
-		config.mode === 'live' ? 'This installation is live and has no test numbers.' : testNumberTable()
+	'invalid-values': () =>
+		table(
+			['Code', 'Meaning'],
+			Object.entries(ITEM_CODES).map(([code, text]) => [`\`${code}\``, text])
+		),
+	errors: () => PROBLEM_CODES.map(errorSection).join('\n\n'),
+	events: () =>
+		table(
+			['Event', 'Meaning'],
+			Object.entries(EVENT_TEXTS).map(([name, text]) => [`\`${name}\``, text])
+		),
+	limits: limitsTable,
+	deprecations: deprecationList,
+	'test-numbers': ({ mode }) =>
+		mode === 'live' ? 'This installation is live and has no test numbers.' : testNumberTable()
 };
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
 	[head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-const errorSections = (document: ApiDocument) =>
-	problemsOf(document)
-		.map(
-			({ code, status, title, description }) =>
-				`### ${code}\n\n**${status} ${title}.** ${description}\n\n[Example and endpoints](/problems/${code})`
-		)
-		.join('\n\n');
+/** Members that every problem has. */
+const COMMON = ['type', 'title', 'status', 'detail', 'code', 'request_id'];
 
-function eventTable(document: ApiDocument): string {
-	const rows = endpointsOf(document)
-		.filter(({ isWebhook }) => isWebhook)
-		.map((endpoint) => [
-			`[\`${endpoint.path}\`](${endpointHref(endpoint)})`,
-			endpoint.operation.description.split('\n\n')[0] ?? ''
-		]);
-	return table(['Event', 'Meaning'], rows);
+function errorSection(code: ProblemCode): string {
+	const { status, title, meaning, advice } = PROBLEMS[code];
+	const example = PROBLEM_EXAMPLES[code]?.value ?? {};
+	const own = Object.fromEntries(Object.entries(example).filter(([name]) => !COMMON.includes(name)));
+	return [
+		`### ${code}`,
+		`**${status} ${title}.** ${meaning}`,
+		`**What to do:** ${advice}`,
+		...(Object.keys(own).length === 0
+			? []
+			: [`\`\`\`json Extra members, for example\n${JSON.stringify(own, null, 2)}\n\`\`\``])
+	].join('\n\n');
 }
 
 function limitsTable(config: Config): string {
@@ -78,16 +83,16 @@ function metricsTable(): string {
 	return table(['Metric', 'Meaning', 'Labels'], rows);
 }
 
-function deprecationList(document: ApiDocument): string {
-	const deprecated = endpointsOf(document).filter(({ operation }) => operation.deprecated);
-	if (deprecated.length === 0) return 'Nothing is deprecated.';
-	return deprecated
-		.map(({ method, path, operation }) => {
-			const { since, sunset, successor } = operation['x-deprecation'] ?? {};
-			const use = successor ? ` Use \`${successor}\`.` : '';
-			return `- \`${method} ${path}\`: deprecated since ${since}, removed on ${sunset}.${use}`;
-		})
-		.join('\n');
+function deprecationList(): string {
+	const lines = ROUTES.flatMap(({ method, path, deprecation }) => {
+		if (!deprecation) return [];
+		const { since, sunset, successor } = deprecation;
+		const use = successor === null ? '' : ` Use \`${successor}\`.`;
+		return [
+			`- \`${method.toUpperCase()} /v1${path}\`: deprecated since ${since}, removed on ${sunset}.${use}`
+		];
+	});
+	return lines.length === 0 ? 'Nothing is deprecated.' : lines.join('\n');
 }
 
 const testNumberTable = () =>

@@ -1,7 +1,7 @@
-import { endpointHref, endpointsOf, slug } from '#lib/developer/openapi.ts';
+import { slug } from '#lib/format/slug.ts';
 import type { Config } from '#lib/server/config/config.ts';
-import { documentFor } from '../document/document.ts';
-import { guideLinks, readGuide } from './guides.ts';
+import { ROUTES } from '../routes/index.ts';
+import { readGuides } from './guides.ts';
 
 interface Hit {
 	href: string;
@@ -12,55 +12,107 @@ interface Hit {
 	excerpt: string;
 }
 
+export const MAX_QUERY_LENGTH = 100;
 const MAX_HITS = 30;
 const MAX_WORDS = 8;
 const EXCERPT_LENGTH = 160;
 
-/** Finds the sections of guides and the endpoints that contain every word; those with a word in the title first. */
-export function searchDocs(query: string, origin: string, config: Config): Hit[] {
-	const words =
+/**
+ * Finds the sections of guides and the endpoints that contain every word, the best first: a word in the title or the
+ * name of the page counts more than one in the text, and the API counts more than running Airtill.
+ */
+export function searchDocs(query: string, config: Config): Hit[] {
+	const words = (
 		query
+			.slice(0, MAX_QUERY_LENGTH)
 			.toLowerCase()
-			.match(/[\p{L}\p{N}_]+/gu)
-			?.slice(0, MAX_WORDS) ?? [];
+			.match(/[\p{L}\p{N}_]+/gu) ?? []
+	)
+		.slice(0, MAX_WORDS)
+		.map((word) => (word.length > 3 ? word.replace(/s$/, '') : word));
 	if (words.length === 0) return [];
-	const contains = (text: string) => words.every((word) => text.toLowerCase().includes(word));
-	const inTitle = ({ title }: Hit) => words.some((word) => title.toLowerCase().includes(word));
-	const found = [...guideSections(origin, config), ...endpointTexts(origin)]
-		.filter(({ hit, text }) => contains(`${hit.page} ${hit.title} ${text}`))
-		.map(({ hit, text }) => ({ ...hit, excerpt: excerptOf(text, words) }));
-	return [...found.filter(inTitle), ...found.filter((hit) => !inTitle(hit))].slice(0, MAX_HITS);
+	return sectionsOf(config)
+		.filter(({ words: text }) => words.every((word) => text.includes(word)))
+		.map((section) => ({ section, score: scoreOf(section, words) }))
+		.sort((one, other) => other.score - one.score)
+		.slice(0, MAX_HITS)
+		.map(({ section: { hit, text } }) => ({ ...hit, excerpt: excerptOf(text, words) }));
 }
 
 interface Section {
 	hit: Omit<Hit, 'excerpt'>;
 	text: string;
+	/** Title, page and text in lower case. */
+	words: string;
+	kind: keyof typeof WEIGHTS;
 }
 
-function guideSections(origin: string, config: Config): Section[] {
-	const { guides, topics } = guideLinks();
-	return [...guides, ...topics].flatMap(({ href, title: page }) => {
-		const text = readGuide(href.replace('/docs/', ''), origin, config)?.text ?? '';
-		return text.split(/\n(?=##+ )/).map((section, index) => {
+const WEIGHTS = { topic: 3, endpoint: 2, problem: 2, guide: 0 };
+const TITLE_WEIGHT = 4;
+/** Titles of problems are codes, which readers enter as a whole. */
+const PROBLEM_TITLE_WEIGHT = 1;
+const CODE_WEIGHT = 8;
+const PAGE_WEIGHT = 1;
+const START_WEIGHT = 2;
+/** The section of a problem begins with its status. */
+const STATUS_WEIGHT = 4;
+const START_LENGTH = 120;
+
+function scoreOf({ hit, text, kind }: Section, words: readonly string[]): number {
+	const [title, page] = [hit.title.toLowerCase(), hit.page.toLowerCase()];
+	const start = text.slice(0, START_LENGTH).toLowerCase();
+	const titleWeight = kind === 'problem' ? PROBLEM_TITLE_WEIGHT : TITLE_WEIGHT;
+	const scores = words.map(
+		(word) =>
+			(title.includes(word) ? titleWeight : 0) +
+			(title === word ? CODE_WEIGHT : 0) +
+			(page.includes(word) ? PAGE_WEIGHT : 0) +
+			(start.includes(word) ? START_WEIGHT : 0) +
+			(kind === 'problem' && start.startsWith(word) ? STATUS_WEIGHT : 0)
+	);
+	return scores.reduce((sum, score) => sum + score, WEIGHTS[kind]);
+}
+
+let kept: { config: Config; sections: readonly Section[] } | null = null;
+
+function sectionsOf(config: Config): readonly Section[] {
+	if (kept?.config !== config) kept = { config, sections: [...guideSections(config), ...endpointSections()] };
+	return kept.sections;
+}
+
+const sectionOf = (hit: Section['hit'], text: string, kind: Section['kind']): Section => ({
+	...{ hit, text, kind },
+	words: `${hit.page} ${hit.title} ${text}`.toLowerCase()
+});
+
+const guideSections = (config: Config): Section[] =>
+	readGuides(config).flatMap(({ href, title: page, text, isTopic }) =>
+		text.split(/\n(?=##+ )/).map((section, index) => {
 			const [heading = '', ...lines] = section.split('\n');
 			const title = plain(heading.replace(/^#+ /, ''));
-			return {
-				hit: { href: index === 0 ? href : `${href}#${slug(title)}`, title, page },
-				text: plain(lines.join(' '))
-			};
-		});
-	});
-}
+			const isProblem = href === '/problems' && heading.startsWith('### ');
+			const kind = isProblem ? 'problem' : isTopic ? 'topic' : 'guide';
+			const anchored = index === 0 ? href : `${href}#${slug(title)}`;
+			return sectionOf({ href: anchored, title, page }, plain(lines.join(' ')), kind);
+		})
+	);
 
-const endpointTexts = (origin: string): Section[] =>
-	endpointsOf(documentFor(origin)).map((endpoint) => ({
-		hit: {
-			href: endpointHref(endpoint),
-			title: endpoint.operation.summary,
-			page: `${endpoint.method} ${endpoint.path}`
-		},
-		text: plain(endpoint.operation.description)
-	}));
+/** Where the API page opens an endpoint. */
+export const endpointHref = ({ tags, operationId }: { tags: readonly string[]; operationId: string }) =>
+	`/docs/api#/${encodeURIComponent(tags[0] ?? '')}/${operationId}`;
+
+const endpointSections = (): Section[] =>
+	ROUTES.map((route) =>
+		sectionOf(
+			{
+				href: endpointHref(route),
+				title: route.summary,
+				page: `${route.method.toUpperCase()} /v1${route.path}`
+			},
+			plain(route.description),
+			'endpoint'
+		)
+	);
 
 /** Removes the marks of Markdown. */
 const plain = (text: string) =>

@@ -1,7 +1,14 @@
 import { eventList, eventListQuery } from '#lib/server/contract/events.ts';
 import { endpoint as example, lastPage } from '#lib/server/contract/examples.ts';
-import { webhookEndpoint, webhookRegistration } from '#lib/server/contract/schemas.ts';
+import { idParams } from '#lib/server/contract/schemas/fields.ts';
+import {
+	webhookEndpoint,
+	webhookList,
+	webhookListQuery,
+	webhookRegistration
+} from '#lib/server/contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
+import { isLocalCall } from '../env.ts';
 import { eventExample } from '../document/webhooks.ts';
 import type { SortValues } from '#lib/server/platform/cursor.ts';
 import { listPage } from '../http/list.ts';
@@ -34,6 +41,41 @@ const registerWebhook = defineRoute({
 	}
 });
 
+const listWebhooks = defineRoute({
+	method: 'get',
+	path: '/webhooks',
+	operationId: 'listWebhooks',
+	tags: ['Webhooks'],
+	summary: 'List the webhook endpoints of the account',
+	description:
+		'Lists the addresses that the account has registered, newest first, also those that are disabled. Secrets are shown once, at registration, and never here.',
+	scope: 'webhooks:read',
+	request: { query: webhookListQuery },
+	responses: {
+		200: json(webhookList, 'The endpoints of this page; an empty list if there are none.', {
+			last_page: ['One endpoint, and no further page', lastPage({ ...example, secret: null })]
+		})
+	}
+});
+
+const deleteWebhook = defineRoute({
+	method: 'delete',
+	path: '/webhooks/{id}',
+	operationId: 'deleteWebhook',
+	tags: ['Webhooks'],
+	summary: 'Delete a webhook endpoint',
+	description:
+		'Deletes an endpoint with its secret and its log; deliveries that wait are not sent. The response shows what was deleted. A repeated request is `webhook_not_found`. A body is ignored.',
+	scope: 'webhooks:write',
+	errors: ['webhook_not_found'],
+	request: { params: idParams('Id of the webhook endpoint.', 301) },
+	responses: {
+		200: json(webhookEndpoint, 'The endpoint as it was.', {
+			deleted: ['The deleted endpoint', { ...example, secret: null }]
+		})
+	}
+});
+
 const listEvents = defineRoute({
 	method: 'get',
 	path: '/events',
@@ -61,9 +103,24 @@ export const webhooks = [
 		);
 		return { body: page, headers };
 	}),
+	endpoint(listWebhooks, async (call) => {
+		const { app, caller, query } = call;
+		const { page, headers } = await listPage(call, ['webhooks', caller.accountId], (after) =>
+			app.webhooks.listPage(caller, { after, limit: query.limit })
+		);
+		return { body: page, headers };
+	}),
+	endpoint(deleteWebhook, async ({ app, caller, params }) => ({
+		body: await app.webhooks.delete(caller, params.id)
+	})),
 	endpoint(registerWebhook, async ({ app, caller, body, context, remember }) => {
 		const { host } = new URL(context.req.url);
-		const registered = await app.webhooks.register(caller, body, host, remember);
+		const registered = await app.webhooks.register(
+			caller,
+			body,
+			{ host, isLocal: isLocalCall(context) },
+			remember
+		);
 		return { body: registered.body, status: registered.created ? 201 : 200 };
 	})
 ];

@@ -1,10 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
+import { MAX_AMOUNT_MINOR } from '#lib/domain/money.ts';
 
 /**
  * Request schemas are strict, because an ignored field can cost money.
  * Response schemas are open, because additions are not breaking.
  * Path and query parameters arrive as text, so their type and limits are documented by hand.
+ * Optional parameters have no example: consoles fill in what they find, and a request should work as they show it.
  */
 
 const ID = { format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
@@ -50,11 +52,7 @@ export const queryNumber = (range: z.ZodNumber, hint: string) => jsonNumber(hint
 const wholeNumberHint = (minimum: number, maximum: number) =>
 	`Use a whole number from ${minimum} to ${maximum}.`;
 
-export const queryInteger = (
-	[minimum, maximum]: [number, number],
-	byDefault: number,
-	param: { description: string; example: number }
-) =>
+export const queryInteger = ([minimum, maximum]: [number, number], byDefault: number, description: string) =>
 	jsonNumber(wholeNumberHint(minimum, maximum))
 		.refine((value) => Number.isInteger(value) && value >= 0, {
 			error: wholeNumberHint(minimum, maximum),
@@ -62,40 +60,37 @@ export const queryInteger = (
 		})
 		.pipe(z.number().min(minimum).max(maximum))
 		.default(byDefault)
-		.openapi({ type: 'integer', minimum, maximum, default: byDefault, param });
+		.openapi({ type: 'integer', minimum, maximum, default: byDefault, param: { description } });
 
-const queryInstant = (description: string, example: string) =>
+const queryInstant = (description: string) =>
 	z.iso
 		.datetime({ offset: true, error: 'Use a time, e.g. "2026-11-21T09:15:00Z".' })
 		.transform(Date.parse)
 		.optional()
-		.openapi({ type: 'string', format: 'date-time', param: { description, example } });
+		.openapi({ type: 'string', format: 'date-time', param: { description } });
 
 export const textOrNull = (description: string) => z.string().nullable().describe(description);
 
 export const EXAMPLE_CURSOR = 'eyJ2IjoxLCJrIjpbMTg0LDQyXSwiZiI6IjNmYTkifQ';
 
 /** An optional parameter. */
-export const parameter = <S extends z.ZodType>(value: S, description: string, example: string) =>
-	value.optional().openapi({ param: { description, example } });
+export const parameter = <S extends z.ZodType>(value: S, description: string) =>
+	value.optional().openapi({ param: { description } });
 
 export const paging = {
-	limit: queryInteger([1, 100], 20, { description: 'Maximum number of entries on a page.', example: 20 }),
+	limit: queryInteger([1, 100], 20, 'Maximum number of entries on a page.'),
 	cursor: parameter(
-		z.string(),
-		'`next_cursor` of the previous page, with the same filters. Its content is opaque.',
-		EXAMPLE_CURSOR
+		z.string().meta({ maxLength: 512, pattern: '^[A-Za-z0-9_-]+$' }),
+		'`next_cursor` of the previous page, with the same filters. Its content is opaque.'
 	)
 };
 
 export const newestFirst = {
 	created_after: queryInstant(
-		'Only entries created at this time or later, RFC 3339 with `Z` or an offset, whose `+` is written `%2B`.',
-		'2026-11-21T00:00:00Z'
+		'Only entries created at this time or later, RFC 3339 with `Z` or an offset, whose `+` is written `%2B`.'
 	),
 	created_before: queryInstant(
-		'Only entries created before this time, RFC 3339 with `Z` or an offset, whose `+` is written `%2B`.',
-		'2026-11-22T00:00:00Z'
+		'Only entries created before this time, RFC 3339 with `Z` or an offset, whose `+` is written `%2B`.'
 	),
 	...paging
 };
@@ -135,13 +130,15 @@ export const currency = z
 	.describe('ISO 4217 code of the currency of every amount in this object.');
 
 /** Major units. */
-export const amount = (description: string) => z.number().meta({ description, exclusiveMinimum: 0 });
+const AMOUNTS = { exclusiveMinimum: 0, maximum: MAX_AMOUNT_MINOR };
+
+export const amount = (description: string) => z.number().meta({ description, ...AMOUNTS });
 
 export const bodyAmount = (description: string, error: string) =>
 	z
 		.number()
 		.refine((value) => value > 0, { params: { item: 'out_of_range' }, error })
-		.meta({ description, exclusiveMinimum: 0 });
+		.meta({ description, ...AMOUNTS });
 
 export const count = (description: string) => z.int().meta({ description, minimum: 0 });
 

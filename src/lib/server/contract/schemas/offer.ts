@@ -3,7 +3,7 @@ import { hiddenCharacter, readLine } from '#lib/domain/plain-text.ts';
 import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import * as field from './fields.ts';
 
-const MAX_OFFERS = 20;
+export const MAX_OFFERS = 20;
 const MAX_SPEED_KBPS = 10_000_000;
 const MAX_DATA_MB = 1_000_000_000;
 

@@ -3,7 +3,7 @@ import { FIRST_DATE, isDate, LAST_DATE } from '#lib/domain/time/calendar.ts';
 import * as field from './fields.ts';
 import { sessionStatus } from './session.ts';
 
-const dateParameter = (description: string, example: string) =>
+const dateParameter = (description: string) =>
 	z
 		.string()
 		.refine(isDate, {
@@ -16,7 +16,10 @@ const dateParameter = (description: string, example: string) =>
 			error: `Use a date from ${FIRST_DATE} to ${LAST_DATE}.`
 		})
 		.optional()
-		.openapi({ format: 'date', param: { description, example } });
+		.openapi({
+			format: 'date',
+			param: { description: `${description} ${FIRST_DATE} to ${LAST_DATE}.` }
+		});
 
 const PERIODS = ['daily', 'weekly', 'monthly'] as const;
 
@@ -24,9 +27,9 @@ export const earningsQuery = z.object({
 	period: z
 		.enum(PERIODS)
 		.default('daily')
-		.openapi({ param: { description: 'Length of a bucket.', example: 'weekly' } }),
-	from: dateParameter('First day; the bucket with this day is included completely.', '2026-11-09'),
-	to: dateParameter('Last day; the bucket with this day is included completely.', '2026-11-22')
+		.openapi({ param: { description: 'Length of a bucket.' } }),
+	from: dateParameter('First day; the bucket with this day is included completely.'),
+	to: dateParameter('Last day; the bucket with this day is included completely.')
 });
 
 const day = (description: string) => z.string().meta({ description, format: 'date' });
@@ -75,7 +78,7 @@ const sessionGroup = z.enum(['active', 'expired']).openapi('SessionGroup', {
 });
 
 export const ownerUsersQuery = z.object({
-	status: field.parameter(sessionGroup, 'Only this group.', 'active'),
+	status: field.parameter(sessionGroup, 'Only this group.'),
 	...field.paging
 });
 

@@ -73,11 +73,10 @@ export const paymentStart = z
 	.openapi('PaymentStart', { description: 'The start of a payment.' });
 
 export const paymentListQuery = z.object({
-	status: field.parameter(paymentStatus, 'Only payments in this state.', 'success'),
+	status: field.parameter(paymentStatus, 'Only payments in this state.'),
 	provider_reference: field.parameter(
 		z.string().regex(/^[ -~]{1,64}$/, 'Use the operator\'s reference, e.g. "1029384756".'),
-		'Only payments with this reference of the operator, written exactly as stored.',
-		'1029384756'
+		'Only payments with this reference of the operator, written exactly as stored.'
 	),
 	...field.newestFirst
 });
@@ -92,10 +91,11 @@ export const paymentList = field.list(
 const MAX_STATUS_WAIT_SECONDS = 20;
 
 export const paymentStatusQuery = z.object({
-	wait: field.queryInteger([0, MAX_STATUS_WAIT_SECONDS], 0, {
-		description: 'Seconds for which the response may be held back until the payment leaves `pending`.',
-		example: 20
-	})
+	wait: field.queryInteger(
+		[0, MAX_STATUS_WAIT_SECONDS],
+		0,
+		'Seconds for which the response may be held back until the payment leaves `pending`.'
+	)
 });
 
 export type PaymentBody = z.infer<typeof payment>;

@@ -1,4 +1,8 @@
 import { z } from '@hono/zod-openapi';
+import { SCOPES } from '../scopes.ts';
+import * as field from './fields.ts';
+import { offer } from './offer.ts';
+import { sessionStatus } from './session.ts';
 
 export const ITEM_CODES = {
 	required: 'The value is missing.',
@@ -29,17 +33,51 @@ export const problemItem = z
 	})
 	.openapi('ProblemItem', { description: 'One invalid value.' });
 
-export const problem = z.object({
-	type: z.string().meta({ description: 'Address of a page that explains the code.', format: 'uri' }),
-	title: z.string().describe('Short text; always the same for a code.'),
-	status: z.int().describe('The HTTP status.'),
-	detail: z.string().describe('Reason in this request, for people; the wording may change.'),
-	code: z.string().describe('Stable code of the error.'),
-	request_id: z.string().meta({
-		description: 'Id of this request, as in `X-Request-Id`.',
-		pattern: '^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$'
+/** Members that only some codes have; their descriptions name the codes. */
+const members = {
+	errors: z.array(problemItem).min(1).describe('`validation_failed`: every invalid value of the request.'),
+	required_scope: z.enum(SCOPES).describe('`insufficient_scope`: the scope that the API key lacks.'),
+	min_duration: field.duration('`duration_not_allowed`: the shortest time that the router sells.'),
+	max_duration: field.duration('`duration_not_allowed`: the longest time that the router sells.'),
+	offers: z
+		.array(offer)
+		.describe('`duration_not_offered`: all offers of the router. Those with `available` are on sale now.'),
+	payment_methods: z
+		.array(z.string())
+		.describe('`payment_method_not_supported`: the payment methods that the router accepts.'),
+	/** Of `session_not_active`, `session_not_extendable` and `session_not_payable`. */
+	session_status: sessionStatus,
+	expected_amount: field.amount('`amount_mismatch`: the amount to pay, in major units of `currency`.'),
+	currency: field.currency.describe('`amount_mismatch`: ISO 4217 code.'),
+	payment_id: field.id('`payment_in_progress`: id of the pending payment.'),
+	retry_after: z.int().min(1).max(900).meta({
+		description:
+			'`rate_limit_exceeded`, `payer_prompt_limit`, `unpaid_prompt_limit`: seconds until the next try.',
+		minimum: 1,
+		maximum: 900
 	}),
-	errors: z.array(problemItem).optional()
-});
+	'violated-policies': z
+		.array(z.string())
+		.min(1)
+		.describe('`rate_limit_exceeded`, `unpaid_prompt_limit`: names of the exceeded limits.')
+};
+
+export const problem = z
+	.object({
+		type: z.string().meta({ description: 'Address of a page that explains the code.', format: 'uri' }),
+		title: z.string().describe('Short text; always the same for a code.'),
+		status: z.int().meta({ description: 'The HTTP status.', minimum: 400, maximum: 599 }),
+		detail: z.string().describe('Reason in this request, for people; the wording may change.'),
+		code: z.string().describe('Stable code of the error.'),
+		request_id: z.string().meta({
+			description: 'Id of this request, as in `X-Request-Id`.',
+			pattern: '^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$'
+		}),
+		...z.object(members).partial().shape
+	})
+	.openapi('Problem', {
+		description:
+			'An error (RFC 9457). Clients switch on `code`, and handle a code that they do not know by its status.'
+	});
 
 export type ProblemItem = z.infer<typeof problemItem>;

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
 import * as field from './fields.ts';
-import { offer } from './offer.ts';
+import { MAX_OFFERS, offer } from './offer.ts';
 
 const routerStatus = z.enum(['online', 'offline']).openapi('RouterStatus', {
 	description: 'Whether a router sells time now. `offline` routers are listed but sell nothing.'
@@ -82,6 +82,7 @@ export const router = z
 		),
 		offers: z
 			.array(offer)
+			.max(MAX_OFFERS)
 			.describe('Packages that are sold here besides the hourly price, in the order of sale.'),
 		status: routerStatus,
 		status_reason: routerStatusReason,
@@ -150,10 +151,7 @@ export const routerListQuery = z.object({
 			exclusiveMinimum: 0,
 			maximum: 50_000,
 			default: 1000,
-			param: {
-				description: `Radius of the search in metres, more than 0: ${field.ANY_JSON_NUMBER}.`,
-				example: 1000
-			}
+			param: { description: `Radius of the search in metres, more than 0: ${field.ANY_JSON_NUMBER}.` }
 		}),
 	name: z
 		.string()
@@ -165,8 +163,7 @@ export const routerListQuery = z.object({
 			maxLength: 100,
 			param: {
 				description:
-					'Lists only routers whose `name`, `address` or `ssid` has words that begin with each of these words (at most 5). Of words that more than 1,000 routers in the area have, it lists some of these routers.',
-				example: 'Kisementi'
+					'Lists only routers whose `name`, `address` or `ssid` has words that begin with each of these words (at most 5). Of words that more than 1,000 routers in the area have, it lists some of these routers.'
 			}
 		}),
 	...field.paging

@@ -124,7 +124,7 @@ export const sessionCreation = z
 	.openapi('SessionCreation', { description: 'An order of time on a router.' });
 
 export const sessionListQuery = z.object({
-	status: field.parameter(sessionStatus, 'Only sessions in this state.', 'active'),
+	status: field.parameter(sessionStatus, 'Only sessions in this state.'),
 	...field.newestFirst
 });
 
@@ -138,8 +138,7 @@ export const sessionList = field.list(
 export const sessionEndQuery = z.object({
 	if_status: field.parameter(
 		sessionStatus,
-		'Only end the session in this state. `pending_payment` never ends time that was just paid. It also gives up an order that was cancelled as `payment_timeout`: the reason becomes `client_cancelled`, and a late payment is refunded instead of buying the time.',
-		'active'
+		'Only end the session in this state. `pending_payment` never ends time that was just paid. It also gives up an order that was cancelled as `payment_timeout`: the reason becomes `client_cancelled`, and a late payment is refunded instead of buying the time.'
 	)
 });
 

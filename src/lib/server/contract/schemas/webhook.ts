@@ -22,6 +22,9 @@ export type EventName = keyof typeof EVENT_TEXTS;
 export const EVENT_NAMES = Object.keys(EVENT_TEXTS) as [EventName, ...EventName[]];
 
 const MAX_WEBHOOK_EVENTS = 20;
+export const MAX_URL_LENGTH = 2_048;
+/** Endpoints of an account. */
+export const MAX_ENDPOINTS = 16;
 
 export const webhookRegistration = z
 	.strictObject({
@@ -32,7 +35,13 @@ export const webhookRegistration = z
 				params: { item: 'invalid_format' },
 				error: 'Use an absolute URL, e.g. "https://app.example.com/hooks/wifi".'
 			})
-			.describe('Address for deliveries: https, a DNS name, port 443 or from 1024.'),
+			.meta({
+				description:
+					'Address for deliveries: https, a DNS name, port 443 or from 1024. A sandbox with demo data also takes http and this machine, from a client on this machine.',
+				format: 'uri',
+				pattern: '^https?://',
+				maxLength: MAX_URL_LENGTH
+			}),
 		events: z
 			.array(z.enum(EVENT_NAMES))
 			.min(1)
@@ -51,7 +60,7 @@ export const webhookRegistration = z
 export const webhookEndpoint = z
 	.object({
 		id: field.id('Id of the webhook endpoint.'),
-		url: z.string().describe('Address for deliveries.'),
+		url: z.string().meta({ description: 'Address for deliveries.', maxLength: MAX_URL_LENGTH }),
 		events: z.array(z.string()).describe('Names of the delivered events.'),
 		status: z
 			.enum(['active', 'disabled'])
@@ -62,6 +71,15 @@ export const webhookEndpoint = z
 		...field.changes
 	})
 	.openapi('WebhookEndpoint', { description: 'An address that receives events.' });
+
+export const webhookListQuery = z.object(field.paging);
+
+export const webhookList = field.list(
+	'WebhookEndpointList',
+	'One page of the webhook endpoints of the account.',
+	webhookEndpoint,
+	'Endpoints of this page, newest first, without secrets.'
+);
 
 export type WebhookRegistrationBody = z.infer<typeof webhookRegistration>;
 export type WebhookBody = z.infer<typeof webhookEndpoint>;

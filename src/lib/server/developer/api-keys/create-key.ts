@@ -1,4 +1,5 @@
 import { accountActor } from '#lib/server/audit/audit.ts';
+import { MAX_ACTIVE_KEYS } from '#lib/server/config/limits.ts';
 import type { Role, Scope } from '#lib/server/contract/scopes.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { byId } from '#lib/server/db/first.ts';
@@ -28,7 +29,6 @@ export class KeyRefused extends Refusal<
 	'name' | 'role' | 'scopes' | 'expiry' | 'form' | 'too_many' | 'already_created'
 > {}
 
-const MAX_ACTIVE_KEYS = 20;
 const MAX_KEY_NAME = 100;
 const DERIVED_BYTES = 64;
 /** The key with which the pages of this installation call its API. */

@@ -1,4 +1,8 @@
-import type { WebhookBody, WebhookRegistrationBody } from '#lib/server/contract/schemas.ts';
+import {
+	MAX_ENDPOINTS,
+	type WebhookBody,
+	type WebhookRegistrationBody
+} from '#lib/server/contract/schemas.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { retryUniqueViolation } from '#lib/server/db/first.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
@@ -9,13 +13,12 @@ import * as store from './store.ts';
 import { urlRefusal } from './transport/url-rules.ts';
 import type { WebhooksContext } from './webhooks.ts';
 
-export const MAX_ENDPOINTS = 16;
 const MAX_ATTEMPTS = 5;
 
 /**
  * Registers a URL and sends nothing to it. A known URL of the account gets the new events and is enabled again. Its
  * secret stays and is not shown.
- * @param ownHost the host of this request
+ * @param from the host of this request, and whether it came from this machine
  * @param remember stores the idempotent response in the transaction of its effect
  * @throws AppError `webhook_url_not_allowed | webhook_limit_reached`
  */
@@ -23,12 +26,14 @@ export async function register(
 	context: WebhooksContext,
 	{ accountId }: { accountId: number },
 	wanted: WebhookRegistrationBody,
-	ownHost: string | null,
+	from: { host: string; isLocal: boolean } | null,
 	remember?: (trx: Tx, body: WebhookBody, status: 200 | 201) => Promise<void>
 ): Promise<{ created: boolean; body: WebhookBody }> {
 	const { database, rules } = context;
-	const ownHosts = [...rules.ownHosts, ...(ownHost === null ? [] : [ownHost])];
-	const refusal = urlRefusal(wanted.url, { ...rules, ownHosts });
+	const ownHosts = [...rules.ownHosts, ...(from === null ? [] : [from.host])];
+	// Whoever is on this machine can call its services anyway; others must not reach them through us.
+	const allowThisMachine = rules.allowThisMachine === true && from?.isLocal === true;
+	const refusal = urlRefusal(wanted.url, { ...rules, ownHosts, allowThisMachine });
 	if (refusal !== null) throw new AppError('webhook_url_not_allowed', refusal);
 	// A taken idempotency key fails every time.
 	return retryUniqueViolation(database, MAX_ATTEMPTS, () =>
@@ -69,7 +74,7 @@ async function registerIn(
 	return { created: true, body: webhookBody(row, secret) };
 }
 
-const webhookBody = (row: store.EndpointRow, secret: string | null): WebhookBody => ({
+export const webhookBody = (row: store.EndpointRow, secret: string | null): WebhookBody => ({
 	id: row.id,
 	url: row.url,
 	events: JSON.parse(row.events) as string[],

@@ -1,6 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import { byId, countOf, withoutNulls } from '#lib/server/db/first.ts';
+import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/db/schema.ts';
 
 export type EndpointRow = Selectable<WebhookEndpointsTable>;
@@ -46,6 +47,9 @@ export const list = (queries: Queries, accountId: number) =>
 		.where('account_id', '=', accountId)
 		.orderBy('id', 'desc')
 		.execute();
+
+export const newestPage = (queries: Queries, accountId: number, page: NewestFirst) =>
+	newestFirst(queries.selectFrom('webhook_endpoints').selectAll().where('account_id', '=', accountId), page);
 
 export const count = (queries: Queries, accountId: number): Promise<number> =>
 	countOf(queries.selectFrom('webhook_endpoints').where('account_id', '=', accountId));

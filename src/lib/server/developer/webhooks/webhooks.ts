@@ -1,12 +1,15 @@
 import type { Base } from '#lib/server/base.ts';
 import { TEST_MESSAGE } from '#lib/server/contract/events.ts';
+import type { WebhookBody } from '#lib/server/contract/schemas.ts';
+import type { NewestFirst } from '#lib/server/db/newest-first.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { eventId } from '#lib/server/platform/ids.ts';
 import { headersOf, secretContext } from './delivery.ts';
 import { eventBody } from '#lib/server/events/events.ts';
 import { bodyContext, insertDelivery } from './fan-out.ts';
 import { redactBody } from './redact.ts';
-import { register } from './register.ts';
+import { register, webhookBody } from './register.ts';
 import { newSecret } from './signature.ts';
 import * as store from './store.ts';
 import type { UrlRules } from './transport/url-rules.ts';
@@ -33,6 +36,12 @@ export function createWebhooks(context: WebhooksContext) {
 			const row = await store.find(db, accountId, id);
 			return row && endpointView(row, clock.now());
 		},
+		/** As the API shows them, newest first, without secrets. */
+		async listPage({ accountId }: { accountId: number }, page: NewestFirst) {
+			const { rows, next } = await store.newestPage(db, accountId, page);
+			return { data: rows.map((row) => webhookBody(row, null)), next };
+		},
+		delete: bind(deleteEndpoint),
 		rotateSecret: bind(rotateSecret),
 		setStatus: bind(setStatus),
 		/** Also deletes the log. @returns false without an endpoint */
@@ -78,6 +87,19 @@ const deliveryView = (row: store.DeliveryRow) => ({
 	/** See Failure in transport.ts, or `endpoint_disabled`; null after a response. */
 	lastFailure: row.last_failure
 });
+
+/** Deletes an endpoint with its log, and returns it. @throws AppError `webhook_not_found` */
+const deleteEndpoint = (
+	{ database }: WebhooksContext,
+	{ accountId }: { accountId: number },
+	id: number
+): Promise<WebhookBody> =>
+	database.transact(async (trx) => {
+		const row = await store.find(trx, accountId, id);
+		if (!row) throw new AppError('webhook_not_found');
+		await store.remove(trx, accountId, id);
+		return webhookBody(row, null);
+	});
 
 /** Returns the new secret, or null without an endpoint. The old one also signs for 24 hours. */
 async function rotateSecret({ database, clock, secrets }: WebhooksContext, accountId: number, id: number) {

@@ -1,12 +1,18 @@
 import { error, redirect } from '@sveltejs/kit';
 import { withRealRouter } from '#lib/server/api/reference/example-router.ts';
-import { readGuide } from '#lib/server/api/reference/guides.ts';
+import { readGuides } from '#lib/server/api/reference/guides.ts';
 import type { PageServerLoad } from './$types';
 
+/** Earlier addresses, and the target of the `Link` header of deprecated endpoints. */
+const MOVED: [pattern: RegExp, to: string][] = [
+	[/^deprecations$/, '/docs/versioning#deprecations'],
+	[/^(try|endpoints)(\/|$)/, '/docs/api'],
+	[/^errors$/, '/problems']
+];
+
 export const load: PageServerLoad = async ({ params: { path }, locals }) => {
-	// Target of the `Link` header of deprecated endpoints.
-	if (path === 'deprecations') redirect(308, '/docs/versioning#deprecations');
-	const guide = readGuide(path, locals.origin, locals.app.config);
+	for (const [pattern, to] of MOVED) if (pattern.test(path)) redirect(308, to);
+	const guide = readGuides(locals.app.config).find(({ href }) => href === `/docs/${path}`);
 	if (!guide) error(404, 'Not found');
 	if (path !== 'quickstart') return { guide };
 	return { guide: { ...guide, text: await withRealRouter(guide.text, locals.app) } };

@@ -1,10 +1,8 @@
-import { searchDocs } from '#lib/server/api/reference/search.ts';
+import { MAX_QUERY_LENGTH, searchDocs } from '#lib/server/api/reference/search.ts';
 import type { PageServerLoad } from './$types';
-
-const MAX_QUERY = 100;
 
 /** /docs/search?q=WORDS */
 export const load: PageServerLoad = ({ url, locals }) => {
-	const query = (url.searchParams.get('q') ?? '').slice(0, MAX_QUERY);
-	return { query, hits: searchDocs(query, locals.origin, locals.app.config) };
+	const query = (url.searchParams.get('q') ?? '').slice(0, MAX_QUERY_LENGTH);
+	return { query, hits: searchDocs(query, locals.app.config) };
 };

@@ -1,23 +1,9 @@
-import { error } from '@sveltejs/kit';
-import { endpointsOf } from '#lib/developer/openapi.ts';
-import { schemasBelow } from '#lib/developer/schema.ts';
-import { documentFor } from '#lib/server/api/document/document.ts';
-import { occurrencesOf, problemsOf } from '#lib/server/api/reference/problem-pages.ts';
+import { error, redirect } from '@sveltejs/kit';
+import { PROBLEMS } from '#lib/server/contract/problems.ts';
 import type { PageServerLoad } from './$types';
 
-/** GET /problems/{code}: target of an API error's `type`. */
-export const load: PageServerLoad = ({ params, locals }) => {
-	const document = documentFor(locals.origin);
-	const problem = problemsOf(document).find(({ code }) => code === params.code);
-	if (!problem) error(404, 'Not found');
-	const occurrences = occurrencesOf(document, problem.code);
-	const all = endpointsOf(document).filter(({ isWebhook }) => !isWebhook);
-	return {
-		document,
-		problem,
-		schemas: [...schemasBelow(document, problem.members)],
-		example: occurrences[0]?.example ?? '',
-		endpoints: occurrences.map(({ endpoint }) => endpoint),
-		isEverywhere: occurrences.length === all.length
-	};
+/** GET /problems/{code}: the `type` of an error leads to its section. */
+export const load: PageServerLoad = ({ params: { code } }) => {
+	if (!Object.hasOwn(PROBLEMS, code)) error(404, 'Not found');
+	redirect(308, `/problems#${code}`);
 };

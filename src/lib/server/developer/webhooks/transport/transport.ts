@@ -8,7 +8,7 @@ import {
 	type Resolve
 } from '#lib/server/platform/ssrf/ssrf-lookup.ts';
 import { isPublicAddress } from '#lib/domain/ip-address.ts';
-import { urlRefusal, type UrlRules } from './url-rules.ts';
+import { isOnThisMachine, urlRefusal, type UrlRules } from './url-rules.ts';
 
 type Failure =
 	| 'timeout'
@@ -37,6 +37,7 @@ export function createTransport(
 	const { allowInsecure, resolve = allowInsecure ? resolveLocally : resolvePublicly } = rules;
 	const isAllowed = rules.isAllowed ?? (allowInsecure ? () => true : isPublicAddress);
 	const lookup = guardedLookup(resolve, isAllowed);
+	const localLookup = guardedLookup(resolveLocally, (address) => /^(127\.|::1$)/.test(address));
 	return {
 		/** Never throws. @param signal aborts the request with the outcome `interrupted` */
 		async send(
@@ -44,6 +45,7 @@ export function createTransport(
 			signal: AbortSignal
 		): Promise<Outcome> {
 			if (urlRefusal(url, rules) !== null) return { failure: 'address_not_allowed' };
+			const isHere = rules.allowThisMachine === true && isOnThisMachine(new URL(url));
 			const limit = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
 			let dispatcher: Agent | null = null;
 			try {
@@ -51,7 +53,11 @@ export function createTransport(
 				const { Agent, request } = await import('undici');
 				// An agent per request reuses no connection of another endpoint or an earlier address check.
 				dispatcher = new Agent({
-					connect: { lookup, rejectUnauthorized: true, timeout: TOTAL_TIMEOUT_MS },
+					connect: {
+						lookup: isHere ? localLookup : lookup,
+						rejectUnauthorized: true,
+						timeout: TOTAL_TIMEOUT_MS
+					},
 					pipelining: 0,
 					maxHeaderSize: MAX_HEADER_BYTES
 				});

@@ -1,6 +1,7 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { DAY_MS } from '#lib/domain/time/time.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
+import { isLocalRequest } from '#lib/server/http/client-address.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import { pollUntil } from '#lib/developer/poll-until.ts';
@@ -70,7 +71,14 @@ export const actions: Actions = {
 		if (account.status === 'suspended') return fail(403, { problem: SUSPENDED });
 		if (events.length === 0) return fail(400, { eventsProblem: 'Select at least one event.' });
 		try {
-			await webhooks.register({ accountId: account.id }, { url: endpoint.url, events }, event.url.host);
+			await webhooks.register(
+				{ accountId: account.id },
+				{ url: endpoint.url, events },
+				{
+					host: event.url.host,
+					isLocal: isLocalRequest(event.request.headers, event.locals.clientAddress())
+				}
+			);
 		} catch (problem) {
 			if (!(problem instanceof AppError)) throw problem;
 			return fail(problem.status, { eventsProblem: problem.message });

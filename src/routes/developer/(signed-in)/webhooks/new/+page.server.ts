@@ -1,6 +1,7 @@
 import { fail } from '@sveltejs/kit';
 import { webhookRegistration } from '#lib/server/contract/schemas.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
+import { isLocalRequest } from '#lib/server/http/client-address.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import { EVENT_CHOICES, knownEvents } from '#lib/server/web/developer/webhooks.ts';
@@ -24,11 +25,10 @@ export const actions: Actions = {
 		}
 		if (entry.events.length === 0) return refused(400, 'events', 'Select at least one event.');
 		try {
-			const { created, body } = await event.locals.app.webhooks.register(
-				{ accountId: account.id },
-				entry,
-				event.url.host
-			);
+			const { created, body } = await event.locals.app.webhooks.register({ accountId: account.id }, entry, {
+				host: event.url.host,
+				isLocal: isLocalRequest(event.request.headers, event.locals.clientAddress())
+			});
 			return { made: { id: body.id, url: body.url, created, secret: body.secret } };
 		} catch (problem) {
 			if (!(problem instanceof AppError)) throw problem;
