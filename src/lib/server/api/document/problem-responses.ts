@@ -75,7 +75,9 @@ const MEMBERS: Partial<Record<ProblemCode, Record<string, Member>>> = {
 	payer_prompt_limit: { retry_after: NEXT_TRY },
 	unpaid_prompt_limit: {
 		retry_after: NEXT_TRY,
-		'violated-policies': list('The exceeded limit: `network` or `total`.', ['network'], { minItems: 1 })
+		'violated-policies': list('The exceeded limit: `account`, `network` or `total`.', ['account'], {
+			minItems: 1
+		})
 	},
 	payment_in_progress: { payment_id: [{ type: 'integer', description: 'Id of the pending payment.' }, 7001] },
 	rate_limit_exceeded: {

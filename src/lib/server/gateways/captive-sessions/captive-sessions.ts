@@ -8,7 +8,7 @@ import { moveSlots, purchaseDevice, signInUrl } from './purchase-device.ts';
 import { enter, enterAgain, findCaptiveSession, loginOf } from './record.ts';
 
 export { PAID_DAYS, UNPAID_HOURS } from './lifetime.ts';
-export type { CaptiveSession } from './record.ts';
+export { isCaptiveSessionId, type CaptiveSession } from './record.ts';
 
 /** Calls to access/, which identifies a purchase by the SHA-256 of its token. */
 interface CaptiveSessionAccess {

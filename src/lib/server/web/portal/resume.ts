@@ -4,7 +4,8 @@ import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/checkout/pay-form.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
+import type { Resumed } from '#lib/server/portal/purchases/purchases.ts';
+import { isCaptiveSessionId } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { orUnavailable, readForm } from './api-errors.ts';
 import { captiveSessionIn, withCaptiveSession } from './splash/captive-session-address.ts';
@@ -19,7 +20,7 @@ interface Refused {
 /** Returns the captive session of a device from the splash page, which the purchase then connects. */
 function captiveSessionOf(url: URL): string | null {
 	const id = captiveSessionIn(url);
-	return id !== null && CAPTIVE_SESSION_ID_PATTERN.test(id) ? id : null;
+	return id !== null && isCaptiveSessionId(id) ? id : null;
 }
 
 interface Typed {
@@ -37,14 +38,13 @@ async function open(event: RequestEvent, { code, phone, transaction }: Typed): P
 	const { captiveSessions, purchases } = event.locals.app;
 	const captiveSession = captiveSessionOf(event.url);
 	const found = captiveSession === null ? null : await captiveSessions.find(null, captiveSession);
-	const visitor = { network: networkOf(event.locals.clientAddress()), captiveSession: found?.id ?? null };
+	const visitor = { network: networkOf(event.locals.clientAddress()), captiveSession: found?.device ?? null };
 	const api = apiClient(event);
-	const opened = await orUnavailable(
+	const opening: Promise<Resumed> =
 		transaction === null
 			? purchases.resume(api, { code, phone }, visitor)
-			: purchases.resumeByPayment(api, { transaction, phone }, visitor),
-		m.purchase_unreachable()
-	);
+			: purchases.resumeByPayment(api, { transaction, phone }, visitor);
+	const opened = await orUnavailable(opening, m.purchase_unreachable());
 	const asksNumber = transaction === null && phone !== '';
 	switch (opened.kind) {
 		case 'found':
