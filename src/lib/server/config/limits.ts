@@ -25,7 +25,7 @@ export const LIMITS = {
 	RATE_LIMIT_FAILED_KEYS: rate(300, 'Requests without a valid key per address (IPv6: /64) in 60 seconds.'),
 	RATE_LIMIT_CODES: rate(
 		10,
-		'Attempts to open a purchase by its resume code in 60 seconds, per redirect of a gateway, otherwise per address (IPv6: /64).'
+		'Attempts to open a purchase by its resume code in 60 seconds, per redirect of a gateway, otherwise per address (IPv6: /64). Above it a code also needs the number that paid.'
 	),
 	RATE_LIMIT_CODES_TOTAL: rate(
 		60,

@@ -29,7 +29,7 @@ export interface Tried<T> {
 }
 
 export const TURN_SECONDS = 5;
-const MAX_WAITING = 6;
+const MAX_WAITING = 4;
 
 export const WINDOW_MS = 60_000;
 export const LONGEST_WINDOW_MS = 15 * 60_000;
