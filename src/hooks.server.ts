@@ -69,11 +69,9 @@ export const handle: Handle = async (request) => {
 	const { event } = request;
 	// The API observes its own requests.
 	if (isApiPath(event.url.pathname)) return answer(request);
-	const { method, headers } = event.request;
-	const about = () => ({ route: event.route.id ?? 'none', id: event.locals.requestId });
-	return observeRequest(app, { method, traceparent: headers.get('traceparent'), about }, () =>
-		answer(request)
-	);
+	const { method } = event.request;
+	const findRoute = () => event.route.id ?? 'none';
+	return observeRequest(app, { method, findRoute }, () => answer(request));
 };
 
 async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Response> {

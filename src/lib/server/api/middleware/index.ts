@@ -31,15 +31,11 @@ export const prepare = (app: App, readAddress: ReadAddress) => {
 		c.set('requestId', id);
 		c.set('headers', { ...commonHeaders, 'x-request-id': id });
 		const { method } = c.req;
-		const about = () => ({ route: routeOf(routePath(c, -1)), id });
-		await observeRequest(
-			app,
-			{ method, traceparent: c.req.header('traceparent') ?? null, about },
-			async () => {
-				await next();
-				return c.res;
-			}
-		);
+		const findRoute = () => routeOf(routePath(c, -1));
+		await observeRequest(app, { method, findRoute }, async () => {
+			await next();
+			return c.res;
+		});
 		const caller = c.get('caller') as Caller | undefined;
 		if (!caller) return;
 		app.requestLog.note({
