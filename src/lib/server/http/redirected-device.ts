@@ -6,6 +6,9 @@ export interface RedirectedDevice {
 	isFirst: boolean;
 }
 
+/** Prompts that a device may leave unpaid before it counts like its network. */
+export const FIRST_PROMPTS = 2;
+
 /** Pages tell the API of this process which device orders. The API reads it from pages only. */
 export const DEVICE_HEADER = 'airtill-device';
 

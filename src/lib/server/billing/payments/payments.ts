@@ -13,7 +13,6 @@ import { crowdedPools } from './prompt-limits.ts';
 import { reconcilePayment } from './reconcile.ts';
 import { refundUnprovisioned } from '../refunds/start-refund.ts';
 import { startPayment } from './start-payment.ts';
-export { FIRST_PROMPTS } from './prompt-limits.ts';
 import * as store from './store.ts';
 import { submitPayment } from './submission.ts';
 

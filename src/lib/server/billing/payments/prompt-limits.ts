@@ -1,7 +1,7 @@
 import { networksOfIp } from '#lib/domain/ip-address.ts';
 import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import type { RedirectedDevice } from '#lib/server/http/redirected-device.ts';
+import { FIRST_PROMPTS, type RedirectedDevice } from '#lib/server/http/redirected-device.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { hmac } from '#lib/server/platform/secrets.ts';
 import type { BillingContext } from '../context.ts';
@@ -32,8 +32,6 @@ const UNPAID_PER_PAID = 3;
 const KNOWN_PAYER_MS = 30 * DAY_MS;
 /** Limits of a /56 and a /48, as multiples of that of a /64: other customers can be in them. */
 const LARGER_SHARES = [2, 4];
-/** Prompts that a device may leave unpaid before it counts like its network. */
-export const FIRST_PROMPTS = 2;
 /** The same multiple for first prompts of a redirect, and for those of a MAC address that left none unpaid here. */
 const FIRST_SHARES = { redirect: 2, device: 3 };
 

@@ -1,5 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
-import { FIRST_PROMPTS } from '#lib/server/billing/payments/payments.ts';
+import { FIRST_PROMPTS } from '#lib/server/http/redirected-device.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { LONGEST_WINDOW_MS, waitSeconds, type RateLimits } from '#lib/server/rate-limits/rate-limits.ts';
 
