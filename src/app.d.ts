@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ShownBrand } from '#lib/branding/brand.ts';
 import type { App as AirtillApp } from '#lib/server/app.ts';
+import type { RedirectedDevice } from '#lib/server/http/redirected-device.ts';
 import type { OwnerVisitor } from '#lib/server/web/owner/owner.ts';
 import type { Visitor } from '#lib/server/web/sign-in/sign-in.ts';
 import type { UnsentForm } from '#lib/server/web/sign-in/unsent-form.ts';
@@ -33,6 +34,8 @@ declare global {
 			requestId: string;
 			/** The client's address in its one spelling; null if it is not known (http/client-address.ts). */
 			clientAddress: () => string | null;
+			/** The device that orders on this page, if a gateway redirected it. */
+			redirectedDevice?: RedirectedDevice;
 			/** Public address of this installation, without a trailing slash. */
 			origin: string;
 			/** The person signed in to the developer area, once read. */

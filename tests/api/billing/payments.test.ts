@@ -172,13 +172,13 @@ describe.each(DATABASES)('on %s', (database) => {
 			await refused('400 payment_attempts_exceeded', { phone: numberEnding('123') });
 		});
 
-		it('400 payer_prompt_limit for the sixth prompt to a number in 15 minutes, by any account', async () => {
+		it('400 payer_prompt_limit for the sixth prompt to a number in 15 minutes; other accounts still ask it', async () => {
 			const { api, other, server } = fixture();
 			const phone = numberEnding('003');
 			const startWith = async (caller: typeof api) => caller.pay(await caller.createSession(), phone);
 			await startWith(api);
 			await server.advance(60_000);
-			for (const caller of [api, api, other, other]) await startWith(caller);
+			for (const caller of [api, api, api, api]) await startWith(caller);
 			session = await api.createSession();
 			const problem = await refused('400 payer_prompt_limit', { phone });
 			expect(problem).toMatchObject({ retry_after: expect.closeTo(14 * 60, -1) as number });
@@ -187,9 +187,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			await api.pay(session, numberEnding('003'));
 			// The first prompt leaves the window, the other four stay.
 			await server.advance(14 * 60_000);
-			await startWith(other);
+			await startWith(api);
 			session = await api.createSession();
 			await refused('400 payer_prompt_limit', { phone });
+			for (let time = 0; time < 5; time += 1) await startWith(other);
 		});
 	});
 

@@ -43,6 +43,23 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(statuses.filter((status) => status === 400)).toHaveLength(5);
 	});
 
+	it('on many accounts from one network wait for each other above twenty a minute; right passwords and known browsers do not', async () => {
+		const known = visitor('192.0.2.20');
+		expect((await known.rightly()).path).toBe('/developer/keys');
+		await known.browser.post('/developer/sign-out');
+		const guess = (count: number) =>
+			visitor('192.0.2.20').signIn('a wrong password', `nobody-${count}@tests.invalid`);
+		for (let count = 0; count < 19; count += 1) expect((await guess(count)).status).toBe(400);
+		const since = performance.now();
+		const [above, knownOne] = await Promise.all([guess(20), known.rightly()]);
+		expect([above.status, knownOne.path]).toEqual([400, '/developer/keys']);
+		expect(performance.now() - since).toBeLessThan(4_000);
+		const app = 'app@airtill.example';
+		const right = await visitor('192.0.2.20').signIn(demoPassword(fixture().server, app), app);
+		expect(right.path).toBe('/developer/keys');
+		expect(performance.now() - since).toBeGreaterThan(4_500);
+	}, 120_000);
+
 	it('from many networks they wait too, but not the browser that has signed in before, nor a link by mail', async () => {
 		const { server } = fixture();
 		const home = visitor('198.51.100.7');

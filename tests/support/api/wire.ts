@@ -148,6 +148,7 @@ export const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
 	amount_mismatch: ['expected_amount', 'currency'],
 	payment_in_progress: ['payment_id'],
 	payer_prompt_limit: ['retry_after'],
+	unpaid_prompt_limit: ['retry_after', 'violated-policies'],
 	rate_limit_exceeded: ['retry_after', 'violated-policies']
 };
 

@@ -69,7 +69,7 @@ const WRONG: Record<string, string[]> = {
 	MAX_PRICE: ['0', '1000000001', '0.5'],
 	PAYMENT_ATTEMPTS: ['0', '101'],
 	PAYER_PROMPTS: ['0', '1001'],
-	UNPAID_PROMPTS: ['9', '-1'],
+	UNPAID_PROMPTS: ['0', '-1'],
 	UNPAID_PROMPTS_TOTAL: ['9', 'none'],
 	COMMISSION_BASIS_POINTS: ['-1', '10001', '10%']
 };

@@ -3,6 +3,7 @@ import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { Locale } from '#lib/i18n/locales.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Earnings } from '#lib/server/billing/earnings/earnings.ts';
+import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Channel, Notifications } from '../notifications/notifications.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { equalSecrets, hmac } from '#lib/server/platform/secrets.ts';
@@ -19,6 +20,7 @@ export type AlertEvent = (typeof EVENTS)[number];
 export interface AlertsContext extends Base {
 	notifications: Notifications;
 	earnings: Pick<Earnings, 'today' | 'breakdown'>;
+	payments: Pick<Payments, 'crowdedPools'>;
 }
 
 const CODE_MS = 15 * 60_000;

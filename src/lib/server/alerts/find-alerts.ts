@@ -11,6 +11,7 @@ import * as store from './store.ts';
  *
  * Gateways: an alert once the outage has lasted OUTAGE_MINUTES, and another at its end; `alert_outages` has the open ones.
  * Earnings: those of the day before, from EARNINGS_HOUR in the time zone of reports, when the sums are final.
+ * Prompts: so many are unpaid in total that first-time buyers are refused; for administrators.
  * Reviews: payments that wait for a decision. Repeated only when a newer one has waited that long.
  * Limits: MAX_PER_DAY per channel, and MIN_INTERVAL_MS between alerts of a kind. An event over a limit is sent later,
  * together with others of its kind.
@@ -29,6 +30,7 @@ const MIN_INTERVAL_MS = {
 	unresponsive: 30 * MINUTE_MS,
 	responding: 30 * MINUTE_MS,
 	earnings: HOUR_MS,
+	prompts: 4 * HOUR_MS,
 	reviews: DAY_MS
 };
 
@@ -41,6 +43,7 @@ interface Outage {
 export type Alert =
 	| { kind: 'unresponsive' | 'responding'; gateways: readonly Outage[] }
 	| { kind: 'earnings'; day: string; net: number; payments: number; currency: string }
+	| { kind: 'prompts'; most: number }
 	| { kind: 'reviews'; count: number; hours: number; decides: boolean };
 
 /** Writes an alert. `text` has no greeting and no link. */
@@ -58,6 +61,7 @@ export async function findAlerts(context: AlertsContext, write: WriteAlert): Pro
 	await findOutages(context, run);
 	await findEarnings(context, run);
 	await findReviews(context, run);
+	await findUnpaidPrompts(context, run);
 	return run.now + INTERVAL_MS;
 }
 
@@ -112,6 +116,20 @@ async function findReviews(context: AlertsContext, run: Run): Promise<void> {
 			alert: () => ({ kind: 'reviews', count, hours: REVIEW_HOURS, decides: role === 'admin' }),
 			event: `${newest}`,
 			note: (trx) => store.change(trx, id, { review_id: newest })
+		});
+	}
+}
+
+async function findUnpaidPrompts(context: AlertsContext, run: Run): Promise<void> {
+	const { config, database, log, payments } = context;
+	const pools = await payments.crowdedPools();
+	if (pools.length === 0) return;
+	log.warn({ part: 'security', from: pools }, 'too many payment prompts are unpaid: new buyers are refused');
+	for (const channel of await store.ofAdministrators(database.db)) {
+		await queueAlert(context, run, channel, {
+			alert: () => ({ kind: 'prompts', most: config.maxUnpaidPrompts.total }),
+			event: `${run.now}`,
+			note: async () => {}
 		});
 	}
 }

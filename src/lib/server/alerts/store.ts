@@ -102,6 +102,10 @@ export const withoutEarningsOf = (queries: Queries, day: string) =>
 		.orderBy('alert_channels.id')
 		.execute();
 
+/** Channels of administrators, who get what is about the installation with the reviews. */
+export const ofAdministrators = (queries: Queries) =>
+	channelsFor(queries, 'reviews').where('accounts.role', '=', 'admin').selectAll('alert_channels').execute();
+
 /** Channels with an open review from before a moment, without an alert yet. Administrators decide all reviews. */
 export const waitingReviews = (queries: Queries, before: number) =>
 	channelsFor(queries, 'reviews')

@@ -52,6 +52,7 @@ export function createAttempts({ database, clock, secrets }: Base) {
 					{ ...ALL_SOURCES, subject: subjectOf(attempt, 'all') }
 				];
 	return {
+		isKnown,
 		/**
 		 * Counts the attempt as failed, before its password is checked: attempts at the same moment count too.
 		 * Returns the milliseconds to wait, and counts nothing, if it comes too soon; otherwise 0.

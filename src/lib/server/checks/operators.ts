@@ -23,9 +23,23 @@ export async function* storedOperatorFindings(app: ChecksContext): AsyncGenerato
 			`${count} open, the oldest since ${isoTime(oldest)}`,
 			'see "review list" and decide'
 		);
+	yield* promptFindings(await app.payments.crowdedPools());
 	if (app.config.mode === 'live' && app.config.operators.length === 0) {
 		const what = 'no mobile-money operator is configured, so nobody can pay';
 		yield fail('operator', what, 'configure one (AIRTILL_MODE=sandbox needs none)');
+	}
+}
+
+const ASKED_BY = {
+	pages: 'buyers of the pages',
+	devices: 'devices that gateways redirected',
+	api: 'accounts of the API'
+};
+
+function* promptFindings(pools: Awaited<ReturnType<ChecksContext['payments']['crowdedPools']>>) {
+	for (const pool of pools) {
+		const what = `too many payment prompts of the last 15 minutes are unpaid: ${ASKED_BY[pool]} that have not paid in 24 hours get no more`;
+		yield warn('prompts', what, 'find out who sends them, or raise UNPAID_PROMPTS_TOTAL');
 	}
 }
 

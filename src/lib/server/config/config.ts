@@ -204,7 +204,7 @@ const salesConfig = (settings: Settings) => ({
 	maxPaymentAttempts: settings.PAYMENT_ATTEMPTS,
 	maxPayerPrompts: settings.PAYER_PROMPTS,
 	/** In 15 minutes, per network and in total. */
-	maxUnpaidPrompts: { network: settings.UNPAID_PROMPTS, total: settings.UNPAID_PROMPTS_TOTAL },
+	maxUnpaidPrompts: { source: settings.UNPAID_PROMPTS, total: settings.UNPAID_PROMPTS_TOTAL },
 	/** In major units. */
 	maxPrice: settings.MAX_PRICE,
 	commissionBasisPoints: settings.COMMISSION_BASIS_POINTS

@@ -28,7 +28,7 @@ export const LIMITS = {
 	RATE_LIMIT_FAILED_KEYS: rate(300, 'Requests without a valid key per address (IPv6: /64) in 60 seconds.'),
 	RATE_LIMIT_CODES: rate(
 		10,
-		'Attempts to open a purchase by its resume code in 60 seconds, per redirect of a gateway, otherwise per address (IPv6: /64).'
+		'Attempts to open a purchase by its resume code in 60 seconds, per redirect of a gateway, otherwise per address (IPv6: /64). Above it a code also needs the number that paid.'
 	),
 	RATE_LIMIT_CODES_TOTAL: rate(
 		60,
@@ -68,16 +68,16 @@ export const LIMITS = {
 	PAYER_PROMPTS: integer(
 		[1, 1000],
 		5,
-		'Payment prompts per phone number and source in 15 minutes. All API accounts together are one source; each address (IPv6: /64) that uses the pages is another. All sources together may send four times as many.'
+		'Payment prompts per phone number and source in 15 minutes. Each API account, with all its keys, is a source, and so is each address (IPv6: /64) that uses the pages. All sources together may send four times as many.'
 	),
 	UNPAID_PROMPTS: integer(
-		[10, 1_000_000],
-		100,
-		'Unpaid payment prompts per address (IPv6: /64) that uses the pages, in 15 minutes. An address that leaves most prompts unpaid may leave a tenth, and three more for each payment of the last 24 hours. Outages of the operator do not count, and numbers that paid in the last 30 days are not refused.'
+		[1, 1_000_000],
+		10,
+		'Unpaid payment prompts in 15 minutes of an address that uses the pages (IPv6: /64; a /56 has twice as many, a /48 four times), and of an API account with all its keys. Three more for each payment of the last 24 hours. Above it, the first two prompts of a device that a gateway redirected pass, up to three times as many. Outages of the operator do not count, and numbers that paid in the last 30 days are not refused.'
 	),
 	UNPAID_PROMPTS_TOTAL: integer(
 		[10, 1_000_000],
 		1000,
-		'Unpaid payment requests in 15 minutes from all addresses together, or three for each payment of these 15 minutes if that is more. Above it only addresses that paid in the last 24 hours and numbers that paid in the last 30 days can start payments.'
+		'Unpaid payment prompts in 15 minutes from all addresses together, or three for each payment of these 15 minutes if that is more. Devices that gateways redirected have the same total for themselves, and so have API accounts. Above it only addresses and accounts that paid in the last 24 hours and numbers that paid in the last 30 days can start payments, and administrators are alerted.'
 	)
 } as const satisfies Record<string, Setting>;

@@ -149,7 +149,8 @@ export const PROBLEMS = {
 		},
 		payer_prompt_limit: {
 			title: 'Too many payment prompts to the number',
-			meaning: 'This number got too many payment prompts in the last 15 minutes, from all API clients.',
+			meaning:
+				'This number got too many payment prompts in the last 15 minutes: five from your account, or 20 from everybody.',
 			advice: 'Wait `retry_after` seconds, or pay from another number.',
 			detail: 'This number got 5 payment requests in the last 15 minutes. Try again in 7 min.'
 		},
@@ -274,9 +275,9 @@ export const PROBLEMS = {
 		unpaid_prompt_limit: {
 			title: 'Too many payment prompts are unpaid',
 			meaning:
-				'Buyers of the pages left too many payment prompts unpaid, from their network or in total. The session stays open. API keys of accounts are not limited this way.',
+				'Too many payment prompts of the last 15 minutes are unpaid: of your account, of the network of a buyer of the pages, or in total. An account starts with few, and gets three more for each payment of the last 24 hours. Numbers that paid in the last 30 days are not refused. The session stays open.',
 			advice: 'Wait `Retry-After` seconds.',
-			detail: 'Too many payment requests from this network are unpaid. Try again in 7 min.'
+			detail: 'Too many payment requests of this account are unpaid. Try again in 7 min.'
 		}
 	}),
 	...withStatus(500, {

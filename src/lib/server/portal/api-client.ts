@@ -11,6 +11,7 @@ import type {
 } from '../contract/schemas.ts';
 import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
 import { waitOutside } from '../http/turns.ts';
+import { DEVICE_HEADER, writeDevice, type RedirectedDevice } from '../http/redirected-device.ts';
 import type { Log } from '../platform/log.ts';
 import type { ApiMemory } from './api-memory.ts';
 import type { Quota } from './quota.ts';
@@ -79,7 +80,7 @@ export interface ApiAccess {
 interface PortalEvent {
 	fetch: typeof fetch;
 	request: Request;
-	locals: { app: { api: ApiAccess; log: Log } };
+	locals: { app: { api: ApiAccess; log: Log }; redirectedDevice?: RedirectedDevice };
 }
 
 const TIMEOUT_MS = 10_000;
@@ -112,7 +113,10 @@ const callsOf = (event: PortalEvent) => ({
 		callSession(event, 'DELETE', `/sessions/${id}`, { query: { if_status: 'pending_payment' } }),
 	/** @param key Idempotency-Key */
 	startPayment: (body: PaymentStartBody, key?: string) =>
-		call<PaymentBody>(event, 'POST', '/payments/mobile-money', { body, key }),
+		call<PaymentBody>(event, 'POST', '/payments/mobile-money', {
+			...{ body, key },
+			device: event.locals.redirectedDevice
+		}),
 	listPayments: (query: { provider_reference: string }) =>
 		call<PaymentListBody>(event, 'GET', '/payments', { query }),
 	readLogo: (file: string) => readLogo(event, file),
@@ -147,7 +151,13 @@ async function call<Body>(
 	{ fetch: ownFetch, request, locals }: PortalEvent,
 	method: 'GET' | 'POST' | 'DELETE',
 	path: string,
-	input: { query?: Query; body?: object; key?: string | undefined } = {},
+	input: {
+		query?: Query;
+		body?: object;
+		key?: string | undefined;
+		/** A remote API counts all pages as the account of their key. */
+		device?: RedirectedDevice | undefined;
+	} = {},
 	waitSeconds = 0
 ): Promise<Body> {
 	const { api, log } = locals.app;
@@ -163,7 +173,8 @@ async function call<Body>(
 		headers: {
 			authorization: `Bearer ${key}`,
 			...(input.body ? { 'content-type': 'application/json' } : {}),
-			...(input.key === undefined ? {} : { 'idempotency-key': input.key })
+			...(input.key === undefined ? {} : { 'idempotency-key': input.key }),
+			...(input.device && url === null ? { [DEVICE_HEADER]: writeDevice(input.device) } : {})
 		},
 		...(input.body ? { body: JSON.stringify(input.body) } : {})
 	};

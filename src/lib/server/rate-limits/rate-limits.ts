@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database, RateDecision, RateLimit, SharedRates } from '#lib/server/db/database.ts';
 import type { Log } from '#lib/server/platform/log.ts';
@@ -12,12 +13,28 @@ export interface RateLimits {
 	 * @param windowMs a minute by default, at most LONGEST_WINDOW_MS
 	 */
 	take(subject: string, limit: number, windowMs?: number): Promise<RateDecision>;
+	/**
+	 * Runs tries above a limit one after another, so that the right one still passes. After a wrong one the next waits
+	 * TURN_SECONDS, so that guessing stays slow. Counts in this process.
+	 * @returns null if MAX_WAITING tries of the subject wait already
+	 */
+	inTurn<T>(subject: string, tried: () => Promise<Tried<T>>): Promise<T | null>;
 	/** The second counts what the first admits. */
 	takeBoth(first: RateLimit, second: RateLimit): Promise<[RateDecision, RateDecision?]>;
 }
 
+export interface Tried<T> {
+	result: T;
+	isRight: boolean;
+}
+
+export const TURN_SECONDS = 5;
+const MAX_WAITING = 4;
+
 export const WINDOW_MS = 60_000;
 export const LONGEST_WINDOW_MS = 15 * 60_000;
+
+type Counts = Omit<RateLimits, 'inTurn'>;
 
 const FORGET_EVERY_MS = 10 * 60_000;
 
@@ -25,11 +42,32 @@ const FORGET_EVERY_MS = 10 * 60_000;
 const MAX_WINDOWS = 10_000;
 const SWEEP_EVERY_MS = 1_000;
 
-export const createRateLimits = (database: Database, clock: Clock, log: Log): RateLimits =>
-	database.rates ? shared(database.rates, clock, log) : local(clock);
+export const createRateLimits = (database: Database, clock: Clock, log: Log): RateLimits => ({
+	...(database.rates ? shared(database.rates, clock, log) : local(clock)),
+	inTurn: createTurns()
+});
+
+function createTurns(): RateLimits['inTurn'] {
+	const lines = new Map<string, { waiting: number; last: Promise<unknown> }>();
+	return async (subject, tried) => {
+		const line = lines.get(subject) ?? { waiting: 0, last: Promise.resolve() };
+		if (line.waiting >= MAX_WAITING) return null;
+		lines.set(subject, line);
+		line.waiting += 1;
+		const own = line.last.then(tried);
+		line.last = own
+			.then(({ isRight }) => (isRight ? null : sleep(TURN_SECONDS * 1000, null, { ref: false })))
+			.catch(() => null)
+			.finally(() => {
+				line.waiting -= 1;
+				if (line.waiting === 0) lines.delete(subject);
+			});
+		return (await own).result;
+	};
+}
 
 /** Counts in memory, for one process. A restart loses the counts. */
-function local(clock: Clock): RateLimits {
+function local(clock: Clock): Counts {
 	const windows = new Map<string, SlidingWindow>();
 	let sweptAt = -Infinity;
 
@@ -62,7 +100,7 @@ function local(clock: Clock): RateLimits {
 }
 
 /** Counts in the database. If it fails, requests pass, because a limit must not stop a purchase. */
-function shared(rates: SharedRates, clock: Clock, log: Log): RateLimits {
+function shared(rates: SharedRates, clock: Clock, log: Log): Counts {
 	let forgotAt = -Infinity;
 
 	async function forgetIdle(): Promise<void> {

@@ -1,6 +1,8 @@
 /** Alerts: each event is sent once, to those who chose it, and no more than twelve messages a day. */
 import { describe, expect, it } from 'vitest';
+import { numberEnding } from '../../../support/api/api.ts';
 import { clockOf, later, minute, minutes, recordResponse } from '../../../support/gateways/watch.ts';
+import { signInAs } from '../../../support/pages/browsing.ts';
 import { addRouter, newOwner } from '../../../support/pages/owners.ts';
 import { DATABASES, runsAllOn } from '../../../support/server/fixture.ts';
 import { newNumber, PAGE, useAlerts } from './use-alerts.ts';
@@ -94,6 +96,27 @@ describe.each(DATABASES)('on %s', (database) => {
 		await later(fixture(), 13 * hour);
 		await untilSent();
 		expect(alerts()[0]?.[1]).toMatch(/decision: 2\.$/);
+	});
+
+	it('so many unpaid prompts that new buyers are refused alert administrators once, and show in their overview', async () => {
+		const { api, server } = fixture();
+		const [owner, admin] = [await newOwner(fixture()), await newOwner(fixture(), 'admin')];
+		const [forOwner, forAdmin] = [newNumber(), newNumber()];
+		await switchOn(owner, 'sms', ...forOwner, ['reviews']);
+		await switchOn(admin, 'sms', ...forAdmin, ['reviews']);
+		for (let at = 0; at < 10; at += 1) await api.pay(await api.createSession(), numberEnding('003'));
+		await later(fixture(), minute);
+		await later(fixture(), minute);
+		await untilSent();
+		const about = (to: string) => textsTo(to).filter((text) => text.includes('unpaid'));
+		expect(about(forAdmin[1])).toEqual([
+			'Airtill: more than 10 payment requests of the last 15 minutes are unpaid. New buyers are refused for now. See the overview.'
+		]);
+		expect(about(forOwner[1])).toEqual([]);
+		const overview = await signInAs(server, 'admin');
+		expect((await overview.get('/admin')).text).toContain(
+			'accounts of the API that have not paid in 24 hours'
+		);
 	});
 
 	if (!runsAllOn(database)) return;

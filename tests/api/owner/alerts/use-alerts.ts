@@ -28,7 +28,10 @@ export function useAlerts(database: string) {
 
 	beforeAll(async () => {
 		await startProvider();
-		started = await startFixture({ database, env: { ...provider.environment, SMS_PRICE: '35' } });
+		started = await startFixture({
+			database,
+			env: { ...provider.environment, SMS_PRICE: '35', UNPAID_PROMPTS_TOTAL: '10' }
+		});
 	});
 	afterAll(async () => {
 		await started?.stop();

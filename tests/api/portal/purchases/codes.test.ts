@@ -100,10 +100,10 @@ describe('the short code', () => {
 		expect((await limited.resume(api, { code: 'hello', phone: '' }, visitor('guesser'))).kind).toBe(
 			'unknown'
 		);
-		expect(await kinds('guesser', 3)).toEqual(['unknown', 'unknown', 'limited']);
+		expect(await kinds('guesser', 3)).toEqual(['unknown', 'unknown', 'crowded']);
 		// Beyond that a code asks for the number that paid, too.
 		expect(await kinds('another', 2)).toEqual(['unknown', 'crowded']);
-		expect(await kinds('third', 3)).toEqual(['crowded', 'crowded', 'limited']);
+		expect(await kinds('third', 3)).toEqual(['crowded', 'crowded', 'crowded']);
 	});
 
 	it('has half of all tries for the captive sessions of one network', async () => {
@@ -112,6 +112,6 @@ describe('the short code', () => {
 			(await limited.resume(api, { code: 'ZZZZ-ZZZZ', phone: '' }, visitor('venue', captiveSession))).kind;
 		const kinds = [];
 		for (const id of ['a', 'a', 'a', 'b', 'b']) kinds.push(await kindOf(id));
-		expect(kinds).toEqual(['unknown', 'unknown', 'limited', 'unknown', 'crowded']);
+		expect(kinds).toEqual(['unknown', 'unknown', 'crowded', 'unknown', 'crowded']);
 	});
 });

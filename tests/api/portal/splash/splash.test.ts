@@ -41,6 +41,34 @@ it('a captive session is stored under the hash of its id, with its content encry
 	expect((await person().get(`/splash/${mikrotik().key}/${id}`)).status).toBe(410);
 });
 
+it('every redirect gets its page; of one device only the first of a minute are stored, and others with their order', async () => {
+	const { server, sql } = fixture();
+	const mac = '02:00:00:00:00:95';
+	const stored = () => sql.count('select count(*) from captive_sessions where client_mac = ?', mac);
+	let page = await person().get(entry(fas({ clientmac: mac })));
+	for (let at = 0; at < 14; at += 1) page = await person().get(entry(fas({ clientmac: mac })));
+	expect([page.status, page.text.includes('UGX 500'), await stored()]).toEqual([200, true, 10]);
+	const { action, fields } = hourOn(page);
+	expect(action).toMatch(/^\/splash\/[\w-]{24}\/v1\.[\w-]+$/);
+	// It can be reloaded, translated and sent to the page of codes, but not changed, moved or used for ever.
+	expect((await person().get(action)).text).toContain('Kisementi Corner');
+	expect((await person().get(`/sw${action}`)).status).toBe(200);
+	expect((await person().get(action.replace(opennds().key, mikrotik().key))).status).toBe(410);
+	expect((await person().get(`${action.slice(0, -4)}AAAA`)).status).toBe(410);
+	expect(await stored()).toBe(10);
+	const bought = await person().post(action, fields);
+	expect(bought.path).toMatch(/^\/s\/[\w-]{24}\/[0-9a-f]{24}$/);
+	expect(await stored()).toBe(11);
+	const again = await person().post(action, fields);
+	expect([again.path, await stored()]).toEqual([bought.path, 11]);
+	await active(person(), bought.path);
+	await server.advance(61_000);
+	await person().get(entry(fas({ clientmac: mac })));
+	expect(await stored()).toBe(12);
+	await server.advance(2 * 60 * 60 * 1000);
+	expect((await person().get(hourOn(page).action.replace('v1.', 'v1.A'))).status).toBe(410);
+});
+
 it('captive sessions are deleted when they expire, without another visit', async () => {
 	const { server, sql } = fixture();
 	await person().get(entry(fas({ clientmac: '02:00:00:00:00:98' })));

@@ -23,7 +23,7 @@ const MEMBERS: Partial<Record<ProblemCode, Readonly<Record<string, unknown>>>> =
 	session_not_payable: { session_status: 'expired' },
 	amount_mismatch: { expected_amount: 1000, currency: 'UGX' },
 	payer_prompt_limit: { retry_after: 420 },
-	unpaid_prompt_limit: { retry_after: 420, 'violated-policies': ['network'] },
+	unpaid_prompt_limit: { retry_after: 420, 'violated-policies': ['account'] },
 	payment_in_progress: { payment_id: 7001 },
 	rate_limit_exceeded: { retry_after: 23, 'violated-policies': ['default'] }
 };

@@ -66,7 +66,11 @@ function limitsTable(config: Config): string {
 			['Time after the cancellation in which a late payment buys the time', minutes(config.latePaymentMs)],
 			['Time in which we ask the operator about an unanswered payment', hours(config.reconcileMs)],
 			['Payments per session', count(config.maxPaymentAttempts)],
-			['Payment prompts per phone number in 15 minutes', count(config.maxPayerPrompts)],
+			['Payment prompts per phone number and account in 15 minutes', count(config.maxPayerPrompts)],
+			[
+				'Unpaid payment prompts of an account without payments in 15 minutes',
+				count(config.maxUnpaidPrompts.source)
+			],
 			['Highest price per hour', `${config.currency} ${count(config.maxPrice)}`],
 			['Currency', config.currency],
 			['Country of phone numbers without a country code', config.defaultRegion],

@@ -9,7 +9,7 @@ import {
 } from '#lib/server/contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
 import { clientAddressOf } from '../env.ts';
-import { networkOf } from '#lib/server/http/client-address.ts';
+import { DEVICE_HEADER, readDevice } from '#lib/server/http/redirected-device.ts';
 import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 
@@ -89,8 +89,11 @@ const getPaymentStatus = defineRoute({
 
 export const payments = [
 	endpoint(startPayment, async ({ app, caller, body, remember, context }) => {
-		const network = caller.plan === 'portal' ? networkOf(clientAddressOf(context)) : null;
-		return { body: await app.payments.start(caller, body, network, remember) };
+		const buyer =
+			caller.plan === 'portal'
+				? { address: clientAddressOf(context), device: readDevice(context.req.header(DEVICE_HEADER)) }
+				: { accountId: caller.accountId };
+		return { body: await app.payments.start(caller, body, buyer, remember) };
 	}),
 	endpoint(listPayments, async (call) => {
 		const { app, caller, query } = call;

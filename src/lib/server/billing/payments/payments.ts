@@ -9,6 +9,7 @@ import { decide, evidenceOf, openRefundByHand } from '../reviews/decisions.ts';
 import { checkStatement } from '../statements/statement.ts';
 import { RECONCILE_JOB, REFUND_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
 import { listPayments, merchantErrors, newestPayments, readPayment } from './read-payment.ts';
+import { crowdedPools } from './prompt-limits.ts';
 import { reconcilePayment } from './reconcile.ts';
 import { refundUnprovisioned } from '../refunds/start-refund.ts';
 import { startPayment } from './start-payment.ts';
@@ -28,6 +29,7 @@ export function createPayments(context: BillingContext) {
 		read: bind(readPayment),
 		list: bind(listPayments),
 		merchantErrors: bind(merchantErrors),
+		crowdedPools: bind(crowdedPools),
 		newest: bind(newestPayments),
 		receiveCallback: bind(receiveCallback),
 		/** For the portal of an operator that takes no callback address with a request. */

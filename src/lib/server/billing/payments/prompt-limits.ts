@@ -1,61 +1,131 @@
+import { networksOfIp } from '#lib/domain/ip-address.ts';
 import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { Tx } from '#lib/server/db/database.ts';
+import { FIRST_PROMPTS, type RedirectedDevice } from '#lib/server/http/redirected-device.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { hmac } from '#lib/server/platform/secrets.ts';
 import type { BillingContext } from '../context.ts';
 import * as store from './store.ts';
 
 /**
- * Limits payment prompts, because anybody can type the number of a stranger. API accounts have rate limits, and buyers
- * of the pages have none, so their networks are limited by what they leave unpaid. A source is a network of the pages,
- * or the API with all its accounts.
+ * Limits payment prompts, because anybody can type the number of a stranger. A source is the network of a buyer of the
+ * pages (an IPv4 address, or the /64, /56 and /48 of IPv6), or an account of the API with all its keys.
+ *
+ * - Per number, each source has its own limit; only four times as many block the number for everybody, so that no source
+ *   alone can keep a number from buying elsewhere.
+ * - Per source, a few prompts may be unpaid, and more for each payment of the last day.
+ * - In total, sources that paid nothing in the last day share a limit. Those of the pages, those of devices that a gateway
+ *   redirected and those of the API have one each, so that none can stop the others.
+ *
+ * A number that paid in the last 30 days is refused by none but its own limit. A device names itself, and anybody can
+ * invent a name. So a device gets no limit of its own, but its first prompts pass above the limit of its network, to a
+ * multiple of it: one guest with many prompts does not stop the others, and many invented devices do not stop other
+ * networks.
  */
 
-const WINDOW_MS = 15 * 60 * 1000;
-/** A payer types the PIN in this time. */
-const ANSWER_MS = 2 * 60 * 1000;
+export const WINDOW_MS = 15 * 60 * 1000;
 /** A number is blocked for every source after this many times the limit of one. */
 const ALL_SOURCES_FACTOR = 4;
 /** Unpaid prompts that each payment of the last day allows. */
 const UNPAID_PER_PAID = 3;
-/** Part of the limit that a network keeps although it leaves most prompts unpaid. */
-const UNTRUSTED_SHARE = 1 / 10;
-/** No network's limit refuses a number that has paid in this time. */
+/** No source's limit refuses a number that has paid in this time. */
 const KNOWN_PAYER_MS = 30 * DAY_MS;
+/** Limits of a /56 and a /48, as multiples of that of a /64: other customers can be in them. */
+const LARGER_SHARES = [2, 4];
+/** The same multiple for first prompts of a redirect, and for those of a MAC address that left none unpaid here. */
+const FIRST_SHARES = { redirect: 2, device: 3 };
+
+/** Who asks for a prompt: a buyer of the pages, or an account of the API. */
+export type PromptBuyer =
+	| {
+			/** IP address in its one spelling; null if it is not known. */
+			address: string | null;
+			device: RedirectedDevice | null;
+	  }
+	| { accountId: number };
 
 export interface PromptSource {
-	/** Keyed hash of the buyer's network; null for the API. */
-	network: string | null;
+	/** Columns of the payment. Keyed hashes; null for the API. */
+	columns: Pick<store.PaymentRow, 'network' | 'network_56' | 'network_48' | 'device'>;
+	/** What distinguishes the payments of the source. */
+	own: store.PromptScope;
 	/** For numbers that have not paid before. */
 	refusal: AppError | null;
 }
 
 export interface PromptsContext extends BillingContext {
-	/** The last order that waits, by network. */
+	/** The last order that waits, by source. */
 	queues: Map<string, Promise<unknown>>;
 }
 
 /**
- * Runs an order with its source. The orders of one network run one after another, because on PostgreSQL they would
- * conflict and retry. Counts outside their transactions, because counts of many rows would make all payments conflict.
- * @param address IP address of a buyer of the pages; null for the API
+ * Runs an order with its source. The orders of one source run one after another, because on PostgreSQL they would
+ * conflict and retry, and because each counts those before it. Counts outside their transactions, because counts of many
+ * rows would make all payments conflict.
  */
 export async function withSource<T>(
 	context: PromptsContext,
-	address: string | null,
+	buyer: PromptBuyer,
 	order: (source: PromptSource) => Promise<T>
 ): Promise<T> {
-	const { queues, secrets } = context;
-	if (address === null) return order({ network: null, refusal: null });
-	const network = hmac(secrets.derive('prompt-network', 32), address);
-	const next = async () => order({ network, refusal: await networkRefusal(context, network) });
-	const own = (queues.get(network) ?? Promise.resolve()).then(next, next);
-	queues.set(network, own);
+	const { queues } = context;
+	const source = describeSource(context, buyer);
+	const { columns, queue, limits } = source;
+	const own = limits[0].scope;
+	const next = async () => order({ columns, own, refusal: await sourceRefusal(context, source) });
+	const last = (queues.get(queue) ?? Promise.resolve()).then(next, next);
+	queues.set(queue, last);
 	try {
-		return await own;
+		return await last;
 	} finally {
-		if (queues.get(network) === own) queues.delete(network);
+		if (queues.get(queue) === last) queues.delete(queue);
 	}
+}
+
+interface SourceLimit {
+	scope: store.PromptScope;
+	/** Multiple of the limit of a source. */
+	share: number;
+}
+
+interface Source {
+	columns: PromptSource['columns'];
+	/** From the smallest network. */
+	limits: [SourceLimit, ...SourceLimit[]];
+	pool: store.PromptPool;
+	/** One of the first prompts of a redirect. */
+	isFirst: boolean;
+	queue: string;
+}
+
+const API_COLUMNS = { network: null, network_56: null, network_48: null, device: null };
+
+function describeSource({ secrets }: PromptsContext, buyer: PromptBuyer): Source {
+	if ('accountId' in buyer) {
+		const { accountId } = buyer;
+		const scope = { network: null, account_id: accountId };
+		const queue = `account ${accountId}`;
+		return { columns: API_COLUMNS, limits: [{ scope, share: 1 }], pool: 'api', isFirst: false, queue };
+	}
+	const { address, device } = buyer;
+	const key = secrets.derive('prompt-network', 32);
+	const networks = (address === null ? ['unknown'] : networksOfIp(address)).map((one) => hmac(key, one));
+	const [network = '', network_56 = null, network_48 = null] = networks;
+	const larger: store.PromptScope[] = [
+		...(network_56 === null ? [] : [{ network_56 }]),
+		...(network_48 === null ? [] : [{ network_48 }])
+	];
+	return {
+		// In each network of its own, so that nobody elsewhere uses the name up.
+		columns: { network, network_56, network_48, device: device && hmac(key, `${network} ${device.mac}`) },
+		limits: [
+			{ scope: { network }, share: 1 },
+			...larger.map((scope, at) => ({ scope, share: LARGER_SHARES[at] ?? 1 }))
+		],
+		pool: device ? 'devices' : 'pages',
+		isFirst: device?.isFirst === true,
+		queue: networks.at(-1) ?? network
+	};
 }
 
 /** @throws AppError with the time of the next try */
@@ -63,63 +133,103 @@ export async function checkPrompts(
 	{ clock, config }: BillingContext,
 	trx: Tx,
 	phone: string,
-	{ network, refusal }: PromptSource
+	{ own, refusal }: PromptSource
 ): Promise<void> {
 	const now = clock.now();
 	const most = config.maxPayerPrompts;
-	const prompts = await store.promptsTo(trx, phone, now - WINDOW_MS);
-	const own = prompts.filter((prompt) => prompt.network === network);
+	const since = now - WINDOW_MS;
+	const all = await store.promptTimes(trx, { phone }, since);
+	const ofSource = await store.promptTimes(trx, { phone, ...own }, since);
 	const isFlooded =
-		prompts.length >= most * ALL_SOURCES_FACTOR &&
-		!(await store.hasPaid(trx, { phone, network }, now - DAY_MS));
-	if (own.length >= most || isFlooded) {
+		all.length >= most * ALL_SOURCES_FACTOR && !(await store.hasPaid(trx, { phone, ...own }, now - DAY_MS));
+	if (ofSource.length >= most || isFlooded) {
 		// The try succeeds once this prompt and the older ones have left the window.
-		const blocking = isFlooded ? prompts.at(-most * ALL_SOURCES_FACTOR) : own.at(-most);
-		const retryAfter = secondsUntil((blocking?.created_at ?? now) + WINDOW_MS, now);
-		const detail = `This number got ${prompts.length} payment requests in the last 15 minutes. ${tryAgain(retryAfter)}`;
+		const blocking = isFlooded ? all.at(-most * ALL_SOURCES_FACTOR) : ofSource.at(-most);
+		const retryAfter = secondsUntil((blocking ?? now) + WINDOW_MS, now);
+		const detail = `This number got ${all.length} payment requests in the last 15 minutes. ${tryAgain(retryAfter)}`;
 		throw new AppError('payer_prompt_limit', detail, { extensions: { retry_after: retryAfter } });
 	}
 	if (refusal && !(await store.hasPaid(trx, { phone }, now - KNOWN_PAYER_MS))) throw refusal;
 }
 
 /**
- * A network may leave `maxUnpaidPrompts.network` unpaid, so that all guests of a venue can buy at once. If most of its
- * prompts stay unpaid, it may leave a tenth, and more for each payment.
+ * A source may leave `maxUnpaidPrompts.source` unpaid, and three more for each payment of the last day. Names the time at
+ * which the same order passes if nobody pays meanwhile.
  */
-async function networkRefusal(context: BillingContext, network: string): Promise<AppError | null> {
+async function sourceRefusal(context: BillingContext, source: Source): Promise<AppError | null> {
 	const { config, clock, database } = context;
 	const { db } = database;
 	const now = clock.now();
-	const most = config.maxUnpaidPrompts.network;
-	const { paid, unanswered, unpaid } = await store.promptsFrom(db, network, {
-		day: now - DAY_MS,
-		window: now - WINDOW_MS,
-		answered: now - ANSWER_MS
-	});
-	const earned = Math.ceil(most * UNTRUSTED_SHARE) + UNPAID_PER_PAID * paid;
-	const isTrusted = unanswered <= earned;
-	const limit = isTrusted ? Math.max(most, earned) : earned;
-	if (paid === 0 && (await isCrowded(context, now))) return unpaidLimit('total', ANSWER_MS / 1000);
-	if (unpaid < limit) return null;
-	// In a rush, buyers are about to answer.
-	if (isTrusted) return unpaidLimit('network', 60);
-	const blocking = await store.unpaidPromptFrom(db, network, now - WINDOW_MS, unpaid - limit);
-	return unpaidLimit('network', secondsUntil((blocking?.created_at ?? now) + WINDOW_MS, now));
-}
-
-/** True if so many prompts are unpaid in total that only networks with payments get more. */
-async function isCrowded({ config, database: { db } }: BillingContext, now: number): Promise<boolean> {
 	const since = now - WINDOW_MS;
-	const isReached = async (most: number) => (await store.countUnpaidPrompts(db, since, most)) >= most;
-	if (!(await isReached(config.maxUnpaidPrompts.total))) return false;
-	return isReached(UNPAID_PER_PAID * (await store.countPaid(db, since)));
+	const first = await firstShare(context, source, since);
+	let blockedAt: number | null = null;
+	for (const { scope, share } of source.limits) {
+		const start = config.maxUnpaidPrompts.source * share;
+		const unpaid = await store.countUnpaidPrompts(db, scope, since);
+		if (unpaid < start * first) continue;
+		const paid = await store.countPaidPrompts(db, scope, now - DAY_MS);
+		const most = (start + UNPAID_PER_PAID * paid) * first;
+		if (unpaid < most) continue;
+		const blocking = await store.unpaidPromptFrom(db, scope, since, unpaid - most);
+		blockedAt = Math.max(blockedAt ?? 0, blocking ?? now);
+	}
+	if (blockedAt !== null) {
+		return unpaidLimit(
+			source.pool === 'api' ? 'account' : 'network',
+			secondsUntil(blockedAt + WINDOW_MS, now)
+		);
+	}
+	const crowdedAt = await findCrowd(context, source.pool, now);
+	if (crowdedAt === null || (await store.hasPaid(db, source.limits[0].scope, now - DAY_MS))) return null;
+	return unpaidLimit('total', secondsUntil(crowdedAt + WINDOW_MS, now));
 }
 
-function unpaidLimit(policy: 'network' | 'total', retryAfter: number): AppError {
-	const from = policy === 'network' ? 'from this network' : 'of this installation';
+async function firstShare(
+	{ database: { db } }: BillingContext,
+	{ columns: { device }, isFirst }: Source,
+	since: number
+): Promise<number> {
+	if (device === null || !isFirst) return 1;
+	const ofDevice = await store.countUnpaidPrompts(db, { device }, since);
+	return ofDevice < FIRST_PROMPTS ? FIRST_SHARES.device : FIRST_SHARES.redirect;
+}
+
+/**
+ * Returns when the prompt was sent that must leave the window before sources without payments get more; null if the
+ * total is not reached. It is `maxUnpaidPrompts.total`, or three for each payment of the window if that is more.
+ */
+async function findCrowd(
+	{ config, database: { db } }: BillingContext,
+	pool: store.PromptPool,
+	now: number
+): Promise<number | null> {
+	const since = now - WINDOW_MS;
+	const { total } = config.maxUnpaidPrompts;
+	const newest = (count: number) => store.newestUnpaidPrompt(db, pool, since, count - 1);
+	const blocking = await newest(total);
+	if (blocking === null) return null;
+	const earned = UNPAID_PER_PAID * (await store.countPaid(db, since));
+	return earned > total ? newest(earned) : blocking;
+}
+
+/** Returns who gets no further prompts without a payment of the last day, for the administrator. */
+export async function crowdedPools(context: BillingContext): Promise<store.PromptPool[]> {
+	const crowds = await Promise.all(
+		store.PROMPT_POOLS.map((pool) => findCrowd(context, pool, context.clock.now()))
+	);
+	return store.PROMPT_POOLS.filter((_, at) => crowds[at] !== null);
+}
+
+const FROM = {
+	network: 'from this network',
+	account: 'of this account',
+	total: 'of this installation'
+};
+
+function unpaidLimit(policy: keyof typeof FROM, retryAfter: number): AppError {
 	return new AppError(
 		'unpaid_prompt_limit',
-		`Too many payment requests ${from} are unpaid. ${tryAgain(retryAfter)}`,
+		`Too many payment requests ${FROM[policy]} are unpaid. ${tryAgain(retryAfter)}`,
 		{ extensions: { retry_after: retryAfter, 'violated-policies': [policy] } }
 	);
 }

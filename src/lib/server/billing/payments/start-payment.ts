@@ -10,21 +10,27 @@ import { operatorForPayment } from '../operators/operator-for-payment.ts';
 import { mobileNumber, sessionNotFound, type RememberBody, type SessionRow } from '../sessions/sessions.ts';
 import { paymentBody } from './body.ts';
 import { RECONCILE_JOB, SUBMIT_JOB, type BillingContext } from '../context.ts';
-import { checkPrompts, withSource, type PromptSource, type PromptsContext } from './prompt-limits.ts';
+import {
+	checkPrompts,
+	withSource,
+	type PromptBuyer,
+	type PromptSource,
+	type PromptsContext
+} from './prompt-limits.ts';
 import * as store from './store.ts';
 
 const MAX_START_ATTEMPTS = 5;
 
 /**
  * Starts a payment for the caller's own session.
- * @param address IP address of a buyer of the pages; null for the API
+ * @param buyer for the limits of prompts
  * @throws AppError with a code of the API's reference
  */
 export async function startPayment(
 	context: PromptsContext,
 	caller: Caller,
 	order: PaymentStartBody,
-	address: string | null,
+	buyer: PromptBuyer,
 	remember?: RememberBody<PaymentBody>
 ): Promise<PaymentBody> {
 	const { config, database } = context;
@@ -34,7 +40,7 @@ export async function startPayment(
 		const detail = `Use a positive amount of at most ${config.currency} ${most} without superfluous decimals.`;
 		throw validationFailed([{ in: 'body', pointer: '/amount', code, detail }]);
 	}
-	return withSource(context, address, (source) =>
+	return withSource(context, buyer, (source) =>
 		retryUniqueViolation(database, MAX_START_ATTEMPTS, () =>
 			database.transact(async (trx) => {
 				const body = paymentBody(await checkAndInsert(context, trx, caller, order, source));
@@ -71,7 +77,7 @@ async function checkAndInsert(
 		amount_minor: amountMinor,
 		currency,
 		phone,
-		network: source.network,
+		...source.columns,
 		status: 'pending',
 		submit_state: 'created',
 		commission_basis_points: config.commissionBasisPoints,

@@ -59,29 +59,28 @@ export function ofAccount(
 	);
 }
 
-export const promptsTo = (queries: Queries, phone: string, since: number) =>
+/** Columns by which payments are counted as prompts. Without `network`, those of the pages and of the API. */
+export type PromptScope = Partial<
+	Pick<PaymentRow, 'phone' | 'account_id' | 'network' | 'network_56' | 'network_48' | 'device'>
+>;
+
+const prompts = (queries: Queries, scope: PromptScope, since: number) =>
 	queries
 		.selectFrom('payments')
-		.select(['network', 'created_at'])
-		.where('phone', '=', phone)
-		.where('created_at', '>', since)
-		.orderBy('created_at')
-		.execute();
+		.where(({ and }) => and(scope))
+		.where('created_at', '>', since);
 
-/** @param payer without `network`, from any network or the API */
-export const hasPaid = (
-	queries: Queries,
-	payer: { phone: string; network?: string | null },
-	since: number
-): Promise<boolean> =>
-	exists(
-		queries
-			.selectFrom('payments')
-			.select('id')
-			.where(({ and }) => and(payer))
-			.where('created_at', '>', since)
-			.where('paid_at', 'is not', null)
-	);
+/** Returns the times of prompts, from the oldest. */
+export const promptTimes = async (queries: Queries, scope: PromptScope, since: number): Promise<number[]> => {
+	const rows = await prompts(queries, scope, since).select('created_at').orderBy('created_at').execute();
+	return rows.map(({ created_at: at }) => at);
+};
+
+export const hasPaid = (queries: Queries, scope: PromptScope, since: number): Promise<boolean> =>
+	exists(prompts(queries, scope, since).select('id').where('paid_at', 'is not', null));
+
+export const countPaidPrompts = (queries: Queries, scope: PromptScope, since: number): Promise<number> =>
+	countOf(prompts(queries, scope, since).where('paid_at', 'is not', null));
 
 /** True for a prompt that its payer could have paid. The operator's outages are not the buyers' doing. */
 const unpaidByPayer = ({ and, eb, or }: ExpressionBuilder<Schema, 'payments'>) =>
@@ -90,38 +89,40 @@ const unpaidByPayer = ({ and, eb, or }: ExpressionBuilder<Schema, 'payments'>) =
 		or([eb('failure_code', 'is', null), eb('failure_code', '<>', 'provider_unavailable')])
 	]);
 
-/** Prompts of a network: paid since `day`, unpaid since `window`, unpaid from `day` to `answered`. */
-export const promptsFrom = (
+export const countUnpaidPrompts = (queries: Queries, scope: PromptScope, since: number): Promise<number> =>
+	countOf(prompts(queries, scope, since).where(unpaidByPayer));
+
+/** Returns the time of the unpaid prompt after so many older ones; null if there are fewer. */
+export const unpaidPromptFrom = async (
 	queries: Queries,
-	network: string,
-	{ day, window, answered }: { day: number; window: number; answered: number }
-) =>
-	queries
-		.selectFrom('payments')
-		.select(({ fn }) => [
-			fn.countAll<number>().filterWhere('paid_at', 'is not', null).as('paid'),
-			fn.countAll<number>().filterWhere(unpaidByPayer).filterWhere('created_at', '>', window).as('unpaid'),
-			fn
-				.countAll<number>()
-				.filterWhere(unpaidByPayer)
-				.filterWhere('created_at', '<=', answered)
-				.as('unanswered')
-		])
-		.where('network', '=', network)
-		.where('created_at', '>', day)
-		.executeTakeFirstOrThrow();
+	scope: PromptScope,
+	since: number,
+	older: number
+): Promise<number | null> => {
+	const unpaid = prompts(queries, scope, since).where(unpaidByPayer).select('created_at');
+	return (await first(unpaid.orderBy('created_at').offset(older)))?.created_at ?? null;
+};
 
-const unpaidPrompts = (queries: Queries, since: number) =>
-	queries
-		.selectFrom('payments')
-		.select('created_at')
-		.where('network', 'is not', null)
-		.where('paid_at', 'is', null)
-		.where(unpaidByPayer)
-		.where('created_at', '>', since);
+/** Sources that share a total: buyers of the pages, devices that a gateway redirected, and accounts of the API. */
+export const PROMPT_POOLS = ['pages', 'devices', 'api'] as const;
+export type PromptPool = (typeof PROMPT_POOLS)[number];
 
-export const unpaidPromptFrom = (queries: Queries, network: string, since: number, offset: number) =>
-	first(unpaidPrompts(queries, since).where('network', '=', network).orderBy('created_at').offset(offset));
+/** Returns the time of the unpaid prompt after so many newer ones; null if there are fewer. */
+export async function newestUnpaidPrompt(
+	queries: Queries,
+	pool: PromptPool,
+	since: number,
+	newer: number
+): Promise<number | null> {
+	const unpaid = prompts(queries, {}, since).where(unpaidByPayer).select('created_at');
+	// Each as a partial index has it.
+	const ofPool = {
+		pages: unpaid.where('network', 'is not', null).where('device', 'is', null),
+		devices: unpaid.where('device', 'is not', null),
+		api: unpaid.where('network', 'is', null)
+	}[pool];
+	return (await first(ofPool.orderBy('created_at', 'desc').offset(newer)))?.created_at ?? null;
+}
 
 /** Counts payments, of the API too, that bought time. */
 export const countPaid = (queries: Queries, since: number): Promise<number> =>
@@ -132,14 +133,6 @@ export const countPaid = (queries: Queries, since: number): Promise<number> =>
 			.where(sql<boolean>`applied = 1`)
 			.where('paid_at', '>', since)
 	);
-
-export async function countUnpaidPrompts(queries: Queries, since: number, most: number): Promise<number> {
-	const { count } = await queries
-		.selectFrom(unpaidPrompts(queries, since).limit(most).as('unpaid'))
-		.select(({ fn }) => fn.countAll<number>().as('count'))
-		.executeTakeFirstOrThrow();
-	return count;
-}
 
 /** Changes a payment that is in one of the given states. Returns undefined if another change was faster. */
 export const change = (

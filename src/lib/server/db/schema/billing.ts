@@ -65,6 +65,11 @@ export interface PaymentsTable {
 	phone: string;
 	/** Keyed hash of the buyer's network, for the limits of prompts; null for the API. */
 	network: Generated<string | null>;
+	/** The same of the /56 and /48 of an IPv6 address. */
+	network_56: Generated<string | null>;
+	network_48: Generated<string | null>;
+	/** Keyed hash of a device that a gateway redirected, in its network. */
+	device: Generated<string | null>;
 	status: 'pending' | 'success' | 'failed' | 'expired' | 'refund_pending' | 'refunded' | 'refund_failed';
 	/** State of the request to the operator; decides whether it may be sent again. */
 	submit_state: 'created' | 'submitting' | 'accepted' | 'refused' | 'uncertain';

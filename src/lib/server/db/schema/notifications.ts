@@ -7,7 +7,7 @@ export interface NotificationsTable {
 	/** null for a buyer. */
 	account_id: number | null;
 	channel: Channel;
-	kind: 'code' | 'unresponsive' | 'responding' | 'earnings' | 'reviews' | 'buyer';
+	kind: 'code' | 'unresponsive' | 'responding' | 'earnings' | 'prompts' | 'reviews' | 'buyer';
 	/** Names its reason, for example `purchase … 0`. */
 	key: string;
 	/** Email address, or number in E.164. */

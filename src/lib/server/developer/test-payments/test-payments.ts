@@ -89,7 +89,7 @@ async function start(context: TestPaymentsContext, account: Account): Promise<Pa
 	const order = { router_id: router.id, duration: '1h', payment_method: 'mobile_money', phone } as const;
 	const session = await sessions.create(caller, order);
 	const payment = { session_id: session.id, amount: session.amount, phone };
-	const started = await payments.start(caller, payment, null);
+	const started = await payments.start(caller, payment, { accountId: account.id });
 	await pollUntil(async () => {
 		const entry = await entryOf(context, account, started.id);
 		return entry === undefined || (await operator.openTo(entry.reference)) !== undefined;

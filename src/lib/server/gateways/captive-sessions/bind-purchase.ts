@@ -1,9 +1,8 @@
-import { CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import type { CaptiveSessionsContext } from './captive-sessions.ts';
 import * as gatewayStore from '../store.ts';
 import { PAID_MS } from './lifetime.ts';
-import { deviceName, entryOf, insert } from './record.ts';
+import { deviceName, entryOf, findOrStore, insert, isCaptiveSessionId } from './record.ts';
 import * as store from './store.ts';
 
 interface Bound {
@@ -24,14 +23,14 @@ export async function bindPurchase(
 	purchaseToken: string,
 	routerId?: number
 ): Promise<Bound> {
-	if (!CAPTIVE_SESSION_ID_PATTERN.test(id)) return UNKNOWN;
+	if (!isCaptiveSessionId(id)) return UNKNOWN;
 	const { database, clock, secrets, access } = context;
 	const now = clock.now();
 	const tokenHash = sha256(purchaseToken);
 	const binding = { purchase_token_hash: tokenHash, bound_at: now, expires_at: now + PAID_MS };
 	// In a serializable transaction: a payment that settles meanwhile must see the device, or `purchaseOpened` must see its pass.
 	const bound = await database.transact(async (trx) => {
-		const row = await store.find(trx, null, sha256(id), now);
+		const row = await findOrStore(context, trx, id);
 		if (!row) return UNKNOWN;
 		if (routerId !== undefined) {
 			const gateway = await gatewayStore.findGateway(trx, 'id', row.gateway_id);

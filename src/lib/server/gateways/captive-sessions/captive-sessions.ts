@@ -5,7 +5,7 @@ import { startAddress } from '../registry.ts';
 import { bindPurchase, moveToPurchase } from './bind-purchase.ts';
 import { earlierPurchase, purchaseOnlineAt } from './find-purchase.ts';
 import { moveSlots, purchaseDevice, signInUrl } from './purchase-device.ts';
-import { enter, enterAgain, findCaptiveSession, loginOf } from './record.ts';
+import { enter, enterAgain, findCaptiveSession, isCaptiveSessionId, loginOf } from './record.ts';
 
 export { PAID_DAYS, UNPAID_HOURS } from './lifetime.ts';
 export type { CaptiveSession } from './record.ts';
@@ -56,6 +56,8 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 		enter: bind(enter),
 		enterAgain: bind(enterAgain),
 		find: bind(findCaptiveSession),
+		/** Whether the text can be the id of a captive session, which may have expired. */
+		isId: isCaptiveSessionId,
 		bindPurchase: bind(bindPurchase),
 		loginOf: bind(loginOf),
 		moveSlots: bind(moveSlots),

@@ -29,6 +29,7 @@ import {
 	type ReadExtended
 } from './views.ts';
 
+export type { Resumed } from './resume.ts';
 export { PriceChanged, type PurchaseForm } from './ordering.ts';
 export type { PurchasePart, PurchaseView, ShownSession } from './views.ts';
 

@@ -2,12 +2,15 @@ import { ApiProblem, type ApiClient } from '../api-client.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { readCode } from '#lib/checkout/purchase/code.ts';
 import type { PaymentBody } from '#lib/server/contract/schemas.ts';
-import { LONGEST_WINDOW_MS, type RateLimits } from '#lib/server/rate-limits/rate-limits.ts';
+import { LONGEST_WINDOW_MS, TURN_SECONDS } from '#lib/server/rate-limits/rate-limits.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { CODE_MS } from './codes.ts';
 import { pageRowOf } from './find-sessions.ts';
 import type { PurchasesContext } from './purchases.ts';
 import * as store from './store.ts';
+
+/** What a try opened, or why it did not. */
+export type Resumed = Opened | Limited | Crowded;
 
 type Opened = { kind: 'found'; token: string } | { kind: 'unknown' };
 
@@ -16,7 +19,7 @@ interface Limited {
 	retryAfterSeconds: number;
 }
 
-/** The total limit is used up, and the phone number is missing or does not match. */
+/** A limit is used up, and the phone number is missing or does not match. */
 interface Crowded {
 	kind: 'crowded';
 }
@@ -24,13 +27,14 @@ interface Crowded {
 interface Visitor {
 	/** IP address, or /64 of IPv6. After a power cut all guests of a venue can share it. */
 	network: string;
-	/** Id of a captive session that has not expired. */
+	/** Names a captive session that has not expired. */
 	captiveSession: string | null;
 }
 
 /**
- * Security: a limit per captive session, otherwise per network, and a total limit count each try, so codes cannot be guessed. Anybody can
- * use up the total limit. A code then opens only with the number of the order, so buyers are not locked out.
+ * Security: a limit per captive session, otherwise per network, and a total limit count each try, so codes cannot be
+ * guessed. Anybody can use them up, for the others of the network too. A code then opens only with the number of the
+ * order, so buyers are not locked out: nobody guesses one of 2^40 codes of one number.
  * @param typed `phone` is the number as typed; '' if none was requested
  */
 export async function resume(
@@ -38,14 +42,12 @@ export async function resume(
 	api: ApiClient,
 	typed: { code: string; phone: string },
 	from: Visitor
-): Promise<Opened | Limited | Crowded> {
+): Promise<Opened | Crowded> {
 	const { clock, codes, region } = context;
 	const code = readCode(typed.code);
 	// A text that cannot be a code does not count.
 	if (code === null) return { kind: 'unknown' };
-	const limited = await takeTry(context, from);
-	if (limited) return limited;
-	const isCrowded = await takeOfAll(context, from);
+	const isCrowded = !(await takeTry(context, from)) || !(await takeOfAll(context, from));
 	const number = isCrowded ? parseMobile(typed.phone, region) : null;
 	if (isCrowded && number === null) return { kind: 'crowded' };
 	const row = await codes.find(code, clock.now() - CODE_MS);
@@ -57,28 +59,23 @@ export async function resume(
 const openedPage = (token: string | null): Opened =>
 	token === null ? { kind: 'unknown' } : { kind: 'found', token };
 
-const takeTry = (
+const takeTry = async (
 	{ rateLimits, maxCodes }: PurchasesContext,
 	{ network, captiveSession }: Visitor
-): Promise<Limited | null> =>
-	limitedUntil(rateLimits.take(`code:${captiveSession ?? network}`, maxCodes.visitor));
+): Promise<boolean> =>
+	(await rateLimits.take(`code:${captiveSession ?? network}`, maxCodes.visitor)).admitted;
 
 /**
- * Counts a try toward the total limit. Returns true if it is used up, or if the captive sessions of this network have used
- * half of it: one device can have many.
+ * Counts a try toward the total limit. Returns false if it is used up, or if the captive sessions of this network have
+ * used half of it: one device can have many.
  */
 async function takeOfAll(
 	{ rateLimits, maxCodes }: PurchasesContext,
 	{ network, captiveSession }: Visitor
 ): Promise<boolean> {
 	const half = Math.ceil(maxCodes.total / 2);
-	if (captiveSession !== null && !(await rateLimits.take(`codes:${network}`, half)).admitted) return true;
-	return !(await rateLimits.take('code', maxCodes.total)).admitted;
-}
-
-async function limitedUntil(decision: ReturnType<RateLimits['take']>): Promise<Limited | null> {
-	const { admitted, resetMs } = await decision;
-	return admitted ? null : { kind: 'limited', retryAfterSeconds: Math.max(1, Math.ceil(resetMs / 1000)) };
+	if (captiveSession !== null && !(await rateLimits.take(`codes:${network}`, half)).admitted) return false;
+	return (await rateLimits.take('code', maxCodes.total)).admitted;
 }
 
 /** Also money that goes back: the page says so. */
@@ -89,7 +86,7 @@ const PAID: ReadonlySet<PaymentBody['status']> = new Set([
 	'refund_failed'
 ]);
 /** Tries with one number, and with one transaction ID, in LONGEST_WINDOW_MS. */
-const MAX_OF_PAYMENT = { network: 5, total: 10 };
+const MAX_OF_PAYMENT = { source: 5, total: 10 };
 /** No operator's IDs have other characters; PostgreSQL and the API refuse some. */
 const TRANSACTION = /^[!-~]{1,64}$/;
 
@@ -97,11 +94,11 @@ const TRANSACTION = /^[!-~]{1,64}$/;
  * Opens the purchase of a payment, for a buyer whose page closed before it showed the code.
  *
  * Security: some operators count their transactions, so an ID is guessed from one near it, and people know each other's
- * numbers. So a try counts like a code, and also toward limits of its number and of its ID: per network, so that one
- * network does not use up the tries of a buyer in another, and in total, so that at most 960 tries a day have one number.
- * An attacker who knows the time of a payment to ten seconds has to try thousands of IDs, and most passes are over by
- * then. The number is always asked for, so the total limit of all codes refuses nobody. An unknown pair, a payment that
- * is not paid and one of another program have the same answer.
+ * numbers. So each number and each ID has a few tries, per network and in total. Whoever knows a number can use them up.
+ * Further tries with it run one after another, and a wrong one holds the next up for some seconds: the right pair still
+ * opens its purchase, and a guesser has at most 720 tries an hour. One who knows the time of a payment to ten seconds has
+ * to try thousands of IDs, and most passes are over by then. An unknown pair, a payment that is not paid and one of another
+ * program have the same answer.
  * @param typed as the buyer typed them
  */
 export async function resumeByPayment(
@@ -110,22 +107,50 @@ export async function resumeByPayment(
 	typed: { transaction: string; phone: string },
 	from: Visitor
 ): Promise<Opened | Limited> {
-	const { codes, rateLimits, region } = context;
+	const { rateLimits, region } = context;
 	const number = parseMobile(typed.phone, region);
 	const transaction = typed.transaction.replaceAll(/[\s\p{Cf}]/gu, '').replace(/[.,:;]+$/, '');
 	// A number or transaction that no payment can have is not counted as a try.
 	if (number === null || !TRANSACTION.test(transaction)) return { kind: 'unknown' };
-	const limited = await takeTry(context, from);
-	if (limited) return limited;
-	await takeOfAll(context, from);
-	for (const half of [number, transaction.toUpperCase()]) {
+	const tried = async () => {
+		const result = await findByPayment(context, api, transaction, number);
+		return { result, isRight: result.kind === 'found' };
+	};
+	const line = await usedUp(context, from, [number, transaction.toUpperCase()]);
+	if (line === null) return (await tried()).result;
+	const opened = await rateLimits.inTurn(line, tried);
+	return opened ?? { kind: 'limited', retryAfterSeconds: TURN_SECONDS };
+}
+
+/** Counts a try. Returns the first subject that has none left, or null. */
+async function usedUp(
+	context: PurchasesContext,
+	from: Visitor,
+	pair: readonly string[]
+): Promise<string | null> {
+	const source = from.captiveSession ?? from.network;
+	if (!(await takeTry(context, from))) return `payments:${source}`;
+	for (const half of pair) {
 		const subject = `payment:${sha256(half)}`;
-		const ofNetwork = `${subject}:${from.network}`;
-		const limitedHalf =
-			(await limitedUntil(rateLimits.take(ofNetwork, MAX_OF_PAYMENT.network, LONGEST_WINDOW_MS))) ??
-			(await limitedUntil(rateLimits.take(subject, MAX_OF_PAYMENT.total, LONGEST_WINDOW_MS)));
-		if (limitedHalf) return limitedHalf;
+		const limits = [
+			[`${subject}:${source}`, MAX_OF_PAYMENT.source],
+			[subject, MAX_OF_PAYMENT.total]
+		] as const;
+		for (const [counted, most] of limits) {
+			const { admitted } = await context.rateLimits.take(counted, most, LONGEST_WINDOW_MS);
+			if (!admitted) return subject;
+		}
 	}
+	return null;
+}
+
+async function findByPayment(
+	context: PurchasesContext,
+	api: ApiClient,
+	transaction: string,
+	number: string
+): Promise<Opened> {
+	const { codes } = context;
 	const tokens = new Set<string>();
 	for (const id of await sessionsPaidBy(api, transaction, number)) {
 		const row = await pageRowOf(context, id);

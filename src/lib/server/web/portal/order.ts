@@ -11,7 +11,7 @@ import {
 import { offeredMethods } from '#lib/domain/payment-methods/payment-methods.ts';
 import { OWN_TIME } from '#lib/checkout/price.ts';
 import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
-import { takeCaptiveSessionOrder } from '#lib/server/web/portal/splash/limits.ts';
+import { takeDeviceOrder } from '#lib/server/web/portal/splash/limits.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
@@ -28,7 +28,7 @@ import { manyUnpaid, orderRefusal, showAgain, type Refusal } from './order-refus
 export function placeOrder(
 	event: RequestEvent,
 	findRouter: () => Promise<RouterBody>,
-	captiveSession: { id: string } | null = null
+	captiveSession: { id: string; device: string; entry: { clientMac: string | null } } | null = null
 ) {
 	const { captiveSessions, log, purchases } = event.locals.app;
 	const pageOf = async (token: string): Promise<string> => {
@@ -44,7 +44,8 @@ export function placeOrder(
 	};
 	const order: Order = async (token, form, { status }) => {
 		if (status !== 'online') return { status: 409, errors: { form: m.router_gone_offline() } };
-		const waitSeconds = captiveSession && (await takeCaptiveSessionOrder(event, captiveSession.id));
+		const waitSeconds =
+			captiveSession && (await takeDeviceOrder(event, captiveSession.device, captiveSession.entry.clientMac));
 		if (waitSeconds !== null) return manyUnpaid(waitSeconds);
 		return pageOf(await purchases.buy(apiClient(event), token, form));
 	};

@@ -4,7 +4,7 @@ import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/checkout/pay-form.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import { CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
+import type { Resumed } from '#lib/server/portal/purchases/purchases.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { orUnavailable, readForm } from './api-errors.ts';
 import { captiveSessionIn, withCaptiveSession } from './splash/captive-session-address.ts';
@@ -17,9 +17,9 @@ interface Refused {
 }
 
 /** Returns the captive session of a device from the splash page, which the purchase then connects. */
-function captiveSessionOf(url: URL): string | null {
+function captiveSessionOf({ locals, url }: RequestEvent): string | null {
 	const id = captiveSessionIn(url);
-	return id !== null && CAPTIVE_SESSION_ID_PATTERN.test(id) ? id : null;
+	return id !== null && locals.app.captiveSessions.isId(id) ? id : null;
 }
 
 interface Typed {
@@ -35,16 +35,15 @@ async function open(event: RequestEvent, { code, phone, transaction }: Typed): P
 		return { status: 400, why: transaction === null ? m.resume_empty() : m.resume_no_code_text() };
 	}
 	const { captiveSessions, purchases } = event.locals.app;
-	const captiveSession = captiveSessionOf(event.url);
+	const captiveSession = captiveSessionOf(event);
 	const found = captiveSession === null ? null : await captiveSessions.find(null, captiveSession);
-	const visitor = { network: networkOf(event.locals.clientAddress()), captiveSession: found?.id ?? null };
+	const visitor = { network: networkOf(event.locals.clientAddress()), captiveSession: found?.device ?? null };
 	const api = apiClient(event);
-	const opened = await orUnavailable(
+	const opening: Promise<Resumed> =
 		transaction === null
 			? purchases.resume(api, { code, phone }, visitor)
-			: purchases.resumeByPayment(api, { transaction, phone }, visitor),
-		m.purchase_unreachable()
-	);
+			: purchases.resumeByPayment(api, { transaction, phone }, visitor);
+	const opened = await orUnavailable(opening, m.purchase_unreachable());
 	const asksNumber = transaction === null && phone !== '';
 	switch (opened.kind) {
 		case 'found':
@@ -73,7 +72,7 @@ export async function resumePage(event: RequestEvent) {
 	const code = (event.url.searchParams.get('code') ?? '').slice(0, MAX_SHOWN);
 	const hint = phoneHint(event.locals.app.config.defaultRegion);
 	/** With the captive session, so that a change of language keeps it. */
-	const action = withCaptiveSession(link('/resume'), captiveSessionOf(event.url));
+	const action = withCaptiveSession(link('/resume'), captiveSessionOf(event));
 	const form = { code, transaction: '', phone: '', action, hint, isByPayment: false };
 	if (code === '' || event.request.method !== 'GET') return { ...form, why: null, asksNumber: false };
 	const { why, asksNumber = false } = await open(event, { code, phone: '', transaction: null });

@@ -5,7 +5,7 @@ import { sha256 } from '../../platform/secrets.ts';
 import { qrSvg } from '../../portal/wifi-qr-svg.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
-import { attemptSucceeded, tooOften, tooSoon } from './sign-in-limits.ts';
+import { attemptSucceeded, tooOften, tooSoon, tryInTurn } from './sign-in-limits.ts';
 import {
 	accepted,
 	authOf,
@@ -110,24 +110,21 @@ export async function answerCode(event: RequestEvent, area: Area) {
 	const found = await waiting(event);
 	if (found === null) redirect(303, pathIn(area, `/${area}/sign-in`));
 	const { email, headers } = found;
-	const refused = (await tooOften(event, 'sign-in', {})) ?? (await tooSoon(event, email, {}, 'code'));
-	if (refused) {
-		await logSignIn(event, 'sign-in refused', email, { by: 'second factor', reason: 'too soon' });
-		return refused;
-	}
 	const code = readTypedCode(field('code'));
-	// A code of the app works once (RFC 6238, 5.2).
-	const subject = `second-factor:${sha256(`${email}:${code}`)}`;
-	const { admitted } = await event.locals.app.rateLimits.take(subject, 1, CODE_LIFETIME_MS);
-	const answer = admitted
-		? await accepted(event, ({ verifyTOTP, verifyBackupCode }) =>
-				(/^\d{6}$/.test(code) ? verifyTOTP : verifyBackupCode)({
-					body: { code },
-					headers,
-					returnHeaders: true
-				})
-			)
-		: null;
+	const tried = await tryInTurn(event, { email, step: 'code', entry: {} }, async () => {
+		// A code of the app works once (RFC 6238, 5.2).
+		const subject = `second-factor:${sha256(`${email}:${code}`)}`;
+		const { admitted } = await event.locals.app.rateLimits.take(subject, 1, CODE_LIFETIME_MS);
+		if (!admitted) return null;
+		return accepted(event, ({ verifyTOTP, verifyBackupCode }) =>
+			(/^\d{6}$/.test(code) ? verifyTOTP : verifyBackupCode)({ body: { code }, headers, returnHeaders: true })
+		);
+	});
+	if ('refused' in tried) {
+		await logSignIn(event, 'sign-in refused', email, { by: 'second factor', reason: 'too soon' });
+		return tried.refused;
+	}
+	const answer = tried.found;
 	if (!answer) {
 		await logSignIn(event, 'sign-in refused', email, { by: 'second factor', reason: 'wrong code' });
 		return fail(400, { problem: m.owner_factor_wrong() });

@@ -2,6 +2,7 @@ import { fail, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';
 import { networkOf } from '#lib/server/http/client-address.ts';
+import { TURN_SECONDS } from '../../rate-limits/rate-limits.ts';
 import type { Attempt } from '../../authentication/attempts.ts';
 import { sha256 } from '../../platform/secrets.ts';
 
@@ -17,13 +18,43 @@ const TOKEN_SECONDS = 400 * 24 * 60 * 60;
 
 type Refusal<Entry> = ActionFailure<Entry & { problem: string }>;
 
+const subjectOf = (event: RequestEvent, action: keyof typeof LIMITS) =>
+	`${action}:address:${networkOf(event.locals.clientAddress())}`;
+
 /** Returns the answer to a form that this network sent too often, or null. */
 export const tooOften = <Entry extends object>(
 	event: RequestEvent,
 	action: keyof typeof LIMITS,
 	entry: Entry
-): Promise<Refusal<Entry> | null> =>
-	take(event, `${action}:address:${networkOf(event.locals.clientAddress())}`, LIMITS[action], entry);
+): Promise<Refusal<Entry> | null> => take(event, subjectOf(event, action), LIMITS[action], entry);
+
+/**
+ * Runs a sign-in within the limit of its network, which browsers that have signed in to the account before do not count
+ * toward. Above it, strangers' tries run one after another, each some seconds after a wrong one: the right password still
+ * signs in, and a guesser gets no further.
+ * @param check of password or code; returns null if they are wrong
+ */
+export async function tryInTurn<Result, Entry extends object>(
+	event: RequestEvent,
+	{ email, step, entry }: { email: string; step?: Attempt['step']; entry: Entry },
+	check: () => Promise<Result | null>
+): Promise<{ found: Result | null } | { refused: Refusal<Entry> }> {
+	const { rateLimits, signIn } = event.locals.app;
+	const tried = async () => {
+		const refused = await tooSoon(event, email, entry, step);
+		return refused ? { refused } : { found: await check() };
+	};
+	const subject = subjectOf(event, 'sign-in');
+	const isFree =
+		signIn.attempts.isKnown(attemptOf(event, email, step)) ||
+		(await rateLimits.take(subject, LIMITS['sign-in'])).admitted;
+	if (isFree) return tried();
+	const outcome = await rateLimits.inTurn(subject, async () => {
+		const result = await tried();
+		return { result, isRight: 'found' in result && result.found !== null };
+	});
+	return outcome ?? { refused: wait(event, TURN_SECONDS * 1000, entry) };
+}
 
 /** Returns the answer to a form that this network sent too often, or that would send too many mails to an address, or null. */
 export const tooManyMails = async (event: RequestEvent, email: string) =>

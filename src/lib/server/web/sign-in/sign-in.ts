@@ -10,7 +10,7 @@ import { LONGEST_SESSION_MS, type Auth } from '../../authentication/sign-in.ts';
 import { readFields } from '../form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { unsentForm } from './unsent-form.ts';
-import { attemptSucceeded, takeAttemptBack, tooOften, tooSoon } from './sign-in-limits.ts';
+import { attemptSucceeded, takeAttemptBack, tryInTurn } from './sign-in-limits.ts';
 
 export interface Visitor {
 	userId: string;
@@ -132,12 +132,14 @@ export async function answerSignIn(event: RequestEvent, area: Area) {
 	const { field } = await readFields(event.request);
 	const [email, password] = [field('email').trim(), field('password')];
 	if (email === '' || password === '') return fail(400, { email, problem: m.owner_sign_in_missing() });
-	const refused = (await tooOften(event, 'sign-in', { email })) ?? (await tooSoon(event, email, { email }));
-	if (refused) {
+	const tried = await tryInTurn(event, { email, entry: { email } }, () =>
+		signInByPassword(event, { email, password }, 'password')
+	);
+	if ('refused' in tried) {
 		await logSignIn(event, 'sign-in refused', email, { by: 'password', reason: 'too soon' });
-		return refused;
+		return tried.refused;
 	}
-	const signedIn = await signInByPassword(event, { email, password }, 'password');
+	const signedIn = tried.found;
 	if (!signedIn) {
 		await logSignIn(event, 'sign-in refused', email, { by: 'password', reason: 'wrong password' });
 		return fail(400, { email, problem: m.owner_sign_in_wrong() });

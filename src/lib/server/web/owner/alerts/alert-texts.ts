@@ -11,6 +11,7 @@ const SUBJECTS = {
 	unresponsive: m.alerts_event_gateway,
 	responding: m.alerts_event_gateway,
 	earnings: m.alerts_event_earnings,
+	prompts: m.alerts_event_prompts,
 	reviews: m.alerts_event_reviews
 };
 
@@ -38,6 +39,8 @@ function textOf(alert: Alert, { locale, timeZone }: { locale: Locale; timeZone: 
 			const money = formatMoney(alert.net, alert.currency, locale);
 			return m.alerts_earnings({ day: dayOf(alert.day, locale), money, count: `${alert.payments}` }, said);
 		}
+		case 'prompts':
+			return m.alerts_prompts({ count: `${alert.most}` }, said);
 		case 'reviews': {
 			const values = { count: `${alert.count}`, hours: `${alert.hours}` };
 			return alert.decides ? m.alerts_reviews_decide(values, said) : m.alerts_reviews(values, said);

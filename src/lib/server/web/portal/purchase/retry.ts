@@ -8,9 +8,10 @@ import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-g
 import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
 import { quote, quoteOffer } from '#lib/checkout/quote.ts';
+import { takeDeviceOrder } from '#lib/server/web/portal/splash/limits.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '../api-errors.ts';
-import { orderRefusal, showAgain, type Refusal } from '../order-refusal.ts';
+import { manyUnpaid, orderRefusal, showAgain, type Refusal } from '../order-refusal.ts';
 import { findPurchase } from './find-purchase.ts';
 import { ownPath, type PageEvent } from './page-path.ts';
 import type { Purchase } from './purchase-shown.ts';
@@ -71,12 +72,22 @@ export const retry = (event: RequestEvent, token: string, { session }: Purchase,
 		currency: session.currency
 	});
 
+/** Counts the payment for the device that the page's path names; null if it is admitted, otherwise the seconds to wait. */
+async function takeRetry(event: PageEvent, { router }: Purchase): Promise<number | null> {
+	const { token, device = null } = event.params;
+	if (device === null) return null;
+	const found = await event.locals.app.captiveSessions.ofPurchase({ token, routerId: router.id, device });
+	return found?.isReader ? takeDeviceOrder(event, device, found.entry.clientMac) : null;
+}
+
 export async function payAgain(event: PageEvent) {
 	const purchase = await findPurchase(event);
 	const entry = readTexts(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
 	const refused = (refusal: Refusal) => showAgain(event, { retried: entry }, refusal);
 	const errors = retryProblems(purchase, entry);
 	if (Object.keys(errors).length > 0) return refused({ status: 400, errors });
+	const wait = await takeRetry(event, purchase);
+	if (wait !== null) return refused(manyUnpaid(wait));
 	let token: string;
 	try {
 		token = await retry(event, event.params.token, purchase, entry);

@@ -32,27 +32,22 @@ export async function findCaptiveSession(event: RequestEvent<{ gateway: string; 
 	return { gateway, captiveSession };
 }
 
-async function admit(event: RequestEvent): Promise<void> {
-	const wait = await takeCaptiveSession(event);
-	if (wait !== null) error(503, { message: m.common_prices_unreachable(), retryAfterSeconds: wait });
-}
-
 export const captiveSessionPath = (gateway: RegisteredGateway, captiveSession: CaptiveSession) =>
 	link(`/splash/${gateway.key}/${captiveSession.id}`);
 
-/** Stores a redirect as a captive session; null without parameters (typed address, or from DHCP). */
+/** Reads a redirect as a captive session, which is stored within limits; null without parameters (typed address, or from DHCP). */
 export async function enter(
 	event: RequestEvent,
 	gateway: RegisteredGateway,
 	fields: URLSearchParams
 ): Promise<CaptiveSession | null> {
-	await admit(event);
 	const { captiveSessions } = event.locals.app;
-	const entered = await captiveSessions.enter(gateway, {
-		method: event.request.method === 'POST' ? 'POST' : 'GET',
+	const request = {
+		method: event.request.method === 'POST' ? ('POST' as const) : ('GET' as const),
 		address: askedAddress(event),
 		fields
-	});
+	};
+	const entered = await captiveSessions.enter(gateway, request, (mac) => takeCaptiveSession(event, mac));
 	if (!('refused' in entered)) {
 		await goToOwnPurchase(event, entered);
 		return entered;
@@ -74,8 +69,9 @@ export async function enterAgain(
 	event: RequestEvent,
 	device: { gateway: RegisteredGateway; entry: CaptiveSession['entry'] }
 ): Promise<string> {
-	await admit(event);
-	const captiveSession = await event.locals.app.captiveSessions.enterAgain(device);
+	const captiveSession = await event.locals.app.captiveSessions.enterAgain(device, (mac) =>
+		takeCaptiveSession(event, mac)
+	);
 	return `${captiveSessionPath(device.gateway, captiveSession)}?${AGAIN}`;
 }
 

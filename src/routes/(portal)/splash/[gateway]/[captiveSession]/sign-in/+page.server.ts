@@ -2,7 +2,7 @@ import { error, fail, redirect } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { readTexts } from '#lib/checkout/pay-form.ts';
-import { takeSignIn } from '#lib/server/web/portal/splash/limits.ts';
+import { takeWrongSignIn } from '#lib/server/web/portal/splash/limits.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { orUnavailable, readForm } from '#lib/server/web/portal/api-errors.ts';
 import { limitedText } from '#lib/server/web/portal/resume.ts';
@@ -28,13 +28,13 @@ export const actions: Actions = {
 		if (!captiveSession) error(410, m.splash_refusal_over());
 		const { apiBuyers, captiveSessions } = event.locals.app;
 		const { user, password } = readTexts(await readForm(event.request), ['user', 'password']);
-		const seconds = await takeSignIn(event, captiveSession.id);
-		if (seconds !== null) {
+		const token = await apiBuyers.signIn(gateway.routerId, { user, password });
+		if (token === null) {
+			const seconds = await takeWrongSignIn(event, captiveSession.device);
+			if (seconds === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });
 			event.setHeaders({ 'retry-after': String(seconds) });
 			return fail(429, { user, password, why: limitedText(seconds) });
 		}
-		const token = await apiBuyers.signIn(gateway.routerId, { user, password });
-		if (token === null) return fail(404, { user, password, why: m.splash_sign_in_unknown() });
 		const { device } = await captiveSessions.bindPurchase(captiveSession.id, token);
 		redirect(303, pagePath('pass', token, device));
 	}
