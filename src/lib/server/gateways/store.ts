@@ -58,7 +58,16 @@ export async function updateStatus(
 	queries: Queries,
 	row: GatewayRow,
 	update: Partial<
-		Pick<GatewayRow, 'seen_at' | 'unresponsive_since' | 'clock_offset_ms' | 'trouble' | 'online_count'>
+		Pick<
+			GatewayRow,
+			| 'seen_at'
+			| 'unresponsive_since'
+			| 'clock_offset_ms'
+			| 'trouble'
+			| 'online_count'
+			| 'unread_device'
+			| 'unread_device_at'
+		>
 	>
 ): Promise<void> {
 	const known = new Map<string, unknown>(Object.entries(row));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { normaliseMac } from '#lib/domain/mac.ts';
 import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import { Unavailable, type DeviceController, type GatewayFacts, type GatewayTransport } from '../gateway.ts';
@@ -73,7 +74,9 @@ function createConsole(facts: GatewayFacts, transport: GatewayTransport) {
 
 	/** Returns undefined if the device is not on the Wi-Fi. */
 	const client = async (mac: string) =>
-		(await clients(`macAddress.eq('${mac}')`)).find(({ macAddress }) => macAddress?.toLowerCase() === mac);
+		(await clients(`macAddress.eq('${mac}')`)).find(
+			({ macAddress }) => normaliseMac(macAddress ?? '') === mac
+		);
 
 	return { call, clients, client };
 }
