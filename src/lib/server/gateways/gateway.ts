@@ -190,6 +190,12 @@ export interface DeviceController {
 	/** Returns the bytes that it counted for a device or user; null if the gateway does not know it. */
 	usage(device: DeviceLogin, facts: GatewayFacts, transport: GatewayTransport): Promise<number | null>;
 	status(facts: GatewayFacts, transport: GatewayTransport): Promise<GatewayStatus>;
+	/** Returns whether a device is on the gateway's network now, at its IP address if the redirect has one. */
+	sees?(
+		device: { mac: string; ip: string | null },
+		facts: GatewayFacts,
+		transport: GatewayTransport
+	): Promise<boolean>;
 }
 
 export interface ConfigContext {

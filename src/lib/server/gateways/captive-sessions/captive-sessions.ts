@@ -5,6 +5,7 @@ import { startAddress } from '../registry.ts';
 import { bindPurchase, moveToPurchase } from './bind-purchase.ts';
 import { earlierPurchase, purchaseOnlineAt } from './find-purchase.ts';
 import { moveSlots, purchaseDevice, signInUrl } from './purchase-device.ts';
+import type { SeenDevices } from './seen-device.ts';
 import { enter, enterAgain, findCaptiveSession, loginOf } from './record.ts';
 
 export { PAID_DAYS, UNPAID_HOURS } from './lifetime.ts';
@@ -39,6 +40,7 @@ export type Moved = 'moved' | 'unchanged' | 'no_device' | 'too_soon';
 export interface CaptiveSessionsContext extends Base {
 	gateways: Pick<Gateways, 'byId'>;
 	access: CaptiveSessionAccess;
+	seenDevices: SeenDevices;
 }
 
 export type CaptiveSessions = ReturnType<typeof createCaptiveSessions>;

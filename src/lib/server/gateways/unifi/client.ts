@@ -130,6 +130,9 @@ const usage: DeviceController['usage'] = async ({ mac }, facts, transport) => {
 	return detail.data.access?.authorization?.usage?.bytes ?? null;
 };
 
+const sees: DeviceController['sees'] = async ({ mac }, facts, transport) =>
+	(await createConsole(facts, transport).client(mac)) !== undefined;
+
 const status: DeviceController['status'] = async (facts, transport) => {
 	const unifi = createConsole(facts, transport);
 	const sentAt = transport.now();
@@ -146,7 +149,9 @@ const status: DeviceController['status'] = async (facts, transport) => {
 	};
 };
 
-export const unifiController: DeviceController = { subject: 'device', connect, disconnect, usage, status };
+export const unifiController: DeviceController = {
+	...{ subject: 'device', connect, disconnect, usage, status, sees }
+};
 
 const isSuccess = ({ status }: VendorResponse) => status >= 200 && status < 300;
 
