@@ -84,6 +84,8 @@ export interface EntryRequest {
 	method: 'GET' | 'POST';
 	/** The complete URL, byte by byte as requested: CoovaChilli signs it. */
 	address: string;
+	/** The Host header, if it may differ from the host of the address: this installation has a public address. */
+	host?: string | undefined;
 	fields: URLSearchParams;
 }
 

@@ -51,6 +51,7 @@ export async function enter(
 	const entered = await captiveSessions.enter(gateway, {
 		method: event.request.method === 'POST' ? 'POST' : 'GET',
 		address: askedAddress(event),
+		host: event.request.headers.get('host') ?? undefined,
 		fields
 	});
 	if (!('refused' in entered)) {
