@@ -167,7 +167,6 @@ it.each([
 	const md = createHash('md5').update(`${uamserver}?${query}${coova.secret}`).digest('hex').toUpperCase();
 	// As a browser asks: in lower case, wherever it is led.
 	const asked = new URL(`${uamserver}?${query}&md=${md}`);
-	expect((await person().get(asked.pathname + asked.search)).text).toContain('Kisementi Corner');
 	const answer = await fetch(asked, { headers: { accept: 'text/html' } });
 	expect(await answer.text()).toContain('Kisementi Corner');
 	const forged = new URL(asked.href.replace('02-00-00', '02-00-01'));

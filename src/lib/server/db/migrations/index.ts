@@ -54,3 +54,4 @@ export { paymentReceipts as m0061 } from './0061-payment-receipts.ts';
 export { rateBatches as m0062 } from './0062-rate-batches.ts';
 export { moneyLookups as m0063 } from './0063-money-lookups.ts';
 export { unreadDevices as m0071 } from './0071-unread-devices.ts';
+export { accessPointOwners as m0072 } from './0072-access-point-owners.ts';

@@ -40,6 +40,14 @@ export interface GatewaysTable {
 	updated_at: number;
 }
 
+/** Whose an access point is, as an administrator decided. */
+export interface AccessPointOwnersTable {
+	/** `aa:bb:cc:dd:ee:ff` */
+	access_point: string;
+	owner_account_id: number;
+	decided_at: number;
+}
+
 /** One visit of a device that a gateway redirected. */
 export interface CaptiveSessionsTable {
 	id: Generated<number>;

@@ -1,5 +1,6 @@
 import type { Base } from '#lib/server/base.ts';
 import { binder } from '#lib/server/platform/bind.ts';
+import type { Entry } from '../gateway.ts';
 import { namesDevices, type Gateways, type RegisteredGateway } from '../gateways.ts';
 import { startAddress } from '../registry.ts';
 import { bindPurchase, moveToPurchase } from './bind-purchase.ts';
@@ -38,7 +39,7 @@ export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
 export type Moved = 'moved' | 'unchanged' | 'no_device' | 'too_soon';
 
 export interface CaptiveSessionsContext extends Base {
-	gateways: Pick<Gateways, 'byId'>;
+	gateways: Pick<Gateways, 'byId' | 'claimsOn'>;
 	access: CaptiveSessionAccess;
 	seenDevices: SeenDevices;
 }
@@ -66,9 +67,19 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 		signInUrl: bind(signInUrl),
 		earlierPurchase: bind(earlierPurchase),
 		onlineAt: bind(purchaseOnlineAt),
-		/** Another gateway of the router may respond, but it cannot connect devices here. */
-		sellsAt: async (gateway: RegisteredGateway): Promise<boolean> =>
-			gateway.unresponsiveSince === null && (await context.access.isVerified(gateway)),
+		/**
+		 * Another gateway of the router may respond, but it cannot connect devices here.
+		 * @param entry the redirect of the buyer's device
+		 */
+		async sellsAt(gateway: RegisteredGateway, entry: Entry | null): Promise<boolean> {
+			if (gateway.unresponsiveSince !== null || !(await context.access.isVerified(gateway))) return false;
+			const { accessPoint } = entry?.login ?? {};
+			const claims = await context.gateways.claimsOn(
+				gateway,
+				accessPoint === undefined ? undefined : [accessPoint]
+			);
+			return claims.length === 0;
+		},
 		startAddress,
 		needsDevice: namesDevices
 	};
