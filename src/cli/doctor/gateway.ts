@@ -9,6 +9,7 @@ import { findRouter } from '../support/services.ts';
 export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	yield* addresses(app, gateway);
 	yield* router(app, gateway);
+	yield* accessPoints(app, gateway);
 	yield* reachable(app, gateway);
 	yield* storedFindings(app, (await app.gateways.byName(gateway.name)) ?? gateway);
 	yield* waiting(app, gateway);
@@ -70,6 +71,16 @@ async function* router(
 			? 'change the kind with "routers access", so that buyers get the right password'
 			: 'Airtill cannot disconnect devices that share one password';
 		yield fail('router', `"${name}" sells ${sold}, and this gateway needs ${wants.join(' or ')}`, advice);
+	}
+}
+
+async function* accessPoints({ gateways }: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
+	for (const { accessPoint, state, rivals } of await gateways.claimsOn(gateway)) {
+		const what =
+			state === 'lost'
+				? `${accessPoint} belongs to another account, as an administrator decided`
+				: `${accessPoint} is also registered at router ${rivals.join(' and ')}, of another account; neither sells there`;
+		yield fail('access points', what, `an administrator decides at /admin/routers/${gateway.routerId}`);
 	}
 }
 

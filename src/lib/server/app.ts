@@ -16,6 +16,7 @@ import { openDatabase } from './db/database.ts';
 import { DEMO_EMAILS } from './accounts/demo-accounts.ts';
 import { createGateways } from './gateways/gateways.ts';
 import { createGatewayTransport } from './gateways/transport.ts';
+import { createSeenDevices } from './gateways/captive-sessions/seen-device.ts';
 import { createCaptiveSessions, type CaptiveSessions } from './gateways/captive-sessions/captive-sessions.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
@@ -204,6 +205,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	const captiveSessions: CaptiveSessions = createCaptiveSessions({
 		...base,
 		gateways,
+		seenDevices: createSeenDevices(base, transport),
 		access: {
 			purchaseOpened: (tokenHash, isOnline) => access.purchaseOpened(tokenHash, isOnline),
 			deviceReturned: (device) => access.deviceReturned(device),

@@ -148,13 +148,17 @@ describe('on a hotspot whose page is the portal', () => {
 			const { person, page } = await paidPage(router);
 			const [, typed = ''] = /Your code ([0-9A-Z]{4}-[0-9A-Z]{4})/.exec(page.text) ?? [];
 			expect(typed).not.toBe('');
-			expect(page.text).toContain('Choose “Already paid? Enter your code” there and enter this code');
+			expect(page.text).toContain(
+				'Choose “Paid already? Do not pay again. Enter your code” there and enter this code'
+			);
 			expect(page.text).toContain(`there and enter ${typed}. If your pass is still in use here`);
 			expect(page.text).not.toContain('sign in with this username and password');
 			expect(page.text.includes('If a page asks for a username and password')).toBe(asks);
 			expect(/Username s\d+/.test(page.text)).toBe(asks);
 			const poster = (await person.get(`/r/${router}/poster`)).text;
-			expect(poster).toContain('choose “Already paid? Enter your code” and enter the code that you get');
+			expect(poster).toContain(
+				'choose “Paid already? Do not pay again. Enter your code” and enter the code that you get'
+			);
 		}
 	});
 });

@@ -5,6 +5,7 @@ import { problemOf } from '../../../src/lib/server/gateways/captive-sessions/fie
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { registerRadius, type RadiusGateway } from '../../support/gateways/gateways.ts';
 import { radiusCalls, type RadiusAnswer, type RadiusCalls } from '../../support/gateways/radius-calls.ts';
+import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually, SECRET, useFixture } from '../../support/server/fixture.ts';
 
 const [ROUTER, OTHER_ROUTER] = [3, 4];
@@ -74,6 +75,65 @@ describe.each(DATABASES)('on %s', (database) => {
 				session.id
 			)
 		).toBe(1);
+	});
+
+	it('a device is the same one in every notation, and another one has no place', async () => {
+		const { user } = await buy();
+		const written = ['ecf4-bb37-ddaa', 'EC-F4-BB-37-DD-AA:Airtill', 'ecf4.bb37.ddaa', 'ecf4bb:37ddaa'];
+		for (const mac of written) {
+			expect((await calls.authorize(user, mac)).status).toBe(200);
+			expect((await calls.postAuth(user, mac)).status).toBe(204);
+			expect(await calls.account('start', mac, { user, mac })).toBe(204);
+			for (const other of ['ecf4-bb37-ddab', 'EC-F4-BB-37-DD-AB:Airtill', '02 00 5e 10 00 01']) {
+				expect((await calls.postAuth(user, other)).status).toBe(401);
+			}
+		}
+		const rows = await fixture().sql.all('select distinct mac from connections where user_name = ?', user);
+		expect(rows).toEqual([{ mac: 'ec:f4:bb:37:dd:aa' }]);
+	});
+
+	it.each([
+		['names of its own', ['Client-1', 'Client-2', '10.5.50.7', 'ecf4-bb37-ddaa-0011']],
+		['one name for all', ['unknown', 'unknown', 'unknown', 'unknown']],
+		['no address', ['', '', '', '']],
+		['the address of nobody', ['00-00-00-00-00-00', '00:00:00:00:00:00', 'ffff-ffff-ffff', '']]
+	])(
+		'a gateway that gives devices %s lets one device of a pass in, before and after a report',
+		async (_, macs) => {
+			const { user } = await buy();
+			const statuses = [];
+			for (const mac of macs) statuses.push((await calls.postAuth(user, mac)).status);
+			expect(statuses).toEqual([204, 401, 401, 401]);
+			await calls.account('start', `odd ${macs.join()}`, { user, mac: macs[0] ?? '' });
+			for (const mac of [...macs.slice(1), FIRST]) {
+				expect((await calls.authorize(user, mac)).status).toBe(401);
+				expect((await calls.postAuth(user, mac)).status).toBe(401);
+			}
+			// It has left: its place is free.
+			await calls.account('stop', `odd ${macs.join()}`, { user, mac: macs[0] ?? '' });
+			expect((await calls.postAuth(user, macs[1])).status).toBe(204);
+		}
+	);
+
+	it('of several devices without a name at once, as many get in as the pass has places', async () => {
+		const { user } = await buy();
+		const answers = await Promise.all(Array.from({ length: 6 }, () => calls.postAuth(user, '')));
+		expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(5).fill(401)]);
+	});
+
+	it('names of devices that are no MAC address show in "gateways test", without their digits', async () => {
+		const test = async () => (await cli(['gateways', 'test', gateway.name], fixture().server)).stdout;
+		const { user } = await buy();
+		for (const mac of ['Client-17', 'unknown', '']) {
+			await calls.authorize(user, mac);
+			const shown = { 'Client-17': '"Client-xx"', unknown: '"unknown"', '': 'nothing' }[mac];
+			expect(await test()).toContain(`it named a device by ${shown}`);
+		}
+		await calls.account('start', 'odd-name', { user, mac: '192.168.100.7' });
+		expect(await test()).toContain('it named a device by "xxx.xxx.xxx.x", which is no MAC address');
+		await fixture().server.advance(8 * 24 * 3_600_000);
+		await calls.authorize(user, FIRST);
+		expect(await test()).not.toContain('named a device');
 	});
 
 	it('a login without a usable address does not escape the limit of devices', async () => {

@@ -181,7 +181,7 @@ test('the window closes while paying: opened again, it does not sell twice, and 
 		gateway.join();
 		await mini.reopen(gateway.url + PROBE);
 		await expect(mini.page.getByText('Have you already paid?')).toHaveCount(0);
-		await mini.page.getByRole('link', { name: 'Already paid? Enter your code' }).click();
+		await mini.page.getByRole('link', { name: 'Paid already? Do not pay again. Enter your code' }).click();
 		await mini.page.locator('input[name=code]').fill(code);
 		await mini.page.getByRole('button', { name: 'Open my purchase' }).click();
 		await mini.page.waitForURL(/\/s(\/[\w-]{24}){1,2}$/);

@@ -21,6 +21,9 @@ export interface RouterOs extends ApiServer {
 	setRate(profile: string, rate: string): void;
 	/** Somebody adds a user, or changes one, on the router itself. */
 	byHand(name: string, values: Readonly<Record<string, string>>): void;
+	/** A device is on its network, or no more. */
+	join(mac: string, address: string): void;
+	leave(mac: string): void;
 	/** It drops this property of what it is told; null for none. */
 	ignore(property: string | null): void;
 	/** Set back to what it was at first: no users, no profiles but its own, nobody online. */
@@ -35,7 +38,8 @@ const MENUS = [
 	'ip/hotspot/user',
 	'ip/hotspot/user/profile',
 	'ip/hotspot/active',
-	'ip/hotspot/cookie'
+	'ip/hotspot/cookie',
+	'ip/hotspot/host'
 ] as const;
 
 const FIRST_PROFILE: Row = { '.id': '*0', name: 'default', 'shared-users': '1' };
@@ -173,6 +177,13 @@ export async function startRouterOs(account: { user: string; password: string })
 			const user = users.find((row) => row['name'] === name);
 			if (user) Object.assign(user, values);
 			else users.push({ '.id': id(), ...NEW_USER, name, profile: 'default', ...values });
+		},
+		join(mac, address) {
+			tables['ip/hotspot/host'].push({ '.id': id(), 'mac-address': mac.toUpperCase(), address });
+		},
+		leave(mac) {
+			const hosts = tables['ip/hotspot/host'];
+			tables['ip/hotspot/host'] = hosts.filter((row) => row['mac-address'] !== mac.toUpperCase());
 		},
 		ignore(property) {
 			ignored = property;

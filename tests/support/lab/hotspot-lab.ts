@@ -137,7 +137,7 @@ async function open(device: Device): Promise<Buyer> {
 		},
 		async returns() {
 			await opensPortal(PROBE);
-			await page.getByRole('link', { name: 'Already paid? Enter your code' }).click();
+			await page.getByRole('link', { name: 'Paid already? Do not pay again. Enter your code' }).click();
 			await page.locator('input[name=code]').fill(code);
 			await page.getByRole('button', { name: 'Open my purchase' }).click();
 			await page.getByText('You are online.', { exact: true }).waitFor();

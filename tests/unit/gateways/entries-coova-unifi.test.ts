@@ -34,6 +34,33 @@ describe('CoovaChilli', () => {
 	});
 
 	it.each([
+		...[
+			'http://portal.example/splash/KEY/',
+			'http://Portal.Example/splash/KEY',
+			'http://PORTAL.EXAMPLE/splash/KEY/'
+		],
+		...[
+			'http://portal.example:80/splash/KEY',
+			'http://Portal.example:80/splash/KEY/',
+			'HTTP://portal.example/splash/KEY'
+		],
+		...[
+			'http://porTal.exaMple/splash/KEY',
+			'https://portal.example/splash/KEY',
+			'http://10.8.0.1:8080/splash/KEY'
+		]
+	])('accepts the signature over %s, which the browser asks for in another way', (uamserver) => {
+		const md = md5(`${uamserver}?${QUERY}`, SECRET).toString('hex').toUpperCase();
+		for (const path of ['/splash/KEY', '/splash/KEY/']) {
+			const address = `http://portal.example${path}?${QUERY}&md=${md}`;
+			const request = { ...get(QUERY), address, host: '10.8.0.1:8080' };
+			expect(coova.parseEntry(request, facts).clientMac).toBe('aa:bb:cc:00:11:22');
+		}
+		const other = `http://portal.example/splash/KEY?${QUERY.replace('AA-BB', 'AA-BC')}&md=${md}`;
+		expect(refusal(coova, { ...get(QUERY), address: other, host: '10.8.0.1:8080' }, facts)).toBe('forged');
+	});
+
+	it.each([
 		['one that is not signed', get(QUERY), 'forged'],
 		['one signed with another secret', signed(QUERY, 'x'), 'forged'],
 		[

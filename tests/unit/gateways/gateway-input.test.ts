@@ -3,7 +3,6 @@ import { ownPurchase } from '../../../src/lib/server/web/portal/splash/own-purch
 import { normaliseLoginHost } from '../../../src/lib/server/gateways/captive-sessions/login-hosts.ts';
 import { checkGateway } from '../../../src/lib/server/gateways/settings/gateway-input.ts';
 import { NO_SETTINGS, type GatewayInput } from '../../../src/lib/server/gateways/settings/input.ts';
-import { normaliseMac } from '../../../src/lib/domain/mac.ts';
 import { InputError } from '../../../src/lib/server/platform/errors.ts';
 
 const INPUT: GatewayInput = {
@@ -128,17 +127,6 @@ it.each([
 	['', null]
 ])('the login host "%s" is %s', (text, expected) => {
 	expect(normaliseLoginHost(text)).toBe(expected);
-});
-
-it.each([
-	['AA:BB:CC:00:11:22', 'aa:bb:cc:00:11:22'],
-	['aa-bb-cc-00-11-22', 'aa:bb:cc:00:11:22'],
-	['aabbcc001122', 'aa:bb:cc:00:11:22'],
-	['aa:bb-cc:00:11:22', null],
-	['aa:bb:cc:00:11', null],
-	['', null]
-])('the MAC address "%s" is %s', (text, expected) => {
-	expect(normaliseMac(text)).toBe(expected);
 });
 
 describe('the purchase that a browser comes back to', () => {

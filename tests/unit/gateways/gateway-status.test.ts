@@ -20,7 +20,14 @@ const unifi = {
 	},
 	...{ secret: null, credentials: { apiKey: 'fake' }, installation: '', unreadable: [] },
 	...{ settings: { api: 'https://console.example', site: 'default' } },
-	...{ seenAt: null, unresponsiveSince: null, clockOffsetMs: null, trouble: null, onlineCount: null },
+	...{
+		seenAt: null,
+		unresponsiveSince: null,
+		clockOffsetMs: null,
+		trouble: null,
+		onlineCount: null,
+		unreadDevice: null
+	},
 	...{ createdAt: 0, updatedAt: 0 }
 } as const satisfies RegisteredGateway;
 

@@ -3,6 +3,8 @@ export type WifiSecurity = 'wpa' | 'nopass';
 
 const escapeField = (text: string) => text.replace(/[\\;,:"]/g, '\\$&');
 
+const HEX = /^[0-9a-f]+$/i;
+
 /**
  * Returns the text of a Wi-Fi QR code (ZXing's format). T is first and P last for strict readers. `T:WPA`
  * covers every WPA generation, because readers ignore other values.
@@ -14,7 +16,8 @@ export function wifiQrText(network: {
 	security: WifiSecurity;
 	password: string | null;
 }): string {
-	const ssid = escapeField(network.ssid);
+	// Readers take a name of hexadecimal digits for bytes, unless it is in quotation marks.
+	const ssid = HEX.test(network.ssid) ? `"${network.ssid}"` : escapeField(network.ssid);
 	if (network.security === 'nopass' || network.password === null) return `WIFI:T:nopass;S:${ssid};;`;
 	return `WIFI:T:WPA;S:${ssid};P:${escapeField(network.password)};;`;
 }

@@ -1,6 +1,7 @@
-import { MINUTE_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
 import { levelProblem, type RegisteredGateway } from '../gateways/gateways.ts';
 import { adapterOf } from '../gateways/registry.ts';
+import { isoTime } from '../platform/clock.ts';
 import type { ChecksContext } from './checks.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
@@ -50,6 +51,7 @@ export function* storedFindings(
 	const problem = levelProblem(gateway.settings, context.config.origin);
 	if (problem !== null) yield fail('level', problem.what, problem.advice);
 	yield* lately(context, gateway);
+	yield* deviceNames(context, gateway);
 	if (gateway.clockOffsetMs !== null) yield clockFinding(gateway.clockOffsetMs);
 }
 
@@ -70,6 +72,21 @@ function* credentials(gateway: RegisteredGateway): Generator<Finding> {
 		yield warn('RADIUS client', 'its address is unknown', advice);
 	} else
 		yield ok('RADIUS client', `${settings.nas}, Disconnect-Requests to port ${settings.nasPort ?? 3799}`);
+}
+
+/** Later, the gateway may have been configured anew. */
+const UNREAD_SHOWN_MS = 7 * DAY_MS;
+
+function* deviceNames({ clock }: Pick<ChecksContext, 'clock'>, { unreadDevice }: RegisteredGateway) {
+	if (unreadDevice === null || clock.now() - unreadDevice.at > UNREAD_SHOWN_MS) return;
+	const { notation, at } = unreadDevice;
+	const what =
+		notation === ''
+			? 'it named a device by nothing'
+			: `it named a device by "${notation.replace(/[^ -~]/g, '?')}", which is no MAC address`;
+	const advice =
+		'let it send the MAC address as Calling-Station-Id: a device without one takes a device slot at each sign-in';
+	yield warn('device names', `${what} (${isoTime(at)})`, advice);
 }
 
 function clockFinding(offsetMs: number): Finding {

@@ -55,6 +55,7 @@ export interface Schema {
 	webhook_deliveries: webhooks.WebhookDeliveriesTable;
 	webhook_attempts: webhooks.WebhookAttemptsTable;
 	gateways: gateways.GatewaysTable;
+	access_point_owners: gateways.AccessPointOwnersTable;
 	captive_sessions: gateways.CaptiveSessionsTable;
 	passes: access.PassesTable;
 	grants: access.GrantsTable;

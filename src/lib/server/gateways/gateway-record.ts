@@ -34,6 +34,8 @@ export interface RegisteredGateway extends GatewayFacts {
 	/** Options of "gateways rotate" that replace what AIRTILL_SECRET does not open; empty if all is readable. */
 	unreadable: readonly string[];
 	onlineCount: number | null;
+	/** How and when it last named a device that is no MAC address; null if never. */
+	unreadDevice: { notation: string; at: number } | null;
 	/** Last change of its settings or secrets. */
 	updatedAt: number;
 }
@@ -105,6 +107,8 @@ export function openGateway(row: GatewayRow, secrets: Secrets): RegisteredGatewa
 		clockOffsetMs: row.clock_offset_ms,
 		trouble: isReadable ? row.trouble : unreadableText({ name, unreadable }),
 		onlineCount: row.online_count,
+		unreadDevice:
+			row.unread_device === null ? null : { notation: row.unread_device, at: row.unread_device_at ?? 0 },
 		updatedAt: row.updated_at
 	};
 }

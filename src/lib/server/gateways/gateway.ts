@@ -84,6 +84,8 @@ export interface EntryRequest {
 	method: 'GET' | 'POST';
 	/** The complete URL, byte by byte as requested: CoovaChilli signs it. */
 	address: string;
+	/** The Host header, if it may differ from the host of the address: this installation has a public address. */
+	host?: string | undefined;
 	fields: URLSearchParams;
 }
 
@@ -190,6 +192,12 @@ export interface DeviceController {
 	/** Returns the bytes that it counted for a device or user; null if the gateway does not know it. */
 	usage(device: DeviceLogin, facts: GatewayFacts, transport: GatewayTransport): Promise<number | null>;
 	status(facts: GatewayFacts, transport: GatewayTransport): Promise<GatewayStatus>;
+	/** Returns whether a device is on the gateway's network now, at its IP address if the redirect has one. */
+	sees?(
+		device: { mac: string; ip: string | null },
+		facts: GatewayFacts,
+		transport: GatewayTransport
+	): Promise<boolean>;
 }
 
 export interface ConfigContext {

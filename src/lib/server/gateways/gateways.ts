@@ -3,6 +3,7 @@ import { binder } from '../platform/bind.ts';
 import type { Clock } from '../platform/clock.ts';
 import { GATEWAY_KEY_PATTERN } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
+import { decideClaims, findClaims } from './access-points.ts';
 import { namesDevices, openGateway, settingsOf, type RegisteredGateway } from './gateway-record.ts';
 import { recordStatus } from './health/record-status.ts';
 import { addGateway, gatewaysOfSite, rotateGateway, setGateway, type GatewaysContext } from './register.ts';
@@ -20,6 +21,7 @@ export {
 	unheldSpeed,
 	UNSEEN_BYTES
 } from './held-limits.ts';
+export type { Claim } from './access-points.ts';
 export { levelProblem } from './opennds/level.ts';
 
 export type Gateways = ReturnType<typeof createGateways>;
@@ -43,6 +45,9 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 			return row && { ...openGateway(row, secrets), key };
 		},
 		bySite: bind(gatewayBySite),
+		claimsOn: (gateway: RegisteredGateway, accessPoints?: readonly string[]) =>
+			findClaims(db, gateway, accessPoints),
+		decideClaims: bind(decideClaims),
 		ofRouter: (queries: Queries, routerId: number) => ofRouters(queries, [routerId]),
 		ofRouters: async (routerIds: readonly number[]) =>
 			routerIds.length === 0 ? [] : ofRouters(db, routerIds),
@@ -103,18 +108,24 @@ async function sharingApi(queries: Queries, { id, settings: { api } }: Registere
 	return rows.filter((row) => row.id !== id && settingsOf(row).api === api);
 }
 
+/** @returns `disputed` if two accounts have registered the access point */
 async function gatewayBySite(
 	{ database, secrets }: GatewaysContext,
 	site: string,
 	accessPoint: string | null
-): Promise<RegisteredGateway | null> {
+): Promise<RegisteredGateway | 'disputed' | null> {
 	const found = isSite(site) ? await gatewaysOfSite(database.db, site) : [];
-	const byPoint = found.find(
-		({ settings }) => accessPoint !== null && settings.accessPoints?.includes(accessPoint)
-	);
+	const claiming = found
+		.filter(({ settings }) => accessPoint !== null && settings.accessPoints?.includes(accessPoint))
+		.map(({ row }) => openGateway(row, secrets));
+	for (const gateway of claiming) {
+		const [claim] = await findClaims(database.db, gateway, [accessPoint ?? '']);
+		if (!claim) return gateway;
+		if (claim.state === 'disputed') return 'disputed';
+	}
+	if (claiming.length > 0) return null;
 	const [only, ...others] = found;
 	// A new access point belongs to the only gateway of its site, unless an owner chose the name of the site.
 	const bySite = others.length === 0 && !only?.settings.publicApi ? only : undefined;
-	const row = (byPoint ?? bySite)?.row;
-	return row ? openGateway(row, secrets) : null;
+	return bySite ? openGateway(bySite.row, secrets) : null;
 }

@@ -122,15 +122,19 @@ const connectionOf = ({ routerId, settings, credentials }: RegisteredGateway): s
 /** @throws InputError if a redirect or a RADIUS request would match several gateways */
 async function checkUnique(
 	queries: Queries,
-	{ settings }: CheckedGateway,
+	{ settings, routerId }: CheckedGateway,
 	ownId: number | null = null
 ): Promise<void> {
 	const { site, accessPoints = [], nas } = settings;
 	const atSite = site === undefined ? [] : await gatewaysOfSite(queries, site);
 	// Access points distinguish the gateways of one UniFi site.
-	const sharesSite = atSite.find(({ row, settings: { accessPoints: own = [] } }) => {
+	const owners = await store.ownersOf(queries, [routerId, ...atSite.map(({ row }) => row.router_id)]);
+	const sharesSite = atSite.find(({ row, settings: { accessPoints: known = [] } }) => {
 		if (row.id === ownId) return false;
-		return own.length === 0 || accessPoints.length === 0 || own.some((point) => accessPoints.includes(point));
+		if (known.length === 0 || accessPoints.length === 0) return true;
+		// Of two accounts, the second may be the rightful one: see access-points.ts.
+		if (owners.get(row.router_id) !== owners.get(routerId)) return false;
+		return known.some((point) => accessPoints.includes(point));
 	});
 	if (sharesSite) {
 		const reason = `"${sharesSite.row.name}" has the same site; give each gateway the MAC addresses of its own access points`;

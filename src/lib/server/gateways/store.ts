@@ -58,7 +58,16 @@ export async function updateStatus(
 	queries: Queries,
 	row: GatewayRow,
 	update: Partial<
-		Pick<GatewayRow, 'seen_at' | 'unresponsive_since' | 'clock_offset_ms' | 'trouble' | 'online_count'>
+		Pick<
+			GatewayRow,
+			| 'seen_at'
+			| 'unresponsive_since'
+			| 'clock_offset_ms'
+			| 'trouble'
+			| 'online_count'
+			| 'unread_device'
+			| 'unread_device_at'
+		>
 	>
 ): Promise<void> {
 	const known = new Map<string, unknown>(Object.entries(row));
@@ -110,6 +119,38 @@ export const updateGateway = (
 	change: Updateable<GatewaysTable>
 ): Promise<GatewayRow> =>
 	queries.updateTable('gateways').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
+
+/** Returns the account of each router. */
+export async function ownersOf(
+	queries: Queries,
+	routerIds: readonly number[]
+): Promise<ReadonlyMap<number, number>> {
+	const found = queries.selectFrom('routers').select(['id', 'owner_account_id']);
+	const rows = await found.where('id', 'in', [...new Set(routerIds)]).execute();
+	return new Map(rows.map(({ id, owner_account_id: owner }) => [id, owner]));
+}
+
+/** Returns the accounts to which an administrator gave access points. */
+export async function decidedOwners(
+	queries: Queries,
+	accessPoints: readonly string[]
+): Promise<ReadonlyMap<string, number>> {
+	const found = queries.selectFrom('access_point_owners').selectAll();
+	const rows = await found.where('access_point', 'in', accessPoints).execute();
+	return new Map(rows.map(({ access_point, owner_account_id: owner }) => [access_point, owner]));
+}
+
+export async function decideOwner(
+	queries: Queries,
+	accessPoints: readonly string[],
+	decision: { owner_account_id: number; decided_at: number }
+): Promise<void> {
+	await queries
+		.insertInto('access_point_owners')
+		.values(accessPoints.map((access_point) => ({ access_point, ...decision })))
+		.onConflict((known) => known.column('access_point').doUpdateSet(decision))
+		.execute();
+}
 
 /** Deletes its captive sessions and grants by cascade. */
 export async function removeGateway(

@@ -51,7 +51,7 @@ export const visible = (text: string | undefined): string => (text ?? '').replac
 
 type Fail = (reason: string) => undefined;
 
-/** Invisible characters of an SSID are deleted, not replaced: the network has none. Those of a name are refused. */
+/** Texts that are refused with an invisible character instead of losing it: an SSID is another name without it. */
 const AS_TYPED: readonly RouterField[] = ['ssid', 'name', 'address'];
 
 /**
@@ -81,6 +81,7 @@ export function readRouterFields(
 	const fields = ([...ROUTER_FIELDS, 'opening_hours'] as const).flatMap((field) => {
 		const text = texts[field];
 		if (text === undefined) return [];
+		// An SSID is kept byte for byte, with spaces at its ends: the QR code of another name joins nothing.
 		const value = readers[field](
 			AS_TYPED.includes(field) ? text : visible(text),
 			(reason) => void report(field, reason)
@@ -111,11 +112,11 @@ function readShown<Value>(
 }
 
 function readSsid(text: string, fail: Fail): string | undefined {
-	const ssid = text.replace(INVISIBLE, '').trim();
-	if (ssid === '') return fail('no SSID');
-	const bytes = Buffer.byteLength(ssid);
-	if (bytes <= MAX_SSID_BYTES) return ssid;
-	return fail(`SSID "${ssid}" has ${bytes} bytes; a network's name has at most ${MAX_SSID_BYTES}`);
+	if (visible(text) === '') return fail('no SSID');
+	if (text.search(INVISIBLE) !== -1) return fail(`SSID "${visible(text)}" has an invisible character`);
+	const bytes = Buffer.byteLength(text);
+	if (bytes <= MAX_SSID_BYTES) return text;
+	return fail(`SSID "${text}" has ${bytes} bytes; a network's name has at most ${MAX_SSID_BYTES}`);
 }
 
 function readOpeningHours(text: string, fail: Fail): string | null | undefined {

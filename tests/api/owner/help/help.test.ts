@@ -101,7 +101,7 @@ it('where the sign-in page takes the code, it names the code instead of a passwo
 	const key = fieldValue(await other.get(`${form}?kind=opennds`), 'key');
 	await other.post(form, { key, kind: 'opennds', loginHost: '192.168.1.1' });
 	const { text } = await page();
-	expect(text).toContain('the customer chooses “Already paid? Enter your code” there');
+	expect(text).toContain('the customer chooses “Paid already? Do not pay again. Enter your code” there');
 	expect(text).toContain('enter this code to connect your device.');
 	expect(text).not.toContain('password');
 });

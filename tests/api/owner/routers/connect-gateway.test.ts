@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../../support/api/api.ts';
 import { addConsole } from '../../../support/gateways/consoles.ts';
-import { browse, fieldValue } from '../../../support/pages/browsing.ts';
+import { browse, fieldValue, signInAs } from '../../../support/pages/browsing.ts';
 import { alertOf, newOwner, type Owner } from '../../../support/pages/owners.ts';
+import { hourOn } from '../../../support/pages/splash.ts';
 import { useFixture } from '../../../support/server/fixture.ts';
 import {
 	accessPoint,
@@ -192,14 +193,13 @@ describe('another owner', () => {
 		expect([await rows(), (await audit()).length]).toEqual(before);
 	});
 
-	it('cannot use the same console or access point, and does not learn whose it is', async () => {
+	it('cannot use the same console, and does not learn whose it is', async () => {
 		await added(unifi());
 		const own = await newRouter(other);
 		const [first] = await rows();
 		const mine = { ...unifi(), api: 'https://other.example', accessPoints: accessPoint(own) };
 		for (const fields of [
 			{ ...mine, api: unifi().api },
-			{ ...mine, accessPoints: accessPoint() },
 			{ ...mine, accessPoints: '' }
 		]) {
 			const page = await add(fields, other, `/owner/routers/${own}/gateway`);
@@ -208,6 +208,63 @@ describe('another owner', () => {
 			expect(page.html).not.toContain('fake-key');
 		}
 		expect(await rows(own)).toEqual([]);
+	});
+
+	it('that registers the same access point takes it off sale for both, until an administrator decides', async () => {
+		const { server, sql } = fixture();
+		const [mine, claimed, second] = ['02:00:5e:11:00:01', '02-00-5E-11-00-02', '02:00:5e:11:00:02'];
+		const page = await added({ ...unifi(), accessPoints: `${mine} ${second}` });
+		const own = await newRouter(other);
+		const at = `/owner/routers/${own}/gateway`;
+		const person = browse(server.url);
+		const entry = (point: string) =>
+			person.get(`/guest/s/default/?ap=${point}&id=02:00:00:00:07:01&t=1&url=http://example.com/&ssid=X`);
+		const open = await entry(second);
+		expect(open.html).toContain('name="time"');
+		const rival = { ...unifi(), api: `https://console${own}.example`, accessPoints: claimed };
+		const registered = await add(rival, other, at);
+		expect(registered.path).toMatch(/done=added$/);
+		const rivalPage = registered.path.replace(/\?.*/, '');
+
+		// Neither sells there, also not to a device that came before; elsewhere nothing changes.
+		const disputed = await entry(second);
+		expect([disputed.status, disputed.html.includes('<form method="post"')]).toEqual([409, false]);
+		expect(disputed.text).toContain('Paid already? Do not pay again. Enter your code');
+		const { action, fields } = hourOn(open);
+		const before = await sql.count('select count(*) from purchases');
+		expect((await person.post(action, fields)).path).not.toMatch(/^\/s\//);
+		expect(await sql.count('select count(*) from purchases')).toBe(before);
+		expect((await entry(mine)).html).toContain('name="time"');
+		for (const [who, where] of [
+			[owner, page],
+			[other, rivalPage]
+		] as const) {
+			const shown = await who.get(where);
+			expect(shown.text).toContain(`Another account has also registered the access point ${second}.`);
+		}
+
+		const admin = await signInAs(server, 'admin');
+		const decide = (router: number) =>
+			admin.post(`/admin/routers/${router}?/points`, { note: 'an invoice of the device' });
+		expect((await admin.get(`/admin/routers/${own}`)).text).toContain(
+			`The access point ${second} is sold by nobody until you decide. Also registered by router ${router} of `
+		);
+		expect((await decide(own)).text).toContain('The access points belong to the account of this router.');
+		expect((await entry(second)).html).toContain(`/splash/`);
+		expect((await other.get(rivalPage)).text).not.toContain('Another account');
+		expect((await owner.get(page)).text).toContain(`the access point ${second} belongs to another account`);
+		expect((await entry(mine)).html).toContain('name="time"');
+		// The other one can be right after all; a decision is one of a person, in the audit log.
+		expect((await decide(router)).text).toContain('The access points belong to the account of this router.');
+		expect((await owner.get(page)).text).not.toContain('another account');
+		expect((await other.get(rivalPage)).text).toContain(
+			`the access point ${second} belongs to another account`
+		);
+		const decisions = (await audit()).filter(({ action }) => action === 'gateway.access_points_decided');
+		expect(decisions.map(({ router_id: of, reason }) => [of, reason])).toEqual([
+			[own, 'an invoice of the device'],
+			[router, 'an invoice of the device']
+		]);
 	});
 
 	it('may have a console with the same site name: the access point names the router', async () => {

@@ -157,6 +157,6 @@ it('a MikroTik redirect, which proves nothing, says nothing about a purchase of 
 		await buyHourOn(person(), await person().post(`/splash/${mikrotik().key}`, hotspot({ mac })))
 	);
 	const claimed = await person().post(`/splash/${mikrotik().key}`, hotspot({ mac }));
-	expect(claimed.text).toContain('Already paid? Enter your code');
+	expect(claimed.text).toContain('Paid already? Do not pay again. Enter your code');
 	expect(claimed.text).not.toContain('Have you already paid?');
 });

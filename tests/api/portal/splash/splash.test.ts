@@ -183,6 +183,24 @@ it('CoovaChilli’s own language parameter does not break its signature', async 
 	expect((await ask(query.replace('127.0.0.1', '127.0.0.2'))).status).toBe(400);
 });
 
+it.each([
+	['a slash at its end', (portal: string) => `${portal}/`],
+	['capitals in its host', (portal: string) => portal.replace('http://127.0.0.1', 'http://LocalHost')],
+	['capitals and a slash', (portal: string) => `${portal.replace('http://127.0.0.1', 'http://LOCALHOST')}/`]
+])('a uamserver of CoovaChilli with %s is accepted', async (_, written) => {
+	const { server } = fixture();
+	const coova = await registerGateway(server, 'coova', { loginHost: '10.1.0.1' });
+	const query = `res=notyet&uamip=10.1.0.1&uamport=3990&challenge=${'0'.repeat(32)}&mac=02-00-00-00-00-01`;
+	const uamserver = written(coova.portal);
+	const md = createHash('md5').update(`${uamserver}?${query}${coova.secret}`).digest('hex').toUpperCase();
+	// As a browser asks: in lower case, wherever it is led.
+	const asked = new URL(`${uamserver}?${query}&md=${md}`);
+	const answer = await fetch(asked, { headers: { accept: 'text/html' } });
+	expect(await answer.text()).toContain('Kisementi Corner');
+	const forged = new URL(asked.href.replace('02-00-00', '02-00-01'));
+	expect((await fetch(forged, { headers: { accept: 'text/html' } })).status).toBe(400);
+});
+
 it('a device that is online already sees that', async () => {
 	const page = await person().get(entry('status=authenticated&clientip=127.0.0.1'));
 	expect(page.text).toContain('You are already online.');

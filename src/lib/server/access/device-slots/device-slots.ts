@@ -8,6 +8,9 @@ import * as store from './store.ts';
 /**
  * A device takes a slot when its gateway proves that it signed in. It keeps the slot until it leaves or the
  * pass moves. Without a report for three accounting intervals, it may lose the slot to another device.
+ *
+ * A device that its gateway does not name cannot be recognised: each of its logins takes a slot of its own, until a
+ * report opens its connection, which counts instead.
  */
 
 /** Accounting interval that gateways are configured with. */
@@ -30,18 +33,24 @@ function isThere({ reported_at: reportedAt, expected_until: expectedUntil }: sto
 interface SlotOrder {
 	passId: number;
 	gatewayId: number;
-	mac: string;
+	/** What names the device (`nameDevice`); null if nothing does. */
+	mac: string | null;
 	maxDevices: number;
 }
+
+/** Begins the names of slots of unnamed devices. No gateway's name of a device has a capital letter. */
+const UNNAMED = 'Unnamed ';
+const isUnnamed = ({ mac }: Pick<store.SlotRow, 'mac'>) => mac.startsWith(UNNAMED);
 
 export async function hasRoom(
 	queries: Queries,
 	order: Omit<SlotOrder, 'gatewayId'>,
 	now: number
 ): Promise<boolean> {
+	if (order.mac === null) return !(await isFull(queries, order, now));
 	const slots = await store.slotsOf(queries, order.passId);
 	if (slots.some(({ mac }) => mac === order.mac)) return true;
-	return (await othersOnline(queries, slots, order, now)).size < order.maxDevices;
+	return (await countOthers(queries, slots, { ...order, mac: order.mac }, now)) < order.maxDevices;
 }
 
 export const slotsInUse = async (queries: Queries, passId: number, now: number): Promise<store.SlotRow[]> =>
@@ -50,8 +59,8 @@ export const slotsInUse = async (queries: Queries, passId: number, now: number):
 export const holdsSlot = async (queries: Queries, passId: number, mac: string): Promise<boolean> =>
 	(await store.slotsOf(queries, passId)).some((own) => own.mac === mac);
 
-/** For a device that its gateway does not name. Counts unnamed connections, so it needs their reports. */
-export async function isFull(
+/** For a device that its gateway does not name. */
+async function isFull(
 	queries: Queries,
 	{ passId, maxDevices }: Pick<SlotOrder, 'passId' | 'maxDevices'>,
 	now: number
@@ -60,16 +69,20 @@ export async function isFull(
 	return named + (await unnamedConnections(queries, passId, currentReports(now))) >= maxDevices;
 }
 
-/** Skips unconfirmed grants: an unresponsive gateway must not keep a buyer out. */
-async function othersOnline(
+/**
+ * Skips unconfirmed grants: an unresponsive gateway must not keep a buyer out. A connection without a name may be of a
+ * device with a slot, so the larger number counts.
+ */
+async function countOthers(
 	queries: Queries,
 	slots: readonly store.SlotRow[],
-	{ passId, mac }: Pick<SlotOrder, 'passId' | 'mac'>,
+	{ passId, mac }: { passId: number; mac: string },
 	now: number
-): Promise<Set<string>> {
+): Promise<number> {
 	const wanted = await wantedGrantsOf(queries, passId);
 	const confirmed = wanted.filter(({ confirmed_end_at: endsAt }) => (endsAt ?? 0) > now);
-	return otherMacs([...slots.filter((one) => isThere(one, now)), ...confirmed], mac);
+	const named = otherMacs([...slots.filter((one) => isThere(one, now)), ...confirmed], mac);
+	return Math.max(named.size, await unnamedConnections(queries, passId, currentReports(now)));
 }
 
 /**
@@ -80,20 +93,21 @@ async function othersOnline(
 export async function takeSlot(
 	trx: Tx,
 	jobs: Jobs,
-	{ passId, gatewayId, mac, maxDevices }: SlotOrder,
+	order: SlotOrder,
 	now: number,
 	expectedUntil: number | null = null
 ): Promise<boolean> {
+	const { passId, gatewayId, maxDevices } = order;
+	if (order.mac === null && (await isFull(trx, order, now))) return false;
 	const slots = await store.slotsOf(trx, passId);
+	const mac = order.mac ?? freeName(slots);
 	const own = slots.find((one) => one.mac === mac);
 	const there = { gateway_id: gatewayId, reported_at: now, expected_until: expectedUntil };
 	if (own) {
 		await store.changeSlot(trx, own.id, expectedUntil === null ? there : { ...there, bound_at: now });
 		return true;
 	}
-	if ((await othersOnline(trx, slots, { passId, mac }, now)).size >= maxDevices) {
-		return false;
-	}
+	if ((await countOthers(trx, slots, { passId, mac }, now)) >= maxDevices) return false;
 	// Releases the slots with the oldest reports. Those still online fit beside the new one.
 	const ordered = [...slots.filter((one) => isThere(one, now)), ...slots.filter((one) => !isThere(one, now))];
 	for (const gone of ordered.slice(maxDevices - 1)) await release(trx, jobs, gone, now);
@@ -102,6 +116,19 @@ export async function takeSlot(
 	if (before) await store.changeSlot(trx, before.id, bound);
 	else await store.insertSlot(trx, { ...bound, pass_id: passId, mac });
 	return true;
+}
+
+/** The connection of an unnamed device counts from now on, instead of its slot. */
+export async function releaseUnnamed(trx: Tx, passId: number, now: number): Promise<void> {
+	const [first] = (await store.slotsOf(trx, passId)).filter(isUnnamed).toReversed();
+	if (first) await store.changeSlot(trx, first.id, { released_at: now });
+}
+
+function freeName(slots: readonly store.SlotRow[]): string {
+	const taken = new Set(slots.map(({ mac }) => mac));
+	let number = 1;
+	while (taken.has(`${UNNAMED}${number}`)) number += 1;
+	return `${UNNAMED}${number}`;
 }
 
 async function release(

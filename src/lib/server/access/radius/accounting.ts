@@ -1,14 +1,15 @@
 import { passOfUser } from '#lib/domain/wifi/pass-username.ts';
-import { normaliseMac } from '#lib/domain/mac.ts';
+import { nameDevice, normaliseMac } from '#lib/domain/mac.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { holdsSlot, takeSlot } from '../device-slots/device-slots.ts';
+import { holdsSlot, releaseUnnamed, takeSlot } from '../device-slots/device-slots.ts';
 import * as connectionStore from '../device-slots/connection-store.ts';
 import { releaseSlot } from '../device-slots/store.ts';
 import { passState } from '../../passes/passes.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
 import { type AccessContext, countData } from '../provisioning.ts';
 import { countersOf } from './counters.ts';
+import { noteUnread } from './authorize.ts';
 import type { AccountingReport } from './report.ts';
 
 type TimedReport = AccountingReport & { at: number };
@@ -46,10 +47,14 @@ export async function account(
 	const offsetMs = atSeconds !== null && isPrompt ? (atSeconds + delaySeconds) * 1000 - now : null;
 	const isNewOffset =
 		offsetMs !== null && Math.abs((gateway.clockOffsetMs ?? Infinity) - offsetMs) >= SAME_OFFSET_MS;
-	await gateways.recordStatus(gateway, { seen: true, ...(isNewOffset && { clockOffsetMs: offsetMs }) });
+	await gateways.recordStatus(gateway, {
+		seen: true,
+		...(isNewOffset && { clockOffsetMs: offsetMs }),
+		...(status !== 'on' && status !== 'off' && noteUnread(report.mac))
+	});
 	// By our clock, because the gateway's may be wrong.
 	const at = now - Math.min(delaySeconds * 1000, MAX_AGE_MS);
-	const mac = normaliseMac(report.mac ?? '');
+	const mac = nameDevice(report.mac ?? '');
 	const timed = { ...report, mac, at };
 	if (status === 'on' || status === 'off') {
 		await database.transact((trx) => closeAll(context, trx, gateway, timed));
@@ -226,6 +231,7 @@ async function keepSlot(
 ): Promise<void> {
 	if (passId === null) return;
 	const now = clock.now();
+	if (mac === null && isOpened) await releaseUnnamed(trx, passId, now);
 	const pass = await passState(trx, { passId, routerId: null }, now);
 	let isIn = pass.kind === 'runs';
 	if (pass.kind === 'runs' && mac !== null) {

@@ -1,8 +1,8 @@
 import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
-import { normaliseMac } from '#lib/domain/mac.ts';
+import { nameDevice, normaliseMac } from '#lib/domain/mac.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { passState, reasonOfEnd, type RunningPass } from '../../passes/passes.ts';
-import { hasRoom, INTERIM_SECONDS, isFull, takeSlot } from '../device-slots/device-slots.ts';
+import { hasRoom, INTERIM_SECONDS, takeSlot } from '../device-slots/device-slots.ts';
 import type { AccessContext } from '../provisioning.ts';
 import { acceptLimits } from './limits.ts';
 import { pskChoice } from './psk.ts';
@@ -52,14 +52,13 @@ export async function authorize(
 ): Promise<LoginAnswer> {
 	const { database, clock, gateways, passes } = context;
 	// A rejected login is also a sign of life.
-	await gateways.recordStatus(gateway, { seen: true });
+	await gateways.recordStatus(gateway, { seen: true, ...noteUnread(login.mac) });
 	const device = await keyRequest(context, gateway, login);
 	if (device !== null) return keysFor(context, gateway, device);
 	const pass = await passFor(context, gateway, login.user);
 	if (pass.kind !== 'runs') return pass;
 	const now = clock.now();
-	const slot = slotFor(gateway, pass, login);
-	if (slot && !(await hasRoom(database.db, slot, now))) return refuse('devices');
+	if (!(await hasRoom(database.db, slotFor(gateway, pass, login), now))) return refuse('devices');
 	return accept({
 		'control:Cleartext-Password': passes.passwordOf(pass.pass),
 		...timeAttributes([pass], now),
@@ -80,18 +79,18 @@ export async function accepted(
 	const pass = await passFor(context, gateway, login.user);
 	if (pass.kind !== 'runs') return pass;
 	const slot = slotFor(gateway, pass, login);
-	if (!slot) {
-		const limits = { passId: pass.pass.id, maxDevices: pass.pass.max_devices };
-		return (await isFull(context.database.db, limits, clock.now())) ? refuse('devices') : accept();
-	}
 	const isTaken = await context.database.transact((trx) => takeSlot(trx, jobs, slot, clock.now()));
 	return isTaken ? accept() : refuse('devices');
 }
 
-function slotFor(gateway: RegisteredGateway, { pass }: RunningPass, login: Login) {
-	const mac = normaliseMac(login.mac ?? '');
-	return mac === null ? null : { passId: pass.id, gatewayId: gateway.id, mac, maxDevices: pass.max_devices };
-}
+/** For `recordStatus`: a name that is no MAC address tells who configures the gateway what to change. */
+export const noteUnread = (mac: string | null) =>
+	normaliseMac(mac ?? '') === null ? { unreadDevice: mac ?? '' } : {};
+
+const slotFor = (gateway: RegisteredGateway, { pass }: RunningPass, login: Login) => ({
+	...{ passId: pass.id, gatewayId: gateway.id, maxDevices: pass.max_devices },
+	mac: nameDevice(login.mac ?? '')
+});
 
 function timeAttributes(passes: readonly RunningPass[], now: number): Attributes {
 	const untilMs = Math.min(...passes.map((pass) => pass.untilMs));

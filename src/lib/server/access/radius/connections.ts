@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { dataLeft } from '#lib/domain/data-limit.ts';
+import { normaliseMac } from '#lib/domain/mac.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { passState, type RunningPass } from '../../passes/passes.ts';
@@ -157,7 +158,9 @@ function namesOf(context: AccessContext, row: Connection, gateway: RegisteredGat
 	if (kind === 'hostapd') {
 		return {
 			...names,
-			callingStationId: row.mac?.toUpperCase().replaceAll(':', '-'),
+			callingStationId: normaliseMac(row.mac ?? '')
+				?.toUpperCase()
+				.replaceAll(':', '-'),
 			nasIdentifier: row.nas_identifier ?? undefined
 		};
 	}

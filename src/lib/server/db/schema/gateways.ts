@@ -33,8 +33,19 @@ export interface GatewaysTable {
 	missed_checks: Generated<number>;
 	/** Devices online by its last report; null if it sends none. */
 	online_count: Generated<number | null>;
+	/** How it last named a device that is no MAC address, its digits as `x`; '' for no name, null for never. */
+	unread_device: Generated<string | null>;
+	unread_device_at: Generated<number | null>;
 	created_at: number;
 	updated_at: number;
+}
+
+/** Whose an access point is, as an administrator decided. */
+export interface AccessPointOwnersTable {
+	/** `aa:bb:cc:dd:ee:ff` */
+	access_point: string;
+	owner_account_id: number;
+	decided_at: number;
 }
 
 /** One visit of a device that a gateway redirected. */

@@ -1,10 +1,12 @@
 import type { Base } from '#lib/server/base.ts';
 import { binder } from '#lib/server/platform/bind.ts';
+import type { Entry } from '../gateway.ts';
 import { namesDevices, type Gateways, type RegisteredGateway } from '../gateways.ts';
 import { startAddress } from '../registry.ts';
 import { bindPurchase, moveToPurchase } from './bind-purchase.ts';
 import { earlierPurchase, purchaseOnlineAt } from './find-purchase.ts';
 import { moveSlots, purchaseDevice, signInUrl } from './purchase-device.ts';
+import type { SeenDevices } from './seen-device.ts';
 import { enter, enterAgain, findCaptiveSession, isCaptiveSessionId, loginOf } from './record.ts';
 
 export { PAID_DAYS, UNPAID_HOURS } from './lifetime.ts';
@@ -37,8 +39,9 @@ export type DeviceState = 'connecting' | 'delayed' | 'online' | 'no-free-slot';
 export type Moved = 'moved' | 'unchanged' | 'no_device' | 'too_soon';
 
 export interface CaptiveSessionsContext extends Base {
-	gateways: Pick<Gateways, 'byId'>;
+	gateways: Pick<Gateways, 'byId' | 'claimsOn'>;
 	access: CaptiveSessionAccess;
+	seenDevices: SeenDevices;
 }
 
 export type CaptiveSessions = ReturnType<typeof createCaptiveSessions>;
@@ -66,9 +69,19 @@ export function createCaptiveSessions(context: CaptiveSessionsContext) {
 		signInUrl: bind(signInUrl),
 		earlierPurchase: bind(earlierPurchase),
 		onlineAt: bind(purchaseOnlineAt),
-		/** Another gateway of the router may respond, but it cannot connect devices here. */
-		sellsAt: async (gateway: RegisteredGateway): Promise<boolean> =>
-			gateway.unresponsiveSince === null && (await context.access.isVerified(gateway)),
+		/**
+		 * Another gateway of the router may respond, but it cannot connect devices here.
+		 * @param entry the redirect of the buyer's device
+		 */
+		async sellsAt(gateway: RegisteredGateway, entry: Entry | null): Promise<boolean> {
+			if (gateway.unresponsiveSince !== null || !(await context.access.isVerified(gateway))) return false;
+			const { accessPoint } = entry?.login ?? {};
+			const claims = await context.gateways.claimsOn(
+				gateway,
+				accessPoint === undefined ? undefined : [accessPoint]
+			);
+			return claims.length === 0;
+		},
 		startAddress,
 		needsDevice: namesDevices
 	};

@@ -6,18 +6,22 @@ import { entryOf, returnedAt } from './record.ts';
 import * as store from './store.ts';
 
 /**
- * Returns the SHA-256 of the token of a device's last purchase at a gateway; null if the redirect does not
- * prove the device, because anyone can write a MAC address.
+ * Returns the SHA-256 of the token of a device's last purchase at a gateway; null if there is none, or if neither the
+ * redirect nor the gateway proves the device, because anyone can write a MAC address.
  */
 export async function earlierPurchase(
-	{ database, clock, secrets }: CaptiveSessionsContext,
+	{ database, clock, secrets, seenDevices }: CaptiveSessionsContext,
 	gateway: RegisteredGateway,
 	entry: Entry
 ): Promise<string | null> {
-	const { provesDevice } = adapterOf(gateway.kind);
-	if (!provesDevice || entry.clientMac === null) return null;
+	if (entry.clientMac === null) return null;
 	const newest = await store.newestPurchaseOf(database.db, gateway.id, entry.clientMac, clock.now());
-	return newest && provesDevice(entry, entryOf(secrets, newest), gateway) ? newest.purchase_token_hash : null;
+	if (!newest) return null;
+	const { provesDevice } = adapterOf(gateway.kind);
+	const isProved = provesDevice
+		? provesDevice(entry, entryOf(secrets, newest), gateway)
+		: await seenDevices.sees(gateway, entry);
+	return isProved ? newest.purchase_token_hash : null;
 }
 
 /**

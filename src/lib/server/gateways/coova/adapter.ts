@@ -20,15 +20,63 @@ const CHALLENGE = /^[0-9a-f]{32}$/;
 const md5 = (...parts: (string | Buffer)[]) =>
 	hash('md5', Buffer.concat(parts.map((part) => Buffer.from(part))), 'buffer');
 
-function checkSignature({ address }: EntryRequest, secret: string): void {
+function checkSignature({ address, host }: EntryRequest, secret: string): void {
 	const at = address.lastIndexOf('&md=');
-	const given = at === -1 ? '' : address.slice(at + '&md='.length);
-	const expected = md5(address.slice(0, Math.max(at, 0)), secret)
-		.toString('hex')
-		.toUpperCase();
-	if (at === -1 || !equalSecrets(given.toUpperCase(), expected)) {
-		throw new EntryRefused('forged', 'md does not match the URL');
+	const given = address.slice(at + '&md='.length).toUpperCase();
+	const isSigned = (written: string) =>
+		equalSecrets(given, md5(written, secret).toString('hex').toUpperCase());
+	if (at !== -1 && Iterator.from(listSpellings(address.slice(0, at), host)).some(isSigned)) return;
+	throw new EntryRefused('forged', 'md does not match the URL');
+}
+
+/**
+ * Chilli signs its uamserver as an administrator wrote it. The browser asks for it in lower case, without the default
+ * port; our redirect removes a slash at its end. So what was signed is one of these, the usual one first.
+ */
+function* listSpellings(address: string, host: string | undefined): Generator<string> {
+	yield address;
+	const [, scheme = '', authority = '', path = '', query = ''] =
+		/^(https?):\/\/([^/?]*)([^?]*)(.*)$/s.exec(address) ?? [];
+	const bare = path.replace(/\/+$/, '');
+	for (const one of new Set([authority, host ?? authority])) {
+		for (const origin of listOrigins(scheme, one)) {
+			for (const written of [bare, `${bare}/`]) yield origin + written + query;
+		}
 	}
+}
+
+function* listOrigins(scheme: string, host: string): Generator<string> {
+	// A proxy may hide the scheme with which the device came.
+	for (const other of ['http', 'https', 'HTTP', 'HTTPS']) yield `${other}://${host}`;
+	for (const name of listCapitals(host)) {
+		yield `${scheme}://${name}`;
+		yield `${scheme}://${withPort(name, scheme)}`;
+	}
+}
+
+const withPort = (host: string, scheme: string) =>
+	/:\d+$/.test(host) ? host : `${host}:${scheme === 'https' ? 443 : 80}`;
+
+/** Each pair of letters costs four digests of a forged redirect. */
+const MAX_CAPITALS_LENGTH = 40;
+
+/** Returns a host in lower and in upper case, with a capital in front of its parts, and with one or two capitals. */
+function listCapitals(host: string): string[] {
+	const name = host.toLowerCase();
+	const plain = [
+		host,
+		name,
+		name.toUpperCase(),
+		name.replace(/(^|[.-])[a-z]/g, (part) => part.toUpperCase())
+	];
+	if (name.length > MAX_CAPITALS_LENGTH) return plain;
+	const raise = (text: string, at: number) =>
+		text.slice(0, at) + text.charAt(at).toUpperCase() + text.slice(at + 1);
+	const letters = [...name.matchAll(/[a-z]/g)].map(({ index }) => index);
+	const raised = letters.flatMap((one) =>
+		letters.filter((other) => other >= one).map((other) => raise(raise(name, one), other))
+	);
+	return [...new Set([...plain, ...raised])];
 }
 
 const STATES: Readonly<Record<string, EntryState>> = {

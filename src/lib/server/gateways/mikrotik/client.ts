@@ -49,6 +49,7 @@ const USERS = 'ip/hotspot/user';
 const PROFILES = 'ip/hotspot/user/profile';
 const ACTIVE = 'ip/hotspot/active';
 const COOKIES = 'ip/hotspot/cookie';
+const HOSTS = 'ip/hotspot/host';
 
 type Rest = ReturnType<typeof createRest>;
 
@@ -178,6 +179,14 @@ const usage: DeviceController['usage'] = async (device, facts, transport) => {
 	return users === null || users.length === 0 ? null : bytesOf(users);
 };
 
+/** RouterOS may translate the address of a device that has its own (`to-address`). */
+const sees: DeviceController['sees'] = async ({ mac, ip }, facts, transport) => {
+	const hosts = await createRest(facts, transport).find(HOSTS, 'mac-address', mac.toUpperCase());
+	return hosts.some(
+		({ address = ip, 'to-address': translated }) => ip !== null && [address, translated].includes(ip)
+	);
+};
+
 const status: DeviceController['status'] = async (facts, transport) => {
 	const rest = createRest(facts, transport);
 	const sentAt = transport.now();
@@ -201,7 +210,9 @@ const status: DeviceController['status'] = async (facts, transport) => {
 	};
 };
 
-export const mikrotikController: DeviceController = { subject: 'user', connect, disconnect, usage, status };
+export const mikrotikController: DeviceController = {
+	...{ subject: 'user', connect, disconnect, usage, status, sees }
+};
 
 const errorShape = z.looseObject({ message: z.string().optional(), detail: z.string().optional() });
 

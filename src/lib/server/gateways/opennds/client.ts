@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { normaliseMac } from '#lib/domain/mac.ts';
 import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import {
@@ -76,7 +77,7 @@ async function clientsOf(facts: GatewayFacts, transport: GatewayTransport): Prom
 }
 
 const clientOf = async ({ mac: wanted }: DeviceLogin, facts: GatewayFacts, transport: GatewayTransport) =>
-	(await clientsOf(facts, transport)).find(({ mac }) => mac.toLowerCase() === wanted);
+	(await clientsOf(facts, transport)).find(({ mac }) => normaliseMac(mac) === wanted);
 
 const customOf = (user: string) => Buffer.from(user).toString('base64');
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { normaliseMac } from '#lib/domain/mac.ts';
 import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
 import { Unavailable, type DeviceController, type GatewayFacts, type GatewayTransport } from '../gateway.ts';
@@ -73,7 +74,9 @@ function createConsole(facts: GatewayFacts, transport: GatewayTransport) {
 
 	/** Returns undefined if the device is not on the Wi-Fi. */
 	const client = async (mac: string) =>
-		(await clients(`macAddress.eq('${mac}')`)).find(({ macAddress }) => macAddress?.toLowerCase() === mac);
+		(await clients(`macAddress.eq('${mac}')`)).find(
+			({ macAddress }) => normaliseMac(macAddress ?? '') === mac
+		);
 
 	return { call, clients, client };
 }
@@ -127,6 +130,9 @@ const usage: DeviceController['usage'] = async ({ mac }, facts, transport) => {
 	return detail.data.access?.authorization?.usage?.bytes ?? null;
 };
 
+const sees: DeviceController['sees'] = async ({ mac }, facts, transport) =>
+	(await createConsole(facts, transport).client(mac)) !== undefined;
+
 const status: DeviceController['status'] = async (facts, transport) => {
 	const unifi = createConsole(facts, transport);
 	const sentAt = transport.now();
@@ -143,7 +149,9 @@ const status: DeviceController['status'] = async (facts, transport) => {
 	};
 };
 
-export const unifiController: DeviceController = { subject: 'device', connect, disconnect, usage, status };
+export const unifiController: DeviceController = {
+	...{ subject: 'device', connect, disconnect, usage, status, sees }
+};
 
 const isSuccess = ({ status }: VendorResponse) => status >= 200 && status < 300;
 

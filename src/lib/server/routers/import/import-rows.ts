@@ -162,7 +162,7 @@ function readRow(
 	const isRead = ssid !== undefined && lat !== undefined && lon !== undefined && price_minor !== null;
 	if (reasons.length > 0 || !isRead) return { router: null, reasons, corrections };
 
-	const otherName = read.address || ssid;
+	const otherName = read.address || ssid.trim();
 	const stated: Stated = {
 		...{ ...read, ssid, lat, lon, price_minor, currency: settings.currency },
 		...(name === undefined ? {} : { name: name || cut(otherName, MAX_NAME_CHARACTERS, 'name', note) }),
@@ -189,7 +189,7 @@ function contentId(
 	{ countOfContent }: EarlierRows
 ): string {
 	const { ssid, lat, lon, name } = stated;
-	const content = sha256(JSON.stringify([ssid, lat, lon, name ?? fallbackName]));
+	const content = sha256(JSON.stringify([ssid.trim(), lat, lon, name ?? fallbackName]));
 	const ordinal = (countOfContent.get(content) ?? 0) + 1;
 	countOfContent.set(content, ordinal);
 	return `row:${content.slice(0, DERIVED_ID_CHARACTERS)}:${ordinal}`;

@@ -3,6 +3,7 @@ import { formatMinor } from '#lib/domain/money.ts';
 import { timeAt } from '#lib/domain/time/calendar.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '../../app.ts';
+import type { Claim } from '../../gateways/gateways.ts';
 import { AppError } from '../../platform/errors.ts';
 import { importedId, type OwnedRouter, type RouterRow } from '../../routers/routers.ts';
 import { kindWords } from '../owner/router/access-words.ts';
@@ -84,6 +85,9 @@ const mark =
 		return 'done';
 	};
 
+/** With the claims of other accounts on its access points. */
+type RouterFacts = RouterRow & { claims: Claim[] };
+
 const CHANGES = {
 	disable: {
 		title: 'Disable',
@@ -118,14 +122,33 @@ const CHANGES = {
 		isOffered: (row) => row.access_confirmed_at === null && row.responded_at === null,
 		done: (row) => row.access_confirmed_at !== null && 'The access is confirmed.',
 		run: mark('access_confirmed_at', true)
+	},
+	points: {
+		title: 'Decide whose the access points are',
+		text: 'Another account has registered access points of this router. From now on they belong to the account of this router: it sells there, the other one does not. Say in the reason what proves it.',
+		button: 'Give them to this account',
+		isOffered: ({ claims }) => claims.length > 0,
+		done: ({ claims }) => claims.length === 0 && 'The access points belong to the account of this router.',
+		async run({ event, subject, author: { by, note } }) {
+			const { audit, database, gateways } = event.locals.app;
+			const own = await gateways.ofRouter(database.db, subject.id);
+			await gateways.decideClaims(own, (trx, accessPoints) =>
+				audit.record(trx, {
+					...{ actor: by, action: 'gateway.access_points_decided', reason: note },
+					after: { router_id: subject.id, access_points: accessPoints }
+				})
+			);
+			return 'done';
+		}
 	}
-} satisfies Record<string, Change<RouterRow>>;
+} satisfies Record<string, Change<RouterRow, RouterFacts>>;
 
 export const routerForm = (which: keyof typeof CHANGES) => changeForm(which, CHANGES[which], routerOf);
 
 export async function routerPage(event: RouterEvent, admin: Visitor) {
 	const { app } = event.locals;
 	const row = await routerOf(event, admin);
+	const claims = await claimsOf(app, row.id);
 	const [router, owner, use, money, audited] = await Promise.all([
 		app.routers.ownedOne({ accountId: admin.account.id, role: 'admin' }, row.id),
 		app.accounts.find(row.owner_account_id),
@@ -154,10 +177,30 @@ export async function routerPage(event: RouterEvent, admin: Visitor) {
 		state: stateOf(app, router),
 		use: routerUse(use.get(row.id), app.config.reportTimezone),
 		gateways: await gatewaysOf(app, row.id),
+		claims: await claimLines(app, claims),
 		money,
 		entries: await auditLines(event, audited.entries),
-		...changesOf(event, CHANGES, row)
+		...changesOf(event, CHANGES, { ...row, claims })
 	};
+}
+
+async function claimsOf({ database, gateways }: App, routerId: number): Promise<Claim[]> {
+	const own = await gateways.ofRouter(database.db, routerId);
+	return (await Promise.all(own.map((gateway) => gateways.claimsOn(gateway)))).flat();
+}
+
+async function claimLines({ accounts, database, routers }: App, claims: readonly Claim[]) {
+	const nameOf = async (routerId: number) => {
+		const { owner_account_id: owner } = await routers.findOrThrow(database.db, routerId);
+		return `router ${routerId} of ${(await accounts.find(owner))?.email ?? `account ${owner}`}`;
+	};
+	return Promise.all(
+		claims.map(async ({ accessPoint, state, rivals }) => {
+			const others = (await Promise.all(rivals.map(nameOf))).join(', ');
+			const what = state === 'disputed' ? 'is sold by nobody until you decide' : 'belongs to another account';
+			return `The access point ${accessPoint} ${what}.${others === '' ? '' : ` Also registered by ${others}.`}`;
+		})
+	);
 }
 
 /** Faults of the gateways, and devices that wait there, by the gateway's name. */

@@ -26,6 +26,7 @@ async function answer(event: GatewayEvent): Promise<Response> {
 	const mac = normaliseMac(fields.get('mac') ?? '');
 	const custom = (fields.get('custom') ?? '').replaceAll(' ', '+');
 	const token = fields.get('token') ?? '';
+	if (mac === null) await gateways.recordStatus(gateway, { unreadDevice: fields.get('mac') ?? '' });
 	if (mac === null || !TOKEN.test(token) || !CUSTOM.test(custom)) return empty(400);
 	const device = { mac, token, user: Buffer.from(custom, 'base64').toString('utf8') };
 	await gateways.recordStatus(gateway, { seen: true });

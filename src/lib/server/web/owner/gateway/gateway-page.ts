@@ -37,9 +37,17 @@ export async function gatewayPage(event: Event, router: OwnedRouter, { role }: O
 	const { id, name, kind, title, key, settings, seenAt, trouble } = gateway;
 	const { origin } = portalAddress({ origin: originOf(event), port: config.port });
 	const state = gatewayState(gateway);
+	const claims = await event.locals.app.gateways.claimsOn(gateway);
+	const pointsOf = (which: string) =>
+		claims
+			.filter((one) => one.state === which)
+			.map((one) => one.accessPoint)
+			.join(', ');
 	return {
 		...{ id, name, title, state, trouble },
 		isReadable: gateway.unreadable.length === 0,
+		disputed: pointsOf('disputed'),
+		lost: pointsOf('lost'),
 		secrets: gatewaySetup.owner.secretsVersion(gateway),
 		mayChange: mayDo(role, 'routers/[router]/gateway/[gateway]', 'change'),
 		router: { id: router.id, name: router.name },

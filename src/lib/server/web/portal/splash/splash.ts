@@ -45,6 +45,7 @@ export async function enter(
 	const request = {
 		method: event.request.method === 'POST' ? ('POST' as const) : ('GET' as const),
 		address: askedAddress(event),
+		host: event.request.headers.get('host') ?? undefined,
 		fields
 	};
 	const entered = await captiveSessions.enter(gateway, request, (mac) => takeCaptiveSession(event, mac));
@@ -94,10 +95,14 @@ async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSessi
 	redirect(303, pagePath(own.kind, own.token, device));
 }
 
-export async function findRouter(event: RequestEvent, gateway: RegisteredGateway): Promise<RouterBody> {
+export async function findRouter(
+	event: RequestEvent,
+	gateway: RegisteredGateway,
+	captiveSession: CaptiveSession | null
+): Promise<RouterBody> {
 	const router = await orNull(apiClient(event).recent.getRouter(gateway.routerId));
 	if (!router) error(404, m.splash_refusal_unknown());
-	const sellsHere = await event.locals.app.captiveSessions.sellsAt(gateway);
+	const sellsHere = await event.locals.app.captiveSessions.sellsAt(gateway, captiveSession?.entry ?? null);
 	return sellsHere ? router : { ...router, status: 'offline' };
 }
 
@@ -111,7 +116,7 @@ export async function splashPage(
 	const isAgain = event.url.searchParams.has(AGAIN);
 	const path = captiveSession ? captiveSessionPath(gateway, captiveSession) : link(`/splash/${gateway.key}`);
 	return {
-		...(await payPage(event, () => findRouter(event, gateway), captiveSession !== null)),
+		...(await payPage(event, () => findRouter(event, gateway, captiveSession), captiveSession !== null)),
 		ownPath: isAgain ? `${path}?${AGAIN}` : path,
 		captiveSession: captiveSession && {
 			state: captiveSession.entry.state,

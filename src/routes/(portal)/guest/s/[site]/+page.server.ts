@@ -11,6 +11,7 @@ export const trailingSlash = 'ignore';
 export const load: PageServerLoad = async (event) => {
 	const accessPoint = normaliseMac(event.url.searchParams.get('ap') ?? '');
 	const gateway = await event.locals.app.gateways.bySite(event.params.site, accessPoint);
+	if (gateway === 'disputed') error(409, m.splash_refusal_disputed());
 	if (!gateway) error(404, m.splash_refusal_unknown());
 	return splashPage(event, gateway, await enter(event, gateway, event.url.searchParams));
 };

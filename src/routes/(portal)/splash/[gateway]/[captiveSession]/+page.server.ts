@@ -18,7 +18,9 @@ export const load: PageServerLoad = async (event) => {
 export const actions: Actions = {
 	default: async (event) => {
 		const { gateway, captiveSession } = await findCaptiveSession(event);
-		if (captiveSession) return placeOrder(event, () => findRouter(event, gateway), captiveSession);
+		if (captiveSession) {
+			return placeOrder(event, () => findRouter(event, gateway, captiveSession), captiveSession);
+		}
 		return goToOrdered(event);
 	}
 };

@@ -7,5 +7,6 @@ export const actions = {
 	disable: routerForm('disable'),
 	enable: routerForm('enable'),
 	confirm: routerForm('confirm'),
-	withdraw: routerForm('withdraw')
+	withdraw: routerForm('withdraw'),
+	points: routerForm('points')
 };

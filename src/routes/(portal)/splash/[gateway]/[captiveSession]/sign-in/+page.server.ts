@@ -14,7 +14,10 @@ import type { Actions, PageServerLoad } from './$types';
 export const load: PageServerLoad = async (event) => {
 	const { gateway, captiveSession } = await findCaptiveSession(event);
 	if (!captiveSession) error(410, m.splash_refusal_over());
-	const router = await orUnavailable(findRouter(event, gateway), m.common_prices_unreachable());
+	const router = await orUnavailable(
+		findRouter(event, gateway, captiveSession),
+		m.common_prices_unreachable()
+	);
 	return {
 		brand: showBrand(event, router),
 		ssid: apart(router.ssid),
