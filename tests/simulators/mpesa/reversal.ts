@@ -175,7 +175,11 @@ export function createReversals(
 		const reversal = reversals.find(
 			(one) => one.originator === conversation || one.conversation === conversation || one.receipt === id
 		);
-		const payment = books.payments.find(({ number }) => receipt('payment', number) === id);
+		// The id of a push's response is one of the proxy's, like those of other requests.
+		const payment = books.payments.find(
+			({ number, request }) =>
+				receipt('payment', number) === id || request['MerchantRequestID'] === conversation
+		);
 		const common = (code: string) => ({
 			ResultType: 0,
 			ResultCode: resultNumber(code),
@@ -186,15 +190,16 @@ export function createReversals(
 		});
 		if (!allowed(body)) return { Result: common('2001') };
 		if (!reversal && !payment) return { Result: common('R000002') };
-		const code = reversal ? codeOf(reversal, books) : '0';
+		const paid = payment && books.takenOf(payment) > 0;
+		const code = reversal ? codeOf(reversal, books) : paid ? '0' : 'failed';
 		const details = [
 			{ Key: 'DebitPartyName', Value: 'Simulated Shop' },
 			{
 				Key: 'TransactionStatus',
 				Value: code === null ? 'Authorized' : code === '0' ? 'Completed' : 'Failed'
 			},
-			{ Key: 'Amount', Value: reversal ? Number(reversal.amount) : (payment?.amount ?? 0) },
-			{ Key: 'ReceiptNo', Value: reversal?.receipt ?? id },
+			{ Key: 'Amount', Value: reversal ? Number(reversal.amount) : payment ? books.takenOf(payment) : 0 },
+			{ Key: 'ReceiptNo', Value: reversal?.receipt ?? (payment ? receipt('payment', payment.number) : id) },
 			{ Key: 'DebitAccountBalance' },
 			{ Key: 'FinalisedTime', Value: Number(compactTime(books.now())) },
 			{ Key: 'ReasonType', Value: reversal ? 'Reversal via API' : 'Pay Bill Online' },

@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
@@ -87,8 +86,12 @@ export async function sendRequest(
 			socket.once(isSecure ? 'secureConnect' : 'connect', ready);
 		});
 		request.end(body);
-		const [response] = (await once(request, 'response')) as [IncomingMessage];
-		return response;
+		return await new Promise((resolve, reject) => {
+			request.once('response', resolve);
+			request.once('error', reject);
+			// The only sign of an unasked 101.
+			request.once('close', () => reject(new Error('closed without a response')));
+		});
 	} catch (error) {
 		throw new NotAnswered(sent, error);
 	} finally {

@@ -38,7 +38,7 @@ export async function findTransaction(
 		for (const row of rows) {
 			const providerReference = textMember(row, 'transactionId');
 			const amountMinor = toMinor(parseAmount(textMember(row, 'amount') ?? '') ?? NaN, MPESA_CURRENCY);
-			const account = textMember(row, 'billreference')?.trim().toUpperCase() ?? '';
+			const account = textMember(row, 'billreference')?.toUpperCase() ?? '';
 			const isWanted = account === wanted || (account === '' && receipt !== null);
 			if (!isWanted || !providerReference || amountMinor === null) continue;
 			// Somebody can also pay by hand with this reference.

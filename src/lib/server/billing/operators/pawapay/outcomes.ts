@@ -27,6 +27,11 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	UNKNOWN_ERROR: 'provider_error'
 };
 
+const stateOf = (body: unknown): string | null => textMember(body, 'status')?.toUpperCase() ?? null;
+
+/** Codes of failures that may not be one. */
+const UNTOLD = ['UNSPECIFIED_FAILURE', 'OTHER_ERROR', 'UNKNOWN_ERROR'];
+
 function failureOf(body: unknown, unnamed: string) {
 	const failure = member(body, 'failureReason');
 	const code = textMember(failure, 'failureCode');
@@ -46,11 +51,15 @@ export function submitOutcome(
 	const { code, message } = failureOf(body, `HTTP ${status}`);
 	const reason = reasonIn(REASONS, code, 'merchant_error');
 	const isOurs = (textMember(body, id) ?? reference) === reference;
-	switch (status >= 200 && status < 300 && isOurs ? textMember(body, 'status') : null) {
+	const isFine = status >= 200 && status < 300 && isOurs;
+	// An error without a state is a refusal, too, but for those that say nothing.
+	const isTold = code !== null && !UNTOLD.includes(code);
+	switch (isFine ? (stateOf(body) ?? (isTold ? 'REJECTED' : null)) : null) {
 		case 'ACCEPTED':
 		case 'DUPLICATE_IGNORED':
 			return { kind: 'accepted', operatorReference: null, raw };
 		case 'REJECTED':
+		case 'FAILED':
 			return { ...refused(reason, message, raw), retryable: passing.includes(code ?? '') };
 		default:
 			return unaccepted(outcome, reason, message, raw);
@@ -67,7 +76,7 @@ export function statusOutcome(
 	const { status, text: raw, headers } = outcome;
 	const body = jsonObject(raw);
 	const unknown = (cause: string) => unavailable(cause, retryAfterSeconds(headers));
-	const found = textMember(body, 'status');
+	const found = stateOf(body);
 	if (found === 'NOT_FOUND' && (status === 200 || status === 404)) return { kind: 'not_found', raw };
 	if (status !== 200) return unknown(describe(outcome));
 	if (found !== 'FOUND') return unknown('an answer that is not documented');
@@ -76,7 +85,7 @@ export function statusOutcome(
 	const named = textMember(data, id);
 	if (named !== null && named !== reference) return unknown('an answer about something else');
 	const { code, message } = failureOf(data, 'No reason given.');
-	switch (textMember(data, 'status')) {
+	switch (stateOf(data)) {
 		case 'COMPLETED':
 			return { kind: 'succeeded', ...paidOf(data), raw };
 		case 'FAILED':
