@@ -91,6 +91,22 @@ export function createReversals(
 		return Number(field(body, 'Amount')) > books.takenOf(payment) ? 'R000002' : null;
 	}
 
+	const garbled = (body: Body, books: Books): boolean => {
+		const asked = [field(body, 'OriginalConversationID'), field(body, 'TransactionID')];
+		const reversal = reversals.find(({ originator }) => asked.includes(originator));
+		const payment =
+			reversal?.payment ??
+			books.payments.find(
+				({ number, request }) =>
+					asked.includes(receipt('payment', number)) || asked.includes(String(request['MerchantRequestID']))
+			);
+		return payment?.script.unreadableResults === true;
+	};
+
+	/** Cut, without a result, or no JSON. */
+	const unreadable = () =>
+		['{"Result":{"ResultCode":0,"Result', '{"Result":{}}', '', '<oops'][(count += 1) % 4] ?? '';
+
 	function enter(body: Body, script: RefundScript, desk: Desk): Reversal {
 		const { books } = desk;
 		const original = field(body, 'TransactionID') ?? '';
@@ -239,7 +255,10 @@ export function createReversals(
 			if (!named.some((name) => field(body, name)))
 				return error(400, '400.002.02', 'Bad Request - Invalid TransactionID');
 			const found = ids();
-			desk.later(100, () => post(field(body, 'ResultURL'), statusOf(body, desk.books, found)));
+			desk.later(100, () => {
+				const result = post(field(body, 'ResultURL'), statusOf(body, desk.books, found));
+				return result && garbled(body, desk.books) ? { ...result, body: unreadable() } : result;
+			});
 			return accepted(found);
 		}
 	};

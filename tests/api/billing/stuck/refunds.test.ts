@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Script } from '../../../simulators/script.ts';
 import { useOperated } from '../../../support/billing/use-operated.ts';
 import { DATABASES, eventually } from '../../../support/server/fixture.ts';
-import { serverNow } from '../../../torture/time.ts';
+import { serverNow, untilQuiet } from '../../../torture/time.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -43,6 +43,29 @@ describe.each(DATABASES)('on %s', (database) => {
 				return fixture.sql.count(later, soon);
 			});
 			expect(simulator.requests.some(({ path: called }) => called.includes('transactionstatus'))).toBe(true);
+		});
+
+		it('results that cannot be read ask nothing again, and are logged once', async () => {
+			const refund = { outcome: 'pending', callbacks: [] };
+			const payment = await refundOf({ unreadableResults: true, refund });
+			await use.until(payment, 'refund_pending');
+			for (let step = 0; step < 3; step += 1) await use.operated().advance(minute);
+			const { fixture, simulator } = use.operated();
+			const asked = () =>
+				simulator.requests.filter(
+					({ path, body }) => path === '/mpesa/transactionstatus/v1/query' && body.includes('Refund')
+				).length;
+			const came =
+				"select count(*) from operator_messages where outcome = 'refund unknown' and payment_id = ?";
+			await eventually(
+				'all results came',
+				async () => (await fixture.sql.count(came, payment.id)) >= asked()
+			);
+			await untilQuiet(fixture.server, fixture.sql);
+			expect(asked()).toBeGreaterThan(1);
+			// The schedule has seven reads in these minutes.
+			expect(asked()).toBeLessThan(12);
+			expect(use.unread(payment)).toBe(1);
 		});
 
 		it('a refund waits for the receipt that a late callback brings', async () => {
