@@ -1,10 +1,10 @@
 /**
- * Reads the bodies of operators: responses and callbacks alike. Between an operator and us are proxies, and clerks who fill in
- * forms, so a body counts by what is in it and not by its content type: JSON with anything around it (byte order marks, NUL,
- * line ends, a second copy), JSON in a form or in a string, or the fields of a form. Returns null for the rest.
+ * Reads the bodies of operators: responses and callbacks alike. Proxies between them and us rewrite bodies, so what is in one
+ * counts, not its content type: JSON with anything around it (byte order marks, NUL, line ends, a second copy), JSON in a form
+ * or in a string, or the fields of a form. Returns null for the rest.
  */
 export function jsonOf(text: string): unknown {
-	// JSON allows none of these in a string, and blanks around it.
+	// JSON has none of these in a string, and may have blanks around it.
 	const plain = text.replace(CONTROLS, ' ').trim();
 	const whole = parsed(plain);
 	if (whole !== undefined) return typeof whole === 'string' ? jsonOf(whole) : whole;
