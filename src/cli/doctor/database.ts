@@ -52,7 +52,7 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 			yield warn(
 				'secret',
 				'it does not open the Wi-Fi passwords of earlier buyers, whose time still runs',
-				'set the AIRTILL_SECRET from before as AIRTILL_SECRET_FALLBACK, restart, then run "airtill secrets rotate"'
+				'set the AIRTILL_SECRET from before as AIRTILL_SECRET_FALLBACK, and restart'
 			);
 			return true;
 		}
@@ -71,11 +71,10 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 
 function secretFinding({ secretFallback }: Config, isRight: boolean | null): Finding {
 	if (isRight === null) return ok('secret', 'not checked, because Airtill has not run on this database');
-	if (isRight && secretFallback !== null) {
-		const advice = 'run "airtill secrets rotate", then remove AIRTILL_SECRET_FALLBACK';
-		return warn('secret', 'opens what this database keeps sealed, with AIRTILL_SECRET_FALLBACK', advice);
+	if (isRight) {
+		const help = secretFallback === null ? '' : ', with AIRTILL_SECRET_FALLBACK';
+		return ok('secret', `opens what this database keeps sealed${help}`);
 	}
-	if (isRight) return ok('secret', 'opens what this database keeps sealed');
 	return fail(
 		'secret',
 		'it does not open the Wi-Fi passwords and other secrets of this database',
