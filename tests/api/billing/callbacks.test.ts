@@ -91,13 +91,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		before = await next();
 		await call(address, 'POST');
 		expect(await next()).toBe(before);
-		const said = server
-			.stdout()
-			.split('\n')
-			.filter(
-				(line) => line.includes('callback cannot be read') && line.includes(`"payment":${payment.id},`)
-			);
-		expect(said).toHaveLength(1);
+		const isSaid = (line: string) =>
+			line.includes('callback cannot be read') && line.includes(`"payment":${payment.id},`);
+		await expect.poll(() => server.stderr().split('\n').filter(isSaid)).toHaveLength(1);
 	});
 
 	it('after the end it is taken again and changes nothing', async () => {

@@ -62,7 +62,7 @@ export function useOperated(operator: string | OperatorFacts, database: string) 
 		/** How often the log says that a callback of a payment could not be read. */
 		unread: ({ id }: Payment) =>
 			operated.fixture.server
-				.stdout()
+				.stderr()
 				.split('\n')
 				.filter((line) => line.includes('callback cannot be read') && line.includes(`"payment":${id},`))
 				.length,

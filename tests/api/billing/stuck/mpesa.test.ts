@@ -37,7 +37,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await use.find(payment)).toMatchObject({ provider_reference: expect.stringContaining('SKA') });
 		await use.operated().advance(5 * minute);
 		expect(await use.questions(payment)).toHaveLength(1);
-		expect(use.unread(payment)).toBe(1);
+		await expect.poll(() => use.unread(payment)).toBe(1);
 	});
 
 	it('the right amount, told by such an answer, is no question', async () => {
@@ -55,7 +55,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await use.questions(payment)).toMatchObject([{ reason: 'amount_unknown' }]);
 		await use.operated().simulator.callBack(await use.held(payment));
 		expect(await use.questions(payment)).toEqual([]);
-		expect(use.unread(payment)).toBe(1);
+		await expect.poll(() => use.unread(payment)).toBe(1);
 	});
 
 	it('a refused request opens no review', async () => {

@@ -46,14 +46,18 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 
 		it('results that cannot be read ask nothing again, and are logged once', async () => {
-			const refund = { outcome: 'pending', callbacks: [] };
-			const payment = await refundOf({ unreadableResults: true, refund });
+			const payment = await refundOf({
+				unreadableResults: true,
+				refund: { outcome: 'pending', callbacks: [] }
+			});
 			await use.until(payment, 'refund_pending');
 			for (let step = 0; step < 3; step += 1) await use.operated().advance(minute);
 			const { fixture, simulator } = use.operated();
+			const own = 'select reference from refunds where payment_id = ?';
+			const reference = String((await fixture.sql.all(own, payment.id))[0]?.['reference']);
 			const asked = () =>
 				simulator.requests.filter(
-					({ path, body }) => path === '/mpesa/transactionstatus/v1/query' && body.includes('Refund')
+					({ path, body }) => path === '/mpesa/transactionstatus/v1/query' && body.includes(reference)
 				).length;
 			const came =
 				"select count(*) from operator_messages where outcome = 'refund unknown' and payment_id = ?";
@@ -65,7 +69,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			expect(asked()).toBeGreaterThan(1);
 			// The schedule has seven reads in these minutes.
 			expect(asked()).toBeLessThan(12);
-			expect(use.unread(payment)).toBe(1);
+			await expect.poll(() => use.unread(payment)).toBe(1);
 		});
 
 		it('a refund waits for the receipt that a late callback brings', async () => {
