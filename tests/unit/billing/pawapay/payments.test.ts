@@ -120,12 +120,15 @@ describe('HTTP 200 to a request', () => {
 		expect(outcome).toMatchObject({ kind: 'refused', reason, retryable: false });
 	});
 
-	it.each([failureReason('UNKNOWN_ERROR'), { status: 'NEW' }, { errorId: 'x' }, {}])(
-		'%j decides nothing',
-		async (body) => {
-			expect(await answering(body).submit(request())).toMatchObject({ kind: 'uncertain' });
-		}
-	);
+	it.each([
+		failureReason('UNKNOWN_ERROR'),
+		failureReason('A_NEW_ONE'),
+		{ status: 'NEW' },
+		{ errorId: 'x' },
+		{}
+	])('%j decides nothing', async (body) => {
+		expect(await answering(body).submit(request())).toMatchObject({ kind: 'uncertain' });
+	});
 
 	it.each([
 		['" COMPLETED "', '"x"', 'x'],

@@ -59,7 +59,9 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 
 	if (outcome.kind === 'succeeded') {
 		await settleSuccess(context, id, outcome);
-		return adapter?.readAmount ? now + AMOUNT_MS : null;
+		const isTold =
+			!adapter?.readAmount || (await isAmountTold(context, await store.findOrThrow(database.db, id)));
+		return isTold ? null : now + AMOUNT_MS;
 	}
 	if (outcome.kind === 'failed' && payment.failure_code !== failureCode(outcome.reason)) {
 		await settleFailure(context, id, failureCode(outcome.reason));

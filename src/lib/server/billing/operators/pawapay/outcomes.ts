@@ -29,8 +29,14 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 
 const stateOf = (body: unknown): string | null => textMember(body, 'status')?.toUpperCase() ?? null;
 
-/** Codes of failures that may not be one. */
-const UNTOLD = ['UNSPECIFIED_FAILURE', 'OTHER_ERROR', 'UNKNOWN_ERROR'];
+/** Codes that refuse a request, also without a state. The unspecific ones may hide one that was queued. */
+const REFUSALS = new Set([
+	...Object.keys(REASONS).filter((code) => REASONS[code] !== 'provider_error'),
+	...['INVALID_CURRENCY', 'INVALID_AMOUNT', 'AMOUNT_OUT_OF_BOUNDS', 'INVALID_PROVIDER', 'INVALID_INPUT'],
+	...['MISSING_PARAMETER', 'UNSUPPORTED_PARAMETER', 'INVALID_PARAMETER', 'DUPLICATE_METADATA_FIELD'],
+	...['NO_AUTHENTICATION', 'AUTHENTICATION_ERROR', 'AUTHORISATION_ERROR', 'HTTP_SIGNATURE_ERROR'],
+	...['DEPOSITS_NOT_ALLOWED', 'REFUNDS_NOT_ALLOWED']
+]);
 
 function failureOf(body: unknown, unnamed: string) {
 	const failure = member(body, 'failureReason');
@@ -52,9 +58,8 @@ export function submitOutcome(
 	const reason = reasonIn(REASONS, code, 'merchant_error');
 	const isOurs = (textMember(body, id) ?? reference) === reference;
 	const isFine = status >= 200 && status < 300 && isOurs;
-	// An error without a state is a refusal, too, but for those that say nothing.
-	const isTold = code !== null && !UNTOLD.includes(code);
-	switch (isFine ? (stateOf(body) ?? (isTold ? 'REJECTED' : null)) : null) {
+	const refusal = REFUSALS.has(code ?? '') ? 'REJECTED' : null;
+	switch (isFine ? (stateOf(body) ?? refusal) : null) {
 		case 'ACCEPTED':
 		case 'DUPLICATE_IGNORED':
 			return { kind: 'accepted', operatorReference: null, raw };
