@@ -3,7 +3,7 @@ import { isoTime, systemClock } from '#lib/server/platform/clock.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import { openDatabase, type Database } from '#lib/server/db/database.ts';
 import { inspectDatabase, type Inspection } from '#lib/server/db/inspect.ts';
-import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
+import { UnusableDatabaseError } from '#lib/server/db/migrate.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createSecrets } from '#lib/server/platform/secrets.ts';
 import { readablePasswords } from '#lib/server/passes/passwords.ts';
@@ -83,7 +83,9 @@ function secretFinding({ secretFallback }: Config, isRight: boolean | null): Fin
 }
 
 const openingAdvice = (config: Config, error: Error) =>
-	error instanceof NewerDatabaseError ? 'use that version of Airtill' : databaseAdvice(config);
+	error instanceof UnusableDatabaseError
+		? 'use the version of Airtill that made it, or another database'
+		: databaseAdvice(config);
 
 const databaseAdvice = ({ databaseUrl }: Config) =>
 	databaseUrl.startsWith('file:')

@@ -128,7 +128,7 @@ export function createSemaphore(permits = 1): () => Promise<() => void> {
 	};
 }
 
-/** Migrates the database to this version's schema. @throws NewerDatabaseError after a newer version's migration */
+/** Migrates the database to this version's schema. @throws UnusableDatabaseError */
 export async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
 	const database = await connectDatabase(url, options);
 	try {
