@@ -6,7 +6,7 @@ import { inspectDatabase, type Inspection } from '#lib/server/db/inspect.ts';
 import { UnusableDatabaseError } from '#lib/server/db/migrate.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createSecrets } from '#lib/server/platform/secrets.ts';
-import { readablePasswords } from '#lib/server/passes/passwords.ts';
+import { readablePasswords } from '#lib/server/passes/passes.ts';
 import { isDerivedFrom, PORTAL_KEY } from '#lib/server/developer/api-keys/api-keys.ts';
 import { isExpected } from '../support/errors.ts';
 import { databaseName } from '../support/services.ts';

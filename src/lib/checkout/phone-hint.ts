@@ -4,7 +4,7 @@ import {
 	parsePhoneNumberFromString
 } from 'libphonenumber-js/mobile';
 import type { CountryCode } from 'libphonenumber-js/mobile';
-import { apart, intlLocales } from '../i18n/intl.ts';
+import { intlLocales } from '../i18n/intl.ts';
 import examples from 'libphonenumber-js/mobile/examples';
 
 /** Examples for the number field, from the server: the number metadata has 29 KB. */
@@ -38,10 +38,4 @@ function countryName(region: string): string {
 		if (name) return name;
 	}
 	return region;
-}
-
-/** "0772 ••• 456": the buyer recognises the number, an onlooker does not learn it. */
-export function hideMiddle(formatted: string): string {
-	const digits = formatted.replace(/\D/g, '');
-	return apart(`${digits.slice(0, 4)}\u00a0•••\u00a0${digits.slice(-3)}`);
 }

@@ -71,5 +71,6 @@ export function durationProblem(
 	const least = Math.max(durationSeconds(min_duration), durationSeconds(MIN_DURATION));
 	const most = Math.min(durationSeconds(max_duration), durationSeconds(MAX_DURATION));
 	if (seconds >= least && seconds <= most) return null;
-	return `This router sells from ${formatDuration(min_duration, 'en')} to ${formatDuration(max_duration, 'en')}.`;
+	const named = (text: string) => `${formatDuration(text, 'en')} ("${text}")`;
+	return `This router sells from ${named(min_duration)} to ${named(max_duration)}. Units: m, h, d (24 hours), w (7 days).`;
 }

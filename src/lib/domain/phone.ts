@@ -1,16 +1,22 @@
 import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/mobile';
+import { apart } from '../i18n/intl.ts';
+import { plainNumber } from './typed-text.ts';
+
+const MAX_NUMBER_CHARACTERS = 48;
 
 /**
- * Parses a typed mobile number: `+256 772 123456`, `0772 123456` and `256772123456` are the same. Rejects
- * other numbers, because only mobile numbers can pay.
+ * Parses a mobile number as people, contact lists and links write it: `+256 772 123456`, `0772 123456`, `256772123456`,
+ * `00256772123456`, `+256 (0) 772 123456` and `tel:+256772123456` are the same, in digits of any script. Rejects other
+ * numbers, because only mobile numbers can pay.
  * @param region ISO 3166 country of numbers without a country code
  * @returns E.164, or null if it is not a valid mobile number
  */
 export function parseMobile(text: string, region: string): string | null {
-	if (text.length > 32) return null;
-	// Contact lists and right-to-left pages put invisible marks around a number.
-	const visible = text.replace(/\p{Cf}/gu, '').trim();
-	for (const candidate of [visible, `+${visible}`]) {
+	if (text.length > MAX_NUMBER_CHARACTERS) return null;
+	const plain = plainNumber(text);
+	// Many countries dial another prefix, such as 000 or 009, which the library reads, but phones store 00.
+	const candidates = [plain, `+${plain}`, plain.replace(/^\(?0 ?0\)? ?/, '+')];
+	for (const candidate of candidates) {
 		const number = parsePhoneNumberFromString(candidate, {
 			defaultCountry: region as CountryCode,
 			extract: false
@@ -18,6 +24,12 @@ export function parseMobile(text: string, region: string): string | null {
 		if (number?.isValid() && !number.ext) return number.number;
 	}
 	return null;
+}
+
+/** Reads a whole number or its end, for a search: its digits without prefixes for calls abroad. '' for other texts. */
+export function searchedDigits(text: string): string {
+	const plain = plainNumber(text);
+	return /^\+?[\d ().-]+$/.test(plain) ? plain.replace(/\(0\)|[^\d]/g, '') : '';
 }
 
 /** Replaces a deleted number. No country has the code 999. Migrations 0043 and 0047 have it too. */
@@ -30,6 +42,27 @@ export function maskPhone(e164: string): string {
 	return `${country}*****${e164.slice(-4)}`;
 }
 
-/** Formats a number as in its country: `0772 123456`. Returns E.164 if the country is unknown. */
-export const formatMobile = (e164: string): string =>
-	parsePhoneNumberFromString(e164)?.formatNational() ?? e164;
+let homeRegion = '';
+
+/** Sets the country whose numbers are shown without their code. The server calls it once at start. */
+export function setHomeRegion(region: string): void {
+	homeRegion = region;
+}
+
+/**
+ * Formats a number so that `parseMobile` reads it back: `0772 123456` at home, otherwise `+254 712 345678`, because its
+ * national form may be somebody else's number here. Returns E.164 if the country is unknown.
+ */
+export function formatMobile(e164: string): string {
+	const number = parsePhoneNumberFromString(e164);
+	if (!number) return e164;
+	return number.country === homeRegion ? number.formatNational() : number.formatInternational();
+}
+
+/** "0772 ••• 456", "+254 712 ••• 678": the buyer recognises a formatted number, an onlooker does not learn it. */
+export function hideMiddle(formatted: string): string {
+	const [, code = '', national = ''] = /^(\+\d+ )?(.*)$/.exec(formatted) ?? [];
+	const digits = national.replace(/\D/g, '');
+	const start = code.replace(' ', '\u00a0') + digits.slice(0, code === '' ? 4 : 3);
+	return apart(`${start}\u00a0•••\u00a0${digits.slice(-3)}`);
+}

@@ -1,11 +1,11 @@
 import { currentLocale } from './current.ts';
 import { directionOf, type Locale } from './locales.ts';
 
-/** English as in East Africa: day before month, 24-hour clock. */
-const TAGS: Partial<Record<Locale, string>> = { en: 'en-GB' };
+/** English as in East Africa: day before month, 24-hour clock. Portuguese as in Angola and Mozambique. */
+const TAGS: Partial<Record<Locale, string>> = { en: 'en-GB', pt: 'pt-AO' };
 
 /** Languages with the same number format, for engines without the data (WebViews have few). */
-const KIN: Partial<Record<Locale, string>> = { rw: 'pt', lg: 'en-GB', sw: 'en-GB', am: 'en-GB' };
+const KIN: Partial<Record<Locale, string>> = { rw: 'fr', pt: 'pt', lg: 'en-GB', sw: 'en-GB', am: 'en-GB' };
 
 /** Latin digits, because buyers compare amounts with the prompt on their phone; Gregorian calendar. */
 const exact = (tag: string) => `${tag}-u-ca-gregory-nu-latn`;
@@ -27,9 +27,34 @@ function kept<Options extends object, Format>(Kind: new (locales: string[], opti
 const numberFormat = kept<Intl.NumberFormatOptions, Intl.NumberFormat>(Intl.NumberFormat);
 export const dateFormat = kept<Intl.DateTimeFormatOptions, Intl.DateTimeFormat>(Intl.DateTimeFormat);
 
-/** Formats a number: "1,000", "1 000" or "1.000". Old phones' fonts lack narrow no-break spaces. */
-export const numberText = (value: number, options: Intl.NumberFormatOptions = {}, locale?: Locale): string =>
-	numberFormat(options, locale).format(value).replaceAll('\u202f', '\u00a0');
+/** Of numbers. A space is a no-break space, which old phones' fonts have; they lack the narrow one. */
+export interface Separators {
+	group: ',' | '\u00a0';
+	decimal: '.' | ',';
+}
+
+const ENGLISH: Separators = { group: ',', decimal: '.' };
+const FRENCH: Separators = { group: '\u00a0', decimal: ',' };
+
+/**
+ * The same in every browser, so that amounts are read as they are shown. No language groups with a point: an owner may
+ * copy an amount into a field or file where a point begins the decimals.
+ */
+export const separatorsOf = (locale: Locale = currentLocale()): Separators =>
+	locale === 'fr' || locale === 'pt' || locale === 'rw' ? FRENCH : ENGLISH;
+
+/** Formats a number: "1,000" or "1 000". */
+export const numberText = (
+	value: number,
+	options: Intl.NumberFormatOptions = {},
+	locale: Locale = currentLocale()
+): string =>
+	numberFormat(options, locale)
+		.formatToParts(value)
+		.map(({ type, value: text }) =>
+			type === 'group' || type === 'decimal' ? separatorsOf(locale)[type] : text.replace('\u202f', '\u00a0')
+		)
+		.join('');
 
 /**
  * Isolates a number, code or name on a right-to-left page, which would reorder digit groups and a leading +.

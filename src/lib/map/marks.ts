@@ -1,4 +1,5 @@
 import type { Position } from '../domain/geo.ts';
+import { numberText } from '../i18n/intl.ts';
 import { createGrouping, type Box, type Group } from './grouping.ts';
 import type { Mark } from './markers.ts';
 import type { MapRouter } from './router-feed.ts';
@@ -64,7 +65,7 @@ export function createMarks(maxZoom: number, texts: MapTexts, actions: Actions) 
 		const { lat, lon, members, count } = group;
 		const [router] = members;
 		const isOne = count === 1 && router !== undefined;
-		const total = new Intl.NumberFormat(document.documentElement.lang).format(count);
+		const total = numberText(count);
 		return {
 			lat,
 			lon,

@@ -10,6 +10,7 @@ import { createBranding } from './branding/branding.ts';
 import { createApiMemory } from './portal/api-memory.ts';
 import { createBasemap } from './map/basemap.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
+import { setHomeRegion } from '#lib/domain/phone.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
 import { DEMO_EMAILS } from './accounts/demo-accounts.ts';
@@ -77,6 +78,7 @@ const PART_FOR_SEARCHES = 1 / 2;
 const LAST_CALLS_MS = 7_000;
 
 export async function createApp(config: Config, options: Options = {}) {
+	setHomeRegion(config.defaultRegion);
 	const base = await openBase(config, options);
 	const { sandbox, http, operators } = await openOperators(base);
 	const sales = createSales(base, operators);

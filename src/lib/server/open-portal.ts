@@ -1,4 +1,4 @@
-import { opensRunningPasses } from './passes/passwords.ts';
+import { opensRunningPasses } from './passes/passes.ts';
 import type { Base } from './base.ts';
 import { ConfigError } from './config/config.ts';
 import { hasDemoAccounts } from './accounts/demo-accounts.ts';

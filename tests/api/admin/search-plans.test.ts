@@ -6,10 +6,10 @@ import { sentAs } from '../../../src/lib/server/billing/payments/store.ts';
 import { sameReviews } from '../../../src/lib/server/billing/reviews/reviews.ts';
 import {
 	newestPayments,
-	notConnected,
+	findNotConnected as notConnected,
 	openRefunds,
 	openReviews
-} from '../../../src/lib/server/monitoring/router-money.ts';
+} from '#lib/server/monitoring/monitoring.ts';
 import { foundRouters } from '../../../src/lib/server/routers/read-routers.ts';
 import { BOTH_DATABASES } from '../../support/server/fixture.ts';
 import { useQueryPlans } from '../../support/database/query-plans.ts';

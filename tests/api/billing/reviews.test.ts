@@ -185,6 +185,30 @@ describe.each(DATABASES)('on %s', (database) => {
 		await check(later);
 		expect(await count()).toBe(before.length);
 
+		// The same amount in other ways of writing, and money that went out.
+		const amount = same?.amount ?? 0;
+		const ways = [`${amount},00`, `USh ${amount}.00`, `"${amount}"`, `\u200e${amount} `, `UGX ${amount}`];
+		for (const way of ways) {
+			const rows = [`;${same?.provider_reference ?? ''};${way}`, ';OUT;-700,00', ';OUT;(1 700)', ';OUT;'];
+			writeFileSync(file, ['sep=;', 'Reference;Transaction;Amount', ...rows].join('\n'));
+			const { stdout } = await check(later);
+			expect([way, JSON.parse(stdout.trim().split('\n').at(-1) ?? '')]).toEqual([
+				way,
+				expect.objectContaining({ rows: 1, matched: 1, amount: 0 })
+			]);
+		}
+		expect(await count()).toBe(before.length);
+
+		for (const [wrong, reason] of [
+			['500.000', 'Line 2, Amount: "500.000" can mean 500000 or 500; write one of these.'],
+			['USD 5', 'Line 2, Amount: "USD 5" is not in UGX.'],
+			['500.5', 'Line 2, Amount: "500.5" has more decimals than UGX, which has none.'],
+			['5E+02', 'Line 2, Amount: "5E+02" is not an amount; write it like 1,500.']
+		]) {
+			writeFileSync(file, `Reference,Transaction,Amount\n,TX-1,${wrong}\n`);
+			expect(await check(later)).toMatchObject({ code: 1, stderr: expect.stringContaining(reason ?? '') });
+		}
+
 		writeFileSync(file, 'Reference,Transaction\n,TX-1\n');
 		expect(await check(later)).toMatchObject({
 			code: 1,

@@ -10,7 +10,7 @@ import {
 	KEPT_CALLS,
 	type NewEntry,
 	type RequestLog
-} from '../../../src/lib/server/developer/request-log/request-log.ts';
+} from '#lib/server/developer/request-log/request-log.ts';
 import { anEntry } from '../../support/api/request-log.ts';
 import { createDatabaseOn } from '../../support/database/postgres.ts';
 import { DATABASES, eventually, insertKey, useFixture, type Fixture } from '../../support/server/fixture.ts';

@@ -67,6 +67,27 @@ describe('a declined payment for an offer', () => {
 		expect(await atKiosk()).toMatchObject({ ...kiosk, methods: methods(page) });
 	});
 
+	it('fills in a number of another country with its code, so that it asks the same payer', async () => {
+		const { body } = await ownerSets([DAY]);
+		const [{ id } = { id: 0 }] = (body as { data: { id: number }[] }).data;
+		const shop = await person.get(`/r/${ROUTER}`);
+		const ordered = await person.post(`/r/${ROUTER}`, {
+			...{ time: `1d 1000 ${id}`, paymentMethod: 'mtn_momo', phone: '00254 712 345001' },
+			purchase: fieldValue(shop, 'purchase')
+		});
+		path = ordered.path;
+		const page = await shown('Payment declined, or the PIN was wrong.');
+		expect(fieldValue(page, 'phone')).toBe('+254 712 345001');
+		expect(page.text).toMatch(/\+254\s712\s•••\s001/);
+		await person.post(`${path}?/retry`, {
+			paymentMethod: 'mtn_momo',
+			phone: fieldValue(page, 'phone'),
+			quoted: '1000'
+		});
+		const asked = await fixture().sql.all('select phone from payments order by id desc limit 2');
+		expect(asked.map(({ phone }) => phone)).toEqual(['+254712345001', '+254712345001']);
+	});
+
 	it('keeps its price with its own payment method after the offer is gone, and says so', async () => {
 		await ownerSets([DAY]);
 		const page = await person.get(path);

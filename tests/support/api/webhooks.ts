@@ -7,7 +7,7 @@ import type { EventName } from '../../../src/lib/server/contract/schemas.ts';
 import { webhookEndpoint } from '../../../src/lib/server/contract/schemas.ts';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
-import { createJobs } from '../../../src/lib/server/jobs/jobs.ts';
+import { createJobs } from '#lib/server/jobs/jobs.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { createWebhooks, type Webhooks } from '../../../src/lib/server/developer/webhooks/webhooks.ts';
 import type { Api } from './api.ts';

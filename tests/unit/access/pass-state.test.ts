@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isOpen } from '../../../src/lib/server/passes/pass-state.ts';
+import { isOpen } from '#lib/server/passes/passes.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const sealed = { password_sealed: 'sealed' };

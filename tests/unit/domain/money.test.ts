@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { LOCALES } from '../../../src/lib/i18n/locales.ts';
+import { separatorsOf } from '../../../src/lib/i18n/intl.ts';
+import { random } from '../../support/random.ts';
 import {
+	createFileReader,
 	CURRENCIES,
 	currencyExponent,
+	formatMinor,
 	formatMoney,
+	formatReadings,
 	MAX_AMOUNT_MINOR,
 	priceForSeconds,
+	readAmount,
 	toMajor,
 	toMinor
 } from '../../../src/lib/domain/money.ts';
@@ -12,7 +19,7 @@ import {
 describe('the exponent of a currency', () => {
 	it.each([
 		[0, ['UGX', 'RWF', 'XAF', 'XOF', 'BIF', 'GNF']],
-		[2, ['KES', 'TZS', 'GHS', 'ZMW', 'CDF', 'NGN', 'MWK', 'ZAR']]
+		[2, ['KES', 'TZS', 'GHS', 'ZMW', 'CDF', 'NGN', 'MWK', 'ZAR', 'MZN', 'AOA']]
 	])('is %i for the currencies that the wire format lists', (exponent, currencies) => {
 		for (const currency of currencies) {
 			expect(CURRENCIES).toContain(currency);
@@ -108,9 +115,129 @@ it('is written code first, with decimals only where there are any', () => {
 	expect(formatMoney(1000, 'UGX')).toBe('UGX\u00a01,000');
 	expect(formatMoney(12, 'KES')).toBe('KES\u00a012');
 	expect(formatMoney(12.5, 'KES')).toBe('KES\u00a012.50');
+	expect(formatMoney(1500, 'KES', 'pt')).toBe('KES\u00a01\u00a0500');
+	expect(formatMoney(1500, 'XAF', 'fr')).toBe('FCFA\u00a01\u00a0500');
+	expect(formatMoney(1500, 'XOF', 'en')).toBe('FCFA\u00a01,500');
 });
 
 it('an amount too large for exact products is still told from one with too many decimals', () => {
 	expect(toMinor(134_459_476.55, 'KES')).toBe(13_445_947_655);
 	expect(toMinor(134_459_476.555, 'KES')).toBeNull();
+});
+
+describe('an amount as people write it', () => {
+	const read = (text: string, currency: string, locale: (typeof LOCALES)[number] = 'en') =>
+		readAmount(text, currency, separatorsOf(locale));
+
+	it.each(LOCALES)('is read in %s as the pages show it, in every currency', (locale) => {
+		const next = random(94);
+		for (const currency of CURRENCIES) {
+			const amounts = [1, 5, 50, 99, 100, 101, 999, 1000, 1050, 150_000, 100_000_000, MAX_AMOUNT_MINOR];
+			for (let count = 0; count < 100; count += 1) amounts.push(1 + next(10 ** (1 + next(9))));
+			for (const minor of amounts) {
+				const shown = formatMinor(minor, currency, locale);
+				const [, bare = ''] = shown.split(/^\S+\u00a0/u);
+				const [code = ''] = shown.split('\u00a0');
+				const ways = [shown, bare, `${bare} ${code}`, `${currency} ${bare}`, `\u2066${shown}\u2069`];
+				ways.push(bare.replaceAll('\u00a0', '\u202f'), bare.replaceAll('\u00a0', ' '));
+				expect(new Set(ways.map((text) => read(text, currency, locale))), shown).toEqual(new Set([minor]));
+				expect(read(formatMoney(-toMajor(minor, currency), currency, locale), currency, locale)).toBe(-minor);
+				expect(read(`−${shown}`, currency, locale), shown).toBe(-minor);
+			}
+		}
+	});
+
+	it.each([
+		['0,50', 'KES', 50],
+		['0.50', 'KES', 50],
+		['1 500,00', 'KES', 150_000],
+		['1.500,00', 'KES', 150_000],
+		['1,500.00', 'KES', 150_000],
+		['1.500.000', 'KES', 150_000_000],
+		['1,00,000', 'KES', 10_000_000],
+		['1’500.50', 'KES', 150_050],
+		["1'500", 'KES', 150_000],
+		['KSh 1,800.00', 'KES', 180_000],
+		['Ksh.50', 'KES', 5000],
+		['500 UGX', 'UGX', 500],
+		['USh 500', 'UGX', 500],
+		['Shs. 500/=', 'UGX', 500],
+		['500/-', 'TZS', 50_000],
+		['1 500 F CFA', 'XAF', 1500],
+		['MT 12,5', 'MZN', 1250],
+		['Kz 1.500,00', 'AOA', 150_000],
+		['₦1,500', 'NGN', 150_000],
+		['GH₵ 2.50', 'GHS', 250],
+		['١٬٥٠٠٫٥٠', 'KES', 150_050],
+		['۵۰۰', 'UGX', 500],
+		['५००', 'UGX', 500],
+		['５００', 'UGX', 500],
+		['\u200f500\u00a0', 'UGX', 500],
+		['5\u200b00', 'UGX', 500],
+		['500.00', 'UGX', 500],
+		['1.500', 'UGX', 1500],
+		['500-', 'UGX', -500],
+		['(1,500.00)', 'KES', -150_000],
+		['+500', 'UGX', 500],
+		['-0.00', 'KES', 0]
+	])('%j %s is %i', (text, currency, minor) => {
+		expect(read(text, currency)).toBe(minor);
+	});
+
+	it.each([
+		['1.500', 'KES', 'en', 'ambiguous'],
+		['1.500', 'KES', 'pt', 'ambiguous'],
+		['1.500', 'TZS', 'rw', 'ambiguous'],
+		['1,500', 'KES', 'fr', 'ambiguous'],
+		['12,500', 'MZN', 'pt', 'ambiguous'],
+		['KES 1.234', 'KES', 'sw', 'ambiguous'],
+		['1,00', 'UGX', 'en', 'not_a_number'],
+		['12 50', 'KES', 'en', 'not_a_number'],
+		['1,5,0', 'KES', 'en', 'not_a_number'],
+		['1,500,00', 'KES', 'en', 'not_a_number'],
+		['1.5.0', 'KES', 'en', 'not_a_number'],
+		['1e3', 'KES', 'en', 'not_a_number'],
+		['0x10', 'KES', 'en', 'not_a_number'],
+		['.5', 'KES', 'en', 'not_a_number'],
+		['1.', 'KES', 'en', 'not_a_number'],
+		['', 'KES', 'en', 'not_a_number'],
+		['--5', 'KES', 'en', 'not_a_number'],
+		['5 % 3', 'KES', 'en', 'not_a_number'],
+		['½', 'KES', 'en', 'not_a_number'],
+		['9'.repeat(80), 'KES', 'en', 'not_a_number'],
+		['0.5', 'UGX', 'en', 'too_fine'],
+		['0,505', 'KES', 'fr', 'too_fine'],
+		['9999999999999', 'UGX', 'en', 'too_large'],
+		['USD 5', 'KES', 'en', 'other_currency'],
+		['5 €', 'UGX', 'en', 'other_currency']
+	] as const)('%j %s in %s is refused: %s', (text, currency, locale, fault) => {
+		expect(read(text, currency, locale)).toBe(fault);
+	});
+
+	it.each(LOCALES)('has two readings in %s, each of which every page and file reads', (locale) => {
+		for (const text of ['1.500', '1,500', 'KSh 2.345', '999.000']) {
+			const readings = formatReadings(text, 'KES', locale);
+			expect(readings).toHaveLength(2);
+			for (const reading of readings) {
+				const amounts = LOCALES.map((other) => read(reading, 'KES', other));
+				const ofFile = readAmount(reading, 'KES', null);
+				expect(new Set([...amounts, ofFile]).size, reading).toBe(1);
+				expect(ofFile).toBeTypeOf('number');
+			}
+		}
+	});
+
+	it.each([
+		['KES', ['1800,00', '1.500'], [180_000, 150_000]],
+		['KES', ['1800.00', '1.500'], [180_000, 150]],
+		['KES', ['1,800.00', '1,500'], [180_000, 150_000]],
+		['KES', ['500', '1,500'], [50_000, 'ambiguous']],
+		['KES', ['0.50', '0,50', '1.500'], [50, 50, 'ambiguous']],
+		['UGX', ['500.000'], ['ambiguous']],
+		['UGX', ['500.000', '1500.000'], [500, 1500]],
+		['UGX', ['500.000', '1.500'], [500_000, 1500]],
+		['KES', ['1 800,00', '-50,00', 'KSh 5'], [180_000, -5000, 500]]
+	])('of a file in %s is read with the decimal mark of all: %j', (currency, texts, amounts) => {
+		expect(texts.map(createFileReader(texts, currency))).toEqual(amounts);
+	});
 });

@@ -1,8 +1,10 @@
 /** A number's prefix preselects its payment method, and routes `mobile_money`. */
 import { expect, it } from 'vitest';
+import { parseMobile } from '../../../src/lib/domain/phone.ts';
 import { approvalMenu } from '../../../src/lib/domain/payment-methods/approval-menu.ts';
 import {
 	guessPaymentMethod,
+	PREFIXES,
 	roughE164
 } from '../../../src/lib/domain/payment-methods/payment-method-guess.ts';
 
@@ -14,6 +16,9 @@ it.each([
 	['+254733345678', 'airtel_money'],
 	// A longer prefix wins over a shorter one.
 	['+254759345678', 'mpesa'],
+	['+254107345678', 'airtel_money'],
+	['+254108345678', 'airtel_money'],
+	['+254110345678', 'mpesa'],
 	['+250783456789', 'mtn_momo'],
 	['+260973456789', 'airtel_money'],
 	['+237690456789', 'orange_money'],
@@ -32,7 +37,11 @@ it.each([
 	['772123456', '+256772123456'],
 	['256 772 123456', '+256772123456'],
 	['+254 712 345678', '+254712345678'],
-	['00254712345678', '+254712345678']
+	['00254712345678', '+254712345678'],
+	['000254712345678', '+254712345678'],
+	['tel:+256 (0) 772-123-456', '+256772123456'],
+	['०७७२ १२३ ४५६', '+256772123456'],
+	['\u202a0772\u202f123\u202f456\u202c', '+256772123456']
 ])('%s is about %s', (typed, e164) => {
 	expect(roughE164(typed, '+256')).toBe(e164);
 });
@@ -48,4 +57,20 @@ it.each([
 	['+224662123456', 'mtn_momo', null]
 ])('%s that pays with %s approves under %s', (phone, method, code) => {
 	expect(approvalMenu(phone, method)).toBe(code);
+});
+
+const LISTED = Object.entries(PREFIXES).flatMap(([country, methods]) =>
+	Object.entries(methods).flatMap(([method, prefixes]) =>
+		prefixes.split(' ').map((prefix) => [`+${country}${prefix}`, method] as const)
+	)
+);
+
+it.each(LISTED)('%s, which is guessed to be %s, begins mobile numbers that can pay', (start, method) => {
+	const lengths = [7, 8, 9, 10].map((length) => length - start.length + 4);
+	const numbers = lengths
+		.filter((length) => length > 0)
+		.flatMap((length) => Array.from({ length: 10 }, (_, digit) => start + `${digit}`.padEnd(length, '1')));
+	const valid = numbers.filter((number) => parseMobile(number, 'UG') === number);
+	expect(valid.length).toBeGreaterThan(0);
+	expect(valid.map((number) => guessPaymentMethod(number))).toContain(method);
 });

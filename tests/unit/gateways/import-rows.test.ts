@@ -66,6 +66,12 @@ const BAD_ROWS: readonly (readonly [string, string, string])[] = [
 		'b,B,,Net,1,32,1000001,,,\n',
 		'line 3: price "1000001": a price in UGX is a number above 0, at most 1000000 (MAX_PRICE), with no decimals'
 	],
+	[
+		'a price with two readings',
+		'b,B,,Net,1,32,"1,000",,,\n',
+		'line 3: price "1,000" can mean 1000 or 1; write one of these'
+	],
+	['a price in another currency', 'b,B,,Net,1,32,USD 5,,,\n', 'line 3: price "USD 5" is not in UGX'],
 	['an unknown security', 'b,B,,Net,1,32,5,wep,,\n', 'line 3: unknown security "wep" (use wpa or nopass)'],
 	['an unknown status', 'b,B,,Net,1,32,5,,up,\n', 'line 3: unknown status "up" (use online or offline)'],
 	[
@@ -82,6 +88,14 @@ it.each(BAD_ROWS)('refuses %s, with its line, and reads the good row', async (_,
 	expect(badRows).toBe(1);
 	expect(routers[0]).toMatchObject({ externalId: 'a1', stated: { price_minor: 500 } });
 });
+
+it.each(['1500', '1.500', '1,500', 'USh 1,500', '1 500', '1500.00', '１５００', '1500‎'])(
+	'reads the price "%s"',
+	async (price) => {
+		const { routers } = await read(`b,B,,Net,1,32,"${price}",,,\n`);
+		expect(routers[0]?.stated.price_minor).toBe(1500);
+	}
+);
 
 it('reports everything against a row at once', async () => {
 	expect((await read(',B,,,91,x,-1,wep,up,\n')).problems).toHaveLength(7);

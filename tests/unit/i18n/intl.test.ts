@@ -5,7 +5,8 @@ import { apart } from '#lib/i18n/intl.ts';
 import { setLocaleSource } from '#lib/i18n/current.ts';
 import { LOCALES, type Locale } from '#lib/i18n/locales.ts';
 import { formatMoney } from '#lib/domain/money.ts';
-import { hideMiddle, phoneHint } from '#lib/checkout/phone-hint.ts';
+import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { hideMiddle } from '#lib/domain/phone.ts';
 import { clockText, momentText } from '#lib/format/when.ts';
 
 function inLocale<T>(locale: Locale, work: () => T): T {

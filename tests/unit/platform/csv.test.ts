@@ -28,6 +28,30 @@ describe('the CSV reader', () => {
 		expect(await read(text)).toEqual(['header: a|b', '2: 1|2', '3: 3|4']);
 	});
 
+	it.each([
+		['semicolons', 'a;b\n1,5;2\n'],
+		['tabs', 'a\tb\n1,5\t2\n'],
+		['bars', 'a|b\n1,5|2\n'],
+		['semicolons, named by a spreadsheet', 'sep=;\na;b\n1,5;2\n'],
+		['semicolons, and commas in quotation marks', '"a";"b"\n"1,5";2\n'],
+		['commas, and semicolons in quotation marks', '"a","b"\n"1,5","2"\n'],
+		['semicolons, in chunks', 'a', ';b\n1', ',5;2\n']
+	])('reads cells that are divided by %s', async (_, ...chunks) => {
+		const line = chunks[0]?.startsWith('sep') ? 3 : 2;
+		expect(await read(...chunks)).toEqual(['header: a|b', `${line}: 1,5|2`]);
+	});
+
+	it('finds the delimiter of a header below other lines', async () => {
+		const told: string[] = [];
+		await readCsv([Buffer.from('Shop, Kampala, Uganda, East Africa\nPeriod, 1, 2\na;b\n1,5;2\n')], {
+			isHeader: (cells) => cells.includes('a'),
+			header: (columns) => told.push(columns.join('|')),
+			row: (cells, line) => told.push(`${line}: ${cells.join('|')}`),
+			problem: (line, reason) => told.push(`${line}! ${reason}`)
+		});
+		expect(told).toEqual(['a|b', '4: 1,5|2']);
+	});
+
 	it('takes U+FFFD in a file that is UTF-8, and refuses other encodings', async () => {
 		expect(await read('a,b\n\ufffd,2\n')).toEqual(['header: a|b', '2: \ufffd|2']);
 		for (const encoding of ['latin1', 'utf16le'] as const) {

@@ -22,7 +22,6 @@ const textOf = (file: string) =>
 const found = (sql: RegExp) => files.filter((file) => new RegExp(sql, 'i').test(textOf(file)));
 
 const POSTGRES = 'db/postgres/postgres.ts';
-const NEAREST = 'db/postgres/nearest.ts';
 const BACKUP = 'db/backup/postgres.ts';
 const INITIAL = 'db/migrations/0001-initial.ts';
 
@@ -33,7 +32,7 @@ const ISOLATED: Readonly<Record<string, { sql: RegExp; files: readonly string[] 
 		sql: /\bfor (no key )?(update|share)\b|skip locked|forUpdate\(/,
 		files: [INITIAL, POSTGRES]
 	},
-	'geometric types': { sql: /\bpoint\(|<->|<@|\bbox\(point/, files: [INITIAL, NEAREST] },
+	'geometric types': { sql: /\bpoint\(|<->|<@|\bbox\(point/, files: [INITIAL, POSTGRES] },
 	'GiST, GIN and other index kinds': {
 		sql: /using (gist|gin|spgist|brin|hash)\b/,
 		files: [INITIAL]
@@ -42,11 +41,11 @@ const ISOLATED: Readonly<Record<string, { sql: RegExp; files: readonly string[] 
 	functions: { sql: /create (or replace )?(function|procedure)|plpgsql/, files: [INITIAL] },
 	'calls of our functions': {
 		sql: /\btake_rates?\(|without_accents\(/,
-		files: [INITIAL, 'db/postgres/rates.ts', POSTGRES]
+		files: [INITIAL, POSTGRES]
 	},
 	'unlogged tables': { sql: /unlogged/, files: [INITIAL] },
 	// Citus runs these on one shard or on a table that is not distributed: jobs and audit_log are not.
-	'recursive queries': { sql: /with recursive|withRecursive\(/, files: ['audit/audit.ts', 'jobs/groups.ts'] }
+	'recursive queries': { sql: /with recursive|withRecursive\(/, files: ['audit/audit.ts', 'jobs/jobs.ts'] }
 };
 
 /** Constructs that nothing uses and nothing may. */

@@ -7,7 +7,7 @@ import {
 	type ImportField
 } from '#lib/server/routers/import/import-rows.ts';
 import { importRouters } from '#lib/server/routers/import/import-routers.ts';
-import { parsePrice, priceRule } from '#lib/server/routers/router-fields.ts';
+import { readPrice } from '#lib/server/routers/router-fields.ts';
 import { defineCommand } from '../../support/command.ts';
 import { CommandError, UsageError } from '../../support/errors.ts';
 import { streamInput } from '../../support/files.ts';
@@ -39,10 +39,8 @@ export const importRoutersFile = defineCommand({
 		const columns = parseMap(values.map);
 		const { currency, maxPrice } = config();
 		const rules = { currency, maxPrice };
-		const priceMinor = values.price === undefined ? null : parsePrice(values.price, rules);
-		if (values.price !== undefined && priceMinor === null) {
-			throw new UsageError(`--price "${values.price}": ${priceRule(rules)}.`);
-		}
+		const priceMinor = values.price === undefined ? null : readPrice(values.price, rules);
+		if (typeof priceMinor === 'string') throw new UsageError(`--price ${priceMinor}.`);
 		if (values.price === undefined && !columns.has('price')) {
 			throw new UsageError('A price is missing: give --price N, or map a column to it (price=Column).');
 		}

@@ -1,8 +1,18 @@
+import { plainNumber, plainText } from '../typed-text.ts';
+
 /** Slug for "find the payment method from the payer's number". */
 export const ANY_PAYMENT_METHOD = 'mobile_money';
 
 /** Methods that name an operator; each router lists those it accepts. */
 export const NAMED_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpesa'] as const;
+
+/** Brand names, the same in every language. */
+export const METHOD_NAMES: Readonly<Record<string, string>> = {
+	airtel_money: 'Airtel Money',
+	mpesa: 'M-Pesa',
+	mtn_momo: 'MTN MoMo',
+	orange_money: 'Orange Money'
+};
 
 /**
  * Guesses the payment method of a number from its first digits. A guess preselects a choice and routes
@@ -10,19 +20,19 @@ export const NAMED_METHODS = ['mtn_momo', 'airtel_money', 'orange_money', 'mpesa
  */
 type GuessedPaymentMethod = (typeof NAMED_METHODS)[number];
 
-/** By country code, the digits that follow it; the longest match wins. */
-const PREFIXES: Readonly<Record<string, Partial<Record<GuessedPaymentMethod, string>>>> = {
-	'256': { mtn_momo: '76 77 78 79 31 39', airtel_money: '70 74 75 20' }, // Uganda
+/** By country code, the digits that follow it; the longest match wins. All are prefixes of mobile numbers. */
+export const PREFIXES: Readonly<Record<string, Partial<Record<GuessedPaymentMethod, string>>>> = {
+	'256': { mtn_momo: '76 77 78 79', airtel_money: '70 74 75' }, // Uganda
 	// Kenya
 	'254': {
 		mpesa: '70 71 72 74 757 758 759 768 769 79 110 111 112 113 114 115 116 117',
-		airtel_money: '73 75 762 78 100 101 102 103 104 105 106'
+		airtel_money: '73 75 762 78 100 101 102 103 104 105 106 107 108'
 	},
 	'255': { mpesa: '74 75 76', airtel_money: '68 69 78' }, // Tanzania
 	'250': { mtn_momo: '78 79', airtel_money: '72 73' }, // Rwanda
 	'260': { mtn_momo: '76 96', airtel_money: '77 97 57' }, // Zambia
 	'265': { airtel_money: '98 99' }, // Malawi
-	'233': { mtn_momo: '24 25 53 54 55 59', airtel_money: '26 27 56 57' }, // Ghana
+	'233': { mtn_momo: '24 256 257 53 54 55 59', airtel_money: '26 27 56 57' }, // Ghana
 	// Cameroon
 	'237': {
 		mtn_momo: '67 650 651 652 653 654 680 681 682 683',
@@ -56,9 +66,9 @@ export function guessPaymentMethod(phone: string): GuessedPaymentMethod | null {
  * @param prefix of numbers without a country code, e.g. `+256`
  */
 export function roughE164(typed: string, prefix: string): string {
-	const digits = typed.replace(/[^\d+]/g, '');
+	const digits = plainNumber(typed).replace(/\( ?0 ?\)|[^\d+]/g, '');
 	if (digits.startsWith('+')) return digits;
-	if (digits.startsWith('00')) return `+${digits.slice(2)}`;
+	if (digits.startsWith('00')) return `+${digits.replace(/^0+/, '')}`;
 	if (digits.startsWith(prefix.slice(1))) return `+${digits}`;
 	return prefix + digits.replace(/^0/, '');
 }
@@ -67,4 +77,33 @@ export function roughE164(typed: string, prefix: string): string {
 export function offeredMethods(slugs: readonly string[]): string[] {
 	const offered = slugs.filter((slug) => slug !== 'sandbox');
 	return offered.length > 0 ? offered : [...slugs];
+}
+
+/** What people and programs write for a method, beside its slug and name: lower case, letters and digits only. */
+const SPELLINGS: Readonly<Record<(typeof NAMED_METHODS)[number] | typeof ANY_PAYMENT_METHOD, string>> = {
+	airtel_money: 'airtel airtelmobilemoney',
+	mobile_money: 'momo',
+	mpesa: 'safaricom safaricommpesa vodacom vodacommpesa lipanampesa',
+	mtn_momo: 'mtn mtnmoney mtnmobilemoney mtnmomopay',
+	orange_money: 'orange orangemobilemoney'
+};
+
+/**
+ * Finds a payment method as people and programs write it: "MTN", "mtn momo", "M-Pesa".
+ * @param offered slugs
+ * @returns the slug, or null if none of the offered ones is meant
+ */
+export function findPaymentMethod(typed: string, offered: readonly string[]): string | null {
+	const bare = (text: string) =>
+		plainText(text)
+			.toLowerCase()
+			.replace(/[^\p{L}\p{N}]/gu, '');
+	const wanted = bare(typed);
+	const spellingsOf = (slug: string) => [
+		bare(slug),
+		bare(METHOD_NAMES[slug] ?? ''),
+		...((SPELLINGS as Record<string, string>)[slug] ?? '').split(' ')
+	];
+	if (wanted === '') return null;
+	return offered.find((slug) => spellingsOf(slug).includes(wanted)) ?? null;
 }

@@ -1,15 +1,7 @@
 import * as m from '../../i18n/messages.js';
-import { ANY_PAYMENT_METHOD } from './payment-method-guess.ts';
+import { ANY_PAYMENT_METHOD, METHOD_NAMES } from './payment-method-guess.ts';
 
 export { offeredMethods } from './payment-method-guess.ts';
-
-/** Brand names, the same in every language. */
-const NAMES: Readonly<Record<string, string>> = {
-	airtel_money: 'Airtel Money',
-	mpesa: 'M-Pesa',
-	mtn_momo: 'MTN MoMo',
-	orange_money: 'Orange Money'
-};
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -18,12 +10,14 @@ const words = (slug: string) => capital(slug.replaceAll('_', ' '));
 /** Names a payment method in the form: "MTN MoMo". A slug without a name gets plain words. */
 export function methodChoice(slug: string): string {
 	if (slug === ANY_PAYMENT_METHOD) return m.router_method_any();
-	return slug === 'sandbox' ? m.router_method_test() : (NAMES[slug] ?? words(slug));
+	return slug === 'sandbox' ? m.router_method_test() : (METHOD_NAMES[slug] ?? words(slug));
 }
 
 /** Names a payment method in a sentence: "MTN MoMo", or "mobile-money" while the operator is unknown. */
 export const methodName = (slug: string): string =>
-	slug === ANY_PAYMENT_METHOD || slug === 'sandbox' ? m.common_mobile_money() : (NAMES[slug] ?? words(slug));
+	slug === ANY_PAYMENT_METHOD || slug === 'sandbox'
+		? m.common_mobile_money()
+		: (METHOD_NAMES[slug] ?? words(slug));
 
 /** As `methodName`, at the start of a line. */
 export const methodTitle = (slug: string): string => capital(methodName(slug));

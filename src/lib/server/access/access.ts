@@ -6,7 +6,7 @@ import { account } from './radius/accounting.ts';
 import { accepted, authorize } from './radius/authorize.ts';
 import { applyPassEnd, probeRadiusGateway } from './radius/connections.ts';
 import { createPskCandidates } from './radius/psk-candidates.ts';
-import { admitClient, confirmClient, endClient } from './opennds-clients.ts';
+import { admitClient, confirmClient, endClient, fetchGrants } from './opennds-clients.ts';
 import { deviceState } from './device-slots/device-state.ts';
 import {
 	ACTIVATION_JOB,
@@ -16,25 +16,24 @@ import {
 	GRANT_JOB,
 	AWAIT_ROUTER_JOB
 } from './job-kinds.ts';
-import { activationTimeout, awaitRouter } from './provisioning/begin-pass.ts';
-import { refundUnconfirmed } from './provisioning/refund-unconfirmed.ts';
+import {
+	type AccessContext,
+	activationTimeout,
+	awaitRouter,
+	letInDevice,
+	movePass,
+	passesOfPurchase,
+	refundUnconfirmed
+} from './provisioning.ts';
 import type { PassRow } from '../passes/passes.ts';
-import type { AccessContext } from './provisioning/context.ts';
-import { letInDevice } from './provisioning/let-in-device.ts';
-import { passesOfPurchase } from './provisioning/devices.ts';
-import { changeGateway, gatewayAdded } from './provisioning/gateway-changes/change-gateway.ts';
-import { applyGrant } from './provisioning/grants/apply-grant.ts';
-import { createConcurrencyLimit } from './provisioning/grants/concurrency-limit.ts';
-import { fetchGrants } from './provisioning/grants/fetched-grants.ts';
-import { LATE_REDIRECT_MS, pendingAt } from './provisioning/grants/store.ts';
-import { movePass } from './provisioning/move-pass.ts';
-import { requestAgain } from './provisioning/request-grant.ts';
-import { removeForOwner, removeGateway } from './provisioning/gateway-changes/remove-gateway.ts';
+import { changeGateway, gatewayAdded, removeForOwner, removeGateway } from './gateway-changes.ts';
+import { applyGrant, LATE_REDIRECT_MS, pendingAt, requestAgain } from './grants.ts';
+import { createConcurrencyLimit } from './gateway-calls.ts';
 
 export { REPORT_LIFETIME_MS } from './device-slots/device-slots.ts';
-export { createProvisioning } from './provisioning/begin-pass.ts';
+export { createProvisioning } from './provisioning.ts';
 export type { LoginAnswer } from './radius/authorize.ts';
-export type { Removal } from './provisioning/gateway-changes/remove-gateway.ts';
+export type { Removal } from './gateway-changes.ts';
 
 export type Access = ReturnType<typeof createAccess>;
 

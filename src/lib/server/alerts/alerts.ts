@@ -3,7 +3,7 @@ import { DAY_MS } from '#lib/domain/time/time.ts';
 import type { Locale } from '#lib/i18n/locales.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Earnings } from '#lib/server/billing/earnings/earnings.ts';
-import type { Channel, Notifications } from '#lib/server/notifications/notifications.ts';
+import type { Channel, Notifications } from '../notifications/notifications.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { equalSecrets, hmac } from '#lib/server/platform/secrets.ts';
 import { findAlerts, FIND_ALERTS_JOB, type WriteAlert } from './find-alerts.ts';
@@ -11,7 +11,7 @@ import * as store from './store.ts';
 
 export { MAX_PER_DAY, OUTAGE_MINUTES, EARNINGS_HOUR, REVIEW_HOURS } from './find-alerts.ts';
 export type { Alert, WriteAlert } from './find-alerts.ts';
-export type { Channel } from '#lib/server/notifications/notifications.ts';
+export type { Channel } from '../notifications/notifications.ts';
 
 export const EVENTS = ['gateway', 'earnings', 'reviews'] as const;
 export type AlertEvent = (typeof EVENTS)[number];

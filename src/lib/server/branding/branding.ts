@@ -1,14 +1,12 @@
-import { accentOf, parseColour } from '#lib/branding/accent.ts';
-import { isPhone } from '#lib/domain/contact.ts';
-import type { Clock } from '#lib/server/platform/clock.ts';
-import type { BrandBody } from '#lib/server/contract/schemas.ts';
-import type { Database, Queries } from '#lib/server/db/database.ts';
-import { Refusal } from '#lib/server/platform/errors.ts';
-import { sha256, sha256Bytes } from '#lib/server/platform/secrets.ts';
-import { drawLogo, LogoRefused, type LogoPicture, type LogoProblem } from './logo.ts';
-import * as store from './store.ts';
-
-export { MAX_UPLOAD_BYTES, MAX_UPLOAD_SIDE, type LogoProblem } from './logo.ts';
+import { accentOf, parseColour } from '../../branding/accent.ts';
+import { isPhone } from '../../domain/contact.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { BrandBody } from '../contract/schemas.ts';
+import type { Database, Queries } from '../db/database.ts';
+import { Refusal } from '../platform/errors.ts';
+import { sha256, sha256Bytes } from '../platform/secrets.ts';
+import { type Selectable, sql } from 'kysely';
+import type { BrandsTable } from '../db/schema.ts';
 
 /** One router's brand; with `routerId: null`, the brand of all routers of the account. */
 export interface BrandSubject {
@@ -38,7 +36,7 @@ const LOGO_FILE = /^[0-9a-f]{32}\.(svg|png)$/;
 const HASH_LENGTH = 32;
 
 /** Names what a form shows of a brand. */
-const versionOf = ({ name, contact, accent, logo_file }: Partial<store.BrandRow> = {}): string =>
+const versionOf = ({ name, contact, accent, logo_file }: Partial<BrandRow> = {}): string =>
 	sha256(JSON.stringify([name, contact, accent, logo_file].map((value) => value ?? null)));
 
 const subjectOf = ({ accountId, routerId }: BrandSubject) =>
@@ -57,7 +55,7 @@ export function createBranding(database: Database, clock: Clock) {
 			const subjects = new Set(
 				routers.flatMap(({ id, owner_account_id }) => [`router ${id}`, `account ${owner_account_id}`])
 			);
-			const found = await store.find(database.kind, queries, [...subjects]);
+			const found = await find(database.kind, queries, [...subjects]);
 			const rows = new Map(found.map((row) => [row.subject, row]));
 			const brands = new Map<number, BrandBody>();
 			if (rows.size === 0) return brands;
@@ -69,7 +67,7 @@ export function createBranding(database: Database, clock: Clock) {
 		},
 		/** Omits settings inherited from the account. */
 		async read(subject: BrandSubject) {
-			const [row] = await store.find(database.kind, database.db, [subjectOf(subject)]);
+			const [row] = await find(database.kind, database.db, [subjectOf(subject)]);
 			const { name = null, contact = null, accent = null } = row ?? {};
 			return { name, contact, accent, logo: logoOf(row), version: versionOf(row) };
 		},
@@ -82,12 +80,12 @@ export function createBranding(database: Database, clock: Clock) {
 			const key = subjectOf(subject);
 			const shown = { name, contact, accent, ...logoColumns(logo) };
 			await database.transact(async (trx) => {
-				const [before] = await store.find(database.kind, trx, [key]);
+				const [before] = await find(database.kind, trx, [key]);
 				const isOld = change.version !== '' && change.version !== versionOf(before);
 				// They are the same if the form was sent twice.
 				if (isOld && versionOf({ ...before, ...shown }) !== versionOf(before))
 					throw new BrandRefused('moved');
-				await store.save(trx, {
+				await save(trx, {
 					...{ subject: key, account_id: subject.accountId, router_id: subject.routerId },
 					...shown,
 					...{ updated_at: clock.now(), updated_by: byAccountId }
@@ -97,7 +95,7 @@ export function createBranding(database: Database, clock: Clock) {
 		/** Stored SVG logos were rewritten when they were uploaded. */
 		async logo(file: string) {
 			const extension = LOGO_FILE.exec(file)?.[1];
-			const data = extension === undefined ? null : await store.logo(database.db, file);
+			const data = extension === undefined ? null : await findLogo(database.db, file);
 			if (data === null) return null;
 			return {
 				type: extension === 'svg' ? 'image/svg+xml' : 'image/png',
@@ -107,7 +105,7 @@ export function createBranding(database: Database, clock: Clock) {
 	};
 }
 
-function merged(own: store.BrandRow | undefined, general: store.BrandRow | undefined): BrandBody | null {
+function merged(own: BrandRow | undefined, general: BrandRow | undefined): BrandBody | null {
 	const brand = {
 		name: own?.name ?? general?.name ?? null,
 		contact: own?.contact ?? general?.contact ?? null,
@@ -117,7 +115,7 @@ function merged(own: store.BrandRow | undefined, general: store.BrandRow | undef
 	return Object.values(brand).every((part) => part === null) ? null : brand;
 }
 
-function logoOf(row: store.BrandRow | undefined): BrandBody['logo'] {
+function logoOf(row: BrandRow | undefined): BrandBody['logo'] {
 	if (!row?.logo_file || row.logo_width === null || row.logo_height === null) return null;
 	return { url: `/logos/${row.logo_file}`, width: row.logo_width, height: row.logo_height };
 }
@@ -167,3 +165,136 @@ const checkedLogo = (bytes: Buffer): Promise<LogoPicture> =>
 	drawLogo(bytes).catch((error: unknown) => {
 		throw error instanceof LogoRefused ? new BrandRefused(error.reason) : error;
 	});
+
+/** A PNG that we drew from the upload. */
+interface LogoPicture {
+	bytes: Buffer;
+	/** Pixels. */
+	width: number;
+	height: number;
+}
+
+/** src/server.js lets forms with somewhat larger files through, so that their owners get a reason. */
+export const MAX_UPLOAD_BYTES = 5 * 1024 ** 2;
+/** A small compressed file can hold a huge picture; 16 megapixels take 64 MB to shrink. */
+export const MAX_UPLOAD_SIDE = 4096;
+const MAX_UPLOAD_PIXELS = MAX_UPLOAD_SIDE ** 2;
+/** A buyer's phone loads the logo over a slow link. */
+const MAX_LOGO_BYTES = 48 * 1024;
+/** Tried from the largest. The first one that fits into MAX_LOGO_BYTES is stored. */
+const SIDES_PIXELS = [480, 320, 160, 96] as const;
+/** Longest side by shortest side, because a logo is shown beside a name. */
+const MAX_RATIO = 8;
+const TIMEOUT_SECONDS = 5;
+/** From 1 to 10. The default 7 takes ten times as long for a noisy photo, and the file is no smaller. */
+const PALETTE_EFFORT = 3;
+
+/** The last drawing. One runs at a time, because each takes much memory and a core. */
+let last: Promise<LogoPicture | undefined> = Promise.resolve(undefined);
+
+export type LogoProblem =
+	'logo_large' | 'logo_pixels' | 'logo_narrow' | 'logo_details' | 'logo_svg' | 'logo_unreadable';
+
+/** The upload cannot become a logo. */
+export class LogoRefused extends Refusal<LogoProblem> {}
+
+/**
+ * Draws the upload as one small PNG without metadata.
+ * SVG is refused: librsvg ignores sharp's timeout, and a file of 2 KB (nested `use` of a blurred shape) kept
+ * a core busy for minutes.
+ * @throws LogoRefused
+ */
+export function drawLogo(upload: Buffer): Promise<LogoPicture> {
+	const draw = () => drawNow(upload);
+	const drawing = last.then(draw, draw);
+	last = drawing;
+	return drawing;
+}
+
+async function drawNow(upload: Buffer): Promise<LogoPicture> {
+	if (upload.length > MAX_UPLOAD_BYTES) throw new LogoRefused('logo_large');
+	const sharp = await loadSharp();
+	const { autoOrient: size } = await readable(upload, () =>
+		sharp(upload, { limitInputPixels: false }).metadata()
+	);
+	if (size.width * size.height > MAX_UPLOAD_PIXELS) throw new LogoRefused('logo_pixels');
+	const ratio = size.width / size.height;
+	if (ratio > MAX_RATIO || ratio < 1 / MAX_RATIO) throw new LogoRefused('logo_narrow');
+	for (const side of SIDES_PIXELS) {
+		const { data, info } = await readable(upload, () =>
+			sharp(upload, { limitInputPixels: MAX_UPLOAD_PIXELS })
+				.autoOrient()
+				.resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
+				.timeout({ seconds: TIMEOUT_SECONDS })
+				.png({ palette: true, effort: PALETTE_EFFORT })
+				.toBuffer({ resolveWithObject: true })
+		);
+		if (data.length <= MAX_LOGO_BYTES) return { bytes: data, width: info.width, height: info.height };
+	}
+	throw new LogoRefused('logo_details');
+}
+
+/** Loads sharp with the three readers that a logo needs. Other formats of libvips stay disabled. */
+async function loadSharp() {
+	const { default: sharp } = await import('sharp');
+	sharp.block({ operation: ['VipsForeignLoad'] });
+	sharp.unblock({
+		operation: ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsForeignLoadWebpBuffer']
+	});
+	return sharp;
+}
+
+async function readable<T>(upload: Buffer, read: () => Promise<T>): Promise<T> {
+	try {
+		return await read();
+	} catch {
+		throw new LogoRefused(upload.includes('<svg') ? 'logo_svg' : 'logo_unreadable');
+	}
+}
+
+type BrandRow = Omit<Selectable<BrandsTable>, 'logo_data'>;
+
+const COLUMNS = sql.raw(
+	'subject, account_id, router_id, name, contact, accent, logo_file, logo_width, logo_height, updated_at, updated_by'
+);
+
+/** Every list of routers reads brands. One parameter, so that one statement fits any number of subjects. */
+async function find(
+	kind: Database['kind'],
+	queries: Queries,
+	subjects: readonly string[]
+): Promise<BrandRow[]> {
+	if (subjects.length === 0) return [];
+	const wanted =
+		kind === 'sqlite'
+			? sql`in (select value from json_each(${JSON.stringify(subjects)}))`
+			: sql`= any(${subjects})`;
+	const { rows } = await sql<BrandRow>`select ${COLUMNS} from brands where subject ${wanted}`.execute(
+		queries
+	);
+	return rows;
+}
+
+async function save(
+	queries: Queries,
+	brand: Pick<BrandRow, 'subject' | 'account_id' | 'router_id' | 'updated_at' | 'updated_by'> &
+		Partial<Selectable<BrandsTable>>
+): Promise<void> {
+	const { subject, ...change } = brand;
+	await queries
+		.insertInto('brands')
+		.values({ subject, ...change })
+		.onConflict((conflict) => conflict.column('subject').doUpdateSet(change))
+		.execute();
+}
+
+/** Returns the bytes in base64. */
+async function findLogo(queries: Queries, file: string): Promise<string | null> {
+	const row = await queries
+		.selectFrom('brands')
+		.select('logo_data')
+		.where('logo_file', '=', file)
+		.limit(1)
+		.executeTakeFirst();
+	return row?.logo_data ?? null;
+}

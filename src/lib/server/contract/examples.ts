@@ -228,7 +228,7 @@ export const earnings: schemas.EarningsBody = {
 	timezone: 'Africa/Kampala',
 	from: '2026-11-09',
 	to: '2026-11-22',
-	total: { sessions: 58, gross: 72_000, refunds: 1500, fees: 7200, net: 63_300 },
+	total: { sessions: 58, gross: 72_000, refunds: 1500, fees: 7050, net: 63_450 },
 	data: [
 		{
 			start: '2026-11-09',
@@ -236,8 +236,8 @@ export const earnings: schemas.EarningsBody = {
 			sessions: 27,
 			gross: 33_500,
 			refunds: 1500,
-			fees: 3350,
-			net: 28_650
+			fees: 3200,
+			net: 28_800
 		},
 		{
 			start: '2026-11-16',

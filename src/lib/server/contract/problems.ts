@@ -69,7 +69,8 @@ export const PROBLEMS = {
 			meaning: 'The duration is shorter or longer than this router sells.',
 			advice:
 				'Choose a duration from `min_duration` to `max_duration`; the response and the router have both.',
-			detail: 'This router sells from 15 minutes to 30 days.'
+			detail:
+				'This router sells from 15 minutes ("15m") to 30 days ("30d"). Units: m, h, d (24 hours), w (7 days).'
 		},
 		duration_not_offered: {
 			title: 'Duration is not among the offers of the router',

@@ -5,10 +5,11 @@ import { newestRecordAt } from '../db/inspect.ts';
 import type { Clock } from '../platform/clock.ts';
 import { afterCommit, type Database, type Queries, type Tx } from '../db/database.ts';
 import type { Log } from '../platform/log.ts';
-import { NO_METRICS, type Metrics } from '../platform/metrics.ts';
+import { type Metrics, NO_METRICS } from '../platform/metrics.ts';
 import { redact } from '../platform/redact.ts';
-import { claimInGroups, dueGroups } from './groups.ts';
-import * as store from './store.ts';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { exists } from '../db/first.ts';
+import type { JobsTable } from '../db/schema.ts';
 
 /**
  * The durable queue: one job per kind and subject; scheduling it again moves it, also while it runs: then it runs again.
@@ -85,10 +86,10 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 
 	async function schedule(
 		queries: Queries,
-		jobs: Omit<Parameters<typeof store.schedule>[1], 'now'>
+		jobs: Omit<Parameters<typeof scheduleJob>[1], 'now'>
 	): Promise<void> {
 		const now = clock.now();
-		await store.schedule(queries, { ...jobs, now });
+		await scheduleJob(queries, { ...jobs, now });
 		if (jobs.runAt > now) return;
 		if (queries.isTransaction) afterCommit(queries as Tx, nudge);
 		else nudge();
@@ -130,14 +131,14 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 		/** Counts due jobs by kind, at most 1,000, and due groups. */
 		async due() {
 			const now = clock.now();
-			return { kinds: await store.dueKinds(database.db, now), groups: await dueGroups(database.db, now) };
+			return { kinds: await dueKinds(database.db, now), groups: await dueGroups(database.db, now) };
 		},
 		start(handlers: Record<string, JobHandler>): void {
 			context.handlers = handlers;
 			heartbeat = setInterval(() => {
 				if (running.size === 0) return;
 				const lease = { owner, ids: [...running.keys()], until: clock.now() + LEASE_MS };
-				store.extendLeases(database, lease).catch((error: unknown) => {
+				extendLeases(database, lease).catch((error: unknown) => {
 					log.warn({ err: error }, 'leases not extended');
 				});
 			}, HEARTBEAT_MS);
@@ -155,26 +156,26 @@ export function createJobs(database: Database, clock: Clock, log: Log, metrics: 
 	};
 }
 
-async function run(context: JobsContext, job: store.Job): Promise<void> {
+async function run(context: JobsContext, job: Job): Promise<void> {
 	const { database, clock, log, metrics } = context;
 	const { kind, subject_id: subjectId } = job;
 	try {
 		const handler = context.handlers[kind];
 		if (!handler) throw new Error(`No handler for job ${kind}`);
 		const again = await handler(subjectId, context.stopping.signal);
-		if (again === null) await store.complete(database, job);
-		else await store.reschedule(database, job, { runAt: again, error: null });
+		if (again === null) await complete(database, job);
+		else await reschedule(database, job, { runAt: again, error: null });
 	} catch (error) {
 		log.error({ err: error, job: kind, subject: subjectId }, 'job failed; it will run again');
 		metrics.count('airtill_job_failures_total', { kind });
 		const runAt = clock.now() + Math.min(MAX_BACKOFF_MS, 500 * 2 ** Math.min(job.attempts, 10));
 		const message = error instanceof Error ? error.message : String(error);
 		// If this fails too (database gone), the lease runs out and the job is taken again.
-		await store.reschedule(database, job, { runAt, error: redact(message).slice(0, 500) }).catch(() => {});
+		await reschedule(database, job, { runAt, error: redact(message).slice(0, 500) }).catch(() => {});
 	}
 }
 
-function launch(context: JobsContext, job: store.Job): void {
+function launch(context: JobsContext, job: Job): void {
 	const { running } = context;
 	// After a clock jump, a lease can end while its job runs here: finish that run first.
 	const earlier = running.get(job.id)?.task;
@@ -214,16 +215,16 @@ async function tick(context: JobsContext): Promise<number> {
 	if (!context.isClockChecked) await checkClock(context);
 	const now = clock.now();
 	if (Math.abs(now - context.freedAt) >= MAX_SLEEP_MS) {
-		await store.freeExpired(database, now);
+		await freeExpired(database, now);
 		context.freedAt = now;
 	}
 	const lease = { owner, now, until: now + LEASE_MS };
 	const groupedCount = [...running.values()].filter(({ isGrouped }) => isGrouped).length;
 	const free = Math.min(MAX_UNGROUPED - working(running), MAX_OPEN - (running.size - groupedCount));
-	const { nextAt, hasGroups } = await store.waiting(database);
+	const { nextAt, hasGroups } = await waiting(database);
 	// Read first: on SQLite a claim takes the lock that all writers share, even if nothing is due.
 	const isDue = free > 0 && nextAt !== null && nextAt <= now;
-	const single = isDue ? await store.claimDue(database, lease, free) : [];
+	const single = isDue ? await claimDue(database, lease, free) : [];
 	// Launch before reading the groups: a claimed job that is not launched waits until its lease runs out.
 	for (const job of single) launch(context, job);
 	const grouped = hasGroups
@@ -243,7 +244,242 @@ async function checkClock(context: JobsContext): Promise<void> {
 	if (newest !== null && newest > now + CLOCK_STEP_MS) {
 		const seconds = Math.round((newest - now) / 1000);
 		log.warn({ seconds }, 'the clock was set back; all jobs run now');
-		await store.makeAllDue(database, now, now + LEASE_MS);
+		await makeAllDue(database, now, now + LEASE_MS);
 	}
 	context.isClockChecked = true;
 }
+
+/**
+ * Claims jobs of groups.
+ *
+ * Purpose: one group (a webhook receiver that hangs, with a long backlog) must not delay another.
+ * Policy: at most MAX_PER_GROUP jobs of a group run at a time over all processes. Groups with the
+ * fewest running jobs go first. RESERVED slots of a process are for groups with nothing running,
+ * one each.
+ * Cost: one index step per group, however many jobs wait.
+ */
+
+/** Per group, over all processes. */
+const MAX_PER_GROUP = 5;
+/** Per process; most of these jobs only wait for a network. */
+const MAX_GROUPED = 200;
+const RESERVED = 100;
+/** Arbitrary but fixed: identifies the claims among the locks of this program. */
+const CLAIM_LOCK = 7_243_002;
+
+interface Claim {
+	claimed: Job[];
+	/** When the next group may be due, if known. */
+	nextAt: number | null;
+}
+
+interface Group {
+	id: number;
+	due_at: number;
+	running: number;
+}
+
+/** @param running jobs of groups that this process runs now */
+async function claimInGroups(database: Database, lease: Lease, running: number): Promise<Claim> {
+	const waiting = await waitingGroups(database.db);
+	const isDue = (group: Group) => group.due_at <= lease.now && group.running < MAX_PER_GROUP;
+	const later = waiting.map(({ due_at }) => due_at).filter((at) => at > lease.now);
+	const nextAt = later.length > 0 ? Math.min(...later) : null;
+	if (running >= MAX_GROUPED || !waiting.some(isDue)) return { claimed: [], nextAt };
+
+	// The database's own isolation level: serializable claims would make purchases fail and run again.
+	const claimed = await database.unsynced.transaction().execute(async (trx) => {
+		// One process claims at a time and counts earlier claims, so that limits hold for all processes.
+		await database.lock(trx, CLAIM_LOCK);
+		const due = (await waitingGroups(trx)).filter(isDue);
+		due.sort((one, other) => one.running - other.running || one.due_at - other.due_at);
+		const jobs: Job[] = [];
+		for (const group of due) {
+			const free = MAX_GROUPED - running - jobs.length;
+			const open = Math.max(free - RESERVED, free > 0 && group.running === 0 ? 1 : 0);
+			const limit = Math.min(MAX_PER_GROUP - group.running, open);
+			if (limit > 0) jobs.push(...(await claimInGroup(trx, group.id, lease, limit)));
+		}
+		return jobs;
+	});
+	return { claimed, nextAt };
+}
+
+async function dueGroups(queries: Queries, now: number) {
+	const due = (await waitingGroups(queries)).filter(({ due_at }) => due_at <= now);
+	return { count: due.length, oldest: Math.min(...due.map(({ due_at }) => due_at)) };
+}
+
+async function waitingGroups(queries: Queries): Promise<Group[]> {
+	const { rows } = await sql<Group>`
+		with recursive waiting (group_id) as (
+			select min(group_id) from jobs where ${GROUPED}
+			union all
+			select (select min(group_id) from jobs where ${GROUPED} and group_id > waiting.group_id)
+			from waiting where group_id is not null
+		)
+		select waiting.group_id as id,
+			(select min(run_at) from jobs where ${GROUPED} and group_id = waiting.group_id) as due_at,
+			(select count(*) from jobs where lease_until is not null and group_id = waiting.group_id) as running
+		from waiting where group_id is not null`.execute(queries);
+	return rows;
+}
+
+type Job = Selectable<JobsTable>;
+
+interface Lease {
+	owner: string;
+	now: number;
+	until: number;
+}
+
+/** Rows per insert: SQLite takes 32,766 parameters. */
+const BATCH = 1_000;
+
+async function scheduleJob(
+	queries: Queries,
+	jobs: { kind: string; subjectIds: readonly number[]; groupId: number | null; runAt: number; now: number }
+): Promise<void> {
+	const { kind, subjectIds, groupId, runAt, now } = jobs;
+	for (let from = 0; from < subjectIds.length; from += BATCH) {
+		await queries
+			.insertInto('jobs')
+			.values(
+				subjectIds.slice(from, from + BATCH).map((subjectId) => ({
+					kind,
+					subject_id: subjectId,
+					group_id: groupId,
+					run_at: runAt,
+					created_at: now
+				}))
+			)
+			.onConflict((conflict) =>
+				conflict.columns(['kind', 'subject_id']).doUpdateSet({
+					run_at: runAt,
+					wakes: sql`jobs.wakes + 1`
+				})
+			)
+			.execute();
+	}
+}
+
+// Written as in the partial indexes of migration 0022, which parameters would not match.
+const FREE = sql<boolean>`lease_until is null and group_id is null`;
+
+const GROUPED = sql<boolean>`lease_until is null and group_id is not null`;
+
+/** Reads when the first free job is due, and whether jobs of groups wait. One statement, because every tick reads it. */
+async function waiting({ db }: Database): Promise<{ nextAt: number | null; hasGroups: boolean }> {
+	const { rows } = await sql<{ next_at: number | null; group_id: number | null }>`
+		select (select min(run_at) from jobs where ${FREE}) as next_at,
+			(select min(group_id) from jobs where ${GROUPED}) as group_id`.execute(db);
+	return { nextAt: rows[0]?.next_at ?? null, hasGroups: rows[0]?.group_id != null };
+}
+
+/** Leases due jobs. @param which those of one group, or FREE ones */
+const claim = (
+	queries: Queries,
+	{ owner, now, until }: Lease,
+	which: RawBuilder<unknown>,
+	limit: number,
+	lock: RawBuilder<unknown> = sql``
+): Promise<Job[]> =>
+	queries
+		.updateTable('jobs')
+		.set({ lease_owner: owner, lease_until: until, attempts: sql<number>`attempts + 1` })
+		.where(
+			'id',
+			'in',
+			sql<number>`(select id from jobs where ${which} and run_at <= ${now} order by run_at, id limit ${limit} ${lock})`
+		)
+		.returningAll()
+		.execute();
+
+const claimDue = (database: Database, lease: Lease, limit: number) =>
+	claim(database.unsynced, lease, FREE, limit, database.lockClaimed);
+
+const claimInGroup = (queries: Queries, groupId: number, lease: Lease, limit: number) =>
+	claim(queries, lease, sql`group_id = ${groupId} and ${GROUPED}`, limit);
+
+const MAX_COUNTED = 1_000;
+
+export async function dueKinds(
+	queries: Queries,
+	now: number
+): Promise<{ kind: string; count: number; oldest: number }[]> {
+	const due = queries
+		.selectFrom('jobs')
+		.select(['kind', 'run_at'])
+		.where(FREE)
+		.where('run_at', '<=', now)
+		.orderBy('run_at')
+		.limit(MAX_COUNTED);
+	return queries
+		.selectFrom(due.as('due'))
+		.select(({ fn }) => ['kind', fn.countAll<number>().as('count'), fn.min('run_at').as('oldest')])
+		.groupBy('kind')
+		.execute();
+}
+
+const RELEASED = { lease_owner: null, lease_until: null } as const;
+
+async function freeExpired(database: Database, now: number): Promise<void> {
+	const expired = database.db.selectFrom('jobs').select('id').where('lease_until', '<=', now);
+	if (!(await exists(expired))) return;
+	await database.unsynced.updateTable('jobs').set(RELEASED).where('lease_until', '<=', now).execute();
+}
+
+/** Extends the leases of running jobs only. Those of a failed claim or release must run out. */
+const extendLeases = (
+	database: Database,
+	{ owner, ids, until }: { owner: string; ids: readonly number[]; until: number }
+) =>
+	database.unsynced
+		.updateTable('jobs')
+		.set({ lease_until: until })
+		.where('id', 'in', ids)
+		.where('lease_until', 'is not', null)
+		.where('lease_owner', '=', owner)
+		.execute();
+
+/** Deletes a finished job, unless something woke it while it ran: then it is due again. */
+async function complete(database: Database, job: Job): Promise<void> {
+	const deleted = await database.unsynced
+		.deleteFrom('jobs')
+		.where('id', '=', job.id)
+		.where('lease_owner', '=', job.lease_owner)
+		.where('wakes', '=', job.wakes)
+		.executeTakeFirst();
+	if (deleted.numDeletedRows > 0n) return;
+	await database.unsynced
+		.updateTable('jobs')
+		.set({ ...RELEASED, attempts: 0, last_error: null })
+		.where('id', '=', job.id)
+		.where('lease_owner', '=', job.lease_owner)
+		.execute();
+}
+
+/** Releases a job for a later run. If it was scheduled while it ran, that time stays. */
+const reschedule = (database: Database, job: Job, next: { runAt: number; error: string | null }) =>
+	database.unsynced
+		.updateTable('jobs')
+		.set({
+			...RELEASED,
+			run_at: sql`case when wakes = ${job.wakes} then ${next.runAt} else run_at end`,
+			last_error: next.error,
+			...(next.error === null && { attempts: 0 })
+		})
+		.where('id', '=', job.id)
+		.where('lease_owner', '=', job.lease_owner)
+		.execute();
+
+/** Makes all jobs due and shortens leases that end later than `leaseUntil`. */
+const makeAllDue = (database: Database, now: number, leaseUntil: number) =>
+	database.db
+		.updateTable('jobs')
+		.set({
+			run_at: sql`case when run_at > ${now} then ${now} else run_at end`,
+			lease_until: sql`case when lease_until > ${leaseUntil} then ${leaseUntil} else lease_until end`,
+			wakes: sql`wakes + 1`
+		})
+		.execute();

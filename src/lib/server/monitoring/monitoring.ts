@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DAY_MS } from '#lib/domain/time/time.ts';
+import { DAY_MS } from '../../domain/time/time.ts';
 import type { Base } from '../base.ts';
 import type { Reviews } from '../billing/reviews/reviews.ts';
 import { databaseBytes } from '../db/inspect.ts';
 import { equalSecrets } from '../platform/secrets.ts';
-import * as routerMoney from './router-money.ts';
-import * as store from './store.ts';
+import type { Queries } from '../db/database.ts';
+import { sql } from 'kysely';
 
 /** Scrapes share a reading, so that many of them cost the database what one costs. */
 const KEPT_MS = 5_000;
@@ -28,7 +28,7 @@ export function createMonitoring(context: MonitoringContext) {
 		isOn: metrics.isOn,
 		read: () => read(context),
 		/** Counts the payments of the last day by operator and status, at most the newest 1,000. */
-		recentPayments: () => store.recentPayments(context.database.db, clock.now() - DAY_MS),
+		recentPayments: () => recentPayments(context.database.db, clock.now() - DAY_MS),
 		/** Reads the newest payments of a router, and money there that waits; at most 20 of each. */
 		moneyOf: (routerId: number) => moneyOf(context, routerId),
 		/** @param authorization header of the request */
@@ -58,31 +58,29 @@ async function readDatabase(context: MonitoringContext): Promise<void> {
 	metrics.set('airtill_database_up', [[{}, (await Promise.race([reading, timeout])) ? 1 : 0]]);
 }
 
-export type Readings = Awaited<ReturnType<typeof read>>;
-
 /** Reads one after the other: never more than one connection. `oldest`: ms since the epoch; null without any. */
 async function read({ database, jobs, reviews, kinds }: MonitoringContext) {
 	const waiting = {
 		review: await reviews.countOpen(),
-		refund: await store.refunds(database.db, kinds.refund),
-		gateway: await store.passes(database.db)
+		refund: await findRefunds(database.db, kinds.refund),
+		gateway: await passes(database.db)
 	};
 	const due = await jobs.due();
 	const groups = due.groups.count > 0 ? [{ kind: kinds.delivery, ...due.groups }] : [];
 	return {
 		waiting,
 		jobs: [...due.kinds, ...groups],
-		gateways: await store.gateways(database.db),
-		webhooks: await store.failingWebhooks(database.db)
+		gateways: await findGateways(database.db),
+		webhooks: await failingWebhooks(database.db)
 	};
 }
 
 async function moneyOf({ database: { db }, kinds }: MonitoringContext, routerId: number) {
 	const [payments, reviews, refunds, notConnected] = await Promise.all([
-		routerMoney.newestPayments(db, routerId, MAX_OF_ROUTER),
-		routerMoney.openReviews(db, routerId, MAX_OF_ROUTER),
-		routerMoney.openRefunds(db, kinds.refund, routerId, MAX_OF_ROUTER),
-		routerMoney.notConnected(db, routerId, MAX_OF_ROUTER)
+		newestPayments(db, routerId, MAX_OF_ROUTER),
+		openReviews(db, routerId, MAX_OF_ROUTER),
+		openRefunds(db, kinds.refund, routerId, MAX_OF_ROUTER),
+		findNotConnected(db, routerId, MAX_OF_ROUTER)
 	]);
 	return { payments, reviews, refunds, notConnected };
 }
@@ -123,4 +121,127 @@ async function setGauges(context: MonitoringContext): Promise<void> {
 	);
 	metrics.set('airtill_webhooks_failing', [[{}, webhooks.count]]);
 	metrics.set('airtill_webhooks_failing_oldest_seconds', [[{}, age(webhooks.oldest)]]);
+}
+
+/** Reads a router's newest payments of purchases, newest purchase first. */
+export const newestPayments = (queries: Queries, routerId: number, limit: number) =>
+	queries
+		.selectFrom('sessions')
+		.innerJoin('payments', 'payments.id', 'sessions.payment_id')
+		.selectAll('payments')
+		.where('sessions.router_id', '=', routerId)
+		.orderBy('sessions.id', 'desc')
+		.limit(limit)
+		.execute();
+
+export const openReviews = (queries: Queries, routerId: number, limit: number) =>
+	queries
+		.selectFrom('reviews')
+		.selectAll()
+		.where('resolved_at', 'is', null)
+		// Not a join: SQLite would begin with all sessions of the router.
+		.where(({ exists, selectFrom }) =>
+			exists(
+				selectFrom('payments')
+					.innerJoin('sessions', 'sessions.id', 'payments.session_id')
+					.select('payments.id')
+					.whereRef('payments.id', '=', 'reviews.payment_id')
+					.where('sessions.router_id', '=', routerId)
+			)
+		)
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
+/** Reads a router's unfinished refunds, oldest first. @param job kind of the jobs that each of them has */
+export const openRefunds = (queries: Queries, job: string, routerId: number, limit: number) =>
+	queries
+		.selectFrom('jobs')
+		.innerJoin('refunds', 'refunds.id', 'jobs.subject_id')
+		.innerJoin('payments', 'payments.id', 'refunds.payment_id')
+		.innerJoin('sessions', 'sessions.id', 'payments.session_id')
+		.selectAll('refunds')
+		.where('jobs.kind', '=', job)
+		.where('sessions.router_id', '=', routerId)
+		.orderBy('refunds.id')
+		.limit(limit)
+		.execute();
+
+export const findNotConnected = (queries: Queries, routerId: number, limit: number) =>
+	queries
+		.selectFrom('sessions')
+		.selectAll()
+		.where('router_id', '=', routerId)
+		.where('status', '=', 'activating')
+		.orderBy('id')
+		.limit(limit)
+		.execute();
+
+/** `oldest`: ms since the epoch; null without any. */
+interface Waiting {
+	count: number;
+	oldest: number | null;
+}
+
+const waitingSince = (column: 'created_at' | 'updated_at' | 'failing_since') => [
+	sql<number>`count(*)`.as('count'),
+	sql<number | null>`min(${sql.ref(column)})`.as('oldest')
+];
+
+/** Counts unfinished refunds: each has its job until the money is back, or a review is open. */
+export const findRefunds = (queries: Queries, job: string): Promise<Waiting> =>
+	queries
+		.selectFrom('jobs')
+		.select(waitingSince('created_at'))
+		.where('kind', '=', job)
+		.executeTakeFirstOrThrow();
+
+/** Counts paid passes that no gateway has confirmed. */
+export const passes = (queries: Queries): Promise<Waiting> =>
+	queries
+		.selectFrom('passes')
+		.select(waitingSince('updated_at'))
+		.where('activating_until', 'is not', null)
+		.executeTakeFirstOrThrow();
+
+const failingWebhooks = (queries: Queries): Promise<Waiting> =>
+	queries
+		.selectFrom('webhook_endpoints')
+		.select(waitingSince('failing_since'))
+		.where('failing_since', 'is not', null)
+		.where('status', '=', 'active')
+		.executeTakeFirstOrThrow();
+
+const MAX_RECENT = 1_000;
+
+/** Counts payments by operator and status: those since an instant, but only the newest 1,000. */
+const recentPayments = (queries: Queries, since: number) =>
+	queries
+		.selectFrom(
+			queries
+				.selectFrom('payments')
+				.select(['operator', 'status', 'created_at'])
+				.orderBy('id', 'desc')
+				.limit(MAX_RECENT)
+				.as('recent')
+		)
+		.select(({ fn }) => ['operator', 'status', fn.countAll<number>().as('count')])
+		.where('created_at', '>=', since)
+		.groupBy(['operator', 'status'])
+		.orderBy('operator')
+		.execute();
+
+/** Reads all gateways, as the health check does every minute. The states are label values of a metric. */
+async function findGateways(
+	queries: Queries
+): Promise<{ responding: number; silent: number; unknown: number }> {
+	const row = await queries
+		.selectFrom('gateways')
+		.select(({ fn }) => [
+			fn.countAll<number>().as('all'),
+			fn.count<number>('unresponsive_since').as('silent'),
+			sql<number>`count(case when seen_at is null and unresponsive_since is null then 1 end)`.as('unknown')
+		])
+		.executeTakeFirstOrThrow();
+	return { responding: row.all - row.silent - row.unknown, silent: row.silent, unknown: row.unknown };
 }

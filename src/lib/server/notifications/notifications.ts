@@ -1,18 +1,20 @@
-import { DAY_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
-import type { Base } from '#lib/server/base.ts';
-import { buckets, dateAt } from '#lib/domain/time/calendar.ts';
-import { maskPhone } from '#lib/domain/phone.ts';
-import { toMajor } from '#lib/domain/money.ts';
-import type { HttpClient } from '#lib/server/platform/http/http-client.ts';
-import type { Tx } from '#lib/server/db/database.ts';
-import type { JobHandler } from '#lib/server/jobs/jobs.ts';
-import type { Mailer } from '#lib/server/platform/mail.ts';
-import { binder } from '#lib/server/platform/bind.ts';
-import { sha256 } from '#lib/server/platform/secrets.ts';
+import { DAY_MS, MINUTE_MS } from '../../domain/time/time.ts';
+import type { Base } from '../base.ts';
+import { buckets, dateAt } from '../../domain/time/calendar.ts';
+import { maskPhone } from '../../domain/phone.ts';
+import { toMajor } from '../../domain/money.ts';
+import type { HttpClient } from '../platform/http/http-client.ts';
+import type { Queries, Tx } from '../db/database.ts';
+import type { JobHandler } from '../jobs/jobs.ts';
+import type { Mailer } from '../platform/mail.ts';
+import { binder } from '../platform/bind.ts';
+import { sha256 } from '../platform/secrets.ts';
 import type { SmsOutcome, SmsProvider } from './sms/provider.ts';
 import { createProvider } from './sms/providers.ts';
 import { partsOf, smsText } from './sms/encoding.ts';
-import * as store from './store.ts';
+import type { Insertable, Selectable } from 'kysely';
+import { first, isChanged } from '../db/first.ts';
+import type { NotificationsTable } from '../db/schema.ts';
 
 /**
  * Sends emails and SMS that a transaction has queued.
@@ -25,13 +27,13 @@ import * as store from './store.ts';
  */
 export type Notifications = ReturnType<typeof createNotifications>;
 
-export type Channel = store.NotificationRow['channel'];
+export type Channel = NotificationRow['channel'];
 
 interface NewNotification {
 	/** null for a buyer. */
 	accountId: number | null;
 	channel: Channel;
-	kind: store.NotificationRow['kind'];
+	kind: NotificationRow['kind'];
 	key: string;
 	address: string;
 	subject: string;
@@ -55,7 +57,7 @@ const FRESH_MS = 6 * 60 * MINUTE_MS;
 const KEEP_MS = 90 * DAY_MS;
 /** For one purchase, however many SMS its number has got: only a number that paid gets codes. */
 const CODE_TRIES = 2;
-const MAY_BE_MISSING: readonly string[] = ['failed', 'uncertain'] satisfies store.NotificationRow['status'][];
+const MAY_BE_MISSING: readonly string[] = ['failed', 'uncertain'] satisfies NotificationRow['status'][];
 
 export function createNotifications({ http, ...context }: Base & { mailer: Mailer; http: HttpClient }) {
 	const { sms } = context.config;
@@ -65,11 +67,11 @@ export function createNotifications({ http, ...context }: Base & { mailer: Maile
 		queue: bind(queue),
 		/** Lists the notifications of an account, failed ones included. */
 		recent: (trx: Tx, of: { accountId: number; channel: Channel }, since: number) =>
-			store.ofAccount(trx, of, since),
+			ofAccount(trx, of, since),
 		smsOfMonth: bind(smsOfMonth),
 		codeOf: bind(codeOf),
 		sendCode: bind(sendCode),
-		deleteOld: () => store.deleteOld(context.database.db, context.clock.now() - KEEP_MS),
+		deleteOld: () => deleteOld(context.database.db, context.clock.now() - KEEP_MS),
 		jobs: { [SEND_NOTIFICATION_JOB]: bind(send) satisfies JobHandler }
 	};
 }
@@ -84,7 +86,7 @@ async function queue(
 	const isSms = notification.channel === 'sms';
 	const plain = isSms ? smsText(text) : text;
 	const content = JSON.stringify({ subject, text: plain });
-	const id = await store.insert(trx, {
+	const id = await insert(trx, {
 		...notification,
 		account_id: accountId,
 		content_sealed: secrets.encrypt(content, contentOf(notification)),
@@ -104,12 +106,12 @@ const contentOf = ({ key }: Pick<NewNotification, 'key'>) => `notification:${key
 async function send(context: NotificationsContext, id: number): Promise<number | null> {
 	const { database, clock, log, secrets } = context;
 	const { db } = database;
-	const notification = await store.find(db, id);
+	const notification = await find(db, id);
 	if (!notification || notification.content_sealed === null) return null;
 	const { channel, kind, tries, status, created_at } = notification;
 	const facts = { notification: id, channel, kind, to: maskPhone(notification.address) };
-	const finish = async (as: Parameters<typeof store.finish>[2], reason?: string) => {
-		await store.finish(db, id, as);
+	const finish = async (as: Parameters<typeof finishNotification>[2], reason?: string) => {
+		await finishNotification(db, id, as);
 		if (as !== 'sent') log.warn({ ...facts, reason }, `notification ${as}`);
 		return null;
 	};
@@ -119,12 +121,12 @@ async function send(context: NotificationsContext, id: number): Promise<number |
 	const content = contentIn(secrets, notification, notification.content_sealed);
 	if (content === null) return finish('failed', 'no accepted secret opens it');
 	// Another run sends it, and may die or have to try again.
-	if (!(await store.take(db, notification))) return now + MINUTE_MS;
+	if (!(await take(db, notification))) return now + MINUTE_MS;
 	const outcome = await deliver(context, notification, content);
 	if (outcome.kind === 'sent') return finish('sent');
 	if (outcome.kind === 'uncertain') return finish('uncertain', outcome.reason);
 	if (outcome.kind === 'refused' || tries + 1 >= MAX_TRIES) return finish('failed', outcome.reason);
-	await store.wait(db, id);
+	await wait(db, id);
 	return clock.now() + MINUTE_MS * 2 ** tries;
 }
 
@@ -132,7 +134,7 @@ type Content = Pick<NewNotification, 'subject' | 'text'>;
 
 function contentIn(
 	secrets: NotificationsContext['secrets'],
-	notification: store.NotificationRow,
+	notification: NotificationRow,
 	sealed: string
 ): Content | null {
 	try {
@@ -144,7 +146,7 @@ function contentIn(
 
 async function deliver(
 	{ sms, mailer }: NotificationsContext,
-	{ channel, address }: store.NotificationRow,
+	{ channel, address }: NotificationRow,
 	content: Content
 ): Promise<SmsOutcome> {
 	if (channel === 'sms') {
@@ -164,7 +166,7 @@ async function deliver(
 async function smsOfMonth({ database, clock, config }: NotificationsContext, accountId: number) {
 	const today = dateAt(clock.now(), config.reportTimezone);
 	const [month] = buckets('monthly', { from: today, to: today }, today, config.reportTimezone) ?? [];
-	const rows = await store.ofAccount(database.db, { accountId, channel: 'sms' }, month?.from ?? 0);
+	const rows = await ofAccount(database.db, { accountId, channel: 'sms' }, month?.from ?? 0);
 	const paid = rows.filter(
 		({ status, currency }) => (status === 'sent' || status === 'uncertain') && currency === config.currency
 	);
@@ -181,7 +183,7 @@ const codeKeys = (token: string) =>
  */
 async function codeOf({ database, config }: NotificationsContext, token: string) {
 	if (!config.sms?.buyerCodes) return null;
-	const sent = await store.byKeys(database.db, codeKeys(token));
+	const sent = await byKeys(database.db, codeKeys(token));
 	const newest = sent.at(-1);
 	const status = newest?.status ?? null;
 	return {
@@ -204,10 +206,80 @@ async function sendCode(
 	if (!config.sms?.buyerCodes) return;
 	await database.transact(async (trx) => {
 		const keys = codeKeys(token);
-		const sent = await store.byKeys(trx, keys);
+		const sent = await byKeys(trx, keys);
 		const key = keys[sent.length];
 		if (key === undefined || sent.some(({ status }) => !MAY_BE_MISSING.includes(status))) return;
 		const about = { accountId: null, channel: 'sms', kind: 'buyer', key, subject: '' } as const;
 		await queue(context, trx, { ...about, address: sms.phone, text: sms.text });
 	});
 }
+
+type NotificationRow = Selectable<NotificationsTable>;
+
+/** Returns null if a notification with the key exists. */
+async function insert(
+	queries: Queries,
+	notification: Insertable<NotificationsTable>
+): Promise<number | null> {
+	const row = await queries
+		.insertInto('notifications')
+		.values(notification)
+		.onConflict((conflict) => conflict.column('key').doNothing())
+		.returning('id')
+		.executeTakeFirst();
+	return row?.id ?? null;
+}
+
+const find = (queries: Queries, id: number) =>
+	first(queries.selectFrom('notifications').selectAll().where('id', '=', id));
+
+const byKeys = (queries: Queries, keys: readonly string[]) =>
+	queries.selectFrom('notifications').selectAll().where('key', 'in', keys).orderBy('id').execute();
+
+/** Takes a notification that waits, or that a process left behind while it sent it. */
+const take = (queries: Queries, { id, status, tries }: NotificationRow) =>
+	isChanged(
+		queries
+			.updateTable('notifications')
+			.set({ status: 'sending', tries: tries + 1 })
+			.where(({ and }) => and({ id, status, tries }))
+	);
+
+/** Not if another process has called it uncertain meanwhile. */
+const wait = (queries: Queries, id: number) =>
+	queries
+		.updateTable('notifications')
+		.set({ status: 'queued' })
+		.where(({ and }) => and({ id, status: 'sending' }))
+		.execute();
+
+const finishNotification = (queries: Queries, id: number, status: 'sent' | 'failed' | 'uncertain') =>
+	queries.updateTable('notifications').set({ status, content_sealed: null }).where('id', '=', id).execute();
+
+const ofAccount = (
+	queries: Queries,
+	of: { accountId: number; channel: NotificationRow['channel'] },
+	since: number
+) =>
+	queries
+		.selectFrom('notifications')
+		.select(['kind', 'status', 'price_minor', 'currency', 'created_at'])
+		.where('account_id', '=', of.accountId)
+		.where('channel', '=', of.channel)
+		.where('created_at', '>=', since)
+		.execute();
+
+const MAX_DELETED = 1_000;
+
+const deleteOld = (queries: Queries, before: number) =>
+	queries
+		.deleteFrom('notifications')
+		.where('id', 'in', (old) =>
+			old
+				.selectFrom('notifications')
+				.select('id')
+				.where('created_at', '<', before)
+				.orderBy('created_at')
+				.limit(MAX_DELETED)
+		)
+		.execute();

@@ -1,4 +1,4 @@
-import { parseAmount } from '#lib/domain/money.ts';
+import { readAmount, toMajor } from '#lib/domain/money.ts';
 import { LIMITS } from '#lib/domain/offers/offer-limits.ts';
 import { offersUpdate, type OffersUpdateBody, type OwnerOfferListBody } from '../contract/schemas.ts';
 import { itemsOf } from '../contract/validation.ts';
@@ -22,25 +22,31 @@ export type OfferCells = Readonly<Record<OfferColumn, string>>;
  */
 export function offersOfCells(
 	rows: readonly OfferCells[],
-	list: Pick<OffersUpdateBody, 'hourly' | 'version'>
+	list: Pick<OffersUpdateBody, 'hourly' | 'version'>,
+	currency: string
 ): OffersUpdateBody {
-	const sent = { ...list, offers: rows.map(valuesOf) };
+	const sent = { ...list, offers: rows.map((row) => valuesOf(row, currency)) };
 	const read = offersUpdate.safeParse(sent);
 	if (read.success) return read.data;
 	throw validationFailed(read.error.issues.flatMap((issue) => itemsOf('body', issue, sent)));
 }
 
 /** Leaves unreadable text as it is, so that the schema names its field. */
-const valuesOf = (cells: OfferCells) => ({
+const valuesOf = (cells: OfferCells, currency: string) => ({
 	name: cells.name.trim(),
 	duration: cells.duration.trim(),
-	price: parseAmount(cells.price) ?? cells.price,
+	price: readPrice(cells.price, currency),
 	...Object.fromEntries(LIMITS.map((limit) => [limit, numberOf(cells[limit])])),
 	days: cells.days.trim() === '' ? null : cells.days.trim().toLowerCase().split(/\s+/),
 	from: cells.from.trim() || null,
 	until: cells.until.trim() || null,
 	active: ACTIVE.get(cells.active.trim().toLowerCase()) ?? cells.active
 });
+
+function readPrice(text: string, currency: string): number | string {
+	const minor = readAmount(text, currency);
+	return typeof minor === 'number' ? toMajor(minor, currency) : text;
+}
 
 const ACTIVE: ReadonlyMap<string, boolean> = new Map([
 	['', true],

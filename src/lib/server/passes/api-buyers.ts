@@ -2,9 +2,16 @@ import { dataMb } from '#lib/domain/data-limit.ts';
 import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import type { Base } from '#lib/server/base.ts';
 import { equalSecrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
-import { openPass, type OpenPass } from './pass-state.ts';
-import type { PassRow, Passes } from './passes.ts';
-import { addPurchase, newestSessionOf, sessionOfPurchase, ssidOf } from './store.ts';
+import {
+	addPurchase,
+	newestSessionOf,
+	openPass,
+	type OpenPass,
+	type Passes,
+	type PassRow,
+	sessionOfPurchase,
+	ssidOf
+} from './passes.ts';
 
 const TOKEN_LENGTH = 24;
 

@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
+import { parse as parseAtOnce } from 'csv-parse/sync';
 
 interface CsvReader {
 	/** Skips the lines before the first that it accepts; if there is none, the first line is the header. Default: the first line. */
@@ -29,8 +30,13 @@ type Chunks = Iterable<Buffer> | AsyncIterable<Buffer>;
 
 const MAX_ROW_CHARACTERS = 64 * 1024;
 
+/** Spreadsheets write semicolons where the comma is the decimal mark, and operators' portals tabs. */
+const DELIMITERS = [',', ';', '\t', '|'] as const;
+const HEAD_CHARACTERS = 16 * 1024;
+
 /**
- * Reads a CSV file (RFC 4180) row by row. Skips empty lines and turns line breaks in cells into LF.
+ * Reads a CSV file (RFC 4180) row by row. Skips empty lines and turns line breaks in cells into LF. The delimiter is the
+ * one that divides the header into the most cells; a first line "sep=;" of a spreadsheet may precede it.
  * @param chunks the bytes of the file, for example a stream
  * @throws CsvFileError for a file that is empty or not in UTF-8, and for broken quotation marks, which hide the ends of
  * rows
@@ -41,6 +47,7 @@ export async function readCsv(chunks: Chunks, reader: CsvReader): Promise<void> 
 	let lastLine = 0;
 
 	function take(cells: string[], line: number): void {
+		if (first === null && /^sep=/i.test(cells[0] ?? '')) return;
 		first ??= cells;
 		if (width === null) {
 			if (reader.isHeader?.(cells) === false) return;
@@ -55,7 +62,10 @@ export async function readCsv(chunks: Chunks, reader: CsvReader): Promise<void> 
 	}
 
 	try {
+		const text = textOf(chunks);
+		const head = await readHead(text);
 		const parser = parse({
+			delimiter: delimiterOf(head, reader),
 			relax_column_count: true,
 			skip_empty_lines: true,
 			max_record_size: MAX_ROW_CHARACTERS,
@@ -66,7 +76,7 @@ export async function readCsv(chunks: Chunks, reader: CsvReader): Promise<void> 
 				return null;
 			}
 		});
-		await pipeline(textOf(chunks), parser.resume());
+		await pipeline(joined(head, text), parser.resume());
 	} catch (error) {
 		if (!(error instanceof CsvError)) throw error;
 		const line = lastLine + 1;
@@ -74,6 +84,41 @@ export async function readCsv(chunks: Chunks, reader: CsvReader): Promise<void> 
 	}
 	if (first === null) throw new CsvFileError('The file is empty; its first line must name the columns.');
 	if (width === null) reader.header(first);
+}
+
+async function readHead(text: AsyncGenerator<string>): Promise<string> {
+	let head = '';
+	while (head.length < HEAD_CHARACTERS) {
+		const { value, done } = await text.next();
+		if (done) break;
+		head += value;
+	}
+	return head;
+}
+
+async function* joined(head: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+	yield head;
+	yield* rest;
+}
+
+function delimiterOf(head: string, { isHeader }: CsvReader): string {
+	const lines = head.slice(0, HEAD_CHARACTERS).split('\n');
+	const isEmpty = (line: string) => /^(sep=.?)?\s*$/i.test(line);
+	const headers = DELIMITERS.map((delimiter) => {
+		const rows = lines.flatMap((line) => (isEmpty(line) ? [] : [cellsOfLine(line, delimiter)]));
+		return { delimiter, cells: (isHeader ? rows.find((cells) => isHeader(cells)) : rows[0]) ?? [] };
+	});
+	// The comma is the first, so it wins if none divides the header.
+	return headers.reduce((most, one) => (one.cells.length > most.cells.length ? one : most)).delimiter;
+}
+
+function cellsOfLine(line: string, delimiter: string): string[] {
+	try {
+		return parseAtOnce(line, { delimiter, relax_column_count: true })[0] ?? [];
+	} catch {
+		// A quotation mark that does not fit is reported when the file is read.
+		return [];
+	}
 }
 
 /** Turns CRLF and CR into LF, because the parser counts a CRLF in a cell as two lines. */

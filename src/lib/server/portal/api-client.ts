@@ -232,6 +232,6 @@ function queryString(query: Query = {}): string {
 	return parameters.size > 0 ? `?${parameters}` : '';
 }
 
-/** The wire format has no exponents and at most 12 decimals. */
+/** A remote API of an earlier version takes no exponents and at most 12 decimals. */
 const decimal = (value: number | string) =>
 	typeof value === 'string' ? value : value.toFixed(12).replace(/\.?0+$/, '');

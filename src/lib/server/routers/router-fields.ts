@@ -1,5 +1,5 @@
 import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
-import { currencyExponent, toMinor } from '#lib/domain/money.ts';
+import { currencyExponent, describeFault, readAmount, toMajor } from '#lib/domain/money.ts';
 import { parseHours } from '#lib/domain/time/opening-hours.ts';
 import type { Report } from '../platform/errors.ts';
 import type { RouterRow } from './store.ts';
@@ -37,7 +37,6 @@ export const MAX_ADDRESS_CHARACTERS = 200;
 export const MAX_SSID_BYTES = 32;
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i;
-const AMOUNT = /^\d+(\.\d+)?$/;
 const SECURITIES = ['wpa', 'nopass'] as const;
 const STATUSES = ['online', 'offline'] as const;
 
@@ -65,7 +64,7 @@ export function readRouterFields(
 		ssid: readSsid,
 		lat: (text, fail) => readDegrees(text, 'latitude', 90, fail),
 		lon: (text, fail) => readDegrees(text, 'longitude', 180, fail),
-		price: (text, fail) => readPrice(text, rules, fail),
+		price: (text, fail) => readPriceField(text, rules, fail),
 		security: (text, fail) => readWord(text, 'security', SECURITIES, fail),
 		access_kind: (text, fail) => readWord(text, 'access kind', ACCESS_KINDS, fail),
 		status: (text, fail) => readWord(text, 'status', STATUSES, fail),
@@ -111,18 +110,24 @@ function readDegrees(text: string, what: string, limit: number, fail: Fail): num
 	return fail(`${what} ${text} is out of range, -${limit} to ${limit}`);
 }
 
-function readPrice(text: string, rules: PriceRules, fail: Fail): number | undefined {
+function readPriceField(text: string, rules: PriceRules, fail: Fail): number | undefined {
 	if (text === '') return fail('no price');
-	return parsePrice(text, rules) ?? fail(`price "${text}": ${priceRule(rules)}`);
+	const price = readPrice(text, rules);
+	return typeof price === 'number' ? price : fail(`price ${price}`);
 }
 
-/** Returns null if the price is invalid in the currency or too high. */
-export const parsePrice = (text: string, { currency, maxPrice }: PriceRules): number | null =>
-	AMOUNT.test(text) && Number(text) <= maxPrice ? toMinor(Number(text), currency) : null;
-
-export function priceRule({ currency, maxPrice }: PriceRules): string {
+/**
+ * Reads a price per hour of a file or command.
+ * @returns minor units, or why it is none, as a sentence that begins with the text
+ */
+export function readPrice(text: string, { currency, maxPrice }: PriceRules): number | string {
+	const price = readAmount(text, currency, null);
+	if (price === 'ambiguous' || price === 'other_currency') {
+		return `"${text}" ${describeFault(price, text, currency)}`;
+	}
+	if (typeof price === 'number' && price > 0 && toMajor(price, currency) <= maxPrice) return price;
 	const decimals = currencyExponent(currency);
-	return `a price in ${currency} is a number above 0, at most ${maxPrice} (MAX_PRICE), with ${decimals === 0 ? 'no' : `at most ${decimals}`} decimals`;
+	return `"${text}": a price in ${currency} is a number above 0, at most ${maxPrice} (MAX_PRICE), with ${decimals === 0 ? 'no' : `at most ${decimals}`} decimals`;
 }
 
 /** An empty text states nothing. */

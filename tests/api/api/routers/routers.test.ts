@@ -37,15 +37,29 @@ const BAD_QUERIES = [
 	['lon=32.5', 'lat', 'required'],
 	['lat=&lon=32', 'lat', 'invalid_format'],
 	['lat=abc&lon=32', 'lat', 'invalid_format'],
-	['lat=1e1&lon=32', 'lat', 'invalid_format'],
 	['lat=0x1&lon=32', 'lat', 'invalid_format'],
 	['lat=+1&lon=32', 'lat', 'invalid_format'],
 	['lat=%201&lon=32', 'lat', 'invalid_format'],
 	['lat=.5&lon=32', 'lat', 'invalid_format'],
 	['lat=1.&lon=32', 'lat', 'invalid_format'],
 	['lat=NaN&lon=32', 'lat', 'invalid_format'],
-	['lat=0.1234567890123&lon=32', 'lat', 'invalid_format'],
 	['lat=0000001&lon=32', 'lat', 'invalid_format'],
+	['lat=-&lon=32', 'lat', 'invalid_format'],
+	['lat=%2B1&lon=32', 'lat', 'invalid_format'],
+	['lat=1e&lon=32', 'lat', 'invalid_format'],
+	['lat=1,5&lon=32', 'lat', 'invalid_format'],
+	['lat=%D9%A1&lon=32', 'lat', 'invalid_format'],
+	['lat=Infinity&lon=32', 'lat', 'invalid_format'],
+	['lat=1%0A&lon=32', 'lat', 'invalid_format'],
+	[`lat=0.${'3'.repeat(63)}&lon=32`, 'lat', 'invalid_format'],
+	['lat=1e400&lon=32', 'lat', 'out_of_range'],
+	['lat=-1e400&lon=32', 'lat', 'out_of_range'],
+	['lat=9.1e%2B1&lon=32', 'lat', 'out_of_range'],
+	[`${near}&radius=1e-400`, 'radius', 'out_of_range'],
+	[`${near}&radius=-0`, 'radius', 'out_of_range'],
+	[`${near}&limit=1e400`, 'limit', 'out_of_range'],
+	[`${near}&limit=5e-1`, 'limit', 'invalid_format'],
+	[`${near}&limit=020`, 'limit', 'invalid_format'],
 	['lat=90.000001&lon=32', 'lat', 'out_of_range'],
 	['lat=-91&lon=32', 'lat', 'out_of_range'],
 	['lat=0&lon=180.5', 'lon', 'out_of_range'],
@@ -154,6 +168,29 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('ignores unknown parameters', async () => {
 			const { data } = await fixture().api.listRouters(`${near}&radius=1&unknown=1&unknown=2&sort=price`);
 			expect(data).toMatchObject([{ id: 3 }]);
+		});
+
+		it.each([
+			['lat=0.33770000000001096', 'lon=32.587800000000001', 'radius=1000'],
+			['lat=3.377E-1', 'lon=3.25878e%2B1', 'radius=1E3'],
+			['lat=3.377e-01', 'lon=3.25878e+01', 'radius=1.0E%2B03'],
+			[`lat=0.3377${'0'.repeat(58)}`, 'lon=325878e-4', 'radius=10000.0e-1']
+		])('takes every number of JSON: ?%s&%s&%s', async (lat, lon, radius) => {
+			const list = await fixture().api.listRouters([lat, lon, radius, 'limit=1e1'].join('&'));
+			const plain = await fixture().api.listRouters('lat=0.3377&lon=32.5878&radius=1000&limit=10');
+			expect(list.data.map(({ id, distance }) => [id, distance])).toEqual(
+				plain.data.map(({ id, distance }) => [id, distance])
+			);
+			expect(list.data.length).toBeGreaterThan(0);
+			expect(list.radius).toBe(1000);
+		});
+
+		it('takes the smallest and the largest numbers of the range, and -0', async () => {
+			expect((await fixture().api.listRouters(`${near}&radius=5e-7`)).radius).toBe(5e-7);
+			expect((await fixture().api.listRouters('lat=-0&lon=-0.0&radius=5e4')).radius).toBe(50_000);
+			for (const query of ['lat=-9e1&lon=180', 'lat=90.0&lon=-1.8E2']) {
+				await fixture().api.listRouters(query);
+			}
 		});
 
 		it.each(BAD_QUERIES)('400 validation_failed for ?%s: %s %s', async (query, name, code) => {

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as reviews from '../../../../src/lib/server/billing/reviews/reviews.ts';
-import * as jobs from '../../../../src/lib/server/jobs/store.ts';
-import * as monitoring from '../../../../src/lib/server/monitoring/store.ts';
+import * as jobs from '#lib/server/jobs/jobs.ts';
+import * as monitoring from '#lib/server/monitoring/monitoring.ts';
 import { numberEnding } from '../../../support/api/api.ts';
 import { BOTH_DATABASES, eventually, useFixture } from '../../../support/server/fixture.ts';
 import { useQueryPlans } from '../../../support/database/query-plans.ts';
@@ -209,7 +209,7 @@ describe.each(BOTH_DATABASES)('what a reading asks of %s', (kind) => {
 	const plans = useQueryPlans(kind, ROWS);
 
 	it.each([
-		['refunds under way', () => monitoring.refunds(plans().db, 'payment.refund')],
+		['refunds under way', () => monitoring.findRefunds(plans().db, 'payment.refund')],
 		['passes without a gateway', () => monitoring.passes(plans().db)],
 		['open reviews', () => reviews.countOpen(plans().db)],
 		['due jobs', () => jobs.dueKinds(plans().db, 50)]

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../../src/lib/server/db/database.ts';
 import { createLog } from '../../../../src/lib/server/platform/log.ts';
-import { createRequestLog } from '../../../../src/lib/server/developer/request-log/request-log.ts';
+import { createRequestLog } from '#lib/server/developer/request-log/request-log.ts';
 import { anEntry } from '../../../support/api/request-log.ts';
 import { startPostgres, type TestPostgres } from '../../../support/database/postgres.ts';
 import { eventually, startFixture, type Fixture } from '../../../support/server/fixture.ts';

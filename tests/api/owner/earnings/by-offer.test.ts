@@ -50,8 +50,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		owner = { ...owner, ...(await signInOnOwnerPages(fixture(), owner.email))[0] };
 	});
 
-	/** Fees are a tenth, rounded half up; refunds give the whole amount back, but not the fee. */
-	const NET = { day: 1005 - 101 + (1205 - 121 - 1205), hour: 333 - 33, hourly: 1500 - 150 };
+	/** Fees are a tenth, rounded half up; a refund returns the whole amount and the fee. */
+	const NET = { day: 1005 - 101, hour: 333 - 33, hourly: 1500 - 150 };
 	const money = (amount: number) => `UGX ${amount.toLocaleString('en')}`;
 
 	it.each(['/owner/earnings?period=daily', '/owner/earnings?period=monthly', '/owner/payments?period=daily'])(

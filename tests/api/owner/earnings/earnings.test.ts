@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { addRouter } from '../../../support/pages/owners.ts';
 import { DATABASES, useFixture, runsAllOn } from '../../../support/server/fixture.ts';
-import { earningsOf, EMPTY } from './rows.ts';
+import { addPayment, earningsOf, EMPTY } from './rows.ts';
 
 describe.each(DATABASES)('earnings on %s', (database) => {
 	const fixture = useFixture({ database });
@@ -25,6 +25,34 @@ describe.each(DATABASES)('earnings on %s', (database) => {
 			fees: 101 + 402,
 			net: 3015 - 503
 		});
+	});
+
+	it('of a sale and its refund come to 0, also when the refund is in a later period, at another rate', async () => {
+		const { newKey, server, sql } = fixture();
+		const { accountId, api } = await newKey({ role: 'owner' });
+		const router = await addRouter(fixture(), accountId);
+		const [kept, returned] = [{ amount_minor: 995 }, { amount_minor: 1005, commission_basis_points: 333 }];
+		const at = (date: string) => Date.parse(`${date}T09:00:00Z`);
+		await addPayment(fixture(), router, { ...kept, paid_at: at('2026-02-27') });
+		const refunded = { status: 'refunded', refunded_at: at('2026-03-02') };
+		await addPayment(fixture(), router, { ...returned, ...refunded, paid_at: at('2026-02-27') });
+		server.env['COMMISSION_BASIS_POINTS'] = '5000';
+		await server.restart();
+		const { total, data } = await earningsOf(api, '?period=monthly&from=2026-02-01&to=2026-03-31');
+		expect(data).toEqual([
+			expect.objectContaining({ sessions: 2, gross: 2000, refunds: 0, fees: 100 + 33, net: 2000 - 133 }),
+			expect.objectContaining({ sessions: 0, gross: 0, refunds: 1005, fees: -33, net: -1005 + 33 })
+		]);
+		expect(total).toEqual({ sessions: 2, gross: 2000, refunds: 1005, fees: 100, net: 895 });
+		await sql.run('update payments set paid_at = ? where refunded_at is not null', at('2026-03-01'));
+		const march = await earningsOf(api, '?period=weekly&from=2026-02-23&to=2026-03-08');
+		expect(march.data).toEqual([
+			expect.objectContaining({ sessions: 2, gross: 2000, fees: 133 }),
+			expect.objectContaining({ sessions: 0, refunds: 1005, fees: -33 })
+		]);
+		await sql.run('delete from payments where refunded_at is null and amount_minor = 995');
+		const all = await earningsOf(api, '?from=2026-02-23&to=2026-03-08');
+		expect(all.total).toEqual({ sessions: 1, gross: 1005, refunds: 1005, fees: 0, net: 0 });
 	});
 
 	it('do not change when the buyer ends the session, or the price changes', async () => {

@@ -132,7 +132,9 @@ describe.each(DATABASES)('on %s', (database) => {
 				}
 				if (payment.refunded_at === null) continue;
 				const back = buckets.get(startOf(period, dateAt(payment.refunded_at)));
-				if (back) back.refunds += amount;
+				if (!back) continue;
+				back.refunds += amount;
+				back.fees -= (amount * BigInt(payment.commission_basis_points) + 5000n) / 10_000n;
 			}
 			const figures = ({ sessions, gross, refunds, fees }: Sums) => ({
 				sessions,

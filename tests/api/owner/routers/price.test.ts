@@ -1,5 +1,7 @@
 /** The price of a router: PUT /v1/owner/routers/{id}/price (specification 1.10), and its page. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { formatMinor, formatReadings } from '../../../../src/lib/domain/money.ts';
+import { LOCALES } from '../../../../src/lib/i18n/locales.ts';
 import { numberEnding, type Api } from '../../../support/api/api.ts';
 import { fieldValue } from '../../../support/pages/browsing.ts';
 import { addRouter, alertOf, newOwner, type Owner } from '../../../support/pages/owners.ts';
@@ -231,7 +233,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await fixture().admin.send('PUT', `/v1/owner/routers/${router}/price`, { body: { price: 900 } });
 		});
 
-		it.each(['', '0', '-5', 'abc', '1,5', '1.5', '1e3', '1000001', '9'.repeat(30), '٥٠٠'])(
+		it.each(['', '0', '-5', 'abc', '1,5', '1.5', '1e3', '1000001', '9'.repeat(30), '٥٫٥', '1,00', 'KES 500'])(
 			'may not be %j: it is said, and nothing changes',
 			async (price) => {
 				const { price: before } = await fixture().api.getRouter(router);
@@ -245,26 +247,72 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	describe('the price in a currency with cents', () => {
-		const fixture = useFixture({ database, env: { CURRENCY: 'KES', MAX_PRICE: '50' } });
+		const fixture = useFixture({ database, env: { CURRENCY: 'KES', MAX_PRICE: '5000' } });
 
 		it('has as many decimals as the currency, and the installation’s highest price', async () => {
 			const { owner } = fixture();
 			const path = '/v1/owner/routers/3/price';
-			for (const price of [12.5, 0.01, 19.99, 50]) {
+			for (const price of [12.5, 0.01, 19.99, 5000]) {
 				const { status, body } = await owner.send('PUT', path, { body: { price } });
 				expect([status, (body as { price: number }).price]).toEqual([200, price]);
 			}
 			const minor = await fixture().sql.all('select new_price_minor from price_changes order by id');
-			expect(minor.map((row) => row['new_price_minor'])).toEqual([1250, 1, 1999, 5000]);
+			expect(minor.map((row) => row['new_price_minor'])).toEqual([1250, 1, 1999, 500_000]);
 			for (const [price, code] of [
 				[12.345, 'invalid_format'],
 				[0.001, 'invalid_format'],
-				[50.01, 'out_of_range']
+				[5000.01, 'out_of_range']
 			] as const) {
 				const { errors } = await owner.refused('400 validation_failed', 'PUT', path, { body: { price } });
 				expect(errors).toMatchObject([{ pointer: '/price', code }]);
 			}
-			expect(await fixture().api.createSession({ duration: '15m' })).toMatchObject({ amount: 12.5 });
+			expect(await fixture().api.createSession({ duration: '15m' })).toMatchObject({ amount: 1250 });
+		});
+
+		describe('on the pages of an owner', () => {
+			let owner: Owner;
+			let router: number;
+
+			beforeAll(async () => {
+				owner = await newOwner(fixture());
+				router = await addRouter(fixture(), owner.accountId, { price_minor: 155_050, currency: 'KES' });
+			});
+
+			const ask = (locale: string, price: string) =>
+				owner.get(`/${locale}/owner/routers/${router}/price?${new URLSearchParams({ price }).toString()}`);
+
+			it.each(LOCALES)('is read in %s as it is shown', async (locale) => {
+				const shown = (minor: number) => formatMinor(minor, 'KES', locale);
+				const { html } = await owner.get(`/${locale}/owner/routers/${router}/price`);
+				expect(html).toContain(shown(155_050));
+				for (const minor of [50, 5050, 150_000, 155_051]) {
+					const page = await ask(locale, shown(minor));
+					expect([locale, page.html.includes(shown(minor)), fieldValue(page, 'price')]).toEqual([
+						...[locale, true, String(minor / 100)]
+					]);
+				}
+			});
+
+			it.each(LOCALES)('with two readings is refused in %s, with both of them', async (locale) => {
+				const page = await ask(locale, '1.500');
+				const [whole, fraction] = formatReadings('1.500', 'KES', locale);
+				expect(page.text).toContain(whole);
+				expect(page.text).toContain(fraction);
+				expect(fieldValue(page, 'price')).toBe('1.500');
+				const path = `/${locale}/owner/routers/${router}/price`;
+				expect((await owner.post(path, { price: '1.500', from: '1550.5' })).status).toBe(400);
+				expect((await ask(locale, 'USD 5')).html).not.toContain('value="5"');
+			});
+
+			it('of an offer is read as it is shown', async () => {
+				const row = { 'name-0': 'Dia', 'count-0': '1', 'unit-0': 'd', 'active-0': 'yes', rows: '1' };
+				const path = `/pt/owner/routers/${router}/offers`;
+				const send = (price: string) =>
+					owner.post(path, { ...row, 'price-0': price, do: 'save', hourly: 'yes', version: '0' });
+				expect((await send('1.200')).text).toContain('1200 ou 1,20');
+				await send('1 200,50');
+				expect((await fixture().api.getRouter(router)).offers).toMatchObject([{ price: 1200.5 }]);
+			});
 		});
 	});
 });

@@ -1,7 +1,7 @@
 import type { Queries, Tx } from '#lib/server/db/database.ts';
-import type { Jobs } from '#lib/server/jobs/jobs.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
 import { CONNECTION_JOB } from '../job-kinds.ts';
-import { otherMacs, wantedGrantsOf } from '../provisioning/grants/store.ts';
+import { otherMacs, wantedGrantsOf } from '../grants.ts';
 import { openConnections, unnamedConnections } from './connection-store.ts';
 import * as store from './store.ts';
 

@@ -1,7 +1,6 @@
 import type { DeviceState } from '#lib/server/gateways/captive-sessions/captive-sessions.ts';
-import type { AccessContext } from '../provisioning/context.ts';
-import { passesOfPurchase } from '../provisioning/devices.ts';
-import { LATE_REDIRECT_MS, otherMacs, wantedGrantsOf } from '../provisioning/grants/store.ts';
+import { type AccessContext, passesOfPurchase } from '../provisioning.ts';
+import { LATE_REDIRECT_MS, otherMacs, wantedGrantsOf } from '../grants.ts';
 import { isConnected } from './connection-store.ts';
 import { hasRoom, REPORT_LIFETIME_MS } from './device-slots.ts';
 

@@ -5,10 +5,9 @@ import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { holdsSlot, takeSlot } from '../device-slots/device-slots.ts';
 import * as connectionStore from '../device-slots/connection-store.ts';
 import { releaseSlot } from '../device-slots/store.ts';
-import { passState } from '#lib/server/passes/pass-state.ts';
+import { passState } from '../../passes/passes.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
-import type { AccessContext } from '../provisioning/context.ts';
-import { countData } from '../provisioning/count-data.ts';
+import { type AccessContext, countData } from '../provisioning.ts';
 import { countersOf } from './counters.ts';
 import type { AccountingReport } from './report.ts';
 

@@ -1,10 +1,9 @@
 import { loginUser, passOfUser } from '#lib/domain/wifi/pass-username.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { passState, type RunningPass } from '#lib/server/passes/pass-state.ts';
-import { reasonOfEnd } from '#lib/server/passes/store.ts';
+import { passState, reasonOfEnd, type RunningPass } from '../../passes/passes.ts';
 import { hasRoom, INTERIM_SECONDS, isFull, takeSlot } from '../device-slots/device-slots.ts';
-import type { AccessContext } from '../provisioning/context.ts';
+import type { AccessContext } from '../provisioning.ts';
 import { acceptLimits } from './limits.ts';
 import { pskChoice } from './psk.ts';
 

@@ -1,6 +1,5 @@
 import { dataLeft } from '#lib/domain/data-limit.ts';
-import { speedOf } from '#lib/server/passes/pass-state.ts';
-import type { PassRow } from '#lib/server/passes/passes.ts';
+import { type PassRow, speedOf } from '../../passes/passes.ts';
 import type { GatewayKind } from '#lib/server/gateways/gateway.ts';
 import { dataWords, isUnlimited, routerOsRate } from '#lib/server/gateways/gateways.ts';
 

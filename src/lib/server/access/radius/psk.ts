@@ -1,7 +1,7 @@
 import { currentReports, hasRoom } from '../device-slots/device-slots.ts';
 import * as slots from '../device-slots/store.ts';
-import { passState, type RunningPass } from '#lib/server/passes/pass-state.ts';
-import type { AccessContext } from '../provisioning/context.ts';
+import { passState, type RunningPass } from '../../passes/passes.ts';
+import type { AccessContext } from '../provisioning.ts';
 import type { Asking } from './psk-candidates.ts';
 
 /**

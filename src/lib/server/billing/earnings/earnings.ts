@@ -188,7 +188,7 @@ function figures(sums: readonly store.Sums[], currency: string) {
 	};
 }
 
-/** A payment that bought time, or its refund. Amounts are in major units; refunds are negative. */
+/** A payment that bought time, or its refund. Amounts are in major units; those of refunds are negative, the fee too. */
 function lineOf(line: store.Booked, currency: string) {
 	const amount = line.gross - line.refunds;
 	return {

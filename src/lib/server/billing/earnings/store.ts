@@ -5,6 +5,7 @@ import type { Queries } from '#lib/server/db/database.ts';
 export interface Sums {
 	sessions: number;
 	gross: number;
+	/** Negative if refunds returned more than sales cost. */
 	fees: number;
 	refunds: number;
 }
@@ -35,8 +36,9 @@ const PAID = sql`paid_at`;
 const REFUNDED = sql`refunded_at`;
 
 /**
- * An owner's entries in a span: each applied payment at its time of payment, each refund at its own time. All
- * figures are sums of entries. A payment counts while its session is still activating.
+ * An owner's entries in a span: each applied payment at its time of payment, each refund at its own time. A refund
+ * returns the fee of its payment, so the two come to 0. All figures are sums of entries. A payment counts while its
+ * session is still activating.
  */
 function booked<Row>({ kind }: Sold, payments: RawBuilder<Row>, refunds: RawBuilder<Row>): RawBuilder<Row> {
 	if (kind) return kind === 'payment' ? payments : refunds;
@@ -50,7 +52,7 @@ const entries = (sold: Sold): RawBuilder<Booked> =>
 		sold,
 		sql`select paid_at as at, 1 as sessions, payments.amount_minor as gross, ${FEE} as fees, 0 as refunds,
 			${FACTS} ${within(PAID, sold)}`,
-		sql`select refunded_at as at, 0 as sessions, 0 as gross, 0 as fees, payments.amount_minor as refunds,
+		sql`select refunded_at as at, 0 as sessions, 0 as gross, -${FEE} as fees, payments.amount_minor as refunds,
 			${FACTS} ${within(REFUNDED, sold)}`
 	);
 
@@ -77,8 +79,8 @@ async function sumsBy<Row>(
 		sold,
 		sql`select ${keysAt(PAID)}, count(*) as sessions, sum(payments.amount_minor) as gross, sum(${FEE}) as fees,
 			0 as refunds ${within(PAID, sold)} ${grouped}`,
-		sql`select ${keysAt(REFUNDED)}, 0 as sessions, 0 as gross, 0 as fees, sum(payments.amount_minor) as refunds
-			${within(REFUNDED, sold)} ${grouped}`
+		sql`select ${keysAt(REFUNDED)}, 0 as sessions, 0 as gross, -sum(${FEE}) as fees,
+			sum(payments.amount_minor) as refunds ${within(REFUNDED, sold)} ${grouped}`
 	);
 	const { rows } = await sql<Row & Sums>`
 		select ${sql.join(names.map((name) => sql.ref(name)))}, sum(sessions) as sessions, sum(gross) as gross,

@@ -1,4 +1,4 @@
-import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { PassRow } from '../../passes/passes.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { lacksNetworkPassword, takesLatePayment } from '#lib/server/routers/routers.ts';
 import { SESSION_END_JOB, type SessionsContext } from './context.ts';

@@ -5,7 +5,7 @@ import { limitsOf } from '#lib/domain/offers/offer-limits.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { wifiQrText, type WifiSecurity } from '#lib/domain/wifi/wifi-qr.ts';
-import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { PassRow } from '../../passes/passes.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import type { OwnerUserBody, SessionBody } from '#lib/server/contract/schemas.ts';
 import type { OwnerRow, SessionRow } from './store.ts';

@@ -1,6 +1,6 @@
 import type { Base } from '#lib/server/base.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import type { PassRow, Passes } from '#lib/server/passes/passes.ts';
+import type { PassRow, Passes } from '../../passes/passes.ts';
 import type { Events } from '#lib/server/events/events.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Operators } from '../operators/registry.ts';

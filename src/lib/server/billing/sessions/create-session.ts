@@ -1,4 +1,5 @@
 import { durationSeconds } from '#lib/domain/duration.ts';
+import { findPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import type { SessionBody, SessionCreationBody } from '#lib/server/contract/schemas.ts';
 import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
@@ -28,12 +29,12 @@ export const createSession = (
 		const router = await routers.visible(trx, caller, order.router_id);
 		const extended = await extendedSession(context, trx, caller, order);
 		const methods = routers.paymentMethods(router);
-		const phone = checkOrder(context, order, router, methods);
+		const { phone, method } = checkOrder(context, order, router, methods);
 		const pass = extended?.pass_id ? await passes.findOrThrow(trx, extended.pass_id) : null;
 		const terms = agreedTerms(routers, router, order, pass);
 		const { currency } = router;
 		const amountMinor = terms.amount_minor;
-		operatorForPayment(operators, { method: order.payment_method, phone, amountMinor, currency }, methods);
+		operatorForPayment(operators, { method, phone, amountMinor, currency }, methods);
 		const now = clock.now();
 		const created = await store.insert(trx, {
 			account_id: caller.accountId,
@@ -41,7 +42,7 @@ export const createSession = (
 			status: 'pending_payment',
 			duration: order.duration,
 			duration_seconds: durationSeconds(order.duration),
-			payment_method: order.payment_method,
+			payment_method: method,
 			phone,
 			...terms,
 			currency,
@@ -78,22 +79,23 @@ async function extendedSession(
 	throw new AppError('session_not_extendable', why, { extensions: { session_status: status } });
 }
 
-/** Checks an order; reports the first problem. Returns the payer's number in E.164. @throws AppError */
+/** Checks an order; reports the first problem. Returns the payer's number in E.164, and the method. @throws AppError */
 function checkOrder(
 	{ clock, config }: SessionsContext,
 	order: SessionCreationBody,
 	router: RouterRow,
 	paymentMethods: string[]
-): string {
+): { phone: string; method: string } {
 	if (!sells(router, config, clock.now())) {
 		throw new AppError('router_unavailable', 'The router is offline and cannot be sold now.');
 	}
-	if (!paymentMethods.includes(order.payment_method)) {
+	const method = findPaymentMethod(order.payment_method, paymentMethods);
+	if (method === null) {
 		throw new AppError('payment_method_not_supported', `The router accepts ${paymentMethods.join(', ')}.`, {
 			extensions: { payment_methods: paymentMethods }
 		});
 	}
-	return mobileNumber(order.phone, config.defaultRegion);
+	return { phone: mobileNumber(order.phone, config.defaultRegion), method };
 }
 
 /** @throws AppError `invalid_phone` */

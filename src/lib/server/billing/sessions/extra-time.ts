@@ -6,7 +6,7 @@ import {
 	type ExtraTime
 } from '#lib/domain/extra-time.ts';
 import { DAY_MS } from '#lib/domain/time/time.ts';
-import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { PassRow } from '../../passes/passes.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { lacksNetworkPassword } from '#lib/server/routers/routers.ts';

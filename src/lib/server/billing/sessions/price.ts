@@ -1,7 +1,7 @@
 import { durationProblem, durationSeconds } from '#lib/domain/duration.ts';
 import { priceForSeconds } from '#lib/domain/money.ts';
 import { cheapestUnlimited, fitsPass, limitsOf, type Limit } from '#lib/domain/offers/offer-limits.ts';
-import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { PassRow } from '../../passes/passes.ts';
 import type { SessionCreationBody } from '#lib/server/contract/schemas.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import type { Offer, RouterRow, Routers } from '#lib/server/routers/routers.ts';

@@ -1,4 +1,4 @@
-import type { PassRow } from '#lib/server/passes/passes.ts';
+import type { PassRow } from '../../passes/passes.ts';
 import type { SessionBody } from '#lib/server/contract/schemas.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';

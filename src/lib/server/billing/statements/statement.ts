@@ -1,4 +1,5 @@
-import { formatMinor, toMinor } from '#lib/domain/money.ts';
+import { createFileReader, describeFault, formatMinor } from '#lib/domain/money.ts';
+import { plainText } from '#lib/domain/typed-text.ts';
 import { readCsv } from '#lib/server/platform/csv.ts';
 import type { StatementColumns } from '../operators/operator.ts';
 import { RECONCILE_JOB, type BillingContext } from '../context.ts';
@@ -34,6 +35,8 @@ interface StatementRow {
 	amountMinor: number;
 	line: number;
 }
+
+type TextRow = Omit<StatementRow, 'amountMinor'> & { amount: string };
 
 /**
  * Counts the settled rows of the list: `unknown` are no payment of ours, `notPaid` are not paid here, `amount` differ
@@ -108,8 +111,9 @@ async function paymentOf(
 	return store.findLikeStatement(database.db, operator, { operatorReference: reference, start });
 }
 
+/** Reads the payments of a list. Its amounts tell together which decimal mark it has. */
 async function readRows({ bytes, columns }: StatementFile, currency: string): Promise<StatementRow[]> {
-	const rows: StatementRow[] = [];
+	const rows: TextRow[] = [];
 	let header: string[] = [];
 	const plain = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
 	const columnIn = (cells: readonly string[], names: readonly string[]) =>
@@ -140,20 +144,16 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 		row(cells, line) {
 			const status = indexes.status < 0 ? null : plain(cells[indexes.status] ?? '');
 			if (status !== null && !columns.status?.settled.some((word) => plain(word) === status)) return;
-			const amount = cells[indexes.amount] ?? '';
-			if (paysNothingIn(amount)) return;
-			const amountMinor = amountOf(amount, currency);
-			if (amountMinor === null)
-				throw fault(line, indexes.amount, `"${amount.slice(0, 40)}" is not an amount`);
+			const amount = plainText(cells[indexes.amount] ?? '');
+			if (/^[-–—]?$/.test(amount)) return;
 			const transaction = (cells[indexes.transaction] ?? '').trim();
-			if (transaction === '') throw fault(line, indexes.transaction, 'the transaction id is missing');
 			const reference = (cells[indexes.reference] ?? '').trim() || null;
 			const start = reference === null ? null : (columns.referenceStart?.(reference) ?? null);
 			rows.push({
 				reference,
 				start: start !== null && /^[0-9a-f-]{8,}$/.test(start) ? start : null,
 				transaction,
-				amountMinor,
+				amount,
 				line
 			});
 		},
@@ -161,13 +161,19 @@ async function readRows({ bytes, columns }: StatementFile, currency: string): Pr
 			throw new StatementError(`Line ${line}: ${reason}.`);
 		}
 	});
-	return rows;
-}
-
-/** True for outgoing money (refunds, withdrawals, charges), which many lists also contain. */
-const paysNothingIn = (text: string) => /^([A-Z]{3})?\s*(-.*|0*([.,]0*)?)$/.test(text.trim());
-
-function amountOf(text: string, currency: string): number | null {
-	const amount = Number(text.replace(/[,\s]|[A-Z]{3}/g, ''));
-	return Number.isFinite(amount) && amount > 0 ? toMinor(amount, currency) : null;
+	const read = createFileReader(
+		rows.map(({ amount }) => amount),
+		currency
+	);
+	return rows.flatMap(({ amount, ...row }) => {
+		const amountMinor = read(amount);
+		if (typeof amountMinor === 'string') {
+			const reason = `"${amount.slice(0, 40)}" ${describeFault(amountMinor, amount, currency)}`;
+			throw fault(row.line, indexes.amount, reason);
+		}
+		// Many lists contain outgoing money too: refunds, withdrawals, charges.
+		if (amountMinor <= 0) return [];
+		if (row.transaction === '') throw fault(row.line, indexes.transaction, 'the transaction id is missing');
+		return [{ ...row, amountMinor }];
+	});
 }

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
 
 /**
  * Request schemas are strict, because an ignored field can cost money.
@@ -26,24 +27,40 @@ export const idParams = (description: string, example: number) =>
 			.openapi({ type: 'integer', ...ID, param: { description, example } })
 	});
 
-/** Parses a query number: no exponent, no spaces, at most 12 decimals. */
-export const queryNumber = (range: z.ZodNumber, hint: string) =>
+/** RFC 8259, section 6. A `+` in a query that is not percent-encoded arrives as a space. */
+const JSON_NUMBER = /^(?!.{65})-?(0|[1-9]\d*)(\.\d+)?([eE][+ -]?\d+)?$/;
+
+/** Parses any number of JSON, also with 17 decimals or an exponent. One beyond the doubles is out of each range. */
+const jsonNumber = (hint: string) =>
 	z
 		.string()
-		.regex(/^-?\d{1,6}(\.\d{1,12})?$/, hint)
-		.transform(Number)
-		.pipe(range);
+		.regex(JSON_NUMBER, { error: hint, abort: true })
+		.transform((text) => {
+			const value = Number(text.replace(' ', '+'));
+			if (!Number.isFinite(value)) return Math.sign(value) * Number.MAX_VALUE;
+			// -0 is 0.
+			return value + 0;
+		});
+
+export const ANY_JSON_NUMBER =
+	'any number of JSON in up to 64 characters, such as 0.34760000000001096 or 5e-7';
+
+export const queryNumber = (range: z.ZodNumber, hint: string) => jsonNumber(hint).pipe(range);
+
+const wholeNumberHint = (minimum: number, maximum: number) =>
+	`Use a whole number from ${minimum} to ${maximum}.`;
 
 export const queryInteger = (
 	[minimum, maximum]: [number, number],
 	byDefault: number,
 	param: { description: string; example: number }
 ) =>
-	z
-		.string()
-		.regex(/^\d{1,6}$/, `Use a whole number from ${minimum} to ${maximum}.`)
-		.transform(Number)
-		.pipe(z.int().min(minimum).max(maximum))
+	jsonNumber(wholeNumberHint(minimum, maximum))
+		.refine((value) => Number.isInteger(value) && value >= 0, {
+			error: wholeNumberHint(minimum, maximum),
+			abort: true
+		})
+		.pipe(z.number().min(minimum).max(maximum))
 		.default(byDefault)
 		.openapi({ type: 'integer', minimum, maximum, default: byDefault, param });
 
@@ -142,7 +159,10 @@ export const duration = (description = DURATION.description) => z.string().meta(
 
 export const bodyDuration = z
 	.string()
-	.regex(new RegExp(DURATION.pattern), 'Use a count and a unit, e.g. "2h".')
+	.regex(
+		new RegExp(DURATION.pattern),
+		`Use a count and a unit without a space: minutes "30m", hours "2h", days "1d" or weeks "1w", from ${MIN_DURATION} to ${MAX_DURATION}.`
+	)
 	.describe(`${DURATION.description} Between \`min_duration\` and \`max_duration\` of the router.`);
 
 export const phone = (description: string) =>

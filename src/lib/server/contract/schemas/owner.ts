@@ -37,7 +37,11 @@ const figures = {
 	sessions: field.count('Number of paid sessions.'),
 	gross: sum('Sum of the payments that bought time, in major units of the currency.'),
 	refunds: sum('Sum of the refunds, in major units, on the day of each refund.'),
-	fees: sum('Commission of the platform, in major units.'),
+	fees: z
+		.number()
+		.describe(
+			'Commission of the platform on what was kept, in major units: a refund returns the fee of its payment, on the day of the refund. Negative if refunds of earlier sales exceed sales.'
+		),
 	net: z
 		.number()
 		.describe('gross − refunds − fees, in major units; negative if refunds of earlier sales exceed sales.')

@@ -134,9 +134,12 @@ const degrees = (maximum: number, hint: number, param: { description: string; ex
 		.openapi({ type: 'number', minimum: -maximum, maximum, param });
 
 export const routerListQuery = z.object({
-	lat: degrees(90, 0.3476, { description: 'Latitude of the centre in decimal degrees.', example: 0.3354 }),
+	lat: degrees(90, 0.3476, {
+		description: `Latitude of the centre in decimal degrees: ${field.ANY_JSON_NUMBER}.`,
+		example: 0.3354
+	}),
 	lon: degrees(180, 32.5825, {
-		description: 'Longitude of the centre in decimal degrees.',
+		description: `Longitude of the centre in decimal degrees: ${field.ANY_JSON_NUMBER}.`,
 		example: 32.5884
 	}),
 	radius: field
@@ -147,7 +150,10 @@ export const routerListQuery = z.object({
 			exclusiveMinimum: 0,
 			maximum: 50_000,
 			default: 1000,
-			param: { description: 'Radius of the search in metres, more than 0.', example: 1000 }
+			param: {
+				description: `Radius of the search in metres, more than 0: ${field.ANY_JSON_NUMBER}.`,
+				example: 1000
+			}
 		}),
 	name: z
 		.string()

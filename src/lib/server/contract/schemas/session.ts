@@ -102,8 +102,11 @@ export const sessionCreation = z
 		duration: field.bodyDuration,
 		payment_method: z
 			.string()
-			.regex(/^[a-z][a-z0-9_]{0,31}$/, 'Use one of the router\'s payment_methods, e.g. "mobile_money".')
-			.describe('One of `payment_methods` of the router.'),
+			.regex(/^.{1,64}$/s, 'Use one of the router\'s payment_methods, e.g. "mobile_money".')
+			.meta({ pattern: '^.{1,64}$', minLength: 1, maxLength: 64 })
+			.describe(
+				'One of `payment_methods` of the router. Case and punctuation do not matter, and a brand such as `MTN` or `M-Pesa` is understood; the session has the name of the list.'
+			),
 		phone: field.bodyPhone(
 			'Mobile number of the payer: E.164, or as it is dialled in the country of the installation.'
 		),

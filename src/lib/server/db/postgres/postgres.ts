@@ -1,11 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
-import { createSemaphore, withTasks, type Database, type DatabaseOptions } from '../database.ts';
-import { nearestRouters } from './nearest.ts';
-import { sharedRates } from './rates.ts';
+import {
+	createSemaphore,
+	type Database,
+	type DatabaseOptions,
+	type NearRouter,
+	type NearSearch,
+	type RateDecision,
+	type RateLimit,
+	type SharedRates,
+	withTasks
+} from '../database.ts';
 import type { Schema } from '../schema.ts';
 import { createWriteHealth } from '../write-health.ts';
+import { boxesAround, EARTH_RADIUS_METRES } from '#lib/domain/geo.ts';
+import { createHash } from 'node:crypto';
 
 const STATEMENT_TIMEOUT_MS = 15_000;
 /** A machine without power or a suspended process must not hold locks for longer than leases (jobs/jobs.ts). */
@@ -122,4 +132,171 @@ async function retrying<T>(run: () => Promise<T>): Promise<T> {
 			await sleep(Math.random() * Math.min(longestMs, 5 * 2 ** attempt));
 		}
 	}
+}
+
+/**
+ * Finds the nearest routers on PostgreSQL. The index returns the nearest in degrees, so the cost depends on the page and
+ * not on the density of routers. A later page also reads the routers before it.
+ */
+
+/** Routers read per router of the page: a circle's box has corners, and degrees of longitude are shorter than of latitude. */
+const SPARE = 3;
+
+/** `farthest` in degrees, and `count`, are those of all routers that were read. */
+type Read = NearRouter & { farthest: number; count: number };
+
+export async function nearestRouters(db: Kysely<Schema>, search: NearSearch): Promise<NearRouter[]> {
+	const { limit, radiusMetres } = search;
+	const most = SPARE * limit;
+	const { rows } = await sql<Read>`
+		select * from (
+			select nearest.*, max(degrees) over () as farthest, count(*) over () as count from (
+				select routers.*, ${distanceFrom(search)} as distance, ${degreesFrom(search)} as degrees from routers
+				where disabled_at is null ${isAfter(search, distanceFrom(search))}
+				order by ${degreesFrom(search)} limit ${most}
+			) as nearest
+		) as read
+		where distance <= ${radiusMetres}::float8 order by distance, id limit ${limit}`.execute(db);
+	const reach = (rows.length === limit ? rows.at(-1)?.distance : null) ?? radiusMetres;
+	const [first] = rows;
+	const isComplete = first && (first.count < most || isWithin(search, reach, first.farthest));
+	return isComplete ? rows : routersWithin(db, search, reach);
+}
+
+/** True if all routers within `reach` metres are among the nearest of `degrees`. */
+function isWithin({ centre }: NearSearch, reach: number, degrees: number): boolean {
+	const [box, second] = boxesAround(centre, reach);
+	if (!box || second) return false;
+	const height = Math.max(box.maxLat - centre.lat, centre.lat - box.minLat);
+	const width = Math.max(box.maxLon - centre.lon, centre.lon - box.minLon);
+	return Math.hypot(height, width) < degrees;
+}
+
+/** Finds the nearest routers within `reach` metres, which may be less than the radius of the search. */
+async function routersWithin(db: Kysely<Schema>, search: NearSearch, reach: number): Promise<NearRouter[]> {
+	const boxes = boxesAround(search.centre, reach).map(
+		(box) => sql`point(lon, lat) <@
+			box(point(${box.minLon}::float8, ${box.minLat}::float8), point(${box.maxLon}::float8, ${box.maxLat}::float8))`
+	);
+	const { rows } = await sql<NearRouter>`
+		select * from (
+			select routers.*, ${distanceFrom(search)} as distance
+			from routers where disabled_at is null and (${sql.join(boxes, sql` or `)})
+		) as found
+		where distance <= ${reach}::float8 ${isAfter(search, sql`distance`)}
+		order by distance, id limit ${search.limit}`.execute(db);
+	return rows;
+}
+
+const degreesFrom = ({ centre }: NearSearch) =>
+	sql`point(lon, lat) <-> point(${centre.lon}::float8, ${centre.lat}::float8)`;
+
+/** Haversine, in metres. */
+function distanceFrom({ centre }: NearSearch) {
+	const lat = sql`${centre.lat}::float8`;
+	const lon = sql`${centre.lon}::float8`;
+	return sql`2 * ${EARTH_RADIUS_METRES}::float8 * asin(sqrt(least(1, power(sin(radians(lat - ${lat}) / 2), 2)
+		+ cos(radians(${lat})) * cos(radians(lat)) * power(sin(radians(lon - ${lon}) / 2), 2))))`;
+}
+
+const isAfter = ({ after }: NearSearch, distance: RawBuilder<unknown>) =>
+	after ? sql`and (${distance}, id) > (${after.distance}::float8, ${after.id}::bigint)` : sql``;
+
+interface RateRequest {
+	limits: readonly RateLimit[];
+	windowMs: number;
+}
+
+type Decisions = RateDecision[];
+
+interface Waiting {
+	request: RateRequest;
+	resolve(decisions: Decisions): void;
+	reject(error: unknown): void;
+}
+
+/** query_canceled, https://www.postgresql.org/docs/15/errcodes-appendix.html */
+const STATEMENT_TIMED_OUT = '57014';
+/** Requests whose limits one call takes. */
+const MAX_BATCH = 100;
+/** A lost connection answers nothing. Longer than the time that PostgreSQL gives a statement. */
+const MAX_CALL_MS = 16_000;
+
+/**
+ * Calls the functions of migrations 0044 and 0062, which go by the database's clock. One call at a time: requests that
+ * come meanwhile share the next, so that those of one key do not wait for each other's lock with a connection each.
+ */
+export function sharedRates(db: Kysely<Schema>): SharedRates {
+	const queue: Waiting[] = [];
+	let isRunning = false;
+
+	async function takeAll(): Promise<void> {
+		isRunning = true;
+		while (queue.length > 0) {
+			const batch = queue.splice(0, MAX_BATCH);
+			const requests = batch.map(({ request }) => request);
+			try {
+				const decisions = await withinTime(takeBatch(db, requests));
+				for (const [index, { resolve }] of batch.entries()) resolve(decisions[index] ?? []);
+			} catch (error) {
+				// If the database is away, those that came meanwhile do not wait for another failure: a limit must not stop a
+				// purchase.
+				const failed = isAway(error) ? [...batch, ...queue.splice(0)] : batch;
+				for (const { reject } of failed) reject(error);
+			}
+		}
+		isRunning = false;
+	}
+
+	return {
+		async take(limits, windowMs) {
+			const [first, second] = await new Promise<Decisions>((resolve, reject) => {
+				queue.push({ request: { limits, windowMs }, resolve, reject });
+				if (!isRunning) void takeAll();
+			});
+			if (!first) throw new Error('take_rates answered nothing');
+			return second ? [first, second] : [first];
+		},
+		async forgetIdle(idleMs) {
+			const idle = sql`asked_at < clock_timestamp() - make_interval(secs => ${idleMs / 1000})`;
+			await withinTime(sql`delete from rate_heads where ${idle}`.execute(db));
+		}
+	};
+}
+
+/** An error that PostgreSQL itself answers at once, such as a deadlock, is of one call only. */
+const isAway = (error: unknown) => !(error instanceof pg.DatabaseError) || error.code === STATEMENT_TIMED_OUT;
+
+async function withinTime<T>(call: Promise<T>): Promise<T> {
+	const over = new AbortController();
+	const timeout = sleep(MAX_CALL_MS, null, { ref: false, signal: over.signal }).then(() => {
+		throw new Error(`No answer within ${MAX_CALL_MS} ms`);
+	});
+	try {
+		return await Promise.race([call, timeout]);
+	} finally {
+		over.abort();
+	}
+}
+
+/** Text that PostgreSQL takes: what somebody typed must not fail the requests of others. */
+const stored = (subject: string) =>
+	/^[ -~]{1,200}$/.test(subject) ? subject : createHash('sha256').update(subject).digest('hex');
+
+/** Returns the decisions of each request, up to its first refusal. */
+async function takeBatch(db: Kysely<Schema>, requests: RateRequest[]): Promise<Decisions[]> {
+	const limits = requests.flatMap(({ limits, windowMs }, request) =>
+		limits.map((limit) => ({ ...limit, request, windowMs }))
+	);
+	const { rows } = await sql<RateDecision | { admitted: null }>`
+		select admitted, remaining, reset_ms as "resetMs" from take_rates(
+			${limits.map(({ request }) => request)}::integer[],
+			${limits.map(({ subject }) => stored(subject))}::text[],
+			${limits.map(({ limit }) => limit)}::integer[],
+			${limits.map(({ windowMs }) => windowMs)}::float8[])`.execute(db);
+	const decisions: Decisions[] = requests.map(() => []);
+	for (const [index, row] of rows.entries()) {
+		if (row.admitted !== null) decisions[limits[index]?.request ?? -1]?.push(row);
+	}
+	return decisions;
 }

@@ -1,10 +1,12 @@
 import { MINUTE_MS } from '#lib/domain/time/time.ts';
-import type { Base } from '#lib/server/base.ts';
+import type { Base } from '../../base.ts';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '#lib/server/db/database.ts';
-import { binder } from '#lib/server/platform/bind.ts';
-import { redact } from '#lib/server/platform/redact.ts';
-import * as store from './store.ts';
+import type { Database, Queries } from '../../db/database.ts';
+import { binder } from '../../platform/bind.ts';
+import { redact } from '../../platform/redact.ts';
+import { type Selectable, sql } from 'kysely';
+import { withoutNulls } from '../../db/first.ts';
+import type { KeyUsageTable, RequestLogTable } from '../../db/schema.ts';
 
 export interface NewEntry {
 	accountId: number;
@@ -23,7 +25,7 @@ type LogBase = Pick<Base, 'database' | 'clock' | 'log'>;
 
 interface LogContext extends LogBase {
 	/** Unwritten calls, oldest first. */
-	waiting: store.NewLogRow[];
+	waiting: NewLogRow[];
 	writing: Promise<void> | null;
 	trimmedMinute: number;
 	failures: number;
@@ -115,9 +117,9 @@ async function write(context: LogContext): Promise<void> {
 		while (rows.length > 0) {
 			const batch = rows.slice(0, BATCH);
 			await database.writeBehind(async (trx) => {
-				await store.insert(trx, batch);
-				await store.addUsage(trx, callsByMinute(batch));
-				if (now !== context.trimmedMinute) await store.deleteUsage(trx, now - DAY_MINUTES + 1);
+				await insert(trx, batch);
+				await addUsage(trx, callsByMinute(batch));
+				if (now !== context.trimmedMinute) await deleteUsage(trx, now - DAY_MINUTES + 1);
 			});
 			context.trimmedMinute = now;
 			rows = rows.slice(BATCH);
@@ -136,8 +138,8 @@ async function write(context: LogContext): Promise<void> {
 	}
 }
 
-function callsByMinute(rows: readonly store.NewLogRow[]): store.MinuteCalls[] {
-	const counts = new Map<string, store.MinuteCalls>();
+function callsByMinute(rows: readonly NewLogRow[]): MinuteCalls[] {
+	const counts = new Map<string, MinuteCalls>();
 	for (const { key_id, at } of rows) {
 		const minute = minuteOf(at);
 		const name = `${key_id}:${minute}`;
@@ -147,25 +149,106 @@ function callsByMinute(rows: readonly store.NewLogRow[]): store.MinuteCalls[] {
 }
 
 /** Trims at random, so that processes need not count each other's rows. */
-async function trim(database: Database, written: store.NewLogRow[]): Promise<void> {
+async function trim(database: Database, written: NewLogRow[]): Promise<void> {
 	const chosen = written.filter(() => Math.random() < 1 / TRIM_EVERY);
 	for (const accountId of new Set(chosen.map(({ account_id }) => account_id))) {
-		await database.writeBehind((trx) => store.trim(trx, accountId, KEPT_CALLS));
+		await database.writeBehind((trx) => trimLog(trx, accountId, KEPT_CALLS));
 		await nextTurn();
 	}
 }
 
 /** Newest first, up to KEPT_CALLS. Calls of several processes within a second are in writing order. */
-async function recent(context: LogContext, accountId: number, search: store.RecentSearch) {
+async function recent(context: LogContext, accountId: number, search: RecentSearch) {
 	// Includes calls that this process has not written yet.
 	await flush(context);
-	return store.recent(context.database.db, accountId, KEPT_CALLS, search);
+	return findRecent(context.database.db, accountId, KEPT_CALLS, search);
 }
 
 /** Calls of the last day by key id; unused keys are missing. */
 async function usage(context: LogContext, accountId: number): Promise<Map<number, number>> {
 	await flush(context);
 	const since = minuteOf(context.clock.now()) - DAY_MINUTES + 1;
-	const rows = await store.usageSince(context.database.db, accountId, since);
+	const rows = await usageSince(context.database.db, accountId, since);
 	return new Map(rows.map(({ key_id, calls }) => [key_id, calls]));
 }
+
+type LogRow = Selectable<RequestLogTable>;
+type NewLogRow = Omit<LogRow, 'id'>;
+type MinuteCalls = Selectable<KeyUsageTable>;
+
+const insert = (queries: Queries, rows: readonly NewLogRow[]) =>
+	queries.insertInto('request_log').values(rows).execute();
+
+/** Adds in the order of the key ids, so that two processes cannot deadlock. */
+const addUsage = (queries: Queries, counts: readonly MinuteCalls[]) =>
+	queries
+		.insertInto('key_usage')
+		.values(counts.toSorted((a, b) => a.key_id - b.key_id || a.minute - b.minute))
+		.onConflict((conflict) =>
+			conflict
+				.columns(['key_id', 'minute'])
+				.doUpdateSet(({ ref, eb }) => ({ calls: eb(ref('key_usage.calls'), '+', ref('excluded.calls')) }))
+		)
+		.execute();
+
+async function trimLog(queries: Queries, accountId: number, keep: number): Promise<void> {
+	const oldestKept = queries
+		.selectFrom('request_log')
+		.select('id')
+		.where('account_id', '=', accountId)
+		.orderBy('id', 'desc')
+		.offset(keep - 1)
+		.limit(1);
+	await queries
+		.deleteFrom('request_log')
+		.where('account_id', '=', accountId)
+		.where('id', '<', oldestKept)
+		.execute();
+}
+
+const deleteUsage = (queries: Queries, beforeMinute: number) =>
+	queries.deleteFrom('key_usage').where('minute', '<', beforeMinute).execute();
+
+interface RecentSearch {
+	/** Id of the last entry of the previous page. */
+	before: number | null;
+	limit: number;
+	statusClass?: 2 | 4 | 5 | null;
+	keyId?: number | null;
+}
+
+/** Searches the account's newest `keep` calls, newest first. Redacted segments of a path are `…`. */
+async function findRecent(
+	queries: Queries,
+	accountId: number,
+	keep: number,
+	{ before, limit, statusClass, keyId }: RecentSearch
+) {
+	const kept = queries
+		.selectFrom('request_log')
+		.select(['id', 'at', 'method', 'path', 'status', 'error_code as problem'])
+		.select(['duration_ms as durationMs', 'request_id as requestId', 'key_id as keyId'])
+		.where('account_id', '=', accountId)
+		.orderBy('id', 'desc')
+		.limit(keep);
+	return queries
+		.selectFrom(kept.as('kept'))
+		.selectAll()
+		.where('id', '<', before ?? Number.MAX_SAFE_INTEGER)
+		.$if(statusClass != null, (query) => query.where(sql`status / 100`, '=', statusClass ?? null))
+		.where(({ and }) => and(withoutNulls({ keyId })))
+		.orderBy('id', 'desc')
+		.limit(limit)
+		.execute();
+}
+
+/** Counts calls by key; unused keys are missing. */
+const usageSince = (queries: Queries, accountId: number, minute: number) =>
+	queries
+		.selectFrom('key_usage')
+		.innerJoin('api_keys', 'api_keys.id', 'key_usage.key_id')
+		.select(({ fn }) => ['key_usage.key_id', fn.sum<number>('key_usage.calls').as('calls')])
+		.where('api_keys.account_id', '=', accountId)
+		.where('key_usage.minute', '>=', minute)
+		.groupBy('key_usage.key_id')
+		.execute();

@@ -1,6 +1,6 @@
 import type { Base } from '#lib/server/base.ts';
 import { byId } from '#lib/server/db/first.ts';
-import type { JobHandler } from '#lib/server/jobs/jobs.ts';
+import type { JobHandler } from '../../jobs/jobs.ts';
 import { bodyContext } from './fan-out.ts';
 import { redactResponse } from './redact.ts';
 import { finishAttempt } from './results.ts';

@@ -1,3 +1,5 @@
+import { searchedDigits } from '#lib/domain/phone.ts';
+import { plainText } from '#lib/domain/typed-text.ts';
 import { asOfNow, type Sessions } from '#lib/server/billing/sessions/sessions.ts';
 import type { Payments } from '#lib/server/billing/payments/payments.ts';
 import type { Operators } from '#lib/server/billing/operators/registry.ts';
@@ -63,10 +65,10 @@ async function search(
 }
 
 async function cluesOf({ operators, purchases }: HelpContext, typed: string): Promise<store.Clues> {
-	const digits = /^\+?[\d ]+$/.test(typed) ? typed.replace(/\D/g, '') : '';
+	const id = plainText(typed).replaceAll(' ', '');
 	return {
-		ending: endingOf(digits),
-		paymentId: /^\d{1,15}$/.test(digits) ? Number(digits) : 0,
+		ending: endingOf(searchedDigits(typed)),
+		paymentId: /^\d{1,15}$/.test(id) ? Number(id) : 0,
 		sessionIds: await purchases.sessionsOfCode(typed),
 		transactions: [...new Set([typed, typed.toUpperCase()])],
 		operators: operators.all().map(({ id }) => id)

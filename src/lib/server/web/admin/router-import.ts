@@ -6,7 +6,7 @@ import { CsvFileError } from '../../platform/csv.ts';
 import { InputError } from '../../platform/errors.ts';
 import { importRouters, previewImport } from '../../routers/import/import-routers.ts';
 import { readRouters, type ImportedRouter, type RowRemark } from '../../routers/import/import-rows.ts';
-import { parsePrice, priceRule } from '../../routers/router-fields.ts';
+import { readPrice } from '../../routers/router-fields.ts';
 import { readFields } from '../form.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
 import { actorOf, readReason } from './admin.ts';
@@ -30,21 +30,21 @@ export async function importFile(event: RequestEvent, admin: Visitor) {
 	const bytes = (await file('file')) ?? previewed();
 	const owner = await app.accounts.findByEmail(kept.owner.toLowerCase());
 	const rules = { currency, maxPrice };
-	const priceMinor = kept.price === '' ? null : parsePrice(kept.price, rules);
+	const price = kept.price === '' ? null : readPrice(kept.price, rules);
 	const problems = [
 		owner && hasRole(owner.role, 'owner')
 			? null
 			: 'Owner: use the email address of an owner or administrator.',
 		bytes.length > 0 ? null : 'File: choose a CSV file.',
 		bytes.length > MAX_FILE_BYTES ? 'File: use at most 1 MB, or "routers import" on the command line.' : null,
-		kept.price !== '' && priceMinor === null ? `Price: ${priceRule(rules)}.` : null,
+		typeof price === 'string' ? `Price: ${price}.` : null,
 		noteProblem
 	].filter((problem) => problem !== null);
-	if (!owner || problems.length > 0) return refuse(...problems);
+	if (!owner || typeof price === 'string' || problems.length > 0) return refuse(...problems);
 
 	try {
 		const remarks: RowRemark[] = [];
-		const settings = { columns: null, ...rules, priceMinor };
+		const settings = { columns: null, ...rules, priceMinor: price };
 		const read = await readRouters([bytes], settings, (remark) => void remarks.push(remark));
 		const { routers, notes, badRows: bad } = read;
 		if (field('do') === 'import') {

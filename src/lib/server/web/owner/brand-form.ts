@@ -10,7 +10,7 @@ import {
 	MAX_UPLOAD_SIDE,
 	type BrandSubject,
 	type LogoProblem
-} from '#lib/server/branding/branding.ts';
+} from '../../branding/branding.ts';
 import { attempt } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '#lib/server/web/form.ts';

@@ -1,4 +1,4 @@
-import { parseAmount, toMinor } from '#lib/domain/money.ts';
+import { readAmountWith } from '#lib/domain/money.ts';
 import type { Client } from '../client.ts';
 import type { Paid } from '../operator.ts';
 import { jsonObject, textMember } from '../response.ts';
@@ -37,10 +37,11 @@ export async function findTransaction(
 		const rows: unknown[] = Array.isArray(list) ? list.flat() : [];
 		for (const row of rows) {
 			const providerReference = textMember(row, 'transactionId');
-			const amountMinor = toMinor(parseAmount(textMember(row, 'amount') ?? '') ?? NaN, MPESA_CURRENCY);
+			const amountMinor = readAmountWith('.', textMember(row, 'amount') ?? '', MPESA_CURRENCY);
 			const account = textMember(row, 'billreference')?.toUpperCase() ?? '';
 			const isWanted = account === wanted || (account === '' && receipt !== null);
-			if (!isWanted || !providerReference || amountMinor === null) continue;
+			if (!isWanted || !providerReference) continue;
+			if (typeof amountMinor === 'string' || amountMinor <= 0) continue;
 			// Somebody can also pay by hand with this reference.
 			if (receipt !== null && providerReference !== receipt) continue;
 			return { providerReference, amountMinor, currency: MPESA_CURRENCY, raw: JSON.stringify(row) };

@@ -44,7 +44,7 @@ export async function statementPage({ url, locals: { app } }: RequestEvent, { ac
 		net: money(total.net, currency),
 		lines: figureLines(total, currency),
 		routers: data.map(({ name, sessions, gross, refunds, fees, net }) => {
-			const less = [refunds, fees].map((sum) => (sum > 0 ? money(-sum, currency) : ''));
+			const less = [refunds, fees].map((sum) => (sum !== 0 ? money(-sum, currency) : ''));
 			const figures = [numberText(sessions), money(gross, currency), ...less];
 			return { name, figures, net: money(net, currency) };
 		})

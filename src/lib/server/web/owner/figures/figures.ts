@@ -13,13 +13,13 @@ type Sums = EarningsBody['total'];
 export const figureLines = (
 	sums: Sums,
 	currency: string,
-	hrefOf: (kind: 'payment' | 'refund') => string | undefined = () => undefined
+	hrefOf: (kind?: 'payment' | 'refund') => string | undefined = () => undefined
 ): (readonly [string, string, (string | undefined)?])[] => [
 	[m.owner_paid(), money(sums.gross, currency), hrefOf('payment')],
 	...(sums.refunds > 0
 		? [[m.owner_refunded(), money(-sums.refunds, currency), hrefOf('refund')] as const]
 		: []),
-	...(sums.fees > 0 ? [[m.owner_fee(), money(-sums.fees, currency), hrefOf('payment')] as const] : []),
+	...(sums.fees !== 0 ? [[m.owner_fee(), money(-sums.fees, currency), hrefOf()] as const] : []),
 	[m.owner_payments_count(), numberText(sums.sessions), hrefOf('payment')]
 ];
 

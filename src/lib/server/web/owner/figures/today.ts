@@ -51,7 +51,7 @@ export async function salesOfPeriod({ earnings }: App, caller: { accountId: numb
 					href: paymentsHref('weekly', daysBefore(today, sinceMonday + 7))
 				},
 		statement: period === 'monthly' && !isEmpty(total) ? statementHref(start) : null,
-		lines: figureLines(total, currency, (kind) => hrefOf({ kind })),
+		lines: figureLines(total, currency, (kind) => hrefOf(kind ? { kind } : {})),
 		days: isEmpty(days.total)
 			? null
 			: {

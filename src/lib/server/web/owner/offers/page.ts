@@ -65,7 +65,8 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, { a
 	}
 	const { offers } = event.locals.app;
 	try {
-		const list = offersOfCells(cellsOfDraft(draft).cells, { hourly: draft.hourly, version: draft.version });
+		const { hourly, version } = draft;
+		const list = offersOfCells(cellsOfDraft(draft).cells, { hourly, version }, router.currency);
 		await offers.set(actor, router.id, list);
 	} catch (refused) {
 		if (!(refused instanceof AppError)) throw refused;
@@ -109,7 +110,7 @@ async function copyOffers(
 	const { app } = event.locals;
 	const { hourly, data } = await app.offers.ofRouter(actor, router.id);
 	const cells = data.map(cellsOf);
-	const list = offersOfCells(cells, { hourly });
+	const list = offersOfCells(cells, { hourly }, router.currency);
 	const copied: Shown['copied'][number][] = [];
 	for (const other of (await otherRouters(app, actor, router.id)).filter(({ id }) => ids.includes(id))) {
 		const { name } = other;

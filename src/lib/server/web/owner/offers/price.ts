@@ -1,7 +1,7 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { parseAmount } from '#lib/domain/money.ts';
+import { currencyName } from '#lib/domain/money.ts';
 import type { PricedRouter } from '#lib/checkout/price.ts';
 import { quote } from '#lib/checkout/quote.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
@@ -10,13 +10,16 @@ import { AppError } from '#lib/server/platform/errors.ts';
 import { PriceMoved, type OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
 import type { OwnerVisitor } from '../owner.ts';
-import { priceProblem } from '../router/router-form.ts';
+import { readTypedPrice } from '../router/router-form.ts';
 
 const SHOWN = ['30m', '1h', '3h', '1d', '1w'];
 
-/** Returns why a price cannot be set, or null. `setPrice` checks the same rules again. */
-const problemOf = (text: string, { price, currency }: PricedRouter, maxPrice: number): string | null =>
-	priceProblem(text, { currency, maxPrice }) ?? (parseAmount(text) === price ? m.owner_price_same() : null);
+/** Reads a new price. `setPrice` of the service checks the same rules again. */
+function readNewPrice(text: string, { price: current, currency }: PricedRouter, maxPrice: number) {
+	const typed = readTypedPrice(text, { currency, maxPrice });
+	if ('problem' in typed) return { price: null, problem: typed.problem };
+	return { price: typed.price, problem: typed.price === current ? m.owner_price_same() : null };
+}
 
 function effectOf(router: PricedRouter, price: number) {
 	// Offers have prices of their own.
@@ -32,13 +35,16 @@ function effectOf(router: PricedRouter, price: number) {
 /** Asks for a price; with `?price=` shows its effect and asks for confirmation. */
 export function pricePage(event: RequestEvent, router: OwnedRouter) {
 	const typed = event.url.searchParams.get('price');
-	const problem = typed === null ? null : problemOf(typed, router, event.locals.app.config.maxPrice);
-	const wanted = typed === null || problem !== null ? null : parseAmount(typed);
+	const { price, problem } =
+		typed === null
+			? { price: null, problem: null }
+			: readNewPrice(typed, router, event.locals.app.config.maxPrice);
+	const wanted = problem === null ? price : null;
 	return {
 		id: router.id,
 		name: router.name,
 		price: router.price,
-		currency: router.currency,
+		currency: currencyName(router.currency),
 		now: money(router.price, router.currency),
 		typed: typed ?? '',
 		problem,
@@ -54,8 +60,7 @@ const moved = (price: number, currency: string) =>
 
 export async function setPrice(event: RequestEvent, router: OwnedRouter, { actor }: OwnerVisitor) {
 	const { field } = await readFields(event.request);
-	const problem = problemOf(field('price'), router, event.locals.app.config.maxPrice);
-	const price = parseAmount(field('price'));
+	const { price, problem } = readNewPrice(field('price'), router, event.locals.app.config.maxPrice);
 	if (field('from') !== String(router.price)) {
 		// The form was sent twice.
 		if (price === router.price) redirect(303, link(`/owner/routers/${router.id}?done=price`));

@@ -1,5 +1,5 @@
 import { boundsText } from '#lib/checkout/quote.ts';
-import { parseAmount, toMinor } from '#lib/domain/money.ts';
+import { readAmount } from '#lib/domain/money.ts';
 import { LIMITS, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import type { OfferField } from '#lib/domain/offers/entry.ts';
@@ -10,6 +10,7 @@ import type { OfferCells, OfferColumn } from '#lib/server/offers/cells.ts';
 import { limitProblems } from '#lib/server/offers/limits.ts';
 import { maxSpeedKbps, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
+import { amountProblem } from '../router/router-form.ts';
 import { MAX_ROWS } from './draft.ts';
 
 const FIELDS: Record<OfferColumn, OfferField> = {
@@ -103,11 +104,9 @@ function limitText(limit: Limit, cells: OfferCells, { router, gateways }: OfferP
 }
 
 function priceText(text: string, currency: string): string {
-	const price = parseAmount(text);
-	if (price === null || price <= 0) return m.owner_price_not_number();
-	return toMinor(price, currency) === null
-		? m.owner_price_too_fine({ currency })
-		: m.owner_offers_not_charged();
+	const price = readAmount(text, currency);
+	if (typeof price === 'string') return amountProblem(price, text, currency);
+	return price <= 0 ? m.owner_price_not_number() : m.owner_offers_not_charged();
 }
 
 const mostMbit = (gateway: RegisteredGateway | null) => (gateway ? maxSpeedKbps(gateway) / 1000 : 0);

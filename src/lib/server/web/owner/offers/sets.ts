@@ -87,7 +87,8 @@ export async function setsOf(
 	const sets = await Promise.all(
 		Object.entries(SETS).map(async ([name, { title }]) => {
 			const { rows } = draftWithSet(draft, name, router);
-			const list = offersOfCells(cellsOfDraft({ ...draft, rows }).cells, { hourly: draft.hourly });
+			const { cells } = cellsOfDraft({ ...draft, rows });
+			const list = offersOfCells(cells, { hourly: draft.hourly }, router.currency);
 			const lines = linesOf(list, router).map((line) =>
 				m.map_router({ name: line.terms || line.name, price: line.money })
 			);

@@ -1,5 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { parseAmount } from '#lib/domain/money.ts';
+import { currencyName } from '#lib/domain/money.ts';
 import { link } from '#lib/i18n/current.ts';
 import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
@@ -9,7 +9,7 @@ import { MAX_UNCONNECTED_ROUTERS } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { choicesOf } from './access-form.ts';
 import { authorOf, type OwnerVisitor } from '../owner.ts';
-import { priceProblem, readEntry, routerErrors, type RouterEntry } from './router-form.ts';
+import { readEntry, readTypedPrice, routerErrors, type RouterEntry } from './router-form.ts';
 
 /** Owners can set these up alone: the other kinds need a RADIUS server. */
 const choices = () => choicesOf(['portal_login', 'shared_password'], 'Wi‑Fi');
@@ -18,7 +18,7 @@ export function newRouterForm({ locals: { app } }: RequestEvent) {
 	return {
 		/** The same form adds one router, however often it is sent. */
 		key: purchaseToken(),
-		currency: app.config.currency,
+		currency: currencyName(app.config.currency),
 		centre: app.config.centre,
 		entry: { name: '', address: '', ssid: '', lat: '', lon: '', opening_hours: '' },
 		choices: choices()
@@ -38,7 +38,8 @@ export async function addRouter(event: RequestEvent, owner: OwnerVisitor) {
 	const choice = choices().find(({ value }) => value === chosen);
 	if (!choice) return refused({}, m.owner_access_choose());
 	const { kind: access_kind, security } = choice;
-	const texts = { ...entry, price: String(parseAmount(price) ?? price), access_kind, security };
+	const typed = readTypedPrice(price, app.config);
+	const texts = { ...entry, price: 'price' in typed ? String(typed.price) : '', access_kind, security };
 	const added = await attempt(InputError, () =>
 		app.routers.add(owner.actor.accountId, texts, authorOf(owner), key)
 	);
@@ -50,6 +51,6 @@ export async function addRouter(event: RequestEvent, owner: OwnerVisitor) {
 	const isPrice = fields.includes('price');
 	return refused({
 		...routerErrors(added, entry),
-		...(isPrice && { price: priceProblem(price, app.config) ?? m.owner_price_not_number() })
+		...(isPrice && { price: 'problem' in typed ? typed.problem : m.owner_price_not_number() })
 	});
 }

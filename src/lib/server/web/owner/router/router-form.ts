@@ -1,5 +1,5 @@
 import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
-import { parseAmount, toMinor } from '#lib/domain/money.ts';
+import { currencyName, formatReadings, readAmount, toMajor, type AmountFault } from '#lib/domain/money.ts';
 import { hoursText, WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import { money } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
@@ -93,9 +93,37 @@ function errorText(field: Field, isEmpty: boolean): string {
 
 const tooLong = (count: number) => m.owner_password_long({ count: String(count) });
 
-export function priceProblem(text: string, { currency, maxPrice }: PriceRules): string | null {
-	const wanted = parseAmount(text);
-	if (wanted === null || wanted <= 0) return m.owner_price_not_number();
-	if (wanted > maxPrice) return m.owner_price_too_high({ money: money(maxPrice, currency) });
-	return toMinor(wanted, currency) === null ? m.owner_price_too_fine({ currency }) : null;
+/** Reads a price that was typed on a page. @returns major units, or what is wrong with it */
+export function readTypedPrice(
+	text: string,
+	{ currency, maxPrice }: PriceRules
+): { price: number } | { problem: string } {
+	const minor = readAmount(text, currency);
+	if (typeof minor === 'string') {
+		const isTooHigh = minor === 'too_large';
+		return { problem: isTooHigh ? tooHigh({ currency, maxPrice }) : amountProblem(minor, text, currency) };
+	}
+	if (minor <= 0) return { problem: m.owner_price_not_number() };
+	const price = toMajor(minor, currency);
+	return price > maxPrice ? { problem: tooHigh({ currency, maxPrice }) } : { price };
+}
+
+const tooHigh = ({ currency, maxPrice }: PriceRules) =>
+	m.owner_price_too_high({ money: money(maxPrice, currency) });
+
+/** Says why a text is no price. */
+export function amountProblem(fault: AmountFault, text: string, currency: string): string {
+	switch (fault) {
+		case 'too_fine':
+			return m.owner_price_too_fine({ currency: currencyName(currency) });
+		case 'other_currency':
+			return m.owner_price_other_currency({ currency: currencyName(currency) });
+		case 'ambiguous': {
+			const [first = '', second = ''] = formatReadings(text, currency).map(apart);
+			return m.owner_price_two_readings({ text: apart(text.trim()), first, second });
+		}
+		case 'not_a_number':
+		case 'too_large':
+			return m.owner_price_not_number();
+	}
 }

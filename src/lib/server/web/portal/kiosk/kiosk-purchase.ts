@@ -1,9 +1,9 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import type { KioskPurchase } from '#lib/kiosk/client.ts';
 import { formatMoney } from '#lib/domain/money.ts';
+import { hideMiddle } from '#lib/domain/phone.ts';
 import { dataWords } from '#lib/checkout/purchase/data.ts';
 import { waitFor } from '#lib/checkout/purchase/waits.ts';
-import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 import { pageAddress } from '../purchase/page-path.ts';
 import { codeBySms } from '../purchase/code-by-sms.ts';

@@ -1,7 +1,6 @@
 import { redirect, type RequestEvent } from '@sveltejs/kit';
-import { hideMiddle } from '#lib/checkout/phone-hint.ts';
 import { SOON_SECONDS } from '#lib/checkout/purchase/seconds.ts';
-import { DELETED_NUMBER, formatMobile } from '#lib/domain/phone.ts';
+import { DELETED_NUMBER, formatMobile, hideMiddle } from '#lib/domain/phone.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { SessionBody } from '#lib/server/contract/schemas.ts';

@@ -1,0 +1,529 @@
+import type { Payments } from '../billing/payments/payments.ts';
+import type { Provisioning, SessionRow, Sessions } from '../billing/sessions/sessions.ts';
+import type { Base } from '../base.ts';
+import type { CaptiveSessions, Moved } from '../gateways/captive-sessions/captive-sessions.ts';
+import { type DeviceController, type GatewayTransport, Unavailable } from '../gateways/gateway.ts';
+import { type Gateways, namesDevices, type RegisteredGateway, UNSEEN_BYTES } from '../gateways/gateways.ts';
+import type { Offers } from '../offers/offers.ts';
+import type { PskCandidates } from './radius/psk-candidates.ts';
+import { isUnresponsive, isUnverified, type Routers } from '../routers/routers.ts';
+import { find, openPass, type OpenPass, type Passes, type PassRow } from '../passes/passes.ts';
+import { type ConcurrencyLimit, MAX_BACKOFF_MS, tryCall } from './gateway-calls.ts';
+import type { Queries, Tx } from '../db/database.ts';
+import { adapterOf } from '../gateways/registry.ts';
+import {
+	ACTIVATION_JOB,
+	ACTIVATION_TIMEOUT_MS,
+	AWAIT_ROUTER_JOB,
+	SAME_END_MS,
+	UNCONFIRMED_JOB
+} from './job-kinds.ts';
+import * as store from './grants.ts';
+import {
+	loginOf,
+	othersOf,
+	requestGrant,
+	requestUsers,
+	scheduleGatewayCalls,
+	scheduleRevokes,
+	userAt
+} from './grants.ts';
+import { sql } from 'kysely';
+import { currentReports, slotsInUse, takeSlot } from './device-slots/device-slots.ts';
+import { allSlots, releaseOtherSlots, type SlotRow, wasMovedSince } from './device-slots/store.ts';
+import { hasMovedOnline } from './device-slots/connection-store.ts';
+import { dataLeft, isPossibleGrowth } from '../../domain/data-limit.ts';
+
+export interface ProvisioningContext extends Base {
+	gateways: Gateways;
+	routers: Routers;
+}
+
+export interface AccessContext extends ProvisioningContext {
+	captiveSessions: CaptiveSessions;
+	sessions: Sessions;
+	payments: Payments;
+	passes: Passes;
+	transport: GatewayTransport;
+	concurrencyLimit: ConcurrencyLimit;
+	offers: Pick<Offers, 'checkHeld'>;
+	pskCandidates: PskCandidates;
+}
+
+const needsGrants = ({ mode }: RegisteredGateway) => mode === 'push' || mode === 'poll';
+
+/** Returns null when the server does not call this gateway. */
+export const controllerOf = ({ kind, mode }: RegisteredGateway): DeviceController | null =>
+	mode === 'push' ? adapterOf(kind).controller : null;
+
+/** Returns the gateways that need grants, for devices or users. */
+export const targetsAt = async (
+	{ gateways }: { gateways: Gateways },
+	queries: Queries,
+	routerId: number
+): Promise<RegisteredGateway[]> => (await gateways.ofRouter(queries, routerId)).filter(needsGrants);
+
+const grantsDevices = (targets: readonly RegisteredGateway[], gatewayId: number): boolean =>
+	targets.some((gateway) => gateway.id === gatewayId && namesDevices(gateway));
+
+export async function newestDevice(
+	{ clock }: Pick<ProvisioningContext, 'clock'>,
+	trx: Tx,
+	pass: Pick<PassRow, 'id' | 'router_id'>
+): Promise<BroughtDevice | null> {
+	const [newest] = await devicesOf(trx, pass, clock.now());
+	return newest ?? null;
+}
+
+/** Whether a device is at a gateway that needs no grant for it. */
+const signsInItself = (device: BroughtDevice | null, targets: readonly RegisteredGateway[]): boolean =>
+	device !== null && targets.every(({ id }) => id !== device.gateway_id);
+
+const AWAIT_ROUTER_MS = 5_000;
+
+/** Needs no sessions, so it is created before them. */
+export const createProvisioning = (context: ProvisioningContext): Provisioning => ({
+	requestGrants: (trx, pass) => requestGrants(context, trx, pass),
+	scheduleGatewayCalls: (trx, passId) => scheduleGatewayCalls(context, trx, passId),
+	scheduleUnconfirmedCheck: (trx, sessionId, startsAt) =>
+		context.jobs.schedule(trx, UNCONFIRMED_JOB, sessionId, startsAt + ACTIVATION_TIMEOUT_MS)
+});
+
+async function requestGrants(context: ProvisioningContext, trx: Tx, pass: PassRow): Promise<number | null> {
+	const { clock, jobs } = context;
+	const now = clock.now();
+	const targets = await targetsAt(context, trx, pass.router_id);
+	const brought = await devicesOf(trx, pass, now);
+	const devices = brought.filter((one) => grantsDevices(targets, one.gateway_id));
+	const subjects = [
+		...targets.filter((gateway) => !namesDevices(gateway)).map(({ id }) => userAt(id)),
+		...devices.slice(0, pass.max_devices)
+	];
+	for (const subject of subjects) await requestGrant(context, trx, pass.id, subject);
+	// Only grants at the device's own gateway delay the start.
+	if (subjects.length === 0 || signsInItself(brought[0] ?? null, targets)) {
+		if (await mayLetIn(context, trx, pass)) return null;
+		await jobs.schedule(trx, AWAIT_ROUTER_JOB, pass.id, now + AWAIT_ROUTER_MS);
+	}
+	const until = now + ACTIVATION_TIMEOUT_MS;
+	// A separate job, because grants are deleted with their gateway.
+	await jobs.schedule(trx, ACTIVATION_JOB, pass.id, until);
+	return until;
+}
+
+/** False if no gateway responds, also if all were removed or replaced while the payment was on its way. */
+async function mayLetIn(
+	{ config, gateways, routers }: ProvisioningContext,
+	trx: Tx,
+	{ router_id: routerId }: PassRow
+): Promise<boolean> {
+	const router = await routers.findOrThrow(trx, routerId);
+	if (isUnresponsive(router)) return false;
+	if (!isUnverified(router, config)) return true;
+	return (await gateways.ofRouter(trx, routerId)).some(({ seenAt }) => seenAt !== null);
+}
+
+/**
+ * Starts a pass that needs no grant (RADIUS) as soon as its router responds (job AWAIT_ROUTER_JOB). The portal
+ * sells under the same condition. Otherwise ACTIVATION_JOB refunds the pass.
+ * @returns when to run again, or null when the pass does not wait
+ */
+export async function awaitRouter(context: AccessContext, passId: number): Promise<number | null> {
+	const { clock, sessions } = context;
+	return context.database.transact(async (trx) => {
+		const pass = await find(trx, passId);
+		if (!pass || pass.activating_until === null) return null;
+		if (!(await mayLetIn(context, trx, pass))) return clock.now() + AWAIT_ROUTER_MS;
+		// If the device's gateway needs a grant, its confirmation starts the time.
+		const newest = await newestDevice(context, trx, pass);
+		const wanted = (await store.openGrantsOf(trx, passId)).filter((one) => one.released_at === null);
+		if (newest && wanted.some((one) => one.gateway_id === newest.gateway_id)) return null;
+		await sessions.startTime(trx, pass);
+		return null;
+	});
+}
+
+/**
+ * Refunds a pass that no gateway confirmed within ten minutes (job ACTIVATION_JOB). Releases its grants.
+ *
+ * Lost answer: a gateway may have let the device in. The buyer still gets the refund, at the owner's expense.
+ * A gateway that is called disconnects the device. One that polls (openNDS level 4) cannot, because authmon
+ * only fetches devices to connect: the device stays online until the end that was sent.
+ * No refund possible: a person decides (`refund_not_supported`). Time that starts later would run without its
+ * buyer.
+ * @returns when to run again, or null when the pass does not wait
+ */
+export async function activationTimeout(context: AccessContext, passId: number): Promise<number | null> {
+	const { clock, passes, sessions, payments } = context;
+	return context.database.transact(async (trx) => {
+		const until = (await find(trx, passId))?.activating_until ?? null;
+		if (until === null) return null;
+		const latest = clock.now() + ACTIVATION_TIMEOUT_MS;
+		// All jobs wake when the clock is set back. The buyer must not wait the extra hours.
+		if (until > latest) await passes.setActivationDeadline(trx, passId, latest);
+		if (clock.now() < until) return Math.min(until, latest);
+		for (const { id, payment_id: paymentId } of await sessions.cancelWaiting(trx, passId)) {
+			if (paymentId === null) throw new Error(`Session ${id} waited for its gateway unpaid`);
+			await payments.refundUnprovisioned(trx, paymentId);
+		}
+		await scheduleRevokes(context, trx, passId);
+		return null;
+	});
+}
+
+/** With its newest captive session. */
+interface BroughtDevice {
+	captive_session_id: number;
+	gateway_id: number;
+	mac: string;
+	created_at: number;
+}
+
+/**
+ * Lists the devices on which the pass was bought or opened, newest first. Includes those of a later order that should
+ * have replaced it: its payment may arrive before it is cancelled.
+ */
+export async function devicesOf(
+	queries: Queries,
+	{ id: passId, router_id: routerId }: Pick<PassRow, 'id' | 'router_id'>,
+	now: number
+): Promise<BroughtDevice[]> {
+	const { rows } = await sql<BroughtDevice>`
+		select id as captive_session_id, gateway_id, client_mac as mac, created_at from captive_sessions
+		where client_mac is not null and bound_at is not null and expires_at > ${now}
+			and gateway_id in (select id from gateways where router_id = ${routerId})
+			and purchase_token_hash in (
+				select own.token_hash from purchases own join sessions on sessions.id = own.session_id
+					where sessions.pass_id = ${passId}
+				union
+				select later.token_hash from purchases later join sessions on sessions.id = later.replaces_session_id
+					where sessions.pass_id = ${passId}
+				union
+				select first.token_hash from purchases added
+					join sessions on sessions.id = added.session_id
+					join purchases first on first.id = added.extends_purchase_id
+					where sessions.pass_id = ${passId})
+		order by bound_at desc, id desc limit ${MAX_ROWS}`.execute(queries);
+	const seen = new Set<string>();
+	return rows.filter(({ gateway_id, mac }) => {
+		const key = `${gateway_id} ${mac}`;
+		return !seen.has(key) && seen.add(key);
+	});
+}
+
+const MAX_ROWS = 20;
+
+/** Lists the passes that run or wait for a gateway, oldest first. Includes added time and a replaced order. */
+export async function passesOfPurchase(queries: Queries, tokenHash: string, now: number): Promise<PassRow[]> {
+	const { rows } = await sql<PassRow>`
+		select passes.* from passes
+		where (passes.activating_until is not null or passes.ends_at > ${now})
+			and passes.password_sealed is not null and passes.id in (
+			select pass_id from sessions where id in (
+				select session_id from purchases where token_hash = ${tokenHash}
+				union
+				select replaces_session_id from purchases where token_hash = ${tokenHash}
+				union
+				select added.session_id from purchases added
+					join purchases first on first.id = added.extends_purchase_id
+					where first.token_hash = ${tokenHash}))
+		order by passes.id limit ${MAX_ROWS}`.execute(queries);
+	return rows;
+}
+
+/**
+ * Lets in the device on which a purchase was opened, if the pass has a free slot. Requests a user again,
+ * because the gateway that sent the device may have lost it.
+ * @param isOnline the gateway reports the device as online, so the captive session has no sign-in data
+ */
+export async function letInDevice(
+	context: AccessContext,
+	trx: Tx,
+	pass: PassRow,
+	isOnline: boolean
+): Promise<void> {
+	const { clock, jobs, sessions } = context;
+	const targets = await targetsAt(context, trx, pass.router_id);
+	const brought = await devicesOf(trx, pass, clock.now());
+	const [last = null] = brought;
+	// The buyer may have paid before the device came. The pass may wait for another gateway.
+	if (signsInItself(last, targets)) await jobs.schedule(trx, AWAIT_ROUTER_JOB, pass.id, clock.now());
+	await requestUsers(context, trx, pass, targets, isOnline ? null : (last?.gateway_id ?? null));
+	const newest = brought.find((one) => grantsDevices(targets, one.gateway_id));
+	if (!newest) return;
+	const { captive_session_id: captiveSessionId, mac, gateway_id: gatewayId } = newest;
+	const wanted = await store.wantedGrantsOf(trx, pass.id);
+	const own = wanted.find((one) => one.mac === mac && one.gateway_id === gatewayId);
+	if (own && (isOnline || own.captive_session_id === captiveSessionId)) return;
+	// Also for a device with a grant: at openNDS level 4 another device can claim its MAC address.
+	const inUse = await slotsInUse(trx, pass.id, clock.now());
+	if (store.otherMacs([...wanted, ...inUse], mac).size >= pass.max_devices) return;
+	// Otherwise a gateway without grants may have let a device in.
+	const needGrants = brought.every((one) => grantsDevices(targets, one.gateway_id));
+	if (needGrants && isAsBefore(gatewayId, targets, pass) && !(await hasBeenIn(trx, pass.id))) {
+		// No gateway has confirmed the time that runs, because it started before a device was known.
+		const checkAt = clock.now() + ACTIVATION_TIMEOUT_MS;
+		for (const { id } of await sessions.activeOf(trx, pass.id)) {
+			await jobs.schedule(trx, UNCONFIRMED_JOB, id, checkAt);
+		}
+	}
+	await requestGrant(context, trx, pass.id, newest);
+}
+
+/** False if the gateway was replaced or changed since the start of the time: its records may be gone. */
+const isAsBefore = (
+	gatewayId: number,
+	targets: readonly RegisteredGateway[],
+	{ starts_at: startsAt }: PassRow
+) => targets.some(({ id, updatedAt }) => id === gatewayId && startsAt !== null && updatedAt <= startsAt);
+
+const hasBeenIn = async (trx: Tx, passId: number): Promise<boolean> =>
+	(await allSlots(trx, passId)).length > 0 || (await store.grantsOf(trx, passId)).length > 0;
+
+/**
+ * Some gateways cannot disconnect the old device, so it stays online beside the new one. There a pass moves
+ * only once in this time, so that it does not collect devices.
+ */
+const MOVE_AGAIN_MS = 60 * 60 * 1000;
+
+/**
+ * Gives the slots of a pass to its newest device.
+ * @param isHelp a person does it for the buyer: only if another device had the pass, and repeating it changes nothing
+ */
+export async function movePass(
+	context: ProvisioningContext,
+	trx: Tx,
+	pass: PassRow,
+	{ isHelp }: { isHelp: boolean }
+): Promise<Moved> {
+	const { clock, gateways, jobs } = context;
+	const newest = await newestDevice(context, trx, pass);
+	if (!newest) return 'no_device';
+	if (isHelp) {
+		const beside = await devicesBeside(trx, pass.id, newest);
+		if (beside.length === 0) return 'no_device';
+		if (beside.every(({ isReleased }) => isReleased)) return 'unchanged';
+	}
+	const now = clock.now();
+	const all = await gateways.ofRouter(trx, pass.router_id);
+	const gateway = all.find(({ id }) => id === newest.gateway_id);
+	const others = { passId: pass.id, exceptMac: newest.mac };
+	if (await isTooSoon(trx, others, all, gateway, now)) return 'too_soon';
+	for (const { id, mac, gateway_id: gatewayId } of await store.openGrantsOf(trx, pass.id)) {
+		if (mac === newest.mac && gatewayId === newest.gateway_id) continue;
+		const released = await store.changeWanted(trx, { id }, { released_at: now, updated_at: now });
+		// Revoking a user disconnects all its devices; the new one may sign in as the same user.
+		if (released && mac === null) await requestGrant(context, trx, pass.id, userAt(gatewayId));
+	}
+	await releaseOtherSlots(trx, others, now);
+	// The disconnected old device would sign in by RADIUS faster.
+	if (gateway?.mode === 'radius') {
+		const order = { passId: pass.id, gatewayId: gateway.id, mac: newest.mac, maxDevices: pass.max_devices };
+		await takeSlot(trx, jobs, order, now);
+	}
+	const targets = await targetsAt(context, trx, pass.router_id);
+	if (grantsDevices(targets, newest.gateway_id)) await requestGrant(context, trx, pass.id, newest);
+	await scheduleGatewayCalls(context, trx, pass.id);
+	return 'moved';
+}
+
+/** Devices that had the pass before the newest one. A user, who has no MAC address, counts if it is older than that. */
+async function devicesBeside(
+	trx: Tx,
+	passId: number,
+	{ mac, created_at: cameAt }: { mac: string; created_at: number }
+): Promise<{ isReleased: boolean }[]> {
+	const slots = await allSlots(trx, passId);
+	const grants = await store.grantsOf(trx, passId);
+	return [
+		...slots.filter((one) => one.mac !== mac),
+		...grants.filter((one) => (one.mac === null ? one.created_at < cameAt : one.mac !== mac))
+	].map(({ released_at: at }) => ({ isReleased: at !== null }));
+}
+
+async function isTooSoon(
+	trx: Tx,
+	{ passId, exceptMac }: { passId: number; exceptMac: string },
+	all: readonly RegisteredGateway[],
+	own: RegisteredGateway | undefined,
+	now: number
+): Promise<boolean> {
+	const since = now - MOVE_AGAIN_MS;
+	if (own?.mode === 'browser' && (await wasMovedSince(trx, passId, since))) return true;
+	// Gateways that poll never disconnect a device.
+	const polling = all.filter((one) => one.mode === 'poll').map(({ id }) => id);
+	if (await store.hasMovedIn(trx, { passId, gatewayIds: polling, since }, now)) return true;
+	return hasMovedOnline(trx, { passId, exceptMac }, currentReports(now));
+}
+
+/** Intervals between reads of a counter: shorter when little is left. */
+const READ_MS = { most: 60_000, least: 15_000 };
+
+/**
+ * Adds data that a device has used since its last report, and ends the pass at its data limit. Runs in the
+ * transaction that stores the counter, so that nothing counts twice.
+ */
+export async function countData(
+	{ passes, sessions }: AccessContext,
+	trx: Tx,
+	passId: number,
+	bytes: number
+): Promise<void> {
+	if (bytes > 0 && (await passes.addUsedData(trx, passId, bytes))) await sessions.endAtDataLimit(trx, passId);
+}
+
+/**
+ * Reads the counter of a device, or user, whose pass has a data limit. Without an answer nothing changes.
+ * @returns when to read again (ms since the epoch), at the latest at the end of the pass
+ */
+export async function readUsage(
+	context: AccessContext,
+	grant: store.GrantRow,
+	gateway: RegisteredGateway,
+	open: OpenPass
+): Promise<number> {
+	const current = await countUsage(context, grant, gateway, open);
+	return current ? Math.min(current.untilMs, nextRead(context, gateway, current)) : context.clock.now();
+}
+
+/** Counts what a device, or user, has used since the last read. Returns its pass as it is then; null if it is over. */
+export async function countUsage(
+	context: AccessContext,
+	grant: store.GrantRow,
+	gateway: RegisteredGateway,
+	open: OpenPass
+): Promise<OpenPass | null> {
+	const { database, gateways, clock, transport } = context;
+	const controller = controllerOf(gateway);
+	if (!controller || open.pass.data_limit_mb === null) return open;
+	const login = await loginOf(context, grant, open);
+	const counter = await tryCall(context, gateway, () => controller.usage(login, gateway, transport));
+	if (counter instanceof Unavailable) return open;
+	// A read says nothing about the trouble with what was sent.
+	await gateways.recordStatus(gateway, { seen: true });
+	if (counter === null) return open;
+	await context.database.transact(async (trx) => {
+		const own = await store.findGrant(trx, grant.id);
+		// Counted meanwhile, perhaps from a newer counter: this one would look as if it had begun again.
+		if (own?.data_reported_at !== grant.data_reported_at) return;
+		await countGrants(context, trx, [own, ...(await othersOf(context, trx, own, gateway))], counter);
+	});
+	return openPass(database.db, grant.pass_id, clock.now());
+}
+
+/** Returns when a counter must be read: before a fast device can have used all that is left. */
+export function nextRead(
+	{ clock }: AccessContext,
+	gateway: RegisteredGateway,
+	{ pass }: Pick<OpenPass, 'pass'>
+): number {
+	const left = dataLeft(pass);
+	if (left === null || !controllerOf(gateway)) return Infinity;
+	// Buyers at gateways in trouble share the slots for calls.
+	if (gateway.unresponsiveSince !== null) return clock.now() + MAX_BACKOFF_MS;
+	const ms = Math.floor((left / UNSEEN_BYTES) * READ_MS.least);
+	return clock.now() + Math.min(READ_MS.most, Math.max(READ_MS.least, ms));
+}
+
+/**
+ * Counts the data of a device whose gateway keeps a counter per device (bytes up and down together), once for all its
+ * grants: for the one granted last. A smaller counter than the last one has started again at 0. Ignores a counter that
+ * cannot be.
+ */
+async function countGrants(
+	context: AccessContext,
+	trx: Tx,
+	grants: readonly [store.GrantRow, ...store.GrantRow[]],
+	counter: number
+): Promise<void> {
+	const now = context.clock.now();
+	const latest = (at: (grant: store.GrantRow) => number | null) =>
+		grants.reduce((one, other) => ((at(other) ?? 0) > (at(one) ?? 0) ? other : one));
+	const grant = latest((one) => one.granted_at);
+	const read = latest((one) => one.data_reported_at);
+	const growth = counter < read.data_bytes ? counter : counter - read.data_bytes;
+	const since = read.data_reported_at ?? grant.granted_at ?? grant.created_at;
+	if (!Number.isSafeInteger(counter) || counter < 0 || !isPossibleGrowth(growth, now - since)) return;
+	const to = { data_bytes: counter, data_reported_at: now };
+	for (const { id } of grants) await store.changeOpen(trx, id, to);
+	await countData(context, trx, grant.pass_id, growth);
+}
+
+/** Stops waiting for the gateway this long before the end of the time. */
+const LAST_LOOK_MS = 60_000;
+
+/**
+ * Refunds time that started without a confirmation, if the gateway does not know it ten minutes later (job
+ * UNCONFIRMED_JOB): added time, whose buyer was disconnected at the old end, and time whose first device came
+ * after its start. Time that follows is refunded too, and the pass is over. If the operator cannot refund, calls
+ * continue until shortly before the end. Then a person decides.
+ * @returns when to run again, or null when the gateway knows, or the time is over or refunded
+ */
+export async function refundUnconfirmed(context: AccessContext, sessionId: number): Promise<number | null> {
+	const { clock, sessions, payments } = context;
+	return context.database.transact(async (trx) => {
+		const session = await sessions.findOrThrow(trx, sessionId);
+		const { starts_at: startsAt, expires_at: expiresAt, pass_id: passId, status } = session;
+		if (startsAt === null || expiresAt === null || passId === null) return null;
+		if (status !== 'active' && status !== 'expired') return null;
+		// All jobs wake when the clock is set back.
+		const [first] = await store.grantsOf(trx, passId);
+		const lookAt = Math.max(startsAt, first?.created_at ?? 0) + ACTIVATION_TIMEOUT_MS;
+		if (clock.now() < lookAt) return lookAt;
+		// Only paid time is refunded: a gateway may miss the end of free time.
+		const paidUntil = expiresAt - (await sessions.extraTimeMs(trx, session));
+		const time = { passId, routerId: session.router_id, startsAt, expiresAt: paidUntil };
+		if (await isKnown(context, trx, time)) return null;
+		const canRefund = (one: SessionRow) => payments.operatorRefunds(trx, paymentOf(one));
+		const lastLookAt = expiresAt - LAST_LOOK_MS;
+		if (clock.now() < lastLookAt && !(await canRefund(session))) return lastLookAt;
+		if (status === 'expired') await sessions.endExtraTime(trx, session);
+		let isOver = true;
+		for (const one of [session, ...(await sessions.laterInPass(trx, session))]) {
+			if (one.id !== sessionId && !(await canRefund(one))) isOver = false;
+			else if (await sessions.cancelUnconfirmed(trx, one.id))
+				await payments.refundUnprovisioned(trx, paymentOf(one));
+		}
+		if (isOver) await scheduleRevokes(context, trx, passId);
+		return null;
+	});
+}
+
+function paymentOf({ id, payment_id: paymentId }: SessionRow): number {
+	if (paymentId === null) throw new Error(`Session ${id} runs unpaid`);
+	return paymentId;
+}
+
+interface PaidTime {
+	passId: number;
+	routerId: number;
+	startsAt: number;
+	expiresAt: number;
+}
+
+/** Whether the gateway of the buyer's device knows the new end; without a device, whether any does. */
+async function isKnown(context: AccessContext, trx: Tx, time: PaidTime): Promise<boolean> {
+	const { passId, routerId, startsAt } = time;
+	const gateways = await context.gateways.ofRouter(trx, routerId);
+	const [newest] = await devicesOf(trx, { id: passId, router_id: routerId }, context.clock.now());
+	const own = gateways.find(({ id }) => id === newest?.gateway_id);
+	if (own && !needsGrants(own)) return true;
+	const grants = await store.grantsOf(trx, passId);
+	if (grants.length === 0) return true;
+	const sharing = own ? await context.gateways.sharingConsole(trx, own) : [];
+	const atOwn = grants.filter(({ gateway_id: id }) => sharing.includes(id));
+	const { starts_at: passStart } = await context.passes.findOrThrow(trx, passId);
+	// Added time was cut off at the old end, so only the own gateway counts, beside those that cannot disconnect a device;
+	// first time may have begun anywhere.
+	const isAnywhere = startsAt === passStart || atOwn.length === 0;
+	const polling = gateways.filter(({ mode }) => mode === 'poll').map(({ id }) => id);
+	const counts = (grant: store.GrantRow) =>
+		isAnywhere || atOwn.includes(grant) || polling.includes(grant.gateway_id);
+	if (grants.some((grant) => counts(grant) && isConfirmed(grant, time))) return true;
+	// A device may be, or have been, online at a gateway without grants. If that sends no reports, the sign-in counts.
+	const lastSign = (slot: SlotRow) => (slot.expected_until === null ? slot.reported_at : slot.bound_at);
+	return (await allSlots(trx, passId)).some((slot) => lastSign(slot) > startsAt);
+}
+
+const isConfirmed = ({ confirmed_end_at: at }: store.GrantRow, { expiresAt }: Pick<PaidTime, 'expiresAt'>) =>
+	(at ?? 0) >= expiresAt - SAME_END_MS;
