@@ -1,3 +1,5 @@
+import { gzipSync } from 'node:zlib';
+
 /**
  * The course of a payment at a simulated operator, in the same terms for every operator, so that one test can run
  * against all of them. Whatever a script leaves out is as an operator on a good day does it.
@@ -37,6 +39,8 @@ export interface Script {
 	callbacks: readonly CallbackScript[];
 	/** Operators that write the same thing in two ways use the other one, e.g. `reason` as an object. */
 	otherForm: boolean;
+	/** An operator that sends results of queries (Daraja) sends nothing that could be read. */
+	unreadableResults: boolean;
 	/** Operators that protect a payer from being asked twice do so, e.g. Daraja's subscriber lock and its code 17. */
 	guards: boolean;
 	/** Course of this payment's refunds; default: refunded at once. */
@@ -55,12 +59,27 @@ export interface CallbackScript {
 	times: number;
 	/** Only for operators with both. */
 	method?: 'POST' | 'PUT';
+	/** What a proxy or a form makes of the body. */
+	as?: keyof typeof WRITTEN;
 	/**
 	 * `forged_success`: reports success although no money was taken; `wrong_amount`, `wrong_id`: as named;
 	 * `bad_signature`, `no_signature`: as named, where the operator signs; `garbage`: no JSON at all.
 	 */
 	alter?: 'forged_success' | 'wrong_amount' | 'wrong_id' | 'bad_signature' | 'no_signature' | 'garbage';
 }
+
+/** Ways of writing a body that mean the same. */
+export const WRITTEN = {
+	byteOrderMark: (body: string) => `\ufeff${body}`,
+	trailingNul: (body: string) => `${body}\0\0`,
+	trailingBytes: (body: string) => `${body}\r\n0\r\n\r\n`,
+	twice: (body: string) => body + body,
+	field: (body: string) => `data=${encodeURIComponent(body)}`,
+	name: (body: string) => `${encodeURIComponent(body)}=`,
+	text: (body: string) => JSON.stringify(body),
+	utf16: (body: string) => Buffer.from(`\ufeff${body}`, 'utf16le'),
+	gzip: (body: string) => gzipSync(body)
+} satisfies Record<string, (body: string) => BodyInit>;
 
 export const ORDINARY: Script = {
 	outcome: 'success',
@@ -74,6 +93,7 @@ export const ORDINARY: Script = {
 	contradicts: false,
 	callbacks: [{ when: 'at_outcome', afterMs: 0, times: 1 }],
 	otherForm: false,
+	unreadableResults: false,
 	guards: true,
 	refund: {}
 };

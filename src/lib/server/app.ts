@@ -175,7 +175,6 @@ async function openOperators(base: Base) {
 	const { config, clock, log } = base;
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(base) : null;
 	const http = createHttpClient({ timeoutMs: config.operatorTimeoutMs });
-	if (config.operators.length > 0) await http.open();
 	const { mode, currency, callbackUrl } = config;
 	const context = { mode, currency, callbackUrl, clock, log, http };
 	return { sandbox, http, operators: createOperators(sandbox, config.operators, context, base) };

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { numberEnding, type Payment } from '../../support/api/api.ts';
 import { DATABASES, eventually, recorded, useFixture } from '../../support/server/fixture.ts';
+import { untilQuiet } from '../../torture/time.ts';
 
 const kib = 1024;
 
@@ -23,7 +24,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		return { payment, address: String(charge['callback_url']) };
 	}
 
-	async function call(address: string, method: string, body: BodyInit = '{}') {
+	async function call(address: string, method: string, body: BodyInit = '{"status":"succeeded"}') {
 		const response = await fetch(address, { method, body, headers: { 'content-type': 'application/json' } });
 		return `${response.status} ${await response.text()}`;
 	}
@@ -67,6 +68,32 @@ describe.each(DATABASES)('on %s', (database) => {
 			applied: true
 		});
 		expect(performance.now() - started).toBeLessThan(2_000);
+	});
+
+	it('one that tells nothing, or the same again, brings no look forward, and is logged once if unreadable', async () => {
+		const { server, sql } = fixture();
+		const { payment, address } = await start('003');
+		// The next look is a minute away.
+		await server.advance(100_000);
+		await untilQuiet(server, sql);
+		const next = async () => {
+			const job = "select run_at from jobs where kind = 'payment.reconcile' and subject_id = ?";
+			return Number((await sql.all(job, payment.id))[0]?.['run_at']);
+		};
+		let before = await next();
+		for (const body of ['', '{}', '{"status":"pending"}', 'not JSON', '', '{"status":"pending"}']) {
+			await call(address, 'POST', body);
+			expect(await next()).toBe(before);
+		}
+		await call(address, 'POST');
+		expect(await next()).not.toBe(before);
+		await untilQuiet(server, sql);
+		before = await next();
+		await call(address, 'POST');
+		expect(await next()).toBe(before);
+		const isSaid = (line: string) =>
+			line.includes('callback cannot be read') && line.includes(`"payment":${payment.id},`);
+		await expect.poll(() => server.stderr().split('\n').filter(isSaid)).toHaveLength(1);
 	});
 
 	it('after the end it is taken again and changes nothing', async () => {

@@ -148,6 +148,14 @@ describe.each(OPERATORS)('$name', (facts) => {
 			expect(await until(payment, 'success')).toMatchObject({ applied: true });
 		});
 
+		it('so it does behind interim answers that nobody asked for', async () => {
+			operated().simulator.interim([100, 103, 102, 100]);
+			const { session, payment } = await pay({ afterMs: 0, callbacks: [] });
+			expect(await until(payment, 'success', 5_000, 12)).toMatchObject({ applied: true });
+			operated().simulator.interim([]);
+			expect(books(session)).toMatchObject({ asked: 1 });
+		});
+
 		it('rows 2, 3: callbacks that come early, three times and late buy the time once', async () => {
 			const callbacks = [
 				{ when: 'before_answer', afterMs: 0, times: 1 },

@@ -1,6 +1,6 @@
 /** Callbacks: sent when they are due by the operator's clock, and repeated by an operator that does so. */
 import type { Books, SimulatedPayment } from '../books.ts';
-import type { CallbackScript } from '../script.ts';
+import { WRITTEN, type CallbackScript } from '../script.ts';
 import type { MakeCallback, OutgoingCallback, Protocol } from './protocol.ts';
 
 const CALLBACK_TIMEOUT_MS = 5_000;
@@ -23,8 +23,12 @@ export function createCallbacks(protocol: Protocol, books: Books) {
 	let due: Due[] = [];
 
 	/** @returns the status of the answer; null when nobody answered */
-	async function deliver({ url, method, headers, body }: OutgoingCallback): Promise<number | null> {
+	async function deliver(
+		{ url, method, headers, body: text }: OutgoingCallback,
+		as?: CallbackScript['as']
+	): Promise<number | null> {
 		try {
+			const body = as === undefined ? text : WRITTEN[as](text);
 			const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(CALLBACK_TIMEOUT_MS)]);
 			const response = await fetch(url, { method, headers, body, redirect: 'error', signal });
 			await response.arrayBuffer();
@@ -40,7 +44,7 @@ export function createCallbacks(protocol: Protocol, books: Books) {
 			const outcome = how.alter === 'forged_success' ? 'success' : books.outcomeOf(payment);
 			const outgoing = await protocol.callback(payment, outcome, how, books);
 			if (!outgoing) return null;
-			status = await deliver(how.alter === 'garbage' ? { ...outgoing, body: '<oops' } : outgoing);
+			status = await deliver(how.alter === 'garbage' ? { ...outgoing, body: '<oops' } : outgoing, how.as);
 		}
 		return status;
 	}

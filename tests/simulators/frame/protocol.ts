@@ -18,6 +18,8 @@ export interface SimulatorAnswer {
 	/** An object is sent as JSON, a string unchanged; null is an empty body. */
 	body: unknown;
 	headers?: Record<string, string>;
+	/** Statuses before the answer that nobody asked for. */
+	interim?: readonly (100 | 102 | 103)[];
 }
 
 export interface OutgoingCallback {

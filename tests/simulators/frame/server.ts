@@ -49,6 +49,11 @@ function write(incoming: IncomingMessage, outgoing: ServerResponse, answer: Simu
 		incoming.socket.destroy();
 		return;
 	}
+	for (const status of answer.interim ?? []) {
+		if (status === 100) outgoing.writeContinue();
+		else if (status === 102) outgoing.writeProcessing();
+		else outgoing.writeEarlyHints({ link: '</style.css>; rel=preload' });
+	}
 	const isText = typeof answer.body === 'string';
 	const body = answer.body === null ? '' : isText ? String(answer.body) : JSON.stringify(answer.body);
 	const type = answer.body === null ? {} : { 'content-type': isText ? 'text/html' : 'application/json' };

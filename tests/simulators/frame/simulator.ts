@@ -25,6 +25,8 @@ export interface Simulator {
 	ledger(): Ledger;
 	advance(ms: number): void;
 	outage(kind: Outage): void;
+	/** Sends these statuses before each answer from now on. */
+	interim(statuses: NonNullable<SimulatorAnswer['interim']>): void;
 	expireTokens(): void;
 	/** Sets something in the operator's portal. @throws Error when it has no such setting */
 	portal(settings: Readonly<Record<string, string>>): void;
@@ -50,6 +52,7 @@ export async function startSimulator(
 	const callbacks = createCallbacks(protocol, books);
 	const desk = createDesk(books, callbacks, stopped.signal);
 	let outage: Outage = null;
+	let interim: SimulatorAnswer['interim'];
 
 	async function answerTo(request: SimulatorRequest): Promise<SimulatorAnswer> {
 		if (request.path.startsWith('/_simulator/')) return control(simulator, request);
@@ -57,7 +60,8 @@ export async function startSimulator(
 		if (outage === 'refuse') return DROP;
 		if (outage === 'error') return protocol.down();
 		while (outage === 'hang' && !stopped.signal.aborted) await sleep(LOOK_MS);
-		return (await protocol.handle(request, desk)) ?? protocol.notFound(request);
+		const answer = (await protocol.handle(request, desk)) ?? protocol.notFound(request);
+		return { ...answer, ...(interim && { interim }) };
 	}
 
 	const server = await serve(answerTo, options).catch((error: unknown) => {
@@ -77,6 +81,9 @@ export async function startSimulator(
 		advance: (ms) => books.advance(ms),
 		outage(kind) {
 			outage = kind;
+		},
+		interim(statuses) {
+			interim = statuses;
 		},
 		expireTokens: () => protocol.expireTokens(),
 		portal(settings) {

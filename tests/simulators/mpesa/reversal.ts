@@ -91,6 +91,22 @@ export function createReversals(
 		return Number(field(body, 'Amount')) > books.takenOf(payment) ? 'R000002' : null;
 	}
 
+	const garbled = (body: Body, books: Books): boolean => {
+		const asked = [field(body, 'OriginalConversationID'), field(body, 'TransactionID')];
+		const reversal = reversals.find(({ originator }) => asked.includes(originator));
+		const payment =
+			reversal?.payment ??
+			books.payments.find(
+				({ number, request }) =>
+					asked.includes(receipt('payment', number)) || asked.includes(String(request['MerchantRequestID']))
+			);
+		return payment?.script.unreadableResults === true;
+	};
+
+	/** Cut, without a result, or no JSON. */
+	const unreadable = () =>
+		['{"Result":{"ResultCode":0,"Result', '{"Result":{}}', '', '<oops'][(count += 1) % 4] ?? '';
+
 	function enter(body: Body, script: RefundScript, desk: Desk): Reversal {
 		const { books } = desk;
 		const original = field(body, 'TransactionID') ?? '';
@@ -175,7 +191,11 @@ export function createReversals(
 		const reversal = reversals.find(
 			(one) => one.originator === conversation || one.conversation === conversation || one.receipt === id
 		);
-		const payment = books.payments.find(({ number }) => receipt('payment', number) === id);
+		// The id of a push's response is one of the proxy's, like those of other requests.
+		const payment = books.payments.find(
+			({ number, request }) =>
+				receipt('payment', number) === id || request['MerchantRequestID'] === conversation
+		);
 		const common = (code: string) => ({
 			ResultType: 0,
 			ResultCode: resultNumber(code),
@@ -186,15 +206,16 @@ export function createReversals(
 		});
 		if (!allowed(body)) return { Result: common('2001') };
 		if (!reversal && !payment) return { Result: common('R000002') };
-		const code = reversal ? codeOf(reversal, books) : '0';
+		const paid = payment && books.takenOf(payment) > 0;
+		const code = reversal ? codeOf(reversal, books) : paid ? '0' : 'failed';
 		const details = [
 			{ Key: 'DebitPartyName', Value: 'Simulated Shop' },
 			{
 				Key: 'TransactionStatus',
 				Value: code === null ? 'Authorized' : code === '0' ? 'Completed' : 'Failed'
 			},
-			{ Key: 'Amount', Value: reversal ? Number(reversal.amount) : (payment?.amount ?? 0) },
-			{ Key: 'ReceiptNo', Value: reversal?.receipt ?? id },
+			{ Key: 'Amount', Value: reversal ? Number(reversal.amount) : payment ? books.takenOf(payment) : 0 },
+			{ Key: 'ReceiptNo', Value: reversal?.receipt ?? (payment ? receipt('payment', payment.number) : id) },
 			{ Key: 'DebitAccountBalance' },
 			{ Key: 'FinalisedTime', Value: Number(compactTime(books.now())) },
 			{ Key: 'ReasonType', Value: reversal ? 'Reversal via API' : 'Pay Bill Online' },
@@ -234,7 +255,10 @@ export function createReversals(
 			if (!named.some((name) => field(body, name)))
 				return error(400, '400.002.02', 'Bad Request - Invalid TransactionID');
 			const found = ids();
-			desk.later(100, () => post(field(body, 'ResultURL'), statusOf(body, desk.books, found)));
+			desk.later(100, () => {
+				const result = post(field(body, 'ResultURL'), statusOf(body, desk.books, found));
+				return result && garbled(body, desk.books) ? { ...result, body: unreadable() } : result;
+			});
 			return accepted(found);
 		}
 	};

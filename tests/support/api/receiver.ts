@@ -16,10 +16,11 @@ export interface Received {
 	atOnce: number;
 }
 
-/** `hang` never answers; `drop` closes the connection; `after` is awaited first. */
+/** `hang` never answers; `drop` closes the connection; `after` is awaited first; `bytes` are the whole response as it is. */
 type Reply =
 	| 'hang'
 	| 'drop'
+	| { bytes: string | Buffer; then: 'hang' | 'drop' }
 	| {
 			status: number;
 			headers?: Record<string, string>;
@@ -85,6 +86,11 @@ export async function startReceiver(): Promise<Receiver> {
 async function answer(response: ServerResponse, reply: Reply): Promise<void> {
 	if (reply === 'hang') return;
 	if (reply === 'drop') return void response.destroy();
+	if ('bytes' in reply) {
+		response.socket?.write(reply.bytes);
+		if (reply.then === 'drop') response.socket?.end();
+		return;
+	}
 	await reply.after;
 	if (reply.afterMs !== undefined) await sleep(reply.afterMs);
 	response.writeHead(reply.status, reply.headers);

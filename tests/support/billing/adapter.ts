@@ -172,6 +172,7 @@ export const callbackOf = (url: string, body: string): RawCallback => ({
 	path: new URL(url).pathname + new URL(url).search,
 	authority: 'airtill.example',
 	headers: { 'content-type': 'application/json' },
+	bytes: Buffer.from(body),
 	body
 });
 

@@ -59,6 +59,13 @@ export function useOperated(operator: string | OperatorFacts, database: string) 
 			});
 		},
 		questions,
+		/** How often the log says that a callback of a payment could not be read. */
+		unread: ({ id }: Payment) =>
+			operated.fixture.server
+				.stderr()
+				.split('\n')
+				.filter((line) => line.includes('callback cannot be read') && line.includes(`"payment":${id},`))
+				.length,
 		/** Waits for a review of a payment. */
 		question: (payment: Payment) =>
 			eventually(`payment ${payment.id} is for a person`, async () => (await questions(payment))[0]),

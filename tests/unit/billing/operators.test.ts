@@ -91,7 +91,7 @@ describe.each(OPERATORS)('$name', (facts) => {
 			/token|oauth/.test(url)
 				? answer(200, '{"access_token":"t","expires_in":"3600"}')
 				: answer(status, '<html>');
-		configure({}, {}, { open: async () => {}, send, stop: async () => {} });
+		configure({}, {}, { send, stop: async () => {} });
 		const outcome = await adapter.submit(request());
 		expect(outcome).toMatchObject({ kind: 'uncertain' });
 		const refund = await adapter.refund?.(refundOf(request(), { providerReference: 'X' }));

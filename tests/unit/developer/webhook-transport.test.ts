@@ -164,6 +164,34 @@ describe('a receiver', () => {
 		expect(await send('/packed')).toMatchObject({ statusCode: 200 });
 	});
 
+	it.each([
+		['cut', 'content-length: 20\r\n\r\nhel', 'drop', 'hel'],
+		['cut in a chunk', 'transfer-encoding: chunked\r\n\r\nff\r\nhel', 'drop', 'hel'],
+		['not in chunks', 'transfer-encoding: chunked\r\n\r\nhello', 'drop', ''],
+		['longer than said', 'content-length: 3\r\n\r\nhello', 'hang', 'hel'],
+		['endless', 'transfer-encoding: chunked\r\n\r\n3\r\nhel\r\n', 'hang', 'hel'],
+		['never there', 'content-length: 5\r\n\r\n', 'hang', '']
+	] as const)(
+		'whose answer is %s has answered: the status line decides',
+		async (what, rest, then, response) => {
+			for (const status of [200, 503]) {
+				const path = `/${what.replaceAll(' ', '-')}`;
+				receiver.reply(path, { bytes: `HTTP/1.1 ${status} X\r\nretry-after: 7\r\n${rest}`, then });
+				const answer = { statusCode: status, retryAfter: '7', response };
+				expect(await send(path)).toEqual(answer);
+			}
+		}
+	);
+
+	it.each(['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'])(
+		'that answers %j first is heard to the end',
+		async (interim) => {
+			const bytes = `${interim.repeat(2)}HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\nok`;
+			receiver.reply('/interim', { bytes, then: 'hang' });
+			expect(await send('/interim')).toMatchObject({ statusCode: 201, response: 'ok' });
+		}
+	);
+
 	it('that closes the connection, or is not there, is a failure', async () => {
 		receiver.reply('/drop', 'drop');
 		expect(await send('/drop')).toEqual({ failure: 'connection_failed' });

@@ -1,6 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readBody } from '#lib/server/http/read-body.ts';
+import { textOf } from '#lib/server/platform/http/http-client.ts';
 
 const MAX_CALLBACK_BYTES = 64 * 1024;
 
@@ -27,7 +28,8 @@ export async function answerCallback(
 		path: url.pathname + url.search,
 		authority: request.headers.get('host') ?? url.host,
 		headers: Object.fromEntries(request.headers),
-		body: Buffer.from(bytes).toString('utf8')
+		bytes,
+		body: textOf(bytes)
 	});
 	return answer ? Response.json(answer) : Response.json({ received: false }, { status: 404 });
 }

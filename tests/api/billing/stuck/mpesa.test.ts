@@ -1,6 +1,6 @@
 /** M-Pesa, which does not know our reference: requests whose names were lost, or that were sent again. */
 import { describe, expect, it } from 'vitest';
-import { ORDINARY } from '../../../simulators/script.ts';
+import { ORDINARY, WRITTEN } from '../../../simulators/script.ts';
 import { useOperated } from '../../../support/billing/use-operated.ts';
 import { DATABASES, eventually } from '../../../support/server/fixture.ts';
 
@@ -9,6 +9,54 @@ const hour = 60 * minute;
 
 describe.each(DATABASES)('on %s', (database) => {
 	const use = useOperated('mpesa', database);
+
+	it.each(Object.keys(WRITTEN) as (keyof typeof WRITTEN)[])(
+		'a callback that is written in another way (%s) tells amount and receipt',
+		async (as) => {
+			const early = { when: 'before_answer', afterMs: 0, times: 1, as } as const;
+			const { payment } = await use.pay({ afterMs: 0, amountFactor: 2, callbacks: [early] });
+			await use.accepted(payment);
+			expect(await use.until(payment, 'refunded')).toMatchObject({
+				...{
+					applied: false,
+					refund_reason: 'amount_mismatch',
+					provider_reference: expect.stringContaining('SKA')
+				}
+			});
+			expect(use.unread(payment)).toBe(0);
+		}
+	);
+
+	const unreadable = { when: 'before_answer', afterMs: 0, times: 3, alter: 'garbage' } as const;
+
+	it('an amount that no callback told is asked for, and another one is for a person', async () => {
+		const { payment } = await use.pay({ afterMs: 0, amountFactor: 2, callbacks: [unreadable] });
+		expect(await use.until(payment, 'success')).toMatchObject({ applied: true, provider_reference: null });
+		for (let step = 0; step < 2; step += 1) await use.operated().advance(31_000);
+		expect(await use.question(payment)).toMatchObject({ reason: 'amount_mismatch' });
+		expect(await use.find(payment)).toMatchObject({ provider_reference: expect.stringContaining('SKA') });
+		await use.operated().advance(5 * minute);
+		expect(await use.questions(payment)).toHaveLength(1);
+		await expect.poll(() => use.unread(payment)).toBe(1);
+	});
+
+	it('the right amount, told by such an answer, is no question', async () => {
+		const { payment } = await use.pay({ afterMs: 0, callbacks: [] });
+		await use.until(payment, 'success');
+		for (let step = 0; step < 5; step += 1) await use.operated().advance(minute);
+		expect(await use.find(payment)).toMatchObject({ provider_reference: expect.stringContaining('SKA') });
+		expect(await use.questions(payment)).toEqual([]);
+	});
+
+	it('an amount that nothing tells is for a person, until a callback tells it', async () => {
+		const { payment } = await use.pay({ afterMs: 0, callbacks: [], unreadableResults: true });
+		await use.until(payment, 'success');
+		for (let step = 0; step < 5; step += 1) await use.operated().advance(minute);
+		expect(await use.questions(payment)).toMatchObject([{ reason: 'amount_unknown' }]);
+		await use.operated().simulator.callBack(await use.held(payment));
+		expect(await use.questions(payment)).toEqual([]);
+		await expect.poll(() => use.unread(payment)).toBe(1);
+	});
 
 	it('a refused request opens no review', async () => {
 		const { payment } = await use.pay({ submit: 'refuse', submitCode: '400.002.02' });

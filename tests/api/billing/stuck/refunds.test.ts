@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Script } from '../../../simulators/script.ts';
 import { useOperated } from '../../../support/billing/use-operated.ts';
 import { DATABASES, eventually } from '../../../support/server/fixture.ts';
-import { serverNow } from '../../../torture/time.ts';
+import { serverNow, untilQuiet } from '../../../torture/time.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -43,6 +43,42 @@ describe.each(DATABASES)('on %s', (database) => {
 				return fixture.sql.count(later, soon);
 			});
 			expect(simulator.requests.some(({ path: called }) => called.includes('transactionstatus'))).toBe(true);
+		});
+
+		it('results that cannot be read ask nothing again, and are logged once', async () => {
+			const payment = await refundOf({
+				unreadableResults: true,
+				refund: { outcome: 'pending', callbacks: [] }
+			});
+			await use.until(payment, 'refund_pending');
+			for (let step = 0; step < 3; step += 1) await use.operated().advance(minute);
+			const { fixture, simulator } = use.operated();
+			const own = 'select id, reference from refunds where payment_id = ?';
+			const [refund] = await fixture.sql.all(own, payment.id);
+			const asked = () =>
+				simulator.requests.filter(
+					({ path, body }) =>
+						path === '/mpesa/transactionstatus/v1/query' && body.includes(String(refund?.['reference']))
+				);
+			const came =
+				"select count(*) from operator_messages where outcome = 'refund unknown' and payment_id = ?";
+			await eventually(
+				'all results came',
+				async () => (await fixture.sql.count(came, payment.id)) >= asked().length
+			);
+			await untilQuiet(fixture.server, fixture.sql);
+			const { ResultURL: address } = JSON.parse(asked().at(-1)?.body ?? '{}') as { ResultURL: string };
+			const next = async () => {
+				const job = "select run_at from jobs where kind = 'payment.refund' and subject_id = ?";
+				return (await fixture.sql.all(job, Number(refund?.['id'])))[0]?.['run_at'];
+			};
+			// A minute away.
+			const before = await next();
+			for (const body of ['', '<oops', '{}', '{"Result":{}}', '{"Result":{"ResultCode":0,"Result', '[]']) {
+				expect((await fetch(address, { method: 'POST', body })).status).toBe(200);
+				expect(await next()).toBe(before);
+			}
+			await expect.poll(() => use.unread(payment)).toBe(1);
 		});
 
 		it('a refund waits for the receipt that a late callback brings', async () => {

@@ -63,16 +63,52 @@ describe('answers that Airtel does not document', () => {
 		[301, '', 'uncertain'],
 		[200, 'null', 'uncertain'],
 		[200, { status: { success: true } }, 'uncertain'],
-		[
-			200,
-			{ status: { result_code: 'ESB000011', response_code: 'DP00800001005', success: false } },
-			'uncertain'
-		],
 		[200, { data: { transaction: { status: 'FAILED' } }, status: { result_code: 'ESB000010' } }, 'uncertain'],
 		[200, { status: { response_code: 'DP00800001006', success: 'true' } }, 'accepted']
 	])('to a payment: %s %j is %s', async (status, body, kind) => {
 		answers(PUSH, status, body);
 		expect((await adapter.submit(request())).kind).toBe(kind);
+	});
+
+	it.each([
+		['DP00800001002', 'Invalid PIN length', 'payer_rejected'],
+		['DP00800001003', 'Exceeds withdrawal amount limit(s)', 'payer_limit_reached'],
+		['DP00800001005', 'Msisdn Not Found', 'payer_not_found'],
+		['DP00800001007', 'Not enough balance', 'insufficient_funds'],
+		['DP00800001008', 'Transaction Refused', 'payer_rejected'],
+		['DP00800001010', 'Transaction not permitted to Payee', 'merchant_error'],
+		['DP00800001029', 'Transaction Expired', 'payer_timeout'],
+		['ESB000008', 'Field validation', 'merchant_error'],
+		['ESB000011', 'Failed', 'merchant_error'],
+		['200', 'Insufficient funds', 'insufficient_funds']
+	])('a refusal with HTTP 200 (%s, %s) is final, in each form', async (code, message, reason) => {
+		for (const status of [
+			{ response_code: code, result_code: 'ESB000010', code: '200', message, success: false },
+			{ response_code: ` ${code.toLowerCase()} `, message, success: 'false' },
+			{ result_code: code, message }
+		]) {
+			for (const transaction of [undefined, { id: false, status: 'FAILED', message }, { status: 'TF' }]) {
+				answers(PUSH, 200, { data: { transaction }, status });
+				expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', reason, retryable: false });
+			}
+		}
+	});
+
+	it.each([
+		{ response_code: 'DP00800001000', message: 'Ambiguous', success: false },
+		{ response_code: 'DP00800001001', message: 'Success', success: false },
+		{ response_code: 'DP00800001006', message: 'In process', success: false },
+		{ response_code: 'DP00800001024', message: 'Timed out', success: false },
+		{ response_code: 'DP00800001025', message: 'Not found', success: false },
+		{ response_code: 'DP00800001007', result_code: 'ESB000001', success: false },
+		{ response_code: 'DP00800001007', success: true },
+		{ result_code: 'ESB000041', message: 'Duplicate external id', success: false },
+		{ result_code: 'ROUTER117', message: 'Timed out', success: false },
+		{ code: '200', message: 'Transaction timed out', success: false },
+		{ code: '200', success: false }
+	])('with HTTP 200, %j decides nothing', async (status) => {
+		answers(PUSH, 200, { data: {}, status });
+		expect((await adapter.submit(request())).kind).toBe('uncertain');
 	});
 
 	it.each([401, 403])('HTTP %s to a payment is about us, not about the payer', async (status) => {
@@ -95,6 +131,7 @@ describe('answers that Airtel does not document', () => {
 		[{ status: 'TS', id: false }, 'succeeded'],
 		[{ status: 'TS', id: 'another' }, 'unavailable'],
 		[{ status: 'TF', message: 'Insufficient funds' }, 'failed'],
+		[{ status: 'TI' }, 'pending'],
 		[{ status: 'SUCCESS' }, 'unavailable'],
 		[{ status: 'TR' }, 'unavailable'],
 		[{ status: 7 }, 'unavailable'],

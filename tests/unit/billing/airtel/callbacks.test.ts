@@ -17,7 +17,14 @@ import { AIRTEL } from '../../../support/billing/tested-operators.ts';
 
 useOperator(AIRTEL);
 
-const raw = (body: string) => ({ method: 'POST', path: '/', authority: 'x', headers: {}, body });
+const raw = (body: string) => ({
+	method: 'POST',
+	path: '/',
+	authority: 'x',
+	headers: {},
+	bytes: Buffer.from(body),
+	body
+});
 
 describe('a callback', () => {
 	beforeEach(() => simulator.portal({ callback_url: `${receiver.url}/callback` }));

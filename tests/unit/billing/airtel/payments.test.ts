@@ -25,7 +25,14 @@ useOperator(AIRTEL);
 const countOf = (path: string) => requestsTo(path).length;
 const PUSH = '/merchant/v1/payments/';
 
-const raw = (body: string) => ({ method: 'POST', path: '/', authority: 'x', headers: {}, body });
+const raw = (body: string) => ({
+	method: 'POST',
+	path: '/',
+	authority: 'x',
+	headers: {},
+	bytes: Buffer.from(body),
+	body
+});
 
 describe('a payment', () => {
 	it('is sent once, in the form of Airtel, and its state is read by our id', async () => {

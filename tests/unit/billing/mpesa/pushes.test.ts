@@ -108,6 +108,16 @@ describe('an answer to a push that no page shows', () => {
 	it.each([
 		[200, '{"ResponseCode":"1","ResponseDescription":"Rejected"}', 'refused', 'provider_error'],
 		[200, '{"ResponseCode":1}', 'refused', 'provider_error'],
+		[200, '{"errorCode":"400.002.02","errorMessage":"Invalid PhoneNumber"}', 'refused', 'payer_not_found'],
+		[200, '\ufeff{"errorCode":" 404.001.01 ","errorMessage":"Not found"}', 'refused', 'merchant_error'],
+		[200, '{"ResponseCode":" 0 ","CheckoutRequestID":" ws_CO_1 "}', 'accepted', undefined],
+		[200, '{"errorCode":"500.003.1001","errorMessage":"Internal Server Error"}', 'uncertain', undefined],
+		[
+			200,
+			'{"errorCode":"500.001.1001","errorMessage":"The transaction is being processed"}',
+			'uncertain',
+			undefined
+		],
 		[401, '<html>', 'refused', 'merchant_error'],
 		[403, '<html>', 'refused', 'merchant_error'],
 		[200, '{}', 'uncertain', undefined],

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
 	adapter,
+	callbackOf,
 	configure,
 	pay,
 	read,
@@ -37,7 +38,6 @@ describe('answers that no operator’s page shows', () => {
 			{},
 			{},
 			{
-				open: async () => {},
 				send: async ({ url }) =>
 					url.endsWith('/token/')
 						? { kind: 'response', status: 200, headers: {}, text: '{"access_token":"t","expires_in":"3600"}' }
@@ -46,6 +46,42 @@ describe('answers that no operator’s page shows', () => {
 			}
 		);
 	};
+
+	it.each([
+		[200, '{"code":"NOT_ENOUGH_FUNDS"}', 'insufficient_funds'],
+		[200, '{"status":"FAILED","reason":"PAYER_NOT_FOUND"}', 'payer_not_found'],
+		[201, '{"status":" failed ","reason":{"code":" APPROVAL_REJECTED "}}', 'payer_rejected'],
+		[200, '\ufeff{"code":"INVALID_CURRENCY","message":"Currency not supported."}', 'merchant_error']
+	])('HTTP %i %s refuses a payment', async (status, text, reason) => {
+		answering(status, text);
+		expect(await adapter.submit(request())).toMatchObject({ kind: 'refused', reason, retryable: false });
+	});
+
+	it.each([
+		'{"code":"INTERNAL_PROCESSING_ERROR"}',
+		'{"code":"SERVICE_UNAVAILABLE"}',
+		'{"status":"PENDING","reason":"ONGOING"}',
+		'{"status":"SUCCESSFUL","reason":"EXPIRED"}',
+		'{"code":"A_NEW_ONE"}',
+		''
+	])('HTTP 200 %s to a payment decides nothing', async (text) => {
+		answering(200, text);
+		expect((await adapter.submit(request())).kind).toBe('uncertain');
+	});
+
+	it.each([
+		['" SUCCESSFUL "', '23503452', '23503452'],
+		['"Successful\\n"', '9223372036854775807', '9223372036854775807'],
+		['"SUCCESSFUL"', '" 23503452 "', '23503452'],
+		['"SUCCESSFUL"', '""', null]
+	])('the status %s with the id %s is read exactly', async (status, id, providerReference) => {
+		const text = `{"status":${status},"amount":"500","currency":"EUR","financialTransactionId":${id}}`;
+		answering(200, text);
+		expect(await read('some-reference')).toMatchObject({ kind: 'succeeded', providerReference });
+		expect(await adapter.parseCallback(callbackOf('http://a.example/', text))).toMatchObject({
+			...{ claimed: 'succeeded', providerReference }
+		});
+	});
 
 	it.each([
 		'{"code":"RESOURCE NOT FOUND"}',

@@ -8,7 +8,14 @@ useOperator(MTN);
 
 describe('callbacks', () => {
 	const parse = (body: string) =>
-		adapter.parseCallback({ method: 'POST', path: '/', authority: 'x', headers: {}, body });
+		adapter.parseCallback({
+			method: 'POST',
+			path: '/',
+			authority: 'x',
+			headers: {},
+			bytes: Buffer.from(body),
+			body
+		});
 
 	it('are read in their real shape', async () => {
 		const { reference } = await pay();

@@ -17,6 +17,7 @@ describe('a callback', () => {
 		path,
 		authority: String(headers.host),
 		headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+		bytes: Buffer.from(body),
 		body
 	});
 
@@ -76,7 +77,14 @@ describe('a callback', () => {
 	it.each(['', '[]', '{"status":{}}', '{"depositId":7,"status":"NEW","amount":[]}'])(
 		'with the body %j is parsed as far as possible',
 		async (body) => {
-			const callback = { method: 'POST', path: CALLBACKS, authority: 'x', headers: {}, body };
+			const callback = {
+				method: 'POST',
+				path: CALLBACKS,
+				authority: 'x',
+				headers: {},
+				bytes: Buffer.from(body),
+				body
+			};
 			expect(await adapterFor().parseCallback(callback)).toMatchObject({ claimed: 'unknown' });
 			expect(await verifying().parseCallback(callback)).toMatchObject({ authentic: 'invalid' });
 		}
@@ -90,7 +98,14 @@ describe('a callback', () => {
 			depositedAmount: '15.00',
 			currency: 'RWF'
 		});
-		const callback = { method: 'POST', path: '/', authority: 'x', headers: {}, body };
+		const callback = {
+			method: 'POST',
+			path: '/',
+			authority: 'x',
+			headers: {},
+			bytes: Buffer.from(body),
+			body
+		};
 		expect(await adapterFor().parseCallback(callback)).toMatchObject({
 			claimed: 'succeeded',
 			amountMinor: 15
@@ -130,7 +145,7 @@ describe('a callback', () => {
 			headers: { ...headers, [name]: (headers[name] ?? '').replace(from, to) }
 		});
 		const altered: Record<string, RawCallback> = {
-			body: { ...callback, body: callback.body.replace('"500"', '"900"') },
+			body: { ...callback, bytes: Buffer.from(callback.body.replace('"500"', '"900"')) },
 			method: { ...callback, method: 'PUT' },
 			path: { ...callback, path: '/callbacks/pawapay/other' },
 			key: with_('signature-input', 'KEY:2', 'KEY:1'),

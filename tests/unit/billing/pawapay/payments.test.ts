@@ -6,6 +6,7 @@ import { customerMessage } from '../../../../src/lib/server/billing/operators/pa
 import type { Script } from '../../../simulators/script.ts';
 import {
 	attempt,
+	callbackOf,
 	readingOf,
 	receiver,
 	refundOf,
@@ -97,6 +98,50 @@ describe('the outcome of a submit', () => {
 		expect(await adapter.submit(payment)).toMatchObject({ kind: 'refused', reason, retryable: false });
 		expect(sent('/v2/deposits')).toHaveLength(1);
 		expect(await adapter.readStatus(attempt(payment))).toMatchObject({ kind: 'not_found' });
+	});
+});
+
+describe('HTTP 200 to a request', () => {
+	const answering = (body: object) => {
+		receiver.reply('/v2/deposits', { status: 200, body: `\ufeff${JSON.stringify(body)}\0` });
+		return adapterFor({ PAWAPAY_BASE_URL: receiver.url });
+	};
+	const failureReason = (failureCode: string) => ({
+		failureReason: { failureCode, failureMessage: 'Words' }
+	});
+
+	it.each([
+		[{ status: ' rejected ', ...failureReason('INVALID_PHONE_NUMBER') }, 'payer_not_found'],
+		[{ status: 'FAILED', ...failureReason(' INSUFFICIENT_BALANCE ') }, 'insufficient_funds'],
+		[failureReason('PAYER_LIMIT_REACHED'), 'payer_limit_reached'],
+		[failureReason('DEPOSITS_NOT_ALLOWED'), 'merchant_error']
+	] as const)('%j refuses a payment', async (body, reason) => {
+		const outcome = await answering(body).submit(request());
+		expect(outcome).toMatchObject({ kind: 'refused', reason, retryable: false });
+	});
+
+	it.each([
+		failureReason('UNKNOWN_ERROR'),
+		failureReason('A_NEW_ONE'),
+		{ status: 'NEW' },
+		{ errorId: 'x' },
+		{}
+	])('%j decides nothing', async (body) => {
+		expect(await answering(body).submit(request())).toMatchObject({ kind: 'uncertain' });
+	});
+
+	it.each([
+		['" COMPLETED "', '"x"', 'x'],
+		['"completed"', '12345678901234567890', '12345678901234567890'],
+		['"COMPLETED"', '" "', null]
+	])('the state %s with the id %s is read exactly', async (state, id, providerReference) => {
+		const data = `{"depositId":"x","status":${state},"amount":"5","currency":"UGX","providerTransactionId":${id}}`;
+		receiver.reply('/v2/deposits/x', { status: 200, body: `{"status":"FOUND","data":${data}}` });
+		const adapter = adapterFor({ PAWAPAY_BASE_URL: receiver.url });
+		const read = await adapter.readStatus(attempt(request({ reference: 'x' })));
+		expect(read).toMatchObject({ kind: 'succeeded', providerReference });
+		const callback = callbackOf('http://a.example/', data);
+		expect(await adapter.parseCallback(callback)).toMatchObject({ claimed: 'succeeded', providerReference });
 	});
 });
 

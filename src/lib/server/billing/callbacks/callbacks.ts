@@ -13,8 +13,9 @@ import { claimOf, reviewDeniedRefund, reviewFailedRefund } from './claims.ts';
 import * as store from '../payments/store.ts';
 
 /**
- * Airtill stores each callback and asks the operator now; a callback never decides a payment. Claims are kept
- * for operators whose status read contains less. Untrusted callbacks are only evidence.
+ * Airtill stores each callback. One that says something new makes it ask the operator now; a callback never decides a payment,
+ * and one that tells nothing wakes nothing: it may be the answer to our own question. Claims are kept for operators whose
+ * status read contains less. Untrusted callbacks are only evidence.
  */
 export interface Callback extends RawCallback {
 	operator: string;
@@ -58,8 +59,8 @@ export async function receiveCallback(context: BillingContext, callback: Callbac
 	}
 	const payment = await store.findByReference(context.database.db, adapter.id, reference);
 	if (payment) {
-		if (hint.authentic !== 'invalid') await applyHint(context, payment, hint);
-		await keepCallback(context, payment, outcomeOf(hint), callback.body);
+		const isRepeated = await keepCallback(context, payment, outcomeOf(hint), callback.body);
+		if (hint.authentic !== 'invalid') await applyHint(context, payment, hint, isRepeated);
 	} else if (!(await ofRefund(context, reference, hint, callback.body))) {
 		context.log.warn({ operator: adapter.id }, 'callback for an unknown payment');
 		// Airtill never issued an address for a payment that does not exist.
@@ -71,10 +72,12 @@ export async function receiveCallback(context: BillingContext, callback: Callbac
 async function applyHint(
 	context: BillingContext,
 	before: store.PaymentRow,
-	hint: CallbackHint
+	hint: CallbackHint,
+	isRepeated: boolean
 ): Promise<void> {
 	const { database, jobs, reviews } = context;
 	const { claimed } = hint;
+	if (!isFinal(hint)) return;
 	// A request that failed before the payment was sent again says nothing about the payment.
 	if (claimed !== 'succeeded' && isOfAnotherRequest(before, hint)) return;
 	await keepClaim(context, 'payments', before.id, hint);
@@ -84,7 +87,7 @@ async function applyHint(
 		await reviewOtherClaim(context, payment.id, hint);
 		payment = await store.findOrThrow(database.db, payment.id);
 	}
-	if (!isPaid(payment)) return jobs.wake(RECONCILE_JOB, payment.id);
+	if (!isPaid(payment)) return isRepeated ? undefined : jobs.wake(RECONCILE_JOB, payment.id);
 	if (claimed === 'failed' && !isOfAnotherRequest(payment, hint)) {
 		const detail = 'a callback says failed, the status read said paid';
 		await reviews.open(database.db, payment.id, 'contradiction', detail);
@@ -119,13 +122,13 @@ const reviewOtherClaim = ({ database, reviews }: BillingContext, id: number, hin
 	});
 
 /**
- * Adds a receipt that the status read did not name: a refund may need it. Opens a review if the callback's
- * amount differs from the settled one.
+ * Adds the receipt and the amount that the status read did not name: a refund may need them. Opens a review if the amount
+ * differs from the settled one.
  */
-async function completeReceipt(
+export async function completeReceipt(
 	context: BillingContext,
 	payment: store.PaymentRow,
-	hint: CallbackHint
+	hint: Omit<CallbackClaim, 'claimed'>
 ): Promise<void> {
 	const { database, reviews } = context;
 	const { providerReference, amountMinor } = hint;
@@ -138,7 +141,12 @@ async function completeReceipt(
 		await store.addReceipt(database.db, payment.id, providerReference);
 	}
 	const settled = payment.settled_minor ?? payment.amount_minor;
-	if (amountMinor === null || amountMinor === settled) return;
+	if (amountMinor === null) return;
+	await reviews.closeAmountUnknown(database.db, payment.id);
+	if (amountMinor === settled) {
+		if (amountMinor === payment.amount_minor) await store.confirmAmount(database.db, payment);
+		return;
+	}
 	const money = (minor: number) => formatMinor(minor, payment.settled_currency ?? payment.currency, 'en');
 	const detail = `a callback says ${money(amountMinor)}, settled as ${money(settled)}`;
 	await reviews.open(database.db, payment.id, 'amount_mismatch', detail);
@@ -154,16 +162,15 @@ async function ofRefund(
 	const { database, jobs } = context;
 	const refund = await store.findRefundByReference(database.db, reference);
 	if (!refund) return false;
-	if (hint.authentic !== 'invalid' && !isOfAnotherRequest(refund, hint)) {
+	const payment = await store.find(database.db, refund.payment_id);
+	const isRepeated =
+		payment !== undefined && (await keepCallback(context, payment, `refund ${outcomeOf(hint)}`, body));
+	if (hint.authentic !== 'invalid' && !isOfAnotherRequest(refund, hint) && isFinal(hint)) {
 		await keepClaim(context, 'refunds', refund.id, hint);
-		// The callback to our own status read can say "pending"; another read at once would loop.
-		const isNews = hint.claimed !== 'pending';
-		if (refund.status === 'pending' && isNews) await jobs.wake(REFUND_JOB, refund.id);
+		if (refund.status === 'pending' && !isRepeated) await jobs.wake(REFUND_JOB, refund.id);
 		if (hint.claimed === 'succeeded') await reviewFailedRefund(context, database.db, refund.id);
 		if (hint.claimed === 'failed') await reviewDeniedRefund(context, refund.id);
 	}
-	const payment = await store.find(database.db, refund.payment_id);
-	if (payment) await keepCallback(context, payment, `refund ${outcomeOf(hint)}`, body);
 	return true;
 }
 
@@ -171,10 +178,9 @@ async function keepClaim(
 	context: BillingContext,
 	table: 'payments' | 'refunds',
 	id: number,
-	hint: CallbackHint
+	hint: CallbackClaim
 ): Promise<void> {
 	const { claimed, operatorReference, providerReference, amountMinor } = hint;
-	if (claimed !== 'succeeded' && claimed !== 'failed') return;
 	// Without these fields the status read says more.
 	if (operatorReference === null && providerReference === null && amountMinor === null) return;
 	const stored = { claim: claimFrom(claimed, hint), isSuccess: claimed === 'succeeded' };
@@ -183,11 +189,15 @@ async function keepClaim(
 
 const claimFrom = (
 	claimed: CallbackClaim['claimed'],
-	{ operatorReference, providerReference, amountMinor, currency }: CallbackHint
+	{ operatorReference, providerReference, amountMinor, currency }: Omit<CallbackClaim, 'claimed'>
 ): string => {
 	const claim: CallbackClaim = { claimed, operatorReference, providerReference, amountMinor, currency };
 	return JSON.stringify(claim);
 };
+
+/** `pending` and `unknown` tell nothing that the schedule of reads does not find. */
+const isFinal = (hint: CallbackHint): hint is CallbackHint & CallbackClaim =>
+	hint.claimed === 'succeeded' || hint.claimed === 'failed';
 
 const outcomeOf = ({ claimed, authentic }: CallbackHint) =>
 	authentic === 'invalid' ? 'not authentic' : claimed;

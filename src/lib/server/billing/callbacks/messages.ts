@@ -11,6 +11,10 @@ import type { PaymentRow } from '../payments/store.ts';
 /** Characters: enough for every operator's response, and a hostile caller cannot fill the disk. */
 const MAX_RAW_LENGTH = 4_096;
 const MAX_CALLBACKS = 50;
+/** The same callback brings a read forward again after this time: a person may have asked the operator to repeat it. */
+const REPEATED_MS = 60_000;
+/** Characters of an unreadable callback in the log. */
+const LOGGED_LENGTH = 200;
 
 type Payment = Pick<PaymentRow, 'id' | 'phone'>;
 
@@ -91,27 +95,38 @@ export async function keepAnswer(
 	context.log.warn(fields, 'the operator refuses our account or settings: run "doctor"');
 }
 
-/** Stores up to MAX_CALLBACKS per payment. Only logs a failure: the callback has already taken effect. */
+/**
+ * Stores up to MAX_CALLBACKS per payment; a failure is only logged. Warns of the first one that says nothing we can read.
+ * @returns whether the same has come a moment ago
+ */
 export async function keepCallback(
 	context: BillingContext,
 	payment: Payment,
 	outcome: string,
 	raw: string
-): Promise<void> {
-	const { database } = context;
+): Promise<boolean> {
+	const { database, log } = context;
 	const message = rowOf(context, payment, { kind: 'callback', outcome, raw });
+	const { payment_id, kind, received_at } = message;
 	try {
 		// Not serializable: its counts would make purchases fail and run again.
-		await database.db.transaction().execute(async (trx) => {
+		const { alike, isKept } = await database.db.transaction().execute(async (trx) => {
 			// The next callback of this payment counts after this commit.
 			await database.lock(trx, -payment.id);
-			const { payment_id, kind } = message;
 			const kept = trx.selectFrom('operator_messages').where(({ and }) => and({ payment_id, kind }));
-			if ((await countOf(kept)) >= MAX_CALLBACKS) return;
-			await trx.insertInto('operator_messages').values(message).execute();
+			const alike = await kept.select(['raw', 'received_at']).where('outcome', '=', outcome).execute();
+			const isKept = (await countOf(kept)) < MAX_CALLBACKS;
+			if (isKept) await trx.insertInto('operator_messages').values(message).execute();
+			return { alike, isKept };
 		});
+		if (isKept && alike.length === 0 && outcome.endsWith('unknown')) {
+			const fields = { payment: payment.id, outcome, body: message.raw.slice(0, LOGGED_LENGTH) };
+			log.warn(fields, 'callback cannot be read; reads of the status go on as planned');
+		}
+		return alike.some((one) => one.raw === message.raw && received_at - one.received_at < REPEATED_MS);
 	} catch (error) {
-		context.log.warn({ err: error, payment: payment.id }, 'callback not stored');
+		log.warn({ err: error, payment: payment.id }, 'callback not stored');
+		return false;
 	}
 }
 

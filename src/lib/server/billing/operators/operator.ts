@@ -19,6 +19,11 @@ export interface OperatorAdapter {
 	submit(request: PaymentRequest): Promise<SubmitOutcome>;
 	/** Reads the state of a payment. Safe to repeat. */
 	readStatus(attempt: AttemptReference): Promise<StatusOutcome>;
+	/**
+	 * Asks for the amount and receipt of a success, at an operator whose status read names neither. `pending`: the answer comes
+	 * to the callback address.
+	 */
+	readAmount?(attempt: AttemptReference & { callbackUrl: string }): Promise<StatusOutcome>;
 	/** Parses a callback permissively and never throws. A callback only triggers the status read. */
 	parseCallback(raw: RawCallback): Promise<CallbackHint>;
 	/** Missing if the operator cannot refund. */
@@ -141,7 +146,9 @@ export interface RawCallback {
 	authority: string;
 	/** Names in lower case. */
 	headers: Record<string, string>;
-	/** The bytes as UTF-8. */
+	/** As it came, for signatures. */
+	bytes: Uint8Array;
+	/** The bytes as text. */
 	body: string;
 }
 

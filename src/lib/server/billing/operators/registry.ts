@@ -96,11 +96,12 @@ function guarded(adapter: OperatorAdapter, { jobs, log, metrics }: Guards): Oper
 	const unknown = { kind: 'uncertain', raw: 'adapter error' } as const;
 	const sends = safe<SubmitOutcome>(busy(CROWDED), unknown);
 	const reads = safe<StatusOutcome>(unavailable(CROWDED), unavailable('adapter error'));
-	const { submit, readStatus, refund, readRefund, health } = adapter;
+	const { submit, readStatus, readAmount, refund, readRefund, health } = adapter;
 	return {
 		...adapter,
 		submit: sends('submit', submit),
 		readStatus: reads('status', readStatus),
+		...(readAmount && { readAmount: reads('amount', readAmount) }),
 		...(refund && { refund: sends('refund', refund) }),
 		...(readRefund && { readRefund: reads('refund_status', readRefund) }),
 		health: () => timed('health', health)

@@ -1,10 +1,13 @@
 import { HOUR_MS } from '#lib/domain/time/time.ts';
 import type { CallbackClaim, OperatorAdapter, StatusOutcome } from '../operators/operator.ts';
 import { CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
+import { callbackUrl } from '../callbacks/callback-url.ts';
+import { completeReceipt } from '../callbacks/callbacks.ts';
 import { attemptOf, claimOf, claimsSuccess } from '../callbacks/claims.ts';
 import type { BillingContext } from '../context.ts';
 import { failureCode } from '../operators/failures.ts';
 import { keepAnswer, lastStatusAnswer, redactMessage } from '../callbacks/messages.ts';
+import { sameReviews } from '../reviews/reviews.ts';
 import { nextPollDelayMs } from './poll-schedule.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 import * as store from './store.ts';
@@ -17,6 +20,9 @@ import { resubmit, SUBMITTING_MAX_MS } from './submission.ts';
 
 /** Watches failed payments this long; those without a final answer for RECONCILE_HOURS. */
 const WATCH_FAILED_MS = 24 * 60 * 60 * 1000;
+/** A callback with the amount comes within seconds of the payment, or not at all. */
+const AMOUNT_MS = 30_000;
+const AMOUNT_MAX_MS = 3 * 60_000;
 /** "Not found" counts only after this many answers over this time: operators may lag. */
 const NOT_FOUND_TIMES = 3;
 const NOT_FOUND_SECONDS = 2 * 60;
@@ -25,7 +31,8 @@ const NOT_FOUND_SECONDS = 2 * 60;
 export async function reconcilePayment(context: BillingContext, id: number): Promise<number | null> {
 	const { database, clock, log, operators } = context;
 	const payment = await store.find(database.db, id);
-	if (!payment || !mayStillBePaid(payment)) return null;
+	if (!payment) return null;
+	if (!mayStillBePaid(payment)) return findAmount(context, payment);
 	if (payment.submit_state === 'created' && payment.submitted_at === null && !claimsSuccess(payment)) {
 		// Still in the outbox, and no callback calls it paid. A failed one is never sent.
 		return payment.status === 'pending' ? clock.now() + delay(payment, clock.now()) : null;
@@ -52,7 +59,9 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 
 	if (outcome.kind === 'succeeded') {
 		await settleSuccess(context, id, outcome);
-		return null;
+		const isTold =
+			!adapter?.readAmount || (await isAmountTold(context, await store.findOrThrow(database.db, id)));
+		return isTold ? null : now + AMOUNT_MS;
 	}
 	if (outcome.kind === 'failed' && payment.failure_code !== failureCode(outcome.reason)) {
 		await settleFailure(context, id, failureCode(outcome.reason));
@@ -64,6 +73,35 @@ export async function reconcilePayment(context: BillingContext, id: number): Pro
 		await context.reviews.open(database.db, id, 'no_reference', outcome.cause);
 	}
 	return expireOrReadAgain(context, id, outcome, now);
+}
+
+/**
+ * Asks for the amount of a success, if the operator tells it by callback only and no callback has. Access does not wait for it.
+ * A person looks when nothing tells it.
+ */
+async function findAmount(context: BillingContext, payment: store.PaymentRow): Promise<number | null> {
+	const { database, clock, operators, reviews } = context;
+	const { id, operator, reference, paid_at } = payment;
+	const isKept = payment.status === 'success' || payment.status === 'refund_pending';
+	const adapter = operators.find(operator);
+	if (!isKept || !adapter?.readAmount || (await isAmountTold(context, payment))) return null;
+	const now = clock.now();
+	if (now - (paid_at ?? now) >= AMOUNT_MAX_MS) {
+		const detail = 'the operator says that the payer paid, and no message has told how much';
+		await reviews.open(database.db, id, 'amount_unknown', detail);
+		return null;
+	}
+	const request = { ...attemptOf(payment), callbackUrl: callbackUrl(context, operator, reference) };
+	const outcome = await adapter.readAmount(request);
+	if (outcome.kind !== 'succeeded') return clock.now() + AMOUNT_MS;
+	await completeReceipt(context, payment, { operatorReference: null, ...outcome });
+	return null;
+}
+
+async function isAmountTold({ database }: BillingContext, payment: store.PaymentRow): Promise<boolean> {
+	if (payment.settled_minor !== null || claimOf(payment)?.amountMinor != null) return true;
+	const about = { subject: `payment ${payment.id}`, reason: 'amount_mismatch' };
+	return (await sameReviews(database.db, about)).length > 0;
 }
 
 /** The payer may still be charged, or may have been charged without our knowledge. */

@@ -199,6 +199,15 @@ export const addReceipt = (queries: Queries, id: number, transaction: string) =>
 		.where('provider_reference', 'is', null)
 		.execute();
 
+/** Notes that the amount which was asked for was taken. */
+export const confirmAmount = (queries: Queries, { id, amount_minor, currency }: PaymentRow) =>
+	queries
+		.updateTable('payments')
+		.set({ settled_minor: amount_minor, settled_currency: currency })
+		.where('id', '=', id)
+		.where('settled_minor', 'is', null)
+		.execute();
+
 /** Matches the operator's reference or the start of ours. Returns undefined unless exactly one matches. */
 export async function findLikeStatement(
 	queries: Queries,

@@ -11,6 +11,8 @@ export type Review = Selectable<ReviewsTable>;
 export type ReviewReason =
 	/** The amount taken differs from the requested or settled one. */
 	| 'amount_mismatch'
+	/** The operator says that the payer paid, and nothing has told how much. */
+	| 'amount_unknown'
 	/** A callback and a status read, or two status reads, contradict each other. */
 	| 'contradiction'
 	/** The operator's reference was lost, and no callback has arrived. */
@@ -69,7 +71,7 @@ export function createReviews({ database, clock, log }: Base) {
 			log.warn({ subject, reason }, 'review opened: a person must decide');
 		}
 	}
-	const resolve = (trx: Tx, { by, decision, note }: Resolution) =>
+	const resolve = (trx: Queries, { by, decision, note }: Resolution) =>
 		trx.updateTable('reviews').set({ resolved_at: clock.now(), resolved_by: by, decision, note });
 	return {
 		open,
@@ -107,6 +109,11 @@ export function createReviews({ database, clock, log }: Base) {
 		countOpen: () => countOpen(database.db),
 		close: (trx: Tx, id: number, resolution: Resolution) =>
 			isChanged(resolve(trx, resolution).where(({ and }) => and({ id, resolved_at: null }))),
+		/** Closes the question how much was paid: a callback has told it since. */
+		closeAmountUnknown: (queries: Queries, paymentId: number) =>
+			resolve(queries, { by: 'reconciler', decision: 'told', note: 'the operator has told the amount' })
+				.where(({ and }) => and({ payment_id: paymentId, reason: 'amount_unknown', resolved_at: null }))
+				.execute(),
 		closeAboutRefund: (trx: Tx, paymentId: number, resolution: Resolution) =>
 			resolve(trx, resolution).where(openRefundOf(paymentId)).execute()
 	};

@@ -1,8 +1,11 @@
 import { X509Certificate } from 'node:crypto';
-import { isIP } from 'node:net';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
+import { gunzipSync } from 'node:zlib';
 import { isPublicAddress } from '#lib/domain/ip-address.ts';
-import { AddressNotAllowed, guardedLookup, type Resolve } from '#lib/server/platform/ssrf/ssrf-lookup.ts';
+import { guardedLookup, type Resolve } from '#lib/server/platform/ssrf/ssrf-lookup.ts';
 
 export interface HttpRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -20,6 +23,84 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Per host. */
 const MAX_CONNECTIONS = 256;
+/** Servers close idle connections, and a request that meets such a close is lost. */
+const IDLE_MS = 4_000;
+
+interface Agents {
+	http: http.Agent;
+	https: https.Agent;
+	destroy(): void;
+}
+
+/** @param options how to connect. The lookup is not called for an address in a URL. */
+export function createAgents(options: https.AgentOptions & { lookup?: LookupFunction }): Agents {
+	const agents = { http: new http.Agent(options), https: new https.Agent(options) };
+	const destroy = () => Object.values(agents).forEach((agent) => agent.destroy());
+	return { ...agents, destroy };
+}
+
+/** A request without a response. `sent: false`: there was no connection, so no byte of it was sent. */
+export class NotAnswered extends Error {
+	readonly sent: boolean;
+
+	constructor(sent: boolean, cause: unknown) {
+		super('no response', { cause });
+		this.sent = sent;
+	}
+}
+
+const connected = new WeakSet<Socket>();
+
+/**
+ * Sends one request; returns the response without its body, which the caller must read or destroy. Skips interim responses
+ * (RFC 9110, 15.2) as node:http does; undici 8 breaks the connection at a 100 that it has not asked for.
+ * @param limits.signal ends the request, and the response
+ * @throws NotAnswered
+ */
+export async function sendRequest(
+	agents: Agents,
+	{ method, url, headers, body }: HttpRequest,
+	{ signal, connectMs }: { signal: AbortSignal; connectMs: number }
+): Promise<IncomingMessage> {
+	let sent = false;
+	let connecting: NodeJS.Timeout | undefined;
+	try {
+		const isSecure = new URL(url).protocol === 'https:';
+		const request = (isSecure ? https : http).request(url, {
+			agent: isSecure ? agents.https : agents.http,
+			method,
+			headers: { ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
+			signal
+		});
+		// A connection can break after the response, too: its reader hears of that.
+		request.on('error', () => {});
+		request.once('socket', (socket) => {
+			const ready = () => {
+				connected.add(socket);
+				clearTimeout(connecting);
+				sent = true;
+			};
+			if (connected.has(socket)) return ready();
+			connecting = setTimeout(() => request.destroy(new ConnectTimeout()), connectMs);
+			socket.once(isSecure ? 'secureConnect' : 'connect', ready);
+		});
+		request.end(body);
+		return await new Promise((resolve, reject) => {
+			request.once('response', resolve);
+			request.once('error', reject);
+			// The only sign of an unasked 101.
+			request.once('close', () => reject(new Error('closed without a response')));
+		});
+	} catch (error) {
+		throw new NotAnswered(sent, error);
+	} finally {
+		clearTimeout(connecting);
+	}
+}
+
+class ConnectTimeout extends Error {
+	readonly code = 'ETIMEDOUT';
+}
 
 export type HttpClient = ReturnType<typeof createHttpClient>;
 
@@ -40,60 +121,71 @@ export function createHttpClient({
 	certificate?: string;
 	publicBy?: Resolve;
 }) {
-	let opened: ReturnType<typeof load> | null = null;
+	const agents = createAgents({
+		keepAlive: true,
+		timeout: IDLE_MS,
+		maxSockets: MAX_CONNECTIONS,
+		...(certificate !== undefined && pinnedTo(certificate)),
+		...(publicBy && { lookup: guardedLookup(publicBy, isPublicAddress) })
+	});
 
-	async function load() {
-		const { Agent, request } = await import('undici');
-		const dispatcher = new Agent({
-			connect: {
-				timeout: CONNECT_TIMEOUT_MS,
-				...(certificate !== undefined && pinnedTo(certificate)),
-				...(publicBy && { lookup: guardedLookup(publicBy, isPublicAddress) })
-			},
-			connections: MAX_CONNECTIONS,
-			pipelining: 1,
-			headersTimeout: timeoutMs,
-			bodyTimeout: timeoutMs,
-			maxResponseSize: MAX_BODY_BYTES
-		});
-		return { dispatcher, request };
-	}
-
-	async function exchange({ method, url, headers, body }: HttpRequest): Promise<HttpOutcome> {
-		if (publicBy && isInternal(url)) return { kind: 'failure', cause: 'network', sent: false };
-		const { dispatcher, request } = await (opened ??= load());
+	async function exchange(request: HttpRequest): Promise<HttpOutcome> {
+		if (publicBy && isInternal(request.url)) return { kind: 'failure', cause: 'network', sent: false };
 		const limit = AbortSignal.timeout(timeoutMs);
 		try {
-			const answer = await request(url, {
-				dispatcher,
-				method,
-				headers,
-				signal: limit,
-				// Otherwise undici may repeat a request after a broken connection.
-				idempotent: false,
-				...(body === undefined ? {} : { body })
-			});
-			const { statusCode: status, headers: received } = answer;
-			const text = await answer.body.text();
-			const names = Object.entries(received).map(([name, value]) => [name, String(value)]);
-			return { kind: 'response', status, headers: Object.fromEntries(names), text };
+			const answer = await sendRequest(agents, request, { signal: limit, connectMs: CONNECT_TIMEOUT_MS });
+			const names = Object.entries(answer.headers).map(([name, value]) => [name, String(value)]);
+			const text = textOf(await wholeBody(answer));
+			return { kind: 'response', status: answer.statusCode ?? 0, headers: Object.fromEntries(names), text };
 		} catch (error) {
-			const sent = !neverConnected(error);
-			const cause = limit.aborted ? 'timeout' : causeOf(error);
-			return { kind: 'failure', cause, sent, untrusted: isUntrusted(error) };
+			const sent = !(error instanceof NotAnswered) || error.sent;
+			const why = error instanceof NotAnswered ? error.cause : error;
+			const cause = limit.aborted ? 'timeout' : causeOf(why);
+			return { kind: 'failure', cause, sent, untrusted: isUntrusted(why) };
 		}
 	}
 
 	return {
-		/** Loads undici at start, so that the first buyer does not wait for it. */
-		async open(): Promise<void> {
-			await (opened ??= load());
-		},
 		send: exchange,
 		async stop(): Promise<void> {
-			if (opened) await (await opened).dispatcher.destroy();
+			agents.destroy();
 		}
 	};
+}
+
+class TooLarge extends Error {}
+
+async function wholeBody(answer: IncomingMessage): Promise<Buffer> {
+	const chunks: Buffer[] = [];
+	let length = 0;
+	for await (const chunk of answer as AsyncIterable<Buffer>) {
+		length += chunk.length;
+		if (length > MAX_BODY_BYTES) throw new TooLarge();
+		chunks.push(chunk);
+	}
+	return Buffer.concat(chunks);
+}
+
+/**
+ * Decodes a body by its bytes, whatever its headers say: UTF-8 or UTF-16, with or without a byte order mark, or any of these
+ * packed with gzip, which proxies forget to unpack.
+ */
+export function textOf(bytes: Uint8Array): string {
+	const plain = unpacked(bytes);
+	const [first, second] = plain;
+	const isText = (value: number | undefined) => value !== undefined && value > 0 && value < 0x80;
+	const isLittle = (first === 0xff && second === 0xfe) || (isText(first) && second === 0);
+	const isBig = (first === 0xfe && second === 0xff) || (first === 0 && isText(second));
+	return new TextDecoder(isLittle ? 'utf-16le' : isBig ? 'utf-16be' : 'utf-8').decode(plain);
+}
+
+function unpacked(bytes: Uint8Array): Uint8Array {
+	if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+	try {
+		return gunzipSync(bytes, { maxOutputLength: MAX_BODY_BYTES });
+	} catch {
+		return bytes;
+	}
 }
 
 function pinnedTo(
@@ -117,19 +209,11 @@ function isInternal(url: string): boolean {
 	return isIP(host) !== 0 && !isPublicAddress(host);
 }
 
-/** Errors while connecting: no byte of the request was sent. */
-const neverConnected = (error: unknown): boolean =>
-	isUntrusted(error) ||
-	error instanceof AddressNotAllowed ||
-	/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_)/.test(
-		codeOf(error)
-	);
-
 /** Certificate errors of Node.js and OpenSSL (nodejs.org, "TLS: X509 certificate error codes"). */
 const isUntrusted = (error: unknown): boolean =>
 	/^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(codeOf(error));
 
 function causeOf(error: unknown): 'timeout' | 'network' | 'too_large' {
-	if (codeOf(error) === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return 'too_large';
-	return /TIMEOUT|ETIMEDOUT/.test(codeOf(error)) ? 'timeout' : 'network';
+	if (error instanceof TooLarge) return 'too_large';
+	return codeOf(error) === 'ETIMEDOUT' ? 'timeout' : 'network';
 }

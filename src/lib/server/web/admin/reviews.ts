@@ -15,6 +15,7 @@ type ReviewEvent = RequestEvent<{ id: string }>;
 
 const REASONS: Record<ReviewReason, string> = {
 	amount_mismatch: 'Another amount was taken',
+	amount_unknown: 'Nobody has told the amount that was taken',
 	contradiction: 'The operator contradicts itself',
 	no_reference: 'The operator’s reference was lost',
 	no_final_answer: 'The operator gives no final answer',

@@ -14,9 +14,9 @@ export function parseCallback(body: string, key: string | undefined): CallbackHi
 	const state = textMember(transaction, 'status_code') ?? textMember(transaction, 'status') ?? '';
 	const hint: CallbackHint = {
 		...NO_HINT,
-		claimed: CLAIMS[state.trim().toUpperCase()] ?? 'unknown',
+		claimed: CLAIMS[state.toUpperCase()] ?? 'unknown',
 		reference,
-		operatorReference: reference === null || id === null ? null : id.trim().toLowerCase(),
+		operatorReference: reference === null || id === null ? null : id.toLowerCase(),
 		providerReference: textMember(transaction, 'airtel_money_id')
 	};
 	if (key === undefined) return hint;

@@ -11,6 +11,8 @@ import { busy, causeOf, refused, unanswered, unavailable } from '../outcomes.ts'
 interface Read {
 	codes: ReadonlySet<string>;
 	message: string;
+	/** All its words, of which some say why. */
+	said: string;
 	success: boolean;
 	transaction: Record<string, unknown>;
 }
@@ -25,11 +27,14 @@ function read({ text }: OperatorResponse): Read {
 		textMember(status, 'code'),
 		textMember(body, 'status_code')
 	];
+	const transaction = member(member(body, 'data'), 'transaction');
+	const message = textMember(status, 'message') ?? textMember(body, 'status_message') ?? '';
 	return {
-		codes: new Set(codes.flatMap((code) => (code === null ? [] : [code.trim().toUpperCase()]))),
-		message: textMember(status, 'message') ?? textMember(body, 'status_message') ?? '',
+		codes: new Set(codes.flatMap((code) => (code === null ? [] : [code.toUpperCase()]))),
+		message,
+		said: `${message} ${textMember(transaction, 'message') ?? ''}`,
 		success: String(status['success']) === 'true',
-		transaction: member(member(body, 'data'), 'transaction')
+		transaction
 	};
 }
 
@@ -39,11 +44,12 @@ export const CLAIMS: Readonly<Record<string, CallbackHint['claimed']>> = {
 	TF: 'failed',
 	TE: 'failed',
 	TIP: 'pending',
+	TI: 'pending',
 	TA: 'pending'
 };
 
 const stateOf = (transaction: Record<string, unknown>) =>
-	(textMember(transaction, 'status') ?? '').trim().toUpperCase();
+	(textMember(transaction, 'status') ?? '').toUpperCase();
 
 /** The payment may be queued: read its status. `0000900`: "transaction might be in ambiguous state". */
 const AMBIGUOUS = /^(ESB000001|ESB000004|ESB000014|0000900|DP0080000(1000|1001|1006|1024))$/;
@@ -53,6 +59,8 @@ const NOT_FOUND = ['ESB000045', 'DP00800001025'];
 const ROUTER = /^ROUTER\d+$/;
 const ROUTER_TIMEOUT = 'ROUTER117';
 const INVALID = /^ESB0000(08|33|34|35|36|39)$/;
+/** The payer or Airtel has decided. */
+const FINAL = /^(ESB000011|DP0080000(1002|1003|1004|1005|1007|1008|1009|1010|1026|1029))$/;
 const SIGNATURE_MISMATCH = 'DP00800001026';
 
 /** Named as in the Ugandan portal. */
@@ -85,10 +93,18 @@ const WORDS: readonly (readonly [RegExp, FailureReason])[] = [
 	[/limit/i, 'payer_limit_reached']
 ];
 
-function reasonOf({ codes, message }: Read, otherwise: FailureReason): FailureReason {
-	const said = WORDS.find(([pattern]) => pattern.test(message))?.[1];
+function reasonOf({ codes, said }: Read, otherwise: FailureReason): FailureReason {
+	const worded = WORDS.find(([pattern]) => pattern.test(said))?.[1];
 	const coded = [...codes].flatMap((code) => REASONS[code] ?? [])[0];
-	return said ?? coded ?? otherwise;
+	return worded ?? coded ?? otherwise;
+}
+
+/** Airtel also refuses with HTTP 200 and `success: false`. It is final if the state, a code or the words say why. */
+function isFinalRefusal(status: number, { codes, said, success, transaction }: Read): boolean {
+	const state = stateOf(transaction);
+	if (status < 200 || status >= 300 || success || state === 'SUCCESS') return false;
+	const isTold = WORDS.some(([pattern, reason]) => reason !== 'payer_timeout' && pattern.test(said));
+	return isTold || CLAIMS[state] === 'failed' || [...codes].some((code) => FINAL.test(code));
 }
 
 function outcomeOf(
@@ -100,7 +116,7 @@ function outcomeOf(
 	const answer = read(sent);
 	const { codes, message } = answer;
 	const some = (pattern: RegExp) => [...codes].some((code) => pattern.test(code));
-	const words = message === '' ? `HTTP ${status}` : message;
+	const words = message || textMember(answer.transaction, 'message') || `HTTP ${status}`;
 	const uncertain: SubmitOutcome = { kind: 'uncertain', raw };
 
 	if (codes.has(DUPLICATE) || status === 409) return uncertain;
@@ -112,7 +128,7 @@ function outcomeOf(
 	if (status === 429) return busy(words, raw, retryAfterSeconds(headers) ?? 0);
 	// About our credentials, whatever the text says ("token expired").
 	if (status === 401 || status === 403) return refused('merchant_error', words, raw);
-	const isRefusal = some(INVALID) || (status >= 400 && status < 500);
+	const isRefusal = some(INVALID) || (status >= 400 && status < 500) || isFinalRefusal(status, answer);
 	if (isForeignRefusal(sent) || !isRefusal) return uncertain;
 	return refused(reasonOf(answer, 'merchant_error'), words, raw);
 }
@@ -156,8 +172,7 @@ export function statusOutcome(sent: AuthorisedOutcome, id: string): StatusOutcom
 			}
 			case 'failed': {
 				const words = textMember(transaction, 'message') ?? message;
-				const said = reasonOf({ ...answer, message: `${message} ${words}` }, 'provider_error');
-				const reason = state === 'TE' ? 'payer_timeout' : said;
+				const reason = state === 'TE' ? 'payer_timeout' : reasonOf(answer, 'provider_error');
 				return { kind: 'failed', reason, message: words === '' ? state : words, raw };
 			}
 			case 'pending':

@@ -4,10 +4,10 @@ import type { CallbackHint, MoneyTaken, RawCallback } from '../operator.ts';
 import { NO_HINT } from '../outcomes.ts';
 import { isBeingProcessed } from './outcomes.ts';
 import { MPESA_CURRENCY } from './settings.ts';
-import { STATUS_MARK, TIMEOUT_MARK } from './requests.ts';
+import { AMOUNT_MARK, STATUS_MARK, TIMEOUT_MARK } from './requests.ts';
 
 /**
- * Parses Daraja's callbacks: `Body.stkCallback` for a push, `Result` for a reversal or a query about one
+ * Parses Daraja's callbacks: `Body.stkCallback` for a push, `Result` for a reversal or a query about one or about a payment
  * (marked in the address). Only the address authenticates the sender.
  */
 export function parseCallback(raw: RawCallback): CallbackHint {
@@ -18,6 +18,8 @@ export function parseCallback(raw: RawCallback): CallbackHint {
 	// The queue timed out; the transaction may still happen.
 	if (raw.path.includes(TIMEOUT_MARK)) return { ...NO_HINT, claimed: 'pending' };
 	if (Object.keys(result).length === 0) return NO_HINT;
+	// Names the request by the id of its response, which is not the one of its callback.
+	if (raw.path.includes(AMOUNT_MARK)) return { ...statusResult(result), operatorReference: null };
 	return raw.path.includes(STATUS_MARK) ? statusResult(result) : reversalResult(result);
 }
 
@@ -33,12 +35,12 @@ function named(list: unknown, name: 'Name' | 'Key'): ReadonlyMap<string, string>
 }
 
 function money(text: string | undefined): MoneyTaken {
-	const amountMinor = text === undefined || text === '' ? null : toMinor(Number(text), MPESA_CURRENCY);
+	const amountMinor = text === undefined ? null : toMinor(Number(text), MPESA_CURRENCY);
 	return { amountMinor, currency: amountMinor === null ? null : MPESA_CURRENCY };
 }
 
 function claimed(code: string | null, text: string | null): CallbackHint['claimed'] {
-	if (code === null || code === '') return 'unknown';
+	if (code === null) return 'unknown';
 	if (code === '0') return 'succeeded';
 	return isBeingProcessed(code, text) ? 'pending' : 'failed';
 }
@@ -48,8 +50,8 @@ function pushResult(push: Record<string, unknown>): CallbackHint {
 	return {
 		...NO_HINT,
 		claimed: claimed(textMember(push, 'ResultCode'), textMember(push, 'ResultDesc')),
-		operatorReference: textMember(push, 'CheckoutRequestID') || null,
-		providerReference: items.get('MpesaReceiptNumber') || null,
+		operatorReference: textMember(push, 'CheckoutRequestID'),
+		providerReference: items.get('MpesaReceiptNumber') ?? null,
 		...money(items.get('Amount'))
 	};
 }
@@ -65,13 +67,13 @@ function reversalResult(result: Record<string, unknown>): CallbackHint {
 	return {
 		...NO_HINT,
 		claimed: code === ALREADY_REVERSED ? 'succeeded' : claimed(code, textMember(result, 'ResultDesc')),
-		operatorReference: textMember(result, 'OriginatorConversationID') || null,
-		providerReference: textMember(result, 'TransactionID') || null,
+		operatorReference: textMember(result, 'OriginatorConversationID'),
+		providerReference: textMember(result, 'TransactionID'),
 		...money(parameters(result).get('Amount'))
 	};
 }
 
-/** ResultCode is that of the query; the reversal's result is a parameter. */
+/** ResultCode is that of the query; the result of the reversal or payment is a parameter. */
 function statusResult(result: Record<string, unknown>): CallbackHint {
 	if (textMember(result, 'ResultCode') !== '0') return { ...NO_HINT, claimed: 'pending' };
 	const items = parameters(result);

@@ -19,8 +19,10 @@ import {
 	initiator,
 	pushBody,
 	queryBody,
+	AMOUNT_MARK,
 	referenceStart,
 	reversalBody,
+	STATUS_MARK,
 	statusBody,
 	WHOLE_SHILLINGS,
 	type Initiator
@@ -81,6 +83,7 @@ function createMpesa(values: MpesaValues, dependencies: OperatorDependencies): O
 			return submitOutcome(await daraja.post('/mpesa/stkpush/v1/processrequest', body), 'CheckoutRequestID');
 		},
 		readStatus: (attempt) => readStatus(context, attempt),
+		readAmount: (attempt) => readAmount(context, by, attempt),
 		parseCallback: async (raw) => parseCallback(raw),
 		...(by && {
 			refund: (request) => refund(context, by, request),
@@ -119,7 +122,7 @@ async function readStatus(context: MpesaContext, attempt: AttemptReference): Pro
 	}
 	// A callback of another push says nothing about this one.
 	const own = claim !== null && (claim.operatorReference ?? id) === id ? claim : null;
-	const receipt = own?.providerReference || null;
+	const receipt = own?.providerReference ?? null;
 	const read = await readPush(context, id);
 	if (read.kind === 'succeeded') {
 		const paid = receipt === null ? await findPulled(context, attempt) : own;
@@ -155,6 +158,28 @@ async function readOther(
 	return own.kind === 'failed' ? other : own;
 }
 
+/** The list of settled payments tells the amount at once; a query, by a callback. */
+async function readAmount(
+	context: MpesaContext,
+	by: Initiator | null,
+	attempt: AttemptReference & { callbackUrl: string }
+): Promise<StatusOutcome> {
+	const { values, daraja } = context;
+	const { claim, operatorReference, callbackUrl } = attempt;
+	const listed = await findPulled(context, attempt);
+	if (listed) return { kind: 'succeeded', ...listed };
+	const receipt = claim?.providerReference ?? null;
+	const push = operatorReference === null ? null : await readPush(context, operatorReference);
+	const request = push && 'raw' in push ? textMember(jsonObject(push.raw ?? ''), 'MerchantRequestID') : null;
+	if (by === null || (receipt === null && request === null)) {
+		return { kind: 'unreadable', cause: 'only a callback names the amount' };
+	}
+	const about = receipt !== null ? { TransactionID: receipt } : { OriginalConversationID: request ?? '' };
+	const body = statusBody(values, by, about, { callbackUrl, mark: AMOUNT_MARK });
+	const outcome = await daraja.post('/mpesa/transactionstatus/v1/query', body);
+	return outcome.kind === 'response' ? { kind: 'pending', raw: outcome.text } : unavailable(causeOf(outcome));
+}
+
 /** The query names neither receipt nor amount. */
 async function readPush({ values, clock, daraja }: MpesaContext, id: string): Promise<StatusOutcome> {
 	const outcome = await daraja.post('/mpesa/stkpushquery/v1/query', queryBody(values, id, clock.now()));
@@ -164,7 +189,7 @@ async function readPush({ values, clock, daraja }: MpesaContext, id: string): Pr
 	const code = textMember(body, 'ResultCode') ?? '';
 	const message = textMember(body, 'ResultDesc') ?? textMember(body, 'errorMessage');
 	if (isBeingProcessed(code, message)) return { kind: 'pending', raw };
-	const isOther = (textMember(body, 'CheckoutRequestID') || id) !== id;
+	const isOther = (textMember(body, 'CheckoutRequestID') ?? id) !== id;
 	if (status !== 200 || code === '' || isOther) {
 		return unavailable(httpText(status, message ?? ''), retryAfterSeconds(headers));
 	}
@@ -205,7 +230,8 @@ async function readRefund(
 	if (operatorReference === null) {
 		return { kind: 'unreadable', cause: 'the id of the reversal was lost with its answer' };
 	}
-	const body = statusBody(values, by, { conversation: operatorReference, callbackUrl });
+	const about = { OriginalConversationID: operatorReference };
+	const body = statusBody(values, by, about, { callbackUrl, mark: STATUS_MARK });
 	const outcome = await daraja.post('/mpesa/transactionstatus/v1/query', body);
 	return outcome.kind === 'response' ? { kind: 'pending', raw: outcome.text } : unavailable(causeOf(outcome));
 }

@@ -50,9 +50,9 @@ export function submitOutcome(outcome: AuthorisedOutcome, reference: string): Su
 	const body = jsonObject(raw);
 	const answered = status === 200 ? textMember(body, 'ResponseCode') : null;
 	if (answered === '0') {
-		return { kind: 'accepted', operatorReference: textMember(body, reference) || null, raw };
+		return { kind: 'accepted', operatorReference: textMember(body, reference), raw };
 	}
-	if (answered) return refused('provider_error', textMember(body, 'ResponseDescription') || answered, raw);
+	if (answered) return refused('provider_error', textMember(body, 'ResponseDescription') ?? answered, raw);
 	return refusalOf(outcome) ?? { kind: 'uncertain', raw };
 }
 

@@ -38,7 +38,7 @@ export async function findTransaction(
 		for (const row of rows) {
 			const providerReference = textMember(row, 'transactionId');
 			const amountMinor = readAmountWith('.', textMember(row, 'amount') ?? '', MPESA_CURRENCY);
-			const account = textMember(row, 'billreference')?.trim().toUpperCase() ?? '';
+			const account = textMember(row, 'billreference')?.toUpperCase() ?? '';
 			const isWanted = account === wanted || (account === '' && receipt !== null);
 			if (!isWanted || !providerReference) continue;
 			if (typeof amountMinor === 'string' || amountMinor <= 0) continue;

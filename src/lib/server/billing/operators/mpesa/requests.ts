@@ -66,6 +66,7 @@ export const queryBody = (values: MpesaValues, checkoutRequestId: string, now: n
 /** Marks in our callback address distinguish messages that look alike. */
 export const TIMEOUT_MARK = 'notice=timeout';
 export const STATUS_MARK = 'notice=status';
+export const AMOUNT_MARK = 'notice=amount';
 
 const marked = (url: string, mark: string): string => `${url}${url.includes('?') ? '&' : '?'}${mark}`;
 
@@ -97,21 +98,25 @@ export const reversalBody = (
 	Occasion: accountReference(request.reference)
 });
 
-/** Queries a reversal. Daraja sends the result to the callback address. */
+/**
+ * Queries a reversal, or a payment. Daraja sends the result to the callback address.
+ * @param about what is known of it: its receipt, or the id that Daraja gave its request
+ */
 export const statusBody = (
 	values: MpesaValues,
 	asking: Initiator,
-	{ conversation, callbackUrl }: { conversation: string; callbackUrl: string }
+	about: { TransactionID: string } | { OriginalConversationID: string },
+	{ callbackUrl, mark }: { callbackUrl: string; mark: string }
 ) => ({
 	...asking,
 	CommandID: 'TransactionStatusQuery',
-	OriginalConversationID: conversation,
+	...about,
 	PartyA: receiver(values),
 	IdentifierType: values.MPESA_TILL === undefined ? '4' : '2',
-	ResultURL: marked(callbackUrl, STATUS_MARK),
+	ResultURL: marked(callbackUrl, mark),
 	QueueTimeOutURL: marked(callbackUrl, TIMEOUT_MARK),
-	Remarks: 'Refund status',
-	Occasion: 'Refund'
+	Remarks: mark === STATUS_MARK ? 'Refund status' : 'Amount paid',
+	Occasion: mark === STATUS_MARK ? 'Refund' : 'Payment'
 });
 
 export const pullBody = (values: MpesaValues, from: number, to: number, offset: number) => ({

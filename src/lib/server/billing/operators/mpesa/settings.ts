@@ -37,7 +37,8 @@ export const SETTINGS = {
 	},
 	MPESA_INITIATOR: {
 		schema: credential.optional(),
-		description: 'Name of the API operator that may reverse payments. Without it there are no refunds.'
+		description:
+			'Name of the API operator that may reverse payments and ask for amounts. Without it there are no refunds.'
 	},
 	MPESA_SECURITY_CREDENTIAL: {
 		schema: credential.regex(/^[A-Za-z0-9+/]+={0,2}$/, 'Use the Base64 text of the portal.').optional(),

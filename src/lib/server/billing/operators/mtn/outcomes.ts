@@ -40,6 +40,9 @@ const CONFIGURATION_CODES = [
 	'TRANSFER_TYPE_UNKNOWN'
 ];
 
+/** They say only that MTN has not made the payment so far. */
+const PASSING = [...OPEN_REASONS, 'INTERNAL_PROCESSING_ERROR', 'SERVICE_UNAVAILABLE'];
+
 /** Reads the amount taken, in our currency; null if it cannot be parsed. */
 export type ReadMoney = (body: Record<string, unknown>) => MoneyTaken | null;
 
@@ -49,8 +52,14 @@ export function submitOutcome(outcome: AuthorisedOutcome): SubmitOutcome {
 	const raw = httpText(status, text);
 	// 409: MTN already has this reference, which no other request uses.
 	if (status === 202 || status === 409) return { kind: 'accepted', operatorReference: null, raw };
-	const code = reasonOf(jsonObject(text));
+	const body = jsonObject(text);
+	const code = reasonOf(body);
 	const message = `MTN MoMo refused ${code ?? 'the request'} (HTTP ${status})`;
+	// A refusal as a success of HTTP. Without a code that is final, the status read decides.
+	const isTold = status >= 200 && status < 300 && Object.hasOwn(REASONS, code ?? '');
+	if (isTold && !PASSING.includes(code ?? '') && (body === null || stateOf(body) !== 'succeeded')) {
+		return refused(reasonIn(REASONS, code, 'merchant_error'), message, raw);
+	}
 	if (status === 500 && CONFIGURATION_CODES.includes(code ?? '')) {
 		return refused('merchant_error', message, raw);
 	}
@@ -63,7 +72,8 @@ export function statusOutcome(outcome: AuthorisedOutcome, readMoney: ReadMoney):
 	if (outcome.kind !== 'response') return unavailable(causeOf(outcome));
 	const { status, headers, text } = outcome;
 	const body = jsonObject(text);
-	if (status === 404 && isUnknownReference(body)) return { kind: 'not_found', raw: httpText(status, text) };
+	if ((status === 404 || status === 200) && isUnknownReference(body))
+		return { kind: 'not_found', raw: httpText(status, text) };
 	if (status !== 200 || body === null) {
 		return unavailable(status === 200 ? 'not JSON' : `HTTP ${status}`, retryAfterSeconds(headers));
 	}

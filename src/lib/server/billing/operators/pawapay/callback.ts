@@ -30,7 +30,7 @@ export async function parseCallback(context: CallbackContext, raw: RawCallback):
 	const isVerified = context.values.PAWAPAY_VERIFY_CALLBACKS === 'on';
 	return {
 		...NO_HINT,
-		claimed: CLAIMS[textMember(body, 'status') ?? ''] ?? 'unknown',
+		claimed: CLAIMS[textMember(body, 'status')?.toUpperCase() ?? ''] ?? 'unknown',
 		authentic: !isVerified ? 'absent' : (await isAuthentic(context, raw)) ? 'verified' : 'invalid',
 		// A refund's callback is about the refund, even if it names the deposit.
 		reference: textMember(body, 'refundId') ?? textMember(body, 'depositId'),
@@ -40,14 +40,14 @@ export async function parseCallback(context: CallbackContext, raw: RawCallback):
 
 function isAuthentic(
 	{ callbackUrl, clock, callbackKeys }: CallbackContext,
-	{ method, headers, body, authority, path }: RawCallback
+	{ method, headers, bytes, authority, path }: RawCallback
 ): Promise<boolean> {
 	const published = new URL(callbackUrl);
 	const targets = [
 		{ authority, path },
 		{ authority: published.host, path: published.pathname.replace(/\/$/, '') + path }
 	];
-	return isSigned({ method, headers, body, targets, now: clock.now() }, callbackKeys);
+	return isSigned({ method, headers, body: bytes, targets, now: clock.now() }, callbackKeys);
 }
 
 /** An unknown key causes a fetch, but forged callbacks cause at most one a minute. */

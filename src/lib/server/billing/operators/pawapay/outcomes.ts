@@ -27,6 +27,17 @@ const REASONS: Readonly<Record<string, FailureReason>> = {
 	UNKNOWN_ERROR: 'provider_error'
 };
 
+const stateOf = (body: unknown): string | null => textMember(body, 'status')?.toUpperCase() ?? null;
+
+/** Codes that refuse a request, also without a state. The unspecific ones may hide one that was queued. */
+const REFUSALS = new Set([
+	...Object.keys(REASONS).filter((code) => REASONS[code] !== 'provider_error'),
+	...['INVALID_CURRENCY', 'INVALID_AMOUNT', 'AMOUNT_OUT_OF_BOUNDS', 'INVALID_PROVIDER', 'INVALID_INPUT'],
+	...['MISSING_PARAMETER', 'UNSUPPORTED_PARAMETER', 'INVALID_PARAMETER', 'DUPLICATE_METADATA_FIELD'],
+	...['NO_AUTHENTICATION', 'AUTHENTICATION_ERROR', 'AUTHORISATION_ERROR', 'HTTP_SIGNATURE_ERROR'],
+	...['DEPOSITS_NOT_ALLOWED', 'REFUNDS_NOT_ALLOWED']
+]);
+
 function failureOf(body: unknown, unnamed: string) {
 	const failure = member(body, 'failureReason');
 	const code = textMember(failure, 'failureCode');
@@ -46,11 +57,14 @@ export function submitOutcome(
 	const { code, message } = failureOf(body, `HTTP ${status}`);
 	const reason = reasonIn(REASONS, code, 'merchant_error');
 	const isOurs = (textMember(body, id) ?? reference) === reference;
-	switch (status >= 200 && status < 300 && isOurs ? textMember(body, 'status') : null) {
+	const isFine = status >= 200 && status < 300 && isOurs;
+	const refusal = REFUSALS.has(code ?? '') ? 'REJECTED' : null;
+	switch (isFine ? (stateOf(body) ?? refusal) : null) {
 		case 'ACCEPTED':
 		case 'DUPLICATE_IGNORED':
 			return { kind: 'accepted', operatorReference: null, raw };
 		case 'REJECTED':
+		case 'FAILED':
 			return { ...refused(reason, message, raw), retryable: passing.includes(code ?? '') };
 		default:
 			return unaccepted(outcome, reason, message, raw);
@@ -67,7 +81,7 @@ export function statusOutcome(
 	const { status, text: raw, headers } = outcome;
 	const body = jsonObject(raw);
 	const unknown = (cause: string) => unavailable(cause, retryAfterSeconds(headers));
-	const found = textMember(body, 'status');
+	const found = stateOf(body);
 	if (found === 'NOT_FOUND' && (status === 200 || status === 404)) return { kind: 'not_found', raw };
 	if (status !== 200) return unknown(describe(outcome));
 	if (found !== 'FOUND') return unknown('an answer that is not documented');
@@ -76,7 +90,7 @@ export function statusOutcome(
 	const named = textMember(data, id);
 	if (named !== null && named !== reference) return unknown('an answer about something else');
 	const { code, message } = failureOf(data, 'No reason given.');
-	switch (textMember(data, 'status')) {
+	switch (stateOf(data)) {
 		case 'COMPLETED':
 			return { kind: 'succeeded', ...paidOf(data), raw };
 		case 'FAILED':

@@ -22,7 +22,7 @@ interface Message {
 }
 
 interface SignedRequest extends Pick<Message, 'method' | 'headers'> {
-	body: string;
+	body: Uint8Array;
 	/** Hosts and paths that the sender may have used: a proxy may have changed them. */
 	targets: readonly Pick<Message, 'authority' | 'path'>[];
 	/** In ms since the epoch. */
@@ -185,11 +185,11 @@ function valueOf(name: string, { method, authority, path, headers }: Message): s
 	}
 }
 
-const digest = (algorithm: 'sha256' | 'sha512', body: string) =>
+const digest = (algorithm: 'sha256' | 'sha512', body: string | Uint8Array) =>
 	createHash(algorithm).update(body).digest('base64');
 
 /** All known digests must match, and at least one must be present (RFC 9530). */
-function bodyMatches(header: string, body: string): boolean {
+function bodyMatches(header: string, body: Uint8Array): boolean {
 	const known = [...parseDictionary(header)].flatMap(([name, [value]]) => {
 		const algorithm = { 'sha-256': 'sha256', 'sha-512': 'sha512' }[name] as 'sha256' | 'sha512' | undefined;
 		return algorithm ? [{ algorithm, value }] : [];

@@ -1,4 +1,5 @@
-import type { Agent } from 'undici';
+import type { IncomingMessage } from 'node:http';
+import { createAgents, NotAnswered, sendRequest } from '#lib/server/platform/http/http-client.ts';
 import {
 	AddressNotAllowed,
 	guardedLookup,
@@ -22,11 +23,12 @@ type Failure =
 export type Outcome =
 	{ statusCode: number; retryAfter: string | null; response: string } | { failure: Failure };
 
-/** For name lookup, connection and response together. */
+/** For name lookup, connection and the head of the response together. */
 export const TOTAL_TIMEOUT_MS = 15_000;
+/** The status has been decided by then. */
+const BODY_TIMEOUT_MS = 3_000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 export const KEPT_RESPONSE_BYTES = 1024;
-const MAX_HEADER_BYTES = 16 * 1024;
 
 export type Transport = ReturnType<typeof createTransport>;
 
@@ -46,63 +48,59 @@ export function createTransport(
 		): Promise<Outcome> {
 			if (urlRefusal(url, rules) !== null) return { failure: 'address_not_allowed' };
 			const isHere = rules.allowThisMachine === true && isOnThisMachine(new URL(url));
+			// Agents per request reuse no connection of another endpoint or an earlier address check.
+			const agents = createAgents({ lookup: isHere ? localLookup : lookup, rejectUnauthorized: true });
 			const limit = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
-			let dispatcher: Agent | null = null;
 			try {
-				// Loads at the first delivery: most installations have no webhooks.
-				const { Agent, request } = await import('undici');
-				// An agent per request reuses no connection of another endpoint or an earlier address check.
-				dispatcher = new Agent({
-					connect: {
-						lookup: isHere ? localLookup : lookup,
-						rejectUnauthorized: true,
-						timeout: TOTAL_TIMEOUT_MS
-					},
-					pipelining: 0,
-					maxHeaderSize: MAX_HEADER_BYTES
-				});
-				const answer = await request(url, {
-					dispatcher,
-					method: 'POST',
-					headers,
-					body,
-					signal: AbortSignal.any([limit, signal])
-				});
-				const retryAfter = answer.headers['retry-after'];
+				const answer = await sendRequest(
+					agents,
+					{ method: 'POST', url, headers, body },
+					{ signal: AbortSignal.any([limit, signal]), connectMs: TOTAL_TIMEOUT_MS }
+				);
 				return {
-					statusCode: answer.statusCode,
-					retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
-					response: await beginning(answer.body)
+					statusCode: answer.statusCode ?? 0,
+					retryAfter: answer.headers['retry-after'] ?? null,
+					response: await beginning(answer)
 				};
 			} catch (error) {
 				if (signal.aborted) return { failure: 'interrupted' };
 				return { failure: limit.aborted ? 'timeout' : failureOf(error) };
 			} finally {
-				void dispatcher?.destroy().catch(() => {});
+				agents.destroy();
 			}
 		}
 	};
 }
 
-/** Returns the first kilobyte as text. Reads up to MAX_RESPONSE_BYTES, so that ordinary receivers can finish. */
-async function beginning(body: AsyncIterable<Buffer>): Promise<string> {
+/**
+ * Returns the first kilobyte as text, or what came of it: the body is only for the log, and the status line has decided. Reads
+ * up to MAX_RESPONSE_BYTES, so that ordinary receivers can finish.
+ */
+async function beginning(answer: IncomingMessage): Promise<string> {
 	const kept: Buffer[] = [];
 	let length = 0;
-	for await (const chunk of body) {
-		if (length < KEPT_RESPONSE_BYTES) kept.push(chunk.subarray(0, KEPT_RESPONSE_BYTES - length));
-		length += chunk.length;
-		if (length >= MAX_RESPONSE_BYTES) break;
+	const late = setTimeout(() => answer.destroy(), BODY_TIMEOUT_MS);
+	try {
+		for await (const chunk of answer as AsyncIterable<Buffer>) {
+			if (length < KEPT_RESPONSE_BYTES) kept.push(chunk.subarray(0, KEPT_RESPONSE_BYTES - length));
+			length += chunk.length;
+			if (length >= MAX_RESPONSE_BYTES) break;
+		}
+	} catch {
+		// Cut, endless or slow.
+	} finally {
+		clearTimeout(late);
 	}
 	return new TextDecoder().decode(Buffer.concat(kept));
 }
 
-function failureOf(error: unknown): Failure {
+function failureOf(thrown: unknown): Failure {
+	const error = thrown instanceof NotAnswered ? thrown.cause : thrown;
 	if (error instanceof AddressNotAllowed) return 'address_not_allowed';
 	if (error instanceof NameNotFound) return 'name_not_found';
 	const code = error instanceof Error && 'code' in error ? String(error.code) : '';
 	if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO)/.test(code)) {
 		return 'certificate_invalid';
 	}
-	if (/^(HPE_|UND_ERR_(HEADERS_OVERFLOW|INVALID|RES_|RESPONSE))/.test(code)) return 'response_invalid';
-	return 'connection_failed';
+	return code.startsWith('HPE_') ? 'response_invalid' : 'connection_failed';
 }
