@@ -53,3 +53,4 @@ export { replacedOrders as m0060 } from './0060-replaced-orders.ts';
 export { paymentReceipts as m0061 } from './0061-payment-receipts.ts';
 export { rateBatches as m0062 } from './0062-rate-batches.ts';
 export { moneyLookups as m0063 } from './0063-money-lookups.ts';
+export { earlierOrders as m0070 } from './0070-earlier-orders.ts';
