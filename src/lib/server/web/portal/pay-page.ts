@@ -17,8 +17,6 @@ export async function payPage(event: RequestEvent, findRouter: () => Promise<Rou
 	const router = await (event.request.method === 'POST'
 		? ifAvailable(findRouter(), null)
 		: orUnavailable(findRouter(), m.common_prices_unreachable()));
-	// Going back shows the same form, whose token leads to what it has ordered. Any other visit asks for a new one.
-	if (event.request.method === 'GET') event.setHeaders({ 'cache-control': 'private, no-cache' });
 	const { config, purchases } = event.locals.app;
 	return {
 		/** `note`: a warning before the payment. */
