@@ -13,7 +13,7 @@ import { compressPage } from '#lib/server/web/compress.ts';
 import { isForeignForm } from '#lib/server/http/csrf.ts';
 import { limitForm } from '#lib/server/http/form-size.ts';
 import { isApiPath, isGatewayEntry } from '#lib/server/http/machine-paths.ts';
-import { publicOrigin } from '#lib/server/http/origin.ts';
+import { createLeadToOrigin, publicOrigin } from '#lib/server/http/origin.ts';
 import { setCommonHeaders } from '#lib/server/http/security-headers.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { observeRequest } from '#lib/server/api/http/observe-request.ts';
@@ -26,6 +26,7 @@ import { configureLocale } from '#lib/server/web/language.ts';
 let app: App;
 let api: Api;
 let warnOfProxy: ReturnType<typeof createProxyWarning>;
+let leadToOrigin: ReturnType<typeof createLeadToOrigin>;
 
 /** A configuration error ends the process here. */
 export const init: ServerInit = async () => {
@@ -37,6 +38,7 @@ export const init: ServerInit = async () => {
 	const proxy = readProxySettings(env);
 	api = createApi(app, proxy);
 	warnOfProxy = createProxyWarning(app, proxy);
+	leadToOrigin = createLeadToOrigin(app.config, app.log);
 	Object.assign(globalThis, {
 		// For src/server.js, which imports nothing from lib/.
 		[Symbol.for('airtill.api')]: {
@@ -89,7 +91,7 @@ async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Respon
 		// SvelteKit answers this reserved name of an action with 500.
 		response = await refusal(event, 400, m.common_address_broken);
 	} else {
-		response = askedLanguage(event) ?? (await resolvePage(event, resolve));
+		response = leadToOrigin(event) ?? askedLanguage(event) ?? (await resolvePage(event, resolve));
 	}
 	setCommonHeaders(response, event.locals);
 	return event.isSubRequest ? response : compressPage(event.request, response);
