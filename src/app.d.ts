@@ -31,6 +31,8 @@ declare global {
 			app: AirtillApp;
 			/** `req_<ULID>`, in responses and logs. */
 			requestId: string;
+			/** The client's address in its one spelling; null if it is not known (http/client-address.ts). */
+			clientAddress: () => string | null;
 			/** Public address of this installation, without a trailing slash. */
 			origin: string;
 			/** The person signed in to the developer area, once read. */

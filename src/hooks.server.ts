@@ -6,8 +6,12 @@ import { loadDemo, printWelcome } from '#lib/server/demo/demo.ts';
 import { answerAuthmon, isAuthmon } from '#lib/server/web/device-endpoints/authmon.ts';
 import { fillRules } from '#lib/server/web/brand.ts';
 import { createApi, type Api } from '#lib/server/api/api.ts';
-import { readProxySettings } from '#lib/server/http/client-address.ts';
-import { createProxyWarning } from '#lib/server/http/proxy-warning.ts';
+import {
+	createAddressReader,
+	createProxyWarning,
+	type ReadAddress
+} from '#lib/server/http/client-address.ts';
+import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { createAlertWriter } from '#lib/server/web/owner/alerts/alert-texts.ts';
 import { compressPage } from '#lib/server/web/compress.ts';
 import { isForeignForm } from '#lib/server/http/csrf.ts';
@@ -25,6 +29,7 @@ import { configureLocale } from '#lib/server/web/language.ts';
 
 let app: App;
 let api: Api;
+let addressOf: ReadAddress;
 let warnOfProxy: ReturnType<typeof createProxyWarning>;
 let leadToOrigin: ReturnType<typeof createLeadToOrigin>;
 
@@ -35,9 +40,9 @@ export const init: ServerInit = async () => {
 	await app.openPortal();
 	const demo = await loadDemo(app);
 	app.startJobs(createAlertWriter(app.config.reportTimezone));
-	const proxy = readProxySettings(env);
-	api = createApi(app, proxy);
-	warnOfProxy = createProxyWarning(app, proxy);
+	addressOf = createAddressReader(env, app.log);
+	api = createApi(app, addressOf);
+	warnOfProxy = createProxyWarning(app, env);
 	leadToOrigin = createLeadToOrigin(app.config, app.log);
 	Object.assign(globalThis, {
 		// For src/server.js, which imports nothing from lib/.
@@ -66,17 +71,16 @@ export const handle: Handle = async (request) => {
 	const { event } = request;
 	// The API observes its own requests.
 	if (isApiPath(event.url.pathname)) return answer(request);
-	const { method, headers } = event.request;
-	const about = () => ({ route: event.route.id ?? 'none', id: event.locals.requestId });
-	return observeRequest(app, { method, traceparent: headers.get('traceparent'), about }, () =>
-		answer(request)
-	);
+	const { method } = event.request;
+	const findRoute = () => event.route.id ?? 'none';
+	return observeRequest(app, { method, findRoute }, () => answer(request));
 };
 
 async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Response> {
 	warnOfProxy(event.request);
 	event.locals.app = app;
 	event.locals.requestId = requestId();
+	event.locals.clientAddress = () => clientAddressOf(event);
 	event.locals.origin = publicOrigin(event, app.config);
 	let response: Response;
 	if (isGatewayEntry(event.url.pathname) && isAuthmon(event)) {
@@ -84,7 +88,7 @@ async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Respon
 	} else if (isForeignForm(event)) {
 		response = await refusal(event, 403, m.common_form_foreign);
 	} else if (isApiPath(event.url.pathname)) {
-		return api.fetch(event.request, { clientAddress: () => event.getClientAddress() });
+		return api.fetch(event.request, { clientAddress: event.locals.clientAddress });
 	} else if (!(await limitForm(event))) {
 		response = await refusal(event, 413, m.common_form_too_large);
 	} else if (event.request.method === 'POST' && event.url.searchParams.has('/default')) {
@@ -96,6 +100,10 @@ async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Respon
 	setCommonHeaders(response, event.locals);
 	return event.isSubRequest ? response : compressPage(event.request, response);
 }
+
+/** The development server has no `platform`. */
+const clientAddressOf = (event: RequestEvent) =>
+	event.platform ? addressOf(event.platform.req) : normaliseIp(event.getClientAddress());
 
 const refusal = ({ request }: RequestEvent, status: number, text: () => string) =>
 	paraglideMiddleware(request, () => new Response(`${text()}\n`, { status }));

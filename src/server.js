@@ -38,7 +38,7 @@ const START_ERRORS = {
 	ERR_SQLITE_ERROR: (error) => `The file in DATABASE_URL cannot be used as a database: ${error.message}.`
 };
 /** Errors whose message explains the fix. */
-const EXPLAINED_ERRORS = ['ConfigError', 'NewerDatabaseError'];
+const EXPLAINED_ERRORS = ['ConfigError', 'UnusableDatabaseError'];
 
 requireNode();
 process.on('uncaughtException', exitWith);

@@ -8,9 +8,8 @@ import { doctor } from './commands/doctor.ts';
 import { gatewayCommands } from './commands/gateways/gateways.ts';
 import { exportPersonalData } from './commands/personal-data.ts';
 import { reviewCommands } from './commands/reviews.ts';
-import { offerCommands } from './commands/routers/offers.ts';
 import { routerCommands } from './commands/routers/routers.ts';
-import { settingCommands } from './commands/settings.ts';
+import { listSettings } from './commands/settings.ts';
 import { type Command, type Context } from './support/command.ts';
 import { UsageError, isExpected } from './support/errors.ts';
 import { commandHelp, overview, START, usage } from './support/help.ts';
@@ -18,12 +17,11 @@ import { OutputClosed, plain, print } from './support/output.ts';
 
 const COMMANDS: readonly Command[] = [
 	...routerCommands,
-	...offerCommands,
 	...accountCommands,
 	...gatewayCommands,
 	...reviewCommands,
 	exportPersonalData,
-	...settingCommands,
+	listSettings,
 	...databaseCommands,
 	deploy,
 	doctor

@@ -3,7 +3,7 @@ import { readProxySettings } from '#lib/server/http/client-address.ts';
 import type { OperatorAdapter } from '#lib/server/billing/operators/operator.ts';
 import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
 import { checkGateways } from '#lib/server/checks/gateways.ts';
-import { checkAddresses, checkDisk, checkReplica } from '#lib/server/checks/installation.ts';
+import { checkAddresses, checkDisk } from '#lib/server/checks/installation.ts';
 import { storedOperatorFindings } from '#lib/server/checks/operators.ts';
 import { ConfigError, loadConfig, type Config } from '#lib/server/config/config.ts';
 import { hasDemoAccounts } from '#lib/server/accounts/demo-accounts.ts';
@@ -50,7 +50,6 @@ async function* checkServices(config: Config): AsyncGenerator<Finding> {
 		if (config.mode === 'live' && (await hasDemoAccounts(app.accounts))) {
 			yield fail('database', 'live mode refuses a database with demo data', 'use a new, empty database');
 		}
-		yield* checkReplica(app);
 		yield* await Promise.all(app.operators.all().map(operatorFinding));
 		yield* storedOperatorFindings(app);
 		// A remote API has its own routers and gateways.
@@ -82,17 +81,9 @@ async function operatorFinding(operator: OperatorAdapter): Promise<Finding> {
 	}
 }
 
-/** Does not call a tile server, which would count the request. */
 async function* checkBasemap({ basemap, centre }: Config): AsyncGenerator<Finding> {
 	if (!basemap) {
 		yield ok('map', 'coasts and borders only; BASEMAP names a map with streets');
-		return;
-	}
-	if (basemap.kind === 'tiles') {
-		yield ok(
-			'map',
-			`tiles of ${new URL(basemap.template).host}, at most ${basemap.cacheBytes / MIB_BYTES} MiB cached`
-		);
 		return;
 	}
 	try {

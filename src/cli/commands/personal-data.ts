@@ -1,31 +1,22 @@
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
+import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { RECORD_COLUMNS, type AccessRecord, type AddressKind } from '#lib/server/personal-data/records.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { PRIVATE_FILE_MODE } from '#lib/server/platform/private-files.ts';
 import { AUTHOR_OPTIONS, defineCommand, SPAN_OPTIONS, spanOfDays } from '../support/command.ts';
-import { CommandError, UsageError } from '../support/errors.ts';
-import { readInput } from '../support/files.ts';
+import { UsageError } from '../support/errors.ts';
 import { localService } from '../support/services.ts';
-
-const MAX_FILE_BYTES = 1024 ** 3;
 
 export const exportPersonalData = defineCommand({
 	name: 'personal-data export',
-	args: ['FILE.p7m'],
-	summary: 'Export who had access with an address and when, encrypted, for a legal request.',
-	help: [
-		"Writes a CSV file that only the recipient can open, and records the export in the audit log. For each session: the payer's number, the operator's transaction, start and end, the router, and the addresses and times of devices. Give one of --phone, --mac and --ip.",
-		'',
-		'The file is CMS (RFC 5652, S/MIME). The recipient opens it with:',
-		'  openssl cms -decrypt -inform DER -in FILE.p7m -inkey KEY.pem -out FILE.csv'
-	].join('\n'),
+	args: ['FILE.csv'],
+	summary: 'Export who had access with an address and when, for a legal request.',
+	help: "Writes a CSV file, which only your user can read, and records the export in the audit log. For each session: the payer's number, the operator's transaction, start and end, the router, and the addresses and times of devices. Give one of --phone, --mac and --ip.",
 	options: {
 		phone: { value: 'NUMBER', help: 'the number that paid', isChoice: true },
 		mac: {
@@ -39,23 +30,21 @@ export const exportPersonalData = defineCommand({
 			isChoice: true
 		},
 		...SPAN_OPTIONS,
-		recipient: { value: 'CERT.pem', help: "the recipient's certificate (X.509, RSA or EC)", isNeeded: true },
 		...AUTHOR_OPTIONS
 	},
-	async run({ args: [name], values: { from, to = from, recipient, by, note, ...values }, ...call }) {
+	async run({ args: [name], values: { from, to = from, by, note, ...values }, ...call }) {
 		const { config, folder, open } = call;
 		const address = addressOf(values, config().defaultRegion);
 		const span = spanOfDays({ from, to }, config());
-		await readInput(folder, recipient);
 		const file = resolve(folder, name);
 		const app = localService(await open());
 		const records = await app.personalData.records({ ...address, ...span });
-		const sealed = seal(csvOf(records), resolve(folder, recipient));
-		const sha256 = createHash('sha256').update(sealed).digest('hex');
+		const csv = formatCsv(records);
+		const sha256 = createHash('sha256').update(csv).digest('hex');
 		const handle = openSync(file, 'wx', PRIVATE_FILE_MODE);
 		try {
 			await app.personalData.noteExport({ ...address, ...span }, { by, note, records, sha256 });
-			writeFileSync(handle, sealed);
+			writeFileSync(handle, csv);
 		} catch (error) {
 			rmSync(file);
 			throw error;
@@ -74,7 +63,7 @@ function addressOf(values: Partial<Record<AddressKind, string | undefined>>, reg
 	const read = {
 		phone: () => parseMobile(text, region),
 		mac: () => normaliseMac(text),
-		ip: () => (isIP(text) ? text : null)
+		ip: () => normaliseIp(text)
 	};
 	const address = read[kind]();
 	if (address === null) throw new UsageError(`--${kind} is ${FORMS[kind]}, not "${text}".`);
@@ -87,7 +76,7 @@ const FORMS = {
 	ip: 'an IP address such as 192.168.1.20'
 };
 
-const csvOf = (records: readonly AccessRecord[]) =>
+const formatCsv = (records: readonly AccessRecord[]) =>
 	stringify(
 		records.map((record) => ({
 			...record,
@@ -96,18 +85,3 @@ const csvOf = (records: readonly AccessRecord[]) =>
 		})),
 		{ header: true, columns: [...RECORD_COLUMNS], bom: true, escape_formulas: true }
 	);
-
-/** Encrypts for the holder of the certificate's key (CMS EnvelopedData, DER). @throws CommandError */
-function seal(text: string, certificate: string): Buffer {
-	const options = ['cms', '-encrypt', '-binary', '-aes256', '-outform', 'DER', certificate];
-	const { error, status, stdout, stderr } = spawnSync('openssl', options, {
-		input: text,
-		maxBuffer: MAX_FILE_BYTES
-	});
-	// EPIPE: openssl has refused the certificate and did not read the text.
-	if (error && !('code' in error && error.code === 'EPIPE'))
-		throw new CommandError(`openssl cannot run: ${error.message}. Install OpenSSL.`, { cause: error });
-	if (status === 0) return stdout;
-	const [reason = ''] = stderr.toString().split('\n');
-	throw new CommandError(`--recipient is not a certificate in PEM that can encrypt: ${reason}`);
-}

@@ -3,7 +3,7 @@ import { isoTime, systemClock } from '#lib/server/platform/clock.ts';
 import type { Config } from '#lib/server/config/config.ts';
 import { openDatabase, type Database } from '#lib/server/db/database.ts';
 import { inspectDatabase, type Inspection } from '#lib/server/db/inspect.ts';
-import { NewerDatabaseError } from '#lib/server/db/migrate.ts';
+import { UnusableDatabaseError } from '#lib/server/db/migrate.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createSecrets } from '#lib/server/platform/secrets.ts';
 import { readablePasswords } from '#lib/server/passes/passwords.ts';
@@ -52,7 +52,7 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 			yield warn(
 				'secret',
 				'it does not open the Wi-Fi passwords of earlier buyers, whose time still runs',
-				'set the AIRTILL_SECRET from before as AIRTILL_SECRET_FALLBACK, restart, then run "airtill secrets rotate"'
+				'set the AIRTILL_SECRET from before as AIRTILL_SECRET_FALLBACK, and restart'
 			);
 			return true;
 		}
@@ -71,11 +71,10 @@ export async function* checkDatabase(config: Config): AsyncGenerator<Finding, bo
 
 function secretFinding({ secretFallback }: Config, isRight: boolean | null): Finding {
 	if (isRight === null) return ok('secret', 'not checked, because Airtill has not run on this database');
-	if (isRight && secretFallback !== null) {
-		const advice = 'run "airtill secrets rotate", then remove AIRTILL_SECRET_FALLBACK';
-		return warn('secret', 'opens what this database keeps sealed, with AIRTILL_SECRET_FALLBACK', advice);
+	if (isRight) {
+		const help = secretFallback === null ? '' : ', with AIRTILL_SECRET_FALLBACK';
+		return ok('secret', `opens what this database keeps sealed${help}`);
 	}
-	if (isRight) return ok('secret', 'opens what this database keeps sealed');
 	return fail(
 		'secret',
 		'it does not open the Wi-Fi passwords and other secrets of this database',
@@ -84,7 +83,9 @@ function secretFinding({ secretFallback }: Config, isRight: boolean | null): Fin
 }
 
 const openingAdvice = (config: Config, error: Error) =>
-	error instanceof NewerDatabaseError ? 'use that version of Airtill' : databaseAdvice(config);
+	error instanceof UnusableDatabaseError
+		? 'use the version of Airtill that made it, or another database'
+		: databaseAdvice(config);
 
 const databaseAdvice = ({ databaseUrl }: Config) =>
 	databaseUrl.startsWith('file:')

@@ -2,7 +2,7 @@ import { DecisionRefused } from '#lib/server/billing/reviews/decisions.ts';
 import { StatementError } from '#lib/server/billing/statements/statement.ts';
 import { ConfigError } from '#lib/server/config/config.ts';
 import { BackupError } from '#lib/server/db/backup/kind.ts';
-import { ForeignDatabaseError, NewerDatabaseError } from '#lib/server/db/migrate.ts';
+import { UnusableDatabaseError } from '#lib/server/db/migrate.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
@@ -18,10 +18,9 @@ const EXPECTED = [
 	ConfigError,
 	CsvFileError,
 	DecisionRefused,
-	ForeignDatabaseError,
 	InputError,
 	KeyRefused,
-	NewerDatabaseError,
+	UnusableDatabaseError,
 	StatementError
 ];
 

@@ -46,7 +46,6 @@ import { createReviews } from './billing/reviews/reviews.ts';
 import { createOffers } from './offers/offers.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
-import { openTraces } from './platform/traces/traces.ts';
 import { createGatewaySetup } from './gateway-setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn } from './authentication/sign-in.ts';
@@ -149,8 +148,6 @@ export async function createApp(config: Config, options: Options = {}) {
 			await developer.signIn.stop();
 			await developer.requestLog.stop();
 			await Promise.all([http.stop(), network.transport.stop()]);
-			await base.traces.stop();
-			await portal.basemap.stop();
 			await database.close();
 		}
 	};
@@ -161,26 +158,20 @@ async function openBase(config: Config, options: Options): Promise<Base> {
 	const log = options.log ?? createLog(config.logLevel);
 	closeToOthers(config.dataDir, 'folder');
 	const metrics = config.metricsToken === null ? NO_METRICS : await createMetrics();
-	const traces = await openTraces(config.traces, log);
 	const database = await openDatabase(config.databaseUrl, {
 		poolSize: config.databasePool,
-		onError: (code) => metrics.count('airtill_database_errors_total', { code }),
-		replicaUrl: config.databaseReplicaUrl,
-		onReplicaError(err) {
-			metrics.count('airtill_database_errors_total', { code: 'replica' });
-			log.warn({ err }, 'the replica cannot be used; reports read the primary');
-		}
+		onError: (code) => metrics.count('airtill_database_errors_total', { code })
 	});
 	const secrets = createSecrets(config.secret, config.secretFallback);
 	const audit = createAudit(clock);
-	const jobs = createJobs(database, clock, log, metrics, traces);
-	return { config, clock, log, metrics, traces, database, secrets, audit, jobs };
+	const jobs = createJobs(database, clock, log, metrics);
+	return { config, clock, log, metrics, database, secrets, audit, jobs };
 }
 
 async function openOperators(base: Base) {
-	const { config, clock, log, traces } = base;
+	const { config, clock, log } = base;
 	const sandbox = config.mode === 'sandbox' ? createSandboxOperator(base) : null;
-	const http = createHttpClient({ timeoutMs: config.operatorTimeoutMs, traces });
+	const http = createHttpClient({ timeoutMs: config.operatorTimeoutMs });
 	if (config.operators.length > 0) await http.open();
 	const { mode, currency, callbackUrl } = config;
 	const context = { mode, currency, callbackUrl, clock, log, http };
@@ -283,7 +274,7 @@ function createPortal(
 			readExtended: remoteApi ? () => Promise.resolve(null) : sessions.readExtended
 		}),
 		mapRouters: createMapRouters(config, clock),
-		basemap: createBasemap(config, clock, log),
+		basemap: createBasemap(config, log),
 		/** null with a remote API, which does not tell when its closed routers open. */
 		openingTimes: remoteApi ? null : routers.openingTimes
 	};

@@ -6,7 +6,6 @@ import type { Clock } from './platform/clock.ts';
 import type { Log } from './platform/log.ts';
 import type { Metrics } from './platform/metrics.ts';
 import type { Secrets } from './platform/secrets.ts';
-import type { Traces } from './platform/traces/traces.ts';
 
 /** Dependencies that any service may use. app.ts creates them. */
 export interface Base {
@@ -14,7 +13,6 @@ export interface Base {
 	clock: Clock;
 	log: Log;
 	metrics: Metrics;
-	traces: Traces;
 	database: Database;
 	secrets: Secrets;
 	audit: Audit;

@@ -167,26 +167,45 @@ describe.each(DATABASES)('on %s', (database) => {
 });
 
 describe('with a list of the operator’s addresses', () => {
-	const listed = useFixture({ env: { CALLBACK_ADDRESSES: 'sandbox=203.0.113.7,2001:db8::/32' } });
+	const env = {
+		CALLBACK_ADDRESSES: 'sandbox=203.0.113.7,2001:DB8::/32,::ffff:198.51.100.0/120',
+		ADDRESS_HEADER: 'X-Forwarded-For'
+	};
+	const listed = useFixture({ env });
 
-	it('a callback from another address is kept, answered, and changes nothing', async () => {
-		const { api, sql, asked, server } = listed();
-		const payment = await api.pay(await api.createSession({ phone: numberEnding('007') }));
-		await asked(payment);
-		const [charge] = await sql.all(
-			'select callback_url from sandbox_charges c join payments p on p.reference = c.reference where p.id = ?',
-			payment.id
-		);
-		await server.advance(1_500);
-		const response = await fetch(String(charge?.['callback_url']), { method: 'POST', body: '{}' });
-		expect(response.status).toBe(200);
-		const outcomes = await sql.all(
-			"select outcome from operator_messages where payment_id = ? and kind = 'callback'",
-			payment.id
-		);
-		expect(outcomes).toEqual([{ outcome: 'not authentic' }]);
-		expect(await api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
-	});
+	it.each([
+		['203.0.113.7:51234', true],
+		['203.0.113.9, [2001:DB8::1]:443', true],
+		['::ffff:203.0.113.7', true],
+		['198.51.100.9:80', true],
+		['203.0.113.7, 203.0.113.8:51234', false],
+		['_hidden', false],
+		['', false]
+	])(
+		'one from "%s" is listed: %s, and another is kept, answered, named in the log, and changes nothing',
+		async (source, isListed) => {
+			const { api, sql, asked, server } = listed();
+			const payment = await api.pay(await api.createSession({ phone: numberEnding('007') }));
+			await asked(payment);
+			const [charge] = await sql.all(
+				'select callback_url from sandbox_charges c join payments p on p.reference = c.reference where p.id = ?',
+				payment.id
+			);
+			await server.advance(1_500);
+			const loggedBefore = server.stderr().length;
+			const headers = { 'x-forwarded-for': source };
+			const response = await fetch(String(charge?.['callback_url']), { method: 'POST', body: '{}', headers });
+			expect(response.status).toBe(200);
+			const outcomes = await sql.all(
+				"select outcome from operator_messages where payment_id = ? and kind = 'callback'",
+				payment.id
+			);
+			expect(outcomes).toEqual([{ outcome: isListed ? 'unknown' : 'not authentic' }]);
+			const logged = server.stderr().slice(loggedBefore);
+			expect(logged.includes('CALLBACK_ADDRESSES lacks its address')).toBe(!isListed);
+			if (!isListed) expect(await api.getPayment(payment.id)).toMatchObject({ status: 'pending' });
+		}
+	);
 });
 
 describe('behind a proxy that names addresses', () => {

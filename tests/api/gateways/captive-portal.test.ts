@@ -13,10 +13,12 @@ import { DATABASES, eventually, useFixture } from '../../support/server/fixture.
 const LOGIN_HOST = '192.168.8.1';
 const HOUR_SECONDS = 3_600;
 /** Of a router and clients that see each other: the device's own address is the one that it asks from. */
-const ADDRESS = '127.0.0.1';
+const ADDRESS = '10.5.50.7';
+/** As proxies write it. */
+const SPELLINGS = ['10.5.50.7', '"10.5.50.7:51234"', '"[::ffff:10.5.50.7]:443"', '"::FFFF:10.5.50.7"'];
 
 describe.each(DATABASES)('on %s', (database) => {
-	const fixture = useFixture({ database });
+	const fixture = useFixture({ database, env: { ADDRESS_HEADER: 'Forwarded' } });
 	let gateway: Registered;
 	let router: Authmon;
 	const device = { mac: '02:00:00:00:09:01', token: '0a57a4', hid: sha256('0a57a4') };
@@ -32,8 +34,10 @@ describe.each(DATABASES)('on %s', (database) => {
 		);
 	});
 
+	let asked = 0;
 	async function captiveState(): Promise<unknown> {
-		const headers = { accept: 'application/captive+json' };
+		const forwarded = `for=${SPELLINGS[(asked += 1) % SPELLINGS.length]};proto=https`;
+		const headers = { accept: 'application/captive+json', forwarded };
 		const answer = await fetch(`${fixture().server.url}/captive-portal/${gateway.key}`, { headers });
 		expect(answer.headers.get('content-type')).toBe('application/captive+json');
 		return answer.json();

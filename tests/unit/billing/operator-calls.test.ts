@@ -5,7 +5,6 @@ import { busy, CROWDED, unavailable } from '../../../src/lib/server/billing/oper
 import { createOperators } from '../../../src/lib/server/billing/operators/registry.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import { NO_METRICS } from '../../../src/lib/server/platform/metrics.ts';
-import { NO_TRACES } from '../../../src/lib/server/platform/traces/traces.ts';
 
 const CALLS = ['submit', 'refund', 'readStatus', 'readRefund'] as const;
 const uncertain = { kind: 'uncertain', raw: 'adapter error' };
@@ -21,7 +20,7 @@ async function outcomes(withoutSlot: (...call: [string, () => unknown, unknown])
 		return [call, fail];
 	};
 	const adapter = { id: 'bad', ...Object.fromEntries(CALLS.map(throwing)) } as OperatorAdapter;
-	const base = { jobs: { withoutSlot }, log: createLog('silent'), metrics: NO_METRICS, traces: NO_TRACES };
+	const base = { jobs: { withoutSlot }, log: createLog('silent'), metrics: NO_METRICS };
 	const guarded = createOperators(adapter, [], {} as never, base as never).forMethod('sandbox');
 	const found = await Promise.all(CALLS.map((call) => guarded?.[call]?.({ reference: 'r' } as never)));
 	return { found, called };

@@ -1,6 +1,6 @@
 /** Rules for webhook URLs that need no lookup (wire format 5.5), and public addresses. */
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../src/lib/server/platform/ssrf/public-addresses.ts';
+import { isPublicAddress } from '../../../src/lib/domain/ip-address.ts';
 import { urlRefusal } from '../../../src/lib/server/developer/webhooks/transport/url-rules.ts';
 
 const strict = {

@@ -17,39 +17,34 @@ const textOf = (file: string) =>
 	readFileSync(path.join(root, file), 'utf8')
 		.replace(/\/\*.*?\*\//gs, '')
 		.replace(/^\s*\/\/.*$/gm, '')
-		.replace(/const (SQLITE\w*|rebuildSessions)[^=]*= \[.*?\n\];/gs, '')
+		.replace(/const (SQLITE\w*)[^=]*= \[.*?\n\];/gs, '')
 		.replace(/\s+/g, ' ');
 const found = (sql: RegExp) => files.filter((file) => new RegExp(sql, 'i').test(textOf(file)));
 
 const POSTGRES = 'db/postgres/postgres.ts';
 const NEAREST = 'db/postgres/nearest.ts';
 const BACKUP = 'db/backup/postgres.ts';
-const migration = (name: string) => `db/migrations/${name}.ts`;
-const BATCHES = migration('0062-rate-batches');
-const RATES = [migration('0002-rate-limits'), migration('0044-rate-rings'), BATCHES];
-const WORDS = [migration('0030-router-words'), migration('0037-price-history')];
-const INITIAL = migration('0001-initial');
+const INITIAL = 'db/migrations/0001-initial.ts';
 
 /** Constructs that an engine lacks, with the files that may have them. */
 const ISOLATED: Readonly<Record<string, { sql: RegExp; files: readonly string[] }>> = {
 	'advisory locks': { sql: /pg_(try_)?advisory/, files: [BACKUP, POSTGRES] },
 	'row locks': {
 		sql: /\bfor (no key )?(update|share)\b|skip locked|forUpdate\(/,
-		files: [RATES[1] ?? '', BATCHES, POSTGRES]
+		files: [INITIAL, POSTGRES]
 	},
 	'geometric types': { sql: /\bpoint\(|<->|<@|\bbox\(point/, files: [INITIAL, NEAREST] },
 	'GiST, GIN and other index kinds': {
 		sql: /using (gist|gin|spgist|brin|hash)\b/,
-		files: [INITIAL, WORDS[0] ?? '']
+		files: [INITIAL]
 	},
-	'full-text search': { sql: /to_ts(vector|query)/, files: [WORDS[0] ?? '', POSTGRES] },
-	functions: { sql: /create (or replace )?(function|procedure)|plpgsql/, files: [...RATES, ...WORDS] },
+	'full-text search': { sql: /to_ts(vector|query)/, files: [INITIAL, POSTGRES] },
+	functions: { sql: /create (or replace )?(function|procedure)|plpgsql/, files: [INITIAL] },
 	'calls of our functions': {
 		sql: /\btake_rates?\(|without_accents\(/,
-		files: [...RATES, ...WORDS, 'db/postgres/rates.ts', POSTGRES]
+		files: [INITIAL, 'db/postgres/rates.ts', POSTGRES]
 	},
-	'unlogged tables': { sql: /unlogged/, files: [RATES[0] ?? ''] },
-	'building an index again': { sql: /reindex/, files: [WORDS[1] ?? ''] },
+	'unlogged tables': { sql: /unlogged/, files: [INITIAL] },
 	// Citus runs these on one shard or on a table that is not distributed: jobs and audit_log are not.
 	'recursive queries': { sql: /with recursive|withRecursive\(/, files: ['audit/audit.ts', 'jobs/groups.ts'] }
 };
@@ -71,6 +66,7 @@ const NOWHERE: Readonly<Record<string, RegExp>> = {
 	'row addresses': /\b(ctid|xmin|xmax)\b/,
 	'samples and grouping sets': /\btablesample\b|\bgrouping sets\b|\brollup ?\(|\bcube ?\(/,
 	'transactions in two phases': /prepare transaction/,
+	'building an index again': /\breindex\b/,
 	'serial columns, whose ids exceed 2^53 on CockroachDB': /\b(big|small)?serial\b/
 };
 

@@ -3,8 +3,7 @@ import { addCoasts } from './coast-layer.ts';
 import { readPalette } from './palette.ts';
 
 /**
- * The base map: streets, images of a tile server, or coasts. Coasts also appear beyond the streets and while
- * the tile server is unavailable, so that the map is never blank.
+ * The base map: streets, or coasts. Coasts also appear beyond the streets, so that the map is never blank.
  */
 
 interface Streets {
@@ -15,7 +14,7 @@ interface Streets {
 	maxZoom: number;
 }
 
-type Facts = Streets | { kind: 'tiles'; attribution: string; maxZoom: number } | { kind: 'none' };
+type Facts = Streets | { kind: 'none' };
 
 const NATURAL_EARTH = 'Natural Earth';
 
@@ -48,12 +47,7 @@ function lay(map: L.Map, options: Options, facts: Promise<Facts>): () => void {
 	void facts.then(async (found) => {
 		if (isRemoved) return;
 		if (found.kind === 'pmtiles') await layStreets(found);
-		else if (found.kind === 'tiles') {
-			const { maxZoom: maxNativeZoom, attribution } = found;
-			const tiles = L.tileLayer(`${address}/{z}/{x}/{y}.png`, { maxNativeZoom, maxZoom: 22 });
-			tiles.once('tileerror', showCoasts);
-			add(tiles, attribution);
-		} else showCoastsIf(() => true);
+		else showCoastsIf(() => true);
 	});
 
 	async function layStreets({ bounds: [south, west, north, east], version, maxZoom, attribution }: Streets) {

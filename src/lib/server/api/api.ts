@@ -2,7 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { getPath } from 'hono/utils/url';
 import type { App } from '#lib/server/app.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { ProxySettings } from '../http/client-address.ts';
+import type { ReadAddress } from '../http/client-address.ts';
 import type { ApiBindings, ApiEnv } from './env.ts';
 import { authenticate, prepare, rateLimit } from './middleware/index.ts';
 import { errorResponse, notFoundResponse, validationProblem } from './middleware/error-response.ts';
@@ -12,9 +12,13 @@ export interface Api {
 	fetch(request: Request, bindings: ApiBindings): Response | Promise<Response>;
 }
 
-export function createApi(app: App, proxy: ProxySettings, endpoints: readonly Endpoint[] = ENDPOINTS): Api {
+export function createApi(
+	app: App,
+	readAddress: ReadAddress,
+	endpoints: readonly Endpoint[] = ENDPOINTS
+): Api {
 	const hono = new OpenAPIHono<ApiEnv>({ getPath: pathBelow, defaultHook: validationProblem });
-	hono.use(prepare(app, proxy), authenticate, rateLimit);
+	hono.use(prepare(app, readAddress), authenticate, rateLimit);
 	for (const endpoint of endpoints) endpoint.mount(hono);
 	hono.notFound((c) => notFoundResponse(c, methodsOf(hono, c.req.path)));
 	hono.onError(errorResponse);

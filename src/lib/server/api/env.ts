@@ -4,17 +4,17 @@ import type { App } from '#lib/server/app.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { originOf } from '#lib/server/http/origin.ts';
 import type { ProblemCode } from '../contract/problems.ts';
-import { addressOf, type ProxySettings } from '../http/client-address.ts';
+import type { ReadAddress } from '../http/client-address.ts';
 
 /** The origin of a request: src/server.js sets the connection, SvelteKit the client address. */
-export type ApiBindings = Partial<HttpBindings> & { clientAddress?: () => string };
+export type ApiBindings = Partial<HttpBindings> & { clientAddress?: () => string | null };
 
 export interface ApiEnv {
 	Bindings: ApiBindings;
 	/** Read them with `get`: `c.var` copies them all. */
 	Variables: {
 		app: App;
-		proxy: ProxySettings;
+		readAddress: ReadAddress;
 		/** For every response. A plain object, because building a `Headers` costs a fifth of a short call. */
 		headers: Record<string, string>;
 		/** `req_<ULID>` */
@@ -32,11 +32,10 @@ export type ApiContext = Context<ApiEnv>;
 export const originFor = ({ req, get }: ApiContext): string =>
 	get('app').config.origin ?? originOf(req.header('x-forwarded-proto') ?? null, new URL(req.url).host);
 
-/** @throws Error if the proxy did not send the client's address */
-export function clientAddressOf({ env, get }: ApiContext): string {
+/** Returns the client's address in its one spelling; null if it is not known. */
+export function clientAddressOf({ env, get }: ApiContext): string | null {
 	if (env.clientAddress) return env.clientAddress();
-	if (env.incoming) return addressOf(env.incoming, get('proxy'));
-	throw new Error('The address of the client is not known');
+	return env.incoming ? get('readAddress')(env.incoming) : null;
 }
 
 /** Keeps the percent-encoding. The address is absolute and normal: parsing it again would cost more than the router. */

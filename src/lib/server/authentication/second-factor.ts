@@ -1,6 +1,5 @@
 import type { BetterAuthPlugin } from 'better-auth';
 import { randomInt } from 'node:crypto';
-import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 
 const TABLE = 'sign_in_second_factors';
@@ -27,11 +26,6 @@ export function readTypedCode(typed: string): string {
 		.replace(/[^a-z0-9]/g, '');
 	return code.length === 2 * HALF ? `${code.slice(0, HALF)}-${code.slice(HALF)}` : code;
 }
-
-export const SEALED_SECOND_FACTORS = sealedTable(TABLE, ['id'], {
-	secret_sealed: () => SECRET_CONTEXT,
-	backup_codes_sealed: () => CODES_CONTEXT
-});
 
 /** The second factor of better-auth (TOTP, RFC 6238), with our names and sealing. */
 export async function secondFactor(secrets: Secrets, key: string) {

@@ -8,7 +8,7 @@ import type { Gateways } from '../gateways/gateways.ts';
 import type { Routers } from '../routers/routers.ts';
 import { warn, type Finding } from './finding.ts';
 import { checkGateways } from './gateways.ts';
-import { checkAddresses, checkBackup, checkDisk, checkReplica } from './installation.ts';
+import { checkAddresses, checkBackup, checkDisk } from './installation.ts';
 import { storedOperatorFindings } from './operators.ts';
 
 export type { Finding } from './finding.ts';
@@ -31,7 +31,6 @@ export const createChecks = (context: ChecksContext) => ({
 		const { config } = context;
 		const groups = {
 			disk: checkDisk(config),
-			replica: checkReplica(context),
 			backup: checkBackup(config, context.database),
 			operator: storedOperatorFindings(context),
 			// A remote API has its own routers and gateways.

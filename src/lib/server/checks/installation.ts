@@ -8,9 +8,8 @@ import { createAudit } from '../audit/audit.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
 import { isoTime, systemClock } from '../platform/clock.ts';
-import { messageOf } from '../platform/errors.ts';
 import { isOpenToAll } from '../platform/private-files.ts';
-import { isPublicAddress } from '../platform/ssrf/public-addresses.ts';
+import { isPublicAddress } from '#lib/domain/ip-address.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
 /** Checks of the machine and its settings. They call no address. */
@@ -68,18 +67,6 @@ export async function* checkBackup({ mode }: Config, { db }: Database): AsyncGen
 	const what = hours === null ? 'none so far' : `the last one is ${hours} hours old (${isoTime(at)})`;
 	const isFine = mode === 'sandbox' || (hours !== null && hours <= MAX_AGE_HOURS);
 	yield isFine ? ok('backup', what) : warn('backup', what, 'run "airtill backup FILE" every day');
-}
-
-export async function* checkReplica({ database }: { database: Database }): AsyncGenerator<Finding> {
-	if (!database.checkReplica) return;
-	try {
-		await database.checkReplica();
-		yield ok('replica', 'it has all that the primary has');
-	} catch (error) {
-		const advice =
-			'let it follow the primary, or correct DATABASE_REPLICA_URL; until then reports read the primary';
-		yield warn('replica', messageOf(error), advice);
-	}
 }
 
 export function* checkAddresses(

@@ -58,16 +58,11 @@ const TEST_HOSTS = ['localhost', '127.0.0.1', '[::1]', 'api.sandbox.africastalki
 const isTestHost = (url: string) => TEST_HOSTS.includes(new URL(url).hostname);
 
 function conflictsOf(settings: Settings): string[] {
-	const { CURRENCY: currency, BASEMAP: basemap } = settings;
+	const { CURRENCY: currency } = settings;
 	const isLive = settings.AIRTILL_MODE === 'live';
-	const isTileServer = basemap?.kind === 'tiles';
 	const highest = highestPrice(currency);
 	const rules: [isBroken: boolean, problem: string][] = [
 		[isLive && settings.AIRTILL_SECRET === undefined, 'AIRTILL_SECRET: is required in live mode.'],
-		[
-			settings.DATABASE_REPLICA_URL !== undefined && settings.DATABASE_URL.startsWith('file:'),
-			'DATABASE_REPLICA_URL: only PostgreSQL has replicas. Unset it, or set DATABASE_URL to PostgreSQL.'
-		],
 		[
 			!isLive && settings.SMS_BUYER_CODES && !isTestHost(settings.SMS_URL ?? settings.AFRICASTALKING_URL),
 			'SMS_BUYER_CODES: nobody pays in a sandbox, so strangers could send SMS to any number at your cost. ' +
@@ -97,14 +92,6 @@ function conflictsOf(settings: Settings): string[] {
 		[
 			settings.SMS_PRICE > 0 && toMinor(settings.SMS_PRICE, currency) === null,
 			`SMS_PRICE: ${currency} does not have that many decimals.`
-		],
-		[
-			isTileServer && settings.BASEMAP_ATTRIBUTION === undefined,
-			'BASEMAP_ATTRIBUTION: is required with a tile server. Its provider says what must be shown.'
-		],
-		[
-			isTileServer && basemap.isPrivate && !settings.BASEMAP_ALLOW_PRIVATE,
-			'BASEMAP: use https and a public host, or set BASEMAP_ALLOW_PRIVATE=1.'
 		]
 	];
 	return rules.flatMap(([isBroken, problem]) => (isBroken ? [problem] : []));
@@ -116,8 +103,6 @@ const serverConfig = (settings: Settings) => ({
 	origin: settings.ORIGIN ?? null,
 	databaseUrl: settings.DATABASE_URL,
 	databasePool: settings.DATABASE_POOL,
-	/** null: reports read the database too. */
-	databaseReplicaUrl: settings.DATABASE_REPLICA_URL ?? null,
 	dataDir: settings.DATA_DIR,
 	secret: settings.AIRTILL_SECRET ?? ownSecret(settings.DATA_DIR),
 	/** null: only `secret` opens stored values. */
@@ -125,14 +110,6 @@ const serverConfig = (settings: Settings) => ({
 	demo: settings.AIRTILL_DEMO === 'on' && settings.AIRTILL_MODE === 'sandbox',
 	logLevel: settings.AIRTILL_LOG_LEVEL,
 	metricsToken: settings.METRICS_TOKEN ?? null,
-	traces:
-		settings.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
-			? null
-			: {
-					url: `${settings.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`,
-					headers: Object.fromEntries(settings.OTEL_EXPORTER_OTLP_HEADERS ?? []),
-					serviceName: settings.OTEL_SERVICE_NAME
-				},
 	/** null: emails are printed (sandbox) or not sent (live). */
 	smtp:
 		settings.SMTP_URL !== undefined && settings.MAIL_FROM !== undefined
@@ -205,15 +182,9 @@ const salesConfig = (settings: Settings) => ({
 });
 
 const basemapConfig = (settings: Settings) =>
-	settings.BASEMAP
-		? {
-				...settings.BASEMAP,
-				attribution: settings.BASEMAP_ATTRIBUTION ?? OPENSTREETMAP,
-				maxZoom: settings.BASEMAP_MAX_ZOOM,
-				cacheBytes: settings.BASEMAP_CACHE_MB * 1024 * 1024,
-				allowPrivate: settings.BASEMAP_ALLOW_PRIVATE
-			}
-		: null;
+	settings.BASEMAP === undefined
+		? null
+		: { path: settings.BASEMAP, attribution: settings.BASEMAP_ATTRIBUTION ?? OPENSTREETMAP };
 
 /** Returns the highest whole price per hour at which the longest order still fits the wire format. */
 function highestPrice(currency: string): number {

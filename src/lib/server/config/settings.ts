@@ -3,14 +3,12 @@ import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import { isContact } from '#lib/domain/contact.ts';
 import { CURRENCIES } from '#lib/domain/money.ts';
-import { readBasemap } from './basemap-source.ts';
 import { readAddressLists } from './callback-addresses.ts';
 import { NAMED_METHODS } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { flag, httpUrl, integer, position, secret, timeZone } from './fields.ts';
 import { LIMITS } from './limits.ts';
 import type { Setting } from './setting.ts';
 import { SMS_SETTINGS } from './sms.ts';
-import { TRACES_SETTINGS } from './traces.ts';
 
 /** Excludes the operators' settings. The configuration reference shows the descriptions. */
 export const SETTINGS = {
@@ -29,14 +27,6 @@ export const SETTINGS = {
 		description: '`file:PATH` for SQLite, `postgres://…` for PostgreSQL 15 or newer.'
 	},
 	DATABASE_POOL: integer([1, 200], 10, 'PostgreSQL connections per process.'),
-	DATABASE_REPLICA_URL: {
-		schema: z
-			.string()
-			.regex(/^postgres(ql)?:\/\/.+$/, 'Use "postgres://USER:PASSWORD@HOST/NAME".')
-			.optional(),
-		description:
-			'Standby of the PostgreSQL database, for reports of owners and administrators. Without it, or if it does not answer or is behind, they read `DATABASE_URL`.'
-	},
 	DATA_DIR: {
 		schema: z.string().min(1),
 		default: './data',
@@ -57,7 +47,7 @@ export const SETTINGS = {
 	AIRTILL_SECRET_FALLBACK: {
 		schema: secret.optional(),
 		description:
-			'A second secret that also opens stored values, until `secrets rotate` has sealed them with `AIRTILL_SECRET`.'
+			'The secret from before a change of `AIRTILL_SECRET`. It still opens the values that it sealed; keep it.'
 	},
 	AIRTILL_DEMO: {
 		schema: z.enum(['on', 'off']),
@@ -79,7 +69,6 @@ export const SETTINGS = {
 		schema: secret.optional(),
 		description: 'Bearer token of `/metrics`, which is off without it.'
 	},
-	...TRACES_SETTINGS,
 	SMTP_URL: {
 		schema: z
 			.url({ protocol: /^smtps?$/, error: 'Use "smtps://USER:PASSWORD@HOST:465" or "smtp://HOST:587".' })
@@ -137,19 +126,8 @@ export const SETTINGS = {
 		description: 'Centre of the map at its start: latitude,longitude.'
 	},
 	BASEMAP: {
-		schema: z
-			.string()
-			.transform((text, check) => {
-				const read = readBasemap(text);
-				if ('problem' in read) {
-					check.addIssue(read.problem);
-					return z.NEVER;
-				}
-				return read;
-			})
-			.optional(),
-		description:
-			'Source of the map: the path of a `.pmtiles` file, or the address of a tile server, for example `https://tiles.example/{z}/{x}/{y}.png`. Airtill fetches the tiles. Default: coasts and borders.'
+		schema: z.string().endsWith('.pmtiles', 'Use the path of a ".pmtiles" file.').optional(),
+		description: 'Path of a `.pmtiles` file with the streets of the map. Default: coasts and borders.'
 	},
 	BASEMAP_ATTRIBUTION: {
 		schema: z
@@ -157,18 +135,8 @@ export const SETTINGS = {
 			.max(200, 'Use at most 200 characters.')
 			.regex(/^[^<>\p{Cc}]*\S[^<>\p{Cc}]*$/u, 'Use plain text without "<" and ">".')
 			.optional(),
-		description:
-			'Copyright notice on the map. Required with a tile server; `© OpenStreetMap contributors` for a file.'
+		description: 'Copyright notice on the map. Default: `© OpenStreetMap contributors`.'
 	},
-	BASEMAP_MAX_ZOOM: integer([1, 22], 19, 'Highest zoom level of the tile server.'),
-	BASEMAP_CACHE_MB: integer(
-		[1, 1_000_000],
-		64,
-		'Memory for cached tiles of the tile server, in MB. The least recently used tiles go first.'
-	),
-	BASEMAP_ALLOW_PRIVATE: flag(
-		'`1`: allows plain `http:` and private addresses, for a tile server in your own network.'
-	),
 	REPORT_TIMEZONE: {
 		schema: timeZone,
 		default: 'Africa/Kampala',

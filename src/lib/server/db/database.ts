@@ -34,10 +34,6 @@ export interface Database {
 	hasWords(words: readonly string[]): RawBuilder<SqlBool>;
 	/** Rate limits that all processes share; null if the database has one process, which counts in memory. */
 	rates: SharedRates | null;
-	/** Runs the reads of a report, on the replica if there is one that has all that was stored before the call. */
-	readReplica<T>(read: (queries: Queries) => Promise<T>): Promise<T>;
-	/** Throws the reason why reports cannot read the replica; null without one. */
-	checkReplica: (() => Promise<void>) | null;
 	isUniqueViolation(error: unknown): boolean;
 	/** Counts the connections of the pool; null for an embedded database. */
 	connections(): { busy: number; idle: number; waiting: number } | null;
@@ -50,9 +46,6 @@ export interface DatabaseOptions {
 	poolSize: number;
 	/** Receives the database's code of each query that fails, including those that are tried again. */
 	onError?: (code: string) => void;
-	/** PostgreSQL: a read-only copy for reports. */
-	replicaUrl?: string | null;
-	onReplicaError?: (error: unknown) => void;
 }
 
 export type Queries = Kysely<Schema>;
@@ -135,7 +128,7 @@ export function createSemaphore(permits = 1): () => Promise<() => void> {
 	};
 }
 
-/** Migrates the database to this version's schema. @throws NewerDatabaseError after a newer version's migration */
+/** Migrates the database to this version's schema. @throws UnusableDatabaseError */
 export async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
 	const database = await connectDatabase(url, options);
 	try {

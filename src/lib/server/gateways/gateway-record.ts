@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { sealedTable } from '../db/sealed/sealed-table.ts';
 import { InputError } from '../platform/errors.ts';
 import { gatewayKey } from '../platform/ids.ts';
 import { sha256, type Secrets } from '../platform/secrets.ts';
@@ -51,17 +50,6 @@ function installationOf(secrets: Secrets, { installation, key_sealed, key_hash }
 	const position = Math.max(0, secrets.keyIndex(key_sealed, keyContext(key_hash)));
 	return secrets.deriveAll('installation', 4)[position]?.toString('hex') ?? '';
 }
-
-export const SEALED_GATEWAYS = sealedTable<GatewayRow>(
-	'gateways',
-	['id'],
-	{
-		key_sealed: ({ key_hash }) => keyContext(key_hash),
-		secret_sealed: ({ name }) => secretContext(name),
-		credentials_sealed: ({ name }) => credentialsContext(name)
-	},
-	(secrets, row) => ({ installation: installationOf(secrets, row) })
-);
 
 export function newKey(secrets: Secrets): Pick<GatewayRow, 'key_hash' | 'key_sealed'> {
 	const key = gatewayKey();

@@ -1,3 +1,4 @@
+import { normaliseIp } from '#lib/domain/ip-address.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Tx } from '../db/database.ts';
 import { withoutNulls } from '../db/first.ts';
@@ -22,7 +23,6 @@ import {
 	hasSharedSecret,
 	type CheckedGateway
 } from './settings/gateway-input.ts';
-import { isSameAddress } from './settings/addresses.ts';
 import * as store from './store.ts';
 
 export type GatewaysContext = Pick<Base, 'database' | 'clock' | 'secrets'>;
@@ -140,7 +140,7 @@ async function checkUnique(
 	for await (const row of store.everyGateway(queries)) {
 		const other = settingsOf(row);
 		// FreeRADIUS identifies clients by address, and does not start if two have the same.
-		if (row.id === ownId || !other.nas || !isSameAddress(other.nas, nas)) continue;
+		if (row.id === ownId || !other.nas || normaliseIp(other.nas) !== normaliseIp(nas)) continue;
 		const reason = `"${row.name}" already sends RADIUS requests from ${nas}; give each gateway its own address`;
 		throw new InputError([{ field: 'nas', reason }]);
 	}

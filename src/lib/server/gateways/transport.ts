@@ -12,9 +12,8 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_CLIENTS = 200;
 
 export function createGatewayTransport({
-	clock,
-	traces
-}: Pick<Base, 'clock' | 'traces'>): GatewayTransport & { stop(): Promise<void> } {
+	clock
+}: Pick<Base, 'clock'>): GatewayTransport & { stop(): Promise<void> } {
 	const clients = new Map<string, HttpClient>();
 
 	function clientFor(certificate: string | null, isPublic: boolean): HttpClient {
@@ -28,7 +27,6 @@ export function createGatewayTransport({
 		}
 		const made = createHttpClient({
 			timeoutMs: HTTP_TIMEOUT_MS,
-			traces,
 			...(certificate !== null && { certificate }),
 			...(isPublic && { publicBy: resolvePublicly })
 		});

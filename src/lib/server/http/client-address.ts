@@ -1,32 +1,105 @@
 import type { IncomingMessage } from 'node:http';
+import { networksOfIp, normaliseIp } from '#lib/domain/ip-address.ts';
+import type { Base } from '../base.ts';
 
 /**
- * ADDRESS_HEADER and XFF_DEPTH by the rules of adapter-node, which API calls bypass:
- * https://svelte.dev/docs/kit/adapter-node#Environment-variables
+ * From which address a request comes: the connection's, or behind a proxy the one in the header that ADDRESS_HEADER
+ * names. Everything that counts, compares or stores addresses reads it here, in one spelling.
  */
+
 export interface ProxySettings {
 	/** Lower case; "" if unset. */
 	addressHeader: string;
-	/** Position of the client in X-Forwarded-For, counted from the end. */
+	/** Position of the client in a list of addresses, counted from the end. */
 	xffDepth: number;
 }
 
+/** With the names and the meaning of adapter-node: https://svelte.dev/docs/kit/adapter-node#Environment-variables */
 export const readProxySettings = (env: Readonly<Record<string, string | undefined>>): ProxySettings => ({
-	addressHeader: (env['ADDRESS_HEADER'] ?? '').toLowerCase(),
-	xffDepth: Number.parseInt(env['XFF_DEPTH'] ?? '1', 10)
+	addressHeader: (env['ADDRESS_HEADER'] ?? '').trim().toLowerCase(),
+	xffDepth: Number.parseInt(env['XFF_DEPTH'] || '1', 10)
 });
 
-/** @throws Error if the address header is missing or has too few addresses */
-export function addressOf(
-	{ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
-	{ addressHeader, xffDepth }: ProxySettings
-): string {
-	if (addressHeader === '') return socket.remoteAddress ?? '';
-	const value = headers[addressHeader];
-	if (value === undefined) throw new Error(`The header ${addressHeader} is missing`);
-	const list = String(value);
-	if (addressHeader !== 'x-forwarded-for') return list;
-	const address = list.split(',').at(-xffDepth);
-	if (address === undefined || !(xffDepth >= 1)) throw new Error(`There are not ${xffDepth} addresses`);
-	return address.trim();
+/** Each proxy adds the address that called it. Of other headers the last address counts, which the proxy has written. */
+const LISTS = new Set(['x-forwarded-for', 'forwarded']);
+
+/** Returns the text that should be the client's address; null if the header is missing or has too few addresses. */
+function findAddress(headers: IncomingMessage['headers'], settings: ProxySettings): string | null {
+	const { addressHeader, xffDepth } = settings;
+	const depth = LISTS.has(addressHeader) ? xffDepth : 1;
+	const value = String(headers[addressHeader] ?? '');
+	// A comma inside quotes separates nothing (RFC 9110, section 5.6.4).
+	const items = value.match(/(?:"(?:\\.|[^"\\])*"|[^,])+/g) ?? [];
+	const addresses = items.map((item) => item.trim()).filter((item) => item !== '');
+	const address = depth >= 1 ? addresses.at(-depth) : undefined;
+	if (address === undefined || addressHeader !== 'forwarded') return address ?? null;
+	return /(?:^|;)\s*for\s*=\s*("[^"]*"|[^\s;]*)/i.exec(address)?.[1] ?? null;
+}
+
+/** A request as Node has it; null for one that did not come over the network. */
+type NodeRequest = Pick<IncomingMessage, 'headers' | 'socket'>;
+
+/** Returns the client's address in its one spelling; null if it is not known. */
+export type ReadAddress = (request: NodeRequest) => string | null;
+
+const MAX_LOGGED = 100;
+
+/**
+ * Warns once if a header is no address, and once if it is missing, because all such clients count as one network. A
+ * request can come around the proxy, for example of a program that watches the server.
+ */
+export function createAddressReader(
+	env: Readonly<Record<string, string | undefined>>,
+	log: Base['log']
+): ReadAddress {
+	const settings = readProxySettings(env);
+	const warned = new Set<string>();
+	function warn(problem: string, details: object): void {
+		if (warned.has(problem)) return;
+		warned.add(problem);
+		log.warn(details, `${problem}: clients without an address count as one network`);
+	}
+	return ({ headers, socket }) => {
+		if (settings.addressHeader === '') return normaliseIp(socket.remoteAddress ?? '');
+		const text = findAddress(headers, settings);
+		const details = { header: settings.addressHeader, depth: settings.xffDepth };
+		if (text === null) {
+			warn('a request lacks the address that ADDRESS_HEADER and XFF_DEPTH name', details);
+			return null;
+		}
+		const address = normaliseIp(text);
+		if (address === null)
+			warn('ADDRESS_HEADER is no address', { ...details, value: text.slice(0, MAX_LOGGED) });
+		return address;
+	};
+}
+
+/**
+ * Returns the network that is counted for a client: an IPv4 address, or the /64 of an IPv6 address. All clients
+ * without an address are one network.
+ */
+export const networkOf = (address: string | null): string =>
+	address === null ? 'unknown' : networksOfIp(address)[0];
+
+const FORWARDED = ['x-forwarded-for', 'forwarded'];
+
+/**
+ * Warns once if a proxy hides the addresses of buyers: at the start, because only a proxy serves https, or at the first
+ * forwarded request.
+ */
+export function createProxyWarning(
+	{ config, log }: Pick<Base, 'config' | 'log'>,
+	env: Readonly<Record<string, string | undefined>>
+): (request: Request) => void {
+	let isDone = readProxySettings(env).addressHeader !== '';
+	function warn(sign: string): void {
+		isDone = true;
+		log.warn(`${sign}, but ADDRESS_HEADER is not set: all buyers behind a proxy count as one network`);
+	}
+	if (!isDone && config.origin?.startsWith('https:')) warn('ORIGIN is https');
+	return ({ headers }) => {
+		if (isDone) return;
+		const header = FORWARDED.find((name) => headers.has(name));
+		if (header !== undefined) warn(`a request has the header ${header}`);
+	};
 }

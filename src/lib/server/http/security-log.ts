@@ -1,5 +1,4 @@
-import { isIP } from 'node:net';
-import { networkOf } from '#lib/server/http/network.ts';
+import { networkOf } from '#lib/server/http/client-address.ts';
 import type { Base } from '../base.ts';
 
 type SecurityEvent =
@@ -18,8 +17,7 @@ type SecurityEvent =
 
 /** A page's event has this form. */
 interface Source {
-	locals: { app: Pick<Base, 'log'>; requestId: string };
-	getClientAddress(): string;
+	locals: { app: Pick<Base, 'log'>; requestId: string; clientAddress(): string | null };
 }
 
 interface Details {
@@ -33,12 +31,7 @@ interface Details {
 
 /** Logs who got access and who was refused. Never what was typed: people type passwords as email addresses. */
 export function logSecurity(source: Source, event: SecurityEvent, details: Details): void {
-	const { app, requestId } = source.locals;
-	const network = networkOf(source);
-	// A header that a proxy did not set can contain anything.
-	const isAddress = isIP(network.replace('/64', '')) !== 0;
-	app.log.info(
-		{ part: 'security', request: requestId, network: isAddress ? network : 'unknown', ...details },
-		event
-	);
+	const { app, requestId, clientAddress } = source.locals;
+	const network = networkOf(clientAddress());
+	app.log.info({ part: 'security', request: requestId, network, ...details }, event);
 }

@@ -3,7 +3,6 @@ import type { Selectable } from 'kysely';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Database, Tx } from '#lib/server/db/database.ts';
 import type { IdempotentAnswersTable } from '#lib/server/db/schema.ts';
-import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 
@@ -36,12 +35,6 @@ export function idempotencyKeyOf(sent: string | undefined): string | null {
 /** Binds the stored body to its request. */
 const nameOf = ({ account_id, method, path, key }: Scope) =>
 	`idempotent:${account_id}:${method}:${path}:${key}`;
-
-export const SEALED_ANSWERS = sealedTable<AnswerRow>(
-	'idempotent_answers',
-	['account_id', 'method', 'path', 'key'],
-	{ body: nameOf }
-);
 
 /**
  * Gives repeated requests one effect (draft-ietf-httpapi-idempotency-key-header).

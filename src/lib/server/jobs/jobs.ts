@@ -7,7 +7,6 @@ import { afterCommit, type Database, type Queries, type Tx } from '../db/databas
 import type { Log } from '../platform/log.ts';
 import { NO_METRICS, type Metrics } from '../platform/metrics.ts';
 import { redact } from '../platform/redact.ts';
-import { NO_TRACES, type Traces } from '../platform/traces/traces.ts';
 import { claimInGroups, dueGroups } from './groups.ts';
 import * as store from './store.ts';
 
@@ -61,8 +60,8 @@ const CURRENT = new AsyncLocalStorage<RunningJob>();
 
 type JobsContext = ReturnType<typeof newContext>;
 
-const newContext = (database: Database, clock: Clock, log: Log, metrics: Metrics, traces: Traces) => ({
-	...{ database, clock, log, metrics, traces },
+const newContext = (database: Database, clock: Clock, log: Log, metrics: Metrics) => ({
+	...{ database, clock, log, metrics },
 	/** Names this process in leases. */
 	owner: randomUUID() as string,
 	running: new Map<number, RunningJob>(),
@@ -76,14 +75,8 @@ const newContext = (database: Database, clock: Clock, log: Log, metrics: Metrics
 	nudged: new AbortController()
 });
 
-export function createJobs(
-	database: Database,
-	clock: Clock,
-	log: Log,
-	metrics: Metrics = NO_METRICS,
-	traces: Traces = NO_TRACES
-) {
-	const context = newContext(database, clock, log, metrics, traces);
+export function createJobs(database: Database, clock: Clock, log: Log, metrics: Metrics = NO_METRICS) {
+	const context = newContext(database, clock, log, metrics);
 	const { owner, running, stopping } = context;
 	let heartbeat: NodeJS.Timeout | undefined;
 	/** Starts due jobs now instead of at the next tick. */
@@ -95,7 +88,6 @@ export function createJobs(
 		jobs: Omit<Parameters<typeof store.schedule>[1], 'now'>
 	): Promise<void> {
 		const now = clock.now();
-		traces.link(jobs.kind, jobs.subjectIds);
 		await store.schedule(queries, { ...jobs, now });
 		if (jobs.runAt > now) return;
 		if (queries.isTransaction) afterCommit(queries as Tx, nudge);
@@ -164,14 +156,12 @@ export function createJobs(
 }
 
 async function run(context: JobsContext, job: store.Job): Promise<void> {
-	const { database, clock, log, metrics, traces } = context;
+	const { database, clock, log, metrics } = context;
 	const { kind, subject_id: subjectId } = job;
 	try {
 		const handler = context.handlers[kind];
 		if (!handler) throw new Error(`No handler for job ${kind}`);
-		const again = await traces.span({ name: `job ${kind}`, kind: 'consumer', job: { kind, subjectId } }, () =>
-			handler(subjectId, context.stopping.signal)
-		);
+		const again = await handler(subjectId, context.stopping.signal);
 		if (again === null) await store.complete(database, job);
 		else await store.reschedule(database, job, { runAt: again, error: null });
 	} catch (error) {

@@ -1,27 +1,17 @@
-import type { Clock } from '../platform/clock.ts';
+/**
+ * The streets of the map: one PMTiles file of the installation, or none. Browsers read its tiles themselves, by range.
+ */
+import { createHash } from 'node:crypto';
+import { open, type FileHandle } from 'node:fs/promises';
+import { bytesToHeader, TileType } from 'pmtiles';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../platform/log.ts';
-import { openFile, readArchive, type Archive } from './pmtiles-file.ts';
-import { createTiles } from './tiles.ts';
 
 type BasemapFacts =
 	| ({ kind: 'pmtiles'; attribution: string } & Pick<Archive, 'version' | 'bounds' | 'maxZoom'>)
-	| { kind: 'tiles'; attribution: string; maxZoom: number }
 	| { kind: 'none' };
 
-/** Without a PMTiles file or a tile server, pages draw coasts and borders. */
-export function createBasemap({ basemap, origin }: Config, clock: Clock, log: Log) {
-	const tiles =
-		basemap?.kind === 'tiles'
-			? createTiles(basemap.template, {
-					allowPrivate: basemap.allowPrivate,
-					contact: origin,
-					cacheBytes: basemap.cacheBytes,
-					clock,
-					log
-				})
-			: null;
-
+export function createBasemap({ basemap }: Config, log: Log) {
 	/** A missing or damaged file must not break the whole map. */
 	async function orNone<T>(work: Promise<T>): Promise<T | null> {
 		try {
@@ -34,20 +24,80 @@ export function createBasemap({ basemap, origin }: Config, clock: Clock, log: Lo
 
 	return {
 		async describe(): Promise<BasemapFacts> {
-			if (basemap?.kind === 'tiles') {
-				const { attribution, maxZoom } = basemap;
-				return { kind: 'tiles', attribution, maxZoom };
-			}
 			const archive = basemap ? await orNone(readArchive(basemap.path)) : null;
 			if (!basemap || !archive) return { kind: 'none' };
 			const { version, bounds, maxZoom } = archive;
 			return { kind: 'pmtiles', attribution: basemap.attribution, version, bounds, maxZoom };
 		},
-		openArchive: async () => (basemap?.kind === 'pmtiles' ? orNone(openFile(basemap.path)) : null),
-		tiles,
-		maxZoom: basemap?.maxZoom ?? 0,
-		stop: async () => tiles?.stop()
+		openArchive: async () => (basemap ? orNone(openFile(basemap.path)) : null)
 	};
 }
 
-export { NotAnArchive, readArchive } from './pmtiles-file.ts';
+/** Header of a PMTiles archive (specification, version 3). */
+export interface Archive {
+	version: string;
+	/** South, west, north, east, in degrees. */
+	bounds: [number, number, number, number];
+	minZoom: number;
+	maxZoom: number;
+	bytes: number;
+}
+
+/** Browsers cannot draw the file as a map. */
+export class NotAnArchive extends Error {}
+
+const HEADER_BYTES = 127;
+const MAGIC = 'PMTiles';
+const VERSION = 3;
+
+/** The caller must close the file. */
+interface OpenFile {
+	handle: FileHandle;
+	bytes: number;
+	version: string;
+}
+
+async function openFile(path: string): Promise<OpenFile> {
+	const handle = await open(path, 'r');
+	try {
+		const { size, mtimeMs, ino } = await handle.stat();
+		const version = createHash('sha256').update(`${size} ${mtimeMs} ${ino}`).digest('base64url').slice(0, 16);
+		return { handle, bytes: size, version };
+	} catch (error) {
+		await handle.close();
+		throw error;
+	}
+}
+
+/** @throws NotAnArchive, or the system's error if the file cannot be read */
+export async function readArchive(path: string): Promise<Archive> {
+	const { handle, bytes, version } = await openFile(path);
+	try {
+		const start = new Uint8Array(HEADER_BYTES);
+		const { bytesRead } = await handle.read(start, 0, HEADER_BYTES, 0);
+		return { ...headerOf(start.subarray(0, bytesRead), bytes), version, bytes };
+	} finally {
+		await handle.close();
+	}
+}
+
+function headerOf(start: Uint8Array<ArrayBuffer>, bytes: number): Omit<Archive, 'version' | 'bytes'> {
+	const magic = Buffer.from(start.subarray(0, MAGIC.length)).toString('latin1');
+	if (start.length < HEADER_BYTES || magic !== MAGIC) throw new NotAnArchive('it is no PMTiles file');
+	if (start[MAGIC.length] !== VERSION) {
+		throw new NotAnArchive(`it is PMTiles version ${start[MAGIC.length]}, and version ${VERSION} is needed`);
+	}
+	const header = bytesToHeader(start.slice().buffer);
+	if (header.tileType !== TileType.Mvt) {
+		const kind = TileType[header.tileType] ?? 'of an unknown kind';
+		throw new NotAnArchive(`its tiles are ${kind}, not vector tiles (MVT)`);
+	}
+	const end = header.tileDataOffset + (header.tileDataLength ?? 0);
+	if (end > bytes) throw new NotAnArchive(`it is cut off: ${bytes} of ${end} bytes are there`);
+	const { minLat, minLon, maxLat, maxLon, minZoom, maxZoom } = header;
+	const isArea = -90 <= minLat && minLat < maxLat && maxLat <= 90;
+	if (!isArea || !(-180 <= minLon && minLon < maxLon && maxLon <= 180)) {
+		throw new NotAnArchive('its bounds are not an area of the globe');
+	}
+	return { bounds: [minLat, minLon, maxLat, maxLon], minZoom, maxZoom };
+}

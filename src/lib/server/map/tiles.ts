@@ -1,7 +1,7 @@
 import type { cacheStores, Dispatcher, request as undiciRequest } from 'undici';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import { isPublicAddress } from '../platform/ssrf/public-addresses.ts';
+import { isPublicAddress } from '#lib/domain/ip-address.ts';
 import {
 	guardedLookup,
 	resolveLocally,

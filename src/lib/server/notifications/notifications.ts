@@ -5,7 +5,6 @@ import { maskPhone } from '#lib/domain/phone.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import type { HttpClient } from '#lib/server/platform/http/http-client.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import type { JobHandler } from '#lib/server/jobs/jobs.ts';
 import type { Mailer } from '#lib/server/platform/mail.ts';
 import { binder } from '#lib/server/platform/bind.ts';
@@ -100,10 +99,6 @@ async function queue(
 }
 
 const contentOf = ({ key }: Pick<NewNotification, 'key'>) => `notification:${key}`;
-
-export const SEALED_NOTIFICATIONS = sealedTable<store.NotificationRow>('notifications', ['id'], {
-	content_sealed: contentOf
-});
 
 /** @returns when to try again, or null */
 async function send(context: NotificationsContext, id: number): Promise<number | null> {

@@ -1,13 +1,10 @@
 import type { Queries } from '#lib/server/db/database.ts';
-import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 import { newestWithPassword, oldestOpenWithPassword, type PassRow } from './store.ts';
 
 /** Associated data that binds a sealed password to its pass. */
 const contextOf = ({ id, password_session_id: sessionId }: Pick<PassRow, 'id' | 'password_session_id'>) =>
 	sessionId === null ? `pass:${id}` : `session:${sessionId}`;
-
-export const SEALED_PASSWORDS = sealedTable<PassRow>('passes', ['id'], { password_sealed: contextOf });
 
 /** Returns null when the password was erased. @throws Error when the secret or the pass does not match */
 export const unsealPassword = (secrets: Secrets, pass: PassRow): string | null =>

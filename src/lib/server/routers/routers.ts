@@ -1,5 +1,4 @@
 import type { Queries, Tx } from '../db/database.ts';
-import { sealedTable } from '../db/sealed/sealed-table.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { binder } from '../platform/bind.ts';
 import type { RoutersContext } from './context.ts';
@@ -36,10 +35,6 @@ export { PriceMoved, type PriceSetter } from './set-price.ts';
 export { count as countRouters, importedId, page as pageOfRouters } from './store.ts';
 
 const networkPasswordContext = (id: number) => `router-network-password:${id}`;
-
-export const SEALED_NETWORK_PASSWORDS = sealedTable<RouterRow>('routers', ['id'], {
-	network_password_sealed: ({ id }) => networkPasswordContext(id)
-});
 
 export type Routers = ReturnType<typeof createRouters>;
 

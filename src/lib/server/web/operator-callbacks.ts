@@ -1,6 +1,5 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { sourceAddress } from '#lib/server/http/network.ts';
 import { readBody } from '#lib/server/http/read-body.ts';
 
 const MAX_CALLBACK_BYTES = 64 * 1024;
@@ -23,7 +22,7 @@ export async function answerCallback(
 	}
 	const answer = await locals.app.payments.receiveCallback({
 		...address,
-		address: sourceAddress(event),
+		address: locals.clientAddress(),
 		method: request.method,
 		path: url.pathname + url.search,
 		authority: request.headers.get('host') ?? url.host,

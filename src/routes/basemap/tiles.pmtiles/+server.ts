@@ -5,7 +5,7 @@ const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 /**
  * The installation's PMTiles file: whole, by single ranges, or by HEAD. Browsers may cache `?v=VERSION` (from
- * `/basemap`). 404 if the base map has another source.
+ * `/basemap`). 404 if it has none.
  */
 export const GET: RequestHandler = async ({ request, url, locals }) => {
 	const file = await locals.app.basemap.openArchive();

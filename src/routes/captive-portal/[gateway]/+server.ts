@@ -1,5 +1,4 @@
 import { MEGABYTE } from '#lib/domain/data-limit.ts';
-import { sourceAddress } from '#lib/server/http/network.ts';
 import { apiClient, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RequestHandler } from './$types';
 
@@ -22,7 +21,7 @@ export const GET: RequestHandler = async (event) => {
 				'venue-info-url': `${origin}/r/${gateway.routerId}`
 			}
 		: {};
-	const tokenHash = await captiveSessions.onlineAt(gateway, sourceAddress(event));
+	const tokenHash = await captiveSessions.onlineAt(gateway, event.locals.clientAddress());
 	const passes = tokenHash === null ? [] : await passesOf(event, tokenHash);
 	if (passes.length === 0) return json({ captive: true, ...urls, 'can-extend-session': true });
 	const endMs = Math.max(...passes.map(({ untilMs }) => untilMs));

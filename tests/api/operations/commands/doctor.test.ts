@@ -84,7 +84,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			await sql.run("insert into schema_migrations (version, name) values (99, 'future')");
 			try {
 				const { code, stdout } = await run('doctor');
-				expect(stdout).toMatch(/^FAIL database: .* schema version 99, .* - use that version of Airtill$/m);
+				expect(stdout).toMatch(
+					/^FAIL database: .* schema version 99, .* - use the version of Airtill that made it, or another database$/m
+				);
 				expect(code).toBe(1);
 				const list = await run('routers', 'list');
 				expect(list).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('schema version 99') });

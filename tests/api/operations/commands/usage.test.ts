@@ -34,7 +34,7 @@ describe('airtill', () => {
 			['review', 'resolve', '-h'],
 			' resolve ID --decision paid|unpaid|retry-refund|refunded|dismiss --by NAME'
 		],
-		[['personal-data', 'export', '-h'], ' FILE.p7m --phone NUMBER|--mac ADDRESS|--ip ADDRESS --from DATE ']
+		[['personal-data', 'export', '-h'], ' FILE.csv --phone NUMBER|--mac ADDRESS|--ip ADDRESS --from DATE ']
 	])('%j: prints help', async (args, part) => {
 		const { code, stdout, stderr } = await place().run(...args);
 		expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

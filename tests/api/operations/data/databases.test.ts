@@ -1,16 +1,14 @@
-/** Migrations: two processes that start at once on an empty database, and a database from the future. */
+/** Migrations: two processes that start at once on an empty database, and databases that cannot be upgraded. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { DIALECTS } from '../../../../src/lib/server/db/migrate.ts';
-import { initial } from '../../../../src/lib/server/db/migrations/0001-initial.ts';
 import { isAll } from '../../../support/all.ts';
 import { createApi } from '../../../support/api/api.ts';
 import { createDatabaseOn } from '../../../support/database/postgres.ts';
 import { startServer, type TestServer } from '../../../support/server/server.ts';
 import { openSql } from '../../../support/database/sql.ts';
-import { BOTH_DATABASES, demoKey, insertKey, SECRET } from '../../../support/server/fixture.ts';
+import { BOTH_DATABASES, demoKey, SECRET } from '../../../support/server/fixture.ts';
 
 /** Runs a test with an empty database that outlives the servers. */
 async function withDatabase(kind: string, test: (url: string) => Promise<void>): Promise<void> {
@@ -73,36 +71,18 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		});
 	});
 
-	it('a database of the first version keeps its data, and the portal gets its plan', async () => {
+	it('refuses a database from before the first release in one sentence and does not change it', async () => {
 		await withDatabase(kind, async (database) => {
 			const sql = await openSql(database);
-			for (const statement of initial.statements(DIALECTS[kind])) await sql.run(statement);
-			await sql.run(
-				'create table schema_migrations (version integer primary key, name text not null, applied_at text)'
-			);
+			await sql.run('create table schema_migrations (version integer primary key, name text not null)');
 			await sql.run("insert into schema_migrations (version, name) values (1, '0001-initial')");
-			const accounts = [
-				['portal@airtill.invalid', 'enterprise'],
-				['a@tests.invalid', 'enterprise'],
-				['b@tests.invalid', 'default']
-			] as const;
-			for (const [email, plan] of accounts) {
-				await sql.run(
-					`insert into accounts (email, role, plan, status, created_at) values (?, 'app', ?, 'active', 1)`,
-					email,
-					plan
-				);
-			}
-			const { key } = await insertKey(sql, { accountId: 2 });
-			const server = await startServer({ database, env: { AIRTILL_DEMO: 'off' } });
-			const { status } = await createApi(server.url, key).send('GET', '/v1/routers?lat=0&lon=0');
-			expect(status).toBe(200);
-			await server.stop();
-			expect(await sql.all('select email, plan from accounts where id <= 3 order by id')).toEqual([
-				{ email: 'portal@airtill.invalid', plan: 'portal' },
-				{ email: 'a@tests.invalid', plan: 'enterprise' },
-				{ email: 'b@tests.invalid', plan: 'default' }
-			]);
+			const refusal = await startServer({ database }).catch(String);
+			expect(refusal).toContain(
+				'The database was made before the first release of Airtill and cannot be upgraded: start with an empty one.'
+			);
+			expect(refusal).not.toMatch(/\bat .*\.[jt]s:\d/);
+			expect(await sql.all('select version, name from schema_migrations')).toHaveLength(1);
+			await expect(sql.all('select 1 from routers')).rejects.toThrow();
 			await sql.close();
 		});
 	});

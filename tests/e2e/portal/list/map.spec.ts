@@ -1,5 +1,4 @@
 import type { Page } from '@playwright/test';
-import { startTileSimulator } from '../../../simulators/tiles.ts';
 import { findings } from '../../../support/browsers/axe.ts';
 import { PERTH_CENTRE, realBasemap } from '../../../support/pages/basemap.ts';
 import { startServer } from '../../../support/server/server.ts';
@@ -79,32 +78,7 @@ test.describe('the ground', () => {
 		}
 	});
 
-	test('of a tile server comes through this host, and coasts stand in while it is away', async ({ page }) => {
-		const provider = await startTileSimulator();
-		const env = {
-			BASEMAP: provider.template,
-			BASEMAP_ATTRIBUTION: '© Tile Makers & <Sons>'.replace(/[<>]/g, ''),
-			BASEMAP_ALLOW_PRIVATE: '1',
-			AIRTILL_LOG_LEVEL: 'silent'
-		};
-		const server = await startServer({ env });
-		try {
-			const { hosts, complaints } = await open(page, server.url);
-			await expect.poll(() => coloursOf(page, 'img.leaflet-tile-loaded')).toBeGreaterThan(1);
-			await expect(mapOf(page)).toContainText('© Tile Makers & Sons');
-			expect([...hosts]).toEqual([new URL(server.url).host]);
-			expect(complaints).toEqual([]);
-
-			provider.reply('drop');
-			await page.goto(`${server.url}/?lat=-1.2864&lon=36.8172`);
-			await expect.poll(() => coloursOf(page, '.leaflet-coast-pane canvas')).toBeGreaterThan(0);
-		} finally {
-			await server.stop();
-			await provider.stop();
-		}
-	});
-
-	test('without either is coasts, borders and names in the language of the page', async ({
+	test('without a file is coasts, borders and names in the language of the page', async ({
 		page,
 		portal
 	}) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { normaliseIp } from '#lib/domain/ip-address.ts';
 
 const MAX_TEXT = 253;
 /** Databases reject NUL and lone surrogates. After an error the gateway repeats its report forever. */
@@ -40,7 +41,8 @@ export const reportShape = z
 		user: optional,
 		/** Calling-Station-Id */
 		mac: optional,
-		ip: optional,
+		/** Framed-IP-Address; null if it is no address. */
+		ip: radiusText.transform(normaliseIp),
 		nas_address: optional,
 		nas_identifier: optional,
 		/** `0x` and two digits per octet. */

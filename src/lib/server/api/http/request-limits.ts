@@ -1,7 +1,6 @@
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { App } from '#lib/server/app.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { networkOf } from '#lib/server/http/network.ts';
 import { waitSeconds, WINDOW_MS } from '#lib/server/rate-limits/rate-limits.ts';
 import type { RateDecision } from '#lib/server/db/database.ts';
 
@@ -43,20 +42,19 @@ export async function limitCaller(
  */
 export async function limitVisitor(
 	{ config, rateLimits }: App,
-	request: { method: string; path: string; getClientAddress(): string }
+	request: { method: string; path: string; network: string }
 ): Promise<void> {
 	const isRead = request.method === 'GET';
 	if (isRead && request.path !== '/routers') return;
 	const policy = isRead ? 'lists' : 'orders';
-	const decision = await rateLimits.take(`${policy}:${networkOf(request)}`, config.pageLimits[policy]);
+	const decision = await rateLimits.take(`${policy}:${request.network}`, config.pageLimits[policy]);
 	if (!decision.admitted)
 		throw new RateLimited(`Too many ${policy} from this address.`, policy, decision, {});
 }
 
 /** Counts a request without a valid key against its address, to stop key guessing. @throws RateLimited */
-export async function limitAddress(request: { app: App; getClientAddress(): string }): Promise<void> {
-	const { config, rateLimits } = request.app;
-	const decision = await rateLimits.take(`address:${networkOf(request)}`, config.maxFailedKeys);
+export async function limitAddress({ config, rateLimits }: App, network: string): Promise<void> {
+	const decision = await rateLimits.take(`address:${network}`, config.maxFailedKeys);
 	if (decision.admitted) return;
 	throw new RateLimited('Too many requests without a valid API key.', 'failed-keys', decision, {});
 }

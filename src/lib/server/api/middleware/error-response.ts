@@ -34,7 +34,7 @@ const isRefusal = ({ status, code }: AppError) => status === 403 || code === 'in
 
 function logRefusal({ code, cause }: AppError, c: ApiContext): void {
 	const caller = c.get('caller') as Caller | undefined;
-	const source = { locals: c.var, getClientAddress: () => clientAddressOf(c) };
+	const source = { locals: { ...c.var, clientAddress: () => clientAddressOf(c) } };
 	logSecurity(source, 'API request refused', {
 		account: caller?.accountId ?? null,
 		...(caller ? { keyId: caller.keyId } : {}),

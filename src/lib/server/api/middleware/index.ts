@@ -7,7 +7,7 @@ import { requestId } from '#lib/server/platform/ids.ts';
 import { securityHeaders } from '#lib/server/http/security-headers.ts';
 import { roleOf, type Scope } from '#lib/server/contract/scopes.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
-import type { ProxySettings } from '#lib/server/http/client-address.ts';
+import { networkOf, type ReadAddress } from '#lib/server/http/client-address.ts';
 import { observeRequest } from '../http/observe-request.ts';
 import { limitAddress, limitCaller, limitVisitor } from '../http/request-limits.ts';
 
@@ -21,25 +21,21 @@ import { limitAddress, limitCaller, limitVisitor } from '../http/request-limits.
  * 6. the object: 404 or 403, then the rules of the service: 400 (the handler)
  */
 
-export const prepare = (app: App, proxy: ProxySettings) => {
+export const prepare = (app: App, readAddress: ReadAddress) => {
 	const commonHeaders = { ...securityHeaders(app.config), 'cache-control': 'no-store' };
 	return createMiddleware<ApiEnv>(async (c, next) => {
 		const startedAt = performance.now();
 		const id = requestId();
 		c.set('app', app);
-		c.set('proxy', proxy);
+		c.set('readAddress', readAddress);
 		c.set('requestId', id);
 		c.set('headers', { ...commonHeaders, 'x-request-id': id });
 		const { method } = c.req;
-		const about = () => ({ route: routeOf(routePath(c, -1)), id });
-		await observeRequest(
-			app,
-			{ method, traceparent: c.req.header('traceparent') ?? null, about },
-			async () => {
-				await next();
-				return c.res;
-			}
-		);
+		const findRoute = () => routeOf(routePath(c, -1));
+		await observeRequest(app, { method, findRoute }, async () => {
+			await next();
+			return c.res;
+		});
 		const caller = c.get('caller') as Caller | undefined;
 		if (!caller) return;
 		app.requestLog.note({
@@ -63,7 +59,7 @@ export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {
 	try {
 		c.set('caller', await app.apiKeys.authenticate(c.req.header('authorization') ?? null));
 	} catch (error) {
-		if (error instanceof AppError) await limitAddress({ app, getClientAddress: () => clientAddressOf(c) });
+		if (error instanceof AppError) await limitAddress(app, networkOf(clientAddressOf(c)));
 		throw error;
 	}
 	await next();
@@ -74,7 +70,7 @@ export const rateLimit = createMiddleware<ApiEnv>(async (c, next) => {
 	const caller = c.get('caller');
 	if (caller.plan === 'portal') {
 		const { method, path } = c.req;
-		await limitVisitor(app, { method, path, getClientAddress: () => clientAddressOf(c) });
+		await limitVisitor(app, { method, path, network: networkOf(clientAddressOf(c)) });
 	} else {
 		Object.assign(c.get('headers'), await limitCaller(app, caller));
 	}

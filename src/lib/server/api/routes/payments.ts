@@ -9,7 +9,7 @@ import {
 } from '#lib/server/contract/schemas.ts';
 import { endpoint } from '../endpoint.ts';
 import { clientAddressOf } from '../env.ts';
-import { networkOf } from '#lib/server/http/network.ts';
+import { networkOf } from '#lib/server/http/client-address.ts';
 import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
 
@@ -89,8 +89,7 @@ const getPaymentStatus = defineRoute({
 
 export const payments = [
 	endpoint(startPayment, async ({ app, caller, body, remember, context }) => {
-		const visitor = { getClientAddress: () => clientAddressOf(context) };
-		const network = caller.plan === 'portal' ? networkOf(visitor) : null;
+		const network = caller.plan === 'portal' ? networkOf(clientAddressOf(context)) : null;
 		return { body: await app.payments.start(caller, body, network, remember) };
 	}),
 	endpoint(listPayments, async (call) => {

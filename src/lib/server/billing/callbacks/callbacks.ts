@@ -21,8 +21,8 @@ export interface Callback extends RawCallback {
 	/** null for the portal address: the body names the payment. */
 	reference: string | null;
 	token: string;
-	/** The caller's IP address. */
-	address: string;
+	/** The caller's IP address in its one spelling; null if it is not known. */
+	address: string | null;
 }
 
 /** The body of the response; null if Airtill did not issue the address. */
@@ -41,7 +41,15 @@ export async function receiveCallback(context: BillingContext, callback: Callbac
 	const parsed = await adapter.parseCallback(callback);
 	const reference = callback.reference ?? parsed.reference;
 	const isOther = (parsed.reference ?? reference)?.toLowerCase() !== reference?.toLowerCase();
-	const isForged = isOther || isListed?.(callback.address) === false;
+	const isUnlisted = isListed !== undefined && (callback.address === null || !isListed(callback.address));
+	if (isUnlisted) {
+		const { address } = callback;
+		context.log.warn(
+			{ operator: adapter.id, address },
+			'callback ignored: CALLBACK_ADDRESSES lacks its address'
+		);
+	}
+	const isForged = isOther || isUnlisted;
 	const hint = isForged ? { ...parsed, authentic: 'invalid' as const } : parsed;
 	const answer = adapter.capabilities.callbackAnswer ?? RECEIVED;
 	if (reference === null) {

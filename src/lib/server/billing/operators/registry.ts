@@ -7,7 +7,7 @@ import { busy, CROWDED, unavailable } from './outcomes.ts';
 
 const SANDBOX_METHOD = 'sandbox';
 
-type Guards = Pick<Base, 'jobs' | 'log' | 'metrics' | 'traces'>;
+type Guards = Pick<Base, 'jobs' | 'log' | 'metrics'>;
 
 export type Operators = ReturnType<typeof createOperators>;
 
@@ -62,28 +62,26 @@ export function createOperators(
 }
 
 /**
- * Calls an operator, measured and traced. No call but health throws, or holds a slot of jobs: an adapter that throws is a
+ * Calls an operator, and measures it. No call but health throws, or holds a slot of jobs: an adapter that throws is a
  * bug in Airtill and says nothing about the money.
  */
-function guarded(adapter: OperatorAdapter, { jobs, log, metrics, traces }: Guards): OperatorAdapter {
+function guarded(adapter: OperatorAdapter, { jobs, log, metrics }: Guards): OperatorAdapter {
 	const { id } = adapter;
-	const timed = <Outcome extends { kind: string } | string | null>(
+	async function timed<Outcome extends { kind: string } | string | null>(
 		call: string,
 		run: () => Promise<Outcome>
-	) =>
-		traces.span({ name: `${id} ${call}`, kind: 'internal' }, async (span): Promise<Outcome> => {
-			const startedAt = performance.now();
-			let outcome = 'error';
-			try {
-				const answer = await run();
-				if (answer === null) outcome = 'ok';
-				else if (typeof answer === 'object') outcome = answer.kind;
-				return answer;
-			} finally {
-				span.attributes['airtill.outcome'] = outcome;
-				metrics.observe('airtill_operator_call_duration_seconds', { operator: id, call, outcome }, startedAt);
-			}
-		});
+	): Promise<Outcome> {
+		const startedAt = performance.now();
+		let outcome = 'error';
+		try {
+			const answer = await run();
+			if (answer === null) outcome = 'ok';
+			else if (typeof answer === 'object') outcome = answer.kind;
+			return answer;
+		} finally {
+			metrics.observe('airtill_operator_call_duration_seconds', { operator: id, call, outcome }, startedAt);
+		}
+	}
 	const safe =
 		<Outcome extends { kind: string }>(crowded: Outcome, failed: Outcome) =>
 		<Input extends { reference: string }>(call: string, run: (input: Input) => Promise<Outcome>) =>

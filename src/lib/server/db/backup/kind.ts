@@ -5,7 +5,7 @@ export class BackupError extends Error {}
 export interface Kind {
 	/** Writes one moment of the database into the existing, empty file. */
 	copyTo(file: string): Promise<void>;
-	/** Reads all of the file. @returns the schema version. @throws BackupError, NewerDatabaseError */
+	/** Reads all of the file. @returns the schema version. @throws BackupError, UnusableDatabaseError */
 	check(file: string): Promise<number>;
 	/**
 	 * Checks the file, then replaces all data by it.

@@ -16,13 +16,6 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * PostgreSQL advises to limit them (documentation of version 15, 13.2.3). While one waits for a row, another can run.
  */
 const MAX_LIMITED = 2;
-/** Connections to the replica, per process. */
-const MAX_REPORTS = 4;
-const REPLICA_CONNECT_TIMEOUT_MS = 2_000;
-const CATCH_UP_MS = 2_000;
-const CATCH_UP_PAUSE_MS = 50;
-/** Reports do not wait for a replica that failed this recently. */
-const REPLICA_PAUSE_MS = 30_000;
 /** Conflicting transactions are retried for this long. */
 const RETRY_MS = 20_000;
 /** Pauses stay short for 2 s, which is FreeRADIUS's timeout, then grow so that retries do not collide again. */
@@ -50,14 +43,13 @@ const codeOf = (error: unknown) => (error instanceof pg.DatabaseError ? error.co
 
 /** Opens a pool of PostgreSQL connections (version 15 or newer). */
 export function openPostgres(url: string, options: DatabaseOptions): Database {
-	const { poolSize, onError, replicaUrl = null } = options;
-	const pool = openPool(url, poolSize, CONNECT_TIMEOUT_MS);
+	const { poolSize, onError } = options;
+	const pool = openPool(url, poolSize);
 	const health = createWriteHealth((error) => NOT_STORED.has(codeOf(error) ?? ''), {
 		onError: (error) => onError?.(codeOf(error) ?? 'connection')
 	});
 	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), log: health.log });
 	const acquire = createSemaphore(MAX_LIMITED);
-	const reports = replicaUrl === null ? null : openReplica(replicaUrl, db, options);
 	return {
 		kind: 'postgres',
 		db,
@@ -88,8 +80,6 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 				sql` || ' & ' || `
 			)})`,
 		rates: sharedRates(db),
-		readReplica: (read) => (reports ? reports.read(read) : read(db)),
-		checkReplica: reports?.check ?? null,
 		isUniqueViolation: (error) => codeOf(error) === UNIQUE_VIOLATION,
 		connections: () => ({
 			busy: pool.totalCount - pool.idleCount,
@@ -98,98 +88,26 @@ export function openPostgres(url: string, options: DatabaseOptions): Database {
 		}),
 		ping: () => health.check(db),
 		async close() {
-			await Promise.all([db.destroy(), reports?.close()]);
+			await db.destroy();
 		}
 	};
 }
 
-function openPool(
-	url: string,
-	max: number,
-	connectionTimeoutMillis: number,
-	more: pg.PoolConfig = {}
-): pg.Pool {
+function openPool(url: string, max: number): pg.Pool {
 	const types = new pg.TypeOverrides();
 	types.setTypeParser(INT8_OID, parseInteger);
 	types.setTypeParser(NUMERIC_OID, Number);
 	const pool = new pg.Pool({
-		...{ connectionString: url, max, connectionTimeoutMillis, types },
+		...{ connectionString: url, max, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, types },
 		statement_timeout: STATEMENT_TIMEOUT_MS,
 		idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
-		application_name: 'airtill',
-		...more
+		application_name: 'airtill'
 	});
 	// The pool replaces a broken connection, and its query fails. Without these listeners (for idle connections, and
 	// for those in use) the event would end the process.
 	pool.on('error', () => {});
 	pool.on('connect', (client) => client.on('error', () => {}));
 	return pool;
-}
-
-/**
- * Reads from the replica. If that fails, or the replica does not follow, reads from the primary and leaves the replica
- * alone for a while.
- */
-function openReplica(
-	url: string,
-	primary: Kysely<Schema>,
-	{ onReplicaError }: Pick<DatabaseOptions, 'onReplicaError'>
-) {
-	const pool = openPool(url, MAX_REPORTS, REPLICA_CONNECT_TIMEOUT_MS, {
-		// A replica whose host is gone answers nothing, not even that its own limit is over.
-		query_timeout: STATEMENT_TIMEOUT_MS + 1_000
-	});
-	const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-	const acquire = createSemaphore(MAX_REPORTS);
-	let failedAt = -Infinity;
-	return {
-		check: async () => untilCaughtUp(db, await storedBy(primary)),
-		async read<T>(read: (queries: Kysely<Schema>) => Promise<T>): Promise<T> {
-			if (performance.now() - failedAt < REPLICA_PAUSE_MS) return read(primary);
-			const stored = await storedBy(primary);
-			const release = await acquire();
-			try {
-				// One connection, because an address may lead to several standbys.
-				return await db.connection().execute(async (one) => {
-					await untilCaughtUp(one, stored);
-					return read(one);
-				});
-			} catch (error) {
-				failedAt = performance.now();
-				onReplicaError?.(error);
-				return read(primary);
-			} finally {
-				release();
-			}
-		},
-		close: () => db.destroy()
-	};
-}
-
-/** Returns the end of what the primary has stored, as a pg_lsn. */
-async function storedBy(primary: Kysely<Schema>): Promise<string> {
-	const { rows } = await sql<{ lsn: string }>`select pg_current_wal_flush_lsn()::text as lsn`.execute(
-		primary
-	);
-	return rows[0]?.lsn ?? '';
-}
-
-/**
- * Waits until the replica has what the primary had stored. The age of the replica's last transaction would
- * not do: it grows while nobody buys, too.
- * @throws Error if it never will: it does not follow, or was promoted
- */
-async function untilCaughtUp(replica: Kysely<Schema>, stored: string): Promise<void> {
-	const deadline = performance.now() + CATCH_UP_MS;
-	for (;;) {
-		const { rows } = await sql<{ isStandby: boolean; hasAll: boolean | null }>`
-			select pg_is_in_recovery() as "isStandby",
-				pg_last_wal_replay_lsn() >= ${stored}::pg_lsn as "hasAll"`.execute(replica);
-		if (!rows[0]?.isStandby) throw new Error('The replica is not a standby');
-		if (rows[0].hasAll) return;
-		if (performance.now() > deadline) throw new Error(`The replica is more than ${CATCH_UP_MS} ms behind`);
-		await sleep(CATCH_UP_PAUSE_MS);
-	}
 }
 
 async function retrying<T>(run: () => Promise<T>): Promise<T> {

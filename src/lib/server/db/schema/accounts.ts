@@ -50,7 +50,7 @@ export interface FailedSignInsTable {
 	failed_at: number;
 }
 
-/** Only better-auth reads and writes it (authentication/second-factor.ts); `secrets rotate` seals its values again. */
+/** Only better-auth reads and writes it (authentication/second-factor.ts). */
 export interface SecondFactorsTable {
 	id: string;
 	/** The key that the person's app has, sealed. */

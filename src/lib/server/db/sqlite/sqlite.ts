@@ -73,8 +73,6 @@ export function openSqlite(path: string, { onError }: Pick<DatabaseOptions, 'onE
 		hasWords: (words) => sql`id in (select rowid from router_words
 			where router_words match ${words.map((word) => `"${word}"*`).join(' ')})`,
 		rates: null,
-		readReplica: (read) => read(db),
-		checkReplica: null,
 		isUniqueViolation: (error) => NOT_UNIQUE.includes(resultCode(error)),
 		connections: () => null,
 		ping: () => health.check(db),

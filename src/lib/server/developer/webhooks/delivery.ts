@@ -1,6 +1,5 @@
 import type { Base } from '#lib/server/base.ts';
 import { byId } from '#lib/server/db/first.ts';
-import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import type { JobHandler } from '#lib/server/jobs/jobs.ts';
 import { bodyContext } from './fan-out.ts';
 import { redactResponse } from './redact.ts';
@@ -17,15 +16,6 @@ const USER_AGENT = 'Airtill-Webhooks/1.0';
 
 export const secretContext = (endpoint: Pick<store.EndpointRow, 'account_id' | 'address'>) =>
 	`webhook:${endpoint.account_id}:${endpoint.address}`;
-
-export const SEALED_ENDPOINTS = sealedTable<store.EndpointRow>('webhook_endpoints', ['id'], {
-	secret_sealed: secretContext,
-	old_secret_sealed: secretContext
-});
-
-export const SEALED_DELIVERIES = sealedTable<store.DeliveryRow>('webhook_deliveries', ['id'], {
-	body_sealed: ({ endpoint_id, event_id }) => bodyContext(endpoint_id, event_id)
-});
 
 /** All headers of an attempt except for the signature. */
 export const headersOf = (eventId: string, timestamp: number) => ({

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { EntryRefused, type EntryProblem, type EntryRequest } from '../gateway.ts';
 
@@ -30,8 +29,6 @@ export function clientMacOf(text: string): string | null {
 	if (mac === null) throw new EntryRefused('broken', 'The MAC address of the client is invalid');
 	return mac;
 }
-
-export const clientIpOf = (text: string): string | null => (isIP(text) === 0 ? null : text);
 
 export function webAddressOf(text: string): string | null {
 	if (text === '' || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return null;

@@ -23,15 +23,16 @@ export async function earlierPurchase(
 /**
  * Finds the purchase of the device that is online at an IP address. Works only without NAT between the
  * hotspot and this installation, because NAT hides the devices' addresses.
+ * @param clientIp in its one spelling; null if it is not known
  * @returns SHA-256 of the token; null if the device is unknown, or was redirected again after its sign-in
  */
 export async function purchaseOnlineAt(
 	context: CaptiveSessionsContext,
 	gateway: RegisteredGateway,
-	address: string
+	clientIp: string | null
 ): Promise<string | null> {
 	const { clock, secrets, access, database } = context;
-	const clientIp = address.replace(/^::ffff:(?=[\d.]+$)/i, '');
+	if (clientIp === null) return null;
 	const now = clock.now();
 	const newest = await store.newestFromIp(database.db, gateway.id, clientIp, now);
 	if (!newest) return null;

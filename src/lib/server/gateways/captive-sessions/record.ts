@@ -1,4 +1,3 @@
-import { sealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import { captiveSessionId, CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import { EntryRefused, entryShape, type Entry, type EntryRequest, type RefusalReason } from '../gateway.ts';
@@ -16,10 +15,6 @@ export interface CaptiveSession {
 
 /** Part of the stored encryption: never rename. */
 const sealContext = (idHash: string) => `gateway-visit:${idHash}`;
-
-export const SEALED_ENTRIES = sealedTable<store.CaptiveSessionRow>('captive_sessions', ['id'], {
-	entry_sealed: ({ id_hash }) => sealContext(id_hash)
-});
 
 export const entryOf = (secrets: Secrets, row: store.CaptiveSessionRow): Entry =>
 	entryShape.parse(JSON.parse(secrets.decrypt(row.entry_sealed, sealContext(row.id_hash))));

@@ -1,14 +1,8 @@
 import { hash } from 'node:crypto';
+import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
 import { coovaConfig } from './config.ts';
-import {
-	checkSize,
-	clientIpOf,
-	clientMacOf,
-	field,
-	problemOf,
-	webAddressOf
-} from '../captive-sessions/fields.ts';
+import { checkSize, clientMacOf, field, problemOf, webAddressOf } from '../captive-sessions/fields.ts';
 import { EntryRefused, type EntryRequest, type EntryState, type GatewayAdapter } from '../gateway.ts';
 import { registeredHost } from '../captive-sessions/login-hosts.ts';
 
@@ -76,7 +70,7 @@ export const coova: GatewayAdapter = {
 					? problemOf(field(fields, 'reply') || field(fields, 'reason') || 'rejected')
 					: null,
 			clientMac: clientMacOf(field(fields, 'mac')),
-			clientIp: clientIpOf(field(fields, 'ip')),
+			clientIp: normaliseIp(field(fields, 'ip')),
 			originalUrl: webAddressOf(field(fields, 'userurl')),
 			login: state === 'online' ? {} : { address, challenge }
 		};

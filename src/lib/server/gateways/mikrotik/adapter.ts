@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { normaliseIp } from '#lib/domain/ip-address.ts';
 import {
 	checkSize,
-	clientIpOf,
 	clientMacOf,
 	decoded,
 	field,
@@ -91,7 +91,7 @@ export const mikrotik: GatewayAdapter = {
 			state: isOnline ? 'online' : error === '' ? 'new' : 'refused',
 			problem: isOnline || error === '' ? null : problemOf(error),
 			clientMac: clientMacOf(read(request, 'mac')),
-			clientIp: clientIpOf(read(request, 'ip')),
+			clientIp: normaliseIp(read(request, 'ip')),
 			originalUrl: webAddressOf(read(request, 'link-orig')),
 			login: isOnline
 				? {}

@@ -1,12 +1,6 @@
+import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import {
-	checkSize,
-	clientIpOf,
-	clientMacOf,
-	decoded,
-	field,
-	webAddressOf
-} from '../captive-sessions/fields.ts';
+import { checkSize, clientMacOf, decoded, field, webAddressOf } from '../captive-sessions/fields.ts';
 import { EntryRefused, type Entry, type GatewayAdapter } from '../gateway.ts';
 import { registeredHost } from '../captive-sessions/login-hosts.ts';
 import { openndsConfig } from './config.ts';
@@ -41,7 +35,7 @@ function readFas(fas: string): Map<string, string> {
 function parse(items: ReadonlyMap<string, string>): Pick<Entry, 'clientMac' | 'clientIp' | 'originalUrl'> {
 	return {
 		clientMac: clientMacOf(decoded(items.get('clientmac') ?? '')),
-		clientIp: clientIpOf(items.get('clientip') ?? ''),
+		clientIp: normaliseIp(items.get('clientip') ?? ''),
 		originalUrl: webAddressOf(decoded(items.get('originurl') ?? ''))
 	};
 }
@@ -72,7 +66,7 @@ export const opennds: GatewayAdapter = {
 				...known,
 				state: 'online',
 				problem: null,
-				clientIp: clientIpOf(field(fields, 'clientip')) ?? known.clientIp,
+				clientIp: normaliseIp(field(fields, 'clientip')) ?? known.clientIp,
 				originalUrl: known.originalUrl ?? webAddressOf(redir),
 				login: {}
 			};

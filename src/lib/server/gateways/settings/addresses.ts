@@ -1,5 +1,5 @@
-import { BlockList, isIP } from 'node:net';
-import { isPublicAddress } from '#lib/server/platform/ssrf/public-addresses.ts';
+import { isIP } from 'node:net';
+import { isPublicAddress } from '#lib/domain/ip-address.ts';
 
 const MAX_API_LENGTH = 300;
 
@@ -11,15 +11,6 @@ export function parseNas(text: string): { nas: string; nasPort?: number } | null
 	const nas = six ?? four ?? '';
 	const nasPort = Number(port);
 	return isIP(nas) !== 0 && nasPort >= 1 && nasPort <= 65_535 ? { nas, nasPort } : null;
-}
-
-/** Compares parsed addresses, because an IPv6 address has several spellings. */
-export function isSameAddress(one: string, other: string): boolean {
-	const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
-	const withoutZone = (address: string) => address.replace(/%.*$/, '');
-	const list = new BlockList();
-	list.addAddress(withoutZone(one), family(one));
-	return list.check(withoutZone(other), family(other));
 }
 
 type ApiAddress = { address: string; problem: null } | { address: ''; problem: string };

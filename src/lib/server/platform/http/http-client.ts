@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
-import { isPublicAddress } from '#lib/server/platform/ssrf/public-addresses.ts';
-import { NO_TRACES, type Traces } from '../traces/traces.ts';
+import { isPublicAddress } from '#lib/domain/ip-address.ts';
 import { AddressNotAllowed, guardedLookup, type Resolve } from '#lib/server/platform/ssrf/ssrf-lookup.ts';
 
 export interface HttpRequest {
@@ -34,12 +33,10 @@ export type HttpClient = ReturnType<typeof createHttpClient>;
  */
 export function createHttpClient({
 	timeoutMs,
-	traces = NO_TRACES,
 	certificate,
 	publicBy
 }: {
 	timeoutMs: number;
-	traces?: Traces;
 	certificate?: string;
 	publicBy?: Resolve;
 }) {
@@ -92,21 +89,7 @@ export function createHttpClient({
 		async open(): Promise<void> {
 			await (opened ??= load());
 		},
-		/** The receiver does not learn the trace. */
-		send: (request: HttpRequest): Promise<HttpOutcome> =>
-			traces.span({ name: request.method, kind: 'client' }, async ({ attributes }) => {
-				const outcome = await exchange(request);
-				attributes['http.request.method'] = request.method;
-				const { hostname = '', port = '' } = URL.parse(request.url) ?? {};
-				attributes['server.address'] = hostname;
-				if (port !== '') attributes['server.port'] = Number(port);
-				if (outcome.kind === 'failure') attributes['error.type'] = outcome.cause;
-				else {
-					attributes['http.response.status_code'] = outcome.status;
-					if (outcome.status >= 400) attributes['error.type'] = String(outcome.status);
-				}
-				return outcome;
-			}),
+		send: exchange,
 		async stop(): Promise<void> {
 			if (opened) await (await opened).dispatcher.destroy();
 		}

@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { CODE_BYTES, codeOfBytes, codeText } from '#lib/checkout/purchase/code.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import { retryUniqueViolation } from '#lib/server/db/first.ts';
-import type { SealedTable } from '#lib/server/db/sealed/sealed-table.ts';
 import { hmac, type Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 
@@ -38,53 +37,30 @@ function keysOf(secrets: Secrets) {
 type Keys = ReturnType<typeof keysOf>;
 
 /** Returns null without a code, and if no accepted secret opens it. */
-function opened(secrets: Secrets, { token_sealed: sealed, code_hash: hash }: Stored) {
+function openToken(secrets: Secrets, { token_sealed: sealed, code_hash: hash }: Stored): string | null {
 	if (sealed === null || hash === null) return null;
 	try {
-		const [token = '', code = null] = secrets.decrypt(sealed, sealedFor(hash)).split(' ');
-		return { token, code };
+		return secrets.decrypt(sealed, sealedFor(hash));
 	} catch {
 		return null;
 	}
 }
 
 /** Returns null if the code belongs to an earlier secret. */
-function codeOf(secrets: Secrets, keys: Keys, token: string, row: Stored): string | null {
+function codeOf(keys: Keys, token: string, row: Stored): string | null {
 	for (const { derived, hashOf } of keys) {
 		for (let attempt = 0; attempt < MAX_CODES; attempt += 1) {
 			const code = derived(token, attempt);
 			if (hashOf(code) === row.code_hash) return code;
 		}
 	}
-	return opened(secrets, row)?.code ?? null;
+	return null;
 }
 
-/** @param code is sealed too if the current secret does not derive it */
-const seal = (secrets: Secrets, code_hash: string, token: string, code: string | null = null) => ({
+const seal = (secrets: Secrets, code_hash: string, token: string) => ({
 	code_hash,
-	token_sealed: secrets.encrypt(code === null ? token : `${token} ${code}`, sealedFor(code_hash))
+	token_sealed: secrets.encrypt(token, sealedFor(code_hash))
 });
-
-export const SEALED_PURCHASES: SealedTable = {
-	name: 'purchases',
-	key: ['id'],
-	columns: ['code_hash', 'token_sealed'],
-	unique: 'code_hash',
-	reseal(secrets, untyped) {
-		const row = untyped as unknown as Stored;
-		const { token_sealed: sealed, code_hash: hash } = row;
-		if (sealed === null || hash === null || secrets.keyIndex(sealed, sealedFor(hash)) === 0) {
-			return { changes: {}, unreadable: 0 };
-		}
-		const known = opened(secrets, row);
-		if (!known) return { changes: {}, unreadable: 1 };
-		const keys = keysOf(secrets);
-		const code = codeOf(secrets, keys, known.token, row);
-		const newHash = code === null ? undefined : keys[0]?.hashOf(code);
-		if (newHash === undefined) return { changes: { code_hash: null, token_sealed: null }, unreadable: 0 };
-		return { changes: seal(secrets, newHash, known.token, code), unreadable: 0 };
-	}
-};
 
 export function createCodes(database: Database, secrets: Secrets) {
 	const keys = keysOf(secrets);
@@ -97,7 +73,7 @@ export function createCodes(database: Database, secrets: Secrets) {
 			seal(secrets, current.hashOf(current.derived(token, attempt)), token),
 		/** Returns the code, e.g. "K7MQ-29XT". Creates it if it is missing or belongs to an earlier secret. */
 		async of(token: string, row: store.PurchaseRow): Promise<string> {
-			const code = codeOf(secrets, keys, token, row);
+			const code = codeOf(keys, token, row);
 			if (code !== null) return codeText(code);
 			return retryUniqueViolation(database, MAX_CODES, async (attempt) => {
 				await store.update(database.db, row.id, this.columns(token, attempt));
@@ -107,6 +83,6 @@ export function createCodes(database: Database, secrets: Secrets) {
 		/** Finds the purchase of a code from readCode, without its token. */
 		find: (code: string, since: number) => store.findByCode(database.db, hashesOf(code), since),
 		/** Returns null for added time, and if the token was sealed with a secret that is gone. */
-		tokenOf: (row: store.PurchaseRow): string | null => opened(secrets, row)?.token ?? null
+		tokenOf: (row: store.PurchaseRow): string | null => openToken(secrets, row)
 	};
 }

@@ -1,6 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { limitAddress, RateLimited } from '#lib/server/api/http/request-limits.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
+import { networkOf } from '#lib/server/http/client-address.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
@@ -38,7 +39,7 @@ export async function authenticateGateway(
 	const token = gateway?.credentials.token;
 	const given = event.request.headers.get('authorization') ?? `Bearer ${sent}`;
 	if (gateway && token !== undefined && equalSecrets(given, `Bearer ${token}`)) return gateway;
-	await limitAddress({ app, getClientAddress: () => event.getClientAddress() });
+	await limitAddress(app, networkOf(event.locals.clientAddress()));
 	logSecurity(event, 'gateway key refused', { gateway: gateway?.name ?? 'unknown' });
 	return empty(gateway ? 403 : 404);
 }

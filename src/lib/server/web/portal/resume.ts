@@ -5,7 +5,7 @@ import { readTexts } from '#lib/checkout/pay-form.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { CAPTIVE_SESSION_ID_PATTERN } from '#lib/server/platform/ids.ts';
-import { networkOf } from '#lib/server/http/network.ts';
+import { networkOf } from '#lib/server/http/client-address.ts';
 import { orUnavailable, readForm } from './api-errors.ts';
 import { captiveSessionIn, withCaptiveSession } from './splash/captive-session-address.ts';
 
@@ -37,7 +37,7 @@ async function open(event: RequestEvent, { code, phone, transaction }: Typed): P
 	const { captiveSessions, purchases } = event.locals.app;
 	const captiveSession = captiveSessionOf(event.url);
 	const found = captiveSession === null ? null : await captiveSessions.find(null, captiveSession);
-	const visitor = { network: networkOf(event), captiveSession: found?.id ?? null };
+	const visitor = { network: networkOf(event.locals.clientAddress()), captiveSession: found?.id ?? null };
 	const api = apiClient(event);
 	const opened = await orUnavailable(
 		transaction === null

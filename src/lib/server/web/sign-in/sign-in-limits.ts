@@ -1,7 +1,7 @@
 import { fail, type ActionFailure, type RequestEvent } from '@sveltejs/kit';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import * as m from '#lib/i18n/messages.js';
-import { networkOf } from '#lib/server/http/network.ts';
+import { networkOf } from '#lib/server/http/client-address.ts';
 import type { Attempt } from '../../authentication/attempts.ts';
 import { sha256 } from '../../platform/secrets.ts';
 
@@ -23,7 +23,7 @@ export const tooOften = <Entry extends object>(
 	action: keyof typeof LIMITS,
 	entry: Entry
 ): Promise<Refusal<Entry> | null> =>
-	take(event, `${action}:address:${networkOf(event)}`, LIMITS[action], entry);
+	take(event, `${action}:address:${networkOf(event.locals.clientAddress())}`, LIMITS[action], entry);
 
 /** Returns the answer to a form that this network sent too often, or that would send too many mails to an address, or null. */
 export const tooManyMails = async (event: RequestEvent, email: string) =>
@@ -76,7 +76,7 @@ const tokenCookie = ({ locals }: RequestEvent) =>
 
 const attemptOf = (event: RequestEvent, email: string, step: Attempt['step'] = 'password'): Attempt => ({
 	...{ email, step },
-	network: networkOf(event),
+	network: networkOf(event.locals.clientAddress()),
 	token: event.cookies.get(tokenCookie(event)) ?? null
 });
 

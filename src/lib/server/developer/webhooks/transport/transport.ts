@@ -7,7 +7,7 @@ import {
 	resolvePublicly,
 	type Resolve
 } from '#lib/server/platform/ssrf/ssrf-lookup.ts';
-import { isPublicAddress } from '#lib/server/platform/ssrf/public-addresses.ts';
+import { isPublicAddress } from '#lib/domain/ip-address.ts';
 import { urlRefusal, type UrlRules } from './url-rules.ts';
 
 type Failure =

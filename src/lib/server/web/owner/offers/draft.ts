@@ -36,16 +36,11 @@ export function readDraft({ field, all }: Pick<Fields, 'field' | 'all'>): Offers
 	return { hourly: field('hourly') === 'yes', version: Number(field('version')) || 0, rows };
 }
 
-/** Does what a button of the form says: `add`, `delete-2`, `raise-2`, `lower-2`. */
+/** Does what a button of the form says: `add`, `delete-2`. */
 export function changedRows(rows: readonly OfferEntry[], button: string): readonly OfferEntry[] {
 	if (button === 'add') return rows.length < MAX_ROWS ? [...rows, emptyRow(-1)] : rows;
-	const [, verb, index] = /^(delete|raise|lower)-(\d{1,2})$/.exec(button) ?? [];
-	const at = Number(index);
-	const row = rows[at];
-	if (!row) return rows;
-	const others = rows.filter((_, index) => index !== at);
-	if (verb === 'delete') return others;
-	return others.toSpliced(Math.max(0, verb === 'raise' ? at - 1 : at + 1), 0, row);
+	const deleted = /^delete-(\d{1,2})$/.exec(button)?.[1];
+	return rows.filter((_, index) => String(index) !== deleted);
 }
 
 /** Rows in which nothing is typed are left out. `rowIndexes` has the row of each offer. */

@@ -4,25 +4,21 @@ import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import { money, weekdayName } from '#lib/format/text.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { cellsOf, OFFER_COLUMNS, offersOfCells } from '#lib/server/offers/cells.ts';
-import { readOffersCsv } from '#lib/server/offers/csv.ts';
-import { CsvFileError } from '#lib/server/platform/csv.ts';
+import { cellsOf, offersOfCells } from '#lib/server/offers/cells.ts';
 import { AppError, attempt } from '#lib/server/platform/errors.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
-import { cellsOfDraft, changedRows, draftOf, entryOf, readDraft, withEmptyRows } from './draft.ts';
-import { draftWithSet, linesOf, setsOf } from './sets.ts';
-import { fileProblem, offerProblem, rowProblem, type OfferPlace } from './problems.ts';
+import { cellsOfDraft, changedRows, draftOf, readDraft } from './draft.ts';
+import { draftWithSet, setsOf } from './sets.ts';
+import { offerProblem, type OfferPlace } from './problems.ts';
 import type { OwnerVisitor } from '../owner.ts';
 
 type Actor = OwnerVisitor['actor'];
 
-/** The page after a button: the draft to edit, or its preview to confirm. */
+/** The page after a button. */
 interface Shown {
 	draft: OffersDraft | null;
-	/** Lines as buyers see them; null while the draft is edited. */
-	preview: ReturnType<typeof linesOf> | null;
 	/** Above the form. */
 	problem: string | null;
 	/** By row and field. */
@@ -31,7 +27,7 @@ interface Shown {
 	copied: readonly { name: string; text: string; isDone: boolean }[];
 }
 
-const NOTHING: Shown = { draft: null, preview: null, problem: null, errors: {}, copied: [] };
+const NOTHING: Shown = { draft: null, problem: null, errors: {}, copied: [] };
 /** Routers to which offers can be copied at once. */
 const MAX_COPIES = 100;
 
@@ -52,7 +48,6 @@ export async function offersPage(
 		draft: isNew ? draftWithSet(draft, url.searchParams.get('set'), router) : draft,
 		sets: isNew ? await setsOf(app, owner, draft, router) : [],
 		saved: list.data.length,
-		columns: OFFER_COLUMNS.join(', '),
 		days: WEEKDAYS.map((day, index) => ({ day, name: weekdayName(index) })),
 		others: others.map(({ id, name }) => ({ id, name })),
 		done: url.searchParams.has('done')
@@ -65,15 +60,12 @@ export async function offersAction(event: RequestEvent, router: OwnedRouter, { a
 	const button = fields.field('do');
 	if (button === 'copy') return copyOffers(event, router, { actor, ids: fields.all('router').map(idOf) });
 	const draft = readDraft(fields);
-	if (button === 'file') return fileDraft(event, router, actor, await fields.file('file'));
-	if (button !== 'preview' && button !== 'save') {
+	if (button !== 'save') {
 		return { ...NOTHING, draft: { ...draft, rows: changedRows(draft.rows, button) } };
 	}
 	const { offers } = event.locals.app;
 	try {
 		const list = offersOfCells(cellsOfDraft(draft).cells, { hourly: draft.hourly, version: draft.version });
-		await offers.check(actor, router.id, list);
-		if (button === 'preview') return { ...NOTHING, draft, preview: linesOf(list, router) };
 		await offers.set(actor, router.id, list);
 	} catch (refused) {
 		if (!(refused instanceof AppError)) throw refused;
@@ -106,18 +98,6 @@ function refusal({ items }: AppError, draft: OffersDraft, place: OfferPlace): Sh
 		else errors[row] = { [field]: text, ...errors[row] };
 	}
 	return { ...NOTHING, draft, errors, problem: problem ?? m.owner_check_fields() };
-}
-
-/** Shows the offers of a CSV file for a check. Nothing is saved. */
-async function fileDraft({ locals }: RequestEvent, router: OwnedRouter, actor: Actor, bytes: Buffer | null) {
-	const { hourly, version } = await locals.app.offers.ofRouter(actor, router.id);
-	const refused = (problem: string) => fail(400, { ...NOTHING, problem });
-	const file = await attempt(CsvFileError, () => readOffersCsv(bytes ?? Buffer.alloc(0)));
-	if (file instanceof CsvFileError) return refused(fileProblem(file));
-	const list = await attempt(AppError, () => offersOfCells(file.rows, { hourly }));
-	if (list instanceof AppError)
-		return refused((list.items ?? []).map((item) => rowProblem(file, item, { router })).join('\n'));
-	return { ...NOTHING, draft: { hourly, version, rows: withEmptyRows(file.rows.map(entryOf)) } };
 }
 
 /** Copies the saved offers. Each router is checked on its own. */

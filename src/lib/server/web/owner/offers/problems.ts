@@ -6,11 +6,9 @@ import type { OfferField } from '#lib/domain/offers/entry.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { ProblemItem } from '#lib/server/contract/schemas.ts';
-import { OFFER_COLUMNS, type OfferCells, type OfferColumn } from '#lib/server/offers/cells.ts';
-import { REQUIRED_COLUMNS, type OfferFile } from '#lib/server/offers/csv.ts';
+import type { OfferCells, OfferColumn } from '#lib/server/offers/cells.ts';
 import { limitProblems } from '#lib/server/offers/limits.ts';
 import { maxSpeedKbps, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import type { CsvFileError } from '#lib/server/platform/csv.ts';
 import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { MAX_ROWS } from './draft.ts';
 
@@ -29,8 +27,7 @@ interface OfferProblem {
 
 export interface OfferPlace {
 	router: OwnedRouter;
-	/** None for a list that was only read, because nothing has checked its limits. */
-	gateways?: readonly RegisteredGateway[];
+	gateways: readonly RegisteredGateway[];
 }
 
 /** Describes a refused field to an owner. */
@@ -77,7 +74,7 @@ function textOf(column: OfferColumn, { code }: ProblemItem, cells: OfferCells, p
 }
 
 /** Says why the router does not hold a limit; null if the limit itself is wrong. */
-function limitText(limit: Limit, cells: OfferCells, { router, gateways = [] }: OfferPlace): string | null {
+function limitText(limit: Limit, cells: OfferCells, { router, gateways }: OfferPlace): string | null {
 	const limits = Object.fromEntries(
 		LIMITS.flatMap((name) => (/^[1-9]\d{0,9}$/.test(cells[name]) ? [[name, Number(cells[name])]] : []))
 	);
@@ -114,27 +111,3 @@ function priceText(text: string, currency: string): string {
 }
 
 const mostMbit = (gateway: RegisteredGateway | null) => (gateway ? maxSpeedKbps(gateway) / 1000 : 0);
-
-/** Describes a refused offer of a CSV file, by its line and column. */
-export function rowProblem({ rows, lines }: OfferFile, item: ProblemItem, place: OfferPlace): string {
-	const { index, text } = offerProblem(item, rows, place);
-	if (index === null) return text;
-	const column = apart(item.pointer.split('/')[3] ?? '');
-	return m.owner_csv_line({ line: String(lines[index]), column, text });
-}
-
-export function fileProblem({ fault, lines }: CsvFileError): string {
-	switch (fault) {
-		case 'columns': {
-			const others = OFFER_COLUMNS.filter((column) => !REQUIRED_COLUMNS.includes(column));
-			return m.owner_csv_columns({
-				needed: apart(REQUIRED_COLUMNS.join(', ')),
-				others: apart(others.join(', '))
-			});
-		}
-		case 'encoding':
-			return m.owner_csv_encoding();
-		case 'row':
-			return lines.map((line) => m.owner_csv_row({ line: String(line) })).join('\n');
-	}
-}
