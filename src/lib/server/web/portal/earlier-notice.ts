@@ -13,7 +13,7 @@ export const ordererOf = (
 	event: RequestEvent,
 	another: string,
 	captiveSession: string | null = null
-): Orderer => ({ network: networkOf(event), another, captiveSession });
+): Orderer => ({ network: networkOf(event.locals.clientAddress()), another, captiveSession });
 
 interface Asked {
 	/** The form, without its `another`. */
