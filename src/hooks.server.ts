@@ -19,7 +19,7 @@ import { isForeignForm } from '#lib/server/http/csrf.ts';
 import { createFrontDoor } from '#lib/server/http/front-door.ts';
 import { limitForm } from '#lib/server/http/form-size.ts';
 import { isApiPath, isGatewayEntry } from '#lib/server/http/machine-paths.ts';
-import { publicOrigin } from '#lib/server/http/origin.ts';
+import { createLeadToOrigin, publicOrigin } from '#lib/server/http/origin.ts';
 import { setCommonHeaders } from '#lib/server/http/security-headers.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { observeRequest } from '#lib/server/api/http/observe-request.ts';
@@ -34,6 +34,7 @@ let api: Api;
 const remember = createPageMemory();
 let addressOf: ReadAddress;
 let warnOfProxy: ReturnType<typeof createProxyWarning>;
+let leadToOrigin: ReturnType<typeof createLeadToOrigin>;
 
 /** A configuration error ends the process here. */
 export const init: ServerInit = async () => {
@@ -46,6 +47,7 @@ export const init: ServerInit = async () => {
 	addressOf = createAddressReader(env, app.log);
 	api = createApi(app, addressOf);
 	warnOfProxy = createProxyWarning(app, env);
+	leadToOrigin = createLeadToOrigin(app.config, app.log);
 	Object.assign(globalThis, {
 		// For src/server.js, which imports nothing from lib/.
 		[Symbol.for('airtill.api')]: {
@@ -98,7 +100,11 @@ async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Respon
 		// SvelteKit answers this reserved name of an action with 500.
 		response = await refusal(event, 400, m.common_address_broken);
 	} else {
-		response = askedLanguage(event) ?? typedAddress(event) ?? (await answerPage(event, resolve));
+		response =
+			leadToOrigin(event) ??
+			askedLanguage(event) ??
+			typedAddress(event) ??
+			(await answerPage(event, resolve));
 	}
 	setCommonHeaders(response, event.locals);
 	return event.isSubRequest ? response : compressPage(event.request, response);

@@ -17,6 +17,21 @@ export interface PayEntry {
 	phone: string;
 	/** Token of the new purchase: a form that is sent twice makes one purchase. */
 	purchase: string;
+	/** The earlier order beside which the buyer wants another one (EarlierNotice); else empty. */
+	another: string;
+}
+
+/** An earlier order of the number, to which the buyer can go instead of paying again. */
+export interface EarlierNotice {
+	title: string;
+	texts: string[];
+	/** Opens the earlier order, or asks for its code. */
+	href: string;
+	link: string;
+	/** Label of the button that pays all the same. */
+	button: string;
+	/** The form with what was typed, which that button sends. */
+	fields: Readonly<Record<string, string>>;
 }
 
 /** Problems by field; `form` is for problems of no single field. */
@@ -35,6 +50,8 @@ export interface ReturnedForm {
 	entry: PayEntry;
 	errors?: FormErrors | undefined;
 	quoted?: Quotation | undefined;
+	/** Instead of the form. */
+	earlier?: EarlierNotice | undefined;
 }
 
 /** A purchase whose payment can be tried again. */
@@ -64,7 +81,10 @@ export function readTexts<Name extends string>(data: FormData, names: readonly N
 
 /** Missing fields are empty. */
 export const readPayEntry = (data = new FormData()): PayEntry =>
-	readTexts(data, ['time', 'count', 'unit', 'asked', 'quoted', 'pays', 'paymentMethod', 'phone', 'purchase']);
+	readTexts(data, [
+		...(['time', 'count', 'unit', 'asked', 'quoted', 'pays'] as const),
+		...(['paymentMethod', 'phone', 'purchase', 'another'] as const)
+	]);
 
 /** Prices the time that `timeValue` names. Returns null if it is not sold. */
 export function namedChoice(router: PricedRouter, value: string): TimeChoice | null {

@@ -54,8 +54,14 @@ interface CodeBySms {
 	refreshSeconds: number | null;
 }
 
-/** Result of an order. `lost`: it may have arrived. */
-export type Sent = { as: 'taken'; token: string } | { as: 'refused'; errors: FormErrors } | { as: 'lost' };
+/**
+ * Result of an order. `refused` with `another`: an earlier order of the number must be confirmed with it. `lost`: it may have
+ * arrived.
+ */
+export type Sent =
+	| { as: 'taken'; token: string }
+	| { as: 'refused'; errors: FormErrors; another?: string | undefined }
+	| { as: 'lost' };
 
 /** `gone`: the purchase does not exist. `away`: the service is unavailable. */
 export type Found = KioskPurchase | 'gone' | 'away';
@@ -102,9 +108,13 @@ export function createKioskClient(base: string) {
 
 	async function send(path: string, fields: Record<string, string>): Promise<Sent> {
 		const answer = await call(path, ORDER_LIMIT_MS, fields);
-		const { token, errors } = (answer?.body ?? {}) as { token?: string; errors?: FormErrors };
+		const { token, errors, another } = (answer?.body ?? {}) as {
+			token?: string;
+			errors?: FormErrors;
+			another?: string;
+		};
 		if (answer?.ok && token) return { as: 'taken', token };
-		if (answer && REFUSALS.includes(answer.status) && errors) return { as: 'refused', errors };
+		if (answer && REFUSALS.includes(answer.status) && errors) return { as: 'refused', errors, another };
 		// No response, or a proxy's: the order may have arrived.
 		return { as: 'lost' };
 	}

@@ -33,6 +33,7 @@ interface KioskSettings {
 const TICK_MS = 250;
 /** A screen with an unknown order result stays this long. */
 const LOST_SECONDS = 15 * 60;
+const UNDO_SECONDS = 10;
 const OPEN_KINDS: readonly string[] = ['waiting', 'unknown', 'getting-ready', 'unknown-late'];
 
 const BLANK: Entries = { duration: '', paymentMethod: '', phone: '', order: '' };
@@ -43,10 +44,14 @@ export class KioskFlow {
 	screen = $state<Screen>('start');
 	entries = $state({ ...BLANK });
 	errors = $state.raw<FormErrors>({});
+	/** Confirms an order beside an earlier one, of which `errors` tells; else empty. */
+	another = $state('');
 	/** An order is being sent, or its result is being read. */
 	busy = $state(false);
 	/** The last screen was cleared during an open payment. */
 	clearedOpen = $state(false);
+	/** Whole seconds for which the purchase that a buyer left can be shown again. */
+	undoSeconds = $state(0);
 	/** Whole seconds until this screen is cleared. */
 	left = $state(0);
 
@@ -55,6 +60,8 @@ export class KioskFlow {
 	readonly #router: RouterWatch;
 	readonly #shown: ShownPurchase;
 	readonly #idle = idleCount();
+	/** What a buyer left, until this time. */
+	#undoable: { handover: Handover; until: number } | null = null;
 	/** Increases with each clearing: older responses are dropped. */
 	#round = 0;
 
@@ -67,7 +74,7 @@ export class KioskFlow {
 			// Prices on the screen stay while a buyer chooses.
 			if (seen === null || this.screen !== 'start') return;
 			this.availability = seen;
-			settings.onRest();
+			if (!this.#undoable) settings.onRest();
 		});
 		this.#shown = new ShownPurchase(this.#client, {
 			onLink: (works) => (this.link = works),
@@ -140,9 +147,40 @@ export class KioskFlow {
 
 	#tick() {
 		this.#count();
+		this.#countUndo();
 		if (this.left > 0) return;
 		if (this.screen !== 'start' || this.#settings.foreign) this.clear({ idle: true });
 		else this.clearedOpen = false;
+	}
+
+	#countUndo() {
+		if (!this.#undoable) return;
+		this.undoSeconds = Math.max(0, Math.ceil((this.#undoable.until - Date.now()) / 1000));
+		if (this.undoSeconds > 0 && this.undoSeconds <= UNDO_SECONDS) return;
+		this.#dropLeft();
+		if (this.screen === 'start') this.#settings.onCleared();
+	}
+
+	#dropLeft() {
+		this.#undoable = null;
+		this.undoSeconds = 0;
+	}
+
+	/** Clears the screen for the next buyer. A purchase can be shown again for a moment: a tap may be a mistake. */
+	leave(): void {
+		if (!this.purchase && this.entries.order === '') return this.clear();
+		const handover = this.handover();
+		this.forget();
+		this.#undoable = { handover, until: Date.now() + UNDO_SECONDS * 1000 };
+		this.here();
+		this.#countUndo();
+		void this.#router.read();
+	}
+
+	undo(): void {
+		const handover = this.#undoable?.handover;
+		this.#dropLeft();
+		if (handover) void this.resume(handover);
 	}
 
 	/** Deletes the buyer's data. Purchases and open payments continue in the service. */
@@ -157,15 +195,18 @@ export class KioskFlow {
 	/** Deletes the buyer's data when the page closes. */
 	forget(): void {
 		this.#round += 1;
+		this.#dropLeft();
 		this.#shown.leave();
 		this.entries = { ...BLANK };
 		this.errors = {};
+		this.another = '';
 		this.busy = false;
 		this.screen = 'start';
 	}
 
-	go(screen: Screen, errors: FormErrors = {}): void {
+	go(screen: Screen, errors: FormErrors = {}, another = ''): void {
 		this.errors = errors;
+		this.another = another;
 		this.screen = screen;
 		this.here();
 	}
@@ -224,11 +265,12 @@ export class KioskFlow {
 		const round = this.#round;
 		this.busy = true;
 		this.errors = {};
+		this.#dropLeft();
 		this.entries.order ||= newToken();
 		const before = this.purchase;
 		const sent = await this.#send();
 		if (round !== this.#round) return;
-		if (sent === null || sent.as === 'refused') return this.#refuse(sent?.errors ?? {});
+		if (sent === null || sent.as === 'refused') return this.#refuse(sent?.errors ?? {}, sent?.another);
 		if (sent.as === 'lost') this.link = false;
 		this.screen = 'purchase';
 		const token = sent.as === 'taken' ? sent.token : (before?.token ?? this.entries.order);
@@ -242,16 +284,20 @@ export class KioskFlow {
 
 	async #send(): Promise<Sent | null> {
 		const { phone, paymentMethod, order } = this.entries;
+		const { another } = this;
 		if (this.purchase) {
 			const { token, again } = this.purchase;
-			return again && this.#client.payAgain({ token, paymentMethod, phone, quoted: String(again.amount) });
+			return (
+				again && this.#client.payAgain({ token, paymentMethod, phone, quoted: String(again.amount), another })
+			);
 		}
 		if (!this.choice) return null;
-		return this.#client.buy({ time: timeValue(this.choice), paymentMethod, phone, purchase: order });
+		return this.#client.buy({ time: timeValue(this.choice), paymentMethod, phone, purchase: order, another });
 	}
 
-	async #refuse(errors: FormErrors): Promise<void> {
+	async #refuse(errors: FormErrors, another = ''): Promise<void> {
 		this.busy = false;
+		if (another !== '') return this.go('confirm', errors, another);
 		if (errors.phone !== undefined) return this.go('number', errors);
 		if (errors.paymentMethod !== undefined) return this.go('method', errors);
 		if (errors.time !== undefined && !this.purchase) return this.go('time', errors);

@@ -38,9 +38,13 @@ describe('a page', () => {
 		}
 	});
 
-	it('is not stored by caches, and its headers are small', async () => {
-		const { headers } = await browse(fixture().server.url).get('/r/3');
-		expect(headers.get('cache-control')).toBe('no-store');
+	it('is not stored by caches, but for going back to an order by the browser itself, and its headers are small', async () => {
+		const person = browse(fixture().server.url);
+		for (const path of ['/', '/resume']) {
+			expect((await person.get(path)).headers.get('cache-control'), path).toBe('no-store');
+		}
+		const { headers } = await person.get('/r/3');
+		expect(headers.get('cache-control')).toBe('private, no-cache');
 		const bytes = [...headers].reduce((sum, [name, value]) => sum + `${name}: ${value}\r\n`.length, 0);
 		expect(bytes).toBeLessThanOrEqual(HEADER_BYTES);
 	});

@@ -32,12 +32,12 @@ test('a form that is sent twice is one purchase with one payment', async ({ page
 		const data = new FormData(element as HTMLFormElement);
 		return [...data].map(([name, value]) => [name, String(value)] as [string, string]);
 	});
-	const send = (purchase: string) =>
+	const send = (purchase: string, another = '') =>
 		fetch(`${portal.url}/r/${ROUTER}`, {
 			method: 'POST',
 			redirect: 'manual',
 			headers: { origin: portal.url, accept: 'text/html' },
-			body: new URLSearchParams({ ...Object.fromEntries(form), purchase })
+			body: new URLSearchParams({ ...Object.fromEntries(form), purchase, another })
 		});
 	const purchase = page.locator('input[name=purchase]');
 	const token = await purchase.inputValue();
@@ -50,10 +50,64 @@ test('a form that is sent twice is one purchase with one payment', async ({ page
 	const statuses: number[] = [];
 	for (let count = 0; count < 5; count += 1) {
 		await page.goto(`${portal.url}/r/${ROUTER}`);
-		statuses.push((await send(await purchase.inputValue())).status);
+		const next = await purchase.inputValue();
+		const asked = await (await send(next)).text();
+		statuses.push((await send(next, /name="another" value="([^"]*)"/.exec(asked)?.[1])).status);
 	}
 	expect(statuses).toEqual([303, 303, 303, 303, 400]);
 });
+
+for (const javaScriptEnabled of [true, false]) {
+	const script = javaScriptEnabled ? 'with script' : 'without script';
+
+	test(`who goes back and pays again, or opens the page again, is charged once ${script}`, async ({
+		browser,
+		portal
+	}) => {
+		const context = await browser.newContext({ javaScriptEnabled });
+		const page = await context.newPage();
+		const phone = freshNumber('003');
+		const pay = async () => {
+			await page.getByLabel('Your mobile-money number').fill(phone);
+			await page.getByRole('button', { name: /^Pay/ }).click();
+		};
+		const title = page.getByRole('heading', { level: 1 });
+		await page.goto(`${portal.url}/r/${ROUTER}`);
+		await pay();
+		await expect(title).toHaveText('Check your phone.');
+		const purchase = page.url();
+
+		await page.goBack();
+		await pay();
+		await expect(title).toHaveText('Check your phone.');
+		expect(page.url()).toBe(purchase);
+
+		// The same form for other time.
+		await page.goBack();
+		await page.getByRole('radio', { name: /^2 hours/ }).check();
+		await pay();
+		const open = 'A request for UGX 500 is open on this number. Approve it on your phone.';
+		await expect(page.getByRole('heading', { level: 2 }).first()).toHaveText(open);
+		await page.getByRole('link', { name: 'Open this purchase' }).click();
+		expect(page.url()).toBe(purchase);
+
+		// A fresh form, which proves nobody.
+		await page.goto(`${portal.url}/r/${ROUTER}`);
+		await pay();
+		await expect(page.getByText('There is a recent order for this number here.')).toBeVisible();
+		await expect(page.getByRole('link', { name: 'Enter my code' })).toBeFocused();
+		const sql = await openSql(portal.service.databaseUrl);
+		const payments = () =>
+			sql.count('select count(*) from payments where phone = ?', `+256${phone.slice(1)}`);
+		expect(await payments()).toBe(1);
+		await page.getByRole('button', { name: 'Buy another: pay UGX 500' }).click();
+		await expect(title).toHaveText('Check your phone.');
+		expect(page.url()).not.toBe(purchase);
+		expect(await payments()).toBe(2);
+		await sql.close();
+		await context.close();
+	});
+}
 
 test('the page of a purchase survives a reload and is the same in another browser', async ({
 	page,

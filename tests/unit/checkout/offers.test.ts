@@ -19,7 +19,14 @@ const ROUTER = {
 
 const ordered = (router: typeof ROUTER, fields: Partial<PayEntry>) => {
 	const none = { time: '', count: '', unit: 'h', asked: '', quoted: '', pays: '' };
-	const entry = { ...none, paymentMethod: 'mobile_money', phone: '0772123456', purchase: '', ...fields };
+	const entry = {
+		...none,
+		paymentMethod: 'mobile_money',
+		phone: '0772123456',
+		purchase: '',
+		another: '',
+		...fields
+	};
 	return wantedTime(router, entry);
 };
 

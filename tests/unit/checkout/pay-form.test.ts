@@ -15,6 +15,7 @@ const entry = (fields: Partial<PayEntry>): PayEntry => ({
 	paymentMethod: 'mobile_money',
 	phone: '0772123456',
 	purchase: '',
+	another: '',
 	...fields
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../../src/lib/server/db/database.ts';
+import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import { ApiProblem, type ApiClient } from '../../../src/lib/server/portal/api-client.ts';
 import { buy } from '../../../src/lib/server/portal/purchases/ordering.ts';
 import { paymentIds } from '../../../src/lib/server/portal/purchases/store.ts';
@@ -15,8 +15,13 @@ const form = {
 };
 const codes = { columns: () => ({}), of: async () => '', open: async () => null } as never;
 
+const contextOn = (database: Database) => ({
+	...{ database, clock: { now: () => Date.now() }, codes, completing: new Map() },
+	...{ hashOf: (text: string) => text, region: 'UG' }
+});
+
 let folder: string;
-let database: Awaited<ReturnType<typeof openDatabase>>;
+let database: Database;
 
 beforeEach(async () => {
 	folder = mkdtempSync(path.join(tmpdir(), 'airtill-ordering-'));
@@ -29,7 +34,7 @@ afterEach(async () => {
 });
 
 it('keeps a purchase whose payment was started and could not be stored', async () => {
-	const context = { database, clock: { now: () => Date.now() }, codes, completing: new Map() };
+	const context = contextOn(database);
 	const startPayment = vi.fn(async () => ({ id: 7 }));
 	const api = { createSession: async () => ({ id: 3 }), startPayment } as unknown as ApiClient;
 	const token = purchaseToken();
@@ -47,7 +52,7 @@ it('keeps a purchase whose payment was started and could not be stored', async (
 });
 
 it('a refused order deletes its purchase, unless another process has ordered its session', async () => {
-	const context = { database, clock: { now: () => Date.now() }, codes, completing: new Map() };
+	const context = contextOn(database);
 	const refusal = new ApiProblem({ code: 'router_offline', detail: 'The router is offline.' }, 400);
 	const rows = () => database.db.selectFrom('purchases').select('session_id').execute();
 	let createSession = async (): Promise<unknown> => Promise.reject(refusal);

@@ -31,6 +31,8 @@ it('every derived key either verifies with both secrets or may change', () => {
 		'callback',
 		// A sandbox prints it at each start.
 		'demo-password',
+		// Compares the orders of an hour.
+		'earlier orders',
 		// Without it a browser counts as a stranger until it signs in.
 		'known-browser',
 		// Counts fifteen minutes.

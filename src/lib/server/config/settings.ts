@@ -17,7 +17,7 @@ export const SETTINGS = {
 	ORIGIN: {
 		schema: httpUrl.optional(),
 		description:
-			'Public address, for example `https://airtill.example`. Set it behind a TLS proxy; otherwise links use the Host header and plain http.'
+			'Public address, for example `https://airtill.example`. Set it behind a TLS proxy; otherwise links use the Host header and plain http. Pages opened by another name lead to it, except those that devices behind a gateway read.'
 	},
 	DATABASE_URL: {
 		schema: z

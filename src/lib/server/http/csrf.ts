@@ -20,6 +20,8 @@ export function isForeignForm(event: RequestEvent): boolean {
 	if (site !== null) return site !== 'same-origin';
 	const origin = request.headers.get('origin') ?? request.headers.get('referer');
 	if (origin === null) return true;
-	// Behind a TLS proxy without ORIGIN the scheme is unknown.
-	return !URL.canParse(origin) || new URL(origin).host !== url.host;
+	// Behind a TLS proxy without ORIGIN the scheme is unknown. With ORIGIN the page may have been opened by another name,
+	// to which its form is sent: no other site can do that, and browsers send no cookies of ours to it.
+	const names = [url.host, request.headers.get('host')];
+	return !URL.canParse(origin) || !names.includes(new URL(origin).host);
 }

@@ -114,7 +114,7 @@ export async function deleteNumbersOfPurchases(queries: Queries, before: number)
 		.limit(MAX_ROWS);
 	const { numUpdatedRows } = await queries
 		.updateTable('purchases')
-		.set({ phone: DELETED_NUMBER })
+		.set({ phone: DELETED_NUMBER, number_hash: null, asked_from: null })
 		.where('id', 'in', old)
 		.executeTakeFirstOrThrow();
 	return numUpdatedRows >= MAX_ROWS;

@@ -48,6 +48,55 @@ test(
 	}
 );
 
+test('the paid screen shows the code, and who leaves it or an open payment by mistake gets back for ten seconds', async ({
+	kiosk,
+	page
+}) => {
+	await page.clock.install();
+	await kiosk.open();
+	await kiosk.buy(freshNumber());
+	await kiosk.paid();
+	const password = await page.locator('.password').innerText();
+	const code = page.locator('.kiosk-pass').getByText(/^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
+	await expect(code).toBeVisible();
+	const undo = kiosk.button(/^Show my purchase again/);
+	await kiosk.button('Done: clear this screen').tap();
+	await expect(kiosk.begin).toBeVisible();
+	expect(await kiosk.remains()).not.toContain(password);
+	// The second tap of two begins a purchase, and loses nothing.
+	await kiosk.begin.tap();
+	await undo.tap();
+	await kiosk.paid();
+	await expect(page.locator('.password')).toHaveText(password);
+	await kiosk.button('Done: clear this screen').tap();
+	await page.clock.runFor(10_500);
+	await expect(undo).toBeHidden();
+
+	await kiosk.buy(freshNumber('003'));
+	await expect(kiosk.title).toHaveText('Check your phone.');
+	await kiosk.button('Start over').tap();
+	await undo.tap();
+	await expect(kiosk.title).toHaveText('Check your phone.');
+});
+
+test('who orders again with the same number is asked first, and charged twice only if told so', async ({
+	kiosk
+}) => {
+	const phone = freshNumber('003');
+	await kiosk.open();
+	await kiosk.buy(phone);
+	await expect(kiosk.title).toHaveText('Check your phone.');
+	await kiosk.button('Start over').tap();
+	await kiosk.buy(phone);
+	await expect(
+		kiosk.page.getByRole('alert').filter({ hasText: 'recent order for this number' })
+	).toBeVisible();
+	expect(await kiosk.askedTimes(phone)).toBe(1);
+	await kiosk.button('Buy another: pay UGX 500').tap();
+	await expect(kiosk.title).toHaveText('Check your phone.');
+	expect(await kiosk.askedTimes(phone)).toBe(2);
+});
+
 test('who declines is told that nothing was charged, and pays with the same number or another one', async ({
 	kiosk,
 	page

@@ -25,6 +25,10 @@ export interface PurchasesTable {
 	extends_purchase_id: Generated<number | null>;
 	/** For added time: the session to extend. */
 	extends_session_id: Generated<number | null>;
+	/** Keyed hash of the router and of the number that was asked to pay last; null for purchases before migration 0070. */
+	number_hash: Generated<string | null>;
+	/** JSON array of keyed hashes: the network, page and captive session of the order (earlier-orders.ts). */
+	asked_from: Generated<string | null>;
 	created_at: number;
 	updated_at: number;
 }

@@ -7,6 +7,7 @@ import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { retryUniqueViolation } from '#lib/server/db/first.ts';
 import { MAX_CODES, type Codes } from './codes.ts';
+import { writeOrder, type Orderer } from './earlier-orders.ts';
 import * as store from './store.ts';
 
 export interface PurchaseForm {
@@ -28,10 +29,16 @@ interface Relation {
 	keepsToken?: boolean;
 	/** The purchase whose page shows it, and the session to extend (null if its pass has ended). */
 	adds?: { purchaseId: number; sessionId: number | null };
+	/** The purchase that is paid again, and the token of its page. */
+	repeats?: { purchaseId: number; token: string };
 }
 
 export interface OrderingContext extends Pick<Base, 'database' | 'clock'> {
 	codes: Codes;
+	/** Hashes what identifies orders. */
+	hashOf(text: string): string;
+	/** Country of numbers without a country code. */
+	region: string;
 	/** Purchases that this process is completing: a second click waits for the first. */
 	completing: Map<number, Promise<void>>;
 }
@@ -47,19 +54,21 @@ export class PaidMeanwhile extends Error {}
 
 /**
  * Places an order, or continues the purchase that the same form began.
+ * @param orderer is shown an earlier order first; without one nobody is asked
  * @returns the token of the purchase's page
- * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown. Then nothing
- * is kept or charged. PaidMeanwhile if the session to replace was paid.
+ * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown, OrderedBefore if an earlier
+ * order must be shown first. Then nothing is kept or charged. PaidMeanwhile if the session to replace was paid.
  */
 export async function buy(
 	context: OrderingContext,
 	api: ApiClient,
 	givenToken: string,
 	form: PurchaseForm,
+	orderer: Orderer | null = null,
 	relation: Relation = {}
 ): Promise<string> {
 	const { db } = context.database;
-	const { token, row } = await begin(context, givenToken, form, relation);
+	const { token, row } = await begin(context, api, givenToken, form, orderer, relation);
 	try {
 		await complete(context, api, row);
 	} catch (error) {
@@ -158,8 +167,10 @@ export async function pay(
 
 async function begin(
 	context: OrderingContext,
+	api: ApiClient,
 	token: string,
 	form: PurchaseForm,
+	orderer: Orderer | null,
 	relation: Relation
 ): Promise<{ token: string; row: store.PurchaseRow }> {
 	const now = context.clock.now();
@@ -183,16 +194,28 @@ async function begin(
 		created_at: now,
 		updated_at: now
 	};
-	if (PURCHASE_TOKEN_PATTERN.test(token)) {
-		const row = await insert(context, token, values);
+	const isToken = PURCHASE_TOKEN_PATTERN.test(token);
+	const insert = (own: string) => insertOrder(context, api, own, values, orderer, proofsOf(token, relation));
+	if (isToken) {
+		const row = await insert(token);
 		const isRelated = row.extends_purchase_id === (adds?.purchaseId ?? null);
 		const isSame = Object.entries(order).every(([name, value]) => row[name as keyof typeof order] === value);
 		if (isRelated && (keepsToken || isSame)) return { token, row };
 	}
 	// Another order from the same page (back, other number, buy) is a separate purchase.
-	const other = PURCHASE_TOKEN_PATTERN.test(token) ? tokenOfForm(token, form) : purchaseToken();
-	return { token: other, row: await insert(context, other, values) };
+	const other = isToken ? tokenOfForm(token, form) : purchaseToken();
+	return { token: other, row: await insert(other) };
 }
+
+/** What only the buyer of an order has, and the purchases of which the page of the form speaks itself. */
+export const proofsOf = (formToken: string, { adds, repeats }: Relation) => ({
+	proofs: [
+		`form ${formToken}`,
+		...(repeats ? [`form ${repeats.token}`] : []),
+		...(adds ? [`added to ${adds.purchaseId}`] : [])
+	],
+	except: [adds?.purchaseId, repeats?.purchaseId]
+});
 
 /** A purchase has one successor for all forms, so that parallel tries meet in it. */
 export const successorToken = (token: string, sessionId: number) => derivedToken(`${token}:${sessionId}`);
@@ -201,22 +224,30 @@ export const successorToken = (token: string, sessionId: number) => derivedToken
 export const tokenOfForm = (token: string, form: PurchaseForm): string =>
 	derivedToken(token + JSON.stringify(form));
 
-/** Returns the existing row of a token. Added time has no code, because another purchase shows it. */
-async function insert(
-	{ database, codes }: OrderingContext,
+/**
+ * Returns the existing row of a token. Added time has no code, because another purchase shows it.
+ * @throws OrderedBefore for a new row
+ */
+function insertOrder(
+	context: OrderingContext,
+	api: ApiClient,
 	token: string,
-	values: Omit<Parameters<typeof store.insert>[1], 'token_hash'>
+	values: Omit<Parameters<typeof store.insert>[1], 'token_hash'>,
+	orderer: Orderer | null,
+	proofs: ReturnType<typeof proofsOf>
 ): Promise<store.PurchaseRow> {
-	const { db } = database;
+	const { database, codes } = context;
 	const token_hash = sha256(token);
+	const order = { routerId: values.router_id, phone: values.phone, orderer, ...proofs };
 	// The code may belong to another purchase, or to this one if the same form arrived twice at once.
-	return retryUniqueViolation(database, MAX_CODES, async (attempt) => {
-		const code = values.extends_purchase_id === undefined ? codes.columns(token, attempt) : {};
-		const made = await store.insert(db, { token_hash, ...values, ...code });
-		const row = made ?? (await store.find(db, token_hash));
-		if (!row) throw new Error('A purchase disappeared while it was created');
-		return row;
-	});
+	return retryUniqueViolation(database, MAX_CODES, (attempt) =>
+		writeOrder(context, api, order, async (trx, columns, isFirst) => {
+			const known = await store.find(trx, token_hash);
+			if (known || !(await isFirst())) return known;
+			const code = values.extends_purchase_id === undefined ? codes.columns(token, attempt) : {};
+			return store.insert(trx, { token_hash, ...values, ...columns, ...code });
+		})
+	);
 }
 
 /**

@@ -5,12 +5,14 @@ import { binder } from '#lib/server/platform/bind.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { sha256, type Secrets } from '#lib/server/platform/secrets.ts';
 import { createCodes } from './codes.ts';
+import { orderHashes, writeOrder, type Orderer } from './earlier-orders.ts';
 import {
 	buy,
 	complete,
 	PaidMeanwhile,
 	pay,
 	PriceChanged,
+	proofsOf,
 	successorToken,
 	type OrderingContext,
 	type PurchaseForm
@@ -30,6 +32,7 @@ import {
 } from './views.ts';
 
 export type { Resumed } from './resume.ts';
+export { OrderedBefore, type EarlierOrder, type Orderer } from './earlier-orders.ts';
 export { PriceChanged, type PurchaseForm } from './ordering.ts';
 export type { PurchasePart, PurchaseView, ShownSession } from './views.ts';
 
@@ -39,8 +42,6 @@ export interface PurchasesContext extends OrderingContext {
 	maxCodes: { visitor: number; total: number };
 	isApiBuyer(purchase: store.PurchaseRow): boolean;
 	readExtended: ReadExtended;
-	/** Country of numbers without a country code. */
-	region: string;
 }
 
 type RetryForm = Pick<PurchaseForm, 'paymentMethod' | 'phone' | 'amount' | 'currency'>;
@@ -58,9 +59,10 @@ export type Purchases = ReturnType<typeof createPurchases>;
 export function createPurchases({
 	secrets,
 	...dependencies
-}: Omit<PurchasesContext, 'codes' | 'completing'> & { secrets: Secrets }) {
+}: Omit<PurchasesContext, 'codes' | 'completing' | 'hashOf'> & { secrets: Secrets }) {
 	const codes = createCodes(dependencies.database, secrets);
-	const context: PurchasesContext = { ...dependencies, codes, completing: new Map() };
+	const hashOf = orderHashes(secrets);
+	const context: PurchasesContext = { ...dependencies, codes, hashOf, completing: new Map() };
 	const bind = binder(context);
 	return {
 		newToken: purchaseToken,
@@ -114,20 +116,22 @@ async function wait(
 /**
  * Pays again, for the same session if it accepts the payment method, otherwise for a new one.
  * @returns the token of the page to go to
- * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown
+ * @throws ApiProblem if the API refuses, PriceChanged if the price differs from the one shown, OrderedBefore if another
+ * order of the number must be shown first
  */
 async function retry(
 	context: PurchasesContext,
 	api: ApiClient,
 	token: string,
-	form: RetryForm
+	form: RetryForm,
+	orderer: Orderer | null = null
 ): Promise<string> {
 	const { database, clock } = context;
 	let row = await load(context, token);
 	if (row?.session_id == null) throw new Error('There is no purchase to pay again');
 	const successor = successorToken(token, row.session_id);
 	const next = await store.find(database.db, sha256(successor));
-	if (next && store.paymentIds(next).length > 0) return retry(context, api, successor, form);
+	if (next && store.paymentIds(next).length > 0) return retry(context, api, successor, form, orderer);
 
 	const session = await api.getSession(row.session_id);
 	if (session.status === 'active' || session.status === 'activating') return token;
@@ -146,14 +150,34 @@ async function retry(
 		offerId: session.offer?.id ?? null,
 		...form
 	};
+	const relation = {
+		...{ replaces: session.id, keepsToken: true },
+		repeats: { purchaseId: row.id, token }
+	};
 	try {
-		if (!next && payable && (await payAgain(context, api, row, form.phone))) return token;
-		return await buy(context, api, successor, order, { replaces: session.id, keepsToken: true });
+		if (!next && payable) {
+			await askAgain(context, api, row, { phone: form.phone, orderer, ...proofsOf(token, relation) });
+			if (await payAgain(context, api, row, form.phone)) return token;
+		}
+		return await buy(context, api, successor, order, orderer, relation);
 	} catch (error) {
 		if (error instanceof PaidMeanwhile) return token;
 		throw error;
 	}
 }
+
+/** Compares a payment of the same session with other orders of its number, which may be another one than before. */
+const askAgain = (
+	context: PurchasesContext,
+	api: ApiClient,
+	row: store.PurchaseRow,
+	order: { phone: string; orderer: Orderer | null } & ReturnType<typeof proofsOf>
+): Promise<boolean> =>
+	writeOrder(context, api, { routerId: row.router_id, ...order }, async (trx, columns, isFirst) => {
+		if (!(await isFirst())) return null;
+		await store.update(trx, row.id, { ...columns, updated_at: context.clock.now() });
+		return true;
+	});
 
 /** Returns false if the same time can only be ordered in a new session. */
 async function payAgain(
@@ -180,13 +204,14 @@ async function payAgain(
 /**
  * Adds time, or buys a new pass if the old one has ended. Does nothing while a payment for it is pending.
  * @param form `token` is the form's own: sent twice, it is one order
- * @throws as `retry`
+ * @throws as `retry`; the purchase itself is not shown first, because its page has the form
  */
 async function extend(
 	context: PurchasesContext,
 	api: ApiClient,
 	token: string,
-	{ token: formToken, ...form }: PurchaseForm & { token: string }
+	{ token: formToken, ...form }: PurchaseForm & { token: string },
+	orderer: Orderer | null = null
 ): Promise<void> {
 	const { db } = context.database;
 	const row = await load(context, token);
@@ -200,7 +225,7 @@ async function extend(
 		adds: { purchaseId: row.id, sessionId: lastActive([part, ...added])?.id ?? null }
 	};
 	try {
-		await buy(context, api, formToken, { ...form, routerId: row.router_id }, relation);
+		await buy(context, api, formToken, { ...form, routerId: row.router_id }, orderer, relation);
 	} catch (error) {
 		if (!(error instanceof PaidMeanwhile)) throw error;
 	}

@@ -13,14 +13,9 @@ const idList = z.array(z.int());
 /** Ids of the started payments, oldest first. */
 export const paymentIds = (row: PurchaseRow): number[] => idList.parse(JSON.parse(row.payment_ids));
 
-/** Returns undefined if the token has a purchase. */
+/** @throws a unique violation when another purchase has the token or the code */
 export const insert = (queries: Queries, purchase: Insertable<PurchasesTable>) =>
-	queries
-		.insertInto('purchases')
-		.values(purchase)
-		.onConflict((conflict) => conflict.column('token_hash').doNothing())
-		.returningAll()
-		.executeTakeFirst();
+	queries.insertInto('purchases').values(purchase).returningAll().executeTakeFirstOrThrow();
 
 export const find = (queries: Queries, tokenHash: string) =>
 	first(all(queries).where('token_hash', '=', tokenHash));
@@ -30,6 +25,14 @@ export const findBySession = (queries: Queries, sessionId: number) =>
 	first(all(queries).where('session_id', '=', sessionId).orderBy('id'));
 
 export const findById = (queries: Queries, id: number) => first(all(queries).where('id', '=', id));
+
+/** Lists the orders of a number at a router that changed since, newest first. */
+export const recentOfNumber = (queries: Queries, numberHash: string, since: number) =>
+	all(queries)
+		.where('number_hash', '=', numberHash)
+		.where('updated_at', '>=', since)
+		.orderBy('id', 'desc')
+		.execute();
 
 export const findByCode = (queries: Queries, codeHashes: readonly string[], since: number) =>
 	first(all(queries).where('code_hash', 'in', codeHashes).where('updated_at', '>=', since));
@@ -59,7 +62,9 @@ export async function addedTo(queries: Queries, id: number, limit = MAX_ROWS): P
 export async function update(
 	queries: Queries,
 	id: number,
-	changes: Partial<Pick<PurchaseRow, 'code_hash' | 'token_sealed' | 'updated_at'>>
+	changes: Partial<
+		Pick<PurchaseRow, 'code_hash' | 'token_sealed' | 'number_hash' | 'asked_from' | 'updated_at'>
+	>
 ): Promise<void> {
 	await queries.updateTable('purchases').set(changes).where('id', '=', id).execute();
 }

@@ -1,4 +1,4 @@
-import { redirect, type RequestEvent } from '@sveltejs/kit';
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import {
 	readPayEntry,
@@ -14,8 +14,9 @@ import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
 import { takeDeviceOrder } from '#lib/server/web/portal/splash/limits.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
-import type { PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
+import { OrderedBefore, type PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
 import { ifAvailable, readForm } from './api-errors.ts';
+import { earlierNotice, ordererOf } from './earlier-notice.ts';
 import { pagePath } from './purchase/page-path.ts';
 import { manyUnpaid, orderRefusal, showAgain, type Refusal } from './order-refusal.ts';
 
@@ -42,28 +43,39 @@ export function placeOrder(
 			return pagePath('s', token);
 		}
 	};
-	const order: Order = async (token, form, { status }) => {
+	const order: Order = async (token, form, another, { status }) => {
 		if (status !== 'online') return { status: 409, errors: { form: m.router_gone_offline() } };
 		const waitSeconds =
 			captiveSession && (await takeDeviceOrder(event, captiveSession.device, captiveSession.entry.clientMac));
 		if (waitSeconds !== null) return manyUnpaid(waitSeconds);
-		return pageOf(await purchases.buy(apiClient(event), token, form));
+		const orderer = ordererOf(event, another, captiveSession?.id);
+		return pageOf(await purchases.buy(apiClient(event), token, form, orderer));
 	};
-	return answerPayForm(event, findRouter, order, pageOf);
+	return answerPayForm(event, findRouter, order, pageOf, captiveSession?.id);
 }
 
-/** Starts the payment. Returns the path of the page to show. @param token of the purchase, also if the form is repeated */
-type Order = (token: string, form: PurchaseForm, router: RouterBody) => Promise<string | Refusal>;
+/**
+ * Starts the payment. Returns the path of the page to show.
+ * @param token of the purchase, also if the form is repeated
+ * @param another the earlier order beside which the buyer wants this one; else empty
+ */
+type Order = (
+	token: string,
+	form: PurchaseForm,
+	another: string,
+	router: RouterBody
+) => Promise<string | Refusal>;
 
 /**
- * Checks a posted form, then orders.
+ * Checks a posted form, then orders. An earlier order of the number is shown first.
  * @param pageOf path of the page that shows what a form with this token began
  */
 export async function answerPayForm(
 	event: RequestEvent,
 	findRouter: () => Promise<RouterBody>,
 	order: Order,
-	pageOf: (token: string) => string | Promise<string>
+	pageOf: (token: string) => string | Promise<string>,
+	captiveSession: string | null = null
 ) {
 	const entry = readPayEntry(await readForm(event.request));
 	/**
@@ -89,9 +101,15 @@ export async function answerPayForm(
 			return { entry: shown(entry, wanted), quoted: quotation(wanted, entry.pays !== '') };
 		}
 		const form = purchaseForm(router, entry, wanted.choice);
-		const result = await order(entry.purchase, form, router);
-		if (typeof result !== 'string') return refused(result, form);
-		redirect(303, result);
+		const result = await order(entry.purchase, form, entry.another, router).catch((problem: unknown) => {
+			if (problem instanceof OrderedBefore) return problem.earlier;
+			throw problem;
+		});
+		if (typeof result === 'string') redirect(303, result);
+		if (!('mark' in result)) return refused(result, form);
+		const { money } = wanted.choice;
+		const fields = { ...shown(entry, wanted) };
+		return fail(409, { entry, earlier: earlierNotice(event, result, { fields, money, captiveSession }) });
 	} catch (problem) {
 		// Throws a redirect again.
 		return refused(orderRefusal(event, problem));

@@ -13,6 +13,8 @@ async function findRouter(event: RequestEvent<{ router: string }>) {
 
 export const load: PageServerLoad = async (event) => {
 	const data = await payPage(event, () => findRouter(event));
+	// Going back shows the same form, whose token leads to what it has ordered. Any other visit asks for a new one.
+	if (event.request.method === 'GET') event.setHeaders({ 'cache-control': 'private, no-cache' });
 	return { ...data, picture: event.locals.origin + (data.brand?.logo?.url ?? '/icon.png') };
 };
 

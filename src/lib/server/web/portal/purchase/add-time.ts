@@ -4,6 +4,7 @@ import { formatMobile } from '#lib/domain/phone.ts';
 import { offerOf, usualChoice } from '#lib/checkout/quote.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
+import { ordererOf } from '../earlier-notice.ts';
 import { answerPayForm } from '../order.ts';
 import { findPurchase } from './find-purchase.ts';
 import { ownPath, type PageEvent } from './page-path.ts';
@@ -30,9 +31,11 @@ export const addTime = (event: PageEvent) =>
 	answerPayForm(
 		event,
 		async () => routerToAdd(await findPurchase(event)),
-		async (formToken, form) => {
+		async (formToken, form, another) => {
 			const { token } = event.params;
-			await event.locals.app.purchases.extend(apiClient(event), token, { ...form, token: formToken });
+			const { purchases } = event.locals.app;
+			const orderer = ordererOf(event, another);
+			await purchases.extend(apiClient(event), token, { ...form, token: formToken }, orderer);
 			return ownPath(event);
 		},
 		() => ownPath(event)

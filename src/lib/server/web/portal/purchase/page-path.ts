@@ -9,7 +9,7 @@ export const pagePath = (kind: 's' | 'pass', token: string, device?: string | nu
 	link(`/${kind}/${token}${device ? `/${device}` : ''}`);
 
 /** @param token of the purchase that replaces it */
-export const ownPath = ({ params }: PageEvent, token = params.token): string =>
+export const ownPath = ({ params }: Pick<PageEvent, 'params'>, token = params.token): string =>
 	pagePath('s', token, params.device);
 
 export const passPath = ({ params }: PageEvent): string => pagePath('pass', params.token, params.device);

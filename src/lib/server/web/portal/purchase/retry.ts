@@ -1,4 +1,4 @@
-import { redirect, type RequestEvent } from '@sveltejs/kit';
+import { fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
 import { readTexts, type FormErrors, type PayAgain } from '#lib/checkout/pay-form.ts';
@@ -10,7 +10,9 @@ import { formatMobile } from '#lib/domain/phone.ts';
 import { quote, quoteOffer } from '#lib/checkout/quote.ts';
 import { takeDeviceOrder } from '#lib/server/web/portal/splash/limits.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
+import { OrderedBefore } from '#lib/server/portal/purchases/purchases.ts';
 import { readForm } from '../api-errors.ts';
+import { earlierNotice, ordererOf } from '../earlier-notice.ts';
 import { manyUnpaid, orderRefusal, showAgain, type Refusal } from '../order-refusal.ts';
 import { findPurchase } from './find-purchase.ts';
 import { ownPath, type PageEvent } from './page-path.ts';
@@ -51,6 +53,7 @@ export interface RetryEntry {
 	paymentMethod: string;
 	phone: string;
 	quoted: string;
+	another: string;
 }
 
 /** Explains by field why a form cannot pay again. Only the amount that was shown is charged. */
@@ -63,14 +66,16 @@ export function retryProblems(purchase: Purchase, entry: RetryEntry): FormErrors
 	};
 }
 
-/** Pays this purchase again, or buys the same time if it can't be paid any more. Returns the token to show. */
-export const retry = (event: RequestEvent, token: string, { session }: Purchase, entry: RetryEntry) =>
-	event.locals.app.purchases.retry(apiClient(event), token, {
-		paymentMethod: entry.paymentMethod,
-		phone: entry.phone,
-		amount: Number(entry.quoted),
-		currency: session.currency
-	});
+/**
+ * Pays this purchase again, or buys the same time if it can't be paid any more. Returns the token to show.
+ * @throws as `purchases.retry`
+ */
+export function retry(event: RequestEvent, token: string, { session }: Purchase, entry: RetryEntry) {
+	const { paymentMethod, phone, quoted, another } = entry;
+	const form = { paymentMethod, phone, amount: Number(quoted), currency: session.currency };
+	const orderer = ordererOf(event, another);
+	return event.locals.app.purchases.retry(apiClient(event), token, form, orderer);
+}
 
 /** Counts the payment for the device that the page's path names; null if it is admitted, otherwise the seconds to wait. */
 async function takeRetry(event: PageEvent, { router }: Purchase): Promise<number | null> {
@@ -82,7 +87,9 @@ async function takeRetry(event: PageEvent, { router }: Purchase): Promise<number
 
 export async function payAgain(event: PageEvent) {
 	const purchase = await findPurchase(event);
-	const entry = readTexts(await readForm(event.request), ['paymentMethod', 'phone', 'quoted']);
+	const entry = readTexts(await readForm(event.request), [
+		...(['paymentMethod', 'phone', 'quoted', 'another'] as const)
+	]);
 	const refused = (refusal: Refusal) => showAgain(event, { retried: entry }, refusal);
 	const errors = retryProblems(purchase, entry);
 	if (Object.keys(errors).length > 0) return refused({ status: 400, errors });
@@ -92,6 +99,11 @@ export async function payAgain(event: PageEvent) {
 	try {
 		token = await retry(event, event.params.token, purchase, entry);
 	} catch (problem) {
+		if (problem instanceof OrderedBefore) {
+			const money = formatMoney(Number(entry.quoted), purchase.session.currency);
+			const earlier = earlierNotice(event, problem.earlier, { fields: { ...entry }, money });
+			return fail(409, { retried: entry, earlier });
+		}
 		return refused(orderRefusal(event, problem));
 	}
 	if (token !== event.params.token)

@@ -8,7 +8,9 @@ import type { RequestHandler } from './$types';
 
 /** Pays the purchase of the form's `token` again. */
 export const POST: RequestHandler = async (event) => {
-	const entry = readTexts(await readForm(event.request), ['token', 'paymentMethod', 'phone', 'quoted']);
+	const entry = readTexts(await readForm(event.request), [
+		...(['token', 'paymentMethod', 'phone', 'quoted', 'another'] as const)
+	]);
 	return answerOrder(event, async () => {
 		const purchase = await event.locals.app.purchases.find(apiClient(event), entry.token);
 		if (!purchase) return { status: 404, errors: { form: m.purchase_not_found() } };

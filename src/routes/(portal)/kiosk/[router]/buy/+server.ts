@@ -2,6 +2,7 @@ import * as m from '#lib/i18n/messages.js';
 import { readPayEntry, wantedTime } from '#lib/checkout/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm, routerOf } from '#lib/server/web/portal/api-errors.ts';
+import { ordererOf } from '#lib/server/web/portal/earlier-notice.ts';
 import { orderProblems, purchaseForm } from '#lib/server/web/portal/order.ts';
 import { answerOrder } from '#lib/server/web/portal/kiosk/answers.ts';
 import type { RequestHandler } from './$types';
@@ -18,6 +19,7 @@ export const POST: RequestHandler = async (event) => {
 		// Charges only the amount that was shown.
 		if (!wanted.seen) return { status: 409, errors: { form: m.purchase_price_changed() } };
 		const form = purchaseForm(router, entry, wanted.choice);
-		return event.locals.app.purchases.buy(apiClient(event), entry.purchase, form);
+		const orderer = ordererOf(event, entry.another);
+		return event.locals.app.purchases.buy(apiClient(event), entry.purchase, form, orderer);
 	});
 };
