@@ -14,7 +14,6 @@ const BUNDLED = [
 	'pmtiles',
 	'structured-headers',
 	'ulid',
-	'undici',
 	'zod'
 ];
 
