@@ -3,7 +3,6 @@ import { messageOf } from '#lib/server/platform/errors.ts';
 import { root } from './bootstrap.js';
 import { accountCommands } from './commands/accounts.ts';
 import { databaseCommands } from './commands/database.ts';
-import { deploy } from './commands/deploy.ts';
 import { doctor } from './commands/doctor.ts';
 import { gatewayCommands } from './commands/gateways/gateways.ts';
 import { exportPersonalData } from './commands/personal-data.ts';
@@ -23,7 +22,6 @@ const COMMANDS: readonly Command[] = [
 	exportPersonalData,
 	listSettings,
 	...databaseCommands,
-	deploy,
 	doctor
 ];
 
