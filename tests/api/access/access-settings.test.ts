@@ -78,7 +78,7 @@ describe('the owner’s page', () => {
 			person.post(`${at}/access`, { access: 'shared_password wpa', password });
 		for (const [password, reason] of [
 			['short', 'Use 8 to 63 characters.'],
-			['pässword', 'Use letters'],
+			['pässword', 'without accents'],
 			['0aF'.repeat(21) + '1', '64'],
 			['', 'password']
 		] as const) {

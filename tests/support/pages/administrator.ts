@@ -1,5 +1,6 @@
 /** Administrators of an installation in any mode, who decide on its pages. */
 import { browse, PASSWORD, type Browsing, type Page } from './browsing.ts';
+import { setUpSecondFactor } from './second-factor.ts';
 import { cli } from '../server/cli.ts';
 import type { TestServer } from '../server/server.ts';
 
@@ -16,7 +17,9 @@ export async function administratorOf(server: TestServer): Promise<Browsing> {
 	const { pathname, search } = new URL((JSON.parse(made.stdout) as { invitation: string }).invitation);
 	const person = browse(server.url);
 	const page = await person.post(pathname + search, { password: PASSWORD });
-	if (page.path !== '/admin') throw new Error(`Not signed in: ${page.status} ${page.path} ${page.text}`);
+	// Live mode asks administrators for a second factor.
+	if (page.path === '/developer/account') await setUpSecondFactor(server, person, PASSWORD);
+	else if (page.path !== '/admin') throw new Error(`Not signed in: ${page.status} ${page.path} ${page.text}`);
 	known.set(server, person);
 	return person;
 }
