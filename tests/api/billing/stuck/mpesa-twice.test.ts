@@ -200,7 +200,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		write('much');
 		expect(await checked()).toMatchObject({
 			code: 1,
-			stderr: expect.stringContaining('Line 5, Paid In: "much" is not an amount.')
+			stderr: expect.stringContaining('Line 5, Paid In: "much" is not an amount; write')
 		});
 		write(`${paid.amount}.00`);
 		const check = await checked();
