@@ -1,9 +1,8 @@
 import { DECISIONS } from '#lib/domain/decision.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import type { App } from '#lib/server/app.ts';
-import { SANDBOX_STATEMENT } from '#lib/server/billing/operators/sandbox/sandbox.ts';
-import type { Evidence } from '#lib/server/billing/reviews/decisions.ts';
-import type { Review } from '#lib/server/billing/reviews/reviews.ts';
+import { SANDBOX_STATEMENT } from '#lib/server/billing/operators/sandbox.ts';
+import type { Evidence, Review } from '#lib/server/billing/reviews/reviews.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { AUTHOR_OPTIONS, defineCommand, SPAN_OPTIONS, spanOfDays } from '../support/command.ts';
 import { CommandError, UsageError } from '../support/errors.ts';

@@ -1,4 +1,4 @@
-import { DecisionRefused } from '#lib/server/billing/reviews/decisions.ts';
+import { DecisionRefused } from '#lib/server/billing/reviews/reviews.ts';
 import { StatementError } from '#lib/server/billing/statements/statement.ts';
 import { ConfigError } from '#lib/server/config/config.ts';
 import { BackupError } from '#lib/server/db/backup/kind.ts';
