@@ -4,7 +4,7 @@ import { timeAt } from '#lib/domain/time/calendar.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { App } from '../../app.ts';
 import type { Claim } from '../../gateways/gateways.ts';
-import { AppError } from '../../platform/errors.ts';
+import { AppError, attempt, InputError } from '../../platform/errors.ts';
 import { importedId, type OwnedRouter, type RouterRow } from '../../routers/routers.ts';
 import { kindWords } from '../owner/router/access-words.ts';
 import { routerState } from '../owner/router/router-state.ts';
@@ -89,6 +89,21 @@ const mark =
 type RouterFacts = RouterRow & { claims: Claim[] };
 
 const CHANGES = {
+	price: {
+		title: 'Set the price',
+		text: 'Sets the price of one hour for new orders. The owner sees who changed it, and the reason.',
+		button: 'Set the price',
+		isOffered: () => true,
+		done: (row) => `The price is ${formatMinor(row.price_minor, row.currency)} an hour.`,
+		async run({ event, subject, author, field }) {
+			const price = field('price');
+			if (price === '') return { status: 400, problem: 'Price: enter a number.' };
+			const routers = event.locals.app.routers;
+			const refused = await attempt(InputError, () => routers.change(subject.id, { price }, author));
+			if (!(refused instanceof InputError)) return 'done';
+			return { status: 400, problem: refused.problems.map(({ reason }) => `Price: ${reason}.`).join(' ') };
+		}
+	},
 	disable: {
 		title: 'Disable',
 		text: 'Takes the router off sale and out of all lists, and only an administrator can enable it. Running time does not change. Money that arrives later is refunded.',
@@ -170,6 +185,7 @@ export async function routerPage(event: RouterEvent, admin: Visitor) {
 			...{ lat: row.lat, lon: row.lon, externalId: importedId(row) },
 			kind: kindWords(row.access_kind, row.security, row.ssid).title,
 			...{ createdAt: row.created_at, respondedAt: row.responded_at, confirmedAt: row.access_confirmed_at },
+			currency: row.currency,
 			price: router.hourly ? formatMinor(row.price_minor, row.currency) : null,
 			offers: router.offers.length
 		},
