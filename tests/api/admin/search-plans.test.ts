@@ -56,6 +56,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 
 	it.each([
 		['without a filter', 'audit_log_at', audit({})],
+		['of people', 'audit_log_people', audit({ isOfPeople: true })],
 		['of an action', 'audit_log_action', audit({ action: 'router.disabled' })],
 		['of an actor', 'audit_log_actor', audit({ actor: 'ann' })],
 		['of a router', 'audit_log_router', audit({ routerId: 10 })]
