@@ -113,7 +113,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('get a price, which is checked', async () => {
 		const priced = (price: string) =>
 			admin.post(`/admin/routers/${router}?/price`, { price, note: 'as agreed by phone' });
-		for (const wrong of ['', 'cheap', '0', '-5', '1e99', '5.123']) {
+		for (const wrong of ['', 'cheap', '0', '-5', '1e99', '5.12']) {
 			expect(await priced(wrong)).toMatchObject({ status: 400, text: expect.stringContaining('Price: ') });
 		}
 		expect((await priced('650')).text).toContain('The price is UGX 650 an hour.');
@@ -130,7 +130,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			admin.post(`/admin/routers/${router}?/${name}`, { note: `why ${name}`, ...fields });
 
 		it.each([
-			['the price on the page', () => form('price', { price: '777' }), 'Price', 'UGX 777', 'why price'],
+			['the price on the page', () => form('price', { price: '777' }), 'Price', '777', 'why price'],
 			['sales, stopped', () => form('disable'), 'Disabled', '', 'why disable'],
 			['sales, again', () => form('enable'), 'Enabled', '', 'why enable'],
 			['the confirmed access', () => form('confirm'), 'confirmed', '', 'why confirm'],
@@ -138,7 +138,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				'the price with a key',
 				() => put('price', { price: 888, reason: 'in the contract' }),
 				'Price',
-				'UGX 888',
+				'888',
 				'in the contract'
 			],
 			['offers with a key', () => put('offers', { offers }), 'Offers', 'Night', 'No reason given']

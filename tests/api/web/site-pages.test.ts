@@ -50,13 +50,7 @@ describe('every page', () => {
 			expect(await page.text()).toContain('</html>');
 			return nonce;
 		};
-		for (const path of [
-			'/help',
-			'/sw/terms',
-			'/problems/invalid_json',
-			'/owner/sign-in',
-			'/developer/sign-up'
-		]) {
+		for (const path of ['/help', '/sw/terms', '/owner/sign-in', '/developer/sign-up']) {
 			const first = await nonceOf(path);
 			expect(await nonceOf(path), path).toBe(first);
 			// One rendering for all forms of the page.
