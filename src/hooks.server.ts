@@ -13,8 +13,8 @@ import {
 } from '#lib/server/http/client-address.ts';
 import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { createAlertWriter } from '#lib/server/web/owner/alerts/alert-texts.ts';
-import { compressPage, createPageMemory } from '#lib/server/web/compress.ts';
-import { answerShared, isShared } from '#lib/server/web/shared-pages.ts';
+import { compressPage } from '#lib/server/web/compress.ts';
+import { createSharedPages } from '#lib/server/web/shared-pages.ts';
 import { isForeignForm } from '#lib/server/http/csrf.ts';
 import { createFrontDoor } from '#lib/server/http/front-door.ts';
 import { limitForm } from '#lib/server/http/form-size.ts';
@@ -31,7 +31,7 @@ import { configureLocale } from '#lib/server/web/language.ts';
 
 let app: App;
 let api: Api;
-const remember = createPageMemory();
+let answerShared: ReturnType<typeof createSharedPages>;
 let addressOf: ReadAddress;
 let warnOfProxy: ReturnType<typeof createProxyWarning>;
 let leadToOrigin: ReturnType<typeof createLeadToOrigin>;
@@ -46,6 +46,7 @@ export const init: ServerInit = async () => {
 	app.startJobs(createAlertWriter(app.config.reportTimezone));
 	addressOf = createAddressReader(env, app.log);
 	api = createApi(app, addressOf);
+	answerShared = createSharedPages(app);
 	warnOfProxy = createProxyWarning(app, env);
 	leadToOrigin = createLeadToOrigin(app.config, app.log);
 	Object.assign(globalThis, {
@@ -104,27 +105,10 @@ async function answer({ event, resolve }: Parameters<Handle>[0]): Promise<Respon
 			leadToOrigin(event) ??
 			askedLanguage(event) ??
 			typedAddress(event) ??
-			(await answerPage(event, resolve));
+			(await resolvePage(event, resolve));
 	}
 	setCommonHeaders(response, event.locals);
 	return event.isSubRequest ? response : compressPage(event.request, response);
-}
-
-/** Pages that are the same for everybody are rendered once, whatever the query. */
-async function answerPage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolve']): Promise<Response> {
-	const { request, locals, url, isDataRequest } = event;
-	const isRead = request.method === 'GET' || request.method === 'HEAD';
-	if (!isRead || isDataRequest || !isShared(url.pathname, app)) return resolvePage(event, resolve);
-	const asked = {
-		path: url.pathname,
-		origin: locals.origin,
-		acceptEncoding: request.headers.get('accept-encoding')
-	};
-	return answerShared(app, asked, () => {
-		// SvelteKit would answer a HEAD request without the page, and a known validator with 304.
-		event.request = new Request(url);
-		return resolvePage(event, resolve);
-	});
 }
 
 /** The development server has no `platform`. */
@@ -158,7 +142,7 @@ function resolvePage(event: RequestEvent, resolve: Parameters<Handle>[0]['resolv
 		// For browsers and proxies that accept everything alike, SvelteKit would answer a form with JSON.
 		if (request.method === 'POST') request.headers.set('accept', 'text/html');
 		event.request = request;
-		return remember(event, locale, () =>
+		return answerShared(event, locale, () =>
 			resolve(event, {
 				transformPageChunk: ({ html }) =>
 					fillRules(html, event.locals)

@@ -52,7 +52,29 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(pages).toBe(3);
 		expect(seen).toEqual(wanted);
 		expect((await exported('action=test.many')).map((line) => line.split(',')[8])).toEqual(wanted);
-		expect((await exported('')).length).toBe(await fixture().sql.count('select count(*) from audit_log'));
+		expect((await exported('who=all')).length).toBe(
+			await fixture().sql.count('select count(*) from audit_log')
+		);
+	});
+
+	it('decisions of people come first; those of Airtill are found with all, or by name', async () => {
+		const machine = ['reconciler', 'refunds', 'access', 'airtill', 'demo'];
+		for (const actor of [...machine, 'command line', 'zoe'])
+			await fixture().sql.run(
+				`insert into audit_log (at, actor, action, reason, before, after) values (?, ?, 'test.who', ?, '{}', '{}')`,
+				...[NOON + 3 * DAY, actor, `by ${actor}`]
+			);
+		const day = 'from=2026-03-13&to=2026-03-13';
+		const shown = async (search: string) =>
+			[...(await admin.get(`/admin/audit?${search}`)).html.matchAll(/<p>by ([^<]*)<\/p>/g)].map(
+				([, by]) => by
+			);
+		const all = ['zoe', 'command line', ...machine.toReversed()];
+		expect(await shown(day)).toEqual(['zoe', 'command line']);
+		expect(await exported(day)).toHaveLength(2);
+		expect(await shown(`${day}&who=all`)).toEqual(all);
+		expect(await shown(`${day}&action=test.who`)).toEqual(all);
+		expect(await shown(`${day}&actor=refunds`)).toEqual(['refunds']);
 	});
 
 	it('an account is found by its email address, a payment by its number, and changes are shown', async () => {

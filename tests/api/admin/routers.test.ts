@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { registerRadius } from '../../support/gateways/gateways.ts';
 import { signInAs, type Browsing } from '../../support/pages/browsing.ts';
-import { addRouter, newOwner, type Owner } from '../../support/pages/owners.ts';
+import { addRouter, newOwner, newStaff, type Owner } from '../../support/pages/owners.ts';
 import { DATABASES, useFixture } from '../../support/server/fixture.ts';
 
 describe.each(DATABASES)('on %s', (database) => {
@@ -110,7 +110,69 @@ describe.each(DATABASES)('on %s', (database) => {
 		]);
 	});
 
-	it.each(['disable', 'enable', 'confirm', 'withdraw'])('%s needs a reason', async (what) => {
+	it('get a price, which is checked', async () => {
+		const priced = (price: string) =>
+			admin.post(`/admin/routers/${router}?/price`, { price, note: 'as agreed by phone' });
+		for (const wrong of ['', 'cheap', '0', '-5', '1e99', '5.12']) {
+			expect(await priced(wrong)).toMatchObject({ status: 400, text: expect.stringContaining('Price: ') });
+		}
+		expect((await priced('650')).text).toContain('The price is UGX 650 an hour.');
+		expect((await fixture().api.getRouter(router)).price).toBe(650);
+	});
+
+	describe('of which an administrator has changed something', () => {
+		const put = async (path: string, body: object) => {
+			const answer = await fixture().admin.send('PUT', `/v1/owner/routers/${router}/${path}`, { body });
+			expect(answer.status).toBe(200);
+		};
+		const offers = [{ name: 'Night', duration: '8h', price: 900, active: true }];
+		const form = (name: string, fields = {}) =>
+			admin.post(`/admin/routers/${router}?/${name}`, { note: `why ${name}`, ...fields });
+
+		it.each([
+			['the price on the page', () => form('price', { price: '777' }), 'Price', '777', 'why price'],
+			['sales, stopped', () => form('disable'), 'Disabled', '', 'why disable'],
+			['sales, again', () => form('enable'), 'Enabled', '', 'why enable'],
+			['the confirmed access', () => form('confirm'), 'confirmed', '', 'why confirm'],
+			[
+				'the price with a key',
+				() => put('price', { price: 888, reason: 'in the contract' }),
+				'Price',
+				'888',
+				'in the contract'
+			],
+			['offers with a key', () => put('offers', { offers }), 'Offers', 'Night', 'No reason given']
+		])('show it to the owner: %s, with who, when and why', async (_name, change, what, value, reason) => {
+			await change();
+			const { html } = await owner.get(`/owner/routers/${router}`);
+			const [newest = ''] = /<section[^>]*aria-labelledby="changes".*?<\/li>/s.exec(html) ?? [];
+			for (const part of [what, value, reason, '@']) {
+				expect(newest).toContain(part);
+			}
+			expect(newest).toMatch(/\d\d:\d\d/);
+		});
+
+		it('do not list what the owner and staff change', async () => {
+			const count = async () =>
+				(await owner.get(`/owner/routers/${router}`)).html.match(/<li>\s*<p><b>/g)?.length ?? 0;
+			const before = await count();
+			await owner.post(`/owner/routers/${router}/sales`, { do: 'pause' });
+			await owner.post(`/owner/routers/${router}/sales`, { do: 'reopen' });
+			const manager = await newStaff(fixture(), owner, 'manager');
+			await manager.post(`/owner/routers/${router}/sales`, { do: 'pause' });
+			expect(await audited()).toContainEqual(expect.stringContaining('router.paused'));
+			expect(await count()).toBe(before);
+		});
+	});
+
+	it('a reason that is too long is refused, and nothing changes', async () => {
+		const body = { price: 999, reason: 'x'.repeat(501) };
+		const answer = await fixture().admin.send('PUT', `/v1/owner/routers/${router}/price`, { body });
+		expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer: '/reason' }] } });
+		expect((await fixture().api.getRouter(router)).price).not.toBe(999);
+	});
+
+	it.each(['price', 'disable', 'enable', 'confirm', 'withdraw'])('%s needs a reason', async (what) => {
 		const before = await audited();
 		const page = await press(what, ' ');
 		expect(page).toMatchObject({ status: 400, text: expect.stringContaining('Reason: say why.') });

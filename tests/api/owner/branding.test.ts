@@ -202,18 +202,6 @@ describe('branding', () => {
 		await save({});
 	});
 
-	it('may be set by an admin, at any router, in the owner’s name', async () => {
-		const admin = await newOwner(fixture(), 'admin');
-		await save({ name: 'Set by the till' }, `/owner/routers/${router}/brand`, admin);
-		expect((await brandOf(router))?.name).toBe('Set by the till');
-		expect(
-			await fixture().sql.all(
-				'select account_id, updated_by from brands where subject = ?',
-				`router ${router}`
-			)
-		).toEqual([{ account_id: owner.accountId, updated_by: admin.accountId }]);
-	});
-
 	it('refuses a form that is long without a file: parsing it would keep everybody waiting', async () => {
 		await save({ name: 'As before' });
 		const headers = { origin: fixture().server.url };

@@ -154,7 +154,7 @@ test.describe('at the router', () => {
 test.describe('without script', () => {
 	test.use({ javaScriptEnabled: false, ...PHONE });
 
-	test('an owner types a price list, looks at it and saves it', async ({ page, area }) => {
+	test('an owner types a price list and saves it with Enter', async ({ page, area }) => {
 		await signIn(page, area);
 		await page.goto(`${area.url}/owner/routers/${ROUTER}/offers`);
 		const offer = (index: number) => page.locator('fieldset.offer').nth(index);
@@ -175,12 +175,6 @@ test.describe('without script', () => {
 		await offer(2).getByLabel('Devices').fill('3');
 		expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 		await offer(4).getByLabel('Price').press('Enter');
-		await expect(title(page)).toHaveText('Sell these offers?');
-		await expect(page.locator('.things li')).toHaveText([
-			...[/30 minutes\s*UGX\s200/, /1 hour\s*UGX\s500/, /1 day\s[^U]*3[^U]*UGX\s1,000/],
-			...[/1 week\s*UGX\s5,000/, /30 days\s*UGX\s18,000/]
-		]);
-		await page.getByRole('button', { name: 'Save the offers' }).click();
 		await expect(page.getByRole('status')).toHaveText('The offers are saved.');
 		for (const [index, [count, , price]] of list.entries()) {
 			await expect(offer(index).getByLabel('How long')).toHaveValue(count);

@@ -28,6 +28,10 @@ interface AuditEntry {
 export type FoundEntry = Selectable<AuditLogTable>;
 
 export interface AuditFilter {
+	/** Without entries of MACHINES. */
+	isOfPeople?: boolean;
+	/** Without entries of this owner and of staff. */
+	notOfOwner?: number;
 	actor: string | null;
 	action: string | null;
 	paymentId: number | null;
@@ -37,6 +41,15 @@ export interface AuditFilter {
 	/** Epoch ms, exclusive. */
 	to: number;
 }
+
+/**
+ * Parts of Airtill that decide by themselves; every other actor is a person. The index audit_log_people is made for
+ * this list.
+ */
+export const MACHINES = ['access', 'airtill', 'demo', 'reconciler', 'refunds'] as const;
+
+/** Without parameters, so that the index is used. */
+const BY_PEOPLE = sql.raw(`actor not in (${MACHINES.map((name) => `'${name}'`).join(', ')})`);
 
 /** Time and id of an entry: its position in the log. */
 export type AuditPosition = readonly [at: number, id: number];
@@ -83,7 +96,7 @@ export const createAudit = (clock: Clock) => ({
 /** Lists entries, newest first. `next` is the position of the last one if more follow, otherwise null. */
 export async function searchAudit(
 	queries: Queries,
-	{ actor, action, paymentId, routerId, from, to }: AuditFilter,
+	{ actor, action, paymentId, routerId, from, to, isOfPeople = false, notOfOwner }: AuditFilter,
 	{ after, limit }: { after: AuditPosition | null; limit: number }
 ): Promise<{ entries: FoundEntry[]; next: AuditPosition | null }> {
 	const [at, id] = after !== null && after[0] < to ? after : [to, 0];
@@ -92,6 +105,15 @@ export async function searchAudit(
 		.selectAll()
 		.where(({ and }) => and(withoutNulls({ actor, action, payment_id: paymentId, router_id: routerId })))
 		.where(sql<boolean>`at >= ${from} and (at, id) < (${at}, ${id})`)
+		.$if(isOfPeople, (found) => found.where(sql<boolean>`${BY_PEOPLE}`))
+		.$if(notOfOwner !== undefined, (found) =>
+			found.where('actor', 'not in', (accounts) =>
+				accounts
+					.selectFrom('accounts')
+					.select(sql<string>`'account ' || id`.as('actor'))
+					.where((where) => where.or([where('id', '=', notOfOwner ?? 0), where('role', '=', 'staff')]))
+			)
+		)
 		.orderBy('at', 'desc')
 		.orderBy('id', 'desc')
 		.limit(limit + 1)

@@ -13,6 +13,7 @@ import { AppError, InputError, validationFailed } from '../platform/errors.ts';
 import {
 	isPayable,
 	offersText,
+	recordForOwner,
 	type Offer,
 	type PriceSetter,
 	type RouterRow,
@@ -29,7 +30,7 @@ interface OffersContext extends Base {
 
 type Actor = Pick<Caller, 'accountId' | 'role'>;
 /** `keyId` and `personId`: as for prices. */
-type OfferSetter = Actor & Pick<PriceSetter, 'keyId' | 'personId'>;
+type OfferSetter = Actor & Pick<PriceSetter, 'keyId' | 'personId' | 'reason'>;
 
 export type Offers = ReturnType<typeof createOffers>;
 
@@ -100,6 +101,11 @@ function setOffers(
 		const row = await routers.setOffers(trx, router, {
 			...{ offers: text, hourly: list.hourly, maxDuration, lastOfferId },
 			...{ accountId: setter.personId ?? setter.accountId, keyId: setter.keyId, now: clock.now() }
+		});
+		const named = (list: readonly Offer[]) => ({ offers: list.map(({ name }) => name).join(', ') });
+		await recordForOwner(context, trx, setter, {
+			...{ router, action: 'router.offers_changed' },
+			...{ before: named(routers.offers(router)), after: named(offers) }
 		});
 		return listBody(context, trx, row);
 	});

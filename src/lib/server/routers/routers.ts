@@ -31,7 +31,7 @@ export {
 export type { OwnedRouter } from './router-body.ts';
 export { MAX_UNCONNECTED_ROUTERS } from './edit-router.ts';
 export { isPayable, offersText, type Offer } from './offers.ts';
-export { PriceMoved, type PriceSetter } from './set-price.ts';
+export { PriceMoved, recordForOwner, type PriceSetter } from './set-price.ts';
 export { count as countRouters, importedId, page as pageOfRouters } from './store.ts';
 
 const networkPasswordContext = (id: number) => `router-network-password:${id}`;

@@ -1,6 +1,9 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
+import { withoutHidden } from '#lib/domain/plain-text.ts';
 import type { RouterBody } from '../contract/schemas.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
+import { accountActor } from '../audit/audit.ts';
+import type { Tx } from '../db/database.ts';
 import { validationFailed } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';
 import { changeableRouter } from './read-routers.ts';
@@ -8,7 +11,29 @@ import { singleBody } from './router-body.ts';
 import * as store from './store.ts';
 
 /** `keyId` is null for a price that is set on a page. `personId` is the account of its author, if it is another one. */
-export type PriceSetter = Pick<Caller, 'accountId' | 'role'> & { keyId: number | null; personId?: number };
+export type PriceSetter = Pick<Caller, 'accountId' | 'role'> & {
+	keyId: number | null;
+	personId?: number;
+	/** Why an administrator changes a router of another account. */
+	reason?: string | undefined;
+};
+
+/** Records what an administrator changes at a router of another account. Its owner sees it. */
+export async function recordForOwner(
+	{ audit }: Pick<RoutersContext, 'audit'>,
+	trx: Tx,
+	{ accountId, reason = '' }: PriceSetter,
+	{ router, action, before, after }: { router: store.RouterRow; action: string } & Changed
+): Promise<void> {
+	if (router.owner_account_id === accountId) return;
+	await audit.record(trx, {
+		...{ actor: accountActor(accountId), action, reason: withoutHidden(reason) },
+		before: { router_id: router.id, ...before },
+		after: { router_id: router.id, ...after }
+	});
+}
+
+type Changed = Record<'before' | 'after', Readonly<Record<string, unknown>>>;
 
 /** The price has changed since the caller saw it. */
 export class PriceMoved extends Error {
@@ -49,6 +74,8 @@ export async function setPrice(
 		await store.recordPrices(trx, [{ router, priceMinor, accountId: personId, keyId, now }]);
 		const change = { price_minor: priceMinor, updated_at: now };
 		await store.update(trx, id, change);
+		const changed = { before: { price_minor: router.price_minor }, after: { price_minor: priceMinor } };
+		await recordForOwner(context, trx, caller, { router, action: 'router.changed', ...changed });
 		return { ...router, ...change };
 	});
 	return singleBody(context, row);

@@ -1,6 +1,5 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { RequestEvent } from '@sveltejs/kit';
 
 const zip = promisify(gzip);
 const brotli = promisify(brotliCompress);
@@ -25,10 +24,14 @@ const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer<ArrayBuf
 	gzip: (plain) => zip(plain, { level: GZIP_LEVEL })
 };
 
-/** adapter-node compresses only files. The API is excluded, because its callers are on fast links. */
+/**
+ * adapter-node compresses only files. The API is excluded, because its callers are on fast links, and so are pages
+ * whose coding is chosen already.
+ */
 export async function compressPage(request: Request, response: Response): Promise<Response> {
 	const html = response.headers.get('content-type')?.startsWith('text/html') ?? false;
-	return html && !response.headers.has('content-encoding') ? compressed(request, response) : response;
+	if (!html || response.headers.get('vary')?.includes('accept-encoding')) return response;
+	return compressed(request, response);
 }
 
 export async function compressed(request: Request, response: Response): Promise<Response> {
@@ -55,37 +58,4 @@ export function codingFor(accepted: string | null): Coding | null {
 		.map(([coding]) => coding);
 	if (taken.includes('br')) return 'br';
 	return taken.includes('gzip') ? 'gzip' : null;
-}
-
-/** Pages that are the same for everybody. Only their language and the address of the installation differ. */
-const SAME_FOR_ALL =
-	/^(\/[a-z]{2})?\/(help|terms|privacy|owner\/(sign-in|forgot)|developer\/(sign-in|sign-up|forgot))$/;
-/** An administrator's own texts show up that late. */
-const KEPT_MS = 10_000;
-const MAX_KEPT = 200;
-
-type Render = () => Response | Promise<Response>;
-
-/** Keeps pages that are the same for everybody in their compressed form: rendering one takes up to 30 ms. */
-export function createPageMemory() {
-	const pages = new Map<string, { body: ArrayBuffer; headers: Headers; until: number }>();
-
-	return async function remember(event: RequestEvent, locale: string, render: Render): Promise<Response> {
-		const { request, url, locals } = event;
-		const coding = codingFor(request.headers.get('accept-encoding'));
-		// Whoever is signed in has a cookie, and is led on.
-		const isSame = request.method === 'GET' && url.search === '' && !request.headers.has('cookie');
-		if (!isSame || coding === null || !SAME_FOR_ALL.test(url.pathname)) return render();
-		const key = [coding, locale, locals.origin, url.pathname].join(' ');
-		const kept = pages.get(key);
-		if (kept && kept.until > performance.now()) return new Response(kept.body, { headers: kept.headers });
-		const page = await compressed(request, await render());
-		if (page.status !== 200 || page.headers.has('set-cookie')) return page;
-		const body = await page.arrayBuffer();
-		pages.delete(key);
-		pages.set(key, { body, headers: new Headers(page.headers), until: performance.now() + KEPT_MS });
-		const [oldest] = pages.keys();
-		if (pages.size > MAX_KEPT && oldest !== undefined) pages.delete(oldest);
-		return new Response(body, { headers: page.headers });
-	};
 }

@@ -1,94 +1,116 @@
+import type { RequestEvent } from '@sveltejs/kit';
+import { LOCALES } from '#lib/i18n/locales.ts';
 import { ANY_ORIGIN, readGuides } from '../api/reference/guides.ts';
 import { documentText } from '../api/document/document.ts';
 import type { App } from '../app.ts';
 import { codingFor, pack, type Coding } from './compress.ts';
 
 /**
- * Pages that are the same for everybody, except for the address of the installation: the documentation and
- * `/openapi.json`. Each is rendered at most once in FRESH_MS and kept, with its compressed forms for the last address:
- * rendering a guide takes tens of milliseconds, which readers must not take from buyers. The pages are a fixed list, so
- * the memory is bounded. Their policy's nonce is shared as well: they contain nothing of a visitor.
+ * Pages that are the same for everybody, except for the address of the installation and their language: the
+ * documentation, `/openapi.json`, help, terms and the forms to sign in. Rendering one takes tens of milliseconds, which
+ * readers must not take from buyers, so each is rendered at most once in its time and kept, with its compressed forms.
+ * The pages are a fixed list, and so are the forms, so the memory is bounded. The nonce of their policy is shared as
+ * well: they contain nothing of a visitor.
  */
 
 /** Prices and routers of the quickstart may change. */
-const FRESH_MS = 60_000;
-
-interface Answer {
-	status: number;
-	headers: [string, string][];
-	text: string;
-}
-
-interface Kept {
-	until: number;
-	answer: Promise<Answer>;
-	/** The address for which `bodies` are. */
-	origin: string;
-	bodies: Map<Coding | 'identity', Promise<Buffer<ArrayBuffer>>>;
-}
-
-interface Asked {
-	path: string;
-	/** Public address without a trailing slash. */
-	origin: string;
-	acceptEncoding: string | null;
-}
+const REFERENCE_MS = 60_000;
+/** An administrator's own texts show up that late. */
+const PAGE_MS = 10_000;
+/** Forms are kept for so many addresses. Whoever invents further ones gets the page uncompressed, which costs least. */
+const MAX_ADDRESSES = 4;
 
 const DOCUMENT = '/openapi.json';
-const PAGES = ['/docs', '/docs/api'];
+const REFERENCE = [DOCUMENT, '/docs', '/docs/api'];
+const PAGES = new RegExp(
+	`^(/(${LOCALES.join('|')}))?/(help|terms|privacy|owner/(sign-in|forgot)|developer/(sign-in|sign-up|forgot))$`
+);
 
-/** Whether the page is kept. A page of search results and one that does not exist are not. */
-export const isShared = (path: string, { config }: App): boolean =>
-	path === DOCUMENT || PAGES.includes(path) || readGuides(config).some(({ href }) => href === path);
+/** Stands for the address in a rendered page, so that no Host header gets into what others read. */
+const ANY_ADDRESS = new RegExp(ANY_ORIGIN.replace('https', 'https?').replaceAll('.', '\\.'), 'g');
 
-const kept = new WeakMap<App, Map<string, Kept>>();
+type Bodies = Map<Coding | 'identity', Promise<Buffer<ArrayBuffer>>>;
 
-/** @param render renders the page with ANY_ORIGIN as its address */
-export async function answerShared(
-	app: App,
-	{ path, origin, acceptEncoding }: Asked,
-	render: () => Promise<Response>
-): Promise<Response> {
-	const page = keptPage(app, path, render);
-	const { status, headers, text } = await page.answer;
-	if (page.origin !== origin) {
-		page.origin = origin;
-		page.bodies = new Map();
-	}
-	const coding = codingFor(acceptEncoding) ?? 'identity';
-	const body = page.bodies.get(coding) ?? bodyOf(text, path, origin, coding);
-	page.bodies.set(coding, body);
-	const packed = await body;
-	const response = new Response(packed, { status, headers });
-	if (coding !== 'identity') response.headers.set('content-encoding', coding);
-	response.headers.set('content-length', String(packed.length));
-	// `compressPage` adds it to the others.
-	if (coding !== 'identity' || path === DOCUMENT) response.headers.append('vary', 'accept-encoding');
-	return response;
+interface Answer {
+	headers: [string, string][];
+	text: string;
+	hasAddress: boolean;
+	/** By address; one for all if the page does not contain it. */
+	bodies: Map<string, Bodies>;
 }
 
-function keptPage(app: App, path: string, render: () => Promise<Response>): Kept {
-	const pages = kept.get(app) ?? new Map<string, Kept>();
-	kept.set(app, pages);
-	const now = performance.now();
-	const known = pages.get(path);
-	if (known && known.until > now) return known;
-	const answer = render().then(async (response) => {
-		// A page that failed is rendered again.
-		if (response.status !== 200) pages.delete(path);
-		// The validator is that of the text without its address.
-		response.headers.delete('etag');
-		return { status: response.status, headers: [...response.headers], text: await response.text() };
-	});
-	answer.catch(() => pages.delete(path));
-	const page: Kept = { until: now + FRESH_MS, answer, origin: '', bodies: new Map() };
-	pages.set(path, page);
-	return page;
+type Render = () => Response | Promise<Response>;
+
+export function createSharedPages(app: App) {
+	const pages = new Map<string, { until: number; answer: Promise<Answer | null> }>();
+	const reference = new Set([...REFERENCE, ...readGuides(app.config).map(({ href }) => href)]);
+
+	/** Null: the request gets a page of its own, such as one of search results. */
+	function keyOf({ request, url, locals, isDataRequest }: RequestEvent, locale: string): string | null {
+		const path = url.pathname;
+		if (isDataRequest || (request.method !== 'GET' && request.method !== 'HEAD')) return null;
+		if (reference.has(path)) return path;
+		// Whoever is signed in has a cookie, and is led on.
+		const isSame = PAGES.test(path) && url.search === '' && !request.headers.has('cookie');
+		return isSame ? [path, locale, new URL(locals.origin).protocol].join(' ') : null;
+	}
+
+	function readPage(event: RequestEvent, key: string, render: Render): Promise<Answer | null> {
+		const now = performance.now();
+		const known = pages.get(key);
+		if (known && known.until > now) return known.answer;
+		const answer = renderForAll(event, render);
+		const until = now + (reference.has(key) ? REFERENCE_MS : PAGE_MS);
+		pages.set(key, { until, answer });
+		answer.catch(() => pages.delete(key));
+		return answer;
+	}
+
+	return async function answerShared(event: RequestEvent, locale: string, render: Render): Promise<Response> {
+		const key = keyOf(event, locale);
+		const answer = key === null ? null : await readPage(event, key, render);
+		if (answer === null) return render();
+		const { headers, text, hasAddress, bodies } = answer;
+		const { origin } = event.locals;
+		const address = hasAddress ? origin : '';
+		if (!bodies.has(address) && bodies.size < MAX_ADDRESSES) bodies.set(address, new Map());
+		const kept = bodies.get(address);
+		const coding = (kept && codingFor(event.request.headers.get('accept-encoding'))) ?? 'identity';
+		const body = kept?.get(coding) ?? bodyOf(text, event.url.pathname, origin, coding);
+		kept?.set(coding, body);
+		const packed = await body;
+		const response = new Response(packed, { headers });
+		response.headers.append('vary', 'accept-encoding');
+		if (coding !== 'identity') response.headers.set('content-encoding', coding);
+		response.headers.set('content-length', String(packed.length));
+		return response;
+	};
+}
+
+/** Renders a page without what is the visitor's. Null if it is not the same for everybody. */
+async function renderForAll(event: RequestEvent, render: Render): Promise<Answer | null> {
+	const { request, locals } = event;
+	const { origin } = locals;
+	// SvelteKit would answer a HEAD request without the page, and a known validator with 304.
+	event.request = new Request(event.url);
+	locals.origin = origin.startsWith('https:') ? ANY_ORIGIN : ANY_ORIGIN.replace('https:', 'http:');
+	try {
+		const response = await render();
+		if (response.status !== 200 || response.headers.has('set-cookie')) return null;
+		// The validator is that of the text without its address; the length is that of one form.
+		for (const name of ['etag', 'content-length']) response.headers.delete(name);
+		const text = await response.text();
+		const hasAddress = text.search(ANY_ADDRESS) >= 0;
+		return { headers: [...response.headers], text, hasAddress, bodies: new Map() };
+	} finally {
+		event.request = request;
+		locals.origin = origin;
+	}
 }
 
 function bodyOf(text: string, path: string, origin: string, coding: Coding | 'identity') {
 	const address = path === DOCUMENT ? JSON.stringify(origin).slice(1, -1) : escapeHtml(origin);
-	const plain = Buffer.from(text.replaceAll(ANY_ORIGIN, address));
+	const plain = Buffer.from(text.replaceAll(ANY_ADDRESS, () => address));
 	return coding === 'identity' ? Promise.resolve(plain) : pack(plain, coding);
 }
 

@@ -10,7 +10,7 @@ import { routersOf } from '#lib/server/web/owner/figures/usage.ts';
 const FEW = 5;
 
 /** /owner?period=daily|weekly|monthly: the present one. Cashiers see the sum of today only. */
-export const load = ownerPage(async ({ url, locals: { app } }, { actor, role }) => {
+export const load = ownerPage(async ({ url, locals: { app } }, { account, actor, role }) => {
 	const isCashier = !mayDo(role, 'payments');
 	const [sales, sum, online, onlineCount, owned] = await Promise.all([
 		isCashier ? null : salesOfPeriod(app, actor, periodOf(url.searchParams)),
@@ -20,7 +20,7 @@ export const load = ownerPage(async ({ url, locals: { app } }, { actor, role }) 
 		isCashier ? null : app.routers.owned(actor.accountId, { afterId: 0, limit: FEW })
 	]);
 	return {
-		lacksStreetMap: actor.role === 'admin' && app.config.basemap === null,
+		lacksStreetMap: account.role === 'admin' && app.config.basemap === null,
 		sales,
 		sum,
 		online: await peopleOf(app, online.data),

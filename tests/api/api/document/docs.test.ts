@@ -258,6 +258,17 @@ describe('a page that is the same for everybody', () => {
 		}
 	});
 
+	it('has no name of another reader, however many names are invented', async () => {
+		const { port } = server();
+		for (let n = 0; n < 12; n += 1) {
+			const text = (await asked(port, '/docs/limits', { host: `n${n}.example` })).toString();
+			const names = new Set(
+				[...text.matchAll(/https?:\/\/([\w.-]+\.(?:example|invalid))\/v1/g)].map(([, name]) => name)
+			);
+			expect([...names].filter((name) => name !== `n${n}.example`)).toEqual([]);
+		}
+	});
+
 	it('is rendered once, whatever the query, the cookie and the language', async () => {
 		const read = async (path: string, headers: Record<string, string> = {}) => {
 			const response = await fetch(server().url + path, { headers });

@@ -3,14 +3,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { WEEKDAYS } from '../../../../src/lib/domain/time/opening-hours.ts';
 import { areaOf } from '../../../../src/lib/map/area.ts';
 import { numberEnding, orderOf } from '../../../support/api/api.ts';
-import { browse, fieldValue, type Page } from '../../../support/pages/browsing.ts';
-import {
-	addRouter,
-	alertOf,
-	newOwner,
-	signInOnOwnerPages,
-	type Owner
-} from '../../../support/pages/owners.ts';
+import { browse, fieldValue, signInAs, type Page } from '../../../support/pages/browsing.ts';
+import { addRouter, alertOf, newOwner, type Owner } from '../../../support/pages/owners.ts';
 import { useFixture } from '../../../support/server/fixture.ts';
 import { administratorOf, changeRouter } from '../../../support/pages/administrator.ts';
 
@@ -235,9 +229,8 @@ describe('disabling', () => {
 		expect((await press('enable')).status).toBe(409);
 		expect(await nearby()).toEqual([]);
 
-		const admin = await newOwner(fixture(), 'admin');
-		const [person] = await signInOnOwnerPages(fixture(), admin.email);
-		await press('enable', { ...admin, ...person });
+		const admin = await signInAs(fixture().server, 'admin');
+		await admin.post(`/admin/routers/${router}?/enable`, { note: 'settled' });
 		expect(await nearby()).toEqual([OPEN]);
 	});
 });

@@ -36,14 +36,15 @@ export function searchDocs(query: string, config: Config): Hit[] {
 		.map((section) => ({ section, score: scoreOf(section, words) }))
 		.sort((one, other) => other.score - one.score)
 		.slice(0, MAX_HITS)
-		.map(({ section: { hit, text } }) => ({ ...hit, excerpt: excerptOf(text, words) }));
+		.map(({ section }) => ({ ...section.hit, excerpt: excerptOf(section, words) }));
 }
 
 interface Section {
 	hit: Omit<Hit, 'excerpt'>;
 	text: string;
-	/** Title, page and text in lower case. */
+	/** In lower case. All of it, and its parts. */
 	words: string;
+	parts: { title: string; page: string; start: string; text: string };
 	kind: keyof typeof WEIGHTS;
 }
 
@@ -58,9 +59,7 @@ const START_WEIGHT = 2;
 const STATUS_WEIGHT = 4;
 const START_LENGTH = 120;
 
-function scoreOf({ hit, text, kind }: Section, words: readonly string[]): number {
-	const [title, page] = [hit.title.toLowerCase(), hit.page.toLowerCase()];
-	const start = text.slice(0, START_LENGTH).toLowerCase();
+function scoreOf({ parts: { title, page, start }, kind }: Section, words: readonly string[]): number {
 	const titleWeight = kind === 'problem' ? PROBLEM_TITLE_WEIGHT : TITLE_WEIGHT;
 	const scores = words.map(
 		(word) =>
@@ -80,10 +79,11 @@ function sectionsOf(config: Config): readonly Section[] {
 	return kept.sections;
 }
 
-const sectionOf = (hit: Section['hit'], text: string, kind: Section['kind']): Section => ({
-	...{ hit, text, kind },
-	words: `${hit.page} ${hit.title} ${text}`.toLowerCase()
-});
+function sectionOf(hit: Section['hit'], text: string, kind: Section['kind']): Section {
+	const [title, page, lower] = [hit.title.toLowerCase(), hit.page.toLowerCase(), text.toLowerCase()];
+	const parts = { title, page, start: lower.slice(0, START_LENGTH), text: lower };
+	return { ...{ hit, text, kind, parts }, words: `${page} ${title} ${lower}` };
+}
 
 const guideSections = (config: Config): Section[] =>
 	readGuides(config).flatMap(({ href, title: page, text, isTopic }) =>
@@ -122,8 +122,8 @@ const plain = (text: string) =>
 		.replace(/\s+/g, ' ')
 		.trim();
 
-function excerptOf(text: string, words: readonly string[]): string {
-	const at = Math.max(0, text.toLowerCase().indexOf(words[0] ?? ''));
+function excerptOf({ text, parts }: Section, words: readonly string[]): string {
+	const at = Math.max(0, parts.text.indexOf(words[0] ?? ''));
 	const start = text.lastIndexOf(' ', Math.max(0, at - EXCERPT_LENGTH / 2)) + 1;
 	if (text.length - start <= EXCERPT_LENGTH) return `${start > 0 ? '… ' : ''}${text.slice(start)}`;
 	const end = text.lastIndexOf(' ', start + EXCERPT_LENGTH);

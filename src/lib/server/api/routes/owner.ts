@@ -127,12 +127,12 @@ export const owner = [
 		return { body: { ...page, counts: { active, expired } }, headers };
 	}),
 	endpoint(setRouterPrice, async ({ app, caller, params, body }) => ({
-		body: await app.routers.setPrice(caller, params.id, body.price)
+		body: await app.routers.setPrice({ ...caller, reason: body.reason }, params.id, body.price)
 	})),
 	endpoint(getRouterOffers, async ({ app, caller, params }) => ({
 		body: await app.offers.ofRouter(caller, params.id)
 	})),
-	endpoint(setRouterOffers, async ({ app, caller, params, body }) => ({
-		body: await app.offers.set(caller, params.id, body)
+	endpoint(setRouterOffers, async ({ app, caller, params, body: { reason, ...list } }) => ({
+		body: await app.offers.set({ ...caller, reason }, params.id, list)
 	}))
 ];

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { MAX_REASON } from '#lib/domain/decision.ts';
 import { MAX_DURATION, MIN_DURATION } from '#lib/domain/duration.ts';
 import { MAX_AMOUNT_MINOR } from '#lib/domain/money.ts';
 
@@ -76,6 +77,15 @@ export const EXAMPLE_CURSOR = 'eyJ2IjoxLCJrIjpbMTg0LDQyXSwiZiI6IjNmYTkifQ';
 /** An optional parameter. */
 export const parameter = <S extends z.ZodType>(value: S, description: string) =>
 	value.optional().openapi({ param: { description } });
+
+/** Of a change that an administrator makes at a router of another account. */
+export const reason = z
+	.string()
+	.max(MAX_REASON, `Use at most ${MAX_REASON} characters.`)
+	.optional()
+	.describe(
+		"Why an administrator changes a router of another account. Its owner sees it, with the administrator's email address. Not kept for an own router."
+	);
 
 export const paging = {
 	limit: queryInteger([1, 100], 20, 'Maximum number of entries on a page.'),

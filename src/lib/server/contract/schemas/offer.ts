@@ -139,7 +139,8 @@ export const offersUpdate = z
 		offers: z
 			.array(newOffer)
 			.max(MAX_OFFERS)
-			.describe('The whole list in the order of sale. Offers that are missing are no longer sold.')
+			.describe('The whole list in the order of sale. Offers that are missing are no longer sold.'),
+		reason: field.reason
 	})
 	.openapi('OffersUpdate', { description: 'The new offers of a router.' });
 

@@ -124,7 +124,8 @@ export const priceUpdate = z
 		price: field.bodyAmount(
 			'New price of one hour in major units of the currency of the router, with no more decimals than the currency has.',
 			'Use a price above 0.'
-		)
+		),
+		reason: field.reason
 	})
 	.openapi('PriceUpdate', { description: 'The new price of a router.' });
 

@@ -4,7 +4,7 @@ import { accountActor, type AuditFilter, type FoundEntry } from '../../audit/aud
 import { idOf } from '../page-links.ts';
 import { namesOf } from './admin.ts';
 
-const FIELDS = ['actor', 'action', 'payment', 'router', 'from', 'to'] as const;
+const FIELDS = ['who', 'actor', 'action', 'payment', 'router', 'from', 'to'] as const;
 type Field = (typeof FIELDS)[number];
 
 const MAX_TEXT = 200;
@@ -17,12 +17,15 @@ interface Search {
 	problems: [field: Field, problem: string][];
 }
 
-/** Reads ?actor=&action=&payment=&router=&from=&to=, each optional. An email address stands for its account. */
+/**
+ * Reads ?who=&actor=&action=&payment=&router=&from=&to=, each optional. An email address stands for its account.
+ * Entries of machines are found with who=all, and by their actor, action or payment.
+ */
 export async function auditSearchOf({ url, locals: { app } }: RequestEvent): Promise<Search> {
 	const texts = Object.fromEntries(
 		FIELDS.map((name) => [name, (url.searchParams.get(name) ?? '').trim()])
 	) as Search['texts'];
-	const { actor, action, payment, router, from, to } = texts;
+	const { who, actor, action, payment, router, from, to } = texts;
 	const account = actor.includes('@') && isText(actor) ? await app.accounts.findByEmail(actor) : null;
 	const dateProblem = (name: string, text: string) =>
 		text === '' || (isDate(text) && text >= FIRST_DATE && text <= LAST_DATE)
@@ -46,6 +49,7 @@ export async function auditSearchOf({ url, locals: { app } }: RequestEvent): Pro
 		texts,
 		problems,
 		filter: {
+			isOfPeople: who !== 'all' && actor + action + payment === '',
 			...{ actor: account ? accountActor(account.id) : actor || null, action: action || null },
 			...{ paymentId: idOf(payment) || null, routerId: idOf(router) || null, ...span }
 		}

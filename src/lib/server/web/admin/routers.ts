@@ -7,6 +7,7 @@ import type { Claim } from '../../gateways/gateways.ts';
 import { AppError } from '../../platform/errors.ts';
 import { importedId, type OwnedRouter, type RouterRow } from '../../routers/routers.ts';
 import { kindWords } from '../owner/router/access-words.ts';
+import { readTypedPrice } from '../owner/router/router-form.ts';
 import { routerState } from '../owner/router/router-state.ts';
 import { routerUse } from '../owner/figures/usage.ts';
 import { idOf } from '../page-links.ts';
@@ -89,6 +90,22 @@ const mark =
 type RouterFacts = RouterRow & { claims: Claim[] };
 
 const CHANGES = {
+	price: {
+		title: 'Set the price',
+		text: 'Sets the price of one hour for new orders. The owner sees who changed it, and the reason.',
+		button: 'Set the price',
+		isOffered: () => true,
+		done: (row) => `The price is ${formatMinor(row.price_minor, row.currency)} an hour.`,
+		async run({ event, admin, subject, author, field }) {
+			const { config, routers } = event.locals.app;
+			const { maxPrice } = config;
+			const typed = readTypedPrice(field('price'), { currency: subject.currency, maxPrice });
+			if ('problem' in typed) return { status: 400, problem: `Price: ${typed.problem}` };
+			const administrator = { accountId: admin.account.id, role: 'admin', keyId: null } as const;
+			await routers.setPrice({ ...administrator, reason: author.note }, subject.id, typed.price);
+			return 'done';
+		}
+	},
 	disable: {
 		title: 'Disable',
 		text: 'Takes the router off sale and out of all lists, and only an administrator can enable it. Running time does not change. Money that arrives later is refunded.',
@@ -170,6 +187,7 @@ export async function routerPage(event: RouterEvent, admin: Visitor) {
 			...{ lat: row.lat, lon: row.lon, externalId: importedId(row) },
 			kind: kindWords(row.access_kind, row.security, row.ssid).title,
 			...{ createdAt: row.created_at, respondedAt: row.responded_at, confirmedAt: row.access_confirmed_at },
+			currency: row.currency,
 			price: router.hourly ? formatMinor(row.price_minor, row.currency) : null,
 			offers: router.offers.length
 		},

@@ -19,7 +19,7 @@ export interface OwnerVisitor extends Visitor {
 	owner: Account;
 	role: OwnerRole;
 	/** `personId` is recorded as the author of changes. */
-	actor: { accountId: number; role: 'owner' | 'admin'; keyId: null; personId: number };
+	actor: { accountId: number; role: 'owner'; keyId: null; personId: number };
 	isSuspended: boolean;
 	/** When an administrator's view of these pages ends, in ms since the epoch; null for everybody else. */
 	viewEndsAt: number | null;
@@ -57,8 +57,8 @@ async function findOwnerVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 		role: account.staff_role ?? 'owner',
 		actor: {
 			...{ accountId: owner.id, personId: account.id, keyId: null },
-			// Staff of an administrator act on that person's own routers only.
-			role: owner === account ? owner.role : 'owner'
+			// An administrator, too: routers of others are changed in /admin, with a reason that their owner sees.
+			role: 'owner'
 		},
 		isSuspended: owner.status === 'suspended' || account.status === 'suspended',
 		viewEndsAt: view?.ends_at ?? null

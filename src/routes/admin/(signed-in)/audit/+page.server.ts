@@ -2,7 +2,7 @@ import { adminPage } from '#lib/server/web/admin/admin.ts';
 import { auditLines, auditSearchOf } from '#lib/server/web/admin/audit.ts';
 import { PAGE_SIZE, readPage } from '#lib/server/web/page-links.ts';
 
-/** /admin/audit?actor=&action=&payment=&router=&from=&to=&at=: newest first. */
+/** /admin/audit?who=&actor=&action=&payment=&router=&from=&to=&at=: newest first. */
 export const load = adminPage(async (event) => {
 	const { audit, database } = event.locals.app;
 	const { texts, filter, problems } = await auditSearchOf(event);

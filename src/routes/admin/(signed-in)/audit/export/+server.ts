@@ -21,7 +21,7 @@ async function rowsOf(event: RequestEvent, { entries }: { entries: readonly Foun
 	]);
 }
 
-/** GET /admin/audit/export?actor=&action=&payment=&router=&from=&to=: the entries of a search as CSV. */
+/** GET /admin/audit/export?who=&actor=&action=&payment=&router=&from=&to=: the entries of a search as CSV. */
 export const GET = adminPage(async (event) => {
 	const { audit, clock, config, database } = event.locals.app;
 	const { filter, problems } = await auditSearchOf(event);

@@ -4,6 +4,7 @@ import { routerForm, routerPage } from '#lib/server/web/admin/routers.ts';
 export const load = adminPage(routerPage);
 
 export const actions = {
+	price: routerForm('price'),
 	disable: routerForm('disable'),
 	enable: routerForm('enable'),
 	confirm: routerForm('confirm'),

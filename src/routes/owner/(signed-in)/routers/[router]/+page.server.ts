@@ -1,6 +1,7 @@
 import { routerPage } from '#lib/server/web/owner/owner.ts';
 import * as m from '#lib/i18n/messages.js';
 import { accessWords } from '#lib/server/web/owner/router/access-words.ts';
+import { changesOfAdministrators } from '#lib/server/web/owner/router/router-changes.ts';
 import { routerState } from '#lib/server/web/owner/router/router-state.ts';
 import { routerSteps } from '#lib/server/web/owner/router/router-steps.ts';
 import { routerUse } from '#lib/server/web/owner/figures/usage.ts';
@@ -18,7 +19,11 @@ function doneText(done: string | null, price: string, sells: boolean): string | 
 	return texts[done ?? '']?.() ?? null;
 }
 
-export const load = routerPage(async ({ url, locals: { app, origin } }, router) => {
+export const load = routerPage(async (event, router, owner) => {
+	const {
+		url,
+		locals: { app, origin }
+	} = event;
 	const { id, name, address, ssid, currency, hourly } = router;
 	const timeZone = app.config.reportTimezone;
 	const use = (await app.usage.ofRouters([id])).get(id);
@@ -32,6 +37,7 @@ export const load = routerPage(async ({ url, locals: { app, origin } }, router) 
 		use: routerUse(use, timeZone),
 		state,
 		steps: routerSteps(router),
+		changes: await changesOfAdministrators(event, router, owner),
 		/** Without a language prefix, so that each phone uses its own language. */
 		buyerAddress: `${origin}/r/${id}`,
 		kioskAddress: `${origin}/kiosk/${id}`,
