@@ -1,4 +1,4 @@
-import { toMinor } from '#lib/domain/money.ts';
+import { readAmountWith } from '#lib/domain/money.ts';
 import { jsonObject, member, textMember } from '../response.ts';
 import type { CallbackHint, MoneyTaken, RawCallback } from '../operator.ts';
 import { NO_HINT } from '../outcomes.ts';
@@ -34,9 +34,10 @@ function named(list: unknown, name: 'Name' | 'Key'): ReadonlyMap<string, string>
 	);
 }
 
-function money(text: string | undefined): MoneyTaken {
-	const amountMinor = text === undefined ? null : toMinor(Number(text), MPESA_CURRENCY);
-	return { amountMinor, currency: amountMinor === null ? null : MPESA_CURRENCY };
+function money(text = ''): MoneyTaken {
+	const amountMinor = readAmountWith('.', text, MPESA_CURRENCY);
+	const isRead = typeof amountMinor === 'number' && amountMinor > 0;
+	return isRead ? { amountMinor, currency: MPESA_CURRENCY } : { amountMinor: null, currency: null };
 }
 
 function claimed(code: string | null, text: string | null): CallbackHint['claimed'] {

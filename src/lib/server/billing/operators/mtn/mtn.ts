@@ -1,6 +1,6 @@
 import { getCountryCallingCode, type CountryCode } from 'libphonenumber-js/mobile';
 import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
-import { CURRENCIES, toMajor, toMinor } from '#lib/domain/money.ts';
+import { CURRENCIES, readAmountWith, toMajor } from '#lib/domain/money.ts';
 import { defineOperator, type OperatorDependencies } from '../definition.ts';
 import { jsonObject, textMember } from '../response.ts';
 import type { OperatorResponse, Client } from '../client.ts';
@@ -104,9 +104,8 @@ function moneyOf({ currency, wire }: MtnContext, body: Record<string, unknown>):
 	const amount = textMember(body, 'amount');
 	if (amount === null) return { amountMinor: null, currency: ours };
 	const counted = ours ?? currency;
-	if (!/^\d+(\.\d+)?$/.test(amount) || !CURRENCIES.includes(counted)) return null;
-	const amountMinor = toMinor(Number(amount), counted);
-	return amountMinor === null ? null : { amountMinor, currency: ours };
+	const amountMinor = CURRENCIES.includes(counted) ? readAmountWith('.', amount, counted) : null;
+	return typeof amountMinor === 'number' && amountMinor > 0 ? { amountMinor, currency: ours } : null;
 }
 
 async function submit(context: MtnContext, request: PaymentRequest): Promise<SubmitOutcome> {
