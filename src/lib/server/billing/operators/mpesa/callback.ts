@@ -20,8 +20,13 @@ export function parseCallback(raw: RawCallback): CallbackHint {
 	if (Object.keys(result).length === 0) return NO_HINT;
 	// Names the request by the id of its response, which is not the one of its callback.
 	if (raw.path.includes(AMOUNT_MARK)) return { ...statusResult(result), operatorReference: null };
-	return raw.path.includes(STATUS_MARK) ? statusResult(result) : reversalResult(result);
+	const hint = raw.path.includes(STATUS_MARK) ? statusResult(result) : reversalResult(result);
+	return hint.claimed === 'pending' || namesSomething(hint) ? hint : NO_HINT;
 }
+
+/** A result without any name is no claim that could be kept, so it would be asked for again at once, and again. */
+const namesSomething = ({ operatorReference, providerReference, amountMinor }: CallbackHint): boolean =>
+	(operatorReference ?? providerReference ?? amountMinor) !== null;
 
 function named(list: unknown, name: 'Name' | 'Key'): ReadonlyMap<string, string> {
 	const entries = Array.isArray(list) ? list : [list];
