@@ -15,7 +15,7 @@ export function parseMobile(text: string, region: string): string | null {
 	if (text.length > MAX_NUMBER_CHARACTERS) return null;
 	const plain = plainNumber(text);
 	// Many countries dial another prefix, such as 000 or 009, which the library reads, but phones store 00.
-	const candidates = [plain, `+${plain}`, plain.replace(/^\(?0 ?0\)? ?/, '+')];
+	const candidates = [plain, `+${plain}`, plain.replace(/^\(?\+? ?0 ?0\)? ?|^\(\+/, '+')];
 	for (const candidate of candidates) {
 		const number = parsePhoneNumberFromString(candidate, {
 			defaultCountry: region as CountryCode,

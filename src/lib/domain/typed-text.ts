@@ -11,8 +11,8 @@ export const plainText = (text: string): string =>
 		.replace(/[\p{Z}\s]+/gu, ' ')
 		.trim();
 
-/** A typed or copied telephone number, without the scheme of its link (RFC 3966). */
-export const plainNumber = (text: string): string => plainText(text).replace(/^tel: ?/i, '');
+/** A typed or copied telephone number, without the scheme of its link (RFC 3966, RFC 5724). */
+export const plainNumber = (text: string): string => plainText(text).replace(/^(?:tel|sms|callto): ?/i, '');
 
 /** UAX 44: characters that a font does not show, and the frame of a digit of an emoji keyboard. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u20e3]/gu;

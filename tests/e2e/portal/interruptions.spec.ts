@@ -84,7 +84,7 @@ for (const javaScriptEnabled of [true, false]) {
 
 		// The same form for other time.
 		await page.goBack();
-		await page.getByRole('radio', { name: /^2 hours/ }).check();
+		await page.getByRole('radio', { name: /^3 hours/ }).check();
 		await pay();
 		const open = 'A request for UGX 500 is open on this number. Approve it on your phone.';
 		await expect(page.getByRole('heading', { level: 2 }).first()).toHaveText(open);

@@ -242,7 +242,7 @@ test('a wrong number comes back on the splash page, under the address of the vis
 		await mini.page.getByLabel('Your mobile-money number').fill('0414 123 456');
 		await mini.page.getByRole('button', { name: /^Pay/ }).click();
 		await expect(mini.page.getByRole('alert')).toContainText('You have not been charged.');
-		await expect(mini.page).toHaveURL(/\/splash\/[\w-]{24}\/[\w-]{24}$/);
+		await expect(mini.page).toHaveURL(/\/splash\/[\w-]{24}\/[\w-]{24}\?order$/);
 		await mini.page.getByText('English').first().click();
 		await mini.page.getByRole('link', { name: 'Français' }).click();
 		await expect(mini.page).toHaveURL(/\/fr\/splash\/[\w-]{24}\/[\w-]{24}$/);

@@ -66,9 +66,10 @@ export function guessPaymentMethod(phone: string): GuessedPaymentMethod | null {
  * @param prefix of numbers without a country code, e.g. `+256`
  */
 export function roughE164(typed: string, prefix: string): string {
-	const digits = plainNumber(typed).replace(/\( ?0 ?\)|[^\d+]/g, '');
+	const digits = plainNumber(typed)
+		.replace(/\( ?0 ?\)|[^\d+]/g, '')
+		.replace(/^\+?00+/, '+');
 	if (digits.startsWith('+')) return digits;
-	if (digits.startsWith('00')) return `+${digits.replace(/^0+/, '')}`;
 	if (digits.startsWith(prefix.slice(1))) return `+${digits}`;
 	return prefix + digits.replace(/^0/, '');
 }

@@ -1,4 +1,5 @@
 /** Refunds that could get stuck: lost answers, late results, reviews that a person must be able to resolve. */
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Script } from '../../../simulators/script.ts';
 import { useOperated } from '../../../support/billing/use-operated.ts';
@@ -74,7 +75,17 @@ describe.each(DATABASES)('on %s', (database) => {
 			};
 			// A minute away.
 			const before = await next();
-			for (const body of ['', '<oops', '{}', '{"Result":{}}', '{"Result":{"ResultCode":0,"Result', '[]']) {
+			const nameless = (status: string) => {
+				const ResultParameter = [{ Key: 'TransactionStatus', Value: status }];
+				const ConversationID = randomUUID();
+				return JSON.stringify({
+					Result: { ResultCode: 0, ConversationID, ResultParameters: { ResultParameter } }
+				});
+			};
+			for (const body of [
+				...['', '<oops', '{}', '{"Result":{}}', '{"Result":{"ResultCode":0,"Result', '[]'],
+				...['Completed', 'Failed', 'Completed'].map(nameless)
+			]) {
 				expect((await fetch(address, { method: 'POST', body })).status).toBe(200);
 				expect(await next()).toBe(before);
 			}

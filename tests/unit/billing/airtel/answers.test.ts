@@ -105,6 +105,7 @@ describe('answers that Airtel does not document', () => {
 		{ result_code: 'ESB000041', message: 'Duplicate external id', success: false },
 		{ result_code: 'ROUTER117', message: 'Timed out', success: false },
 		{ code: '200', message: 'Transaction timed out', success: false },
+		{ code: '200', message: 'Sent by KAMPALA WIFI LIMITED', success: false },
 		{ code: '200', success: false }
 	])('with HTTP 200, %j decides nothing', async (status) => {
 		answers(PUSH, 200, { data: {}, status });

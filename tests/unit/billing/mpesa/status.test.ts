@@ -254,6 +254,8 @@ describe('a callback', () => {
 		const phone = { Name: 'PhoneNumber', Value: '254708***149' };
 		expect(await item([amount, receipt, { Name: 'Balance' }, phone])).toEqual(read);
 		expect(await item([phone, receipt, { Name: 'Amount', Value: '1.00' }])).toEqual(read);
+		const grouped = { Name: 'Amount', Value: 'KES 1,000.00' };
+		expect(await item([phone, receipt, grouped])).toEqual({ ...read, amountMinor: 100_000 });
 		expect(await item([receipt])).toEqual({ ...read, amountMinor: null, currency: null });
 	});
 

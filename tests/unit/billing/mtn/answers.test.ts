@@ -121,7 +121,8 @@ describe('answers that no operator’s page shows', () => {
 	it.each([
 		['another currency', '{"status":"SUCCESSFUL","amount":"1500","currency":"KES"}', 150_000, 'KES'],
 		['no amount', '{"status":"SUCCESSFUL"}', null, null],
-		['decimals', '{"status":"SUCCESSFUL","amount":"1500.00","currency":"EUR"}', 1_500, 'UGX']
+		['decimals', '{"status":"SUCCESSFUL","amount":"1500.00","currency":"EUR"}', 1_500, 'UGX'],
+		['groups of digits', '{"status":"SUCCESSFUL","amount":"1,500.00","currency":"EUR"}', 1_500, 'UGX']
 	])('success with %s is returned unchanged', async (_what, text, amountMinor, currency) => {
 		answering(200, text);
 		expect(await read(randomUUID())).toMatchObject({ kind: 'succeeded', amountMinor, currency });

@@ -495,7 +495,7 @@ const WORDS: readonly (readonly [RegExp, FailureReason])[] = [
 	],
 	[/expired|timed? ?out/i, 'payer_timeout'],
 	[/declined|cancell?ed|rejected/i, 'payer_rejected'],
-	[/limit/i, 'payer_limit_reached']
+	[/\blimits?\b/i, 'payer_limit_reached']
 ];
 
 function reasonOf({ codes, said }: Read, otherwise: FailureReason): FailureReason {

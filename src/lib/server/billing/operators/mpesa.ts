@@ -28,7 +28,7 @@ import type {
 } from './operator.ts';
 import { busy, causeOf, NO_HINT, reasonIn, refused, unanswered, unavailable } from './outcomes.ts';
 import type { AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
-import { readAmountWith, toMajor, toMinor } from '#lib/domain/money.ts';
+import { readAmountWith, toMajor } from '#lib/domain/money.ts';
 
 const shortcode = z.string().regex(/^[1-9]\d{4,6}$/, 'Use five to seven digits.');
 
@@ -600,8 +600,13 @@ function parseCallback(raw: RawCallback): CallbackHint {
 	if (Object.keys(result).length === 0) return NO_HINT;
 	// Names the request by the id of its response, which is not the one of its callback.
 	if (raw.path.includes(AMOUNT_MARK)) return { ...statusResult(result), operatorReference: null };
-	return raw.path.includes(STATUS_MARK) ? statusResult(result) : reversalResult(result);
+	const hint = raw.path.includes(STATUS_MARK) ? statusResult(result) : reversalResult(result);
+	return hint.claimed === 'pending' || namesSomething(hint) ? hint : NO_HINT;
 }
+
+/** A result without any name is no claim that could be kept, so it would be asked for again at once, and again. */
+const namesSomething = ({ operatorReference, providerReference, amountMinor }: CallbackHint): boolean =>
+	(operatorReference ?? providerReference ?? amountMinor) !== null;
 
 function named(list: unknown, name: 'Name' | 'Key'): ReadonlyMap<string, string> {
 	const entries = Array.isArray(list) ? list : [list];
@@ -614,9 +619,10 @@ function named(list: unknown, name: 'Name' | 'Key'): ReadonlyMap<string, string>
 	);
 }
 
-function money(text: string | undefined): MoneyTaken {
-	const amountMinor = text === undefined ? null : toMinor(Number(text), MPESA_CURRENCY);
-	return { amountMinor, currency: amountMinor === null ? null : MPESA_CURRENCY };
+function money(text = ''): MoneyTaken {
+	const amountMinor = readAmountWith('.', text, MPESA_CURRENCY);
+	const isRead = typeof amountMinor === 'number' && amountMinor > 0;
+	return isRead ? { amountMinor, currency: MPESA_CURRENCY } : { amountMinor: null, currency: null };
 }
 
 function claimed(code: string | null, text: string | null): CallbackHint['claimed'] {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CURRENCIES, toMajor, toMinor } from '#lib/domain/money.ts';
+import { CURRENCIES, readAmountWith, toMajor } from '#lib/domain/money.ts';
 import type { Setting } from '../../config/setting.ts';
 import {
 	baseUrl,
@@ -234,9 +234,8 @@ function moneyOf({ currency, wire }: MtnContext, body: Record<string, unknown>):
 	const amount = textMember(body, 'amount');
 	if (amount === null) return { amountMinor: null, currency: ours };
 	const counted = ours ?? currency;
-	if (!/^\d+(\.\d+)?$/.test(amount) || !CURRENCIES.includes(counted)) return null;
-	const amountMinor = toMinor(Number(amount), counted);
-	return amountMinor === null ? null : { amountMinor, currency: ours };
+	const amountMinor = CURRENCIES.includes(counted) ? readAmountWith('.', amount, counted) : null;
+	return typeof amountMinor === 'number' && amountMinor > 0 ? { amountMinor, currency: ours } : null;
 }
 
 async function submit(context: MtnContext, request: PaymentRequest): Promise<SubmitOutcome> {
