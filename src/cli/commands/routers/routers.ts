@@ -21,6 +21,7 @@ const FIELD_OPTIONS = {
 	lon: { value: 'DEGREES', help: 'longitude, e.g. --lon=-32.5811' },
 	price: { value: 'N', help: 'price per hour in units of CURRENCY, at most MAX_PRICE' },
 	security: { value: 'wpa|nopass', help: 'nopass: an open network' },
+	hidden: { value: 'yes|no', help: 'yes: the network does not announce its name' },
 	status: { value: 'online|offline', help: 'offline: closed, but still in lists' }
 } as const;
 

@@ -52,7 +52,7 @@ describe('routers add', () => {
 
 	it('names every wrong field, and adds nothing', async () => {
 		const before = await fixture().sql.count('select count(*) from routers');
-		const { code, stderr } = await run('add', '--ssid', ' ', '--lat', 'north', '--price', '0.5', ...WHY);
+		const { code, stderr } = await run('add', '--ssid', '', '--lat', 'north', '--price', '0.5', ...WHY);
 		expect(code).toBe(1);
 		expect(stderr.trimEnd().split('\n')).toEqual([
 			'ssid: no SSID',

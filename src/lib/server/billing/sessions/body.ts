@@ -14,6 +14,8 @@ import type { OwnerRow, SessionRow } from './store.ts';
 interface Revealed {
 	password: string;
 	security: WifiSecurity;
+	/** The network does not announce its name. */
+	hidden: boolean;
 	/** null if the network has none or it is unknown. */
 	networkPassword: string | null;
 }
@@ -76,11 +78,11 @@ function accessBody(row: SessionRow, revealed: Revealed | null): SessionBody['ac
 
 /** Returns null for enterprise networks, which phone cameras cannot set up. */
 function qrText({ access_kind, ssid }: SessionRow, revealed: Revealed): string | null {
-	const { security, password, networkPassword } = revealed;
+	const { security, hidden, password, networkPassword } = revealed;
 	if (access_kind === 'wpa_enterprise') return null;
 	const joining = access_kind === 'portal_login' ? networkPassword : password;
 	if (security === 'wpa' && joining === null) return null;
-	return wifiQrText({ ssid, security, password: joining });
+	return wifiQrText({ ssid, security, hidden, password: joining });
 }
 
 /** Shows a session whose time is over as expired, even before its job has run. */

@@ -79,6 +79,7 @@ async function withPassword(
 	return sessionBody({ ...row, ssid: router.ssid }, pass, clock.now(), {
 		password: passes.passwordOf(pass),
 		security: router.security,
+		hidden: router.hidden === 1,
 		networkPassword: routers.networkPassword(router)
 	});
 }
