@@ -96,6 +96,14 @@ describe('the edit page', () => {
 
 describe('a network name', () => {
 	const path = () => `/owner/routers/${router}/edit`;
+	/** Changes these fields of the page as it is now. */
+	async function save(change: Record<string, string>) {
+		const page = await owner.get(path());
+		const names = ['name', 'address', 'ssid', 'lat', 'lon'];
+		const shown = Object.fromEntries(names.map((name) => [name, fieldValue(page, name)]));
+		const was = Object.fromEntries(names.map((name) => [`was-${name}`, fieldValue(page, `was-${name}`)]));
+		await owner.post(path(), { ...shown, ...was, ...change });
+	}
 
 	it.each([
 		['blanks at its ends', ' Cafe  Guest '],
@@ -105,8 +113,7 @@ describe('a network name', () => {
 		['characters that codes escape', 'a;b,c:d"e\\ ']
 	])('with %s is kept byte for byte, from the form to the API and the code', async (_what, ssid) => {
 		const { session } = await fixture().buy({ router_id: router });
-		const was = fieldValue(await owner.get(path()), 'ssid');
-		await owner.post(path(), { ssid, 'was-ssid': was });
+		await save({ ssid });
 		expect(await rowOf()).toMatchObject({ ssid, hidden: 0 });
 		expect(fieldValue(await owner.get(path()), 'ssid')).toBe(ssid);
 		expect(await fixture().api.getRouter(router)).toMatchObject({ ssid, hidden: false });
@@ -120,15 +127,15 @@ describe('a network name', () => {
 		const qr = async () => (await fixture().api.getSession(session.id)).access.qr;
 		const isTicked = async () => /name="hidden" value="yes" checked/.test((await owner.get(path())).html);
 		expect([await isTicked(), await qr()]).toEqual([false, expect.not.stringContaining('H:')]);
-		await owner.post(path(), { hidden: 'yes', 'was-hidden': 'no' });
+		await save({ hidden: 'yes', 'was-hidden': 'no' });
 		expect(await fixture().api.getRouter(router)).toMatchObject({ hidden: true });
 		expect([await isTicked(), await qr()]).toEqual([true, expect.stringContaining(';H:true;P:')]);
 		// Another field is saved by a page that shows it ticked, and by one that has no box.
-		await owner.post(path(), { name: 'A', 'was-name': 'Kiosk', hidden: 'yes', 'was-hidden': 'yes' });
+		await save({ name: 'A', hidden: 'yes', 'was-hidden': 'yes' });
 		expect(await rowOf()).toMatchObject({ name: 'A', hidden: 1 });
-		await owner.post(path(), { name: 'B', 'was-name': 'A' });
+		await save({ name: 'B' });
 		expect(await rowOf()).toMatchObject({ name: 'B', hidden: 1 });
-		await owner.post(path(), { 'was-hidden': 'yes' });
+		await save({ 'was-hidden': 'yes' });
 		expect(await rowOf()).toMatchObject({ hidden: 0 });
 		expect((await entries()).map(({ after }) => after.hidden)).toEqual([1, undefined, undefined, 0]);
 	});
