@@ -1,5 +1,5 @@
 import type { Base } from '#lib/server/base.ts';
-import type { Tx } from '#lib/server/db/database.ts';
+import type { Queries, Tx } from '#lib/server/db/database.ts';
 import type { PassRow, Passes } from '../../passes/passes.ts';
 import type { Events } from '#lib/server/events/events.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
@@ -11,6 +11,10 @@ export interface SessionsContext extends Base {
 	operators: Operators;
 	passes: Passes;
 	provisioning: Provisioning;
+	gateways: {
+		/** Whether another account has registered all access points of the router, so that no device can sign in. */
+		sellsNowhere(queries: Queries, routerId: number): Promise<boolean>;
+	};
 }
 
 /** Sessions call access/ through this, in the transaction that changes them. access/ is built on sessions. */

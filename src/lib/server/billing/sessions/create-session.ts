@@ -25,11 +25,17 @@ export const createSession = (
 	remember?: RememberBody<SessionBody>
 ): Promise<SessionBody> =>
 	context.database.transact(async (trx) => {
-		const { clock, config, jobs, routers, operators, passes } = context;
+		const { clock, config, gateways, jobs, routers, operators, passes } = context;
 		const router = await routers.visible(trx, caller, order.router_id);
 		const extended = await extendedSession(context, trx, caller, order);
 		const methods = routers.paymentMethods(router);
 		const { phone, method } = checkOrder(context, order, router, methods);
+		if (!extended && (await gateways.sellsNowhere(trx, router.id))) {
+			throw new AppError(
+				'router_unavailable',
+				'The access points of the router are claimed by two accounts.'
+			);
+		}
 		const pass = extended?.pass_id ? await passes.findOrThrow(trx, extended.pass_id) : null;
 		const terms = agreedTerms(routers, router, order, pass);
 		const { currency } = router;
