@@ -168,8 +168,9 @@ describe('the code of each kind of access', () => {
 		status: 'active'
 	});
 	const revealed = {
-		...{ password: 'k7mq-x2vd-9hta', security: 'wpa', hidden: false, networkPassword: 'shared; "one"' }
-	} as const;
+		...({ password: 'k7mq-x2vd-9hta', security: 'wpa' } as const),
+		...{ hidden: false, networkPassword: 'shared; "one"' }
+	};
 	const codeOf = (kind: SessionRow['access_kind'], more: object = {}) => {
 		const { qr, qr_joins } = sessionBody(row(kind), null, 0, { ...revealed, ...more }).access;
 		if (qr !== null) expect(decoded(qr)).toBe(qr);
