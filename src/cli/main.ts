@@ -1,29 +1,32 @@
 import process from 'node:process';
+import { configTable } from '#lib/server/config/config.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
+import { accountCommands } from './accounts.ts';
 import { root } from './bootstrap.js';
-import { accountCommands } from './commands/accounts.ts';
-import { databaseCommands } from './commands/database.ts';
-import { deploy } from './commands/deploy.ts';
-import { doctor } from './commands/doctor.ts';
-import { gatewayCommands } from './commands/gateways/gateways.ts';
-import { exportPersonalData } from './commands/personal-data.ts';
-import { reviewCommands } from './commands/reviews.ts';
-import { routerCommands } from './commands/routers/routers.ts';
-import { listSettings } from './commands/settings.ts';
-import { type Command, type Context } from './support/command.ts';
-import { UsageError, isExpected } from './support/errors.ts';
-import { commandHelp, overview, START, usage } from './support/help.ts';
-import { OutputClosed, plain, print } from './support/output.ts';
+import { type Command, commandHelp, type Context, defineCommand, overview, START, usage } from './command.ts';
+import { databaseCommands } from './database.ts';
+import { doctor } from './doctor.ts';
+import { gatewayCommands } from './gateways.ts';
+import { exportPersonalData } from './personal-data.ts';
+import { routerCommands } from './routers.ts';
+import { checkStatementFile } from './statements.ts';
+import { isExpected, OutputClosed, plain, print, UsageError } from './terminal.ts';
+
+const listSettings = defineCommand({
+	name: 'settings list',
+	summary: 'List all settings: environment variables, defaults and meanings.',
+	help: 'Works before the first start. A running Airtill shows the same at /docs/guides/configuration.',
+	run: () => print(configTable())
+});
 
 const COMMANDS: readonly Command[] = [
 	...routerCommands,
 	...accountCommands,
 	...gatewayCommands,
-	...reviewCommands,
+	checkStatementFile,
 	exportPersonalData,
 	listSettings,
 	...databaseCommands,
-	deploy,
 	doctor
 ];
 

@@ -1,4 +1,4 @@
-/** `airtill deploy`: systemd accepts the unit, and the real nginx in front of the built server serves buyers. */
+/** The files in `deploy/`: systemd accepts the unit, and the real nginx in front of the built server serves buyers. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
@@ -8,18 +8,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { selfSigned } from '../support/gateways/certificates.ts';
 import { until } from '../support/lab/network-lab.ts';
 import { freePort } from '../support/server/ports.ts';
-import { cli } from '../support/server/cli.ts';
-import { startServer, type TestServer } from '../support/server/server.ts';
+import { root, startServer, type TestServer } from '../support/server/server.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-deploy-'));
 let server: TestServer;
 let origin = '';
 
-const printed = async (kind: string, env: Record<string, string> = {}) => {
-	const { code, stdout, stderr } = await cli(['deploy', kind], { env: { ...server.env, ...env } });
-	expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-	return stdout;
-};
+/** A file of `deploy/`, with the values that an administrator puts in. Each must be there to be replaced. */
+function filledIn(name: string, values: Readonly<Record<string, string>>): string {
+	let text = readFileSync(path.join(root, 'deploy', name), 'utf8');
+	for (const [example, value] of Object.entries(values)) {
+		expect(text).toContain(example);
+		text = text.replaceAll(example, value);
+	}
+	return text;
+}
 
 beforeAll(async () => {
 	origin = `https://wifi.test:${await freePort()}`;
@@ -42,11 +45,17 @@ describe('nginx', () => {
 		const { cert, key } = selfSigned('wifi.test');
 		writeFileSync(path.join(folder, 'fullchain.pem'), cert);
 		writeFileSync(path.join(folder, 'privkey.pem'), key);
-		const site = (await printed('nginx'))
-			.replaceAll(':80;', `:${port};`)
-			.replace('listen 80;', `listen ${port};`)
-			.replaceAll('/etc/letsencrypt/live/wifi.test/', `${folder}/`)
-			.replace('/var/log/nginx/', `${folder}/`);
+		const { hostname, port: tlsPort } = new URL(origin);
+		const site = filledIn('nginx.conf', {
+			'/etc/letsencrypt/live/wifi.example.org/': `${folder}/`,
+			'https://wifi.example.org': origin,
+			'wifi.example.org': hostname,
+			'127.0.0.1:3000': new URL(server.url).host,
+			':80;': `:${port};`,
+			'listen 80;': `listen ${port};`,
+			'443 ssl': `${tlsPort} ssl`,
+			'/var/log/nginx/': `${folder}/`
+		});
 		writeFileSync(path.join(folder, 'airtill.conf'), site);
 		const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 		writeFileSync(
@@ -110,13 +119,18 @@ describe('nginx', () => {
 	});
 });
 
-it('the unit is accepted by systemd', async () => {
+it('the unit is accepted by systemd', () => {
 	const unit = path.join(folder, 'airtill.service');
-	const sqlite = await printed('systemd');
-	expect(sqlite).toContain(`ReadWritePaths="${server.dataDir}"\n`);
-	for (const text of [sqlite, await printed('systemd', { PORT: '80', DATA_DIR: '/tmp/100%/a b' })]) {
-		writeFileSync(unit, text);
-		const { stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
-		expect(stderr.split('\n').filter((line) => line.includes('airtill'))).toEqual([]);
-	}
+	const data = '/opt/airtill/data';
+	writeFileSync(unit, filledIn('airtill.service', { [data]: server.dataDir, '/opt/airtill': root }));
+	const { stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
+	expect(stderr.split('\n').filter((line) => line.includes('airtill'))).toEqual([]);
+});
+
+it('both proxies require TLS for the same addresses, which are those of every sign-in and key', () => {
+	const rules = ['nginx.conf', 'Caddyfile'].map(
+		(name) => /(\/\(\?:\[a-z\]\{2\}\/\)\?\S*\(\?:\/\|\$\))/.exec(filledIn(name, {}))?.[1]
+	);
+	expect(rules[0]).toMatch(/owner\|developer\|admin\|v1/);
+	expect(rules[1]).toBe(rules[0]);
 });

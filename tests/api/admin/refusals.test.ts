@@ -24,7 +24,7 @@ const PLACES: Readonly<Record<string, readonly [page: string, actions?: readonly
 	'reviews/[id]': ['/admin/reviews/1', ['']],
 	routers: ['/admin/routers'],
 	'routers/import': ['/admin/routers/import', ['']],
-	'routers/[id]': ['/admin/routers/1', ['disable', 'enable', 'confirm', 'withdraw']]
+	'routers/[id]': ['/admin/routers/1', ['disable', 'enable', 'confirm', 'withdraw', 'points']]
 };
 
 const PAGES = Object.values(PLACES).map(([page]) => page);

@@ -1,8 +1,9 @@
-/** A question about money is asked once, shown with its evidence, and decided from the command line. */
+/** A question about money is asked once, shown with its evidence, and decided on the page. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { numberEnding, type Payment } from '../../support/api/api.ts';
+import { administratorOf, decideReview } from '../../support/pages/administrator.ts';
 import { cli } from '../../support/server/cli.ts';
 import { DATABASES, eventually, useFixture } from '../../support/server/fixture.ts';
 
@@ -12,6 +13,8 @@ describe.each(DATABASES)('on %s', (database) => {
 	const fixture = useFixture({ database });
 
 	const run = (...args: string[]) => cli(args, fixture().server);
+	const decide = (review: string, decision: string, transaction?: string) =>
+		decideReview(fixture().server, review, decision, transaction);
 	const open = (payment: Payment) =>
 		fixture().sql.all(
 			'select id, reason, detail from reviews where payment_id = ? and resolved_at is null',
@@ -75,26 +78,15 @@ describe.each(DATABASES)('on %s', (database) => {
 	it('after 72 hours without an answer one review is opened, and the decision "paid" refunds the money', async () => {
 		const { payment, review } = await unanswered();
 		await fixture().server.advance(24 * hour);
-		const listed = await run('review', 'list');
-		expect(listed.stdout.split('\n').filter((line) => line.includes(`payment ${payment.id} `))).toHaveLength(
-			1
-		);
-		const shown = await run('review', 'show', review);
-		expect(shown.stdout).toContain('no_final_answer');
-		expect(shown.stdout).toContain(payment.phone.slice(-4));
-		expect(shown.stdout).not.toContain(payment.phone);
-		expect(shown.stdout).toMatch(/Messages of the operator\n.*submit +accepted/);
-		const decided = await run(
-			'review',
-			'resolve',
-			review,
-			...by,
-			'--decision',
-			'paid',
-			'--transaction',
-			'TX-1'
-		);
-		expect(decided).toMatchObject({ code: 0 });
+		const admin = await administratorOf(fixture().server);
+		const listed = await admin.get('/admin/reviews');
+		expect(listed.html.match(new RegExp(`payment ${payment.id}\\b`, 'g'))).toHaveLength(1);
+		const shown = await admin.get(`/admin/reviews/${review}`);
+		expect(shown.text).toContain('The operator gives no final answer');
+		expect(shown.text).toContain(payment.phone.slice(-3));
+		expect(shown.html).not.toContain(payment.phone);
+		expect(shown.text).toMatch(/Messages of the operator .* submit, accepted/);
+		expect(await decide(review, 'paid', 'TX-1')).toMatchObject({ status: 200 });
 		await fixture().server.advance(5_000);
 		const settled = await eventually('it went back', async () => {
 			const found = await fixture().api.getPayment(payment.id);
@@ -107,8 +99,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		});
 		expect(await audited(payment)).toEqual([
 			'reconciler payment.expired',
-			'Test Person payment.success, not applied',
-			'Test Person review.paid',
+			expect.stringMatching(/^account \d+ payment\.success, not applied$/),
+			expect.stringMatching(/^account \d+ review\.paid$/),
 			'refunds refund.succeeded'
 		]);
 		expect(await open(payment)).toEqual([]);
@@ -116,27 +108,26 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('the decision "not paid" leaves it expired and resolves the review', async () => {
 		const { payment, review } = await unanswered();
-		expect(await run('review', 'resolve', review, ...by, '--decision', 'unpaid')).toMatchObject({ code: 0 });
+		expect(await decide(review, 'unpaid')).toMatchObject({ status: 200 });
 		expect(await fixture().api.getPayment(payment.id)).toMatchObject({
 			status: 'expired',
 			failure_code: 'provider_error'
 		});
-		const again = await run('review', 'resolve', review, ...by, '--decision', 'paid');
-		expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('resolved already') });
+		const again = await decide(review, 'paid');
+		expect(again).toMatchObject({ status: 409, text: expect.stringContaining('resolved already') });
 	});
 
 	it('refuses a decision that the state does not allow, and changes nothing', async () => {
 		const { payment, review } = await unanswered();
 		const before = await fixture().sql.all('select * from payments where id = ?', payment.id);
 		for (const decision of ['retry-refund', 'refunded']) {
-			const refused = await run('review', 'resolve', review, ...by, '--decision', decision);
-			expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('it is expired') });
+			const refused = await decide(review, decision);
+			expect(refused).toMatchObject({ status: 409, text: expect.stringContaining('it is expired') });
 		}
-		expect(await run('review', 'resolve', review, '--decision', 'paid')).toMatchObject({ code: 2 });
-		expect(await run('review', 'resolve', review, ...by, '--decision', 'guess')).toMatchObject({ code: 2 });
+		expect(await decide(review, 'guess')).toMatchObject({ status: 400 });
 		expect(await fixture().sql.all('select * from payments where id = ?', payment.id)).toEqual(before);
 		expect(await open(payment)).toHaveLength(1);
-		await run('review', 'resolve', review, ...by, '--decision', 'dismiss');
+		await decide(review, 'dismiss');
 	});
 
 	it('compares a list of settled payments both ways, and settles nothing', async () => {
@@ -179,8 +170,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await check(later);
 		expect(await all()).toEqual(before);
 		const [unknown] = await sql.all("select id from reviews where reason = 'statement_unknown'");
-		const dismissed = await run('review', 'resolve', String(unknown?.['id']), ...by, '--decision', 'dismiss');
-		expect(dismissed).toMatchObject({ code: 0 });
+		expect(await decide(String(unknown?.['id']), 'dismiss')).toMatchObject({ status: 200 });
 		const count = () => sql.count('select count(*) from reviews');
 		await check(later);
 		expect(await count()).toBe(before.length);
@@ -224,5 +214,3 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await count()).toBe(before.length);
 	});
 });
-
-const by = ['--by', 'Test Person', '--note', 'seen in the portal'];

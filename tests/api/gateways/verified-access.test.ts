@@ -19,11 +19,12 @@ import { DATABASES, eventually, insertKey, SECRET } from '../../support/server/f
 import { cli } from '../../support/server/cli.ts';
 import { startServer, type TestServer } from '../../support/server/server.ts';
 import { openSql, type Sql } from '../../support/database/sql.ts';
+import { administratorOf, changeRouter } from '../../support/pages/administrator.ts';
 import { browse } from '../../support/pages/browsing.ts';
 
 const MINUTE = 60_000;
 const MAC = '02:00:00:00:00:01';
-const REASON = ['--by', 'Ada', '--note', 'the controller of the venue lets buyers in'];
+const REASON = 'the controller of the venue lets buyers in';
 
 describe.each(DATABASES)('on %s', (database) => {
 	const folder = mkdtempSync(path.join(tmpdir(), 'airtill-live-'));
@@ -72,8 +73,8 @@ describe.each(DATABASES)('on %s', (database) => {
 			ownerId
 		);
 	const run = (...args: string[]) => cli(args, server);
-	const confirm = (router: number, ...more: string[]) =>
-		run('routers', 'confirm-access', String(router), ...REASON, ...more);
+	const confirm = (router: number) => changeRouter(server, router, 'confirm', REASON);
+	const withdraw = (router: number) => changeRouter(server, router, 'withdraw', REASON);
 	const order = (router: number) =>
 		api.createSession({ router_id: router, payment_method: 'mtn_momo', phone: numberEnding('123') });
 	const refusesOrders = async (router: number) => {
@@ -127,7 +128,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			/^FAIL access: .* no gateway has responded: \d+ Real.* - connect a gateway/m
 		);
 		expect(doctor.code).toBe(1);
-		expect((await run('routers', 'list')).stdout).toContain('offline (access_unverified)');
+		const admin = await administratorOf(server);
+		expect((await admin.get(`/admin/routers/${router}`)).text).toContain(
+			'None of its gateways has responded'
+		);
 
 		const gateway = await registerRadius(
 			{ server, sql },
@@ -201,20 +205,20 @@ describe.each(DATABASES)('on %s', (database) => {
 
 	it('sells a router whose access an administrator has confirmed, until that is withdrawn', async () => {
 		const router = await newRouter();
-		expect((await run('routers', 'confirm-access', String(router), '--by', 'Ada')).code).toBe(2);
+		expect((await changeRouter(server, router, 'confirm', ' ')).status).toBe(400);
 		await refusesOrders(router);
-		expect(await confirm(router)).toMatchObject({ code: 0 });
+		expect((await confirm(router)).text).toContain('The access is confirmed.');
 		await sells(router);
-		expect((await confirm(router, '--withdraw')).code).toBe(0);
+		expect((await withdraw(router)).text).toContain('The confirmation is withdrawn.');
 		await refusesOrders(router);
 		const entries = await sql.all(
 			"select actor, action, reason from audit_log where action like 'router.%' order by id"
 		);
 		expect(entries).toEqual(
 			['router.access_confirmed', 'router.access_withdrawn'].map((action) => ({
-				actor: 'Ada',
+				actor: expect.stringMatching(/^account \d+$/),
 				action,
-				reason: REASON[3]
+				reason: REASON
 			}))
 		);
 	});
@@ -223,9 +227,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		const router = await newRouter();
 		await sql.run("update routers set access_kind = 'shared_password' where id = ?", router);
 		expect(await api.getRouter(router)).toMatchObject({ status_reason: 'network_password_missing' });
-		const file = path.join(folder, 'password');
-		writeFileSync(file, 'k7mq-x2vd-9hta\n');
-		await run('routers', 'access', String(router), '--network-password-file', file);
+		const network = { access: 'shared_password wpa', password: 'k7mq-x2vd-9hta' };
+		await (await administratorOf(server)).post(`/owner/routers/${router}/access`, network);
 		await sells(router);
 	});
 
@@ -234,7 +237,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await confirm(router);
 		const unpaid = await order(router);
 		const { session, payment } = await startPayment(router, 2 * MINUTE);
-		await confirm(router, '--withdraw');
+		await withdraw(router);
 		const body = { session_id: unpaid.id, amount: unpaid.amount, phone: unpaid.phone };
 		await api.refused('400 router_unavailable', 'POST', '/v1/payments/mobile-money', { body });
 		expect(await until(payment, 'success')).toMatchObject({ applied: true });
@@ -263,7 +266,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const router = await newRouter();
 		await confirm(router);
 		const { session, payment } = await startPayment(router, 12 * MINUTE, () => advance(25 * MINUTE));
-		await confirm(router, '--withdraw');
+		await withdraw(router);
 		await until(payment, 'expired');
 		expect(await api.getSession(session.id)).toMatchObject({ status: 'cancelled' });
 		expect(await until(payment, 'success')).toMatchObject({ applied: true });

@@ -1,5 +1,5 @@
 /** Adds a year of synthetic trade to an installation, to measure pages with. */
-import { openApp } from '../../../src/cli/support/services.ts';
+import { openApp } from '../../../src/cli/services.ts';
 import { limitsOf } from '../../../src/lib/domain/offers/offer-limits.ts';
 import type { App } from '../../../src/lib/server/app.ts';
 import { SESSION_END_JOB } from '../../../src/lib/server/billing/sessions/context.ts';

@@ -2,11 +2,9 @@ import { afterAll, beforeAll } from 'vitest';
 import { OPERATORS, type OperatorFacts } from '../../simulators/facts.ts';
 import type { Script } from '../../simulators/script.ts';
 import type { Payment, Session } from '../api/api.ts';
-import { cli } from '../server/cli.ts';
+import { decideReview } from '../pages/administrator.ts';
 import { eventually } from '../server/fixture.ts';
 import { startOperated, type OperatedFixture } from './operators.ts';
-
-const by = ['--by', 'Test Person', '--note', 'seen in the portal'];
 
 /** Starts a server and the simulator of an operator, for payments that need time or a person. */
 export function useOperated(operator: string | OperatorFacts, database: string) {
@@ -69,8 +67,9 @@ export function useOperated(operator: string | OperatorFacts, database: string) 
 		/** Waits for a review of a payment. */
 		question: (payment: Payment) =>
 			eventually(`payment ${payment.id} is for a person`, async () => (await questions(payment))[0]),
-		resolve: (id: unknown, ...decision: string[]) =>
-			cli(['review', 'resolve', String(id), ...by, '--decision', ...decision], operated.fixture.server)
+		/** A person decides on the page. */
+		resolve: (id: unknown, decision: string, transaction?: string) =>
+			decideReview(operated.fixture.server, id, decision, transaction)
 	};
 }
 

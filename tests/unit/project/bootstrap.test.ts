@@ -118,7 +118,7 @@ it('compares versions as numbers', () => {
 it.each([
 	'package.json',
 	'Dockerfile',
-	'src/cli/commands/deploy.ts',
+	'deploy/airtill.service',
 	'src/docs/install.md',
 	'src/docs/go-live.md',
 	'tests/bench/support/server.ts'
@@ -141,7 +141,7 @@ it('no npm script loads a tool of the tests before it is known that its packages
 	expect(direct.filter((script) => !/\.js( |$)/.test(script))).toEqual([]);
 });
 
-it.each(['Dockerfile', 'src/cli/commands/deploy.ts', 'tests/bench/support/server.ts', 'tests/bench/hour.ts'])(
+it.each(['Dockerfile', 'deploy/airtill.service', 'tests/bench/support/server.ts', 'tests/bench/hour.ts'])(
 	'%s limits the heaps of the C library',
 	(name) => {
 		const text = readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');

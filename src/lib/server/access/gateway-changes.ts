@@ -115,7 +115,7 @@ export async function removeGateway(
 		const open = await store.openIdsAt(trx, gateway.id);
 		if (isControlled && !isForced && open.length > 0) {
 			const reason =
-				`buyers have access there (${open.length}), which nobody could end later. Use "routers disable" and remove the ` +
+				`buyers have access there (${open.length}), which nobody could end later. Disable the router and remove the ` +
 				'gateway when their time has ended, or use --force';
 			throw new InputError([{ field: 'name', reason }]);
 		}

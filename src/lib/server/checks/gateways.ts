@@ -33,7 +33,7 @@ export async function* checkGateways(app: ChecksContext): AsyncGenerator<Finding
 	// A sandbox has made-up routers.
 	if (app.config.mode === 'sandbox') yield ok('access', `${what}; only a sandbox sells them`);
 	else {
-		const advice = 'connect a gateway, or confirm that buyers get access with "routers confirm-access"';
+		const advice = 'connect a gateway, or confirm at /admin/routers that buyers get access';
 		yield fail('access', `${what}; they do not sell`, advice);
 	}
 }

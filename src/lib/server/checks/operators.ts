@@ -6,7 +6,7 @@ import { fail, ok, warn, type Finding } from './finding.ts';
 export async function* storedOperatorFindings(app: ChecksContext): AsyncGenerator<Finding> {
 	for (const { id, capabilities, refund } of app.operators.all()) {
 		if (!refund) {
-			const advice = 'set its credentials for refunds, or check "review list" daily and refund by hand';
+			const advice = 'set its credentials for refunds, or look at /admin/reviews daily and refund by hand';
 			yield warn('operator', `${id}: sends no money back`, advice);
 		}
 		if (capabilities.usesPortalCallback) {
@@ -21,7 +21,7 @@ export async function* storedOperatorFindings(app: ChecksContext): AsyncGenerato
 		yield warn(
 			'reviews',
 			`${count} open, the oldest since ${isoTime(oldest)}`,
-			'see "review list" and decide'
+			'decide them at /admin/reviews'
 		);
 	yield* promptFindings(await app.payments.crowdedPools());
 	if (app.config.mode === 'live' && app.config.operators.length === 0) {

@@ -196,7 +196,7 @@ function passwordProblem(
 	wanted: string | null
 ): string | null {
 	if (kind === 'shared_password' && wanted === null) {
-		return 'buyers are shown this password: give it with --network-password-file';
+		return `buyers are shown this password: set it at /owner/routers/${row.id}/access`;
 	}
 	if (typeof given !== 'string') return null;
 	if (row.security === 'nopass') return 'the network is open and has no password';

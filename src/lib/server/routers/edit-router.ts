@@ -50,7 +50,7 @@ export function addRouter(
 	ownerAccountId: number,
 	texts: RouterTexts,
 	{ by, note }: Author,
-	formKey: string | null = null
+	formKey: string
 ): Promise<store.RouterRow> {
 	const { audit, clock, config, database } = context;
 	const { currency, paymentMethods } = config;
@@ -62,12 +62,12 @@ export function addRouter(
 		...others
 	} = read({ ssid: '', lat: '', lon: '', price: '', ...texts }, config, currency);
 	const stated = { ssid, lat, lon, price_minor, currency, ...others };
-	const externalId = formKey === null ? null : store.FORM_ID + formKey;
+	const externalId = store.FORM_ID + formKey;
 	return database.transact(async (trx) => {
-		const added = externalId === null ? undefined : await addedBefore(trx, ownerAccountId, externalId);
+		const added = await addedBefore(trx, ownerAccountId, externalId);
 		if (added) return added;
 		const now = clock.now();
-		const disabled = externalId === null ? {} : { disabled_at: now, disabled_by_owner: 1 };
+		const disabled = { disabled_at: now, disabled_by_owner: 1 };
 		const row = await store.insert(trx, {
 			...rowOf({ stated, fallbackName: nameAfter(others.address, ssid) }, undefined, now),
 			...disabled,
@@ -94,7 +94,7 @@ async function addedBefore(
 }
 
 /**
- * Changes the given fields. Orders keep the agreed price.
+ * Changes the given fields. The price and the access have rules of their own: set-price.ts, passes/access-kinds.ts.
  * @returns the names of the changed fields
  * @throws AppError `router_not_found`
  * @throws InputError with every wrong field
@@ -102,25 +102,16 @@ async function addedBefore(
 export function changeRouter(
 	context: RoutersContext,
 	id: number,
-	texts: RouterTexts,
+	texts: Omit<RouterTexts, 'access_kind' | 'price' | 'security' | 'status'>,
 	author: Author
 ): Promise<string[]> {
-	const { clock, config, database } = context;
+	const { config, database } = context;
 	return database.transact(async (trx) => {
 		const row = await existingRouter(trx, id);
 		const fields = read(texts, config, row.currency);
-		if (fields.security === 'nopass' && row.access_kind !== 'portal_login') {
-			const reason = `an open network takes no bought password (${row.access_kind}); first run "routers access ${id} --kind portal_login"`;
-			throw new InputError([{ field: 'security', reason }]);
-		}
 		const old = new Map<string, unknown>(Object.entries(row));
 		const changed = Object.entries(fields).filter(([name, value]) => old.get(name) !== value);
 		if (changed.length === 0) return [];
-		const { price_minor: priceMinor = row.price_minor } = fields;
-		if (priceMinor !== row.price_minor) {
-			const now = clock.now();
-			await store.recordPrices(trx, [{ router: row, priceMinor, accountId: null, keyId: null, now }]);
-		}
 		const to = Object.fromEntries(changed) as StatedFields;
 		await setColumns(context, trx, row, { ...author, action: 'router.changed', to });
 		return changed.map(([name]) => name);

@@ -48,7 +48,7 @@ export interface PriceChange {
 	/** As it was before. */
 	router: RouterRow;
 	priceMinor: number;
-	/** Account and API key; null on the command line. */
+	/** Account and API key; null for an import. */
 	accountId: number | null;
 	keyId: number | null;
 	now: number;

@@ -53,7 +53,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const facts = String(both?.['detail']).split('; ');
 		expect(facts).toEqual([question?.['detail'], expect.stringContaining('ws_CO_THIRD, receipt ')]);
 
-		expect(await use.resolve(question?.['id'], 'dismiss')).toMatchObject({ code: 0 });
+		expect(await use.resolve(question?.['id'], 'dismiss')).toMatchObject({ status: 200 });
 		for (const known of [second, third]) expect(await simulator.callBack(known)).toBe(200);
 		expect(await use.questions(payment)).toEqual([]);
 		await charge('ws_CO_FOURTH');
@@ -200,7 +200,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		write('much');
 		expect(await checked()).toMatchObject({
 			code: 1,
-			stderr: expect.stringContaining('Line 5, Paid In: "much" is not an amount.')
+			stderr: expect.stringContaining('Line 5, Paid In: "much" is not an amount; write')
 		});
 		write(`${paid.amount}.00`);
 		const check = await checked();

@@ -79,7 +79,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		const [question, ...others] = await use.questions(payment);
 		expect(question).toMatchObject({ reason: 'no_reference' });
 		expect(others).toEqual([]);
-		expect(await use.resolve(question?.['id'], 'unpaid')).toMatchObject({ code: 0 });
+		expect(await use.resolve(question?.['id'], 'unpaid')).toMatchObject({ status: 200 });
 		await wait(daysAfter);
 		expect(await use.questions(payment)).toEqual([]);
 	});
@@ -90,7 +90,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		await use.until(payment, 'expired', 5 * minute);
 		const [question] = await use.questions(payment);
 		expect(question).toMatchObject({ reason: 'contradiction' });
-		expect(await use.resolve(question?.['id'], 'unpaid')).toMatchObject({ code: 0 });
+		expect(await use.resolve(question?.['id'], 'unpaid')).toMatchObject({ status: 200 });
 		for (let day = 0; day < 4; day += 1) await use.operated().advance(24 * hour);
 		expect(await use.questions(payment)).toEqual([]);
 	});

@@ -20,9 +20,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			const { payment: other } = await use.pay({ afterMs: 0 });
 			const { provider_reference: used } = await use.until(other, 'success');
 			const [question] = await use.questions(payment);
-			expect(await use.resolve(question?.['id'], 'paid', '--transaction', used ?? '')).toMatchObject({
-				code: 1,
-				stderr: expect.stringContaining(`has already paid payment ${other.id}`)
+			expect(await use.resolve(question?.['id'], 'paid', used ?? '')).toMatchObject({
+				status: 409,
+				text: expect.stringContaining(`has already paid payment ${other.id}`)
 			});
 			const held = await use.held(payment);
 			held.script = { ...held.script, failedReads: 0 };

@@ -103,7 +103,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				const questions = await use.questions(payment);
 				return questions.length > 0 && questions;
 			});
-			expect(await use.resolve(question?.['id'], 'refunded')).toMatchObject({ code: 0 });
+			expect(await use.resolve(question?.['id'], 'refunded')).toMatchObject({ status: 200 });
 			await lateResult(2006);
 			expect(await use.questions(payment)).toEqual([]);
 			await lateResult(0);
@@ -136,7 +136,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			const [question] = await use.questions(payment);
 			expect(question).toMatchObject({ reason: 'refund_no_final_answer' });
 			const decided = await use.resolve(question?.['id'], 'retry-refund');
-			expect(decided).toMatchObject({ code: 1, stderr: expect.stringContaining('is not over') });
+			expect(decided).toMatchObject({ status: 409, text: expect.stringContaining('is not over') });
 			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
 			const { books } = use.operated().simulator;
 			expect(books.refunds.filter(({ paymentNumber }) => paymentNumber === held.number)).toHaveLength(1);
@@ -217,7 +217,7 @@ describe.each(DATABASES)('on %s', (database) => {
 				reason: 'refund_no_final_answer',
 				detail: expect.stringContaining('an amount that cannot be read')
 			});
-			expect(await use.resolve(question?.['id'], 'refunded')).toMatchObject({ code: 0 });
+			expect(await use.resolve(question?.['id'], 'refunded')).toMatchObject({ status: 200 });
 			expect(await use.find(payment)).toMatchObject({ status: 'refunded' });
 		});
 
@@ -237,9 +237,9 @@ describe.each(DATABASES)('on %s', (database) => {
 			held.script = { ...held.script, refund: {} };
 			const [question] = await use.questions(payment);
 			// The buyer's money is still here.
-			expect(await use.resolve(question?.['id'], 'dismiss')).toMatchObject({ code: 1 });
+			expect(await use.resolve(question?.['id'], 'dismiss')).toMatchObject({ status: 409 });
 			expect(await use.questions(payment)).toHaveLength(1);
-			expect(await use.resolve(question?.['id'], 'retry-refund')).toMatchObject({ code: 0 });
+			expect(await use.resolve(question?.['id'], 'retry-refund')).toMatchObject({ status: 200 });
 			await use.until(payment, 'refunded');
 			expect(await use.questions(payment)).toEqual([]);
 		});
@@ -249,7 +249,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			await use.until(payment, 'refund_pending');
 			const [question] = await use.questions(payment);
 			expect(question).toMatchObject({ reason: 'amount_mismatch' });
-			expect(await use.resolve(question?.['id'], 'retry-refund')).toMatchObject({ code: 1 });
+			expect(await use.resolve(question?.['id'], 'retry-refund')).toMatchObject({ status: 409 });
 			expect(await use.find(payment)).toMatchObject({ status: 'refund_pending' });
 		});
 	});
@@ -272,7 +272,7 @@ describe('Airtel', () => {
 		const [question] = await use.questions(payment);
 		expect(question).toMatchObject({ reason: 'refund_no_final_answer' });
 		held.script = { ...held.script, refund: {} };
-		expect(await use.resolve(question?.['id'], decision)).toMatchObject({ code: 0 });
+		expect(await use.resolve(question?.['id'], decision)).toMatchObject({ status: 200 });
 		await use.until(payment, 'refunded');
 		expect(await use.questions(payment)).toEqual([]);
 	});

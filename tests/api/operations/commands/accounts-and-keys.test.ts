@@ -1,4 +1,4 @@
-/** `accounts create`, and `keys create`, `list` and `revoke`. */
+/** `accounts create` and `keys create`. */
 import { expect, it } from 'vitest';
 import { insertKey } from '../../../support/server/fixture.ts';
 import { OWNER, usePlace } from './place.ts';
@@ -55,7 +55,7 @@ it('an account has at most twenty active keys; one that was revoked makes room',
 	const { run, sql } = place();
 	await run('accounts', 'create', '--email', 'many@cli.example', '--role', 'app');
 	const create = () => run('keys', 'create', '--account', 'many@cli.example');
-	const first = (await create()).stdout.trim();
+	expect((await create()).stdout.trim()).toMatch(KEY);
 	const id = await sql.count("select id from accounts where email = 'many@cli.example'");
 	for (let key = 2; key <= 20; key += 1) await insertKey(sql, { accountId: id });
 	expect(await create()).toEqual({
@@ -63,20 +63,6 @@ it('an account has at most twenty active keys; one that was revoked makes room',
 		stdout: '',
 		stderr: expect.stringContaining('20 active keys')
 	});
-	expect(await run('keys', 'revoke', first)).toMatchObject({ code: 0 });
+	await sql.run('update api_keys set revoked_at = 1 where id = (select max(id) from api_keys)');
 	expect((await create()).stdout.trim()).toMatch(KEY);
-});
-
-it('keys revoke ends a key by its id, once', async () => {
-	const { run } = place();
-	await run('keys', 'create', '--account', OWNER, '--name', 'to end');
-	const line = (await run('keys', 'list', '--account', OWNER)).stdout
-		.split('\n')
-		.find((text) => text.endsWith('to end'));
-	expect(line).toMatch(/^\d+ +atl_test_…\w{4} +owner .* active +to end$/);
-	const id = line?.split(' ')[0] ?? '';
-	expect(await run('keys', 'revoke', id)).toMatchObject({ code: 0, stdout: '' });
-	expect(await run('keys', 'revoke', id)).toMatchObject({ code: 1 });
-	expect((await run('keys', 'list', '--account', OWNER)).stdout).toMatch(/ revoked +to end\n/);
-	expect(await run('keys', 'revoke', 'atl_test_mistyped')).toMatchObject({ code: 1, stdout: '' });
 });

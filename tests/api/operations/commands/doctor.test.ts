@@ -88,7 +88,7 @@ describe.each(DATABASES)('on %s', (database) => {
 					/^FAIL database: .* schema version 99, .* - use the version of Airtill that made it, or another database$/m
 				);
 				expect(code).toBe(1);
-				const list = await run('routers', 'list');
+				const list = await run('gateways', 'list');
 				expect(list).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('schema version 99') });
 			} finally {
 				await sql.run('delete from schema_migrations where version = 99');
@@ -106,7 +106,7 @@ describe('doctor and the others, where the configuration is broken', () => {
 		expect(stdout).toMatch(/^FAIL configuration: CURRENCY: .* - correct the environment variable/m);
 		expect(stdout).toMatch(/^FAIL configuration: MAP_CENTRE: /m);
 		expect(code).toBe(1);
-		const list = await cli(['routers', 'list'], { env });
+		const list = await cli(['gateways', 'list'], { env });
 		expect(list).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('CURRENCY: ') });
 		expect(list.stderr).not.toContain('    at ');
 	});
@@ -119,7 +119,7 @@ describe('doctor and the others, where the configuration is broken', () => {
 		const doctor = await cli(['doctor'], { env });
 		expect(doctor.stdout).toMatch(new RegExp(`^FAIL database: .*${reason}.* - see that`, 'm'));
 		expect(doctor.code).toBe(1);
-		const list = await cli(['routers', 'list'], { env });
+		const list = await cli(['gateways', 'list'], { env });
 		expect(list).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(reason) });
 		expect(`${doctor.stdout}${doctor.stderr}${list.stderr}`).not.toMatch(/hidden| {4}at /);
 	});

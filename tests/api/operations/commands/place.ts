@@ -44,7 +44,7 @@ export async function openPlace(
 	// Any command makes the tables.
 	const made = owner
 		? await run('accounts', 'create', '--email', OWNER, '--role', 'owner')
-		: await run('routers', 'list');
+		: await run('gateways', 'list');
 	expect(made).toMatchObject({ code: 0, stderr: '' });
 	const sql = await openSql(url);
 	return {

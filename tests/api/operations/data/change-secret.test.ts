@@ -1,6 +1,4 @@
 /** AIRTILL_SECRET changes: the secret from before still opens what it sealed, and nothing else starts. */
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding, orderOf } from '../../../support/api/api.ts';
 import { startReceiver, type Receiver } from '../../../support/api/receiver.ts';
@@ -36,10 +34,10 @@ describe.each(BOTH_DATABASES)('changing the secret on %s', (database) => {
 		endpoint = await register(api, `${receiver.url}/hook`, ['session.activated']);
 		const { session } = await fixture().buy();
 		await arrived(receiver, '/hook');
-		const file = path.join(server.dataDir, 'network-password');
-		writeFileSync(file, 'the password of the network');
-		const network = ['routers', 'access', '5', '--kind', 'shared_password', '--network-password-file', file];
-		expect(await cli(network, server)).toMatchObject({ code: 0, stderr: '' });
+		const network = { access: 'shared_password wpa', from: 'wpa_personal_per_client wpa' };
+		const admin = await signInAs(server, 'admin');
+		const password5 = { ...network, password: 'the password of the network' };
+		expect((await admin.post('/owner/routers/5/access', password5)).path).toBe('/owner/routers/5?done=access');
 		const { portal, name } = await registerGateway(server, 'mikrotik-pap', { loginHost: '10.5.50.1', router: 4 });
 		const visit = `${portal}?link-login-only=${encodeURIComponent('http://10.5.50.1/login')}&mac=02:00:5E:10:00:01`;
 		expect((await fetch(visit)).status).toBe(200);

@@ -10,7 +10,7 @@ import { browse } from '../../../support/pages/browsing.ts';
 import { buyHourOn } from '../../../support/pages/splash.ts';
 import { BOTH_DATABASES, eventually, useFixture, useNewFixtures } from '../../../support/server/fixture.ts';
 import { noting } from '../../../support/database/query-plans.ts';
-import { cli } from '../../../support/server/cli.ts';
+import { decideReview } from '../../../support/pages/administrator.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -96,9 +96,7 @@ describe.each(BOTH_DATABASES)('on %s', (database) => {
 		for (const { session } of [refund, question]) {
 			expect((await api.getSession(session.id)).phone).toBe(session.phone);
 		}
-		const decision = ['--decision', 'dismiss', '--by', 'Ada', '--note', 'settled'];
-		const { code, stderr } = await cli(['review', 'resolve', String(review), ...decision], server);
-		expect(code, stderr).toBe(0);
+		expect(await decideReview(server, review, 'dismiss')).toMatchObject({ status: 200 });
 		await swept();
 		await isDeleted(question.session.id);
 		expect((await api.getSession(refund.session.id)).phone).toBe(refund.session.phone);

@@ -55,7 +55,7 @@ export interface PriceChangesTable {
 	old_price_minor: number;
 	new_price_minor: number;
 	currency: string;
-	/** null on the command line; the audit log names the person. */
+	/** null for an import; the audit log names the person. */
 	account_id: number | null;
 	/** null if a signed-in person made the change. */
 	api_key_id: number | null;

@@ -4,11 +4,9 @@ import { hasRole, ROLES } from '#lib/server/accounts/accounts.ts';
 import type { Role } from '#lib/server/contract/scopes.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
-import { sha256 } from '#lib/server/platform/secrets.ts';
 import { authenticate } from './authenticate.ts';
 import { scopeList, scopesOf, type KeysContext } from './context.ts';
 import { createKey, ensureDerivedKey } from './create-key.ts';
-import { keyMode } from './key-format.ts';
 import * as store from './store.ts';
 
 export { OWN_PREFIX } from './store.ts';
@@ -33,7 +31,6 @@ export function createApiKeys(base: Base) {
 		ensureDerived: bind(ensureDerivedKey),
 		authenticate: bind(authenticate),
 		revokeOwn: bind(revokeOwn),
-		revoke: bind(revoke),
 		stateOf: bind(stateOf),
 		list: (accountId: number) => store.list(context.database.db, accountId),
 		/** Empty: every scope of the key's role. */
@@ -55,25 +52,14 @@ function stateOf(
 }
 
 /** Returns false if the account has created no such key, or if it is revoked. */
-const revokeOwn = (context: KeysContext, accountId: number, id: number) =>
-	revokeById(context, { id, account_id: accountId }, accountActor(accountId));
-
-/** Revokes a key by its text or id. Returns false if there is none, or if it is revoked. */
-async function revoke(context: KeysContext, keyOrId: string, actor: string) {
-	const hash = keyMode(keyOrId) ? sha256(keyOrId) : null;
-	const id = hash ? (await store.findByHash(context.database.db, hash))?.id : Number(keyOrId);
-	if (id === undefined || !Number.isSafeInteger(id)) return false;
-	return revokeById(context, { id }, actor);
-}
-
-async function revokeById(
+async function revokeOwn(
 	{ database, clock, cache, audit }: KeysContext,
-	key: Parameters<typeof store.revoke>[1],
-	actor: string
+	accountId: number,
+	id: number
 ): Promise<boolean> {
 	const isRevoked = await database.transact(async (trx) => {
-		if (!(await store.revoke(trx, key, clock.now()))) return false;
-		await audit.record(trx, { actor, action: 'key.revoked', after: { key_id: key.id } });
+		if (!(await store.revoke(trx, { id, account_id: accountId }, clock.now()))) return false;
+		await audit.record(trx, { actor: accountActor(accountId), action: 'key.revoked', after: { key_id: id } });
 		return true;
 	});
 	cache.clear();

@@ -48,10 +48,10 @@ export const hasForm = (queries: Queries, accountId: number, formToken: string):
 			.where(({ and }) => and({ account_id: accountId, form_token: formToken }))
 	);
 
-/** Revokes a key. With `account_id`, only one that this account created. Returns false if there is none. */
+/** Revokes a key that this account created. Returns false if there is none. */
 export const revoke = (
 	queries: Queries,
-	key: { id: number; account_id?: number },
+	key: { id: number; account_id: number },
 	now: number
 ): Promise<boolean> =>
 	isChanged(
@@ -59,7 +59,7 @@ export const revoke = (
 			.updateTable('api_keys')
 			.set({ revoked_at: now })
 			.where(({ and }) => and({ ...key, revoked_at: null }))
-			.$if(key.account_id !== undefined, (query) => query.where('name', 'not like', `${OWN_PREFIX}%`))
+			.where('name', 'not like', `${OWN_PREFIX}%`)
 	);
 
 export const revokeOthers = (

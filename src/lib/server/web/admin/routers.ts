@@ -36,7 +36,7 @@ export async function findRouters(
 
 /** Why a router sells nothing, and what to do. */
 const ADVICE: Readonly<Record<string, string>> = {
-	closed: 'It is closed. Its owner opens it on the router’s page.',
+	closed: 'It was imported as closed. Import it again with the status online.',
 	access_unverified:
 		'None of its gateways has responded yet. It sells when one responds, or when you confirm that buyers get access.',
 	gateway_unresponsive:

@@ -8,10 +8,9 @@ import { copySqlite } from '#lib/server/db/backup/copy.ts';
 import { connectDatabase, type Database } from '#lib/server/db/database.ts';
 import { pendingMigrations } from '#lib/server/db/migrate.ts';
 import { systemClock } from '#lib/server/platform/clock.ts';
-import { defineCommand } from '../support/command.ts';
-import { CommandError } from '../support/errors.ts';
-import { print } from '../support/output.ts';
-import { COMMAND_LINE, databaseName } from '../support/services.ts';
+import { defineCommand } from './command.ts';
+import { COMMAND_LINE, databaseName } from './services.ts';
+import { CommandError, print } from './terminal.ts';
 
 const MIB_BYTES = 1024 ** 2;
 

@@ -1,22 +1,16 @@
 import { isEmail } from '#lib/domain/email.ts';
+import { type Account, hasRole, RATE_PLANS, ROLES } from '#lib/server/accounts/accounts.ts';
 import type { App } from '#lib/server/app.ts';
-import { RATE_PLANS, ROLES, type Account } from '#lib/server/accounts/accounts.ts';
-import { hasRole } from '#lib/server/accounts/accounts.ts';
-import { keyMode } from '#lib/server/developer/api-keys/key-format.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
-import { defineCommand } from '../support/command.ts';
-import { CommandError, UsageError } from '../support/errors.ts';
-import { plain, print, tableLine } from '../support/output.ts';
-import { accountOf, AUTHOR, COMMAND_LINE } from '../support/services.ts';
+import { defineCommand } from './command.ts';
+import { accountOf, AUTHOR, COMMAND_LINE } from './services.ts';
+import { CommandError, plain, print, UsageError } from './terminal.ts';
 
 const MAX_NAME_CHARACTERS = 100;
 
 const OF_ACCOUNT = { email: { value: 'EMAIL', help: 'the account', isNeeded: true } } as const;
-const OF_KEYS = { account: { value: 'EMAIL', help: "the keys' account", isNeeded: true } } as const;
 
 const originOf = ({ config }: App): string => config.origin ?? `http://localhost:${config.port}`;
-
-const keyLine = tableLine(5, 14, 5, 24, 24, 7);
 
 export const accountCommands = [
 	defineCommand({
@@ -71,9 +65,9 @@ export const accountCommands = [
 	defineCommand({
 		name: 'keys create',
 		summary: 'Create an API key and print it once.',
-		help: 'Standard output contains only the key, ready for a variable or a file.',
+		help: 'Standard output contains only the key, ready for a variable or a file. /developer/keys lists and revokes the keys of an account.',
 		options: {
-			...OF_KEYS,
+			account: { value: 'EMAIL', help: "the key's account", isNeeded: true },
 			name: { value: 'NAME', help: `its purpose; default: ${COMMAND_LINE}` },
 			role: {
 				words: ROLES,
@@ -94,37 +88,6 @@ export const accountCommands = [
 			}
 			await print(await apiKeys.create({ accountId: id, name, role, actor: COMMAND_LINE }));
 			console.error(`Key "${plain(name)}" of ${email} (${role}). It is not shown again.`);
-		}
-	}),
-	defineCommand({
-		name: 'keys list',
-		summary: 'List the keys of an account.',
-		help: 'Only their last characters are shown.',
-		options: OF_KEYS,
-		async run({ values, open }) {
-			const { accounts, apiKeys } = await open();
-			const keys = await apiKeys.list((await accountOf(accounts, values.account)).id);
-			await print(keyLine('ID', 'KEY', 'ROLE', 'CREATED', 'LAST USED', 'STATE', 'NAME'));
-			for (const key of keys) {
-				const { id, hint, role, created_at, last_used_at, name } = key;
-				const used = isoTime(last_used_at) ?? 'never';
-				await print(keyLine(`${id}`, hint, role, isoTime(created_at), used, apiKeys.stateOf(key), name));
-			}
-		}
-	}),
-	defineCommand({
-		name: 'keys revoke',
-		args: ['KEY_OR_ID'],
-		summary: 'Revoke a key, by its text or by its id (see "keys list").',
-		help: 'A running server may accept a revoked key for five more seconds.',
-		async run({ args: [key], open }) {
-			// Does not repeat the text, which may be a mistyped key.
-			if (!keyMode(key) && !/^\d+$/.test(key)) {
-				throw new CommandError('This is neither a complete API key nor the id of one.');
-			}
-			const revoked = await (await open()).apiKeys.revoke(key, COMMAND_LINE);
-			if (!revoked) throw new CommandError('There is no active key with this text or id.');
-			console.error('The key is revoked.');
 		}
 	})
 ];

@@ -1,16 +1,16 @@
+import { stringify } from 'csv-stringify/sync';
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { stringify } from 'csv-stringify/sync';
 import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { normaliseMac } from '#lib/domain/mac.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
-import { RECORD_COLUMNS, type AccessRecord, type AddressKind } from '#lib/server/personal-data/records.ts';
+import { type AccessRecord, type AddressKind, RECORD_COLUMNS } from '#lib/server/personal-data/records.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { PRIVATE_FILE_MODE } from '#lib/server/platform/private-files.ts';
-import { AUTHOR_OPTIONS, defineCommand, SPAN_OPTIONS, spanOfDays } from '../support/command.ts';
-import { UsageError } from '../support/errors.ts';
-import { localService } from '../support/services.ts';
+import { AUTHOR_OPTIONS, defineCommand, SPAN_OPTIONS, spanOfDays } from './command.ts';
+import { localService } from './services.ts';
+import { UsageError } from './terminal.ts';
 
 export const exportPersonalData = defineCommand({
 	name: 'personal-data export',

@@ -1,4 +1,5 @@
-import { ACCESS_KINDS } from '#lib/domain/access-kind.ts';
+import { ACCESS_KINDS, endsByItself } from '#lib/domain/access-kind.ts';
+import { MAX_PASS_DEVICES } from '#lib/server/passes/access-kinds.ts';
 import {
 	IMPORT_FIELDS,
 	NEEDED_FIELDS,
@@ -8,20 +9,18 @@ import {
 } from '#lib/server/routers/import/import-rows.ts';
 import { importRouters } from '#lib/server/routers/import/import-routers.ts';
 import { readPrice } from '#lib/server/routers/router-fields.ts';
-import { defineCommand } from '../../support/command.ts';
-import { CommandError, UsageError } from '../../support/errors.ts';
-import { streamInput } from '../../support/files.ts';
-import { plain, print } from '../../support/output.ts';
-import { ownerOf } from '../../support/services.ts';
+import { defineCommand } from './command.ts';
+import { AUTHOR, ownerOf, ownRouter } from './services.ts';
+import { CommandError, plain, print, streamInput, UsageError } from './terminal.ts';
 
 const MAP_HELP = [
 	'the column of each field, e.g. ssid=SSID,lat=Latitude,lon=Longitude.',
 	`Fields: ${IMPORT_FIELDS.join(', ')}.`,
 	'ssid, lat and lon are required. Without id, network, position and name identify a router. Fields without a column keep their value in existing routers. security: wpa (default) or nopass. status: online (default) or offline. hidden: yes for a network that does not announce its name, or no (default).',
-	`access_kind: ${ACCESS_KINDS.join(', ')} (see "routers access"); default: the first one, on open networks portal_login. A router with shared_password sells once its password is set there.`
+	`access_kind: ${ACCESS_KINDS.join(', ')}; default: the first one, on open networks portal_login. A router with shared_password sells once its password is set on its page.`
 ].join('\n');
 
-export const importRoutersFile = defineCommand({
+const importRoutersFile = defineCommand({
 	name: 'routers import',
 	args: ['FILE.csv'],
 	summary: 'Add or update routers from a CSV file.',
@@ -60,6 +59,44 @@ export const importRoutersFile = defineCommand({
 		await print(`${added} added, ${changed} changed, ${unchanged} unchanged, ${badRows} skipped`);
 	}
 });
+
+const OWN_KINDS = ACCESS_KINDS.filter((kind) => endsByItself(kind));
+
+/** What the pages leave to an administrator; the owner's page of a router has the rest. */
+const setAccess = defineCommand({
+	name: 'routers access',
+	args: ['ID'],
+	summary: 'Set what the page of a router does not offer: any kind of access, and devices for one pass.',
+	help: "The router's page /owner/routers/ID/access offers the kinds that its gateways hold, and takes the network's password. Existing orders keep their kind.",
+	options: {
+		kind: {
+			words: OWN_KINDS,
+			help: 'how buyers get online; the guide routers-and-gateways explains the kinds'
+		},
+		'max-devices': {
+			value: 'N',
+			help: `devices that may use one pass at a time, 1 to ${MAX_PASS_DEVICES}; for new orders. A MikroTik without RADIUS counts only its own devices`
+		},
+		'no-network-password': { help: 'delete it: buyers on portal_login must ask for it at the venue' }
+	},
+	async run({ args: [text], values, open }) {
+		const { kind, 'max-devices': devices, 'no-network-password': isDeleted } = values;
+		if (kind === undefined && devices === undefined && !isDeleted)
+			throw new UsageError('Name a setting to change, for example --max-devices 2.');
+		const app = await open();
+		const { id, name } = await ownRouter(app, text);
+		const change = {
+			kind,
+			networkPassword: isDeleted ? null : undefined,
+			// 0 is refused, like any text that is not a number.
+			maxDevices: devices === undefined ? undefined : /^\d{1,3}$/.test(devices) ? Number(devices) : 0
+		};
+		const { access_kind, max_devices } = await app.accessKinds.set(id, change, AUTHOR);
+		await print(`Router ${id} ${plain(name)}: ${access_kind}, devices: ${max_devices}.`);
+	}
+});
+
+export const routerCommands = [importRoutersFile, setAccess];
 
 function checkRows(badRows: number, rows: number, skipsBad: boolean): void {
 	if (rows === 0) console.error('The file has no rows below its header.');

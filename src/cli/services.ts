@@ -1,13 +1,12 @@
-import { createApp, type App } from '#lib/server/app.ts';
+import { type Account, type Accounts, hasRole } from '#lib/server/accounts/accounts.ts';
+import { type App, createApp } from '#lib/server/app.ts';
 import type { Config, DatabaseConfig } from '#lib/server/config/config.ts';
-import type { Account, Accounts } from '#lib/server/accounts/accounts.ts';
-import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { demoAccounts } from '#lib/server/demo/accounts.ts';
-import { hasRole } from '#lib/server/accounts/accounts.ts';
+import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createLog } from '#lib/server/platform/log.ts';
 import { pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
-import { CommandError, UsageError, isExpected } from './errors.ts';
+import { CommandError, isExpected, UsageError } from './terminal.ts';
 
 /** Actor in the audit log. */
 export const COMMAND_LINE = 'command line';
@@ -48,10 +47,10 @@ export function localService(app: App): App {
 
 /** @param name the argument or option that holds the id. @throws UsageError, CommandError */
 export async function ownRouter(app: App, text: string, name = 'ID'): Promise<RouterRow> {
-	if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} is the id of a router; see "routers list".`);
+	if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${name} is the id of a router; see /admin/routers.`);
 	localService(app);
 	const router = await findRouter(app, Number(text));
-	if (!router) throw new CommandError(`${name}: there is no router ${text}; see "routers list".`);
+	if (!router) throw new CommandError(`${name}: there is no router ${text}; see /admin/routers.`);
 	return router;
 }
 

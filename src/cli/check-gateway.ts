@@ -1,10 +1,10 @@
-import type { App } from '#lib/server/app.ts';
-import { fail, ok, warn, type Finding } from '#lib/server/checks/finding.ts';
-import { storedFindings } from '#lib/server/checks/gateways.ts';
 import { endsByItself } from '#lib/domain/access-kind.ts';
-import { opensAt, offlineReason, type RouterRow } from '#lib/server/routers/routers.ts';
+import type { App } from '#lib/server/app.ts';
+import { fail, type Finding, ok, warn } from '#lib/server/checks/finding.ts';
+import { storedFindings } from '#lib/server/checks/gateways.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import { findRouter } from '../support/services.ts';
+import { offlineReason, opensAt, type RouterRow } from '#lib/server/routers/routers.ts';
+import { findRouter } from './services.ts';
 
 export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): AsyncGenerator<Finding> {
 	yield* addresses(app, gateway);
@@ -15,15 +15,14 @@ export async function* checkGatewayHere(app: App, gateway: RegisteredGateway): A
 	yield* waiting(app, gateway);
 }
 
-/** By `status_reason` of a router. */
+/** By `status_reason` of a router; `%` is its id. */
 const OFFLINE_ADVICE = {
 	paused: 'its owner has closed it for today, or it is outside its opening hours; nothing is broken',
-	disabled: 'no buyer sees it; "routers enable" puts it back on sale',
-	closed: 'open it with "routers set --status online"',
+	disabled: 'no buyer sees it; enable it at /admin/routers/%',
+	closed: 'import it again with the status online',
 	gateway_unresponsive: 'check the power, the internet connection and the configuration of its gateways',
-	access_unverified:
-		'it sells when this gateway has responded; or confirm its access with "routers confirm-access"',
-	network_password_missing: 'set the password with "routers access"'
+	access_unverified: 'it sells when this gateway has responded; or confirm its access at /admin/routers/%',
+	network_password_missing: 'set the password at /owner/routers/%/access'
 } as const;
 
 const MODE_TEXT = {
@@ -54,7 +53,7 @@ async function* router(
 ): AsyncGenerator<Finding> {
 	const found = await findRouter(app, routerId);
 	if (!found) {
-		const advice = `choose one of "routers list" with "gateways set ${gatewayName} --router ID"`;
+		const advice = `choose one of /admin/routers with "gateways set ${gatewayName} --router ID"`;
 		yield fail('router', `there is no router ${routerId}`, advice);
 		return;
 	}
@@ -62,7 +61,11 @@ async function* router(
 	const reason = unsoldReason(app, found);
 	if (reason !== null) {
 		const level = reason === 'paused' ? warn : fail;
-		yield level('router', `"${name}" does not sell now (${reason})`, OFFLINE_ADVICE[reason]);
+		yield level(
+			'router',
+			`"${name}" does not sell now (${reason})`,
+			OFFLINE_ADVICE[reason].replace('%', String(routerId))
+		);
 	}
 	const wants = kind === 'hostapd' ? ['wpa_personal_per_client', 'wpa_enterprise'] : ['portal_login'];
 	if (wants.includes(sold)) yield ok('router', `"${name}", ${sold}`);

@@ -1,0 +1,110 @@
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
+import { StatementError } from '#lib/server/billing/statements/statement.ts';
+import type { Finding } from '#lib/server/checks/finding.ts';
+import { ConfigError } from '#lib/server/config/config.ts';
+import { BackupError } from '#lib/server/db/backup/kind.ts';
+import { UnusableDatabaseError } from '#lib/server/db/migrate.ts';
+import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
+import { CsvFileError } from '#lib/server/platform/csv.ts';
+import { InputError } from '#lib/server/platform/errors.ts';
+
+/** The reader of our output has closed it (`| head`), which is not an error. */
+export class OutputClosed extends Error {}
+
+/** @throws OutputClosed if the reader has closed the output */
+export function print(text: string): Promise<void> {
+	return new Promise((resolve, reject) => {
+		process.stdout.write(`${text}\n`, (error) => {
+			if (!error) resolve();
+			else reject('code' in error && error.code === 'EPIPE' ? new OutputClosed() : error);
+		});
+	});
+}
+
+/** Removes control characters, which could move the cursor or colour the terminal. */
+export const plain = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
+
+export const tableLine =
+	(...widths: number[]) =>
+	(...cells: string[]): string =>
+		cells.map((text, column) => plain(text).padEnd(widths[column] ?? 0)).join('  ');
+
+export const REPORT_HELP =
+	'Prints one line for each check: ok, warn or FAIL, the result and the next step. The exit code is 1 after a FAIL.';
+
+/** @returns the exit code */
+export async function report(findings: AsyncIterable<Finding>): Promise<number> {
+	let code = 0;
+	for await (const { level, name, what, advice } of findings) {
+		if (level === 'FAIL') code = 1;
+		await print(plain(`${level} ${name}: ${what}${advice === null ? '' : ` - ${advice}`}`));
+	}
+	return code;
+}
+
+export async function readInput(folder: string, name: string): Promise<Buffer> {
+	try {
+		return await readFile(resolve(folder, name));
+	} catch (error) {
+		throw unreadable(name, error);
+	}
+}
+
+/** Reads a file of any size in chunks. @throws CommandError */
+export async function* streamInput(folder: string, name: string): AsyncGenerator<Buffer> {
+	try {
+		for await (const chunk of createReadStream(resolve(folder, name))) yield chunk as Buffer;
+	} catch (error) {
+		throw unreadable(name, error);
+	}
+}
+
+function unreadable(name: string, error: unknown): unknown {
+	const { errno } = error as NodeJS.ErrnoException;
+	if (errno === undefined) return error;
+	return new CommandError(`${name} cannot be read: ${getSystemErrorMessage(errno)}.`, { cause: error });
+}
+
+/** Reads a secret of one line. Returns null without a file. @throws CommandError */
+export const readOneLine = async (folder: string, name: string | undefined): Promise<string | null> =>
+	(await readSecret(folder, name))?.trim() ?? null;
+
+/**
+ * Every user of a machine can see command lines, so secrets come from files.
+ * Keeps spaces, but not the final line break.
+ * @returns undefined without a file
+ */
+export async function readSecret(folder: string, name: string | undefined): Promise<string | undefined> {
+	if (name === undefined) return undefined;
+	return (await readInput(folder, name)).toString('utf8').replace(/\r?\n$/, '');
+}
+
+export class CommandError extends Error {}
+
+/** The command line is wrong. The usage is printed with the message. */
+export class UsageError extends Error {}
+
+const EXPECTED = [
+	BackupError,
+	CommandError,
+	ConfigError,
+	CsvFileError,
+	InputError,
+	KeyRefused,
+	UnusableDatabaseError,
+	StatementError
+];
+
+/** Node's own error codes that input can cause. Others mean a bug. */
+const EXPECTED_NODE_CODES = new Set(['ERR_SQLITE_ERROR', 'ERR_INVALID_URL']);
+
+/** Accepts refusals written for people, and coded errors of the system, the network or a database. */
+export function isExpected(error: unknown): error is Error {
+	if (!(error instanceof Error)) return false;
+	if (EXPECTED.some((kind) => error instanceof kind)) return true;
+	if (!('code' in error) || typeof error.code !== 'string') return false;
+	return !error.code.startsWith('ERR_') || EXPECTED_NODE_CODES.has(error.code);
+}
