@@ -1,4 +1,4 @@
-import { SANDBOX_STATEMENT } from '#lib/server/billing/operators/sandbox/sandbox.ts';
+import { SANDBOX_STATEMENT } from '#lib/server/billing/operators/sandbox.ts';
 import { defineCommand, SPAN_OPTIONS, spanOfDays } from './command.ts';
 import { print, readInput, UsageError } from './terminal.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { searchAudit, usedActions, type AuditFilter } from '../../../src/lib/server/audit/audit.ts';
 import { REFUND_JOB } from '../../../src/lib/server/billing/context.ts';
 import { sentAs } from '../../../src/lib/server/billing/payments/store.ts';
-import { sameReviews } from '../../../src/lib/server/billing/reviews/reviews.ts';
+import { sameReviews } from '#lib/server/billing/reviews/reviews.ts';
 import {
 	newestPayments,
 	findNotConnected as notConnected,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
-import { configureOperators } from '../../../src/lib/server/billing/operators/configure.ts';
+import { configureOperators } from '#lib/server/billing/operators/registry.ts';
 import type { Installation } from '../../../src/lib/server/billing/operators/definition.ts';
 import { createHttpClient, type HttpClient } from '../../../src/lib/server/platform/http/http-client.ts';
 import type {

@@ -1,6 +1,6 @@
 /** What operators send: one reader for callbacks and responses, whatever stands around the content or writes it. */
 import { describe, expect, it } from 'vitest';
-import { jsonObject, jsonOf, textMember } from '../../../src/lib/server/billing/operators/response.ts';
+import { jsonObject, jsonOf, textMember } from '#lib/server/billing/operators/response.ts';
 
 const content = { Body: { stkCallback: { ResultCode: 0, ResultDesc: 'Paid {in} "full" & more = ok + [1' } } };
 const json = JSON.stringify(content);

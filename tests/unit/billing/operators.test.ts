@@ -1,6 +1,6 @@
 /** Rules that the adapter of every operator follows; each runs against its simulator. */
 import { describe, expect, it } from 'vitest';
-import { configureOperators } from '../../../src/lib/server/billing/operators/configure.ts';
+import { configureOperators } from '#lib/server/billing/operators/registry.ts';
 import type { Script } from '../../simulators/script.ts';
 import {
 	adapter,

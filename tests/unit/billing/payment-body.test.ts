@@ -2,7 +2,7 @@ import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { paymentBody } from '../../../src/lib/server/billing/payments/body.ts';
+import { paymentBody } from '#lib/server/billing/payments/payments.ts';
 import type { PaymentRow } from '../../../src/lib/server/billing/payments/store.ts';
 
 const reads = 5_000;

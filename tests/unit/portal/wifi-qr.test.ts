@@ -2,7 +2,7 @@
 import jsQR from 'jsqr';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sessionBody } from '../../../src/lib/server/billing/sessions/body.ts';
+import { sessionBody } from '#lib/server/billing/sessions/sessions.ts';
 import type { SessionRow } from '../../../src/lib/server/billing/sessions/store.ts';
 import { wifiPassword } from '../../../src/lib/server/platform/ids.ts';
 import { wifiPasswordProblem } from '../../../src/lib/domain/wifi/wifi-password.ts';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { TEST_NUMBERS } from '../../../src/lib/server/billing/operators/sandbox/scenarios.ts';
+import { TEST_NUMBERS } from '#lib/server/billing/operators/sandbox.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const textOf = (file: string) => readFileSync(path.join(root, file), 'utf8');

@@ -254,7 +254,7 @@ describe('rule 6: layers', () => {
 		expect(
 			shown(up, [
 				// An operator describes its settings in its own folder.
-				'lib/server/config/config.ts -> lib/server/billing/operators/configure.ts'
+				'lib/server/config/config.ts -> lib/server/billing/operators/registry.ts'
 			])
 		).toEqual([]);
 	});

@@ -1,6 +1,6 @@
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { App } from '#lib/server/app.ts';
-import type { RememberBody } from '#lib/server/billing/sessions/sessions.ts';
+import type { RememberBody } from '../billing/sessions/sessions.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { ApiContext, ApiEnv } from './env.ts';
 import { idempotencyKeyOf, type StoredResponse } from '../idempotency/idempotency.ts';

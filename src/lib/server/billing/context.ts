@@ -4,7 +4,7 @@ import type { Operators } from './operators/registry.ts';
 import type { Reviews } from './reviews/reviews.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import type { Sessions } from './sessions/sessions.ts';
-import type { Changes } from './payments/changes.ts';
+import type { Changes } from './payments/payments.ts';
 
 export interface BillingContext extends Base {
 	events: Events;

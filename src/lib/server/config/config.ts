@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { durationSeconds, MAX_DURATION } from '#lib/domain/duration.ts';
 import { MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
 import type { IsListed } from './callback-addresses.ts';
-import { configureOperators, operatorTables } from '../billing/operators/configure.ts';
+import { configureOperators, operatorTables } from '../billing/operators/registry.ts';
 import { sandboxSecret } from './sandbox-secret.ts';
 import { readSettings, settingsTable } from './setting.ts';
 import { SETTINGS } from './settings.ts';

@@ -1,7 +1,7 @@
 import { MAX_DURATION } from '#lib/domain/duration.ts';
 import { DEMO_OWNER_EMAIL } from '../accounts/demo-accounts.ts';
 import type { App } from '../app.ts';
-import { TEST_NUMBERS } from '../billing/operators/sandbox/scenarios.ts';
+import { TEST_NUMBERS } from '../billing/operators/sandbox.ts';
 import { readRouters } from '../routers/import/import-rows.ts';
 import { importRouters } from '../routers/import/import-routers.ts';
 import { countRouters, pageOfRouters } from '../routers/routers.ts';

@@ -1,7 +1,7 @@
 /** /metrics: who may read it, what it counts, and that reading it costs buyers nothing. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import * as reviews from '../../../../src/lib/server/billing/reviews/reviews.ts';
+import * as reviews from '#lib/server/billing/reviews/reviews.ts';
 import * as jobs from '#lib/server/jobs/jobs.ts';
 import * as monitoring from '#lib/server/monitoring/monitoring.ts';
 import { numberEnding } from '../../../support/api/api.ts';

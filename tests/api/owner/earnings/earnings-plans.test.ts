@@ -1,6 +1,6 @@
 /** The queries behind the owner's figures read the payments of their span, not those of all time. */
 import { describe, expect, it } from 'vitest';
-import * as earnings from '../../../../src/lib/server/billing/earnings/store.ts';
+import * as earnings from '#lib/server/billing/earnings/earnings.ts';
 import { BOTH_DATABASES } from '../../../support/server/fixture.ts';
 import { useQueryPlans } from '../../../support/database/query-plans.ts';
 
@@ -34,7 +34,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		],
 		['sums by router', () => earnings.sumsByRouter(plans().db, sold, 10)],
 		['all sums by router', () => earnings.sumsByRouter(plans().db, sold)],
-		['the list', () => earnings.lines(plans().db, sold, { after: [5_020, 9, 1], limit: 3 })]
+		['the list', () => earnings.findLines(plans().db, sold, { after: [5_020, 9, 1], limit: 3 })]
 	])('%s: payments and refunds are ranges of the indexes of their times', async (_what, read) => {
 		const plan = await plans().planOf(read);
 		expect(plan).toMatch(/payments_paid.*payments_refunded/);
@@ -42,7 +42,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	});
 
 	it('the takings of all owners are a range of the index of payment times', async () => {
-		const plan = await plans().planOf(() => earnings.takings(plans().db, 'UGX', sold));
+		const plan = await plans().planOf(() => earnings.findTakings(plans().db, 'UGX', sold));
 		expect(plan).toMatch(/payments_paid/);
 		expect(plan).not.toMatch(/Seq Scan|SCAN payments"/);
 	});

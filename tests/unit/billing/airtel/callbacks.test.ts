@@ -1,7 +1,7 @@
 /** Callbacks of Airtel Money, and its two forms of our reference. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { idOf } from '../../../../src/lib/server/billing/operators/airtel/ids.ts';
+import { idOf } from '#lib/server/billing/operators/airtel.ts';
 import type { AirtelPortal } from '../../../simulators/airtel/portal.ts';
 import type { CallbackScript, Script } from '../../../simulators/script.ts';
 import {

@@ -1,6 +1,6 @@
 /** Pushes and tokens of M-Pesa Express, against the simulated Daraja. */
 import { describe, expect, it } from 'vitest';
-import { submitOutcome } from '../../../../src/lib/server/billing/operators/mpesa/outcomes.ts';
+import { submitOutcome } from '#lib/server/billing/operators/mpesa.ts';
 import { mpesa } from '../../../simulators/mpesa/mpesa.ts';
 import {
 	adapter,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { OperatorAdapter } from '../../../../src/lib/server/billing/operators/operator.ts';
-import { customerMessage } from '../../../../src/lib/server/billing/operators/pawapay/pawapay.ts';
+import { customerMessage } from '#lib/server/billing/operators/pawapay.ts';
 import type { Script } from '../../../simulators/script.ts';
 import {
 	attempt,

@@ -1,4 +1,4 @@
-import { TEST_NUMBERS } from '#lib/server/billing/operators/sandbox/scenarios.ts';
+import { TEST_NUMBERS } from '../../billing/operators/sandbox.ts';
 import { configTable, type Config } from '#lib/server/config/config.ts';
 import { EVENT_TEXTS, ITEM_CODES } from '#lib/server/contract/schemas.ts';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '#lib/server/contract/problems.ts';

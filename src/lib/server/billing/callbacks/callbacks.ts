@@ -1,23 +1,33 @@
 import { formatMinor } from '#lib/domain/money.ts';
-import type { CallbackClaim, CallbackHint, RawCallback } from '../operators/operator.ts';
-import { isOurs } from './callback-url.ts';
-import { RECONCILE_JOB, REFUND_JOB, type BillingContext } from '../context.ts';
-import { keepCallback } from './messages.ts';
+import type {
+	AttemptReference,
+	CallbackClaim,
+	CallbackHint,
+	RawCallback,
+	StatusOutcome,
+	SubmitOutcome
+} from '../operators/operator.ts';
+import { type BillingContext, RECONCILE_JOB, REFUND_JOB } from '../context.ts';
 import {
 	isOfAnotherRequest,
 	requestName,
 	reviewSecondCharge,
 	reviewUsedTransaction
 } from '../payments/settlement.ts';
-import { claimOf, reviewDeniedRefund, reviewFailedRefund } from './claims.ts';
 import * as store from '../payments/store.ts';
+import type { PaymentRow } from '../payments/store.ts';
+import { equalSecrets, hmac } from '../../platform/secrets.ts';
+import type { Queries } from '../../db/database.ts';
+import { sql } from 'kysely';
+import { countOf, first } from '../../db/first.ts';
+import type { OperatorMessagesTable } from '../../db/schema.ts';
 
 /**
  * Airtill stores each callback. One that says something new makes it ask the operator now; a callback never decides a payment,
  * and one that tells nothing wakes nothing: it may be the answer to our own question. Claims are kept for operators whose
  * status read contains less. Untrusted callbacks are only evidence.
  */
-export interface Callback extends RawCallback {
+interface Callback extends RawCallback {
 	operator: string;
 	/** null for the portal address: the body names the payment. */
 	reference: string | null;
@@ -201,3 +211,237 @@ const isFinal = (hint: CallbackHint): hint is CallbackHint & CallbackClaim =>
 
 const outcomeOf = ({ claimed, authentic }: CallbackHint) =>
 	authentic === 'invalid' ? 'not authentic' : claimed;
+
+/**
+ * Callback addresses: one per payment and refund, or one per operator that takes the address in its portal.
+ * The token is derived from the secret: nobody can guess it, and it needs no column.
+ */
+type AddressContext = Pick<BillingContext, 'secrets' | 'config'>;
+
+/** Hex: base64url could spell words that Daraja asks to avoid in addresses (`exe`, `sql`). */
+const tokenWith = (key: Buffer, subject: string): string =>
+	Buffer.from(hmac(key, subject), 'base64url').toString('hex');
+
+const token = ({ secrets }: AddressContext, subject: string): string =>
+	tokenWith(secrets.derive('callback', 32), subject);
+
+/** Token subject for all payments of an operator; no reference has this form. */
+const ofOperator = (operator: string) => `operator:${operator}`;
+
+export const callbackUrl = (context: AddressContext, operator: string, reference: string): string =>
+	`${context.config.callbackUrl}/callbacks/${operator}/${reference}/${token(context, reference)}`;
+
+export const portalCallbackUrl = (context: AddressContext, operator: string): string =>
+	`${context.config.callbackUrl}/callbacks/${operator}/${token(context, ofOperator(operator))}`;
+
+/** Checks that Airtill issued an address. A null `reference` means the operator's portal address. */
+const isOurs = (
+	{ secrets }: AddressContext,
+	{ operator, reference, token: given }: { operator: string; reference: string | null; token: string }
+): boolean =>
+	secrets
+		.deriveAll('callback', 32)
+		.some((key) => equalSecrets(given, tokenWith(key, reference ?? ofOperator(operator))));
+
+export const claimOf = (row: { claim: string | null }): CallbackClaim | null =>
+	row.claim === null ? null : (JSON.parse(row.claim) as CallbackClaim);
+
+export const claimsSuccess = (row: { claim: string | null }): boolean =>
+	claimOf(row)?.claimed === 'succeeded';
+
+/** For the status read of a payment or a refund. */
+export const attemptOf = (row: store.PaymentRow | store.RefundRow): AttemptReference => ({
+	reference: row.reference,
+	operatorReference: row.operator_reference,
+	submittedAt: row.submitted_at,
+	claim: claimOf(row)
+});
+
+/**
+ * Opens a review if a callback called a failed refund successful: a person may return the money, too. Called
+ * after the failure and after the claim is stored, so that one of the two sees the other.
+ */
+export async function reviewFailedRefund(
+	{ reviews }: Pick<BillingContext, 'reviews'>,
+	queries: Queries,
+	refundId: number
+): Promise<void> {
+	const refund = await store.findRefund(queries, refundId);
+	if (refund?.status !== 'failed' || !claimsSuccess(refund)) return;
+	const detail = `a callback says that refund ${refund.reference} succeeded; here it failed`;
+	await reviews.open(queries, refund.payment_id, 'contradiction', detail);
+}
+
+/** Opens a review if a callback calls a refund failed that an earlier answer or callback called successful. */
+async function reviewDeniedRefund(
+	{ database, reviews }: Pick<BillingContext, 'database' | 'reviews'>,
+	refundId: number
+): Promise<void> {
+	const refund = await store.findRefund(database.db, refundId);
+	if (!refund || refund.status === 'failed') return;
+	if (refund.status === 'pending' && !claimsSuccess(refund)) return;
+	const detail = `a callback says that refund ${refund.reference} failed, after it was called successful`;
+	await reviews.open(database.db, refund.payment_id, 'contradiction', detail);
+}
+
+/** Keeps evidence: every submission and callback, and each status read with a new outcome. */
+
+/** Characters: enough for every operator's response, and a hostile caller cannot fill the disk. */
+const MAX_RAW_LENGTH = 4_096;
+const MAX_CALLBACKS = 50;
+/** The same callback brings a read forward again after this time: a person may have asked the operator to repeat it. */
+const REPEATED_MS = 60_000;
+/** Characters of an unreadable callback in the log. */
+const LOGGED_LENGTH = 200;
+
+type Payment = Pick<PaymentRow, 'id' | 'phone'>;
+
+type Kind = OperatorMessagesTable['kind'];
+
+interface Message {
+	kind: Kind;
+	outcome: string;
+	raw: string;
+}
+
+/**
+ * Masks the payer's number in any spelling and other possible numbers, except for the last four digits. Keeps
+ * the operator's ids, because reviews need them. Removes NUL, which PostgreSQL cannot store.
+ */
+export function redactMessage(raw: string, phone: string): string {
+	const last = phone.slice(-8);
+	const country = phone.slice(1, 4);
+	const isNumber = (digits: string) =>
+		digits.includes(last) || (digits.startsWith(country) && Math.abs(digits.length - phone.length) <= 2);
+	return raw
+		.slice(0, MAX_RAW_LENGTH)
+		.replaceAll('\0', '')
+		.replace(/\d{8,}/g, (digits) => (isNumber(digits) ? `…${digits.slice(-4)}` : digits));
+}
+
+const rowOf = ({ clock }: BillingContext, { id, phone }: Payment, { raw, ...message }: Message) => ({
+	...message,
+	payment_id: id,
+	raw: redactMessage(raw, phone),
+	received_at: clock.now()
+});
+
+/**
+ * Keeps a message.
+ * @param onlyNews not if the last message of this kind had the same outcome
+ * @returns whether it was kept
+ */
+export async function keepMessage(
+	context: BillingContext,
+	payment: Payment,
+	message: Message,
+	onlyNews = false
+): Promise<boolean> {
+	const { db, unsynced } = context.database;
+	const last = onlyNews ? await first(newestOfKind(db, payment.id, message.kind)) : null;
+	if (last?.outcome === message.outcome) return false;
+	await unsynced
+		.insertInto('operator_messages')
+		.values(rowOf(context, payment, message))
+		.execute();
+	return true;
+}
+
+/** Returns what the operator answered, or why it did not. */
+export function rawOf(answer: SubmitOutcome | StatusOutcome): string {
+	if (!('cause' in answer)) return answer.raw;
+	return ('raw' in answer && answer.raw) || answer.cause;
+}
+
+/** Our account or settings are wrong: payments fail until a person corrects them. */
+export const MERCHANT_ERROR = 'merchant_error';
+
+/** Keeps a submission, or a status read with a new outcome. Warns of a MERCHANT_ERROR, which is its own outcome. */
+export async function keepAnswer(
+	context: BillingContext,
+	payment: Payment & { operator: string },
+	kind: 'submit' | 'status',
+	answer: SubmitOutcome | StatusOutcome
+): Promise<void> {
+	const isOurs = 'reason' in answer && answer.reason === MERCHANT_ERROR;
+	const outcome = isOurs ? MERCHANT_ERROR : answer.kind;
+	const message = { kind, outcome, raw: rawOf(answer) };
+	const isKept = await keepMessage(context, payment, message, kind === 'status');
+	if (!isKept || !isOurs) return;
+	const { id, operator, phone } = payment;
+	const fields = { operator, payment: id, answer: redactMessage(answer.message, phone) };
+	context.log.warn(fields, 'the operator refuses our account or settings: run "doctor"');
+}
+
+/**
+ * Stores up to MAX_CALLBACKS per payment; a failure is only logged. Warns of the first one that says nothing we can read.
+ * @returns whether the same has come a moment ago
+ */
+async function keepCallback(
+	context: BillingContext,
+	payment: Payment,
+	outcome: string,
+	raw: string
+): Promise<boolean> {
+	const { database, log } = context;
+	const message = rowOf(context, payment, { kind: 'callback', outcome, raw });
+	const { payment_id, kind, received_at } = message;
+	try {
+		// Not serializable: its counts would make purchases fail and run again.
+		const { alike, isKept } = await database.db.transaction().execute(async (trx) => {
+			// The next callback of this payment counts after this commit.
+			await database.lock(trx, -payment.id);
+			const kept = trx.selectFrom('operator_messages').where(({ and }) => and({ payment_id, kind }));
+			const alike = await kept.select(['raw', 'received_at']).where('outcome', '=', outcome).execute();
+			const isKept = (await countOf(kept)) < MAX_CALLBACKS;
+			if (isKept) await trx.insertInto('operator_messages').values(message).execute();
+			return { alike, isKept };
+		});
+		if (isKept && alike.length === 0 && outcome.endsWith('unknown')) {
+			const fields = { payment: payment.id, outcome, body: message.raw.slice(0, LOGGED_LENGTH) };
+			log.warn(fields, 'callback cannot be read; reads of the status go on as planned');
+		}
+		return alike.some((one) => one.raw === message.raw && received_at - one.received_at < REPEATED_MS);
+	} catch (error) {
+		log.warn({ err: error, payment: payment.id }, 'callback not stored');
+		return false;
+	}
+}
+
+export const messagesOf = (queries: Queries, paymentId: number) =>
+	queries
+		.selectFrom('operator_messages')
+		.selectAll()
+		.where('payment_id', '=', paymentId)
+		.orderBy('id')
+		.execute();
+
+/** Messages with an outcome about the newest `most` payments, newest first. */
+export const newestMessages = (
+	queries: Queries,
+	{ outcome, since, most }: { outcome: string; since: number; most: number }
+) =>
+	queries
+		.selectFrom('operator_messages as message')
+		.innerJoin('payments as payment', 'payment.id', 'message.payment_id')
+		.select(['payment.operator', 'message.received_at', 'message.raw'])
+		.where('payment.id', '>', (where) =>
+			where
+				.selectFrom('payments')
+				.select(({ fn }) => sql<number>`${fn.coalesce(fn.max('id'), sql`0`)} - ${most}`.as('first'))
+		)
+		.where('message.outcome', '=', outcome)
+		.where('message.received_at', '>', since)
+		.orderBy('message.id', 'desc')
+		.execute();
+
+const newestOfKind = (queries: Queries, payment_id: number, kind: Kind) =>
+	queries
+		.selectFrom('operator_messages')
+		.select('outcome')
+		.where(({ and }) => and({ payment_id, kind }))
+		.orderBy('id', 'desc');
+
+/** Returns the outcome of the last status read that the operator answered. */
+export const lastStatusAnswer = (queries: Queries, paymentId: number) =>
+	first(newestOfKind(queries, paymentId, 'status').where('outcome', '<>', 'unavailable'));

@@ -1,5 +1,5 @@
 import type { AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
-import type { FailureCode } from './failures.ts';
+import type { FailureCode } from './outcomes.ts';
 
 /**
  * Interface of a mobile-money operator. An adapter translates the operator's protocol; payments/ decides

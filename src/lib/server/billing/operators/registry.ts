@@ -1,9 +1,26 @@
-import { strictest, type AmountRule } from '#lib/domain/payment-methods/chargeable.ts';
+import {
+	amountProblem,
+	type AmountRule,
+	chargeable,
+	strictest
+} from '#lib/domain/payment-methods/chargeable.ts';
 import { ANY_PAYMENT_METHOD, guessPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
-import type { Base } from '#lib/server/base.ts';
-import type { ConfiguredOperator, OperatorDependencies } from './definition.ts';
+import type { Base } from '../../base.ts';
+import type {
+	ConfiguredOperator,
+	Installation,
+	OperatorDefinition,
+	OperatorDependencies
+} from './definition.ts';
 import type { OperatorAdapter, StatusOutcome, SubmitOutcome } from './operator.ts';
 import { busy, CROWDED, unavailable } from './outcomes.ts';
+import { readSettings, settingsTable } from '../../config/setting.ts';
+import { airtel } from './airtel.ts';
+import { mpesa } from './mpesa.ts';
+import { mtn } from './mtn.ts';
+import { pawapay } from './pawapay.ts';
+import { formatMinor } from '#lib/domain/money.ts';
+import { AppError } from '../../platform/errors.ts';
 
 const SANDBOX_METHOD = 'sandbox';
 
@@ -106,4 +123,91 @@ function guarded(adapter: OperatorAdapter, { jobs, log, metrics }: Guards): Oper
 		...(readRefund && { readRefund: reads('refund_status', readRefund) }),
 		health: () => timed('health', health)
 	};
+}
+
+/** To add an operator, create a folder with its definition and add it here. */
+const INSTALLED: readonly OperatorDefinition[] = [mtn, mpesa, airtel, pawapay];
+
+/** Configures each operator that has a variable set, in the order of INSTALLED. Problems are sentences. */
+export function configureOperators(
+	env: Record<string, string | undefined>,
+	installation: Installation
+): { operators: ConfiguredOperator[]; problems: string[] } {
+	const operators: ConfiguredOperator[] = [];
+	const problems: string[] = [];
+	const isHidden = installation.mode === 'live' && !installation.callbackUrl.startsWith('https:');
+	const uncalled: string[] = [];
+	for (const definition of INSTALLED) {
+		const names = Object.keys(definition.settings);
+		if (!names.some((name) => env[name] !== undefined && env[name] !== '')) continue;
+		const { values, problems: found } = readSettings(env, definition.settings);
+		const wrong = found.map((one) => one.replace(/is required\.$/, `is required for ${definition.name}.`));
+		const between = wrong.length > 0 ? [] : (definition.check?.(values as never, installation) ?? []);
+		problems.push(...wrong, ...between.filter((one) => one !== false));
+		const { id, name, statement } = definition;
+		if (isHidden && definition.needsHttps) uncalled.push(name);
+		operators.push({
+			id,
+			name,
+			statement,
+			methods: wrong.length > 0 ? [] : definition.methods(values as never),
+			create: (dependencies) => definition.create(values as never, dependencies)
+		});
+	}
+	if (uncalled.length > 0) {
+		const names = uncalled.join(' and ');
+		problems.push(`CALLBACK_URL: must be a public https address in live mode for ${names}.`);
+	}
+	return { operators, problems };
+}
+
+export const operatorTables = (): string =>
+	INSTALLED.map(({ name, settings }) => `### ${name}\n\n${settingsTable(settings)}`).join('\n\n');
+
+/**
+ * Finds the operator for a payment. Called before an order, so that nothing unpayable is sold.
+ * @param methods those to choose from
+ * @throws AppError `payment_method_not_supported`, `invalid_phone`
+ */
+export function operatorForPayment(
+	operators: Operators,
+	payment: { method: string; phone: string; amountMinor: number; currency: string },
+	methods: readonly string[] = operators.methodsOf([])
+): OperatorAdapter {
+	const operator = operators.forMethod(payment.method, payment.phone);
+	if (!operator) {
+		throw new AppError('payment_method_not_supported', 'No configured operator takes this payment method.', {
+			extensions: { payment_methods: methods }
+		});
+	}
+	if (!operator.takesNumber(payment.phone)) {
+		throw new AppError('invalid_phone', 'The operator does not serve this number.');
+	}
+	const reason = currencyText(payment, operator) ?? amountText(payment, operator.amounts(payment.method));
+	if (reason !== null) {
+		const others = methods.filter((method) => chargeable(payment.amountMinor, operators.amountRule(method)));
+		throw new AppError('payment_method_not_supported', reason, { extensions: { payment_methods: others } });
+	}
+	return operator;
+}
+
+interface Price {
+	method: string;
+	amountMinor: number;
+	currency: string;
+}
+
+const currencyText = ({ method, currency }: Price, { currency: taken = currency }: OperatorAdapter) =>
+	taken === currency ? null : `${method} charges ${taken} only, and the price is in ${currency}.`;
+
+function amountText({ method, amountMinor, currency }: Price, rule: AmountRule): string | null {
+	const money = (minor: number) => formatMinor(minor, currency, 'en');
+	const problem = amountProblem(amountMinor, rule);
+	if (problem === null) return null;
+	const charged = {
+		step: `multiples of ${money(rule.stepMinor)} only`,
+		min: `${money(rule.minMinor)} or more`,
+		max: `${money(rule.maxMinor)} at most`
+	};
+	return `${method} charges ${charged[problem]}, and the price is ${money(amountMinor)}. Choose another duration or method.`;
 }

@@ -1,17 +1,21 @@
 import { HOUR_MS } from '#lib/domain/time/time.ts';
-import type { CallbackClaim, OperatorAdapter, StatusOutcome } from '../operators/operator.ts';
-import { CROWDED_MS, isCrowded, unavailable } from '../operators/outcomes.ts';
-import { callbackUrl } from '../callbacks/callback-url.ts';
-import { completeReceipt } from '../callbacks/callbacks.ts';
-import { attemptOf, claimOf, claimsSuccess } from '../callbacks/claims.ts';
-import type { BillingContext } from '../context.ts';
-import { failureCode } from '../operators/failures.ts';
-import { keepAnswer, lastStatusAnswer, redactMessage } from '../callbacks/messages.ts';
+import type { CallbackClaim, OperatorAdapter, StatusOutcome, SubmitOutcome } from '../operators/operator.ts';
+import { busy, CROWDED_MS, failureCode, isCrowded, refused, unavailable } from '../operators/outcomes.ts';
+import {
+	attemptOf,
+	callbackUrl,
+	claimOf,
+	claimsSuccess,
+	completeReceipt,
+	keepAnswer,
+	lastStatusAnswer,
+	redactMessage
+} from '../callbacks/callbacks.ts';
+import { type BillingContext, RECONCILE_JOB, SUBMIT_JOB } from '../context.ts';
 import { sameReviews } from '../reviews/reviews.ts';
-import { nextPollDelayMs } from './poll-schedule.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 import * as store from './store.ts';
-import { resubmit, SUBMITTING_MAX_MS } from './submission.ts';
+import { formatDuration } from '#lib/domain/duration.ts';
 
 /**
  * Asks the operator for a payment's status until it is final; callbacks only bring the next read forward.
@@ -256,3 +260,186 @@ const delay = (payment: store.PaymentRow, now: number): number =>
 		uncertain: payment.submit_state === 'uncertain',
 		hasFailed: payment.status === 'failed'
 	});
+
+/** Reads often while the payer looks at the screen, then rarely: callbacks make most reads unnecessary. */
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+const STEPS: readonly { untilAge: number; delay: number }[] = [
+	{ untilAge: 3 * SECOND, delay: 3 * SECOND },
+	{ untilAge: 8 * SECOND, delay: 5 * SECOND },
+	{ untilAge: 16 * SECOND, delay: 8 * SECOND },
+	{ untilAge: 29 * SECOND, delay: 13 * SECOND },
+	{ untilAge: 49 * SECOND, delay: 20 * SECOND },
+	{ untilAge: 79 * SECOND, delay: 30 * SECOND },
+	{ untilAge: 10 * MINUTE, delay: MINUTE },
+	{ untilAge: 30 * MINUTE, delay: 5 * MINUTE },
+	{ untilAge: 2 * HOUR, delay: 15 * MINUTE },
+	{ untilAge: 12 * HOUR, delay: HOUR },
+	{ untilAge: Infinity, delay: 6 * HOUR }
+];
+
+/** The operator may lack the request, so the payer may have no prompt: ask often. */
+const UNCERTAIN_DELAY = 5 * SECOND;
+const UNCERTAIN_UNTIL_AGE = 2 * MINUTE;
+
+/** A refused or declined payment is only watched for a late success. */
+const FAILED_DELAY = 5 * MINUTE;
+
+/** Relative spread of longer delays, so that payments started together are not always read together. */
+const JITTER = 0.1;
+const JITTER_FROM = 20 * SECOND;
+
+export function nextPollDelayMs(attempt: { ageMs: number; uncertain: boolean; hasFailed: boolean }): number {
+	const step = STEPS.find(({ untilAge }) => attempt.ageMs < untilAge);
+	let delay = step?.delay ?? 6 * HOUR;
+	if (attempt.uncertain && attempt.ageMs < UNCERTAIN_UNTIL_AGE) delay = Math.min(delay, UNCERTAIN_DELAY);
+	if (attempt.hasFailed) delay = Math.max(delay, FAILED_DELAY);
+	if (delay >= JITTER_FROM) delay *= 1 + JITTER * (2 * Math.random() - 1);
+	return Math.round(delay);
+}
+
+/**
+ * Sends a payment from the outbox to the operator, with its stored reference.
+ *
+ * Guarantees: a request is never sent while the operator may have it, nor after the buyer's waiting time. If
+ * a process dies while sending, the row stays `submitting`, and a status read decides.
+ */
+
+const RETRY_MS = 5_000;
+/** A request that is on its way for longer was lost with its process: it counts as uncertain. */
+export const SUBMITTING_MAX_MS = 60_000;
+
+/** For the audit log. */
+const REFUSED = 'the request was refused, so nothing was paid';
+
+/** Handles SUBMIT_JOB. @returns when to try again, or null if nothing is left to send */
+export async function submitPayment(context: BillingContext, id: number): Promise<number | null> {
+	const { database, clock, sessions } = context;
+	const payment = await store.find(database.db, id);
+	if (!payment || payment.status !== 'pending') return null;
+	if (payment.submit_state === 'submitting') return markUncertain(context, id);
+	if (payment.submit_state === 'refused') {
+		// The process died before it failed the payment.
+		await settleFailure(context, id, 'provider_unavailable', REFUSED);
+		return null;
+	}
+	if (payment.submit_state !== 'created') return null;
+	// The operator queued a request that it refused, and the payer has approved it.
+	if (claimsSuccess(payment)) return markUncertain(context, id);
+
+	const session = await sessions.findOrThrow(database.db, payment.session_id);
+	const wanted = session.status === 'pending_payment';
+	if (!wanted || payment.expires_at <= clock.now()) {
+		// A prompt would surprise the payer now. An earlier request may still have arrived.
+		if (payment.submitted_at !== null) return markUncertain(context, id);
+		// Nothing was sent, so the payer was not charged.
+		const code = wanted ? 'provider_unavailable' : 'payer_rejected';
+		await settleFailure(
+			context,
+			id,
+			code,
+			'not sent: the session no longer waits for it, or its time to pay was over'
+		);
+		return null;
+	}
+
+	// After a pause of this process, another may have failed the payment, and nobody would ask for its result, or have
+	// sent it, and a refusal of this request would say nothing about that one.
+	const sentAt = clock.now();
+	const sending = await store.change(
+		database.db,
+		{ id, submit_state: ['created'], status: ['pending'], submitted_at: payment.submitted_at },
+		{ submit_state: 'submitting', submitted_at: sentAt }
+	);
+	// Another run sends it. If that one has lost its lease, what it plans after a refusal is ignored, so this one looks again.
+	if (!sending) return sentAt + SUBMITTING_MAX_MS;
+
+	const outcome = await send(context, payment, session.duration);
+	await keepAnswer(context, payment, 'submit', outcome);
+	switch (outcome.kind) {
+		case 'accepted':
+			await store.change(
+				database.db,
+				{ id, submit_state: ['submitting', 'uncertain'] },
+				{ submit_state: 'accepted', operator_reference: store.unlessNamed(outcome.operatorReference) }
+			);
+			return null;
+		case 'refused':
+			return handleRefusal(context, payment, sentAt, outcome);
+		case 'uncertain':
+			return markUncertain(context, id);
+	}
+}
+
+async function send(
+	context: BillingContext,
+	payment: store.PaymentRow,
+	duration: string
+): Promise<SubmitOutcome> {
+	const adapter = context.operators.find(payment.operator);
+	if (!adapter) return busy(`Operator ${payment.operator} is not configured.`);
+	const { currency: taken = payment.currency } = adapter;
+	if (payment.currency !== taken || !adapter.takesNumber(payment.phone)) {
+		// The settings have changed since the payment was started.
+		return refused('merchant_error', `Operator ${payment.operator} no longer takes this currency or number.`);
+	}
+	return adapter.submit({
+		reference: payment.reference,
+		amountMinor: payment.amount_minor,
+		currency: payment.currency,
+		payerPhone: payment.phone,
+		paymentMethod: payment.payment_method,
+		description: `Wi-Fi ${formatDuration(duration, 'en')}`,
+		callbackUrl: callbackUrl(context, payment.operator, payment.reference),
+		expiresAt: payment.expires_at
+	});
+}
+
+/** The operator may have the request: a status read decides soon. */
+async function markUncertain(context: BillingContext, id: number): Promise<null> {
+	const { clock, database, jobs } = context;
+	const at = clock.now() + RETRY_MS;
+	const from = { id, submit_state: ['submitting', 'created'] as const };
+	await store.change(database.db, from, { submit_state: 'uncertain' });
+	await jobs.schedule(database.db, RECONCILE_JOB, id, at);
+	return null;
+}
+
+/** The operator queued nothing: the request is sent again later, or the payment fails. */
+async function handleRefusal(
+	context: BillingContext,
+	{ id, submitted_at, expires_at: expiresAt }: store.PaymentRow,
+	sentAt: number,
+	outcome: Extract<SubmitOutcome, { kind: 'refused' }>
+): Promise<number | null> {
+	const { database, clock } = context;
+	// An earlier request got no answer, and this refusal says nothing about it.
+	if (submitted_at !== null && !outcome.retryable) return markUncertain(context, id);
+	const back = { submit_state: 'created', submitted_at } as const;
+	const now = clock.now();
+	const isOwn = await store.change(
+		database.db,
+		{ id, submit_state: ['submitting'], submitted_at: sentAt },
+		outcome.retryable ? back : { submit_state: 'refused' }
+	);
+	// After a pause of this process, another has asked for the result or sent it again.
+	if (!isOwn) return null;
+	if (outcome.retryable) {
+		const at = now + Math.max(RETRY_MS, (outcome.retryAfterSeconds ?? 0) * 1000);
+		return Math.max(now, Math.min(at, expiresAt));
+	}
+	await settleFailure(context, id, failureCode(outcome.reason), REFUSED);
+	return null;
+}
+
+/** Returns a request that never arrived to the outbox, with the same reference. */
+async function resubmit(context: BillingContext, id: number): Promise<void> {
+	const { database, clock, jobs } = context;
+	await database.transact(async (trx) => {
+		const from = { id, submit_state: ['uncertain'] as const };
+		const back = await store.change(trx, from, { submit_state: 'created', not_found_count: 0 });
+		if (back) await jobs.schedule(trx, SUBMIT_JOB, id, clock.now());
+	});
+}

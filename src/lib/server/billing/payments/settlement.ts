@@ -1,11 +1,11 @@
 import { afterCommit, LIMIT_CONCURRENCY, type Queries, type Tx } from '#lib/server/db/database.ts';
 import type { EventType } from '#lib/server/events/events.ts';
 import type { CallbackClaim, StatusOutcome } from '../operators/operator.ts';
-import { paymentBody } from './body.ts';
-import { claimOf } from '../callbacks/claims.ts';
+import { paymentBody } from './payments.ts';
+import { claimOf } from '../callbacks/callbacks.ts';
 import type { BillingContext } from '../context.ts';
-import { FAILURE_MESSAGES, type FailureCode } from '../operators/failures.ts';
-import { startRefund } from '../refunds/start-refund.ts';
+import { FAILURE_MESSAGES, type FailureCode } from '../operators/outcomes.ts';
+import { startRefund } from '../refunds/refunds.ts';
 import * as store from './store.ts';
 
 /**

@@ -2,14 +2,23 @@ import { formatMinor } from '#lib/domain/money.ts';
 import type { OperatorAdapter, RefundRequest, StatusOutcome, SubmitOutcome } from '../operators/operator.ts';
 import { CROWDED_MS, isCrowded } from '../operators/outcomes.ts';
 import type { ReviewReason } from '../reviews/reviews.ts';
-import { attemptOf, reviewFailedRefund } from '../callbacks/claims.ts';
-import { callbackUrl } from '../callbacks/callback-url.ts';
-import type { BillingContext } from '../context.ts';
-import { keepMessage, rawOf, redactMessage } from '../callbacks/messages.ts';
-import { nextPollDelayMs } from '../payments/poll-schedule.ts';
+import {
+	attemptOf,
+	callbackUrl,
+	keepMessage,
+	rawOf,
+	redactMessage,
+	reviewFailedRefund
+} from '../callbacks/callbacks.ts';
+import { type BillingContext, REFUND_JOB } from '../context.ts';
+import { nextPollDelayMs, SUBMITTING_MAX_MS } from '../payments/reconcile.ts';
 import { recordPaymentEvent, type Succeeded } from '../payments/settlement.ts';
-import { SUBMITTING_MAX_MS } from '../payments/submission.ts';
 import * as store from '../payments/store.ts';
+import type { Tx } from '../../db/database.ts';
+import { refundReference } from '../../platform/ids.ts';
+import type { SessionRow, UnappliedReason } from '../sessions/sessions.ts';
+import type { Author } from '../../audit/audit.ts';
+import { DELETED_NUMBER } from '#lib/domain/phone.ts';
 
 /** A refund works like a payment: its reference is stored first, and status reads resolve a lost answer. */
 
@@ -247,5 +256,209 @@ async function finish(
 			before: { refund: 'pending', payment: 'refund_pending' },
 			after: { refund: status, payment: payment?.status ?? null, amount_minor: refund.amount_minor }
 		});
+	});
+}
+
+/** `admin` is the API's name for a person's decision: of the owner, or of an administrator. */
+export type RefundReason = UnappliedReason | 'amount_mismatch' | 'admin';
+
+/** Refunds money that bought nothing, or as the owner decided. Opens a review if the amount differs from the one requested. */
+export async function startRefund(
+	context: BillingContext,
+	trx: Tx,
+	payment: store.PaymentRow,
+	reason: RefundReason,
+	from: 'success' | 'refund_failed' = 'success'
+): Promise<store.RefundRow> {
+	const now = context.clock.now();
+	const earlier = await store.refundsOf(trx, payment.id);
+	const refund = await store.insertRefund(trx, {
+		payment_id: payment.id,
+		reference: refundReference(payment.reference, earlier.length + 1),
+		// Refund the amount taken, even if it is not the amount requested.
+		amount_minor: payment.settled_minor ?? payment.amount_minor,
+		currency: payment.settled_currency ?? payment.currency,
+		reason,
+		status: 'pending',
+		submit_state: 'created',
+		created_at: now,
+		updated_at: now
+	});
+	const to = { status: 'refund_pending', refund_reason: reason, updated_at: now } as const;
+	const changed = await store.change(trx, { id: payment.id, status: [from] }, to);
+	if (!changed) throw new Error(`Payment ${payment.id} is not ${from}, so it cannot be refunded`);
+	if (reason === 'amount_mismatch' && from === 'success') {
+		const taken = formatMinor(refund.amount_minor, refund.currency, 'en');
+		const requested = formatMinor(payment.amount_minor, payment.currency, 'en');
+		const detail = `taken ${taken}, requested ${requested}`;
+		await context.reviews.open(trx, payment.id, reason, detail);
+	}
+	await context.jobs.schedule(trx, REFUND_JOB, refund.id, now);
+	return refund;
+}
+
+/**
+ * Refunds a payment whose session was cancelled because no gateway let the buyer in. Does nothing if its owner has
+ * refunded it.
+ */
+export async function refundUnprovisioned(context: BillingContext, trx: Tx, id: number): Promise<void> {
+	const now = context.clock.now();
+	const payment = await store.change(trx, { id, status: ['success'] }, { applied: 0, updated_at: now });
+	if (!payment) {
+		const { refund_reason: reason } = await store.findOrThrow(trx, id);
+		if (reason === 'admin') return;
+		throw new Error(`Payment ${id} is not one that bought anything`);
+	}
+	const refund = await startRefund(context, trx, payment, 'provisioning_failed');
+	await context.audit.record(trx, {
+		actor: 'access',
+		action: 'payment.success, taken back',
+		paymentId: id,
+		reason: 'no gateway let the buyer in: provisioning_failed',
+		before: { status: 'success', applied: 1 },
+		after: { status: 'refund_pending', applied: 0, refund: refund.reference }
+	});
+}
+
+/**
+ * Refunds the payment that bought a session at a router of this owner, and ends its time. A second call for the same
+ * payment changes nothing. The operator's result follows as for every refund.
+ * @returns `time_added`: paid time follows in the pass, and ending this one would end it too; `not_possible`: the money is
+ * already going back, bought nothing, or the operator cannot refund. Then nothing changes.
+ * @throws AppError `session_not_found`, also for a session at another owner's router
+ */
+export async function refundForOwner(
+	context: BillingContext,
+	accountId: number,
+	sessionId: number,
+	{ by, note }: Author
+): Promise<'started' | 'time_added' | 'not_possible'> {
+	const { database, sessions, audit } = context;
+	return database.transact(async (trx) => {
+		const session = await sessions.sessionAtOwner(trx, accountId, sessionId);
+		const payment = session.payment_id === null ? undefined : await store.find(trx, session.payment_id);
+		if (!payment) return 'not_possible';
+		const isStarted = payment.status === 'refund_pending' || payment.status === 'refunded';
+		if (payment.refund_reason === 'admin' && isStarted) return 'started';
+		if (!isRefundable(context, payment)) return 'not_possible';
+		const refusal = await endForRefund(context, trx, session);
+		if (refusal !== null) return refusal;
+		const refund = await startRefund(context, trx, payment, 'admin');
+		await audit.record(trx, {
+			actor: by,
+			action: 'payment.refund',
+			paymentId: payment.id,
+			refundId: refund.id,
+			reason: note,
+			before: { status: 'success', session: session.status },
+			after: {
+				router_id: session.router_id,
+				status: 'refund_pending',
+				amount_minor: refund.amount_minor,
+				currency: refund.currency
+			}
+		});
+		return 'started';
+	});
+}
+
+/**
+ * Records that a person returns in another way a payment for a session at a router of this owner, and ends the time that
+ * it bought. A second call of the same person changes nothing.
+ * @returns `time_added` as `refundForOwner`; `not_possible`: the operator returns it, it is not owed, or somebody else has
+ * recorded it
+ * @throws AppError `session_not_found`, also for a session at another owner's router
+ */
+export async function recordRefundForOwner(
+	context: BillingContext,
+	accountId: number,
+	{ sessionId, paymentId }: { sessionId: number; paymentId: number },
+	author: Author
+): Promise<'recorded' | 'time_added' | 'not_possible'> {
+	const { audit, database, sessions } = context;
+	return database.transact(async (trx) => {
+		const session = await sessions.sessionAtOwner(trx, accountId, sessionId);
+		const payment = await store.find(trx, paymentId);
+		if (payment?.session_id !== sessionId) return 'not_possible';
+		const isRecorded = (await audit.ofPayment(trx, paymentId)).some(
+			({ action, actor }) => action === REFUND_BY_HAND && actor === author.by
+		);
+		if (isRecorded && payment.status === 'refunded') return 'recorded';
+		if (!takesRefundByHand(context, payment)) return 'not_possible';
+		const refusal = payment.status === 'success' ? await endForRefund(context, trx, session) : null;
+		if (refusal !== null) return refusal;
+		await recordRefundByHand(context, trx, payment, author);
+		return 'recorded';
+	});
+}
+
+/** In the audit log. */
+const REFUND_BY_HAND = 'refund.by_hand';
+
+/** Whether a person may refund it: it bought time, its operator can return the money, and its number is still stored. */
+export const isRefundable = (
+	{ operators }: Pick<BillingContext, 'operators'>,
+	payment: Pick<store.PaymentRow, 'status' | 'applied' | 'operator' | 'phone'>
+): boolean =>
+	payment.status === 'success' &&
+	payment.applied === 1 &&
+	payment.phone !== DELETED_NUMBER &&
+	operators.all().some(({ id, refund }) => id === payment.operator && refund !== undefined);
+
+/** Whether a person may record that the money went back in another way: the operator cannot return it, or did not. */
+export const takesRefundByHand = (
+	context: Pick<BillingContext, 'operators'>,
+	payment: Pick<store.PaymentRow, 'status' | 'applied' | 'operator' | 'phone'>
+): boolean =>
+	payment.status === 'refund_failed' ||
+	(payment.status === 'success' && payment.applied === 1 && !isRefundable(context, payment));
+
+/** Whether a person has recorded that the money went back in another way. */
+export const isRefundedByHand = (
+	{ status }: Pick<store.PaymentRow, 'status'>,
+	refunds: readonly Pick<store.RefundRow, 'status'>[]
+): boolean => status === 'refunded' && refunds.every((refund) => refund.status !== 'succeeded');
+
+/**
+ * Ends the time of a session whose payment is refunded.
+ * @returns why it must not end; null if it is over
+ */
+export async function endForRefund(
+	{ sessions }: Pick<BillingContext, 'sessions'>,
+	trx: Tx,
+	session: SessionRow
+): Promise<'time_added' | 'not_possible' | null> {
+	if (session.status === 'active') {
+		if ((await sessions.laterInPass(trx, session)).length > 0) return 'time_added';
+		await sessions.endRefunded(trx, session);
+	} else if (session.status === 'expired') await sessions.endExtraTime(trx, session);
+	else if (session.status !== 'ended') return 'not_possible';
+	return null;
+}
+
+/** Records a refund that a person sent in another way, and resolves the reviews about it. */
+export async function recordRefundByHand(
+	context: BillingContext,
+	trx: Tx,
+	{ id, status, refund_reason, session_id }: store.PaymentRow,
+	{ by, note, transaction = null }: Author & { transaction?: string | null }
+): Promise<void> {
+	const now = context.clock.now();
+	const refunded = await store.change(
+		trx,
+		{ id, status: [status] },
+		{ status: 'refunded', refund_reason: refund_reason ?? 'admin', refunded_at: now, updated_at: now }
+	);
+	if (!refunded) throw new Error(`Payment ${id} changed inside its own transaction`);
+	await recordPaymentEvent(context, trx, 'payment.refunded', refunded);
+	await context.reviews.closeAboutRefund(trx, id, { by, note, decision: 'refunded' });
+	const { router_id } = await context.sessions.findOrThrow(trx, session_id);
+	await context.audit.record(trx, {
+		actor: by,
+		reason: note,
+		action: REFUND_BY_HAND,
+		paymentId: id,
+		before: { status },
+		after: { router_id, status: 'refunded', transaction }
 	});
 }

@@ -9,10 +9,10 @@ import type { Role } from '#lib/server/contract/scopes.ts';
 import type { Account as AnyAccount } from '../../accounts/accounts.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { PaymentBody } from '#lib/server/contract/schemas.ts';
-import type { Payments } from '#lib/server/billing/payments/payments.ts';
+import type { Payments } from '../../billing/payments/payments.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
-import type { SandboxOperator } from '#lib/server/billing/operators/sandbox/sandbox.ts';
-import type { Sessions } from '#lib/server/billing/sessions/sessions.ts';
+import type { SandboxOperator } from '../../billing/operators/sandbox.ts';
+import type { Sessions } from '../../billing/sessions/sessions.ts';
 
 interface TestPaymentsContext extends Base {
 	payments: Payments;

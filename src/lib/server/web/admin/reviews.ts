@@ -3,8 +3,13 @@ import { DECISIONS, MAX_TRANSACTION } from '#lib/domain/decision.ts';
 import { formatMinor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
-import { allowedDecisions, DecisionRefused, type Evidence } from '../../billing/reviews/decisions.ts';
-import type { Review, ReviewReason } from '../../billing/reviews/reviews.ts';
+import {
+	allowedDecisions,
+	DecisionRefused,
+	type Evidence,
+	type Review,
+	type ReviewReason
+} from '../../billing/reviews/reviews.ts';
 import { readFields } from '../form.ts';
 import { idOf } from '../page-links.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';

@@ -1,5 +1,5 @@
-import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
-import { parseDictionary, serializeInnerList, serializeItem, type InnerList } from 'structured-headers';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { type InnerList, parseDictionary, serializeInnerList, serializeItem } from 'structured-headers';
 import { z } from 'zod';
 
 /**

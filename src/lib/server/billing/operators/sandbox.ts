@@ -1,17 +1,19 @@
-import type { Base } from '#lib/server/base.ts';
+import type { Base } from '../../base.ts';
 import { isTestOutcome, type TestOutcome } from '#lib/checkout/test-outcomes.ts';
 import { ANY_AMOUNT } from '#lib/domain/payment-methods/chargeable.ts';
-import type { ConfiguredOperator } from '../definition.ts';
+import type { ConfiguredOperator } from './definition.ts';
 import type {
 	AttemptReference,
+	FailureReason,
 	OperatorAdapter,
 	PaymentRequest,
 	StatusOutcome,
 	SubmitOutcome
-} from '../operator.ts';
-import { NO_HINT, unavailable } from '../outcomes.ts';
-import { INSTRUCTED, scenarioFor, type Scenario } from './scenarios.ts';
-import * as store from './store.ts';
+} from './operator.ts';
+import { NO_HINT, unavailable } from './outcomes.ts';
+import type { Selectable } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import type { SandboxChargesTable, SandboxRefundsTable } from '../../db/schema.ts';
 
 /**
  * Sandbox operator: test money with its own records. It uses the same outbox, callbacks and status reads as
@@ -61,7 +63,7 @@ export function createSandboxOperator(base: Base) {
 			return claimed === undefined ? NO_HINT : { ...NO_HINT, claimed: claimed as 'succeeded' };
 		},
 		async refund({ reference, payment, amountMinor, currency }) {
-			await store.insertRefund(database, {
+			await insertRefund(database, {
 				reference,
 				charge_reference: payment.reference,
 				amount_minor: amountMinor,
@@ -79,7 +81,7 @@ export function createSandboxOperator(base: Base) {
 		instruct: (reference: string, outcome: TestOutcome) => instruct(context, reference, outcome),
 		/** Returns the decision about a charge: null while there is none, undefined if none is possible. */
 		async openTo(reference: string): Promise<TestOutcome | null | undefined> {
-			const charge = await store.findCharge(database, reference);
+			const charge = await findCharge(database, reference);
 			return !charge || isFinal(context, charge) ? undefined : decisionOf(charge);
 		},
 		/** Drops pending callbacks, as a crash would. */
@@ -94,7 +96,7 @@ const QUEUED: SubmitOutcome = { kind: 'accepted', operatorReference: null, raw: 
 const PENDING: StatusOutcome = { kind: 'pending', raw: '{"status":"pending"}' };
 const NOT_FOUND: StatusOutcome = { kind: 'not_found', raw: '{"status":"not_found"}' };
 
-function resultOf(charge: store.Charge): { at: number; result: NonNullable<Scenario['result']> } | null {
+function resultOf(charge: Charge): { at: number; result: NonNullable<Scenario['result']> } | null {
 	const decided = decisionOf(charge);
 	const { result, resultAfter } = decided === null ? scenarioFor(charge.phone) : INSTRUCTED[decided];
 	const since = charge.instructed_at ?? charge.queued_at;
@@ -108,13 +110,12 @@ function resultOf(charge: store.Charge): { at: number; result: NonNullable<Scena
 }
 
 /** Returns what a person has decided; null if nobody has. */
-const decisionOf = ({ outcome }: store.Charge): TestOutcome | null =>
+const decisionOf = ({ outcome }: Charge): TestOutcome | null =>
 	outcome !== null && isTestOutcome(outcome) ? outcome : null;
 
-const isFinal = (context: SandboxContext, charge: store.Charge): boolean =>
-	statusOf(context, charge) !== PENDING;
+const isFinal = (context: SandboxContext, charge: Charge): boolean => statusOf(context, charge) !== PENDING;
 
-function statusOf({ clock }: SandboxContext, charge: store.Charge): StatusOutcome {
+function statusOf({ clock }: SandboxContext, charge: Charge): StatusOutcome {
 	const known = resultOf(charge);
 	if (known === null || clock.now() < known.at) return PENDING;
 	const { result, at } = known;
@@ -129,7 +130,7 @@ function statusOf({ clock }: SandboxContext, charge: store.Charge): StatusOutcom
 	return { kind: 'succeeded', providerReference, amountMinor, currency: charge.currency, at, raw };
 }
 
-async function callBack(context: SandboxContext, charge: store.Charge): Promise<void> {
+async function callBack(context: SandboxContext, charge: Charge): Promise<void> {
 	try {
 		const response = await fetch(charge.callback_url, {
 			method: 'POST',
@@ -145,7 +146,7 @@ async function callBack(context: SandboxContext, charge: store.Charge): Promise<
 	}
 }
 
-function callBackLater(context: SandboxContext, charge: store.Charge): void {
+function callBackLater(context: SandboxContext, charge: Charge): void {
 	const { clock, timers } = context;
 	const at = resultOf(charge)?.at;
 	if (at === undefined || at - clock.now() > MAX_TIMER_MS) return;
@@ -161,7 +162,7 @@ async function submit(context: SandboxContext, request: PaymentRequest): Promise
 	const { database, clock } = context;
 	const scenario = scenarioFor(request.payerPhone);
 	const now = clock.now();
-	let charge = await store.insertCharge(database, {
+	let charge = await insertCharge(database, {
 		reference: request.reference,
 		phone: request.payerPhone,
 		amount_minor: request.amountMinor,
@@ -173,7 +174,7 @@ async function submit(context: SandboxContext, request: PaymentRequest): Promise
 	});
 	if (charge.queued_at === null) {
 		if (now < charge.first_seen_at + OUTAGE_MS) return { kind: 'uncertain', raw: 'down' };
-		await store.queueCharge(database, charge.reference, now);
+		await queueCharge(database, charge.reference, now);
 		charge = { ...charge, queued_at: now };
 	}
 	if (scenario.resultAfter === 'at_once') {
@@ -185,7 +186,7 @@ async function submit(context: SandboxContext, request: PaymentRequest): Promise
 }
 
 async function readStatus(context: SandboxContext, { reference }: AttemptReference): Promise<StatusOutcome> {
-	const charge = await store.findCharge(context.database, reference);
+	const charge = await findCharge(context.database, reference);
 	if (!charge) return NOT_FOUND;
 	if (charge.queued_at !== null) return statusOf(context, charge);
 	return context.clock.now() < charge.first_seen_at + OUTAGE_MS ? unavailable('down') : NOT_FOUND;
@@ -193,12 +194,12 @@ async function readStatus(context: SandboxContext, { reference }: AttemptReferen
 
 async function instruct(context: SandboxContext, reference: string, outcome: TestOutcome): Promise<boolean> {
 	const { database, clock } = context;
-	const charge = await store.findCharge(database, reference);
+	const charge = await findCharge(database, reference);
 	if (!charge || isFinal(context, charge)) return false;
 	const now = clock.now();
-	await store.queueCharge(database, reference, now);
-	await store.instruct(database, { reference, outcome, now });
-	const instructed = await store.findCharge(database, reference);
+	await queueCharge(database, reference, now);
+	await storeInstruction(database, { reference, outcome, now });
+	const instructed = await findCharge(database, reference);
 	if (instructed && isFinal(context, instructed)) await callBack(context, instructed);
 	else if (instructed) callBackLater(context, instructed);
 	return true;
@@ -208,7 +209,7 @@ async function readRefund(
 	{ database, clock }: SandboxContext,
 	{ reference }: AttemptReference
 ): Promise<StatusOutcome> {
-	const found = await store.findRefund(database, reference);
+	const found = await findRefund(database, reference);
 	if (!found) return NOT_FOUND;
 	const at = found.created_at + RESULT_DELAY_MS;
 	if (clock.now() < at) return PENDING;
@@ -216,3 +217,114 @@ async function readRefund(
 	const raw = '{"status":"succeeded"}';
 	return { kind: 'succeeded', providerReference: null, amountMinor, currency, at, raw };
 }
+
+/** The last three digits of the payer's number choose a scenario, so any valid mobile number can try it. */
+interface Scenario {
+	digits: string;
+	description: string;
+	result: { kind: 'succeeded'; amountFactor: number } | { kind: 'failed'; reason: FailureReason } | null;
+	resultAfter: 'at_once' | 'one_second' | 'payment_expiry';
+	submit: 'accepted' | 'answer_lost' | 'down_at_first';
+	callbacks: 0 | 1 | 3;
+}
+
+const SUCCEEDED = { kind: 'succeeded', amountFactor: 1 } as const;
+const DOUBLED = { kind: 'succeeded', amountFactor: 2 } as const;
+const failed = (reason: FailureReason) => ({ kind: 'failed', reason }) as const;
+
+/** @param differences from a success after one second */
+const scenario = (digits: string, description: string, differences: Partial<Scenario> = {}): Scenario => ({
+	...{ digits, description, result: SUCCEEDED },
+	...{ resultAfter: 'one_second', submit: 'accepted', callbacks: 1 },
+	...differences
+});
+
+const success = scenario('other', 'success after one second');
+
+const SCENARIOS: readonly Scenario[] = [
+	scenario('001', 'the payer declines', { result: failed('payer_rejected') }),
+	scenario('002', 'not enough money', { result: failed('insufficient_funds') }),
+	scenario('003', 'no response; the payment expires', { result: null, callbacks: 0 }),
+	scenario('004', 'expires, then succeeds late', { resultAfter: 'payment_expiry' }),
+	scenario('005', 'the response to the request is lost, then success', { submit: 'answer_lost' }),
+	scenario('006', 'the operator is down for 30 s, then success', { submit: 'down_at_first' }),
+	scenario('007', 'success without a callback', { callbacks: 0 }),
+	scenario('008', 'success with three callbacks, the first before the response', {
+		resultAfter: 'at_once',
+		callbacks: 3
+	}),
+	scenario('009', 'success with a different amount; the payment is refunded', { result: DOUBLED })
+];
+
+export const TEST_NUMBERS: readonly Pick<Scenario, 'digits' | 'description'>[] = [...SCENARIOS, success];
+
+const scenarioFor = (phone: string): Scenario =>
+	SCENARIOS.find(({ digits }) => phone.endsWith(digits)) ?? success;
+
+/** Outcomes that a developer chooses for a payment. They replace the scenario of its number. */
+const INSTRUCTED: Readonly<Record<TestOutcome, Pick<Scenario, 'result' | 'resultAfter'>>> = {
+	success: { result: SUCCEEDED, resultAfter: 'at_once' },
+	declined: { result: failed('payer_rejected'), resultAfter: 'at_once' },
+	no_funds: { result: failed('insufficient_funds'), resultAfter: 'at_once' },
+	no_answer: { result: failed('payer_timeout'), resultAfter: 'at_once' },
+	wrong_amount: { result: DOUBLED, resultAfter: 'at_once' },
+	late_success: { result: SUCCEEDED, resultAfter: 'payment_expiry' },
+	never: { result: null, resultAfter: 'at_once' }
+};
+
+/** The sandbox's records outlive the process, like a real operator's. */
+
+type ChargeRow = Selectable<SandboxChargesTable>;
+/** A charge with a person's decision about it. */
+type Charge = ChargeRow & { outcome: string | null; instructed_at: number | null };
+type Refund = Selectable<SandboxRefundsTable>;
+
+const findCharge = (database: Database, reference: string): Promise<Charge | undefined> =>
+	database.db
+		.selectFrom('sandbox_charges')
+		.leftJoin('sandbox_instructions', 'sandbox_instructions.charge_reference', 'sandbox_charges.reference')
+		.selectAll('sandbox_charges')
+		.select(['sandbox_instructions.outcome', 'sandbox_instructions.instructed_at'])
+		.where('reference', '=', reference)
+		.executeTakeFirst();
+
+async function insertCharge(database: Database, charge: ChargeRow): Promise<Charge> {
+	await database.db
+		.insertInto('sandbox_charges')
+		.values(charge)
+		.onConflict((conflict) => conflict.column('reference').doNothing())
+		.execute();
+	return (await findCharge(database, charge.reference)) ?? { ...charge, outcome: null, instructed_at: null };
+}
+
+async function storeInstruction(
+	database: Database,
+	instruction: { reference: string; outcome: string; now: number }
+): Promise<void> {
+	const { reference, outcome, now } = instruction;
+	await database.db
+		.insertInto('sandbox_instructions')
+		.values({ charge_reference: reference, outcome, instructed_at: now })
+		.onConflict((conflict) =>
+			conflict.column('charge_reference').doUpdateSet({ outcome, instructed_at: now })
+		)
+		.execute();
+}
+
+const queueCharge = (database: Database, reference: string, queuedAt: number) =>
+	database.db
+		.updateTable('sandbox_charges')
+		.set({ queued_at: queuedAt })
+		.where('reference', '=', reference)
+		.where('queued_at', 'is', null)
+		.execute();
+
+const findRefund = (database: Database, reference: string): Promise<Refund | undefined> =>
+	database.db.selectFrom('sandbox_refunds').selectAll().where('reference', '=', reference).executeTakeFirst();
+
+const insertRefund = (database: Database, refund: Refund) =>
+	database.db
+		.insertInto('sandbox_refunds')
+		.values(refund)
+		.onConflict((conflict) => conflict.column('reference').doNothing())
+		.execute();
