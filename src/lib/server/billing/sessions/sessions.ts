@@ -155,7 +155,10 @@ const createSession = (
 		const methods = routers.paymentMethods(router);
 		const { phone, method } = checkOrder(context, order, router, methods);
 		if (!extended && (await gateways.sellsNowhere(trx, router.id))) {
-			throw new AppError('router_unavailable', 'The access points of the router are claimed by two accounts.');
+			throw new AppError(
+				'router_unavailable',
+				'The access points of the router are claimed by two accounts.'
+			);
 		}
 		const pass = extended?.pass_id ? await passes.findOrThrow(trx, extended.pass_id) : null;
 		const terms = agreedTerms(routers, router, order, pass);
