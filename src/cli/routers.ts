@@ -16,7 +16,7 @@ import { CommandError, plain, print, streamInput, UsageError } from './terminal.
 const MAP_HELP = [
 	'the column of each field, e.g. ssid=SSID,lat=Latitude,lon=Longitude.',
 	`Fields: ${IMPORT_FIELDS.join(', ')}.`,
-	'ssid, lat and lon are required. Without id, network, position and name identify a router. Fields without a column keep their value in existing routers. security: wpa (default) or nopass. status: online (default) or offline.',
+	'ssid, lat and lon are required. Without id, network, position and name identify a router. Fields without a column keep their value in existing routers. security: wpa (default) or nopass. status: online (default) or offline. hidden: yes for a network that does not announce its name, or no (default).',
 	`access_kind: ${ACCESS_KINDS.join(', ')}; default: the first one, on open networks portal_login. A router with shared_password sells once its password is set on its page.`
 ].join('\n');
 

@@ -36,7 +36,7 @@ const parts = openndsConfig(
 		apiOrigin: `http://${ROUTER_ADDRESS}:3000`,
 		radiusServer: ROUTER_ADDRESS,
 		gateway: { name: 'lobby', key: 'k'.repeat(24) },
-		router: { ssid: 'lobby', accessKind: 'portal_login' }
+		router: { ssid: 'lobby', hidden: false, accessKind: 'portal_login' }
 	}
 );
 const textOf = (file: string) => parts.find((part) => part.file === file)?.text ?? '';

@@ -1,5 +1,5 @@
-/** Twelve hexadecimal digits, with anything but letters and digits between them; then perhaps a name. */
-const WRITTEN = /^[^\p{L}\p{N}]*([0-9a-f](?:[^\p{L}\p{N}]*[0-9a-f]){11})\s*(:.*)?$/su;
+/** Twelve hexadecimal digits, with anything but letters and digits around them; then perhaps a name. */
+const WRITTEN = /^[^\p{L}\p{N}]*([0-9a-f](?:[^\p{L}\p{N}]*[0-9a-f]){11})[^\p{L}\p{N}]*?(:.*)?$/su;
 /** All devices, or none: gateways send it when they know no address. */
 const NOBODY = /^(?:0{12}|f{12})$/;
 

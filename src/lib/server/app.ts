@@ -187,7 +187,9 @@ function createSales(base: Base, operators: Operators) {
 	const gateways = createGateways(database, clock, secrets);
 	const passes = createPasses({ ...base, routers });
 	const provisioning = createProvisioning({ ...base, gateways, routers });
-	const sessions = createSessions({ ...base, events, routers, operators, passes, provisioning });
+	const sessions = createSessions({
+		...{ ...base, events, routers, operators, passes, provisioning, gateways }
+	});
 	const changes = createChanges();
 	const reviews = createReviews(base);
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });

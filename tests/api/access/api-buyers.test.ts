@@ -153,7 +153,7 @@ describe.each(DATABASES)('on %s', (database) => {
 describe('wrong passwords', () => {
 	const fixture = useFixture({ database: 'sqlite' });
 
-	it('are limited per captive session, and the right password works a minute later', async () => {
+	it('are limited per captive session, and the right password always passes', async () => {
 		const { server } = fixture();
 		const { key } = await registerGateway(server, 'mikrotik-pap', {
 			loginHost: '10.5.50.1',
@@ -172,12 +172,11 @@ describe('wrong passwords', () => {
 			const wrong = { ...login, password: `aaaa-bbbb-${index}` };
 			expect((await person.post(signIn, wrong)).status).toBe(404);
 		}
-		const limited = await person.post(signIn, login);
+		const limited = await person.post(signIn, { ...login, password: 'aaaa-bbbb-cccc' });
 		expect(limited.status).toBe(429);
 		expect(limited.text).toContain('Too many attempts.');
+		expect((await person.post(signIn, login)).path).toMatch(PASS);
 		// All guests of a venue come from one address.
 		expect((await person.post(await visit(), login)).path).toMatch(PASS);
-		await server.advance(61_000);
-		expect((await person.post(signIn, login)).path).toMatch(PASS);
 	});
 });

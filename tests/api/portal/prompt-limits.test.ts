@@ -73,8 +73,12 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(wait).toBeLessThanOrEqual(10 * 60);
 		expect(refused.text).toContain('Too many payment requests here were not paid. Try again in 10 min.');
 		expect((await buy(server.url, '192.0.2.2', numberEnding(paying))).status).toBe(303);
+		await allPaid();
 		await server.advance(wait * 1000);
-		expect(await buyMany(server, 12, '192.0.2.1', silent)).toEqual({ 303: 10, 429: 2 });
+		expect((await buy(server.url, '192.0.2.1', numberEnding(silent))).status).toBe(303);
+		// On a busy machine the ten were not sent in one second.
+		await server.advance(minute);
+		expect(await buyMany(server, 12, '192.0.2.1', silent)).toEqual({ 303: 9, 429: 3 });
 	}, 180_000);
 
 	it('and three more for each payment of the last day', async () => {

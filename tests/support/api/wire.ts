@@ -7,6 +7,8 @@ export const FIELDS = {
 	router: [
 		...['id', 'name', 'address', 'ssid', 'lat', 'lon', 'distance', 'price', 'currency', 'status'],
 		...['payment_methods', 'min_duration', 'max_duration', 'created_at', 'updated_at'],
+		// additive: what a QR code says about the network
+		'hidden',
 		// additive: why it sells nothing now
 		'status_reason',
 		// additive: what a QR code says about the network

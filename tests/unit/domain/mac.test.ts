@@ -14,6 +14,7 @@ describe('a MAC address', () => {
 		],
 		// A non-breaking hyphen, from a page.
 		'ec\u2011f4\u2011bb\u201137\u2011dd\u2011aa',
+		...['"ec:f4:bb:37:dd:aa"', '<EC-F4-BB-37-DD-AA>', '(ecf4-bb37-ddaa)', 'ecf4bb37ddaa\0'],
 		...['EC-F4-BB-37-DD-AA:Airtill', 'ecf4bb37ddaa:cafe', 'ec:f4:bb:37:dd:aa:Lobby: 2', 'ecf4-bb37-ddaa:']
 	])('%j is understood however its gateway writes it', (text) => {
 		expect(normaliseMac(text)).toBe('ec:f4:bb:37:dd:aa');

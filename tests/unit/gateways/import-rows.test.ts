@@ -4,15 +4,15 @@ import { IMPORT_FIELDS, readRouters } from '../../../src/lib/server/routers/impo
 const HEADER = 'id,name,address,ssid,lat,lon,price,security,status,access_kind\n';
 const GOOD = 'a1,Acacia,Main Street,Acacia-WiFi,0.31,32.58,500,wpa,online,\n';
 
-async function read(rows: string) {
+async function read(rows: string, header = HEADER) {
 	const problems: { line: number; text: string }[] = [];
 	const settings = {
-		columns: new Map(IMPORT_FIELDS.map((field) => [field, field])),
+		columns: new Map(IMPORT_FIELDS.filter((field) => header.includes(field)).map((field) => [field, field])),
 		currency: 'UGX',
 		maxPrice: 1_000_000,
 		priceMinor: null
 	};
-	const file = [Buffer.from(HEADER + rows)];
+	const file = [Buffer.from(header + rows)];
 	return { problems, ...(await readRouters(file, settings, (problem) => void problems.push(problem))) };
 }
 
@@ -41,7 +41,7 @@ const BAD_ROWS: readonly (readonly [string, string, string])[] = [
 		'b,B\u202ec,,Net,1,32,5,,,\n',
 		'line 3: the name has an invisible character (U+202E); type it again'
 	],
-	['no SSID', 'b,B,, ,1,32,5,,,\n', 'line 3: no SSID'],
+	['no SSID', 'b,B,,,1,32,5,,,\n', 'line 3: no SSID'],
 	[
 		'an SSID of 22 characters and 33 bytes',
 		'b,B,,Ünïcödé Ünïcödé Ünïcöd,1,32,5,,,\n',
@@ -101,6 +101,24 @@ it.each(['1500', '1.500', '1,500', 'USh 1,500', '1 500', '1500.00', '１５０�
 		expect(routers[0]?.stated.price_minor).toBe(1500);
 	}
 );
+
+it.each([' Cafe ', '   ', 'Cafe\u00a0', `${'é'.repeat(15)}x `])(
+	'keeps the SSID %j byte for byte',
+	async (ssid) => {
+		const { routers } = await read(`b,,,${ssid},1,32,5,,,\n`);
+		expect(routers[0]?.stated.ssid).toBe(ssid);
+		expect(routers[0]?.stated.name).toBe(ssid.trim() || 'Wi-Fi');
+	}
+);
+
+it('reads whether a network is hidden, and states nothing without a word', async () => {
+	const words = ['yes', 'TRUE', '1', 'no', 'false', '0', ''];
+	const rows = words.map((word, at) => `r${at},Net,1,32,5,${word}\n`).join('');
+	const { routers } = await read(rows, 'id,ssid,lat,lon,price,hidden\n');
+	expect(routers.map(({ stated }) => stated.hidden)).toEqual([1, 1, 1, 0, 0, 0, undefined]);
+	const { problems } = await read('r,Net,1,32,5,perhaps\n', 'id,ssid,lat,lon,price,hidden\n');
+	expect(problems[0]?.text).toBe('unknown value of hidden "perhaps" (use yes or no)');
+});
 
 it('reports everything against a row at once', async () => {
 	expect((await read(',B,,,91,x,-1,wep,up,\n')).problems).toHaveLength(7);

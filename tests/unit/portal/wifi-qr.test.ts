@@ -61,6 +61,17 @@ describe('the text of a Wi-Fi code', () => {
 		expect(wifiQrText({ ...network, password: null })).toBe('WIFI:T:nopass;S:Kisementi-WiFi;;');
 	});
 
+	it('says that a network is hidden before the password, as the grammar of WPA3 has it', () => {
+		const network = { ssid: ' Cafe ', security: 'wpa', password: 'a;b', hidden: true } as const;
+		expect(wifiQrText(network)).toBe('WIFI:T:WPA;S: Cafe ;H:true;P:a\\;b;;');
+		expect(wifiQrText({ ...network, security: 'nopass' })).toBe('WIFI:T:nopass;S: Cafe ;H:true;;');
+		expect(wifiQrText({ ...network, hidden: false })).toBe('WIFI:T:WPA;S: Cafe ;P:a\\;b;;');
+	});
+
+	it.each(['12345678', 'CAFE', 'deadBEEF', '0'])('quotes %s, which readers take for bytes', (ssid) => {
+		expect(wifiQrText({ ssid, security: 'nopass', password: null })).toBe(`WIFI:T:nopass;S:"${ssid}";;`);
+	});
+
 	it('escapes the five characters that mean something, and no other', () => {
 		const text = wifiQrText({ ssid: '\\;,:"\'&<%', security: 'wpa', password: 'a;b' });
 		expect(text).toBe('WIFI:T:WPA;S:\\\\\\;\\,\\:\\"\'&<%;P:a\\;b;;');
@@ -71,6 +82,8 @@ describe('the code itself', () => {
 	it.each([
 		['plain', 'Kisementi-WiFi'],
 		['with blanks at its ends', ' Cafe Guest '],
+		['of blanks', '   '],
+		['with a no-break space at its end', 'Cafe\u00a0'],
 		['with quotes', '"Best" Cafe\'s'],
 		['with everything that is escaped', 'a;b,c:d"e\\f'],
 		['that looks like fields', 'x;P:secret;;'],
@@ -154,7 +167,10 @@ describe('the code of each kind of access', () => {
 		...{ expires_at: 0, ended_at: null, created_at: 0, updated_at: 0 },
 		status: 'active'
 	});
-	const revealed = { password: 'k7mq-x2vd-9hta', security: 'wpa', networkPassword: 'shared; "one"' } as const;
+	const revealed = {
+		...({ password: 'k7mq-x2vd-9hta', security: 'wpa' } as const),
+		...{ hidden: false, networkPassword: 'shared; "one"' }
+	};
 	const codeOf = (kind: SessionRow['access_kind'], more: object = {}) => {
 		const { qr, qr_joins } = sessionBody(row(kind), null, 0, { ...revealed, ...more }).access;
 		if (qr !== null) expect(decoded(qr)).toBe(qr);
@@ -172,6 +188,13 @@ describe('the code of each kind of access', () => {
 		expect(codeOf('portal_login', { security: 'nopass' })).toEqual([{ T: 'nopass', S: ssid }, 'network']);
 		expect(codeOf('portal_login', { networkPassword: null })).toEqual([null, null]);
 	});
+
+	it.each(['wpa_personal_per_client', 'shared_password', 'portal_login'] as const)(
+		'says for %s that the network is hidden',
+		(kind) => {
+			expect(codeOf(kind, { hidden: true })[0]).toMatchObject({ S: ssid, H: 'true' });
+		}
+	);
 
 	it('is none for an enterprise network', () => {
 		expect(codeOf('wpa_enterprise')).toEqual([null, null]);

@@ -15,9 +15,12 @@ export function wifiQrText(network: {
 	ssid: string;
 	security: WifiSecurity;
 	password: string | null;
+	/** The network does not announce its name, so a phone must ask for it. */
+	hidden?: boolean;
 }): string {
 	// Readers take a name of hexadecimal digits for bytes, unless it is in quotation marks.
 	const ssid = HEX.test(network.ssid) ? `"${network.ssid}"` : escapeField(network.ssid);
-	if (network.security === 'nopass' || network.password === null) return `WIFI:T:nopass;S:${ssid};;`;
-	return `WIFI:T:WPA;S:${ssid};P:${escapeField(network.password)};;`;
+	const named = network.hidden ? `S:${ssid};H:true;` : `S:${ssid};`;
+	if (network.security === 'nopass' || network.password === null) return `WIFI:T:nopass;${named};`;
+	return `WIFI:T:WPA;${named}P:${escapeField(network.password)};;`;
 }

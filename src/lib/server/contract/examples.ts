@@ -10,6 +10,7 @@ export const router: schemas.RouterBody = {
 	name: 'Kisementi Cafe',
 	address: 'Cooper Rd, Kampala',
 	ssid: 'Kisementi-WiFi',
+	hidden: false,
 	lat: 0.336219,
 	lon: 32.589781,
 	distance: null,

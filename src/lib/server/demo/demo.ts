@@ -2,7 +2,7 @@ import { MAX_DURATION } from '#lib/domain/duration.ts';
 import { DEMO_OWNER_EMAIL } from '../accounts/demo-accounts.ts';
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox.ts';
-import { IMPORT_FIELDS, readRouters } from '../routers/import/import-rows.ts';
+import { readRouters } from '../routers/import/import-rows.ts';
 import { importRouters } from '../routers/import/import-routers.ts';
 import { countRouters, pageOfRouters } from '../routers/routers.ts';
 import { demoAccounts } from './accounts.ts';
@@ -67,7 +67,7 @@ async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 async function importDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 	const { currency } = app.config;
 	const settings = {
-		columns: new Map(IMPORT_FIELDS.map((field) => [field, field])),
+		columns: null,
 		// UGX has no decimals: every currency takes these prices as its minor units.
 		currency: 'UGX',
 		maxPrice: Infinity,

@@ -70,7 +70,7 @@ export async function configOf(
 	const router = await routers.findOrThrow(database.db, gateway.routerId);
 	return adapterOf(gateway.kind).configFor(gateway, {
 		...{ portal: portalAddress({ origin, port: config.port }), apiOrigin, radiusServer, gateway },
-		router: { ssid: router.ssid, accessKind: router.access_kind }
+		router: { ssid: router.ssid, hidden: router.hidden === 1, accessKind: router.access_kind }
 	});
 }
 

@@ -207,7 +207,7 @@ export interface ConfigContext {
 	/** Address of the RADIUS server as the gateway reaches it. */
 	radiusServer: string;
 	gateway: { name: string; key: string };
-	router: { ssid: string; accessKind: AccessKind };
+	router: { ssid: string; hidden: boolean; accessKind: AccessKind };
 }
 
 export interface ConfigPart {

@@ -48,6 +48,17 @@ export function createGateways(database: Database, clock: Clock, secrets: Secret
 		claimsOn: (gateway: RegisteredGateway, accessPoints?: readonly string[]) =>
 			findClaims(db, gateway, accessPoints),
 		decideClaims: bind(decideClaims),
+		/** Whether there are claims against every access point of a router. Its guests would see no page of it. */
+		async sellsNowhere(queries: Queries, routerId: number): Promise<boolean> {
+			const gateways = await ofRouters(queries, [routerId]);
+			const claimed = await Promise.all(
+				gateways.map(async (gateway) => {
+					const count = gateway.settings.accessPoints?.length ?? 0;
+					return count > 0 && (await findClaims(queries, gateway)).length === count;
+				})
+			);
+			return claimed.length > 0 && claimed.every(Boolean);
+		},
 		ofRouter: (queries: Queries, routerId: number) => ofRouters(queries, [routerId]),
 		ofRouters: async (routerIds: readonly number[]) =>
 			routerIds.length === 0 ? [] : ofRouters(db, routerIds),

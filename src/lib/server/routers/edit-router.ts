@@ -6,7 +6,7 @@ import { InputError, type FieldProblem } from '../platform/errors.ts';
 import { rowOf } from './import/import-routers.ts';
 import { existingRouter } from './read-routers.ts';
 import { isPaused } from './router-state.ts';
-import { readRouterFields, type RouterTexts, type StatedFields } from './router-fields.ts';
+import { nameAfter, readRouterFields, type RouterTexts, type StatedFields } from './router-fields.ts';
 import * as store from './store.ts';
 
 /** @throws InputError with every wrong field */
@@ -69,7 +69,7 @@ export function addRouter(
 		const now = clock.now();
 		const disabled = { disabled_at: now, disabled_by_owner: 1 };
 		const row = await store.insert(trx, {
-			...rowOf({ stated, fallbackName: others.address ?? ssid }, undefined, now),
+			...rowOf({ stated, fallbackName: nameAfter(others.address, ssid) }, undefined, now),
 			...disabled,
 			external_id: externalId,
 			owner_account_id: ownerAccountId,

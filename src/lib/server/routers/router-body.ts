@@ -64,6 +64,7 @@ export async function bodiesOf<Row extends RouterRow & { distance?: number }>(
 			name: row.name,
 			address: row.address,
 			ssid: row.ssid,
+			hidden: row.hidden === 1,
 			lat: row.lat,
 			lon: row.lon,
 			distance: row.distance === undefined ? null : Math.round(row.distance),

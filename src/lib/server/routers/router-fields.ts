@@ -15,7 +15,8 @@ export const ROUTER_FIELDS = [
 	'price',
 	'security',
 	'access_kind',
-	'status'
+	'status',
+	'hidden'
 ] as const;
 
 type RouterField = (typeof ROUTER_FIELDS)[number] | 'opening_hours';
@@ -42,6 +43,10 @@ export const MAX_SSID_BYTES = 32;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i;
 const SECURITIES = ['wpa', 'nopass'] as const;
 const STATUSES = ['online', 'offline'] as const;
+const HIDDEN_WORDS = new Map([
+	...['yes', 'true', '1'].map((word) => [word, 1] as const),
+	...['no', 'false', '0'].map((word) => [word, 0] as const)
+]);
 
 /** Control characters, line separators, and characters that change the text direction. */
 const INVISIBLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
@@ -76,6 +81,7 @@ export function readRouterFields(
 		security: (text, fail) => readWord(text, 'security', SECURITIES, fail),
 		access_kind: (text, fail) => readWord(text, 'access kind', ACCESS_KINDS, fail),
 		status: (text, fail) => readWord(text, 'status', STATUSES, fail),
+		hidden: readHidden,
 		opening_hours: readOpeningHours
 	};
 	const fields = ([...ROUTER_FIELDS, 'opening_hours'] as const).flatMap((field) => {
@@ -90,6 +96,10 @@ export function readRouterFields(
 	});
 	return Object.fromEntries(fields) as StatedFields;
 }
+
+/** Names a router after its place, if its owner gave it no name. */
+export const nameAfter = (address: string | null | undefined, ssid: string): string =>
+	address || ssid.trim() || 'Wi-Fi';
 
 export function cut(text: string, limit: number, field: RouterField, note: Report): string {
 	const characters = [...text];
@@ -112,11 +122,19 @@ function readShown<Value>(
 }
 
 function readSsid(text: string, fail: Fail): string | undefined {
-	if (visible(text) === '') return fail('no SSID');
+	// A name of blanks only is one.
+	if (text.replace(INVISIBLE, '') === '') return fail('no SSID');
 	if (text.search(INVISIBLE) !== -1) return fail(`SSID "${visible(text)}" has an invisible character`);
 	const bytes = Buffer.byteLength(text);
 	if (bytes <= MAX_SSID_BYTES) return text;
 	return fail(`SSID "${text}" has ${bytes} bytes; a network's name has at most ${MAX_SSID_BYTES}`);
+}
+
+/** @returns 1 or 0, as stored */
+function readHidden(text: string, fail: Fail): number | undefined {
+	if (text === '') return undefined;
+	const word = HIDDEN_WORDS.get(text.toLowerCase());
+	return word ?? fail(`unknown value of hidden "${text}" (use yes or no)`);
 }
 
 function readOpeningHours(text: string, fail: Fail): string | null | undefined {

@@ -146,7 +146,7 @@ export const lockOwner = (queries: Queries, accountId: number) =>
 
 /** The columns that an import can change. */
 export const STATED_COLUMNS = [
-	...(['name', 'address', 'ssid', 'security', 'access_kind', 'lat', 'lon'] as const),
+	...(['name', 'address', 'ssid', 'hidden', 'security', 'access_kind', 'lat', 'lon'] as const),
 	...(['price_minor', 'currency', 'status'] as const)
 ];
 

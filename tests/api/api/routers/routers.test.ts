@@ -8,6 +8,7 @@ const KISEMENTI = {
 	name: 'Kisementi Corner',
 	address: 'Cooper Road, Kisementi',
 	ssid: 'KISEMENTI-WIFI',
+	hidden: false,
 	lat: 0.3377,
 	lon: 32.5878,
 	distance: null,

@@ -153,7 +153,7 @@ describe.each(DATABASES)('on %s', (database) => {
 	});
 
 	it.each<[string, Partial<typeof FIELDS>, string]>([
-		['no network', { ssid: ' ' }, 'Enter the name of the Wi‑Fi.'],
+		['no network', { ssid: '' }, 'Enter the name of the Wi‑Fi.'],
 		['no position', { lat: '' }, 'Use a number from −90 to 90'],
 		['no price', { price: '' }, 'Enter the price as a number'],
 		['a price of nothing', { price: '0' }, 'Enter the price as a number'],

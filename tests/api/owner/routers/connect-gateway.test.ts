@@ -243,6 +243,13 @@ describe('another owner', () => {
 			expect(shown.text).toContain(`Another account has also registered the access point ${second}.`);
 		}
 
+		// Whoever buys elsewhere would not get in either, unless the router has an access point of its own.
+		const { api } = await fixture().newKey();
+		const anHour = { duration: '1h', payment_method: 'mobile_money', phone: numberEnding('008') };
+		const order = { body: { ...anHour, router_id: own } };
+		await api.refused('400 router_unavailable', 'POST', '/v1/sessions', order);
+		await api.createSession({ ...anHour, router_id: router });
+
 		const admin = await signInAs(server, 'admin');
 		const decide = (router: number) =>
 			admin.post(`/admin/routers/${router}?/points`, { note: 'an invoice of the device' });
@@ -251,6 +258,7 @@ describe('another owner', () => {
 		);
 		expect((await decide(own)).text).toContain('The access points belong to the account of this router.');
 		expect((await entry(second)).html).toContain(`/splash/`);
+		await api.createSession({ ...anHour, router_id: own });
 		expect((await other.get(rivalPage)).text).not.toContain('Another account');
 		expect((await owner.get(page)).text).toContain(`the access point ${second} belongs to another account`);
 		expect((await entry(mine)).html).toContain('name="time"');

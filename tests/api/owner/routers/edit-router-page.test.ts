@@ -75,6 +75,7 @@ describe('the edit page', () => {
 		['a long address', { address: 'x'.repeat(201) }, 'Use at most 200 characters.'],
 		['an invisible network', { ssid: '\u202e' }, 'Enter the name of the Wi‑Fi.'],
 		['a missing network', { ssid: '' }, 'Enter the name of the Wi‑Fi.'],
+		['a network with a control character', { ssid: 'Cafe\u0007' }, 'invisible characters'],
 		['a long network', { ssid: 'é'.repeat(17) }, 'A Wi‑Fi name has at most 32'],
 		['a latitude that does not exist', { lat: '90.1' }, 'Use a number from −90 to 90'],
 		['a longitude that is no number', { lon: 'east' }, 'Use a number from −180 to 180']
@@ -90,6 +91,53 @@ describe('the edit page', () => {
 		expect(fieldValue(page, field)).toBe(typed);
 		expect(await rowOf()).toEqual(before);
 		expect(await entries()).toEqual([]);
+	});
+});
+
+describe('a network name', () => {
+	const path = () => `/owner/routers/${router}/edit`;
+	/** Changes these fields of the page as it is now. */
+	async function save(change: Record<string, string>) {
+		const page = await owner.get(path());
+		const names = ['name', 'address', 'ssid', 'lat', 'lon'];
+		const shown = Object.fromEntries(names.map((name) => [name, fieldValue(page, name)]));
+		const was = Object.fromEntries(names.map((name) => [`was-${name}`, fieldValue(page, `was-${name}`)]));
+		await owner.post(path(), { ...shown, ...was, ...change });
+	}
+
+	it.each([
+		['blanks at its ends', ' Cafe  Guest '],
+		['only blanks', ' '],
+		['a no-break space at its end', 'Cafe\u00a0'],
+		['32 bytes that end in a blank', `${'é'.repeat(15)}x `],
+		['characters that codes escape', 'a;b,c:d"e\\ ']
+	])('with %s is kept byte for byte, from the form to the API and the code', async (_what, ssid) => {
+		const { session } = await fixture().buy({ router_id: router });
+		await save({ ssid });
+		expect(await rowOf()).toMatchObject({ ssid, hidden: 0 });
+		expect(fieldValue(await owner.get(path()), 'ssid')).toBe(ssid);
+		expect(await fixture().api.getRouter(router)).toMatchObject({ ssid, hidden: false });
+		const { access, ssid: sold } = await fixture().api.getSession(session.id);
+		expect(sold).toBe(ssid);
+		expect(access.qr).toContain(`;S:${ssid.replace(/[\\;,:"]/g, '\\$&')};P:`);
+	});
+
+	it('is told to phones as hidden while the box is ticked', async () => {
+		const { session } = await fixture().buy({ router_id: router });
+		const qr = async () => (await fixture().api.getSession(session.id)).access.qr;
+		const isTicked = async () => /name="hidden" value="yes" checked/.test((await owner.get(path())).html);
+		expect([await isTicked(), await qr()]).toEqual([false, expect.not.stringContaining('H:')]);
+		await save({ hidden: 'yes', 'was-hidden': 'no' });
+		expect(await fixture().api.getRouter(router)).toMatchObject({ hidden: true });
+		expect([await isTicked(), await qr()]).toEqual([true, expect.stringContaining(';H:true;P:')]);
+		// Another field is saved by a page that shows it ticked, and by one that has no box.
+		await save({ name: 'A', hidden: 'yes', 'was-hidden': 'yes' });
+		expect(await rowOf()).toMatchObject({ name: 'A', hidden: 1 });
+		await save({ name: 'B' });
+		expect(await rowOf()).toMatchObject({ name: 'B', hidden: 1 });
+		await save({ 'was-hidden': 'yes' });
+		expect(await rowOf()).toMatchObject({ hidden: 0 });
+		expect((await entries()).map(({ after }) => after.hidden)).toEqual([1, undefined, undefined, 0]);
 	});
 });
 

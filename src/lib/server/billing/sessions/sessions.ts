@@ -113,6 +113,10 @@ export interface SessionsContext extends Base {
 	operators: Operators;
 	passes: Passes;
 	provisioning: Provisioning;
+	gateways: {
+		/** Whether another account has registered all access points of the router, so that no device can sign in. */
+		sellsNowhere(queries: Queries, routerId: number): Promise<boolean>;
+	};
 }
 
 /** Sessions call access/ through this, in the transaction that changes them. access/ is built on sessions. */
@@ -145,11 +149,17 @@ const createSession = (
 	remember?: RememberBody<SessionBody>
 ): Promise<SessionBody> =>
 	context.database.transact(async (trx) => {
-		const { clock, config, jobs, routers, operators, passes } = context;
+		const { clock, config, gateways, jobs, routers, operators, passes } = context;
 		const router = await routers.visible(trx, caller, order.router_id);
 		const extended = await extendedSession(context, trx, caller, order);
 		const methods = routers.paymentMethods(router);
 		const { phone, method } = checkOrder(context, order, router, methods);
+		if (!extended && (await gateways.sellsNowhere(trx, router.id))) {
+			throw new AppError(
+				'router_unavailable',
+				'The access points of the router are claimed by two accounts.'
+			);
+		}
 		const pass = extended?.pass_id ? await passes.findOrThrow(trx, extended.pass_id) : null;
 		const terms = agreedTerms(routers, router, order, pass);
 		const { currency } = router;
@@ -355,6 +365,7 @@ async function withPassword(
 	return sessionBody({ ...row, ssid: router.ssid }, pass, clock.now(), {
 		password: passes.passwordOf(pass),
 		security: router.security,
+		hidden: router.hidden === 1,
 		networkPassword: routers.networkPassword(router)
 	});
 }
@@ -438,6 +449,8 @@ async function readBegun(
 interface Revealed {
 	password: string;
 	security: WifiSecurity;
+	/** The network does not announce its name. */
+	hidden: boolean;
 	/** null if the network has none or it is unknown. */
 	networkPassword: string | null;
 }
@@ -500,11 +513,11 @@ function accessBody(row: SessionRow, revealed: Revealed | null): SessionBody['ac
 
 /** Returns null for enterprise networks, which phone cameras cannot set up. */
 function qrText({ access_kind, ssid }: SessionRow, revealed: Revealed): string | null {
-	const { security, password, networkPassword } = revealed;
+	const { security, hidden, password, networkPassword } = revealed;
 	if (access_kind === 'wpa_enterprise') return null;
 	const joining = access_kind === 'portal_login' ? networkPassword : password;
 	if (security === 'wpa' && joining === null) return null;
-	return wifiQrText({ ssid, security, password: joining });
+	return wifiQrText({ ssid, security, hidden, password: joining });
 }
 
 /** Shows a session whose time is over as expired, even before its job has run. */

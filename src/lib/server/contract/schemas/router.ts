@@ -66,7 +66,12 @@ export const router = z
 		id: field.id('Id of the router.'),
 		name: z.string().describe('Name of the location, as its owner wrote it.'),
 		address: field.textOrNull('Street address; null if unknown.'),
-		ssid: z.string().describe('Name of the Wi-Fi network.'),
+		ssid: z.string().describe('Name of the Wi-Fi network, byte for byte: blanks at its ends are part of it.'),
+		hidden: z
+			.boolean()
+			.describe(
+				'Whether the network does not announce its name, so that phones do not list it. The QR codes say so.'
+			),
 		lat: z.number().meta({ description: 'Latitude in decimal degrees.', minimum: -90, maximum: 90 }),
 		lon: z.number().meta({ description: 'Longitude in decimal degrees.', minimum: -180, maximum: 180 }),
 		distance: field.countOrNull('Whole metres from the centre of the search; null outside the router list.'),

@@ -10,6 +10,8 @@ export interface RoutersTable {
 	name: string;
 	address: string | null;
 	ssid: string;
+	/** 1 if the network does not announce its SSID. */
+	hidden: Generated<number>;
 	security: WifiSecurity;
 	lat: number;
 	lon: number;

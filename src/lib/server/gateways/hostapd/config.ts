@@ -43,6 +43,7 @@ function hostapdText(
 	const head = `# ${gateway.name}. Contains secrets: mode 600. Add interface, channel and country of this access point.`;
 	return fileText(head, [
 		ssidLine(router.ssid),
+		...(router.hidden ? ['ignore_broadcast_ssid=1'] : []),
 		'auth_algs=1',
 		'wpa=2',
 		'rsn_pairwise=CCMP',
@@ -83,6 +84,7 @@ function openWrtText(
 		set('network', 'lan'),
 		set('mode', 'ap'),
 		set('ssid', quoted(router.ssid)),
+		...(router.hidden ? [set('hidden', '1')] : []),
 		...(isEnterprise
 			? [set('encryption', 'wpa2')]
 			: [

@@ -134,6 +134,7 @@ export function rowOf(router: NamedRouter, known: store.RouterRow | undefined, n
 		address: known?.address ?? null,
 		security: known?.security ?? 'wpa',
 		status: known?.status ?? 'online',
+		hidden: known?.hidden ?? 0,
 		min_duration: MIN_DURATION,
 		max_duration: NEW_HOURLY_MAX,
 		...router.stated,

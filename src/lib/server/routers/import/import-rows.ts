@@ -3,6 +3,7 @@ import { CsvFileError, readCsv } from '../../platform/csv.ts';
 import {
 	cut,
 	MAX_NAME_CHARACTERS,
+	nameAfter,
 	readRouterFields,
 	ROUTER_FIELDS,
 	visible,
@@ -162,7 +163,7 @@ function readRow(
 	const isRead = ssid !== undefined && lat !== undefined && lon !== undefined && price_minor !== null;
 	if (reasons.length > 0 || !isRead) return { router: null, reasons, corrections };
 
-	const otherName = read.address || ssid.trim();
+	const otherName = nameAfter(read.address, ssid);
 	const stated: Stated = {
 		...{ ...read, ssid, lat, lon, price_minor, currency: settings.currency },
 		...(name === undefined ? {} : { name: name || cut(otherName, MAX_NAME_CHARACTERS, 'name', note) }),

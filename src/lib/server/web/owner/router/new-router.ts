@@ -22,7 +22,7 @@ export function newRouterForm({ locals: { app } }: RequestEvent) {
 		key: purchaseToken(),
 		currency: currencyName(app.config.currency),
 		centre: app.config.centre,
-		entry: { name: '', address: '', ssid: '', lat: '', lon: '', opening_hours: '' },
+		entry: { name: '', address: '', ssid: '', hidden: 'no', lat: '', lon: '', opening_hours: '' },
 		choices: choices(),
 		/** Ticked. */
 		offers: newRouterOffers(),

@@ -18,15 +18,17 @@ import type { OwnedRouter } from '#lib/server/routers/routers.ts';
 import { readFields, type Fields } from '../../form.ts';
 import { authorOf, type OwnerVisitor } from '../owner.ts';
 
-const FIELDS = ['name', 'address', 'ssid', 'lat', 'lon', 'opening_hours'] as const;
+const FIELDS = ['name', 'address', 'ssid', 'hidden', 'lat', 'lon', 'opening_hours'] as const;
 const MAY_BE_EMPTY: readonly string[] = ['address', 'opening_hours'];
 type Field = (typeof FIELDS)[number];
 
 /** The fields of the form, as typed. */
 export type RouterEntry = Record<Field, string>;
 
-const entryOf = ({ name, address, ssid, lat, lon, openingHours }: OwnedRouter): RouterEntry => ({
-	...{ name, address: address ?? '', ssid, lat: String(lat), lon: String(lon) },
+const yesNo = (isTrue: boolean) => (isTrue ? 'yes' : 'no');
+
+const entryOf = ({ name, address, ssid, hidden, lat, lon, openingHours }: OwnedRouter): RouterEntry => ({
+	...{ name, address: address ?? '', ssid, hidden: yesNo(hidden), lat: String(lat), lon: String(lon) },
 	opening_hours: openingHours ?? ''
 });
 
@@ -46,7 +48,11 @@ export async function changeRouter(event: RequestEvent, { id }: OwnedRouter, own
 /** Reads the fields, and what they were when the page was loaded. */
 export function readEntry(field: Fields): { entry: RouterEntry; was: RouterEntry } {
 	const read = (prefix: string) =>
-		Object.fromEntries(FIELDS.map((name) => [name, field(prefix + name)])) as RouterEntry;
+		({
+			...Object.fromEntries(FIELDS.map((name) => [name, field(prefix + name)])),
+			// Browsers send no empty box.
+			hidden: yesNo(field(`${prefix}hidden`) === 'yes')
+		}) as RouterEntry;
 	return { entry: { ...read(''), opening_hours: readHours(field) }, was: read('was-') };
 }
 
@@ -85,7 +91,12 @@ function errorText(field: Field, text: string): string {
 		case 'address':
 			return isHidden ? m.owner_text_hidden() : tooLong(MAX_ADDRESS_CHARACTERS);
 		case 'ssid':
-			return isEmpty ? m.owner_router_no_ssid() : m.owner_router_long_ssid({ count: String(MAX_SSID_BYTES) });
+			if (isEmpty) return m.owner_router_no_ssid();
+			return Buffer.byteLength(text) <= MAX_SSID_BYTES
+				? m.owner_text_hidden()
+				: m.owner_router_long_ssid({ count: String(MAX_SSID_BYTES) });
+		case 'hidden':
+			return m.owner_check_fields();
 		case 'lat':
 			return m.owner_router_bad_degrees({ limit: '90', example: apart('0.3476') });
 		case 'lon':

@@ -36,7 +36,11 @@ export async function kioskPurchase(
 		waits: payment && waitFor(payment, new Date(app.clock.now())),
 		phoneQr: qrSvg(pageAddress(event.locals.origin, token)),
 		data: pass?.data ? dataWords(pass.data).text : null,
-		pass: pass && signInInstructions(pass.session, { shownOn: 'kiosk', signIn, code, startAddress }),
+		pass:
+			pass &&
+			signInInstructions(pass.session, {
+				...{ shownOn: 'kiosk', signIn, hidden: purchase.router.hidden, code, startAddress }
+			}),
 		sms: await codeBySms(event, token, shown),
 		again: again && { ...again, phone: hideMiddle(again.phone) }
 	};

@@ -66,11 +66,13 @@ export async function sendCodeOf(
 
 /** Writes what signs in without the page, then the code that opens it. */
 function smsText(
-	{ code }: Purchase,
+	{ code, router: { hidden } }: Purchase,
 	session: SessionBody,
 	{ signIn, origin }: { signIn: SignIn; origin: string }
 ): string {
-	const { user, password, folded } = signInInstructions(session, { shownOn: 'page', signIn, code });
+	const { user, password, folded } = signInInstructions(session, {
+		...{ shownOn: 'page', signIn, hidden, code }
+	});
 	const login = folded === null ? [user, password].filter((one) => one !== null) : [];
 	return [
 		// The label of the password names the Wi-Fi too.

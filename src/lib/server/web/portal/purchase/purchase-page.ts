@@ -121,7 +121,7 @@ function headingOf(event: PageEvent, { state, pass }: PurchaseShown, { device, s
 
 function passData(
 	{ locals, params }: PageEvent,
-	{ code }: Purchase,
+	{ code, router: { hidden } }: Purchase,
 	{ pass }: PurchaseShown,
 	{ device, signIn, startAddress }: Access & { startAddress: string | null }
 ) {
@@ -130,7 +130,7 @@ function passData(
 		// Not the whole pass: `__data.json` would give the numbers of its sessions to everyone with the code.
 		pass: pass && {
 			instructions: signInInstructions(pass.session, {
-				...{ shownOn: device ? 'gateway' : 'page', signIn, code, startAddress }
+				...{ shownOn: device ? 'gateway' : 'page', signIn, hidden, code, startAddress }
 			}),
 			remainingSeconds: pass.remainingSeconds,
 			totalSeconds: pass.totalSeconds,

@@ -13,6 +13,8 @@ type ShownOn = 'page' | 'gateway' | 'kiosk';
 interface Context {
 	shownOn: ShownOn;
 	signIn: SignIn;
+	/** The network does not announce its name. */
+	hidden: boolean;
 	code: string;
 	/** Opens the portal page on a device in the Wi-Fi. */
 	startAddress?: string | null;
@@ -21,7 +23,7 @@ interface Context {
 /** @param session an active session with its password */
 export function signInInstructions(
 	session: SessionBody,
-	{ shownOn, signIn, code, startAddress = null }: Context
+	{ shownOn, signIn, hidden, code, startAddress = null }: Context
 ): SignInInstructions {
 	const { access, password, ssid: name } = session;
 	if (password === null) throw new Error('The session has no password');
@@ -39,7 +41,11 @@ export function signInInstructions(
 			network_password === null
 				? null
 				: copied(m.purchase_network_label(), network_password, m.purchase_network_copy()),
-		steps: stepsOf(access, ssid, shownOn, asksCode ? codeStep(startAddress) : m.purchase_then_login()),
+		steps: stepsOf(
+			access,
+			{ ssid, hidden, shownOn },
+			asksCode ? codeStep(startAddress) : m.purchase_then_login()
+		),
 		wifiQr:
 			qr === null
 				? null
@@ -78,19 +84,30 @@ function codeStep(startAddress: string | null): string {
 }
 
 /** @param login what to enter on the sign-in page of a captive portal */
-function stepsOf(access: SessionBody['access'], ssid: string, shownOn: ShownOn, login: string): string[] {
+function stepsOf(
+	access: SessionBody['access'],
+	{ ssid, hidden, shownOn }: Pick<Context, 'hidden' | 'shownOn'> & { ssid: string },
+	login: string
+): string[] {
+	// Phones do not list such a network.
+	const search = hidden ? [m.purchase_hidden({ ssid })] : [];
 	if (access.kind === 'wpa_enterprise') {
 		return [
 			// The kiosk shows the Wi-Fi's name above.
-			...(shownOn === 'kiosk' ? [] : [m.purchase_enterprise_choose({ ssid })]),
+			...search,
+			...(hidden || shownOn === 'kiosk' ? [] : [m.purchase_enterprise_choose({ ssid })]),
 			m.purchase_enterprise_methods(),
 			m.purchase_enterprise_certificate()
 		];
 	}
 	if (shownOn === 'gateway') return [];
-	if (access.kind === 'portal_login') return [joinStep(access, ssid, shownOn), login];
-	if (shownOn === 'kiosk') return [m.kiosk_password_join({ ssid })];
-	return [m.purchase_connect_settings(), m.purchase_connect_choose({ ssid }), m.purchase_connect_paste()];
+	if (access.kind === 'portal_login') return [...search, joinStep(access, ssid, shownOn), login];
+	if (shownOn === 'kiosk') return [...search, m.kiosk_password_join({ ssid })];
+	return [
+		m.purchase_connect_settings(),
+		...(hidden ? search : [m.purchase_connect_choose({ ssid })]),
+		m.purchase_connect_paste()
+	];
 }
 
 function joinStep({ qr, network_password }: SessionBody['access'], ssid: string, shownOn: ShownOn): string {
