@@ -299,13 +299,13 @@ it('an owner who becomes a developer has no staff any more', async () => {
 	expect((await person.get('/owner')).status).toBe(403);
 });
 
-it('staff of an administrator reach the routers of that person only', async () => {
+it('staff of an administrator reach the routers of that person only, as that person does', async () => {
 	const admin = await newOwner(fixture(), 'admin');
 	const own = await addRouter(fixture(), admin.accountId);
 	const person = await newStaff(fixture(), admin, 'manager');
 	expect((await person.get(`/owner/routers/${own}`)).status).toBe(200);
 	expect((await person.get(`/owner/routers/${router}`)).status).toBe(404);
-	expect((await admin.get(`/owner/routers/${router}`)).status).toBe(200);
+	expect((await admin.get(`/owner/routers/${router}`)).status).toBe(404);
 });
 
 it('the audit log and the history name who acted', async () => {
