@@ -96,7 +96,7 @@ test.describe('the switch', () => {
 		await expect(page.getByRole('alert').first()).toBeVisible();
 		await page.locator('details.languages summary').click();
 		await page.getByRole('link', { name: 'አማርኛ' }).click();
-		await expect(page).toHaveURL(`${portal.url}/am/r/${ROUTER}`);
+		await expect(page).toHaveURL(`${portal.url}/am/r/${ROUTER}?order`);
 		await expectLanguage(page, 'am');
 	});
 });
