@@ -21,7 +21,9 @@ const keysOf = (schema: unknown): string[] =>
 	typeof schema === 'object' && schema !== null && 'shape' in schema ? Object.keys(Object(schema.shape)) : [];
 
 /** Fields that most requests leave out. */
-const OPTIONAL: ReadonlySet<string> = new Set(['extends_session_id', 'offer_id', 'version']);
+const OPTIONAL: ReadonlySet<string> = new Set([
+	...(['extends_session_id', 'offer_id', 'version', 'max_duration', 'reason'] as const)
+]);
 
 /** The body of a route: mostly its own fields with good values, some wrong, missing, strange or too many. */
 function bodyOf(route: TestRoute): fc.Arbitrary<string | null> {

@@ -128,6 +128,8 @@ export const FIELDS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 	offer_id: json(fc.constantFrom(1, 2, 3)),
 	hourly: json(fc.constantFrom(true, true, true, false)),
 	version: json(fc.constantFrom(0, 1)),
+	max_duration: json(fc.constantFrom('6h', '1d', '30d')),
+	reason: json(fc.constantFrom('as agreed by phone', 'x'.repeat(500))),
 	offers: json(
 		fc.constantFrom<unknown[]>(
 			[],
