@@ -26,6 +26,7 @@ export default defineConfig<object, { setUp: SetUp }>({
 	workers: 4,
 	// On a busy machine the API console alone takes a minute.
 	timeout: 120_000,
+	expect: { timeout: 20_000 },
 	forbidOnly: true,
 	// First those that wait most, and last the one with the most files: otherwise one worker is left with the limits.
 	projects: [

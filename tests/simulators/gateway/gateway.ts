@@ -53,8 +53,13 @@ const BEHAVIOURS: Readonly<Record<Kind, (gate: Gate) => Behaviour>> = {
 
 const NOT_CONNECTED: Answer = { status: 503, headers: { 'content-type': 'text/plain' }, body: 'no portal\n' };
 
+/** Each gateway has a device of its own: who redirects one device again and again gets no stored visits. */
+let devices = 0;
+
 export async function startGateway(kind: Kind, options: { port?: number } = {}): Promise<StandInGateway> {
-	let device: Device = { mac: '02:00:00:00:00:01', ip: '127.0.0.1' };
+	devices += 1;
+	const last = devices.toString(16).padStart(4, '0');
+	let device: Device = { mac: `02:00:00:00:${last.slice(0, 2)}:${last.slice(2)}`, ip: '127.0.0.1' };
 	let connection: Connection | null = null;
 	let isOnline = false;
 	const signIns: { user: string; isRight: boolean }[] = [];

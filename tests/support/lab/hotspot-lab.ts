@@ -95,7 +95,11 @@ async function printedConfig(
 }
 
 async function clientsOf(lab: NetworkLab): Promise<Client[]> {
-	const text = await lab.ndsctl('json');
+	// While openNDS works on another ndsctl, one of BinAuth for example, it answers without a list.
+	const text = await until('ndsctl lists the clients', async () => {
+		const output = await lab.ndsctl('json');
+		return output.includes('{') && output;
+	});
 	const list = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as {
 		clients: Record<string, Client>;
 	};
