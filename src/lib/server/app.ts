@@ -121,8 +121,8 @@ export async function createApp(config: Config, options: Options = {}) {
 		/** The command line, which has no sentences of pages, does not start the jobs. */
 		startJobs(writeAlert: WriteAlert) {
 			const { payments, sessions } = sales;
-			const { access, gatewayHealth, usage } = network;
-			const own = [payments, access, sessions, gatewayHealth, usage, personalData, ownerViews, notifications];
+			const { access, gatewayHealth } = network;
+			const own = [payments, access, sessions, gatewayHealth, personalData, ownerViews, notifications];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			handlers.push(alerts.jobs(writeAlert), developer.jobHandlers);
 			jobs.start(Object.assign({}, ...handlers));

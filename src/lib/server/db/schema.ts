@@ -61,7 +61,6 @@ export interface Schema {
 	grants: access.GrantsTable;
 	device_slots: access.DeviceSlotsTable;
 	connections: access.ConnectionsTable;
-	network_usage: access.NetworkUsageTable;
 	notifications: notifications.NotificationsTable;
 	alert_channels: notifications.AlertChannelsTable;
 	alert_outages: notifications.AlertOutagesTable;

@@ -573,24 +573,13 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		disconnect_state text not null default 'none' check (disconnect_state in ('none', 'asked', 'done', 'failed')),
 		disconnect_attempts ${int} not null default 0,
 		last_error text,
-		booked_in ${int} not null default 0,
-		booked_out ${int} not null default 0,
 		counter_in ${int},
 		counter_out ${int}
 	${end}`,
 	`create unique index connections_key on connections (gateway_id, acct_session_id, coalesce(nas_address, ''), coalesce(nas_identifier, ''))`,
 	`create index connections_pass on connections (pass_id, id)`,
 	`create index connections_open on connections (gateway_id, seen_at) where stopped_at is null`,
-	`create index connections_unbooked on connections (id) where bytes_in <> booked_in or bytes_out <> booked_out`,
 	`create index connections_seen on connections (seen_at)`,
-	`create table network_usage (
-		router_id ${int} not null,
-		day text not null,
-		bytes_in ${int} not null,
-		bytes_out ${int} not null,
-		primary key (router_id, day)
-	${end}`,
-	`create index network_usage_day on network_usage (day)`,
 	`create table failed_sign_ins (
 		subject text primary key,
 		failures ${int} not null,
@@ -821,7 +810,7 @@ const POSTGRES = [
 ];
 
 /** Jobs that run again and again. */
-const JOBS = ['gateways.check', 'usage.book', 'webhooks.upkeep', 'personal-data.delete', 'alerts.find'];
+const JOBS = ['gateways.check', 'webhooks.upkeep', 'personal-data.delete', 'alerts.find'];
 
 export const initial: Migration = {
 	name: '0001-initial-schema',
