@@ -50,7 +50,6 @@ export interface Schema {
 	purchases: portal.PurchasesTable;
 	idempotent_answers: api.IdempotentAnswersTable;
 	request_log: api.RequestLogTable;
-	key_usage: api.KeyUsageTable;
 	webhook_endpoints: webhooks.WebhookEndpointsTable;
 	webhook_deliveries: webhooks.WebhookDeliveriesTable;
 	webhook_attempts: webhooks.WebhookAttemptsTable;

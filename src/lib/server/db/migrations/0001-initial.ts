@@ -1,7 +1,7 @@
 import type { Dialect, Migration } from '../migrate.ts';
 
 /** Tables in the order of their references, each with its indexes. `db/schema/` says what the columns hold. */
-const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): string[] => [
+const createTables = ({ id, int, real, time, bool, end }: Dialect): string[] => [
 	`create table accounts (
 		id ${id},
 		email text not null unique,
@@ -412,13 +412,6 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		error_code text
 	${end}`,
 	`create index request_log_account on request_log (account_id, id)`,
-	`create table key_usage (
-		key_id ${int} not null,
-		minute ${int} not null,
-		calls ${int} not null,
-		primary key (key_id, minute)
-	${end}${sqlite ? ', without rowid' : ''}`,
-	`create index key_usage_minute on key_usage (minute)`,
 	`create table reviews (
 		id ${id},
 		payment_id ${int} references payments (id),
