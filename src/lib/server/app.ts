@@ -51,7 +51,6 @@ import { createGatewaySetup } from './gateway-setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn } from './authentication/sign-in.ts';
 import { createSessions, type Sessions } from './billing/sessions/sessions.ts';
-import { createTestPayments } from './developer/test-payments/test-payments.ts';
 import { createHelp } from './owner/help/help.ts';
 import { createUsage } from './owner/usage/usage.ts';
 import { openPortal } from './open-portal.ts';
@@ -112,7 +111,6 @@ export async function createApp(config: Config, options: Options = {}) {
 		ownerViews,
 		help: createHelp({ ...base, ...sales, operators, purchases: portal.purchases, access: network.access }),
 		/** Settles payments by hand; null in live mode. */
-		testPayments: sandbox && createTestPayments({ ...base, ...sales, operator: sandbox }),
 		/** Only for the process that serves pages. */
 		async openPortal() {
 			const key = await openPortal({ ...base, ...sales, ...developer, accounts });

@@ -162,7 +162,6 @@ export const SIGNED_IN: readonly Place[] = [
 	at('forgot', '/developer/forgot'),
 	developed('keys', '/developer/keys'),
 	developed('keys, new', '/developer/keys/new'),
-	developed('payments', '/developer/payments'),
 	developed('requests', '/developer/requests'),
 	developed('webhooks', '/developer/webhooks'),
 	developed('webhooks, new', '/developer/webhooks/new'),

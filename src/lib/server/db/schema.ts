@@ -65,5 +65,4 @@ export interface Schema {
 	alert_outages: notifications.AlertOutagesTable;
 	sandbox_charges: sandbox.SandboxChargesTable;
 	sandbox_refunds: sandbox.SandboxRefundsTable;
-	sandbox_instructions: sandbox.SandboxInstructionsTable;
 }

@@ -394,11 +394,6 @@ const createTables = ({ id, int, real, time, bool, end }: Dialect): string[] => 
 		created_at ${time}
 	${end}`,
 	`create index sign_in_passkeys_user on sign_in_passkeys (user_id)`,
-	`create table sandbox_instructions (
-		charge_reference text primary key references sandbox_charges (reference),
-		outcome text not null,
-		instructed_at ${int} not null
-	${end}`,
 	`create table request_log (
 		id ${id},
 		account_id ${int} not null,
