@@ -48,9 +48,9 @@ describe.each(DATABASES)('on %s', (database) => {
 		const poll = await register('opennds', ['--level', '4']);
 		const name = await addRouter(fixture(), owner.accountId, { name: 'Court' });
 		await fixture().sql.run('update gateways set router_id = ? where name = ?', name, poll);
-		await minutes(fixture(), 2, [poll]);
+		await minutes(fixture(), 2, [poll, gateway]);
 		expect((await owner.get(`/owner/routers/${name}`)).text).toContain('responding');
-		await minutes(fixture(), 3);
+		await minutes(fixture(), 3, [gateway]);
 		const page = await owner.get(`/owner/routers/${name}`);
 		expect(page.text).toMatch(/This router has not responded since [\w ,]+ \d\d:\d\d, so it sells no time\./);
 		expect((await owner.get('/owner/routers')).text).toMatch(/no response since [\w ,]+ \d\d:\d\d/);
@@ -105,7 +105,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			bytesIn: 20_000_000,
 			bytesOut: 100_000_000
 		});
-		const people = await owner.get('/owner/people');
+		const people = await owner.get('/owner/customers?group=active');
 		expect(people.text).toContain('connected · 120 MB used');
 		// Of the other nothing is known, and nothing is said.
 		expect(people.text.match(/connected ·/g)).toHaveLength(1);
@@ -118,8 +118,8 @@ describe.each(DATABASES)('on %s', (database) => {
 		expect(await fixture().decided(payment)).toMatchObject({ applied: true });
 		await later(fixture(), 70 * minute);
 		await connect(fixture(), { gateway, passId, startedAgoMs: 0, bytesOut: 7_000_000 });
-		expect((await owner.get('/owner/people')).text).toContain('connected · 7 MB used');
-		expect((await owner.get('/owner/people?group=expired')).text).toContain('120 MB used');
+		expect((await owner.get('/owner/customers?group=active')).text).toContain('connected · 7 MB used');
+		expect((await owner.get('/owner/customers?group=expired')).text).toContain('120 MB used');
 	});
 
 	it('shows an owner nothing of another’s routers', async () => {
