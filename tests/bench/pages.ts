@@ -68,8 +68,13 @@ try {
 			'/owner/earnings/statement',
 			`/owner/payments?period=monthly&router=${router}`,
 			'/owner/payments?period=monthly&hour=12',
-			...['/owner/people', '/owner/people?group=expired', '/owner/routers', '/owner/brand'],
-			...['/owner/help', '/owner/help?q=2345', '/owner/help/5000'],
+			...[
+				'/owner/customers?group=active',
+				'/owner/customers?group=expired',
+				'/owner/routers',
+				'/owner/brand'
+			],
+			...['/owner/customers', '/owner/customers?q=2345', '/owner/customers/5000'],
 			...['/owner/alerts', '/owner/staff', '/owner/account', '/owner/routers/new'],
 			...['', '/price', '/offers', '/edit', '/sales', '/access', '/brand', '/gateway'].map(
 				(page) => `/owner/routers/${router}${page}`

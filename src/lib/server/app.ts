@@ -51,7 +51,6 @@ import { createGatewaySetup } from './gateway-setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
 import { createSignIn } from './authentication/sign-in.ts';
 import { createSessions, type Sessions } from './billing/sessions/sessions.ts';
-import { createTestPayments } from './developer/test-payments/test-payments.ts';
 import { createHelp } from './owner/help/help.ts';
 import { createUsage } from './owner/usage/usage.ts';
 import { openPortal } from './open-portal.ts';
@@ -86,7 +85,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const accounts = createAccounts(base);
 	const developer = createDeveloper(base, accounts);
 	const notifications = createNotifications({ ...base, ...developer, http });
-	const alerts = createAlerts({ ...base, ...sales, notifications });
+	const alerts = createAlerts({ ...base, earnings: sales.earnings, notifications });
 	const portal = createPortal(base, { ...sales, ...network, ...developer });
 	const { jobs, database } = base;
 	let isDraining = false;
@@ -112,7 +111,6 @@ export async function createApp(config: Config, options: Options = {}) {
 		ownerViews,
 		help: createHelp({ ...base, ...sales, operators, purchases: portal.purchases, access: network.access }),
 		/** Settles payments by hand; null in live mode. */
-		testPayments: sandbox && createTestPayments({ ...base, ...sales, operator: sandbox }),
 		/** Only for the process that serves pages. */
 		async openPortal() {
 			const key = await openPortal({ ...base, ...sales, ...developer, accounts });
@@ -121,8 +119,8 @@ export async function createApp(config: Config, options: Options = {}) {
 		/** The command line, which has no sentences of pages, does not start the jobs. */
 		startJobs(writeAlert: WriteAlert) {
 			const { payments, sessions } = sales;
-			const { access, gatewayHealth, usage } = network;
-			const own = [payments, access, sessions, gatewayHealth, usage, personalData, ownerViews, notifications];
+			const { access, gatewayHealth } = network;
+			const own = [payments, access, sessions, gatewayHealth, personalData, ownerViews, notifications];
 			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
 			handlers.push(alerts.jobs(writeAlert), developer.jobHandlers);
 			jobs.start(Object.assign({}, ...handlers));

@@ -11,8 +11,6 @@ import * as store from './store.ts';
  *
  * Gateways: an alert once the outage has lasted OUTAGE_MINUTES, and another at its end; `alert_outages` has the open ones.
  * Earnings: those of the day before, from EARNINGS_HOUR in the time zone of reports, when the sums are final.
- * Prompts: so many are unpaid in total that first-time buyers are refused; for administrators.
- * Reviews: payments that wait for a decision. Repeated only when a newer one has waited that long.
  * Limits: MAX_PER_DAY per channel, and MIN_INTERVAL_MS between alerts of a kind. An event over a limit is sent later,
  * together with others of its kind.
  */
@@ -24,14 +22,11 @@ const INTERVAL_MS = MINUTE_MS;
 /** Since the gateway's last message. */
 export const OUTAGE_MINUTES = 10;
 export const EARNINGS_HOUR = 7;
-export const REVIEW_HOURS = 12;
 export const MAX_PER_DAY = 12;
 const MIN_INTERVAL_MS = {
 	unresponsive: 30 * MINUTE_MS,
 	responding: 30 * MINUTE_MS,
-	earnings: HOUR_MS,
-	prompts: 4 * HOUR_MS,
-	reviews: DAY_MS
+	earnings: HOUR_MS
 };
 
 interface Outage {
@@ -42,9 +37,7 @@ interface Outage {
 
 export type Alert =
 	| { kind: 'unresponsive' | 'responding'; gateways: readonly Outage[] }
-	| { kind: 'earnings'; day: string; net: number; payments: number; currency: string }
-	| { kind: 'prompts'; most: number }
-	| { kind: 'reviews'; count: number; hours: number; decides: boolean };
+	| { kind: 'earnings'; day: string; net: number; payments: number; currency: string };
 
 /** Writes an alert. `text` has no greeting and no link. */
 export type WriteAlert = (alert: Alert, locale: Locale) => { subject: string; text: string };
@@ -60,8 +53,6 @@ export async function findAlerts(context: AlertsContext, write: WriteAlert): Pro
 	await context.notifications.deleteOld();
 	await findOutages(context, run);
 	await findEarnings(context, run);
-	await findReviews(context, run);
-	await findUnpaidPrompts(context, run);
 	return run.now + INTERVAL_MS;
 }
 
@@ -104,32 +95,6 @@ async function findEarnings(context: AlertsContext, run: Run): Promise<void> {
 			},
 			event: day,
 			note: (trx) => store.change(trx, channel.id, { earnings_day: day })
-		});
-	}
-}
-
-async function findReviews(context: AlertsContext, run: Run): Promise<void> {
-	const before = run.now - REVIEW_HOURS * HOUR_MS;
-	for (const channel of await store.waitingReviews(context.database.db, before)) {
-		const { id, role, count, newest } = channel;
-		await queueAlert(context, run, channel, {
-			alert: () => ({ kind: 'reviews', count, hours: REVIEW_HOURS, decides: role === 'admin' }),
-			event: `${newest}`,
-			note: (trx) => store.change(trx, id, { review_id: newest })
-		});
-	}
-}
-
-async function findUnpaidPrompts(context: AlertsContext, run: Run): Promise<void> {
-	const { config, database, log, payments } = context;
-	const pools = await payments.crowdedPools();
-	if (pools.length === 0) return;
-	log.warn({ part: 'security', from: pools }, 'too many payment prompts are unpaid: new buyers are refused');
-	for (const channel of await store.ofAdministrators(database.db)) {
-		await queueAlert(context, run, channel, {
-			alert: () => ({ kind: 'prompts', most: config.maxUnpaidPrompts.total }),
-			event: `${run.now}`,
-			note: async () => {}
 		});
 	}
 }

@@ -1,4 +1,4 @@
-import { sql, type Selectable, type Updateable } from 'kysely';
+import type { Selectable, Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { AlertChannelsTable } from '#lib/server/db/schema.ts';
 
@@ -100,27 +100,4 @@ export const withoutEarningsOf = (queries: Queries, day: string) =>
 		.selectAll('alert_channels')
 		.where(({ or, eb }) => or([eb('earnings_day', 'is', null), eb('earnings_day', '<', day)]))
 		.orderBy('alert_channels.id')
-		.execute();
-
-/** Channels of administrators, who get what is about the installation with the reviews. */
-export const ofAdministrators = (queries: Queries) =>
-	channelsFor(queries, 'reviews').where('accounts.role', '=', 'admin').selectAll('alert_channels').execute();
-
-/** Channels with an open review from before a moment, without an alert yet. Administrators decide all reviews. */
-export const waitingReviews = (queries: Queries, before: number) =>
-	channelsFor(queries, 'reviews')
-		.innerJoin('reviews', (join) =>
-			join.on('reviews.resolved_at', 'is', null).on('reviews.opened_at', '<=', before)
-		)
-		.leftJoin('payments', 'payments.id', 'reviews.payment_id')
-		.leftJoin('sessions', 'sessions.id', 'payments.session_id')
-		.leftJoin('routers', 'routers.id', 'sessions.router_id')
-		.where(({ or, eb }) =>
-			or([eb('accounts.role', '=', 'admin'), eb('routers.owner_account_id', '=', eb.ref('accounts.id'))])
-		)
-		.selectAll('alert_channels')
-		.select('accounts.role')
-		.select(({ fn }) => [fn.countAll<number>().as('count'), fn.max('reviews.id').as('newest')])
-		.groupBy(['alert_channels.id', 'accounts.role'])
-		.having(sql<boolean>`max(reviews.id) > alert_channels.review_id`)
 		.execute();

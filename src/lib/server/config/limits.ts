@@ -78,6 +78,6 @@ export const LIMITS = {
 	UNPAID_PROMPTS_TOTAL: integer(
 		[10, 1_000_000],
 		1000,
-		'Unpaid payment prompts in 15 minutes from all addresses together, or three for each payment of these 15 minutes if that is more. Devices that gateways redirected have the same total for themselves, and so have API accounts. Above it only addresses and accounts that paid in the last 24 hours and numbers that paid in the last 30 days can start payments, and administrators are alerted.'
+		'Unpaid payment prompts in 15 minutes from all addresses together, or three for each payment of these 15 minutes if that is more. Devices that gateways redirected have the same total for themselves, and so have API accounts. Above it only addresses and accounts that paid in the last 24 hours and numbers that paid in the last 30 days can start payments, and administrators see it in their overview.'
 	)
 } as const satisfies Record<string, Setting>;

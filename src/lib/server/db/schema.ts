@@ -50,7 +50,6 @@ export interface Schema {
 	purchases: portal.PurchasesTable;
 	idempotent_answers: api.IdempotentAnswersTable;
 	request_log: api.RequestLogTable;
-	key_usage: api.KeyUsageTable;
 	webhook_endpoints: webhooks.WebhookEndpointsTable;
 	webhook_deliveries: webhooks.WebhookDeliveriesTable;
 	webhook_attempts: webhooks.WebhookAttemptsTable;
@@ -61,11 +60,9 @@ export interface Schema {
 	grants: access.GrantsTable;
 	device_slots: access.DeviceSlotsTable;
 	connections: access.ConnectionsTable;
-	network_usage: access.NetworkUsageTable;
 	notifications: notifications.NotificationsTable;
 	alert_channels: notifications.AlertChannelsTable;
 	alert_outages: notifications.AlertOutagesTable;
 	sandbox_charges: sandbox.SandboxChargesTable;
 	sandbox_refunds: sandbox.SandboxRefundsTable;
-	sandbox_instructions: sandbox.SandboxInstructionsTable;
 }

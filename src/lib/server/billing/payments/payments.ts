@@ -56,7 +56,6 @@ export function createPayments(context: BillingContext) {
 		list: bind(listPayments),
 		merchantErrors: bind(merchantErrors),
 		crowdedPools: bind(crowdedPools),
-		newest: bind(newestPayments),
 		receiveCallback: bind(receiveCallback),
 		/** For the portal of an operator that takes no callback address with a request. */
 		portalCallbackUrl: bind(portalCallbackUrl),
@@ -249,17 +248,6 @@ async function listPayments(
 ) {
 	const { rows, next } = await store.ofAccount(database.db, accountId, search);
 	return { data: rows.map(paymentBody), next };
-}
-
-/** Lists the newest payments, pending ones first, with our references at the operator. */
-async function newestPayments({ database }: BillingContext, accountId: number, limit: number) {
-	const newest = { after: null, limit };
-	const pending = await store.ofAccount(database.db, accountId, { ...newest, status: 'pending' });
-	const all = await store.ofAccount(database.db, accountId, newest);
-	const rows = new Map([...pending.rows, ...all.rows].map((row) => [row.id, row]));
-	return [...rows.values()]
-		.slice(0, limit)
-		.map((row) => ({ reference: row.reference, payment: paymentBody(row) }));
 }
 
 /** Limits the count, because messages have no index by time. */

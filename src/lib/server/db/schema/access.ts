@@ -104,15 +104,4 @@ export interface ConnectionsTable {
 	disconnect_state: Generated<'none' | 'asked' | 'done' | 'failed'>;
 	disconnect_attempts: Generated<number>;
 	last_error: string | null;
-	/** The part of `bytes_in` and `bytes_out` that network_usage contains. */
-	booked_in: Generated<number>;
-	booked_out: Generated<number>;
-}
-
-export interface NetworkUsageTable {
-	router_id: number;
-	/** YYYY-MM-DD */
-	day: string;
-	bytes_in: number;
-	bytes_out: number;
 }

@@ -27,10 +27,3 @@ export interface RequestLogTable {
 	duration_ms: number;
 	request_id: string;
 }
-
-export interface KeyUsageTable {
-	key_id: number;
-	/** Minutes since the epoch. */
-	minute: number;
-	calls: number;
-}

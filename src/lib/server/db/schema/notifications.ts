@@ -7,7 +7,7 @@ export interface NotificationsTable {
 	/** null for a buyer. */
 	account_id: number | null;
 	channel: Channel;
-	kind: 'code' | 'unresponsive' | 'responding' | 'earnings' | 'prompts' | 'reviews' | 'buyer';
+	kind: 'code' | 'unresponsive' | 'responding' | 'earnings' | 'buyer';
 	/** Names its reason, for example `purchase … 0`. */
 	key: string;
 	/** Email address, or number in E.164. */
@@ -40,8 +40,6 @@ export interface AlertChannelsTable {
 	code_tries: Generated<number>;
 	/** The last day whose takings were sent, YYYY-MM-DD. */
 	earnings_day: Generated<string | null>;
-	/** The newest review with an alert. */
-	review_id: Generated<number>;
 }
 
 /** An outage with an alert. */

@@ -17,9 +17,3 @@ export interface SandboxRefundsTable {
 	currency: string;
 	created_at: number;
 }
-
-export interface SandboxInstructionsTable {
-	charge_reference: string;
-	outcome: string;
-	instructed_at: number;
-}
