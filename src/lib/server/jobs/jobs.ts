@@ -363,7 +363,7 @@ async function scheduleJob(
 	}
 }
 
-// Written as in the partial indexes of migration 0022, which parameters would not match.
+// Written as in the partial indexes, which parameters would not match.
 const FREE = sql<boolean>`lease_until is null and group_id is null`;
 
 const GROUPED = sql<boolean>`lease_until is null and group_id is not null`;

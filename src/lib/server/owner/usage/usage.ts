@@ -15,7 +15,7 @@ interface UsageContext {
 	gateways: Gateways;
 }
 
-/** Scheduled by migration 0015. */
+/** Scheduled by the first migration. */
 const COUNT_DATA_JOB = 'usage.book';
 const BOOK_MS = 60_000;
 /** Connections per transaction and transactions per run. The job repeats at once while some remain. */
