@@ -8,7 +8,7 @@ import type { Log } from '../platform/log.ts';
 import { type Metrics, NO_METRICS } from '../platform/metrics.ts';
 import { redact } from '../platform/redact.ts';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import { exists } from '../db/first.ts';
+import { exists } from '../db/queries.ts';
 import type { JobsTable } from '../db/schema.ts';
 
 /**
