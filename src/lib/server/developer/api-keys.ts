@@ -5,7 +5,7 @@ import { type Role, SCOPES, type Scope, roleOf } from '#lib/server/contract/scop
 import { crc32 } from 'node:zlib';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
-import { MAX_ACTIVE_KEYS } from '#lib/server/config/limits.ts';
+import { MAX_ACTIVE_KEYS } from '#lib/server/config/settings.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { findById, countRows, exists, isChanged } from '#lib/server/db/queries.ts';
 import { AppError, Refusal } from '#lib/server/platform/errors.ts';
