@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { durationSeconds, MAX_DURATION } from '../../../src/lib/domain/duration.ts';
 import { MAX_AMOUNT_MINOR, priceForSeconds, toMinor } from '../../../src/lib/domain/money.ts';
-import { ConfigError, configTable, loadConfig } from '../../../src/lib/server/config/config.ts';
+import { ConfigError, formatConfigTable, loadConfig } from '../../../src/lib/server/config/config.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'airtill-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -231,7 +231,7 @@ describe('the configuration', () => {
 	});
 
 	it('documents every variable it reads', () => {
-		const table = configTable();
+		const table = formatConfigTable();
 		const wrong = Object.keys({ ...WRONG, ...WRONG_OF_OPERATORS });
 		for (const name of [...wrong, 'HOST', 'DATA_DIR', 'AIRTILL_API_URL', 'AIRTILL_API_KEY']) {
 			expect(table).toMatch(new RegExp(`^\\| \`${name}\` \\| .* \\| .{10,} \\|$`, 'm'));

@@ -17,7 +17,7 @@ import { forgetAttempts, openConnections } from './device-slots/connection-store
 import { CONNECTION_JOB, GRANT_JOB } from './job-kinds.ts';
 import { backoffMs, callGateway, MAX_BACKOFF_MS, recordFailure } from './gateway-calls.ts';
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import { exists, first, isChanged } from '../db/first.ts';
+import { exists, first, isChanged } from '../db/queries.ts';
 import type { GrantsTable } from '../db/schema.ts';
 
 /** Time starts at the confirmation, so the end is sent this much later. Revoking sets the exact end. */

@@ -15,7 +15,7 @@ import * as store from './store.ts';
  * together with others of its kind.
  */
 
-/** Scheduled by migration 0055. */
+/** Scheduled by the first migration. */
 export const FIND_ALERTS_JOB = 'alerts.find';
 
 const INTERVAL_MS = MINUTE_MS;

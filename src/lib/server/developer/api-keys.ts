@@ -5,9 +5,9 @@ import { type Role, SCOPES, type Scope, roleOf } from '#lib/server/contract/scop
 import { crc32 } from 'node:zlib';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
-import { MAX_ACTIVE_KEYS } from '#lib/server/config/limits.ts';
+import { MAX_ACTIVE_KEYS } from '#lib/server/config/settings.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
-import { byId, countOf, exists, isChanged } from '#lib/server/db/first.ts';
+import { findById, countRows, exists, isChanged } from '#lib/server/db/queries.ts';
 import { AppError, Refusal } from '#lib/server/platform/errors.ts';
 import { type Secrets, sha256 } from '#lib/server/platform/secrets.ts';
 import type { Selectable } from 'kysely';
@@ -191,7 +191,7 @@ function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey,
 }
 
 async function checkAccount(trx: Tx, { accountId, role, formToken }: NewKey, now: number): Promise<void> {
-	const account = await byId(trx, 'accounts', accountId);
+	const account = await findById(trx, 'accounts', accountId);
 	if (!account || !hasRole(account.role, role)) {
 		throw new KeyRefused('role', `Keys of this account cannot have the role ${role}.`);
 	}
@@ -319,7 +319,7 @@ type KeyWithAccount = NonNullable<Awaited<ReturnType<typeof findByHash>>>;
 
 /** Counts keys that are neither revoked nor expired, without Airtill's own. */
 const countActive = (queries: Queries, accountId: number, now: number): Promise<number> =>
-	countOf(
+	countRows(
 		queries
 			.selectFrom('api_keys')
 			.where(({ and }) => and({ account_id: accountId, revoked_at: null }))

@@ -1,7 +1,7 @@
 import { normaliseIp } from '#lib/domain/ip-address.ts';
 import type { Base } from '../base.ts';
 import type { Queries, Tx } from '../db/database.ts';
-import { withoutNulls } from '../db/first.ts';
+import { withoutNulls } from '../db/queries.ts';
 import { gatewaySecret } from '../platform/ids.ts';
 import { InputError } from '../platform/errors.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '../db/database.ts';
-import { first } from '#lib/server/db/first.ts';
+import { first } from '#lib/server/db/queries.ts';
 import type { GatewaysTable } from '../db/schema.ts';
 
 export type GatewayRow = Selectable<GatewaysTable>;

@@ -8,7 +8,7 @@ import type { Log } from '../platform/log.ts';
 import { type Metrics, NO_METRICS } from '../platform/metrics.ts';
 import { redact } from '../platform/redact.ts';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import { exists } from '../db/first.ts';
+import { exists } from '../db/queries.ts';
 import type { JobsTable } from '../db/schema.ts';
 
 /**
@@ -363,7 +363,7 @@ async function scheduleJob(
 	}
 }
 
-// Written as in the partial indexes of migration 0022, which parameters would not match.
+// Written as in the partial indexes, which parameters would not match.
 const FREE = sql<boolean>`lease_until is null and group_id is null`;
 
 const GROUPED = sql<boolean>`lease_until is null and group_id is not null`;

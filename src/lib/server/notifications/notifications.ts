@@ -13,7 +13,7 @@ import type { SmsOutcome, SmsProvider } from './sms/provider.ts';
 import { createProvider } from './sms/providers.ts';
 import { partsOf, smsText } from './sms/encoding.ts';
 import type { Insertable, Selectable } from 'kysely';
-import { first, isChanged } from '../db/first.ts';
+import { first, isChanged } from '../db/queries.ts';
 import type { NotificationsTable } from '../db/schema.ts';
 
 /**

@@ -7,7 +7,7 @@ import type { Routers } from '../routers/routers.ts';
 import type { Speed } from '../gateways/gateway.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import { first } from '../db/first.ts';
+import { first } from '../db/queries.ts';
 import type { PassesTable, SessionsTable } from '../db/schema.ts';
 
 /** The session fields that its pass takes over. */

@@ -14,7 +14,7 @@ import * as store from './store.ts';
  * Guarantees: a run deletes at most a batch of each kind and can be repeated, also by several processes at once.
  */
 
-/** Scheduled by migration 0043. */
+/** Scheduled by the first migration. */
 const DELETION_JOB = 'personal-data.delete';
 const EVERY_MS = 60_000;
 /** While a run finds a full batch. */

@@ -53,7 +53,7 @@ async function deleteOldest(
 	return numAffectedRows >= MAX_ROWS;
 }
 
-// A literal, so that both databases use the partial indexes of migration 0043.
+// A literal, so that both databases use the partial indexes.
 const WITH_NUMBER = sql<boolean>`phone <> ${sql.lit(DELETED_NUMBER)}`;
 
 /** Finds ended sessions without a review of their money. */

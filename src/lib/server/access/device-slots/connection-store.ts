@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { exists, first } from '#lib/server/db/first.ts';
+import { exists, first } from '#lib/server/db/queries.ts';
 import type { ConnectionsTable } from '#lib/server/db/schema.ts';
 import type { AccountingReport } from '#lib/server/access/radius/report.ts';
 import type { TimeWindow } from './store.ts';

@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { exists, first } from '#lib/server/db/first.ts';
+import { exists, first } from '#lib/server/db/queries.ts';
 import type { DeviceSlotsTable } from '#lib/server/db/schema.ts';
 
 export type SlotRow = Selectable<DeviceSlotsTable>;

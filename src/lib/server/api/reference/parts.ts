@@ -1,5 +1,5 @@
 import { TEST_NUMBERS } from '../../billing/operators/sandbox.ts';
-import { configTable, type Config } from '#lib/server/config/config.ts';
+import { formatConfigTable, type Config } from '#lib/server/config/config.ts';
 import { EVENT_TEXTS, ITEM_CODES } from '#lib/server/contract/schemas.ts';
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '#lib/server/contract/problems.ts';
 import { METRICS } from '#lib/server/platform/metrics.ts';
@@ -8,7 +8,7 @@ import { ROUTES } from '../routes/index.ts';
 
 /** Generated parts of guides, as Markdown. */
 export const PARTS: Readonly<Record<string, (config: Config) => string>> = {
-	settings: configTable,
+	settings: formatConfigTable,
 	metrics: metricsTable,
 	'invalid-values': () =>
 		table(

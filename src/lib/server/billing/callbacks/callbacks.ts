@@ -19,7 +19,7 @@ import type { PaymentRow } from '../payments/store.ts';
 import { equalSecrets, hmac } from '../../platform/secrets.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from 'kysely';
-import { countOf, first } from '../../db/first.ts';
+import { countRows, first } from '../../db/queries.ts';
 import type { OperatorMessagesTable } from '../../db/schema.ts';
 
 /**
@@ -393,7 +393,7 @@ async function keepCallback(
 			await database.lock(trx, -payment.id);
 			const kept = trx.selectFrom('operator_messages').where(({ and }) => and({ payment_id, kind }));
 			const alike = await kept.select(['raw', 'received_at']).where('outcome', '=', outcome).execute();
-			const isKept = (await countOf(kept)) < MAX_CALLBACKS;
+			const isKept = (await countRows(kept)) < MAX_CALLBACKS;
 			if (isKept) await trx.insertInto('operator_messages').values(message).execute();
 			return { alike, isKept };
 		});

@@ -8,8 +8,16 @@ import {
 	type UpdateObject
 } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { byId, countOf, exists, first, withoutNulls, isChanged } from '#lib/server/db/first.ts';
-import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
+import {
+	type NewestFirst,
+	findById,
+	countRows,
+	exists,
+	first,
+	isChanged,
+	findNewestFirst,
+	withoutNulls
+} from '#lib/server/db/queries.ts';
 import type { PaymentsTable, RefundsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
@@ -19,7 +27,7 @@ export type RefundRow = Selectable<RefundsTable>;
 export const insert = (queries: Queries, payment: Insertable<PaymentsTable>) =>
 	queries.insertInto('payments').values(payment).returningAll().executeTakeFirstOrThrow();
 
-export const find = (queries: Queries, id: number) => byId(queries, 'payments', id);
+export const find = (queries: Queries, id: number) => findById(queries, 'payments', id);
 
 export async function findOrThrow(queries: Queries, id: number): Promise<PaymentRow> {
 	const payment = await find(queries, id);
@@ -49,7 +57,7 @@ export function ofAccount(
 ) {
 	// The sign keeps SQLite, which has no statistics, from reading all payments of the account.
 	const account = transaction === undefined ? sql.ref('account_id') : sql`+account_id`;
-	return newestFirst(
+	return findNewestFirst(
 		queries
 			.selectFrom('payments')
 			.selectAll()
@@ -80,7 +88,7 @@ export const hasPaid = (queries: Queries, scope: PromptScope, since: number): Pr
 	exists(prompts(queries, scope, since).select('id').where('paid_at', 'is not', null));
 
 export const countPaidPrompts = (queries: Queries, scope: PromptScope, since: number): Promise<number> =>
-	countOf(prompts(queries, scope, since).where('paid_at', 'is not', null));
+	countRows(prompts(queries, scope, since).where('paid_at', 'is not', null));
 
 /** True for a prompt that its payer could have paid. The operator's outages are not the buyers' doing. */
 const unpaidByPayer = ({ and, eb, or }: ExpressionBuilder<Schema, 'payments'>) =>
@@ -90,7 +98,7 @@ const unpaidByPayer = ({ and, eb, or }: ExpressionBuilder<Schema, 'payments'>) =
 	]);
 
 export const countUnpaidPrompts = (queries: Queries, scope: PromptScope, since: number): Promise<number> =>
-	countOf(prompts(queries, scope, since).where(unpaidByPayer));
+	countRows(prompts(queries, scope, since).where(unpaidByPayer));
 
 /** Returns the time of the unpaid prompt after so many older ones; null if there are fewer. */
 export const unpaidPromptFrom = async (
@@ -127,7 +135,7 @@ export async function newestUnpaidPrompt(
 /** Counts payments, of the API too, that bought time. */
 export const countPaid = (queries: Queries, since: number): Promise<number> =>
 	// A literal, so that SQLite uses the partial index payments_paid.
-	countOf(
+	countRows(
 		queries
 			.selectFrom('payments')
 			.where(sql<boolean>`applied = 1`)
@@ -259,7 +267,7 @@ export const refundsOf = (queries: Queries, paymentId: number) =>
 export const insertRefund = (queries: Queries, refund: Insertable<RefundsTable>) =>
 	queries.insertInto('refunds').values(refund).returningAll().executeTakeFirstOrThrow();
 
-export const findRefund = (queries: Queries, id: number) => byId(queries, 'refunds', id);
+export const findRefund = (queries: Queries, id: number) => findById(queries, 'refunds', id);
 
 /** Changes a pending refund. Returns false if it has left the given state. */
 export const changeRefund = (

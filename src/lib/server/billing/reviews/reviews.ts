@@ -2,7 +2,7 @@ import { type ExpressionBuilder, type Insertable, type Selectable, sql } from 'k
 import type { Author } from '../../audit/audit.ts';
 import type { Base } from '../../base.ts';
 import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../../db/database.ts';
-import { byId, exists, first, isChanged } from '../../db/first.ts';
+import { findById, exists, first, isChanged } from '../../db/queries.ts';
 import type { ReviewsTable, Schema } from '../../db/schema.ts';
 import type { Decision } from '#lib/domain/decision.ts';
 import type { BillingContext } from '../context.ts';
@@ -88,7 +88,7 @@ export function createReviews({ database, clock, log }: Base) {
 		trx.updateTable('reviews').set({ resolved_at: clock.now(), resolved_by: by, decision, note });
 	return {
 		open,
-		find: (id: number) => byId(database.db, 'reviews', id),
+		find: (id: number) => findById(database.db, 'reviews', id),
 		/** Open reviews from the oldest, resolved ones from the newest. @param of.at the last id of the page before */
 		page(which: 'open' | 'resolved', { at, limit }: { at: number | null; limit: number }) {
 			const [isResolved, order, beyond] =

@@ -35,7 +35,7 @@ import { AppError, validationFailed } from '../../platform/errors.ts';
 import { priceForSeconds, toMajor } from '#lib/domain/money.ts';
 import { cheapestUnlimited, fitsPass, type Limit, limitsOf } from '#lib/domain/offers/offer-limits.ts';
 import { DAY_MS } from '#lib/domain/time/time.ts';
-import { pageOf } from '../../db/newest-first.ts';
+import { cutPage } from '../../db/queries.ts';
 import { dataMb } from '#lib/domain/data-limit.ts';
 import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
@@ -410,7 +410,7 @@ async function listForOwner(
 		group === 'active'
 			? await store.runningOfOwner(db, of, search)
 			: await readBegun(db, of, group === 'expired', search);
-	const { rows, next } = pageOf(found, page.limit, ({ starts_at, id }): [number, number] => [starts_at, id]);
+	const { rows, next } = cutPage(found, page.limit, ({ starts_at, id }): [number, number] => [starts_at, id]);
 	return { data: rows.map((row) => ownerUserBody(row, of.now)), next };
 }
 

@@ -1,5 +1,5 @@
 import type { Base } from '#lib/server/base.ts';
-import { byId } from '#lib/server/db/first.ts';
+import { findById } from '#lib/server/db/queries.ts';
 import type { JobHandler } from '../../jobs/jobs.ts';
 import { bodyContext } from './fan-out.ts';
 import { redactResponse } from './redact.ts';
@@ -30,7 +30,7 @@ export const createDelivery =
 	(context: DeliveryContext): JobHandler =>
 	async (deliveryId, signal) => {
 		const { database, clock } = context;
-		const delivery = await byId(database.db, 'webhook_deliveries', deliveryId);
+		const delivery = await findById(database.db, 'webhook_deliveries', deliveryId);
 		if (delivery?.status !== 'pending' || delivery.next_attempt_at === null) return null;
 		const endpoint = await store.endpointById(database.db, delivery.endpoint_id);
 		if (endpoint?.status !== 'active') {

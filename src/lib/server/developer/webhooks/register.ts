@@ -4,7 +4,7 @@ import {
 	type WebhookRegistrationBody
 } from '#lib/server/contract/schemas.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { retryUniqueViolation } from '#lib/server/db/first.ts';
+import { retryUniqueViolation } from '#lib/server/db/queries.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { secretContext } from './delivery.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Queries } from '#lib/server/db/database.ts';
-import { byId } from '#lib/server/db/first.ts';
+import { findById } from '#lib/server/db/queries.ts';
 import { nextAttemptAt } from './schedule.ts';
 import * as store from './store.ts';
 
@@ -63,7 +63,7 @@ export async function finishAttempt(
 			.execute();
 		await insertAttempt(trx, delivery.id, attempt);
 		// As stored: another attempt, or a replay, may have decided when to try again.
-		return (await byId(trx, 'webhook_deliveries', delivery.id))?.next_attempt_at ?? null;
+		return (await findById(trx, 'webhook_deliveries', delivery.id))?.next_attempt_at ?? null;
 	});
 }
 

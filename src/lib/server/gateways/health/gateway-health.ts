@@ -15,7 +15,7 @@ export interface GatewayHealthContext extends Base {
 	transport: GatewayTransport;
 }
 
-/** Created by migration 0015. */
+/** Scheduled by the first migration. */
 const CHECK_GATEWAYS_JOB = 'gateways.check';
 
 const CHECK_MS = 60_000;

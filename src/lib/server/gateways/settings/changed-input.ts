@@ -1,4 +1,4 @@
-import { withoutNulls } from '#lib/server/db/first.ts';
+import { withoutNulls } from '#lib/server/db/queries.ts';
 import type { RegisteredGateway } from '../gateway-record.ts';
 import { NO_SETTINGS, type GatewayChange, type GatewayInput } from './input.ts';
 

@@ -1,8 +1,7 @@
 import type { Base } from '#lib/server/base.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
-import { byId, first, isChanged } from '#lib/server/db/first.ts';
-import { pageOf } from '#lib/server/db/newest-first.ts';
+import { findById, first, isChanged, cutPage } from '#lib/server/db/queries.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 
 /** An administrator sees the pages of an owner for this long at most. */
@@ -44,7 +43,7 @@ async function start(context: Base, order: ViewOrder): Promise<boolean> {
 	const { audit, clock, database, jobs } = context;
 	const { accountId, adminId, signInSession, reason } = order;
 	return database.transact(async (trx) => {
-		if ((await byId(trx, 'accounts', accountId))?.role !== 'owner') return false;
+		if ((await findById(trx, 'accounts', accountId))?.role !== 'owner') return false;
 		await stopIn(context, trx, { adminId, signInSession });
 		const now = clock.now();
 		const endsAt = now + MAX_VIEW_MINUTES * 60_000;
@@ -116,5 +115,5 @@ async function ofOwner(
 		.orderBy('id', 'desc')
 		.limit(limit + 1)
 		.execute();
-	return pageOf(views, limit, ({ id }) => id);
+	return cutPage(views, limit, ({ id }) => id);
 }

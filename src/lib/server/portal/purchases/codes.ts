@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { CODE_BYTES, codeOfBytes, codeText } from '#lib/checkout/purchase/code.ts';
 import type { Database } from '#lib/server/db/database.ts';
-import { retryUniqueViolation } from '#lib/server/db/first.ts';
+import { retryUniqueViolation } from '#lib/server/db/queries.ts';
 import { hmac, type Secrets } from '#lib/server/platform/secrets.ts';
 import * as store from './store.ts';
 

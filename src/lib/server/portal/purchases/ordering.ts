@@ -5,7 +5,7 @@ import { ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';
 import type { SessionBody } from '#lib/server/contract/schemas.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { retryUniqueViolation } from '#lib/server/db/first.ts';
+import { retryUniqueViolation } from '#lib/server/db/queries.ts';
 import { MAX_CODES, type Codes } from './codes.ts';
 import { writeOrder, type Orderer } from './earlier-orders.ts';
 import * as store from './store.ts';

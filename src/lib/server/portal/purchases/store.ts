@@ -1,7 +1,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { Database, Queries } from '#lib/server/db/database.ts';
-import { first } from '#lib/server/db/first.ts';
+import { first } from '#lib/server/db/queries.ts';
 import type { PurchasesTable } from '#lib/server/db/schema.ts';
 
 export type PurchaseRow = Selectable<PurchasesTable>;

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import {
-	createSemaphore,
 	type Database,
 	type DatabaseOptions,
 	type NearRouter,
@@ -10,11 +9,12 @@ import {
 	type RateDecision,
 	type RateLimit,
 	type SharedRates,
+	createSemaphore,
+	createWriteHealth,
 	withTasks
-} from '../database.ts';
-import type { Schema } from '../schema.ts';
-import { createWriteHealth } from '../write-health.ts';
-import { boxesAround, EARTH_RADIUS_METRES } from '#lib/domain/geo.ts';
+} from './database.ts';
+import type { Schema } from './schema.ts';
+import { EARTH_RADIUS_METRES, boxesAround } from '#lib/domain/geo.ts';
 import { createHash } from 'node:crypto';
 
 const STATEMENT_TIMEOUT_MS = 15_000;

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
-import { connectDatabase, type Database, type Queries, type Tx } from '../database.ts';
-import { exists } from '../first.ts';
-import { migrate } from '../migrate.ts';
-import { BackupError } from './kind.ts';
-import { hold, schemaVersionIn } from './sqlite.ts';
+import { type Database, type Queries, type Tx, connectDatabase } from './database.ts';
+import { exists } from './queries.ts';
+import { migrate } from './migrate.ts';
+import { BackupError, lockSqliteFile, readSchemaVersion } from './backup.ts';
 
 const ROWS_AT_ONCE = 500;
 /** PostgreSQL fills these itself. */
@@ -20,10 +19,10 @@ const OWN = ['schema_migrations', 'rate_heads', 'rate_hits'];
 export async function copySqlite(file: string, url: string): Promise<number> {
 	if (url.startsWith('file:')) throw new BackupError('DATABASE_URL names no PostgreSQL database to fill.');
 	if (!existsSync(file)) throw new BackupError(`There is no file ${file}.`);
-	const { database: source, isEmpty } = hold(file);
+	const { database: source, isEmpty } = lockSqliteFile(file);
 	try {
 		if (isEmpty) throw new BackupError(`${file} has no data.`);
-		const version = schemaVersionIn(source);
+		const version = readSchemaVersion(source);
 		const target = await connectDatabase(url, { poolSize: 1 });
 		try {
 			await refuseData(target);

@@ -1,4 +1,4 @@
-import type { Selectable, SelectQueryBuilder, UpdateResult } from 'kysely';
+import { type SelectQueryBuilder, type Selectable, type SqlBool, type UpdateResult, sql } from 'kysely';
 import type { Database, Queries } from './database.ts';
 import type { Schema } from './schema.ts';
 
@@ -16,7 +16,7 @@ type TableWithId = {
 }[keyof Schema];
 
 /** Finds a row by its id, which may be any number. */
-export async function byId<Table extends TableWithId>(
+export async function findById<Table extends TableWithId>(
 	queries: Queries,
 	table: Table,
 	id: number
@@ -57,9 +57,51 @@ export async function retryUniqueViolation<T>(
 export const isChanged = async (update: { executeTakeFirst(): Promise<UpdateResult> }): Promise<boolean> =>
 	(await update.executeTakeFirst()).numUpdatedRows > 0n;
 
-export async function countOf<Tables extends keyof Schema>(
+export async function countRows<Tables extends keyof Schema>(
 	query: SelectQueryBuilder<Schema, Tables, object>
 ): Promise<number> {
 	const row = await query.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
 	return row.count;
+}
+
+/** A page of rows by time of creation, then id, newest first. */
+export interface NewestFirst<Id extends number | string = number> {
+	/** Epoch ms, inclusive. */
+	createdAfter?: number | undefined;
+	/** Epoch ms, exclusive. */
+	createdBefore?: number | undefined;
+	/** Creation and id of the previous page's last row. */
+	after: readonly [number, Id] | null;
+	limit: number;
+}
+
+type Table = 'events' | 'payments' | 'sessions' | 'webhook_endpoints';
+
+/** Reads a page of the selected rows: one range of an index on (account, created_at, id). */
+export async function findNewestFirst<Row extends { created_at: number; id: number | string }>(
+	query: SelectQueryBuilder<Schema, Table, Row>,
+	{ createdAfter = 0, createdBefore = Number.MAX_SAFE_INTEGER, after, limit }: NewestFirst<number | string>
+) {
+	const [createdAt, id] = after ?? [createdBefore, 0];
+	const rows = await query
+		.where(sql<SqlBool>`created_at >= ${createdAfter} and (created_at, id) < (${createdAt}, ${id})`)
+		.orderBy('created_at', 'desc')
+		.orderBy('id', 'desc')
+		.limit(limit + 1)
+		.execute();
+	return cutPage(rows as Row[], limit, (last): [number, Row['id']] => [last.created_at, last.id]);
+}
+
+/**
+ * @param rows one more than `limit` if there is a next page
+ * @param positionOf returns the position of a row, from which the next page continues
+ */
+export function cutPage<Row, Position>(
+	rows: readonly Row[],
+	limit: number,
+	positionOf: (last: Row) => Position
+) {
+	const page = rows.slice(0, limit);
+	const last = page.at(-1);
+	return { rows: page, next: rows.length > limit && last !== undefined ? positionOf(last) : null };
 }
