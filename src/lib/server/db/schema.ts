@@ -460,7 +460,6 @@ export interface RequestLogTable {
 	request_id: string;
 }
 
-
 export interface WebhookEndpointsTable {
 	id: Generated<number>;
 	account_id: number;
@@ -693,7 +692,6 @@ export interface ConnectionsTable {
 	last_error: string | null;
 }
 
-
 export type Channel = 'email' | 'sms';
 
 export interface NotificationsTable {
@@ -762,4 +760,3 @@ export interface SandboxRefundsTable {
 	currency: string;
 	created_at: number;
 }
-

@@ -4,7 +4,7 @@ import type { Database, Queries } from '../../db/database.ts';
 import { binder } from '../../platform/bind.ts';
 import { redact } from '../../platform/redact.ts';
 import { type Selectable, sql } from 'kysely';
-import { withoutNulls } from '../../db/first.ts';
+import { withoutNulls } from '../../db/queries.ts';
 import type { RequestLogTable } from '../../db/schema.ts';
 
 export interface NewEntry {
