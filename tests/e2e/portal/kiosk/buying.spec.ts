@@ -15,6 +15,7 @@ test(
 		await kiosk.expectToFit();
 		await kiosk.begin.tap();
 		await expect(kiosk.title).toHaveText('How long?');
+		await expect(page.getByText('Your time starts when you have paid.')).toBeVisible();
 		await kiosk.expectToFit();
 		await kiosk.button(/^1 hour/).tap();
 		await kiosk.expectToFit();
