@@ -4,7 +4,6 @@ import { checkSize, clientMacOf, decoded, field, webAddressOf } from '../captive
 import { EntryRefused, type Entry, type GatewayAdapter } from '../gateway.ts';
 import { registeredHost } from '../captive-sessions/login-hosts.ts';
 import { openndsConfig } from './config.ts';
-import { ndsctlController } from './client.ts';
 
 /**
  * openNDS 9 and newer, with Airtill as its forward authentication service (docs/source/fas.rst).
@@ -45,10 +44,9 @@ export const opennds: GatewayAdapter = {
 	secretName: 'faskey',
 	defaultPort: DEFAULT_PORT,
 	startPath: '/',
-	// Level 4 (authmon) closes the sign-in in the browser. ndsctl runs without BinAuth, so that sign-in would connect
-	// devices beyond the paid time.
-	controlMode: ({ settings }) => (settings.level === 4 ? 'poll' : settings.ndsctl ? 'push' : 'browser'),
-	controller: ndsctlController,
+	// Level 4 (authmon) closes the sign-in in the browser.
+	controlMode: ({ settings }) => (settings.level === 4 ? 'poll' : 'browser'),
+	controller: null,
 	configFor: openndsConfig,
 
 	parseEntry(request, facts) {

@@ -15,9 +15,7 @@ const BINAUTH_FILE = '/usr/lib/opennds/airtill-binauth.sh';
 type Option = readonly [name: string, value: string];
 
 export function openndsConfig(facts: GatewayFacts, { portal, gateway }: ConfigContext): ConfigPart[] {
-	const { settings } = facts;
-	const level = settings.level ?? 1;
-	const hasScript = !settings.ndsctl;
+	const { level = 1 } = facts.settings;
 	const options: Option[] = [
 		['fas_secure_enabled', String(level)],
 		['faskey', facts.secret ?? ''],
@@ -31,7 +29,7 @@ export function openndsConfig(facts: GatewayFacts, { portal, gateway }: ConfigCo
 		['allow_preemptive_authentication', '1'],
 		// openNDS would announce an address without https in DHCP option 114.
 		['dhcp_default_url_enable', '0'],
-		...(hasScript ? [['binauth', BINAUTH_FILE] as const] : []),
+		['binauth', BINAUTH_FILE],
 		...(level === 4 ? [['nat_traversal_poll_interval', '5'] as const] : [])
 	];
 	const { name, key } = gateway;
@@ -40,15 +38,11 @@ export function openndsConfig(facts: GatewayFacts, { portal, gateway }: ConfigCo
 			? [{ title: 'openNDS 9', file: '/etc/opennds/opennds.conf', text: legacy(name, options) }]
 			: []),
 		{ title: 'openNDS 10 and newer', file: '/etc/config/opennds', text: uci(name, options) },
-		...(hasScript
-			? [
-					{
-						title: 'openNDS: BinAuth script (chmod 700, it contains a secret)',
-						file: BINAUTH_FILE,
-						text: binauthScript(`${portal.origin}/opennds/${key}/binauth`, facts.credentials.token ?? '')
-					}
-				]
-			: []),
+		{
+			title: 'openNDS: BinAuth script (chmod 700, it contains a secret)',
+			file: BINAUTH_FILE,
+			text: binauthScript(`${portal.origin}/opennds/${key}/binauth`, facts.credentials.token ?? '')
+		},
 		...guards(INTERFACE, portal),
 		{ title: 'Notes', file: null, text: steps(facts, portal) }
 	];
@@ -105,7 +99,7 @@ const uci = (name: string, options: readonly Option[]) =>
 
 function steps(facts: GatewayFacts, portal: PortalAddress): string {
 	const { hostname, origin } = portal;
-	const { level = 1, ndsctl } = facts.settings;
+	const { level = 1 } = facts.settings;
 	const problem = levelProblem({ level }, origin);
 	const hasUnknownIp = !isIPv4(hostname) && !isOnRouter(portal, facts);
 	const lines = [
@@ -122,11 +116,7 @@ function steps(facts: GatewayFacts, portal: PortalAddress): string {
 				]
 			: []),
 		...COMMON_STEPS,
-		...(level === 4
-			? LEVEL_4_STEPS
-			: ndsctl
-				? [`- Airtill runs ${ndsctl} on this machine: its process needs permission (root, as openNDS).`]
-				: LEVEL_1_STEPS)
+		...(level === 4 ? LEVEL_4_STEPS : LEVEL_1_STEPS)
 	];
 	return `${lines.join('\n')}\n`;
 }

@@ -13,7 +13,7 @@ export function levelProblem(
 	if (level === 1 && isHttps) {
 		return {
 			what: `level 1 sends devices by plain http, and the portal is at ${origin}`,
-			advice: 'use --level 4 (openNDS 10.2 or newer, without --ndsctl), or an http ORIGIN'
+			advice: 'use --level 4 (openNDS 10.2 or newer), or an http ORIGIN'
 		};
 	}
 	if (level === 4 && !isHttps) {
