@@ -1,5 +1,5 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
-import type { Queries } from '#lib/server/db/database.ts';
+import type { Queries, Reads } from '#lib/server/db/database.ts';
 import { byId, countOf, exists, withoutNulls } from '#lib/server/db/first.ts';
 import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { ExtraTimeTable, SessionsTable } from '#lib/server/db/schema.ts';
@@ -55,7 +55,7 @@ export const joinPass = (
 		)
 		.execute();
 
-export const find = (queries: Queries, id: number) => byId(queries, 'sessions', id);
+export const find = (queries: Reads, id: number) => byId(queries, 'sessions', id);
 
 export const ofAccount = (
 	queries: Queries,

@@ -1,5 +1,5 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
-import type { Queries } from '#lib/server/db/database.ts';
+import type { Queries, Reads } from '#lib/server/db/database.ts';
 import { byId, countOf, withoutNulls } from '#lib/server/db/first.ts';
 import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
 import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/db/schema.ts';
@@ -128,7 +128,7 @@ export async function findDelivery(queries: Queries, accountId: number, id: numb
 }
 
 /** Finds endpoints of every account. */
-export const endpointById = (queries: Queries, id: number) => byId(queries, 'webhook_endpoints', id);
+export const endpointById = (queries: Reads, id: number) => byId(queries, 'webhook_endpoints', id);
 
 /** `response`: the first kilobyte, redacted; null without a response. */
 export const attempts = (queries: Queries, deliveryId: number) =>

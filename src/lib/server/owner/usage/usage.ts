@@ -1,6 +1,7 @@
 import { dateAt } from '#lib/domain/time/calendar.ts';
 import type { Clock } from '#lib/server/platform/clock.ts';
 import type { Config } from '#lib/server/config/config.ts';
+import { type Fenced, fenceHandlers } from '#lib/server/jobs/jobs.ts';
 import type { Database } from '#lib/server/db/database.ts';
 import type { ControlMode } from '#lib/server/gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
@@ -42,7 +43,7 @@ export const createUsage = (context: UsageContext) => ({
 		const rows = await store.useOfSessions(context.database.db, sessionIds, context.clock.now() - FRESH_MS);
 		return new Map(rows.map((row) => [row.session_id, row]));
 	},
-	jobs: { [COUNT_DATA_JOB]: () => bookAll(context) }
+	jobs: fenceHandlers(context, { [COUNT_DATA_JOB]: bookAll })
 });
 
 const isUnmonitored = (mode: ControlMode) => mode === 'browser' || mode === 'external';
@@ -55,7 +56,7 @@ export function gatewayState(
 	return gateway.unresponsiveSince === null ? 'responding' : 'unresponsive';
 }
 
-async function bookAll(context: UsageContext): Promise<number> {
+async function bookAll(context: Fenced<UsageContext>): Promise<number> {
 	const { clock } = context;
 	for (let round = 0; round < MAX_ROUNDS; round += 1) {
 		if ((await bookSome(context)) < MAX_BOOKED) return clock.now() + BOOK_MS;
@@ -63,10 +64,10 @@ async function bookAll(context: UsageContext): Promise<number> {
 	return clock.now() + BOOK_AGAIN_MS;
 }
 
-const dayOf = ({ config }: UsageContext, at: number) => dateAt(at, config.reportTimezone);
+const dayOf = ({ config }: Pick<UsageContext, 'config'>, at: number) => dateAt(at, config.reportTimezone);
 
 /** Returns the number of connections read. */
-const bookSome = (context: UsageContext): Promise<number> =>
+const bookSome = (context: Fenced<UsageContext>): Promise<number> =>
 	context.database.transact(async (trx) => {
 		const rows = await store.unbooked(trx, MAX_BOOKED);
 		const sums = new Map<string, Parameters<typeof store.book>[1]>();

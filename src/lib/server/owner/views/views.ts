@@ -3,6 +3,7 @@ import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
 import { byId, first, isChanged } from '#lib/server/db/first.ts';
 import { pageOf } from '#lib/server/db/newest-first.ts';
+import { fenceHandlers } from '#lib/server/jobs/jobs.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 
 /** An administrator sees the pages of an owner for this long at most. */
@@ -30,12 +31,12 @@ export function createOwnerViews(context: Base) {
 		current: bind(current),
 		stop: bind(stop),
 		ofOwner: bind(ofOwner),
-		jobs: {
-			[END_VIEW_JOB]: async (id: number) => {
-				await context.database.transact((trx) => end(context, trx, id, 'airtill'));
+		jobs: fenceHandlers(context, {
+			[END_VIEW_JOB]: async ({ database, ...services }, id) => {
+				await database.transact((trx) => end(services, trx, id, 'airtill'));
 				return null;
 			}
-		}
+		})
 	};
 }
 
@@ -92,7 +93,12 @@ async function stopIn(
 	}
 }
 
-async function end({ audit, clock }: Base, trx: Tx, id: number, actor: string): Promise<void> {
+async function end(
+	{ audit, clock }: Pick<Base, 'audit' | 'clock'>,
+	trx: Tx,
+	id: number,
+	actor: string
+): Promise<void> {
 	const view = await first(trx.selectFrom('owner_views').selectAll().where('id', '=', id));
 	if (!view) return;
 	const endedAt = Math.min(clock.now(), view.ends_at);
