@@ -22,7 +22,7 @@ import { createIdempotency } from './idempotency/idempotency.ts';
 import { createEvents } from './events/events.ts';
 import { createEarnings } from './billing/earnings/earnings.ts';
 import { createCursors } from './platform/cursor.ts';
-import { createJobs, type JobHandler } from './jobs/jobs.ts';
+import { createJobs, fenceHandlers, type JobHandlers } from './jobs/jobs.ts';
 import { createLog, type Log } from './platform/log.ts';
 import { closeToOthers } from './platform/private-files.ts';
 import { createHttpClient } from './platform/http/http-client.ts';
@@ -55,7 +55,7 @@ import { createHelp } from './owner/help/help.ts';
 import { createUsage } from './owner/usage/usage.ts';
 import { openPortal } from './open-portal.ts';
 import { createOwnerViews } from './owner/views/views.ts';
-import { createDelivery } from './developer/webhooks/delivery.ts';
+import { deliver } from './developer/webhooks/delivery.ts';
 import { DELIVERY_JOB } from './developer/webhooks/store.ts';
 import { createFanOut } from './developer/webhooks/fan-out.ts';
 import { mailNotices } from './developer/webhooks/notices.ts';
@@ -121,7 +121,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			const { payments, sessions } = sales;
 			const { access, gatewayHealth } = network;
 			const own = [payments, access, sessions, gatewayHealth, personalData, ownerViews, notifications];
-			const handlers = own.map((service): Record<string, JobHandler> => service.jobs);
+			const handlers = own.map((service): JobHandlers => service.jobs);
 			handlers.push(alerts.jobs(writeAlert), developer.jobHandlers);
 			jobs.start(Object.assign({}, ...handlers));
 		},
@@ -242,7 +242,8 @@ function createDeveloper(base: Base, accounts: Accounts) {
 		signIn: createSignIn({ ...base, accounts, mailer, demoEmails: DEMO_EMAILS }),
 		webhooks: createWebhooks({ ...base, rules }),
 		jobHandlers: {
-			[DELIVERY_JOB]: createDelivery({ ...base, transport: createTransport(rules) }),
+			...fenceHandlers({ ...base, transport: createTransport(rules) }, { [DELIVERY_JOB]: deliver }),
+			// Without the fence: it changes rows by their age, and leases each notice.
 			[UPKEEP_JOB]: createUpkeep({ ...base, notify })
 		},
 		rateLimits: createRateLimits(database, clock, log),

@@ -4,6 +4,7 @@ import type { Locale } from '#lib/i18n/locales.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Earnings } from '../billing/earnings/earnings.ts';
 import type { Channel, Notifications } from '../notifications/notifications.ts';
+import { fenceHandlers } from '#lib/server/jobs/jobs.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { equalSecrets, hmac } from '#lib/server/platform/secrets.ts';
 import { findAlerts, FIND_ALERTS_JOB, type WriteAlert } from './find-alerts.ts';
@@ -39,7 +40,8 @@ export function createAlerts(context: AlertsContext) {
 		confirm: bind(confirm),
 		setEvents: bind(setEvents),
 		remove: bind(remove),
-		jobs: (write: WriteAlert) => ({ [FIND_ALERTS_JOB]: () => findAlerts(context, write) })
+		jobs: (write: WriteAlert) =>
+			fenceHandlers(context, { [FIND_ALERTS_JOB]: (fenced) => findAlerts(fenced, write) })
 	};
 }
 

@@ -3,6 +3,7 @@ import { dateAt, hourAt } from '#lib/domain/time/calendar.ts';
 import { isLocale, type Locale } from '#lib/i18n/locales.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
+import { type Fenced, LeaseLost } from '#lib/server/jobs/jobs.ts';
 import type { AlertsContext } from './alerts.ts';
 import * as store from './store.ts';
 
@@ -29,6 +30,8 @@ const MIN_INTERVAL_MS = {
 	earnings: HOUR_MS
 };
 
+type AlertsJob = Fenced<AlertsContext>;
+
 interface Outage {
 	router: string;
 	gateway: string;
@@ -48,7 +51,7 @@ interface Run {
 }
 
 /** @returns when to look again */
-export async function findAlerts(context: AlertsContext, write: WriteAlert): Promise<number> {
+export async function findAlerts(context: AlertsJob, write: WriteAlert): Promise<number> {
 	const run = { now: context.clock.now(), write };
 	await context.notifications.deleteOld();
 	await findOutages(context, run);
@@ -56,7 +59,7 @@ export async function findAlerts(context: AlertsContext, write: WriteAlert): Pro
 	return run.now + INTERVAL_MS;
 }
 
-async function findOutages(context: AlertsContext, run: Run): Promise<void> {
+async function findOutages(context: AlertsJob, run: Run): Promise<void> {
 	const { db } = context.database;
 	const before = run.now - OUTAGE_MINUTES * MINUTE_MS;
 	const groups = [
@@ -79,7 +82,7 @@ async function findOutages(context: AlertsContext, run: Run): Promise<void> {
 	}
 }
 
-async function findEarnings(context: AlertsContext, run: Run): Promise<void> {
+async function findEarnings(context: AlertsJob, run: Run): Promise<void> {
 	const { database, config, earnings } = context;
 	const zone = config.reportTimezone;
 	if (hourAt(run.now, zone) < EARNINGS_HOUR) return;
@@ -109,7 +112,7 @@ interface Found {
 
 /** An error must not stop the alerts of others. The next run tries again. */
 async function queueAlert(
-	{ database, notifications, log }: AlertsContext,
+	{ database, notifications, log }: AlertsJob,
 	{ now, write }: Run,
 	{ id, account_id: accountId, channel, address, locale }: store.ChannelRow,
 	found: Found
@@ -127,6 +130,7 @@ async function queueAlert(
 			await notifications.queue(trx, { accountId, channel, kind, key, address, ...content });
 		});
 	} catch (error) {
+		if (error instanceof LeaseLost) throw error;
 		log.error({ err: error, account: accountId, channel: id }, 'an alert failed; it is tried again');
 	}
 }

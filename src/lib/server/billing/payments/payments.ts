@@ -38,6 +38,7 @@ import { lacksNetworkPassword, offlineReason } from '../../routers/routers.ts';
 import { operatorForPayment } from '../operators/registry.ts';
 import { mobileNumber, type RememberBody, sessionNotFound, type SessionRow } from '../sessions/sessions.ts';
 import { DAY_MS } from '#lib/domain/time/time.ts';
+import { fenceHandlers } from '../../jobs/jobs.ts';
 import { isoTime } from '../../platform/clock.ts';
 import { EventEmitter, once } from 'node:events';
 import { waitOutside } from '../../http/turns.ts';
@@ -72,11 +73,11 @@ export function createPayments(context: BillingContext) {
 		refundForOwner: bind(refundForOwner),
 		recordRefundForOwner: bind(recordRefundForOwner),
 		refundUnprovisioned: bind(refundUnprovisioned),
-		jobs: {
-			[SUBMIT_JOB]: bind(submitPayment),
-			[RECONCILE_JOB]: bind(reconcilePayment),
-			[REFUND_JOB]: bind(refundPayment)
-		}
+		jobs: fenceHandlers(context, {
+			[SUBMIT_JOB]: submitPayment,
+			[RECONCILE_JOB]: reconcilePayment,
+			[REFUND_JOB]: refundPayment
+		})
 	};
 }
 
