@@ -1,7 +1,7 @@
 import { dataLeft } from '../../domain/data-limit.ts';
 import { loginUser } from '../../domain/wifi/pass-username.ts';
 import type { Queries, Reads, Tx } from '../db/database.ts';
-import { LeaseLost } from '../jobs/jobs.ts';
+import { repairIfLost } from '../jobs/jobs.ts';
 import { type CommandResult, type DeviceLogin, Unavailable } from '../gateways/gateway.ts';
 import { namesDevices, type RegisteredGateway } from '../gateways/gateways.ts';
 import { openPass, type OpenPass, type PassRow, speedOf } from '../passes/passes.ts';
@@ -188,21 +188,15 @@ const FETCH_WAIT_MS = 5_000;
  * Handles GRANT_JOB. If another run has taken over, the gateway may have carried out a call of this one after the calls of
  * that one: it is called again.
  */
-export async function runGrantJob(context: AccessJob, id: number): Promise<number | null> {
-	try {
-		return await applyGrant(context, id);
-	} catch (error) {
-		if (error instanceof LeaseLost) {
-			const { clock, database, jobs } = context;
-			await database.unfenced.transact(async (trx) => {
-				await requestAgain(context, trx, { id });
-				await revokeAgain(trx, id, clock.now());
-				await jobs.schedule(trx, GRANT_JOB, id, clock.now());
-			});
-		}
-		throw error;
-	}
-}
+export const runGrantJob = (context: AccessJob, id: number): Promise<number | null> =>
+	repairIfLost(applyGrant(context, id), () =>
+		context.database.unfenced.transact(async (trx) => {
+			const now = context.clock.now();
+			await requestAgain(context, trx, { id });
+			await revokeAgain(trx, id, now);
+			await context.jobs.schedule(trx, GRANT_JOB, id, now);
+		})
+	);
 
 /**
  * Brings a gateway to what the pass wants: grants or revokes.

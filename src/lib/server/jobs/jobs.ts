@@ -50,6 +50,16 @@ export type Fenced<C extends { database: Database }> = Omit<C, 'database'> & { d
 /** Another run may have begun. The runner ends this one without an error. */
 export class LeaseLost extends Error {}
 
+/** Waits for the work of a run. If another run has taken over, repairs what this one did, or learned, too late. */
+export async function repairIfLost<T>(work: Promise<T>, repair: () => Promise<unknown>): Promise<T> {
+	try {
+		return await work;
+	} catch (error) {
+		if (error instanceof LeaseLost) await repair();
+		throw error;
+	}
+}
+
 /** Makes handlers that get the context with the fenced database of their run, and the job's subject. */
 export const fenceHandlers = <C extends { database: Database }>(
 	context: C,

@@ -22,6 +22,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	let folder: string;
 	let database: Database;
 	let started: Jobs[];
+	let open: () => void;
 	const log = createLog('silent');
 	const error = vi.spyOn(log, 'error');
 
@@ -37,6 +38,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		started = [];
 	});
 	afterEach(async () => {
+		open();
 		await Promise.all(started.map((jobs) => jobs.stop()));
 		await database.close();
 		rmSync(folder, { recursive: true, force: true });
@@ -65,12 +67,13 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 			({ email }) => email
 		);
 
-	/** @returns the first process, at whose gate the run stands still, and a function that opens it */
+	/** @returns the first process, whose run stands still at the gate until `open` */
 	async function suspended(
 		work: (database: FencedDatabase, gate: () => Promise<unknown>) => Promise<unknown>
 	) {
 		const reached = Promise.withResolvers<undefined>();
 		const opened = Promise.withResolvers<undefined>();
+		open = () => opened.resolve(undefined);
 		const clock = { offset: 0 };
 		const gate = () => {
 			reached.resolve(undefined);
@@ -79,7 +82,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 		const first = startProcess((fenced) => work(fenced, gate), clock);
 		await first.schedule(database.db, 'note', 1, Date.now());
 		await reached.promise;
-		return { first, clock, open: () => opened.resolve(undefined) };
+		return { first, clock };
 	}
 
 	async function takeOver() {
@@ -88,7 +91,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	}
 
 	it.each(['transact', 'write'] as const)('it stores nothing by %s, which is no error', async (way) => {
-		const { first, open } = await suspended(async (fenced, gate) => {
+		const { first } = await suspended(async (fenced, gate) => {
 			await gate();
 			await fenced[way]((trx) => note(trx, 'first'));
 		});
@@ -100,7 +103,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 	});
 
 	it('it stores nothing although the other run has left the job for later', async () => {
-		const { first, open } = await suspended(async (fenced, gate) => {
+		const { first } = await suspended(async (fenced, gate) => {
 			await gate();
 			await fenced.write((trx) => note(trx, 'first'));
 		});
@@ -115,7 +118,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 
 	// SQLite lets nobody else write meanwhile.
 	it.runIf(kind === 'postgres')('it stores nothing if it stands still inside its transaction', async () => {
-		const { first, open } = await suspended((fenced, gate) =>
+		const { first } = await suspended((fenced, gate) =>
 			fenced.transact(async (trx) => {
 				await note(trx, 'first');
 				await gate();
@@ -130,7 +133,7 @@ describe.each(BOTH_DATABASES)('on %s', (kind) => {
 
 	it('a jump of the clock takes no job from the process that runs it', async () => {
 		const runs = vi.fn();
-		const { first, clock, open } = await suspended(async (fenced, gate) => {
+		const { first, clock } = await suspended(async (fenced, gate) => {
 			runs();
 			const { length: run } = runs.mock.calls;
 			if (run === 1) await gate();

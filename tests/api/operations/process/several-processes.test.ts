@@ -208,9 +208,9 @@ describe('two processes on one PostgreSQL', () => {
 		try {
 			await second.advance(fixture.server.now() + TAKEN_OVER_MS - second.now());
 			await eventually('so does the other', () => waitForLocks(2));
+			script(one.session, { submit: 'rate_limited' });
 			await fixture.sql.run('commit');
 			await untilQuiet(second, fixture.sql);
-			script(one.session, { submit: 'rate_limited' });
 		} finally {
 			process.kill(fixture.server.pid, 'SIGCONT');
 		}

@@ -7,7 +7,7 @@ import { passState, type RunningPass } from '../../passes/passes.ts';
 import { sendRequest, DYNAMIC_AUTHORISATION_PORT, type CoaTarget, type CoaResult } from './coa.ts';
 import * as store from '../device-slots/connection-store.ts';
 import { holdsSlot, INTERIM_SECONDS } from '../device-slots/device-slots.ts';
-import { LeaseLost } from '../../jobs/jobs.ts';
+import { repairIfLost } from '../../jobs/jobs.ts';
 import type { AccessContext, AccessJob, AccessServices } from '../provisioning.ts';
 import { exponentialMs, MAX_BACKOFF_MS } from '../gateway-calls.ts';
 import { CONNECTION_JOB, SAME_END_MS } from '../job-kinds.ts';
@@ -27,20 +27,13 @@ const MAX_PROLONG_ATTEMPTS = 3;
  * Handles CONNECTION_JOB. If another run has taken over, the gateway may have taken an end of this one after the end of
  * that one: it is sent again.
  */
-export async function runConnectionJob(context: AccessJob, id: number): Promise<number | null> {
-	try {
-		return await applyPassEnd(context, id);
-	} catch (error) {
-		if (error instanceof LeaseLost) {
-			const { clock, database, jobs } = context;
-			await database.unfenced.transact(async (trx) => {
-				await store.changeConnection(trx, id, { enforced_until: null });
-				await jobs.schedule(trx, CONNECTION_JOB, id, clock.now());
-			});
-		}
-		throw error;
-	}
-}
+export const runConnectionJob = (context: AccessJob, id: number): Promise<number | null> =>
+	repairIfLost(applyPassEnd(context, id), () =>
+		context.database.unfenced.transact(async (trx) => {
+			await store.changeConnection(trx, id, { enforced_until: null });
+			await context.jobs.schedule(trx, CONNECTION_JOB, id, context.clock.now());
+		})
+	);
 
 /**
  * Ends or prolongs a RADIUS connection.

@@ -25,7 +25,7 @@ import {
 	type PromptSource,
 	withSource
 } from './prompt-limits.ts';
-import { reconcilePayment, submitPayment } from './reconcile.ts';
+import { runReconcileJob, submitPayment } from './reconcile.ts';
 import * as store from './store.ts';
 import type { PaymentRow } from './store.ts';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
@@ -75,7 +75,7 @@ export function createPayments(context: BillingContext) {
 		refundUnprovisioned: bind(refundUnprovisioned),
 		jobs: fenceHandlers(context, {
 			[SUBMIT_JOB]: submitPayment,
-			[RECONCILE_JOB]: reconcilePayment,
+			[RECONCILE_JOB]: runReconcileJob,
 			[REFUND_JOB]: refundPayment
 		})
 	};

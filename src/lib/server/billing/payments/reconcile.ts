@@ -12,6 +12,7 @@ import {
 	redactMessage
 } from '../callbacks/callbacks.ts';
 import { type BillingJob, RECONCILE_JOB, SUBMIT_JOB } from '../context.ts';
+import { repairIfLost } from '../../jobs/jobs.ts';
 import { type ReviewReason, sameReviews } from '../reviews/reviews.ts';
 import { settleExpired, settleFailure, settleSuccess } from './settlement.ts';
 import * as store from './store.ts';
@@ -31,8 +32,15 @@ const AMOUNT_MAX_MS = 3 * 60_000;
 const NOT_FOUND_TIMES = 3;
 const NOT_FOUND_SECONDS = 2 * 60;
 
-/** Handles RECONCILE_JOB. @returns when to ask again, or null if the result is final */
-export async function reconcilePayment(context: BillingJob, id: number): Promise<number | null> {
+/**
+ * Handles RECONCILE_JOB. If another run has taken over, that one may have asked before this one, and may wait for hours: the
+ * operator is asked again now.
+ */
+export const runReconcileJob = (context: BillingJob, id: number): Promise<number | null> =>
+	repairIfLost(reconcilePayment(context, id), () => context.jobs.wake(RECONCILE_JOB, id));
+
+/** @returns when to ask again, or null if the result is final */
+async function reconcilePayment(context: BillingJob, id: number): Promise<number | null> {
 	const { database, clock, log, operators } = context;
 	const payment = await store.find(database.db, id);
 	if (!payment) return null;
