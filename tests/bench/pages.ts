@@ -76,7 +76,7 @@ try {
 			],
 			...['/owner/customers', '/owner/customers?q=2345', '/owner/customers/5000'],
 			...['/owner/alerts', '/owner/staff', '/owner/account', '/owner/routers/new'],
-			...['', '/price', '/offers', '/edit', '/sales', '/access', '/brand', '/gateway'].map(
+			...['', '/price', '/offers', '/edit', '/sales', '/access', '/gateway'].map(
 				(page) => `/owner/routers/${router}${page}`
 			)
 		],

@@ -55,7 +55,6 @@ const EXPECTED: Readonly<Record<string, { page?: string | Form } & Readonly<Reco
 		'routers/new': { page: MANAGERS, default: [MANAGERS, 303, NEW] },
 		'routers/[router]': { page: MANAGERS },
 		'routers/[router]/access': { page: MANAGERS, default: [MANAGERS, 303, ACCESS] },
-		'routers/[router]/brand': { page: MANAGERS, default: [MANAGERS, 303, BRAND] },
 		'routers/[router]/edit': { page: MANAGERS, default: [MANAGERS, 303, PLACE] },
 		'routers/[router]/offers': { page: MANAGERS, default: [MANAGERS, 303, OFFERS] },
 		'routers/[router]/price': { page: MANAGERS, default: [MANAGERS, 303, { price: '600', from: '500' }] },
@@ -157,7 +156,7 @@ describe.each(DATABASES)('on %s', (database) => {
 			fixture().sql.all(`
 				select id, router_id, kind, name, key_hash, login_hosts, secret_sealed, settings, credentials_sealed
 				from gateways order by id`),
-			fixture().sql.all('select subject, name, updated_by from brands order by subject'),
+			fixture().sql.all('select account_id, name, updated_by from brands order by account_id'),
 			fixture().sql.all('select * from accounts order by id'),
 			fixture().sql.all('select id, status, expires_at from sessions order by id'),
 			fixture().sql.all('select id, status, applied from payments order by id'),

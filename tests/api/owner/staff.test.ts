@@ -316,7 +316,7 @@ it('the audit log and the history name who acted', async () => {
 	await manager.post(`/owner/routers/${router}/sales`, { do: 'pause' });
 	await manager.post(`/owner/routers/${router}/sales`, { do: 'reopen' });
 	await manager.post(`/owner/routers/${router}/price`, { price: '700', from: '500' });
-	await manager.post(`/owner/routers/${router}/brand`, { name: 'Ours', contact: '', which: 'none' });
+	await manager.post('/owner/brand', { name: 'Ours', contact: '', which: 'none' });
 	const log = await fixture().sql.all(
 		`select distinct action from audit_log where actor = ? order by action`,
 		by
@@ -325,8 +325,8 @@ it('the audit log and the history name who acted', async () => {
 	const ids = [router, manager.accountId];
 	const prices = 'select count(*) from price_changes where router_id = ? and account_id = ?';
 	expect(await fixture().sql.count(prices, ...ids)).toBe(1);
-	const brands = 'select count(*) from brands where subject = ? and updated_by = ?';
-	expect(await fixture().sql.count(brands, ...[`router ${router}`, manager.accountId])).toBe(1);
+	const brands = 'select count(*) from brands where account_id = ? and updated_by = ?';
+	expect(await fixture().sql.count(brands, ...[owner.accountId, manager.accountId])).toBe(1);
 	await manager.post('/owner/routers/new', {
 		...{ name: 'Added', address: '', ssid: 'Net', lat: '0', lon: '0', price: '500' },
 		access: 'portal_login nopass'

@@ -217,7 +217,6 @@ export const OWNING: readonly Place[] = [
 	owned('owner: routers', '/owner/routers'),
 	owned('owner: router, new', '/owner/routers/new'),
 	owned('owner: router', `/owner/routers/${ROUTER}`),
-	owned('owner: router, look', `/owner/routers/${ROUTER}/brand`),
 	owned('owner: router, unresponsive', `/owner/routers/${UNRESPONSIVE_ROUTER}`),
 	owned('owner: router, edit', `/owner/routers/${ROUTER}/edit`),
 	{ ...owned('owner: router, nameless', `/owner/routers/${ROUTER}/edit`), act: saveNameless },

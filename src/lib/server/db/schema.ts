@@ -189,13 +189,9 @@ export interface OfferChangesTable {
 	changed_at: number;
 }
 
-/** Branding of an account or of one router, whose fields override those of the account. */
+/** Branding of an account, for all its routers. */
 export interface BrandsTable {
-	/** `account 5`, or `router 12`. */
-	subject: string;
 	account_id: number;
-	/** null for all routers of the account. */
-	router_id: number | null;
 	name: string | null;
 	/** Phone number for buyers, as the owner wrote it. */
 	contact: string | null;

@@ -516,9 +516,7 @@ const createTables = ({ id, int, real, time, bool, end }: Dialect): string[] => 
 	`create index captive_sessions_purchase on captive_sessions (purchase_token_hash, id)`,
 	`create index captive_sessions_end on captive_sessions (expires_at)`,
 	`create table brands (
-		subject text primary key,
-		account_id ${int} not null references accounts (id),
-		router_id ${int} references routers (id),
+		account_id ${int} primary key references accounts (id),
 		name text,
 		accent text,
 		logo_file text,

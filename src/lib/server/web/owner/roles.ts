@@ -41,7 +41,6 @@ export const OWNER_ROUTES: Readonly<Record<string, Readonly<Record<string, reado
 	'routers/new': { page: MANAGERS, default: MANAGERS },
 	'routers/[router]': { page: MANAGERS },
 	'routers/[router]/access': { page: MANAGERS, default: MANAGERS },
-	'routers/[router]/brand': { page: MANAGERS, default: MANAGERS },
 	'routers/[router]/edit': { page: MANAGERS, default: MANAGERS },
 	'routers/[router]/offers': { page: MANAGERS, default: MANAGERS },
 	'routers/[router]/price': { page: MANAGERS, default: MANAGERS },
