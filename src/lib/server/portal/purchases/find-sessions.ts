@@ -14,13 +14,13 @@ import { MAX_ADDED, shownSession, type ShownSession } from './views.ts';
  */
 export async function sessionsOf(
 	context: PurchasesContext,
-	{ recent }: ApiClient,
+	api: ApiClient,
 	tokenHash: string
 ): Promise<ShownSession[]> {
 	const ids = await sessionIdsOf(context, tokenHash);
 	const read = async (id: number): Promise<ShownSession[]> => {
 		try {
-			return [await shownSession(context.readExtended, await recent.getSession(id))];
+			return [await shownSession(context.readExtended, await api.getSession(id))];
 		} catch (problem) {
 			if (problem instanceof ApiProblem && problem.status === 404) return [];
 			throw problem;

@@ -270,7 +270,7 @@ async function view(
 	const next = successorToken(token, row.session_id);
 	const [part, router, added, successor, code] = await Promise.all([
 		partOf(db, api, row),
-		api.recent.getRouter(row.router_id),
+		api.getRouter(row.router_id),
 		addedParts(db, api, row),
 		store.find(db, sha256(next)),
 		context.codes.of(token, row)

@@ -35,14 +35,13 @@ export async function partOf(
 	row: store.PurchaseRow
 ): Promise<PurchasePart | null> {
 	if (row.session_id === null) return null;
-	const read = api.recent;
 	const earlier = await replacedPayments(db, row);
 	const noted = [...new Set([...store.paymentIds(row), ...earlier])];
-	// Payments first: a changed payment removes its session from the memory of the API client (api-memory.ts).
-	const payments = await Promise.all(noted.map((id) => read.getPayment(id)));
-	const session = await paidInstead(read, await read.getSession(row.session_id), payments);
+	// Payments first, so that the session is at least as new: a payment changes it.
+	const payments = await Promise.all(noted.map((id) => api.getPayment(id)));
+	const session = await paidInstead(api, await api.getSession(row.session_id), payments);
 	const bought = session.payment_id;
-	if (bought !== null && !noted.includes(bought)) payments.push(await read.getPayment(bought));
+	if (bought !== null && !noted.includes(bought)) payments.push(await api.getPayment(bought));
 	const own = [...store.paymentIds(row), bought];
 	payments.sort((a, b) => b.id - a.id);
 	const payment =
