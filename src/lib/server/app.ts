@@ -39,7 +39,7 @@ import { createApiBuyers, type ApiBuyers } from './passes/api-buyers.ts';
 import { createPasses } from './passes/passes.ts';
 import { createQuota } from './portal/quota.ts';
 import { createMapRouters } from './map/map-routers.ts';
-import { createPurchases } from './portal/purchases/purchases.ts';
+import { openPurchases } from './portal/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
 import { createRequestLog } from './developer/request-log/request-log.ts';
 import { createReviews } from './billing/reviews/reviews.ts';
@@ -270,7 +270,7 @@ function createPortal(
 		: { url: null, key: '', searchQuota };
 	return {
 		api,
-		purchases: createPurchases({
+		purchases: openPurchases({
 			...base,
 			...{ rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer },
 			// The sessions of a remote API are not in this database.

@@ -1,3 +1,4 @@
+import { purchaseToken } from '#lib/server/platform/ids.ts';
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { MAX_REASON } from '#lib/domain/decision.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
@@ -33,7 +34,7 @@ export async function actionPage(event: ActionEvent, owner: OwnerVisitor) {
 		durations: (action.durations ?? []).map((value) => ({ value, label: formatDuration(value) })),
 		payment: action.payment?.(facts) ?? null,
 		/** Names this form, so that it acts once. */
-		form: event.locals.app.purchases.newToken()
+		form: purchaseToken()
 	};
 }
 

@@ -10,7 +10,7 @@ import { refundNote } from '#lib/checkout/purchase/refund.ts';
 import { isRefused } from '#lib/checkout/purchase/refusal.ts';
 import { warnSeconds } from '#lib/checkout/purchase/seconds.ts';
 import { purchaseState, type PurchaseState, type PurchaseWords } from '#lib/checkout/purchase/state.ts';
-import type { PurchasePart, PurchaseView, ShownSession } from '#lib/server/portal/purchases/purchases.ts';
+import type { PurchasePart, PurchaseView, ShownSession } from '#lib/server/portal/purchases.ts';
 import type { PaymentBody, SessionBody } from '#lib/server/contract/schemas.ts';
 import { momentText } from '#lib/format/when.ts';
 

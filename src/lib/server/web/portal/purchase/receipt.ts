@@ -8,9 +8,9 @@ import { formatMobile, hideMiddle } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
 import { momentText } from '#lib/format/when.ts';
 import type { PaymentBody, SessionBody } from '#lib/server/contract/schemas.ts';
-import type { PurchasePart } from '#lib/server/portal/purchases/purchases.ts';
+import type { PurchasePart } from '#lib/server/portal/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { findPurchase } from './find-purchase.ts';
+import { requirePurchase } from './find-purchase.ts';
 import { ownPath, pageAddress, type PageEvent } from './page-path.ts';
 import { takenText, type Purchase } from './purchase-shown.ts';
 
@@ -79,7 +79,7 @@ const isPaid = (payment: PaymentBody | null): payment is PaymentBody =>
 /** Reads the receipt of the address, with its text. Redirects to the purchase while nothing is paid. */
 export async function findReceipt(event: PageEvent) {
 	const { token } = event.params;
-	const purchase = await findPurchase(event);
+	const purchase = await requirePurchase(event);
 	if (purchase.successor !== null) redirect(303, `${ownPath(event, purchase.successor)}/receipt`);
 	if (!hasReceipt(purchase)) redirect(303, ownPath(event));
 	const { clock, config } = event.locals.app;

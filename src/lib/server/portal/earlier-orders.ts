@@ -5,17 +5,21 @@
  * Security: guests of a venue share its address, and people know each other's numbers. So an address alone tells only
  * that there is an order, and opens nothing. The page or captive session that made an order proves its buyer.
  */
-import { createHmac } from 'node:crypto';
-import { parseMobile } from '#lib/domain/phone.ts';
 import { toMajor } from '#lib/domain/money.ts';
+import { parseMobile } from '#lib/domain/phone.ts';
 import { HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
 import type { SessionBody } from '#lib/server/contract/schemas.ts';
 import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
-import type { Secrets } from '#lib/server/platform/secrets.ts';
-import { ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';
-import type { OrderingContext } from './ordering.ts';
-import * as store from './store.ts';
-import { partOf, type PurchasePart } from './views.ts';
+import { ApiProblem, ApiUnavailable, type ApiClient } from './api-client.ts';
+import {
+	findRowById,
+	findRowsOfNumber,
+	openToken,
+	readPart,
+	type PurchasePart,
+	type PurchaseRow,
+	type Purchases
+} from './purchases.ts';
 
 /** Who orders. */
 export interface Orderer {
@@ -58,7 +62,7 @@ export class OrderedBefore extends Error {
 }
 
 /** Columns of a purchase by which later orders find it. */
-export type OrderColumns = Pick<store.PurchaseRow, 'number_hash' | 'asked_from'>;
+type OrderColumns = Pick<PurchaseRow, 'number_hash' | 'asked_from'>;
 
 interface Order {
 	routerId: number;
@@ -79,12 +83,6 @@ const COMPLETED_MS = 2 * MINUTE_MS;
 const LOOK_BACK_MS = HOUR_MS;
 const MAX_TRIES = 8;
 
-/** @returns the function that hashes what identifies orders */
-export function orderHashes(secrets: Secrets): (text: string) => string {
-	const key = secrets.derive('earlier orders', 32);
-	return (text) => createHmac('sha256', key).update(text).digest('base64url').slice(0, 32);
-}
-
 /**
  * Writes an order, unless an earlier one must be shown first. The transaction that writes decides, so of two orders at
  * the same moment one sees the other.
@@ -92,32 +90,32 @@ export function orderHashes(secrets: Secrets): (text: string) => string {
  * @throws OrderedBefore
  */
 export async function writeOrder<T>(
-	context: OrderingContext,
+	purchases: Purchases,
 	api: ApiClient,
 	order: Order,
 	write: (trx: Tx, columns: OrderColumns, isFirst: () => Promise<boolean>) => Promise<T | null>
 ): Promise<T> {
-	const { database, clock, hashOf, region } = context;
+	const { database, clock, hashOrder, region } = purchases;
 	const { orderer, except } = order;
 	// Another notation is the same number. The API refuses what is no number.
 	const number = parseMobile(order.phone, region) ?? order.phone;
-	const numberHash = hashOf(`${order.routerId} ${number}`);
-	const inOrder = (text: string) => hashOf(`${numberHash} ${text}`);
+	const numberHash = hashOrder(`${order.routerId} ${number}`);
+	const inOrder = (text: string) => hashOrder(`${numberHash} ${text}`);
 	const proofs = [
 		...(orderer?.captiveSession ? [`captive session ${orderer.captiveSession}`] : []),
 		...order.proofs
 	].map(inOrder);
 	const from = [...(orderer ? [inOrder(`network ${orderer.network}`)] : []), ...proofs];
 	const columns = { number_hash: numberHash, asked_from: JSON.stringify(from) };
-	const markOf = ({ id }: store.PurchaseRow) => inOrder(`purchase ${id}`);
+	const markOf = ({ id }: PurchaseRow) => inOrder(`purchase ${id}`);
 	const passed = new Set<number | undefined>(except);
 
 	for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-		let found: store.PurchaseRow[] = [];
+		let found: PurchaseRow[] = [];
 		const written = await database.transact(async (trx) => {
 			const isFirst = async () => {
 				if (orderer === null) return true;
-				const recent = await store.recentOfNumber(trx, numberHash, clock.now() - LOOK_BACK_MS);
+				const recent = await findRowsOfNumber(trx, numberHash, clock.now() - LOOK_BACK_MS);
 				const confirmed = recent.find((row) => markOf(row) === orderer.another)?.id ?? 0;
 				found = recent.filter((row) => row.id > confirmed && !passed.has(row.id) && isFrom(row, from));
 				return found.length === 0;
@@ -126,32 +124,33 @@ export async function writeOrder<T>(
 		}, LIMIT_CONCURRENCY);
 		if (written !== null) return written;
 		for (const row of found) {
-			const part = await asksAbout(context, api, row);
+			const part = await readEarlier(purchases, api, row);
 			if (part === null) passed.add(row.id);
-			else throw new OrderedBefore(await earlierOrder(context, row, part, { mark: markOf(row), proofs }));
+			else
+				throw new OrderedBefore(await describeEarlier(purchases, row, part, { mark: markOf(row), proofs }));
 		}
 	}
 	throw new ApiUnavailable('the orders of a number change too fast');
 }
 
-const isFrom = (row: store.PurchaseRow, from: readonly string[]): boolean =>
-	askedFrom(row).some((hash) => from.includes(hash));
+const isFrom = (row: PurchaseRow, from: readonly string[]): boolean =>
+	parseAskedFrom(row).some((hash) => from.includes(hash));
 
-const askedFrom = ({ asked_from }: store.PurchaseRow): string[] =>
+const parseAskedFrom = ({ asked_from }: PurchaseRow): string[] =>
 	asked_from === null ? [] : (JSON.parse(asked_from) as string[]);
 
 /** Reads an order that is open or was paid a moment ago, once its own request has ended; null for any other. */
-async function asksAbout(
-	{ database: { db }, clock, completing }: OrderingContext,
+async function readEarlier(
+	{ database: { db }, clock, completing }: Purchases,
 	api: ApiClient,
-	{ id }: store.PurchaseRow
+	{ id }: PurchaseRow
 ): Promise<Read | null> {
 	await completing.get(id)?.catch(() => undefined);
-	const row = await store.findById(db, id);
+	const row = await findRowById(db, id);
 	// It was refused.
 	if (row === null) return null;
 	const now = clock.now();
-	const part = await partOf(db, api, row).catch((problem: unknown) => {
+	const part = await readPart(db, api, row).catch((problem: unknown) => {
 		if (problem instanceof ApiProblem) return null;
 		throw problem;
 	});
@@ -179,16 +178,19 @@ interface Read {
 	agoMs: number;
 }
 
-async function earlierOrder(
-	{ database: { db }, codes }: OrderingContext,
-	row: store.PurchaseRow,
+async function describeEarlier(
+	purchases: Purchases,
+	row: PurchaseRow,
 	{ state, part, agoMs }: Read,
 	{ mark, proofs }: { mark: string; proofs: readonly string[] }
 ): Promise<EarlierOrder> {
 	if (!isFrom(row, proofs)) return { mark, own: null };
 	// The page of the purchase shows its added time.
-	const shownBy = row.extends_purchase_id === null ? row : await store.findById(db, row.extends_purchase_id);
-	const token = shownBy && codes.tokenOf(shownBy);
+	const shownBy =
+		row.extends_purchase_id === null
+			? row
+			: await findRowById(purchases.database.db, row.extends_purchase_id);
+	const token = shownBy && openToken(purchases, shownBy);
 	if (token === null) return { mark, own: null };
 	const amount = toMajor(row.amount_minor, row.currency);
 	return {

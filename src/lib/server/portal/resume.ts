@@ -1,13 +1,17 @@
-import { ApiProblem, type ApiClient } from '../api-client.ts';
+import { type ApiClient, ApiProblem } from './api-client.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
-import { readCode } from '#lib/checkout/purchase/code.ts';
+import {
+	findPageRow,
+	findRowByCode,
+	openToken,
+	parsePaymentIds,
+	readCode,
+	type PurchaseRow,
+	type Purchases
+} from './purchases.ts';
 import type { PaymentBody } from '#lib/server/contract/schemas.ts';
 import { LONGEST_WINDOW_MS, TURN_SECONDS } from '#lib/server/rate-limits/rate-limits.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
-import { CODE_MS } from './codes.ts';
-import { pageRowOf } from './find-sessions.ts';
-import type { PurchasesContext } from './purchases.ts';
-import * as store from './store.ts';
 
 /** What a try opened, or why it did not. */
 export type Resumed = Opened | Limited | Crowded;
@@ -37,30 +41,30 @@ interface Visitor {
  * order, so buyers are not locked out: nobody guesses one of 2^40 codes of one number.
  * @param typed `phone` is the number as typed; '' if none was requested
  */
-export async function resume(
-	context: PurchasesContext,
+export async function resumeByCode(
+	purchases: Purchases,
 	api: ApiClient,
 	typed: { code: string; phone: string },
 	from: Visitor
 ): Promise<Opened | Crowded> {
-	const { clock, codes, region } = context;
+	const { region } = purchases;
 	const code = readCode(typed.code);
 	// A text that cannot be a code does not count.
 	if (code === null) return { kind: 'unknown' };
-	const isCrowded = !(await takeTry(context, from)) || !(await takeOfAll(context, from));
+	const isCrowded = !(await takeTry(purchases, from)) || !(await takeOfTotal(purchases, from));
 	const number = isCrowded ? parseMobile(typed.phone, region) : null;
 	if (isCrowded && number === null) return { kind: 'crowded' };
-	const row = await codes.find(code, clock.now() - CODE_MS);
+	const row = await findRowByCode(purchases, code);
 	if (number !== null && !(row && (await hasOrderedFrom(api, row, number, region))))
 		return { kind: 'crowded' };
-	return openedPage(row && codes.tokenOf(row));
+	return toOpened(row && openToken(purchases, row));
 }
 
-const openedPage = (token: string | null): Opened =>
+const toOpened = (token: string | null): Opened =>
 	token === null ? { kind: 'unknown' } : { kind: 'found', token };
 
 const takeTry = async (
-	{ rateLimits, maxCodes }: PurchasesContext,
+	{ rateLimits, maxCodes }: Purchases,
 	{ network, captiveSession }: Visitor
 ): Promise<boolean> =>
 	(await rateLimits.take(`code:${captiveSession ?? network}`, maxCodes.visitor)).admitted;
@@ -69,8 +73,8 @@ const takeTry = async (
  * Counts a try toward the total limit. Returns false if it is used up, or if the captive sessions of this network have
  * used half of it: one device can have many.
  */
-async function takeOfAll(
-	{ rateLimits, maxCodes }: PurchasesContext,
+async function takeOfTotal(
+	{ rateLimits, maxCodes }: Purchases,
 	{ network, captiveSession }: Visitor
 ): Promise<boolean> {
 	const half = Math.ceil(maxCodes.total / 2);
@@ -102,34 +106,34 @@ const TRANSACTION = /^[!-~]{1,64}$/;
  * @param typed as the buyer typed them
  */
 export async function resumeByPayment(
-	context: PurchasesContext,
+	purchases: Purchases,
 	api: ApiClient,
 	typed: { transaction: string; phone: string },
 	from: Visitor
 ): Promise<Opened | Limited> {
-	const { rateLimits, region } = context;
+	const { rateLimits, region } = purchases;
 	const number = parseMobile(typed.phone, region);
 	const transaction = typed.transaction.replaceAll(/[\s\p{Cf}]/gu, '').replace(/[.,:;]+$/, '');
 	// A number or transaction that no payment can have is not counted as a try.
 	if (number === null || !TRANSACTION.test(transaction)) return { kind: 'unknown' };
 	const tried = async () => {
-		const result = await findByPayment(context, api, transaction, number);
+		const result = await findByPayment(purchases, api, transaction, number);
 		return { result, isRight: result.kind === 'found' };
 	};
-	const line = await usedUp(context, from, [number, transaction.toUpperCase()]);
+	const line = await takePaymentTries(purchases, from, [number, transaction.toUpperCase()]);
 	if (line === null) return (await tried()).result;
 	const opened = await rateLimits.inTurn(line, tried);
 	return opened ?? { kind: 'limited', retryAfterSeconds: TURN_SECONDS };
 }
 
 /** Counts a try. Returns the first subject that has none left, or null. */
-async function usedUp(
-	context: PurchasesContext,
+async function takePaymentTries(
+	purchases: Purchases,
 	from: Visitor,
 	pair: readonly string[]
 ): Promise<string | null> {
 	const source = from.captiveSession ?? from.network;
-	if (!(await takeTry(context, from))) return `payments:${source}`;
+	if (!(await takeTry(purchases, from))) return `payments:${source}`;
 	for (const half of pair) {
 		const subject = `payment:${sha256(half)}`;
 		const limits = [
@@ -137,7 +141,7 @@ async function usedUp(
 			[subject, MAX_OF_PAYMENT.total]
 		] as const;
 		for (const [counted, most] of limits) {
-			const { admitted } = await context.rateLimits.take(counted, most, LONGEST_WINDOW_MS);
+			const { admitted } = await purchases.rateLimits.take(counted, most, LONGEST_WINDOW_MS);
 			if (!admitted) return subject;
 		}
 	}
@@ -145,25 +149,24 @@ async function usedUp(
 }
 
 async function findByPayment(
-	context: PurchasesContext,
+	purchases: Purchases,
 	api: ApiClient,
 	transaction: string,
 	number: string
 ): Promise<Opened> {
-	const { codes } = context;
 	const tokens = new Set<string>();
-	for (const id of await sessionsPaidBy(api, transaction, number)) {
-		const row = await pageRowOf(context, id);
-		const token = row && codes.tokenOf(row);
+	for (const id of await readSessionsPaidBy(api, transaction, number)) {
+		const row = await findPageRow(purchases, id);
+		const token = row && openToken(purchases, row);
 		if (token !== null) tokens.add(token);
 	}
 	// An operator may use an ID twice.
 	const [token = null, ...others] = tokens;
-	return openedPage(others.length > 0 ? null : token);
+	return toOpened(others.length > 0 ? null : token);
 }
 
 /** Reads the sessions of paid payments from a number (E.164) with the ID as it is typed, or in capitals. */
-async function sessionsPaidBy(api: ApiClient, transaction: string, number: string): Promise<Set<number>> {
+async function readSessionsPaidBy(api: ApiClient, transaction: string, number: string): Promise<Set<number>> {
 	const spellings = [...new Set([transaction, transaction.toUpperCase()])];
 	const lists = await Promise.all(
 		spellings.map(async (provider_reference) => {
@@ -187,12 +190,12 @@ async function sessionsPaidBy(api: ApiClient, transaction: string, number: strin
 /** Whether a payment of the purchase was requested from this number (E.164). */
 async function hasOrderedFrom(
 	api: ApiClient,
-	row: store.PurchaseRow,
+	row: PurchaseRow,
 	number: string,
 	region: string
 ): Promise<boolean> {
 	if (parseMobile(row.phone, region) === number) return true;
-	for (const id of store.paymentIds(row).reverse()) {
+	for (const id of parsePaymentIds(row).reverse()) {
 		if ((await api.getPayment(id)).phone === number) return true;
 	}
 	return false;
