@@ -8,7 +8,7 @@ import type { TestOutcome } from '#lib/checkout/test-outcomes.ts';
 import type { Role } from '#lib/server/contract/scopes.ts';
 import type { Account as AnyAccount } from '../../accounts/accounts.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
-import type { PaymentBody } from '#lib/server/contract/schemas.ts';
+import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import type { Payments } from '../../billing/payments/payments.ts';
 import type { Routers } from '#lib/server/routers/routers.ts';
 import type { SandboxOperator } from '../../billing/operators/sandbox.ts';

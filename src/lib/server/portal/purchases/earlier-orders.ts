@@ -9,7 +9,7 @@ import { createHmac } from 'node:crypto';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { HOUR_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
-import type { SessionBody } from '#lib/server/contract/schemas.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import { LIMIT_CONCURRENCY, type Tx } from '#lib/server/db/database.ts';
 import type { Secrets } from '#lib/server/platform/secrets.ts';
 import { ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';

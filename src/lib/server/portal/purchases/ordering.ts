@@ -2,7 +2,7 @@ import type { Base } from '#lib/server/base.ts';
 import { createHash } from 'node:crypto';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';
-import type { SessionBody } from '#lib/server/contract/schemas.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { retryUniqueViolation } from '#lib/server/db/queries.ts';

@@ -1,5 +1,5 @@
 import { ApiLimited, ApiProblem, ApiUnavailable, type ApiClient } from '../api-client.ts';
-import type { SessionBody } from '#lib/server/contract/schemas.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import type { RateLimits } from '#lib/server/rate-limits/rate-limits.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';

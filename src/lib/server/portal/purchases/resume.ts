@@ -1,7 +1,7 @@
 import { ApiProblem, type ApiClient } from '../api-client.ts';
 import { parseMobile } from '#lib/domain/phone.ts';
 import { readCode } from '#lib/checkout/purchase/code.ts';
-import type { PaymentBody } from '#lib/server/contract/schemas.ts';
+import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import { LONGEST_WINDOW_MS, TURN_SECONDS } from '#lib/server/rate-limits/rate-limits.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 import { CODE_MS } from './codes.ts';

@@ -1,5 +1,7 @@
 import type { ApiClient } from '../api-client.ts';
-import type { PaymentBody, RouterBody, SessionBody } from '#lib/server/contract/schemas.ts';
+import type { PaymentBody } from '#lib/server/contract/payment.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import * as store from './store.ts';
 

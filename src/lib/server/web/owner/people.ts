@@ -5,7 +5,7 @@ import { timeLeftText } from '#lib/format/when.ts';
 import { numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
-import type { OwnerUserBody } from '#lib/server/contract/schemas.ts';
+import type { OwnerUserBody } from '#lib/server/contract/owner.ts';
 import { PAGE_SIZE, readPage } from '../page-links.ts';
 import { sessionUse } from './figures/usage.ts';
 import type { OwnerVisitor } from './owner.ts';

@@ -13,7 +13,7 @@ import { OWN_TIME } from '#lib/checkout/price.ts';
 import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
 import { takeDeviceOrder } from '#lib/server/web/portal/splash/limits.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
 import { OrderedBefore, type PurchaseForm } from '#lib/server/portal/purchases/purchases.ts';
 import { ifAvailable, readForm } from './api-errors.ts';
 import { earlierNotice, ordererOf } from './earlier-notice.ts';
