@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { router as routerShape } from '../../../src/lib/server/contract/schemas.ts';
+import { router as routerShape } from '../../../src/lib/server/contract/router.ts';
 import { pngOf, strangePngs, SVG } from '../../support/pages/logos.ts';
 import { registerGateway } from '../../support/gateways/gateways.ts';
 import {

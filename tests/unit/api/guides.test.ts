@@ -12,7 +12,7 @@ import {
 	MIN_FAILURES,
 	NOTIFY_AFTER_MS
 } from '../../../src/lib/server/developer/webhooks/upkeep.ts';
-import { MAX_ENDPOINTS, MAX_URL_LENGTH } from '../../../src/lib/server/contract/schemas.ts';
+import { MAX_ENDPOINTS, MAX_URL_LENGTH } from '../../../src/lib/server/contract/webhooks.ts';
 import { OLD_SECRET_MS } from '../../../src/lib/server/developer/webhooks/webhooks.ts';
 
 const textOf = (name: string) =>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { purchaseState, type PaymentState, type SessionState } from '#lib/checkout/purchase/state.ts';
-import { failureCode, paymentStatus, sessionStatus } from '#lib/server/contract/schemas.ts';
+import { failureCode, paymentStatus } from '#lib/server/contract/payment.ts';
+import { sessionStatus } from '#lib/server/contract/session.ts';
 import { NOW, payment, WORDS } from './purchase-values.ts';
 
 const SESSION_REASONS: Record<string, (string | null)[]> = {

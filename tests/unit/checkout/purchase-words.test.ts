@@ -11,7 +11,8 @@ import {
 	type PurchaseState,
 	type SessionState
 } from '#lib/checkout/purchase/state.ts';
-import { failureCode, paymentStatus, sessionStatus } from '#lib/server/contract/schemas.ts';
+import { failureCode, paymentStatus } from '#lib/server/contract/payment.ts';
+import { sessionStatus } from '#lib/server/contract/session.ts';
 import { NOW, payment, WORDS } from './purchase-values.ts';
 
 const AREAS = ['purchase', 'receipt', 'resume'];

@@ -2,7 +2,7 @@ import { accentOf, parseColour } from '../../branding/accent.ts';
 import { isPhone } from '../../domain/contact.ts';
 import { hiddenCharacter, readLine } from '../../domain/plain-text.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { BrandBody } from '../contract/schemas.ts';
+import type { BrandBody } from '../contract/router.ts';
 import type { Database, Queries } from '../db/database.ts';
 import { Refusal } from '../platform/errors.ts';
 import { sha256, sha256Bytes } from '../platform/secrets.ts';

@@ -1,7 +1,7 @@
 import type { Base } from '#lib/server/base.ts';
 import { z } from 'zod';
 import { type Caller, ROLES, hasRole } from '#lib/server/accounts/accounts.ts';
-import { type Role, SCOPES, type Scope, roleOf } from '#lib/server/contract/scopes.ts';
+import { type Role, SCOPES, type Scope, findLeastRole } from '#lib/server/contract/scopes.ts';
 import { crc32 } from 'node:zlib';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
@@ -37,7 +37,7 @@ export const openApiKeys = (base: Base): ApiKeys => ({
 
 const scopeList = z.array(z.enum(SCOPES));
 
-const scopesOf = (role: Role): Scope[] => SCOPES.filter((scope) => hasRole(role, roleOf(scope)));
+const scopesOf = (role: Role): Scope[] => SCOPES.filter((scope) => hasRole(role, findLeastRole(scope)));
 
 /**
  * Format: `atl_live_` or `atl_test_`, 30 random base62 characters (about 178 bits), and a CRC-32 of all that in

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Base } from '../base.ts';
-import { API_VERSION, type EventBody, type EventType } from '../contract/events.ts';
+import { API_VERSION, type EventBody, type EventType } from '../contract/webhooks.ts';
 import { afterCommit, type Tx } from '../db/database.ts';
 import { type NewestFirst, findNewestFirst } from '../db/queries.ts';
 import { isoTime } from '../platform/clock.ts';

@@ -1,5 +1,5 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
-import type { SessionBody } from '#lib/server/contract/schemas.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import { retryUniqueViolation } from '#lib/server/db/queries.ts';
 import { PURCHASE_TOKEN_PATTERN, purchaseToken } from '#lib/server/platform/ids.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';

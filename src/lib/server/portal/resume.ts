@@ -9,7 +9,7 @@ import {
 	type PurchaseRow,
 	type Purchases
 } from './purchases.ts';
-import type { PaymentBody } from '#lib/server/contract/schemas.ts';
+import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import { LONGEST_WINDOW_MS, TURN_SECONDS } from '#lib/server/rate-limits/rate-limits.ts';
 import { sha256 } from '#lib/server/platform/secrets.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
 import { isAnyAmount } from '#lib/domain/payment-methods/chargeable.ts';
 import { toMajor } from '#lib/domain/money.ts';
-import type { RouterBody } from '../contract/schemas.ts';
+import type { RouterBody } from '../contract/router.ts';
 import type { Config } from '../config/config.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { RoutersContext } from './context.ts';

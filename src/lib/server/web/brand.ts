@@ -2,7 +2,7 @@ import type { RequestEvent } from '@sveltejs/kit';
 import { accentRules } from '#lib/branding/accent.ts';
 import type { ShownBrand } from '#lib/branding/brand.ts';
 import signRules from '#lib/styles/brand.css?inline';
-import type { BrandBody } from '../contract/schemas.ts';
+import type { BrandBody } from '../contract/router.ts';
 
 /**
  * The colour goes into the style element of app.html: a separate sheet would delay the first paint, and the

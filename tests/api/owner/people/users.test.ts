@@ -1,7 +1,7 @@
 /** GET /v1/owner/users: sessions on the routers of an owner (specification 1.9). */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { ownerUserList } from '../../../../src/lib/server/contract/schemas.ts';
+import { ownerUserList } from '../../../../src/lib/server/contract/owner.ts';
 import { numberEnding, type Api } from '../../../support/api/api.ts';
 import { INSTANT } from '../../../support/api/wire.ts';
 import { addRouter, newOwner } from '../../../support/pages/owners.ts';

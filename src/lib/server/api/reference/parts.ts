@@ -1,7 +1,7 @@
 import { TEST_NUMBERS } from '../../billing/operators/sandbox.ts';
 import { formatConfigTable, type Config } from '#lib/server/config/config.ts';
-import { EVENT_TEXTS, ITEM_CODES } from '#lib/server/contract/schemas.ts';
-import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '#lib/server/contract/problems.ts';
+import { EVENT_TEXTS } from '#lib/server/contract/webhooks.ts';
+import { ITEM_CODES, PROBLEMS, PROBLEM_CODES, type ProblemCode } from '#lib/server/contract/problems.ts';
 import { METRICS } from '#lib/server/platform/metrics.ts';
 import { PROBLEM_EXAMPLES } from '../document/problem-responses.ts';
 import { ROUTES } from '../routes/index.ts';

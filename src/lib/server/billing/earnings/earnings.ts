@@ -2,7 +2,7 @@ import type { Base } from '../../base.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { Caller } from '../../accounts/accounts.ts';
-import type { EarningsBody } from '../../contract/schemas.ts';
+import type { EarningsBody } from '../../contract/owner.ts';
 import type { Queries } from '../../db/database.ts';
 import { cutPage } from '../../db/queries.ts';
 import { binder } from '../../platform/bind.ts';

@@ -29,7 +29,7 @@ import { runReconcileJob, submitPayment } from './reconcile.ts';
 import * as store from './store.ts';
 import type { PaymentRow } from './store.ts';
 import { CURRENCIES, MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
-import { failureCode, type PaymentBody, type PaymentStartBody } from '../../contract/schemas.ts';
+import { type PaymentBody, type PaymentStartBody, failureCode } from '../../contract/payment.ts';
 import { retryUniqueViolation } from '../../db/queries.ts';
 import type { Caller } from '../../accounts/accounts.ts';
 import { AppError, validationFailed } from '../../platform/errors.ts';

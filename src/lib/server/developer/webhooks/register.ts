@@ -2,7 +2,7 @@ import {
 	MAX_ENDPOINTS,
 	type WebhookBody,
 	type WebhookRegistrationBody
-} from '#lib/server/contract/schemas.ts';
+} from '#lib/server/contract/webhooks.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import { retryUniqueViolation } from '#lib/server/db/queries.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';

@@ -5,7 +5,7 @@ import { money, pastMoment } from '#lib/format/text.ts';
 import { timeLeftText } from '#lib/format/when.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { App } from '#lib/server/app.ts';
-import type { OwnerUserBody } from '#lib/server/contract/schemas.ts';
+import type { OwnerUserBody } from '#lib/server/contract/owner.ts';
 import type { FoundPurchase } from '#lib/server/owner/help/help.ts';
 import { sessionUse } from './figures/usage.ts';
 import { helpState, stateMark } from './help/state.ts';

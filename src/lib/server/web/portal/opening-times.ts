@@ -1,7 +1,7 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { momentText } from '#lib/format/when.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
 
 /** Returns when the closed ones of these routers open automatically, as text by id. Others are missing. */
 export async function openingTexts(

@@ -14,7 +14,7 @@ import { OWN_TIME } from '#lib/checkout/price.ts';
 import { chargeText, type TimeChoice } from '#lib/checkout/quote.ts';
 import { takeDeviceOrder } from '#lib/server/web/portal/splash/limits.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
 import { type PurchaseForm, buyTime, findOrdered } from '#lib/server/portal/ordering.ts';
 import { ifAvailable, readForm } from './api-errors.ts';
 import { earlierNotice, ordererOf } from './earlier-notice.ts';

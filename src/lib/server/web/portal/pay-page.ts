@@ -4,7 +4,7 @@ import { endsByItself } from '#lib/domain/access-kind.ts';
 import * as m from '#lib/i18n/messages.js';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { offerOf, priceText } from '#lib/checkout/quote.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { ifAvailable, orUnavailable } from './api-errors.ts';
 import { closedText } from './opening-times.ts';

@@ -4,7 +4,7 @@ import type { KioskRouter, Availability } from '#lib/kiosk/client.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { sellsNothing } from '#lib/checkout/price.ts';
 import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
 import { routerOf } from '../api-errors.ts';
 import { closedText } from '../opening-times.ts';
 import { payNote } from '../pay-page.ts';

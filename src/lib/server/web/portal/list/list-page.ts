@@ -6,7 +6,7 @@ import { priceText } from '#lib/checkout/quote.ts';
 import { phoneHint } from '#lib/checkout/phone-hint.ts';
 import { lowestOffer } from '#lib/checkout/price.ts';
 import { apiClient, type ApiClient } from '#lib/server/portal/api-client.ts';
-import type { RouterBody, RouterListBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody, RouterListBody } from '#lib/server/contract/router.ts';
 import { MAX_QUERY_LENGTH } from '#lib/map/location-query.ts';
 import { orUnavailable } from '../api-errors.ts';
 import { openingTexts } from '../opening-times.ts';

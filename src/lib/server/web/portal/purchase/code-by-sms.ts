@@ -3,7 +3,7 @@ import { SOON_SECONDS } from '#lib/checkout/purchase/seconds.ts';
 import { DELETED_NUMBER, formatMobile, hideMiddle } from '#lib/domain/phone.ts';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { SessionBody } from '#lib/server/contract/schemas.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import { requirePurchase } from './find-purchase.ts';
 import { ownPath, type PageEvent } from './page-path.ts';
 import { signInInstructions, type SignIn } from './sign-in-instructions.ts';

@@ -1,6 +1,6 @@
 import { redirect } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import type { SessionBody } from '#lib/server/contract/schemas.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import { apiClient, ApiProblem } from '#lib/server/portal/api-client.ts';
 import { orUnavailable } from '../api-errors.ts';
 import { requirePurchase } from './find-purchase.ts';

@@ -11,7 +11,8 @@ import { isRefused } from '#lib/checkout/purchase/refusal.ts';
 import { warnSeconds } from '#lib/checkout/purchase/seconds.ts';
 import { purchaseState, type PurchaseState, type PurchaseWords } from '#lib/checkout/purchase/state.ts';
 import type { PurchasePart, PurchaseView, ShownSession } from '#lib/server/portal/purchases.ts';
-import type { PaymentBody, SessionBody } from '#lib/server/contract/schemas.ts';
+import type { PaymentBody } from '#lib/server/contract/payment.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import { momentText } from '#lib/format/when.ts';
 
 export type Purchase = PurchaseView;

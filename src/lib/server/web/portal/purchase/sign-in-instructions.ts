@@ -2,7 +2,7 @@ import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import type { Credential, SignInInstructions } from '#lib/checkout/sign-in-instructions.ts';
-import type { SessionBody } from '#lib/server/contract/schemas.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 
 export type SignIn = Awaited<ReturnType<App.Locals['app']['gateways']['signInAt']>>['method'];

@@ -2,7 +2,7 @@ import { error, redirect, type RequestEvent } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
 import { takeCaptiveSession } from '#lib/server/web/portal/splash/limits.ts';
 import { ifAvailable, orNull } from '../api-errors.ts';
 import { payPage } from '../pay-page.ts';

@@ -2,7 +2,7 @@ import { formatMoney } from '#lib/domain/money.ts';
 import { directionOf, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
 import { usefulOffers } from '#lib/checkout/price.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
 
 /**
  * @param takesCode the hotspot's sign-in page is ours and accepts the code of a purchase
