@@ -227,8 +227,7 @@ export const OWNING: readonly Place[] = [
 	{ ...owned('owner: gateway', `/owner/routers/${HAND_OVER_ROUTER}/gateway`), act: openGateway },
 	owned('owner: price', `/owner/routers/${ROUTER}/price`),
 	{ ...owned('owner: price, asked', `/owner/routers/${ROUTER}/price`), act: askPrice },
-	at('poster', `/r/${ROUTER}/poster`),
-	at('poster, small', `/r/${ROUTER}/poster?size=a6&languages=ar,en,am`)
+	at('poster', `/r/${ROUTER}/poster`)
 ];
 
 /** Creates another account each time. */
