@@ -98,7 +98,7 @@ describe.each(DATABASES)('on %s', (database) => {
 		let url: string;
 		let open: Database;
 		let log: RequestLog;
-		let now = Date.UTC(2030, 0, 1, 12, 0, 30);
+		const now = Date.UTC(2030, 0, 1, 12, 0, 30);
 		const silent = createLog('silent');
 		const clock = { now: () => now };
 		let account: { accountId: number; keyId: number };
