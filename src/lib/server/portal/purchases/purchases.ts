@@ -39,7 +39,6 @@ export type { PurchasePart, PurchaseView, ShownSession } from './views.ts';
 export interface PurchasesContext extends OrderingContext {
 	rateLimits: RateLimits;
 	/** Tries per minute to open a purchase by its code or payment: per captive session or network, and in total. */
-	maxCodes: { visitor: number; total: number };
 	isApiBuyer(purchase: store.PurchaseRow): boolean;
 	readExtended: ReadExtended;
 }
