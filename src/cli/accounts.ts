@@ -5,6 +5,7 @@ import { isoTime } from '#lib/server/platform/clock.ts';
 import { defineCommand } from './command.ts';
 import { accountOf, AUTHOR, COMMAND_LINE } from './services.ts';
 import { CommandError, plain, print, UsageError } from './terminal.ts';
+import { createKey } from '#lib/server/developer/api-keys.ts';
 
 const MAX_NAME_CHARACTERS = 100;
 
@@ -86,7 +87,7 @@ export const accountCommands = [
 			if (role === 'staff' || !hasRole(own, role)) {
 				throw new CommandError(`${email} has the role ${own}; its keys cannot have ${role}.`);
 			}
-			await print(await apiKeys.create({ accountId: id, name, role, actor: COMMAND_LINE }));
+			await print(await createKey(apiKeys, { accountId: id, name, role, actor: COMMAND_LINE }));
 			console.error(`Key "${plain(name)}" of ${email} (${role}). It is not shown again.`);
 		}
 	})

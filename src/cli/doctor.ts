@@ -10,7 +10,7 @@ import { type Config, ConfigError, loadConfig, loadDatabaseConfig } from '#lib/s
 import { type Database, openDatabase } from '#lib/server/db/database.ts';
 import { inspectDatabase, type Inspection } from '#lib/server/db/inspect.ts';
 import { UnusableDatabaseError } from '#lib/server/db/migrate.ts';
-import { isDerivedFrom, PORTAL_KEY } from '#lib/server/developer/api-keys/api-keys.ts';
+import { PORTAL_KEY, isDerivedFrom } from '#lib/server/developer/api-keys.ts';
 import { readProxySettings } from '#lib/server/http/client-address.ts';
 import { NotAnArchive, readArchive } from '#lib/server/map/basemap.ts';
 import { readablePasswords } from '#lib/server/passes/passes.ts';

@@ -7,7 +7,7 @@ import type { Finding } from '#lib/server/checks/finding.ts';
 import { ConfigError } from '#lib/server/config/config.ts';
 import { BackupError } from '#lib/server/db/backup/kind.ts';
 import { UnusableDatabaseError } from '#lib/server/db/migrate.ts';
-import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
+import { KeyRefused } from '#lib/server/developer/api-keys.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 

@@ -5,7 +5,7 @@
  * standby, that does not come back: the standby is promoted.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateKey, keyHint } from '../../src/lib/server/developer/api-keys/key-format.ts';
+import { generateKey, keyHint } from '../../src/lib/server/developer/api-keys.ts';
 import { sha256 } from '../../src/lib/server/platform/secrets.ts';
 import { startSimulator, type Simulator } from '../simulators/frame/simulator.ts';
 import { startPostgres, type TestPostgres } from '../support/database/postgres.ts';

@@ -4,7 +4,7 @@ import { createAlerts, type WriteAlert } from './alerts/alerts.ts';
 import { createAudit } from './audit/audit.ts';
 import { createChecks } from './checks/checks.ts';
 import { createAccounts, type Accounts } from './accounts/accounts.ts';
-import { createApiKeys } from './developer/api-keys/api-keys.ts';
+import { openApiKeys } from './developer/api-keys.ts';
 import { KnownRouters, type ApiAccess } from './portal/api-client.ts';
 import { createBranding } from './branding/branding.ts';
 import { createBasemap } from './map/basemap.ts';
@@ -239,7 +239,7 @@ function createDeveloper(base: Base, accounts: Accounts) {
 	const notify = mailNotices({ accounts, mailer, origin: config.origin });
 	return {
 		mailer,
-		apiKeys: createApiKeys(base),
+		apiKeys: openApiKeys(base),
 		signIn: createSignIn({ ...base, accounts, mailer, demoEmails: DEMO_EMAILS }),
 		webhooks: createWebhooks({ ...base, rules }),
 		jobHandlers: {

@@ -3,7 +3,7 @@ import type { Base } from './base.ts';
 import { ConfigError } from './config/config.ts';
 import { hasDemoAccounts } from './accounts/demo-accounts.ts';
 import type { Accounts } from './accounts/accounts.ts';
-import { PORTAL_KEY, type ApiKeys } from './developer/api-keys/api-keys.ts';
+import { type ApiKeys, PORTAL_KEY, ensureDerivedKey, listKeys } from './developer/api-keys.ts';
 import type { Gateways } from './gateways/gateways.ts';
 
 const PORTAL_ACCOUNT = { email: 'portal@airtill.invalid', role: 'app', plan: 'portal' } as const;
@@ -57,7 +57,7 @@ async function refuseGateways(gateways: Gateways): Promise<void> {
 async function refuseDemoData(accounts: Accounts, apiKeys: ApiKeys): Promise<void> {
 	if (!(await hasDemoAccounts(accounts))) return;
 	const portal = await accounts.findByEmail(PORTAL_ACCOUNT.email);
-	const keys = portal ? await apiKeys.list(portal.id) : [];
+	const keys = portal ? await listKeys(apiKeys, portal.id) : [];
 	if (keys.some(({ hint }) => hint.startsWith('atl_live_'))) return;
 	throw new ConfigError([
 		'DATABASE_URL: live mode refuses a database with demo data. Use a new, empty database.'
@@ -67,5 +67,5 @@ async function refuseDemoData(accounts: Accounts, apiKeys: ApiKeys): Promise<voi
 /** Derives the portal's key from the secret: all processes share it and none stores it. */
 async function portalKey(accounts: Accounts, apiKeys: ApiKeys): Promise<string> {
 	const { id: accountId } = await accounts.ensure(PORTAL_ACCOUNT);
-	return apiKeys.ensureDerived({ accountId, name: PORTAL_KEY, role: 'app' });
+	return ensureDerivedKey(apiKeys, { accountId, name: PORTAL_KEY, role: 'app' });
 }

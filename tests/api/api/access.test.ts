@@ -1,6 +1,6 @@
 /** 401, 403 and 500 do not depend on what an endpoint does: every endpoint is called. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { generateKey } from '../../../src/lib/server/developer/api-keys/key-format.ts';
+import { generateKey } from '../../../src/lib/server/developer/api-keys.ts';
 import { SCOPES, type Role } from '../../../src/lib/server/contract/scopes.ts';
 import { ROUTES } from '../../support/api/routes.ts';
 import { createApi, orderOf, type Payment, type Request, type Session } from '../../support/api/api.ts';

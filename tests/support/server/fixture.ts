@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type { RatePlan } from '#lib/server/accounts/accounts.ts';
-import { generateKey, keyHint, type KeyMode } from '../../../src/lib/server/developer/api-keys/key-format.ts';
+import { type KeyMode, generateKey, keyHint } from '../../../src/lib/server/developer/api-keys.ts';
 import type { Role, Scope } from '../../../src/lib/server/contract/scopes.ts';
 import { sha256 } from '../../../src/lib/server/platform/secrets.ts';
 import { isAll } from '../all.ts';

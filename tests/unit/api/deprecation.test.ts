@@ -9,6 +9,7 @@ import { createApi } from '../../../src/lib/server/api/api.ts';
 import { endpoint, type Route } from '../../../src/lib/server/api/endpoint.ts';
 import { defineRoute } from '../../../src/lib/server/api/route.ts';
 import { listRouters } from '../../../src/lib/server/api/routes/routers.ts';
+import { createKey } from '#lib/server/developer/api-keys.ts';
 
 const origin = 'http://airtill.example';
 const retired = defineRoute({
@@ -31,7 +32,7 @@ beforeAll(async () => {
 	app = await createApp(config, { clock: { now: () => now } });
 	const account = await app.accounts.create({ email: 'a@tests.invalid', role: 'app', plan: 'default' });
 	if (!account) throw new Error('No account was made');
-	key = await app.apiKeys.create({ accountId: account.id, name: 'test', role: 'app' });
+	key = await createKey(app.apiKeys, { accountId: account.id, name: 'test', role: 'app' });
 });
 
 afterAll(async () => {

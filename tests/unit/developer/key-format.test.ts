@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import {
-	generateKey,
-	keyFromBytes,
-	keyHint,
-	keyMode
-} from '../../../src/lib/server/developer/api-keys/key-format.ts';
+import { generateKey, keyFromBytes, keyHint, keyMode } from '../../../src/lib/server/developer/api-keys.ts';
 import { wifiPassword, purchaseToken, PURCHASE_TOKEN_PATTERN } from '../../../src/lib/server/platform/ids.ts';
 import { PASSWORD } from '../../support/api/wire.ts';
 

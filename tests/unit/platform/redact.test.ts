@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { generateKey } from '../../../src/lib/server/developer/api-keys/key-format.ts';
+import { generateKey } from '../../../src/lib/server/developer/api-keys.ts';
 import { wifiPassword } from '../../../src/lib/server/platform/ids.ts';
 import { redact, redactCut } from '../../../src/lib/server/platform/redact.ts';
 

@@ -1,6 +1,6 @@
 import { DEMO_ACCOUNTS } from '../accounts/demo-accounts.ts';
 import type { App } from '../app.ts';
-import { OWN_PREFIX } from '../developer/api-keys/api-keys.ts';
+import { OWN_PREFIX, ensureDerivedKey } from '../developer/api-keys.ts';
 
 /** Returns the sign-ins, which are derived from the sandbox's secret. */
 export async function demoAccounts(app: App) {
@@ -8,7 +8,7 @@ export async function demoAccounts(app: App) {
 	for (const { email, role } of DEMO_ACCOUNTS) {
 		const { id: accountId } = await app.accounts.ensure({ email, role, plan: 'default' });
 		const name = `${OWN_PREFIX}demo ${role}`;
-		const key = await app.apiKeys.ensureDerived({ accountId, name, role });
+		const key = await ensureDerivedKey(app.apiKeys, { accountId, name, role });
 		signIns.push({ id: accountId, email, role, key, password: app.signIn.demoPassword(email) });
 	}
 	return signIns;

@@ -1,7 +1,7 @@
 /** Secrets and full phone numbers are planted wherever they may pass, and then looked for in what the server writes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateKey } from '../../../../src/lib/server/developer/api-keys/key-format.ts';
+import { generateKey } from '../../../../src/lib/server/developer/api-keys.ts';
 import { wifiPassword } from '../../../../src/lib/server/platform/ids.ts';
 import { newSecret } from '../../../../src/lib/server/developer/webhooks/signature.ts';
 import { createApi, numberEnding, orderOf } from '../../../support/api/api.ts';

@@ -10,6 +10,7 @@ import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
 import { networkOf, type ReadAddress } from '#lib/server/http/client-address.ts';
 import { observeRequest } from '../http/observe-request.ts';
 import { limitAddress, limitCaller, limitVisitor } from '../http/request-limits.ts';
+import { authenticateKey } from '../../developer/api-keys.ts';
 
 /**
  * The order of these checks decides which error wins:
@@ -57,7 +58,7 @@ const routeOf = (path: string) => (path.includes('*') ? 'none' : `/v1${path}`);
 export const authenticate = createMiddleware<ApiEnv>(async (c, next) => {
 	const app = c.get('app');
 	try {
-		c.set('caller', await app.apiKeys.authenticate(c.req.header('authorization') ?? null));
+		c.set('caller', await authenticateKey(app.apiKeys, c.req.header('authorization') ?? null));
 	} catch (error) {
 		if (error instanceof AppError) await limitAddress(app, networkOf(clientAddressOf(c)));
 		throw error;

@@ -7,6 +7,7 @@ import { inviteWithoutPassword, mayInvite } from '../sign-in/password-links.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
 import { actorOf, readReason } from './admin.ts';
 import { changeForm, changesOf, type Change } from './changes.ts';
+import { listKeys } from '../../developer/api-keys.ts';
 
 type AccountEvent = RequestEvent<{ id: string }>;
 
@@ -31,7 +32,7 @@ export async function accountPage(event: AccountEvent, admin: Visitor) {
 	const { app } = event.locals;
 	const [password, keys, employer, view] = await Promise.all([
 		app.signIn.passwordState(account),
-		app.apiKeys.list(account.id),
+		listKeys(app.apiKeys, account.id),
 		account.employer_id === null ? null : app.accounts.find(account.employer_id),
 		app.ownerViews.current(admin.sessionId)
 	]);

@@ -4,6 +4,13 @@ import { readFields } from '#lib/server/web/form.ts';
 import { idOf } from '#lib/server/web/page-links.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import type { Actions, PageServerLoad } from './$types';
+import {
+	revokeOwnKey,
+	computeKeyState,
+	listKeys,
+	readKeyScopes,
+	isOwnKey
+} from '#lib/server/developer/api-keys.ts';
 
 /** Keys that do not work are listed so that people see why a key is refused. */
 const MAX_ENDED = 20;
@@ -11,16 +18,16 @@ const MAX_ENDED = 20;
 export const load: PageServerLoad = async (event) => {
 	const { account } = await requireDeveloper(event);
 	const { config, requestLog, apiKeys } = event.locals.app;
-	const [all, usage] = await Promise.all([apiKeys.list(account.id), requestLog.usage(account.id)]);
+	const [all, usage] = await Promise.all([listKeys(apiKeys, account.id), requestLog.usage(account.id)]);
 	const keys = all
-		.filter((key) => !apiKeys.isOwn(key))
+		.filter((key) => !isOwnKey(key))
 		.map((key) => ({
 			id: key.id,
 			name: key.name,
 			hint: key.hint,
 			role: key.role,
-			scopes: apiKeys.scopesIn(key),
-			state: apiKeys.stateOf(key),
+			scopes: readKeyScopes(key),
+			state: computeKeyState(apiKeys, key),
 			createdAt: key.created_at,
 			expiresAt: key.expires_at,
 			lastUsedAt: key.last_used_at,
@@ -44,7 +51,7 @@ export const actions: Actions = {
 		const { account } = await requireDeveloper(event);
 		const { field } = await readFields(event.request);
 		const id = idOf(field('id'));
-		if (!(await event.locals.app.apiKeys.revokeOwn(account.id, id)))
+		if (!(await revokeOwnKey(event.locals.app.apiKeys, account.id, id)))
 			error(404, 'You have no such active key.');
 		logSecurity(event, 'API key revoked', { account: account.id, keyId: id });
 		redirect(303, `/developer/keys?revoked=${id}`);

@@ -1,6 +1,7 @@
 import { idOf, pageById } from '#lib/server/web/page-links.ts';
 import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import type { PageServerLoad } from './$types';
+import { listKeys } from '#lib/server/developer/api-keys.ts';
 
 const CLASSES = [2, 4, 5] as const;
 
@@ -10,7 +11,7 @@ export const load: PageServerLoad = async (event) => {
 	const { apiKeys, requestLog } = event.locals.app;
 	const search = event.url.searchParams;
 	const statusClass = CLASSES.find((one) => one === idOf(search.get('status'))) ?? null;
-	const keys = (await apiKeys.list(account.id)).toReversed();
+	const keys = (await listKeys(apiKeys, account.id)).toReversed();
 	const key = keys.find(({ id }) => id === idOf(search.get('key'))) ?? null;
 	const filter = { status: statusClass, key: key?.id ?? null };
 	const { rows, pages } = await pageById(event, 'before', filter, (before, limit) =>

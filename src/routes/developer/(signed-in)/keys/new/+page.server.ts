@@ -1,7 +1,7 @@
 import { fail } from '@sveltejs/kit';
 import { DAY_MS } from '#lib/domain/time/time.ts';
 import { SCOPE_TEXTS } from '#lib/server/contract/scopes.ts';
-import { KeyRefused } from '#lib/server/developer/api-keys/api-keys.ts';
+import { KeyRefused, createKey, createFormToken, listKeyChoices } from '#lib/server/developer/api-keys.ts';
 import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
 import { readFields } from '#lib/server/web/form.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
@@ -17,13 +17,13 @@ const LIFETIMES = [
 export const load: PageServerLoad = async (event) => {
 	const { account } = await requireDeveloper(event);
 	const { apiKeys, config } = event.locals.app;
-	const { roles, scopes } = apiKeys.choices(account.role);
+	const { roles, scopes } = listKeyChoices(account.role);
 	return {
 		roles,
 		scopes: scopes.map((scope) => [scope, SCOPE_TEXTS[scope]] as const),
 		mode: apiKeys.mode,
 		lifetimes: LIFETIMES,
-		formToken: apiKeys.formToken(),
+		formToken: createFormToken(),
 		origin: event.locals.origin,
 		centre: config.centre
 	};
@@ -50,7 +50,7 @@ export const actions: Actions = {
 		if (!LIFETIMES.some(([days]) => days === entry.lifetime)) {
 			return refused(400, 'expiry', 'Choose when the key expires.');
 		}
-		const choices = apiKeys.choices(account.role);
+		const choices = listKeyChoices(account.role);
 		const role = choices.roles.find((one) => one === entry.role);
 		if (!role) return refused(400, 'role', 'Choose one of the roles of your account.');
 		const scopes = choices.scopes.filter((scope) => entry.scopes.includes(scope));
@@ -60,7 +60,14 @@ export const actions: Actions = {
 		const { name, lifetime, formToken } = entry;
 		const expiresAt = lifetime === 'never' ? null : clock.now() + Number(lifetime) * DAY_MS;
 		try {
-			const key = await apiKeys.create({ accountId: account.id, name, role, scopes, expiresAt, formToken });
+			const key = await createKey(apiKeys, {
+				accountId: account.id,
+				name,
+				role,
+				scopes,
+				expiresAt,
+				formToken
+			});
 			logSecurity(event, 'API key created', { account: account.id });
 			return { key, name };
 		} catch (error) {
