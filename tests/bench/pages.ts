@@ -40,8 +40,7 @@ try {
 		DATABASE_URL: postgres ? await postgres.createDatabase() : `file:${folder}/airtill.db`,
 		DATA_DIR: folder,
 		AIRTILL_LOG_LEVEL: 'warn',
-		RATE_LIMIT_DEFAULT: '1000000',
-		RATE_LIMIT_LISTS: '1000000'
+		RATE_LIMIT_DEFAULT: '1000000'
 	};
 	await addYear(settings, { routers: Number(values.routers), sessions: Number(values.sessions) });
 	const { router, review } = await prepared(settings.DATABASE_URL);

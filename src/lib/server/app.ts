@@ -262,7 +262,7 @@ function createPortal(
 	}: { apiBuyers: ApiBuyers; rateLimits: RateLimits; routers: Routers; sessions: Sessions }
 ) {
 	const { config, clock, log } = base;
-	const { maxCodes, defaultRegion: region, remoteApi } = config;
+	const { defaultRegion: region, remoteApi } = config;
 	const searchQuota = createQuota(PART_FOR_SEARCHES, config, clock);
 	/** The portal's API client. Its key exists once `openPortal` has run. */
 	const api: ApiAccess = remoteApi
@@ -272,7 +272,7 @@ function createPortal(
 		api,
 		purchases: openPurchases({
 			...base,
-			...{ rateLimits, maxCodes, region, isApiBuyer: apiBuyers.isApiBuyer },
+			...{ rateLimits, region, isApiBuyer: apiBuyers.isApiBuyer },
 			// The sessions of a remote API are not in this database.
 			readExtended: remoteApi ? () => Promise.resolve(null) : sessions.readExtended
 		}),

@@ -22,7 +22,7 @@ export {
 	UNSEEN_BYTES
 } from './held-limits.ts';
 export type { Claim } from './access-points.ts';
-export { levelProblem } from './opennds/level.ts';
+export { levelProblem } from './opennds-config.ts';
 
 export type Gateways = ReturnType<typeof createGateways>;
 

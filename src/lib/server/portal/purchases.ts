@@ -20,7 +20,6 @@ import { PURCHASE_TOKEN_PATTERN } from '#lib/server/platform/ids.ts';
 export interface Purchases extends Pick<Base, 'database' | 'clock' | 'secrets'> {
 	rateLimits: RateLimits;
 	/** Tries per minute to open a purchase by its code or payment: per captive session or network, and in total. */
-	maxCodes: { visitor: number; total: number };
 	/** Country of numbers without a country code. */
 	region: string;
 	isApiBuyer(purchase: PurchaseRow): boolean;

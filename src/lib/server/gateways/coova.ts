@@ -1,10 +1,19 @@
 import { hash } from 'node:crypto';
 import { normaliseIp } from '#lib/domain/ip-address.ts';
 import { equalSecrets } from '#lib/server/platform/secrets.ts';
-import { coovaConfig } from './config.ts';
-import { checkSize, clientMacOf, field, problemOf, webAddressOf } from '../captive-sessions/fields.ts';
-import { EntryRefused, type EntryRequest, type EntryState, type GatewayAdapter } from '../gateway.ts';
-import { registeredHost } from '../captive-sessions/login-hosts.ts';
+import { checkSize, clientMacOf, field, problemOf, webAddressOf } from './captive-sessions/fields.ts';
+import {
+	type ConfigContext,
+	type ConfigPart,
+	EntryRefused,
+	type EntryRequest,
+	type EntryState,
+	type GatewayAdapter,
+	type GatewayFacts
+} from './gateway.ts';
+import { registeredHost } from './captive-sessions/login-hosts.ts';
+import { freeRadius } from './freeradius.ts';
+import { fileText } from './config-text.ts';
 
 /**
  * CoovaChilli's universal access method (src/redir.c).
@@ -139,3 +148,38 @@ export const coova: GatewayAdapter = {
 		return url.href;
 	}
 };
+
+/**
+ * Returns /etc/chilli/config (Debian's package) and the RADIUS server's configuration. OpenWrt's package has the same
+ * options in /etc/config/chilli, in lower case without `HS_`.
+ */
+function coovaConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
+	const [own = '10.1.0.1'] = facts.loginHosts;
+	const [address = own, port = '3990'] = own.split(':');
+	const { gateway, portal, radiusServer } = context;
+	const lines = [
+		'# Add HS_WANIF, HS_LANIF and HS_NETWORK of this router. Chilli controls only IPv4: disable IPv6 on HS_LANIF',
+		'# (sysctl -w net.ipv6.conf.HS_LANIF.disable_ipv6=1), or the kernel forwards it for devices that have not paid.',
+		`HS_UAMLISTEN=${address}`,
+		`HS_UAMPORT=${port}`,
+		`HS_NASID=airtill-${gateway.name}`,
+		`HS_UAMSECRET=${facts.secret ?? ''}`,
+		`HS_UAMFORMAT=${portal.origin}/splash/${gateway.key}`,
+		`HS_UAMHOMEPAGE=`,
+		'# Reachable before a sign-in: only the portal, never the pages with which phones detect the internet.',
+		`HS_UAMALLOW=${portal.hostname}`,
+		`HS_RADIUS=${radiusServer}`,
+		`HS_RADIUS2=${radiusServer}`,
+		`HS_RADSECRET=${facts.credentials.radiusSecret ?? ''}`,
+		'# Port for Disconnect-Requests: a pass that is ended early ends at once.',
+		`HS_COAPORT=${facts.settings.nasPort ?? 3799}`,
+		'# From any address: it is signed with the RADIUS secret.',
+		'HS_RAW_CONFIG2=coanoipcheck',
+		'HS_DEFINTERIMINTERVAL=60'
+	];
+	const title = `# ${gateway.name}: devices without internet are sent to ${portal.origin}. Contains secrets: mode 600.`;
+	return [
+		{ title: 'CoovaChilli', file: '/etc/chilli/config', text: fileText(title, lines) },
+		...freeRadius(facts, context)
+	];
+}

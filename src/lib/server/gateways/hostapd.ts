@@ -1,8 +1,31 @@
-import { freeRadius } from '../freeradius/config.ts';
-import { fileText, UNKNOWN } from '../config-text.ts';
-import type { ConfigPart, ConfigContext, GatewayFacts } from '../gateway.ts';
+import {
+	type ConfigContext,
+	type ConfigPart,
+	EntryRefused,
+	type GatewayAdapter,
+	type GatewayFacts
+} from './gateway.ts';
+import { freeRadius } from './freeradius.ts';
+import { UNKNOWN, fileText } from './config-text.ts';
 
-export function hostapdConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
+/**
+ * Access points that ask a RADIUS server and have no captive portal: hostapd, OpenWrt, enterprise models. A
+ * pass's password is the Wi-Fi password (`wpa_personal_per_client`) or the 802.1X one (`wpa_enterprise`).
+ */
+export const hostapd: GatewayAdapter = {
+	title: 'Access point with RADIUS',
+	secretName: null,
+	defaultPort: null,
+	startPath: null,
+	controlMode: () => 'radius',
+	controller: null,
+	configFor: hostapdConfig,
+	parseEntry() {
+		throw new EntryRefused('missing', 'Access points do not redirect');
+	}
+};
+
+function hostapdConfig(facts: GatewayFacts, context: ConfigContext): ConfigPart[] {
 	const isEnterprise = context.router.accessKind === 'wpa_enterprise';
 	return [
 		{

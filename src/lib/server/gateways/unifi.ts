@@ -1,10 +1,27 @@
-import { z } from 'zod';
 import { normaliseMac } from '#lib/domain/mac.ts';
+import { checkSize, clientMacOf, field, webAddressOf } from './captive-sessions/fields.ts';
+import {
+	type ConfigContext,
+	type ConfigPart,
+	type DeviceController,
+	EntryRefused,
+	type GatewayAdapter,
+	type GatewayFacts,
+	type GatewayTransport,
+	Unavailable
+} from './gateway.ts';
+import { z } from 'zod';
 import { MINUTE_MS } from '#lib/domain/time/time.ts';
 import { dateOffsetMs } from '#lib/server/platform/clock.ts';
-import { Unavailable, type DeviceController, type GatewayFacts, type GatewayTransport } from '../gateway.ts';
-import { UNSEEN_BYTES } from '../held-limits.ts';
-import { callVendorApi, orProblem, type VendorResponse, type Call } from '../vendor-api.ts';
+import { UNSEEN_BYTES } from './held-limits.ts';
+import { type Call, type VendorResponse, callVendorApi, orProblem } from './vendor-api.ts';
+
+/**
+ * UniFi's external portal, with unsigned redirects:
+ * `/guest/s/<site>/?ap=<MAC>&id=<client's MAC>&t=<unix>&url=<requested>&ssid=<name>`
+ * The console accepts a portal host but no path, so site and access point identify the gateway, not its key.
+ * The browser does not sign in: we authorize the client at the console.
+ */
 
 /**
  * Controls UniFi Network through its integration API (9.1.105 and newer; key: Control Plane > Integrations).
@@ -149,8 +166,35 @@ const status: DeviceController['status'] = async (facts, transport) => {
 	};
 };
 
-export const unifiController: DeviceController = {
+const unifiController: DeviceController = {
 	...{ subject: 'device', connect, disconnect, usage, status, sees }
+};
+
+export const unifi: GatewayAdapter = {
+	title: 'UniFi',
+	secretName: null,
+	defaultPort: null,
+	startPath: null,
+	controlMode: ({ settings }) => (settings.api === undefined ? 'external' : 'push'),
+	controller: unifiController,
+	configFor: unifiConfig,
+
+	parseEntry(request) {
+		checkSize(request);
+		const { fields } = request;
+		const clientMac = clientMacOf(field(fields, 'id'));
+		if (clientMac === null) throw new EntryRefused('missing', 'id is missing');
+		const accessPoint = normaliseMac(field(fields, 'ap'));
+		return {
+			state: 'new',
+			problem: null,
+			clientMac,
+			// Missing from the redirect.
+			clientIp: null,
+			originalUrl: webAddressOf(field(fields, 'url')),
+			login: accessPoint === null ? {} : { accessPoint }
+		};
+	}
 };
 
 const isSuccess = ({ status }: VendorResponse) => status >= 200 && status < 300;
@@ -164,4 +208,40 @@ function explain({ status }: VendorResponse): string {
 	if (status === 429) return 'The console limits the rate of our requests.';
 	if (status === 200) return 'The response does not come from the integration API. Check the address.';
 	return `The console responded with status ${status}.`;
+}
+
+/** Returns manual steps, because UniFi's console has no configuration file. */
+function unifiConfig({ settings }: GatewayFacts, { portal, router }: ConfigContext): ConfigPart[] {
+	const steps = [
+		`Settings > WiFi: the network "${router.ssid}" with Hotspot 2.0 off, "Hotspot Portal" on, ` +
+			'security "Open" or a shared password.',
+		'Hotspot (Insights > Hotspot > Landing Page): Authentication "External Portal Server", and as its address ' +
+			`${portal.hostname}. UniFi appends /guest/s/${settings.site ?? 'default'}/. ` +
+			(portal.port === '' && portal.protocol === 'http:'
+				? 'It calls the portal by http on port 80.'
+				: portal.protocol === 'https:'
+					? 'Switch "HTTPS Redirection" and "Secure Portal" on, so that it calls the portal by https.'
+					: `It calls only port 80, and this installation uses port ${portal.port}: put a proxy on port 80.`),
+		`"Pre-Authorization Allowances": add only ${portal.hostname}, never the pages with which phones detect the ` +
+			'internet.',
+		'"Default expiration": any value; Airtill sets the minutes of every guest.',
+		...(settings.api === undefined
+			? ['Airtill does not connect devices there (--external-access): check that the other system does.']
+			: [
+					'Control Plane > Integrations: create an API key as an administrator of this site. Airtill uses the registered key ' +
+						`at ${settings.api}.`,
+					'Check that guests stay offline while the console is down: a UniFi gateway that runs on its own (SELFRUN) may ' +
+						'connect them unpaid. Switch on "Block access when the console is offline" if there is such a setting.'
+				]),
+		'Networks > DHCP: set no custom option 114 (RFC 8910). The API identifies a device by its IP address, and all ' +
+			'devices of the site share one: a phone would show "sign in" for ever.',
+		'Open the router for sale, and buy an hour with a phone on that Wi-Fi.'
+	];
+	return [
+		{
+			title: 'UniFi: what to do in the console',
+			file: null,
+			text: steps.map((step, index) => `${index + 1}. ${step}`).join('\n')
+		}
+	];
 }
