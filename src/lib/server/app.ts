@@ -56,13 +56,10 @@ import { createHelp } from './owner/help/help.ts';
 import { createUsage } from './owner/usage/usage.ts';
 import { openPortal } from './open-portal.ts';
 import { createOwnerViews } from './owner/views/views.ts';
-import { createDelivery } from './developer/webhooks/delivery.ts';
-import { DELIVERY_JOB } from './developer/webhooks/store.ts';
-import { createFanOut } from './developer/webhooks/fan-out.ts';
-import { mailNotices } from './developer/webhooks/notices.ts';
-import { createTransport } from './developer/webhooks/transport/transport.ts';
-import { createUpkeep, UPKEEP_JOB } from './developer/webhooks/upkeep.ts';
-import { createWebhooks } from './developer/webhooks/webhooks.ts';
+import { DELIVERY_JOB, insertDeliveries, sendDelivery } from './developer/webhook-delivery.ts';
+import { UPKEEP_JOB, keepWebhooks, sendNotice } from './developer/webhook-upkeep.ts';
+import { openWebhookTransport } from './developer/webhook-transport.ts';
+import type { Webhooks } from './developer/webhooks.ts';
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
@@ -183,7 +180,7 @@ function createSales(base: Base, operators: Operators) {
 	const { clock, database, secrets } = base;
 	const branding = createBranding(database, clock);
 	const routers = createRouters({ ...base, operators, branding });
-	const events = createEvents(base, createFanOut(base));
+	const events = createEvents(base, (trx, event) => insertDeliveries(base, trx, event));
 	const gateways = createGateways(database, clock, secrets);
 	const passes = createPasses({ ...base, routers });
 	const provisioning = createProvisioning({ ...base, gateways, routers });
@@ -237,16 +234,17 @@ function createDeveloper(base: Base, accounts: Accounts) {
 		isTest: config.mode === 'sandbox',
 		ownHosts: [`localhost:${config.port}`, ...(config.origin === null ? [] : [new URL(config.origin).host])]
 	};
-	const notify = mailNotices({ accounts, mailer, origin: config.origin });
+	const delivery = { ...base, transport: openWebhookTransport(rules) };
+	const notices = { accounts, mailer, origin: config.origin };
 	return {
 		mailer,
 		apiKeys: openApiKeys(base),
 		signIn: createSignIn({ ...base, accounts, mailer, demoEmails: DEMO_EMAILS }),
-		webhooks: createWebhooks({ ...base, rules }),
+		webhooks: { ...base, rules } satisfies Webhooks,
 		jobHandlers: {
-			[DELIVERY_JOB]: createDelivery({ ...base, transport: createTransport(rules) }),
-			[UPKEEP_JOB]: createUpkeep({ ...base, notify })
-		},
+			[DELIVERY_JOB]: (id, signal) => sendDelivery(delivery, id, signal),
+			[UPKEEP_JOB]: () => keepWebhooks({ ...base, notify: (endpoint) => sendNotice(notices, endpoint) })
+		} satisfies Record<string, JobHandler>,
 		rateLimits: createRateLimits(database, clock, log),
 		requestLog: createRequestLog(base),
 		idempotency: createIdempotency(database, clock, secrets),

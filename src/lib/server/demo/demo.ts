@@ -32,7 +32,7 @@ const MAX_DEMO_ROUTERS = 100;
 const loaded = new WeakMap<App, DemoSignIn[]>();
 
 /** The keys with which the API page calls endpoints, and those of router owners. Null without demo data. */
-export function demoConsoleKeys(app: App): { app: string; owner: string } | null {
+export function findDemoKeys(app: App): { app: string; owner: string } | null {
 	const keyOf = (wanted: string) => loaded.get(app)?.find(({ role }) => role === wanted)?.key;
 	const [appKey, owner] = [keyOf('app'), keyOf('owner')];
 	return appKey !== undefined && owner !== undefined ? { app: appKey, owner } : null;

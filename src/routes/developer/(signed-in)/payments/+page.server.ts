@@ -2,7 +2,7 @@ import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { isTestOutcome, TEST_OUTCOMES } from '#lib/checkout/test-outcomes.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { readFields } from '#lib/server/web/form.ts';
-import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
+import { requireDeveloper } from '#lib/server/web/developer.ts';
 import type { Actions, PageServerLoad } from './$types';
 
 const HERE = '/developer/payments';

@@ -1,5 +1,5 @@
 import { idOf, pageById } from '#lib/server/web/page-links.ts';
-import { requireDeveloper } from '#lib/server/web/developer/developer.ts';
+import { requireDeveloper } from '#lib/server/web/developer.ts';
 import type { PageServerLoad } from './$types';
 import { listKeys } from '#lib/server/developer/api-keys.ts';
 
