@@ -42,7 +42,7 @@ import { createQuota } from './portal/quota.ts';
 import { createMapRouters } from './map/map-routers.ts';
 import { createPurchases } from './portal/purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
-import { createRequestLog } from './developer/request-log/request-log.ts';
+import { openRequestLog, stopRequestLog } from './developer/request-log.ts';
 import { createReviews } from './billing/reviews/reviews.ts';
 import { createOffers } from './offers/offers.ts';
 import { createRouters, type Routers } from './routers/routers.ts';
@@ -145,7 +145,7 @@ export async function createApp(config: Config, options: Options = {}) {
 			network.gatewayHealth.stop();
 			await jobs.stop();
 			await developer.signIn.stop();
-			await developer.requestLog.stop();
+			await stopRequestLog(developer.requestLog);
 			await Promise.all([http.stop(), network.transport.stop()]);
 			await database.close();
 		}
@@ -246,7 +246,7 @@ function createDeveloper(base: Base, accounts: Accounts) {
 			[UPKEEP_JOB]: () => keepWebhooks({ ...base, notify: (endpoint) => sendNotice(notices, endpoint) })
 		} satisfies Record<string, JobHandler>,
 		rateLimits: createRateLimits(database, clock, log),
-		requestLog: createRequestLog(base),
+		requestLog: openRequestLog(base),
 		idempotency: createIdempotency(database, clock, secrets),
 		cursors: createCursors(secrets)
 	};

@@ -6,11 +6,15 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 import {
-	createRequestLog,
 	KEPT_CALLS,
 	type NewEntry,
-	type RequestLog
-} from '#lib/server/developer/request-log/request-log.ts';
+	type RequestLog,
+	openRequestLog,
+	noteCall,
+	listRecentCalls,
+	countCallsByKey,
+	stopRequestLog
+} from '#lib/server/developer/request-log.ts';
 import { anEntry } from '../../support/api/request-log.ts';
 import { createDatabaseOn } from '../../support/database/postgres.ts';
 import { DATABASES, eventually, insertKey, useFixture, type Fixture } from '../../support/server/fixture.ts';
@@ -107,11 +111,11 @@ describe.each(DATABASES)('on %s', (database) => {
 		beforeAll(async () => {
 			url = database === 'sqlite' ? `file:${folder}/a.db` : await createDatabaseOn(inject('postgresUrl'));
 			open = await openDatabase(url, { poolSize: 4 });
-			log = createRequestLog({ database: open, clock, log: silent });
+			log = openRequestLog({ database: open, clock, log: silent });
 			account = await newAccount();
 		});
 		afterAll(async () => {
-			await log.stop();
+			await stopRequestLog(log);
 			await open.close();
 			rmSync(folder, { recursive: true, force: true });
 		});
@@ -137,16 +141,16 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('keeps the last 1,000 calls of each account, and no more of another’s account', async () => {
 			const quiet = await newAccount();
 			account = await newAccount();
-			log.note(entry(1, quiet));
+			noteCall(log, entry(1, quiet));
 			for (let number = 1; number <= KEPT_CALLS + 4_000; number += 1) {
-				log.note(entry(number));
-				if (number % 200 === 0) await log.recent(account.accountId, { before: null, limit: 1 });
+				noteCall(log, entry(number));
+				if (number % 200 === 0) await listRecentCalls(log, account.accountId, { before: null, limit: 1 });
 			}
-			const found = await log.recent(account.accountId, { before: null, limit: 5_000 });
+			const found = await listRecentCalls(log, account.accountId, { before: null, limit: 5_000 });
 			expect(numbers(found)).toEqual(
 				Array.from({ length: KEPT_CALLS }, (_, index) => KEPT_CALLS + 4_000 - index)
 			);
-			expect(await log.recent(quiet.accountId, { before: null, limit: 10 })).toHaveLength(1);
+			expect(await listRecentCalls(log, quiet.accountId, { before: null, limit: 10 })).toHaveLength(1);
 			const look = await openSql(url);
 			const rows = await look.count(
 				'select count(*) from request_log where account_id = ?',
@@ -159,17 +163,17 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('says how often each key was used in the last day, whatever is kept', async () => {
 			account = await newAccount();
 			const { accountId, keyId } = account;
-			expect(await log.usage(accountId)).toEqual(new Map());
-			for (let number = 1; number <= 2_500; number += 1) log.note(entry(number));
-			expect(await log.usage(accountId)).toEqual(new Map([[keyId, 2_500]]));
+			expect(await countCallsByKey(log, accountId)).toEqual(new Map());
+			for (let number = 1; number <= 2_500; number += 1) noteCall(log, entry(number));
+			expect(await countCallsByKey(log, accountId)).toEqual(new Map([[keyId, 2_500]]));
 			now += 1.5 * minute;
-			log.note(entry(1));
-			expect((await log.usage(accountId)).get(keyId)).toBe(2_501);
+			noteCall(log, entry(1));
+			expect((await countCallsByKey(log, accountId)).get(keyId)).toBe(2_501);
 			now += day - 2 * minute;
-			expect((await log.usage(accountId)).get(keyId)).toBe(1);
+			expect((await countCallsByKey(log, accountId)).get(keyId)).toBe(1);
 			now += 2 * minute;
-			log.note(entry(1, { keyId: keyId + 1000 }));
-			expect(await log.usage(accountId)).toEqual(new Map());
+			noteCall(log, entry(1, { keyId: keyId + 1000 }));
+			expect(await countCallsByKey(log, accountId)).toEqual(new Map());
 			const look = await openSql(url);
 			expect(await look.count('select count(*) from key_usage where key_id = ?', keyId)).toBe(0);
 			await look.close();
@@ -178,17 +182,19 @@ describe.each(DATABASES)('on %s', (database) => {
 		it('of several processes loses nothing and counts everything', async () => {
 			account = await newAccount();
 			const others = [await openDatabase(url, { poolSize: 2 }), await openDatabase(url, { poolSize: 2 })];
-			const logs = others.map((other) => createRequestLog({ database: other, clock, log: silent }));
+			const logs = others.map((other) => openRequestLog({ database: other, clock, log: silent }));
 			for (let round = 0; round < 10; round += 1) {
-				for (const one of [log, ...logs]) for (let call = 0; call < 10; call += 1) one.note(entry(call));
-				await Promise.all(logs.map((one) => one.recent(account.accountId, { before: null, limit: 1 })));
+				for (const one of [log, ...logs]) for (let call = 0; call < 10; call += 1) noteCall(one, entry(call));
+				await Promise.all(
+					logs.map((one) => listRecentCalls(one, account.accountId, { before: null, limit: 1 }))
+				);
 			}
 			await eventually('all calls are written', async () => {
-				await Promise.all(logs.map((one) => one.usage(account.accountId)));
-				return (await log.usage(account.accountId)).get(account.keyId) === 300;
+				await Promise.all(logs.map((one) => countCallsByKey(one, account.accountId)));
+				return (await countCallsByKey(log, account.accountId)).get(account.keyId) === 300;
 			});
-			expect(await log.recent(account.accountId, { before: null, limit: 999 })).toHaveLength(300);
-			await Promise.all(logs.map((one) => one.stop()));
+			expect(await listRecentCalls(log, account.accountId, { before: null, limit: 999 })).toHaveLength(300);
+			await Promise.all(logs.map((one) => stopRequestLog(one)));
 			await Promise.all(others.map((other) => other.close()));
 		});
 
@@ -196,10 +202,10 @@ describe.each(DATABASES)('on %s', (database) => {
 			account = await newAccount();
 			const started = performance.now();
 			for (let number = 1; number <= 50_000; number += 1) {
-				log.note(entry(number, { accountId: 1_000_000 + (number % 40_000) }));
+				noteCall(log, entry(number, { accountId: 1_000_000 + (number % 40_000) }));
 			}
 			expect((performance.now() - started) / 50_000).toBeLessThan(0.2);
-			expect(await log.recent(1_000_000 + 9_999, { before: null, limit: 10 })).toHaveLength(1);
+			expect(await listRecentCalls(log, 1_000_000 + 9_999, { before: null, limit: 10 })).toHaveLength(1);
 		});
 	});
 });

@@ -11,6 +11,7 @@ import { networkOf, type ReadAddress } from '#lib/server/http/client-address.ts'
 import { observeRequest } from '../http/observe-request.ts';
 import { limitAddress, limitCaller, limitVisitor } from '../http/request-limits.ts';
 import { authenticateKey } from '../../developer/api-keys.ts';
+import { noteCall } from '../../developer/request-log.ts';
 
 /**
  * The order of these checks decides which error wins:
@@ -39,7 +40,7 @@ export const prepare = (app: App, readAddress: ReadAddress) => {
 		});
 		const caller = c.get('caller') as Caller | undefined;
 		if (!caller) return;
-		app.requestLog.note({
+		noteCall(app.requestLog, {
 			accountId: caller.accountId,
 			keyId: caller.keyId,
 			method,

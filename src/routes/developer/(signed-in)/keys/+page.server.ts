@@ -11,6 +11,7 @@ import {
 	readKeyScopes,
 	isOwnKey
 } from '#lib/server/developer/api-keys.ts';
+import { countCallsByKey } from '#lib/server/developer/request-log.ts';
 
 /** Keys that do not work are listed so that people see why a key is refused. */
 const MAX_ENDED = 20;
@@ -18,7 +19,10 @@ const MAX_ENDED = 20;
 export const load: PageServerLoad = async (event) => {
 	const { account } = await requireDeveloper(event);
 	const { config, requestLog, apiKeys } = event.locals.app;
-	const [all, usage] = await Promise.all([listKeys(apiKeys, account.id), requestLog.usage(account.id)]);
+	const [all, usage] = await Promise.all([
+		listKeys(apiKeys, account.id),
+		countCallsByKey(requestLog, account.id)
+	]);
 	const keys = all
 		.filter((key) => !isOwnKey(key))
 		.map((key) => ({

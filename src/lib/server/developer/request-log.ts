@@ -1,12 +1,11 @@
 import { MINUTE_MS } from '#lib/domain/time/time.ts';
-import type { Base } from '../../base.ts';
+import type { Base } from '../base.ts';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Database, Queries } from '../../db/database.ts';
-import { binder } from '../../platform/bind.ts';
-import { redact } from '../../platform/redact.ts';
+import type { Database, Queries } from '../db/database.ts';
+import { redact } from '../platform/redact.ts';
 import { type Selectable, sql } from 'kysely';
-import { withoutNulls } from '../../db/first.ts';
-import type { KeyUsageTable, RequestLogTable } from '../../db/schema.ts';
+import { withoutNulls } from '../db/first.ts';
+import type { KeyUsageTable, RequestLogTable } from '../db/schema.ts';
 
 export interface NewEntry {
 	accountId: number;
@@ -23,10 +22,15 @@ export interface NewEntry {
 
 type LogBase = Pick<Base, 'database' | 'clock' | 'log'>;
 
-interface LogContext extends LogBase {
+type LogRow = Selectable<RequestLogTable>;
+type NewLogRow = Omit<LogRow, 'id'>;
+type MinuteCalls = Selectable<KeyUsageTable>;
+
+export interface RequestLog extends LogBase {
 	/** Unwritten calls, oldest first. */
 	waiting: NewLogRow[];
 	writing: Promise<void> | null;
+	timer: NodeJS.Timeout;
 	trimmedMinute: number;
 	failures: number;
 }
@@ -47,9 +51,7 @@ const MAX_METHOD_LENGTH = 16;
 const MAX_PATH_LENGTH = 200;
 const DAY_MINUTES = 24 * 60;
 
-const minuteOf = (ms: number) => Math.floor(ms / MINUTE_MS);
-
-export type RequestLog = ReturnType<typeof createRequestLog>;
+const toMinute = (ms: number) => Math.floor(ms / MINUTE_MS);
 
 /**
  * Records the last API calls of each account and the usage of its keys.
@@ -58,29 +60,26 @@ export type RequestLog = ReturnType<typeof createRequestLog>;
  * database is busy or away, memory holds at most MAX_WAITING calls and drops the oldest, which are then missing from the
  * usage too. A crash loses one second.
  */
-export function createRequestLog(base: LogBase) {
-	const context: LogContext = {
+export function openRequestLog(base: LogBase): RequestLog {
+	const context: RequestLog = {
 		...base,
 		waiting: [],
 		writing: null,
+		timer: setInterval(() => void flush(context), FLUSH_EVERY_MS).unref(),
 		trimmedMinute: 0,
 		failures: 0
 	};
-	const bind = binder(context);
-	const timer = setInterval(() => void flush(context), FLUSH_EVERY_MS).unref();
-	return {
-		note: bind(note),
-		recent: bind(recent),
-		usage: bind(usage),
-		async stop(): Promise<void> {
-			clearInterval(timer);
-			await Promise.race([flush(context), sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
-		}
-	};
+	return context;
+}
+
+/** Writes what waits, unless that takes too long. */
+export async function stopRequestLog(context: RequestLog): Promise<void> {
+	clearInterval(context.timer);
+	await Promise.race([flush(context), sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
 }
 
 /** Makes no query and never throws. */
-function note(context: LogContext, entry: NewEntry): void {
+export function noteCall(context: RequestLog, entry: NewEntry): void {
 	const now = context.clock.now();
 	context.waiting.push({
 		account_id: entry.accountId,
@@ -97,28 +96,28 @@ function note(context: LogContext, entry: NewEntry): void {
 	if (context.waiting.length >= 2 * MAX_WAITING) dropOldest(context);
 }
 
-function dropOldest(context: LogContext): void {
+function dropOldest(context: RequestLog): void {
 	context.waiting = context.waiting.slice(-MAX_WAITING);
 }
 
 /** Writes all calls noted so far. Never throws. */
-async function flush(context: LogContext): Promise<void> {
+async function flush(context: RequestLog): Promise<void> {
 	await context.writing;
 	if (context.waiting.length > 0) context.writing ??= write(context).finally(() => (context.writing = null));
 	await context.writing;
 }
 
-async function write(context: LogContext): Promise<void> {
+async function write(context: RequestLog): Promise<void> {
 	const { database, log } = context;
 	let rows = context.waiting;
 	context.waiting = [];
-	const now = minuteOf(context.clock.now());
+	const now = toMinute(context.clock.now());
 	try {
 		while (rows.length > 0) {
 			const batch = rows.slice(0, BATCH);
 			await database.writeBehind(async (trx) => {
-				await insert(trx, batch);
-				await addUsage(trx, callsByMinute(batch));
+				await trx.insertInto('request_log').values(batch).execute();
+				await addUsage(trx, countByMinute(batch));
 				if (now !== context.trimmedMinute) await deleteUsage(trx, now - DAY_MINUTES + 1);
 			});
 			context.trimmedMinute = now;
@@ -138,10 +137,10 @@ async function write(context: LogContext): Promise<void> {
 	}
 }
 
-function callsByMinute(rows: readonly NewLogRow[]): MinuteCalls[] {
+function countByMinute(rows: readonly NewLogRow[]): MinuteCalls[] {
 	const counts = new Map<string, MinuteCalls>();
 	for (const { key_id, at } of rows) {
-		const minute = minuteOf(at);
+		const minute = toMinute(at);
 		const name = `${key_id}:${minute}`;
 		counts.set(name, { key_id, minute, calls: (counts.get(name)?.calls ?? 0) + 1 });
 	}
@@ -157,27 +156,58 @@ async function trim(database: Database, written: NewLogRow[]): Promise<void> {
 	}
 }
 
-/** Newest first, up to KEPT_CALLS. Calls of several processes within a second are in writing order. */
-async function recent(context: LogContext, accountId: number, search: RecentSearch) {
+interface RecentSearch {
+	/** Id of the last entry of the previous page. */
+	before: number | null;
+	limit: number;
+	statusClass?: 2 | 4 | 5 | null;
+	keyId?: number | null;
+}
+
+/**
+ * Searches the account's newest KEPT_CALLS calls, newest first. Calls of several processes within a second are in writing
+ * order. Redacted segments of a path are `…`.
+ */
+export async function listRecentCalls(
+	context: RequestLog,
+	accountId: number,
+	{ before, limit, statusClass, keyId }: RecentSearch
+) {
 	// Includes calls that this process has not written yet.
 	await flush(context);
-	return findRecent(context.database.db, accountId, KEPT_CALLS, search);
+	const { db } = context.database;
+	const kept = db
+		.selectFrom('request_log')
+		.select(['id', 'at', 'method', 'path', 'status', 'error_code as problem'])
+		.select(['duration_ms as durationMs', 'request_id as requestId', 'key_id as keyId'])
+		.where('account_id', '=', accountId)
+		.orderBy('id', 'desc')
+		.limit(KEPT_CALLS);
+	return db
+		.selectFrom(kept.as('kept'))
+		.selectAll()
+		.where('id', '<', before ?? Number.MAX_SAFE_INTEGER)
+		.$if(statusClass != null, (query) => query.where(sql`status / 100`, '=', statusClass ?? null))
+		.where(({ and }) => and(withoutNulls({ keyId })))
+		.orderBy('id', 'desc')
+		.limit(limit)
+		.execute();
 }
 
-/** Calls of the last day by key id; unused keys are missing. */
-async function usage(context: LogContext, accountId: number): Promise<Map<number, number>> {
+/** Counts the calls of the last day by key id; unused keys are missing. */
+export async function countCallsByKey(context: RequestLog, accountId: number): Promise<Map<number, number>> {
 	await flush(context);
-	const since = minuteOf(context.clock.now()) - DAY_MINUTES + 1;
-	const rows = await usageSince(context.database.db, accountId, since);
+	const since = toMinute(context.clock.now()) - DAY_MINUTES + 1;
+	const rows = await context.database.db
+		.selectFrom('key_usage')
+		.innerJoin('api_keys', 'api_keys.id', 'key_usage.key_id')
+		.select(({ fn }) => ['key_usage.key_id', fn.sum<number>('key_usage.calls').as('calls')])
+		.where('api_keys.account_id', '=', accountId)
+		.where('key_usage.minute', '>=', since)
+		.groupBy('key_usage.key_id')
+		.execute();
 	return new Map(rows.map(({ key_id, calls }) => [key_id, calls]));
 }
-
-type LogRow = Selectable<RequestLogTable>;
-type NewLogRow = Omit<LogRow, 'id'>;
-type MinuteCalls = Selectable<KeyUsageTable>;
-
-const insert = (queries: Queries, rows: readonly NewLogRow[]) =>
-	queries.insertInto('request_log').values(rows).execute();
 
 /** Adds in the order of the key ids, so that two processes cannot deadlock. */
 const addUsage = (queries: Queries, counts: readonly MinuteCalls[]) =>
@@ -208,47 +238,3 @@ async function trimLog(queries: Queries, accountId: number, keep: number): Promi
 
 const deleteUsage = (queries: Queries, beforeMinute: number) =>
 	queries.deleteFrom('key_usage').where('minute', '<', beforeMinute).execute();
-
-interface RecentSearch {
-	/** Id of the last entry of the previous page. */
-	before: number | null;
-	limit: number;
-	statusClass?: 2 | 4 | 5 | null;
-	keyId?: number | null;
-}
-
-/** Searches the account's newest `keep` calls, newest first. Redacted segments of a path are `…`. */
-async function findRecent(
-	queries: Queries,
-	accountId: number,
-	keep: number,
-	{ before, limit, statusClass, keyId }: RecentSearch
-) {
-	const kept = queries
-		.selectFrom('request_log')
-		.select(['id', 'at', 'method', 'path', 'status', 'error_code as problem'])
-		.select(['duration_ms as durationMs', 'request_id as requestId', 'key_id as keyId'])
-		.where('account_id', '=', accountId)
-		.orderBy('id', 'desc')
-		.limit(keep);
-	return queries
-		.selectFrom(kept.as('kept'))
-		.selectAll()
-		.where('id', '<', before ?? Number.MAX_SAFE_INTEGER)
-		.$if(statusClass != null, (query) => query.where(sql`status / 100`, '=', statusClass ?? null))
-		.where(({ and }) => and(withoutNulls({ keyId })))
-		.orderBy('id', 'desc')
-		.limit(limit)
-		.execute();
-}
-
-/** Counts calls by key; unused keys are missing. */
-const usageSince = (queries: Queries, accountId: number, minute: number) =>
-	queries
-		.selectFrom('key_usage')
-		.innerJoin('api_keys', 'api_keys.id', 'key_usage.key_id')
-		.select(({ fn }) => ['key_usage.key_id', fn.sum<number>('key_usage.calls').as('calls')])
-		.where('api_keys.account_id', '=', accountId)
-		.where('key_usage.minute', '>=', minute)
-		.groupBy('key_usage.key_id')
-		.execute();
