@@ -3,7 +3,7 @@ import type { Base } from './base.ts';
 import { createAlerts, type WriteAlert } from './alerts/alerts.ts';
 import { createAudit } from './audit/audit.ts';
 import { createChecks } from './checks/checks.ts';
-import { createAccounts, type Accounts } from './accounts/accounts.ts';
+import { DEMO_EMAILS } from './accounts/accounts.ts';
 import { openApiKeys } from './developer/api-keys.ts';
 import type { ApiAccess } from './portal/api-client.ts';
 import { createBranding } from './branding/branding.ts';
@@ -13,7 +13,6 @@ import { systemClock, type Clock } from './platform/clock.ts';
 import { setHomeRegion } from '#lib/domain/phone.ts';
 import type { Config } from './config/config.ts';
 import { openDatabase } from './db/database.ts';
-import { DEMO_EMAILS } from './accounts/demo-accounts.ts';
 import { createGateways } from './gateways/gateways.ts';
 import { createGatewayTransport } from './gateways/transport.ts';
 import { createSeenDevices } from './gateways/captive-sessions/seen-device.ts';
@@ -80,8 +79,7 @@ export async function createApp(config: Config, options: Options = {}) {
 	const { sandbox, http, operators } = await openOperators(base);
 	const sales = createSales(base, operators);
 	const network = createNetwork(base, sales);
-	const accounts = createAccounts(base);
-	const developer = createDeveloper(base, accounts);
+	const developer = createDeveloper(base);
 	const notifications = createNotifications({ ...base, ...developer, http });
 	const alerts = createAlerts({ ...base, ...sales, notifications });
 	const portal = createPortal(base, { ...sales, ...network, ...developer });
@@ -96,7 +94,6 @@ export async function createApp(config: Config, options: Options = {}) {
 		...developer,
 		...portal,
 		operators,
-		accounts,
 		notifications,
 		alerts,
 		checks: createChecks({ ...base, ...sales, operators }),
@@ -112,7 +109,7 @@ export async function createApp(config: Config, options: Options = {}) {
 		testPayments: sandbox && createTestPayments({ ...base, ...sales, operator: sandbox }),
 		/** Only for the process that serves pages. */
 		async openPortal() {
-			const key = await openPortal({ ...base, ...sales, ...developer, accounts });
+			const key = await openPortal({ ...base, ...sales, ...developer });
 			if (key !== null) portal.api.key = key;
 		},
 		/** The command line, which has no sentences of pages, does not start the jobs. */
@@ -225,7 +222,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 	};
 }
 
-function createDeveloper(base: Base, accounts: Accounts) {
+function createDeveloper(base: Base) {
 	const { config, clock, log, database, secrets } = base;
 	const mailer = createMailer(config);
 	const rules = {
@@ -235,11 +232,11 @@ function createDeveloper(base: Base, accounts: Accounts) {
 		ownHosts: [`localhost:${config.port}`, ...(config.origin === null ? [] : [new URL(config.origin).host])]
 	};
 	const delivery = { ...base, transport: openWebhookTransport(rules) };
-	const notices = { accounts, mailer, origin: config.origin };
+	const notices = { ...base, mailer };
 	return {
 		mailer,
 		apiKeys: openApiKeys(base),
-		signIn: createSignIn({ ...base, accounts, mailer, demoEmails: DEMO_EMAILS }),
+		signIn: createSignIn({ ...base, mailer, demoEmails: DEMO_EMAILS }),
 		webhooks: { ...base, rules } satisfies Webhooks,
 		jobHandlers: {
 			[DELIVERY_JOB]: (id, signal) => sendDelivery(delivery, id, signal),

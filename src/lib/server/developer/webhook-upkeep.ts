@@ -3,9 +3,9 @@ import type { Base } from '#lib/server/base.ts';
 import { sql } from 'kysely';
 import type { Database } from '#lib/server/db/database.ts';
 import { type EndpointRow, failPending } from './webhook-delivery.ts';
-import type { Accounts } from '../accounts/accounts.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import type { Mail, Mailer } from '#lib/server/platform/mail.ts';
+import { findAccount } from '../accounts/accounts.ts';
 
 /** Disables endpoints that keep failing, notifies their accounts, and deletes deliveries older than a month. */
 
@@ -109,13 +109,11 @@ async function deleteOld({ db }: Database, now: number): Promise<void> {
 }
 
 /** Sends the email about an endpoint. Without a mail server, only the log has the notice. */
-export async function sendNotice(
-	{ accounts, mailer, origin }: { accounts: Accounts; mailer: Mailer; origin: string | null },
-	endpoint: EndpointRow
-): Promise<void> {
-	const account = await accounts.find(endpoint.account_id);
+export async function sendNotice(context: Base & { mailer: Mailer }, endpoint: EndpointRow): Promise<void> {
+	const { config, mailer } = context;
+	const account = await findAccount(context, endpoint.account_id);
 	if (!account || mailer.problem !== null) return;
-	await mailer.send(formatNotice(endpoint, { email: account.email, origin }));
+	await mailer.send(formatNotice(endpoint, { email: account.email, origin: config.origin }));
 }
 
 /** Writes the email about a failing webhook. @param origin address of the developer area, if known */

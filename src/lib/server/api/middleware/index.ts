@@ -1,7 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
 import type { App } from '#lib/server/app.ts';
-import { hasRole, type Caller } from '#lib/server/accounts/accounts.ts';
+import { type Caller, hasRole } from '#lib/server/accounts/accounts.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { securityHeaders } from '#lib/server/http/security-headers.ts';

@@ -1,5 +1,5 @@
 import { isLocalRequest } from '#lib/server/http/client-address.ts';
-import { DEMO_EMAILS } from '#lib/server/accounts/demo-accounts.ts';
+import { DEMO_EMAILS } from '#lib/server/accounts/accounts.ts';
 import { findDemoKeys } from '#lib/server/demo/demo.ts';
 import { visitor } from '#lib/server/web/sign-in/sign-in.ts';
 import type { RequestEvent } from '@sveltejs/kit';
