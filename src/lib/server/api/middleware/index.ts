@@ -1,7 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
 import type { App } from '#lib/server/app.ts';
-import { hasRole, type Caller } from '#lib/server/accounts/accounts.ts';
+import { type Caller, hasRole } from '#lib/server/accounts/accounts.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { securityHeaders } from '#lib/server/http/security-headers.ts';
@@ -11,6 +11,7 @@ import { networkOf, type ReadAddress } from '#lib/server/http/client-address.ts'
 import { observeRequest } from '../http/observe-request.ts';
 import { limitAddress, limitCaller, limitVisitor } from '../http/request-limits.ts';
 import { authenticateKey } from '../../developer/api-keys.ts';
+import { noteCall } from '../../developer/request-log.ts';
 
 /**
  * The order of these checks decides which error wins:
@@ -39,7 +40,7 @@ export const prepare = (app: App, readAddress: ReadAddress) => {
 		});
 		const caller = c.get('caller') as Caller | undefined;
 		if (!caller) return;
-		app.requestLog.note({
+		noteCall(app.requestLog, {
 			accountId: caller.accountId,
 			keyId: caller.keyId,
 			method,

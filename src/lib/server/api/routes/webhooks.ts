@@ -13,9 +13,11 @@ import { isLocalCall } from '../env.ts';
 import { eventExample } from '../document/webhooks.ts';
 import type { SortValues } from '#lib/server/platform/cursor.ts';
 import { listPage } from '../http/list.ts';
+import { AppError } from '#lib/server/platform/errors.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';
+import { registerWebhook, listWebhookPage, deleteWebhook } from '../../developer/webhooks.ts';
 
-const registerWebhook = defineRoute({
+const registerWebhookRoute = defineRoute({
 	method: 'post',
 	path: '/webhooks/register',
 	operationId: 'registerWebhook',
@@ -42,7 +44,7 @@ const registerWebhook = defineRoute({
 	}
 });
 
-const listWebhooks = defineRoute({
+const listWebhooksRoute = defineRoute({
 	method: 'get',
 	path: '/webhooks',
 	operationId: 'listWebhooks',
@@ -59,7 +61,7 @@ const listWebhooks = defineRoute({
 	}
 });
 
-const deleteWebhook = defineRoute({
+const deleteWebhookRoute = defineRoute({
 	method: 'delete',
 	path: '/webhooks/{id}',
 	operationId: 'deleteWebhook',
@@ -104,19 +106,22 @@ export const webhooks = [
 		);
 		return { body: page, headers };
 	}),
-	endpoint(listWebhooks, async (call) => {
+	endpoint(listWebhooksRoute, async (call) => {
 		const { app, caller, query } = call;
 		const { page, headers } = await listPage(call, ['webhooks', caller.accountId], (after) =>
-			app.webhooks.listPage(caller, { after, limit: query.limit })
+			listWebhookPage(app.webhooks, caller, { after, limit: query.limit })
 		);
 		return { body: page, headers };
 	}),
-	endpoint(deleteWebhook, async ({ app, caller, params }) => ({
-		body: await app.webhooks.delete(caller, params.id)
-	})),
-	endpoint(registerWebhook, async ({ app, caller, body, context, remember }) => {
+	endpoint(deleteWebhookRoute, async ({ app, caller, params }) => {
+		const body = await deleteWebhook(app.webhooks, caller.accountId, params.id);
+		if (body === null) throw new AppError('webhook_not_found');
+		return { body };
+	}),
+	endpoint(registerWebhookRoute, async ({ app, caller, body, context, remember }) => {
 		const { host } = new URL(context.req.url);
-		const registered = await app.webhooks.register(
+		const registered = await registerWebhook(
+			app.webhooks,
 			caller,
 			body,
 			{ host, isLocal: isLocalCall(context) },

@@ -15,6 +15,7 @@ import type { Visitor } from '../sign-in/sign-in.ts';
 import { auditLines } from './audit.ts';
 import { changeForm, changesOf, type Change } from './changes.ts';
 import { titleOf } from './reviews.ts';
+import { findAccount, findAccountByEmail } from '../../accounts/accounts.ts';
 
 type RouterEvent = RequestEvent<{ id: string }>;
 
@@ -26,9 +27,9 @@ export async function findRouters(
 	text: string,
 	page: { afterId: number; limit: number }
 ) {
-	const { accounts, gateways, routers } = app;
+	const { gateways, routers } = app;
 	if (text === '') return routers.search({}, page);
-	const owner = text.includes('@') ? await accounts.findByEmail(text) : null;
+	const owner = text.includes('@') ? await findAccountByEmail(app, text) : null;
 	if (owner) return routers.search({ ownerAccountId: owner.id }, page);
 	const gateway = await gateways.byName(text);
 	const ids = [idOf(text), gateway?.routerId ?? 0].filter((id) => id > 0);
@@ -54,7 +55,7 @@ const disabledText = ({ canEnable }: OwnedRouter) =>
 export async function routerLines(app: App, routers: readonly OwnedRouter[]) {
 	const owners = new Map<number, string>();
 	for (const id of new Set(routers.map(({ ownerAccountId }) => ownerAccountId))) {
-		owners.set(id, (await app.accounts.find(id))?.email ?? `account ${id}`);
+		owners.set(id, (await findAccount(app, id))?.email ?? `account ${id}`);
 	}
 	return routers.map((router) => ({
 		...{ id: router.id, name: router.name, ssid: router.ssid, address: router.address },
@@ -168,7 +169,7 @@ export async function routerPage(event: RouterEvent, admin: Visitor) {
 	const claims = await claimsOf(app, row.id);
 	const [router, owner, use, money, audited] = await Promise.all([
 		app.routers.ownedOne({ accountId: admin.account.id, role: 'admin' }, row.id),
-		app.accounts.find(row.owner_account_id),
+		findAccount(app, row.owner_account_id),
 		app.usage.ofRouters([row.id]),
 		moneyOf(app, row.id),
 		app.audit.search(
@@ -207,10 +208,10 @@ async function claimsOf({ database, gateways }: App, routerId: number): Promise<
 	return (await Promise.all(own.map((gateway) => gateways.claimsOn(gateway)))).flat();
 }
 
-async function claimLines({ accounts, database, routers }: App, claims: readonly Claim[]) {
+async function claimLines(app: App, claims: readonly Claim[]) {
 	const nameOf = async (routerId: number) => {
-		const { owner_account_id: owner } = await routers.findOrThrow(database.db, routerId);
-		return `router ${routerId} of ${(await accounts.find(owner))?.email ?? `account ${owner}`}`;
+		const { owner_account_id: owner } = await app.routers.findOrThrow(app.database.db, routerId);
+		return `router ${routerId} of ${(await findAccount(app, owner))?.email ?? `account ${owner}`}`;
 	};
 	return Promise.all(
 		claims.map(async ({ accessPoint, state, rivals }) => {

@@ -9,6 +9,7 @@ import { idOf } from '../page-links.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { signedIn, type Visitor } from '../sign-in/sign-in.ts';
 import { mayDo, rolesOf, type OwnerRole } from './roles.ts';
+import { findAccount } from '../../accounts/accounts.ts';
 
 export const OWNER_SIGN_IN_PATH = '/owner/sign-in';
 const ROUTES = /^\/owner\/\(signed-in\)\/?/;
@@ -40,11 +41,11 @@ export function ownerVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 async function findOwnerVisitor(event: RequestEvent): Promise<OwnerVisitor> {
 	const found = await signedIn(event, link(OWNER_SIGN_IN_PATH));
 	const { account, sessionId } = found;
-	const { accounts, ownerViews } = event.locals.app;
+	const { app } = event.locals;
 	const isAdmin = account.role === 'admin' && account.status === 'active';
-	const view = isAdmin ? await ownerViews.current(sessionId) : null;
+	const view = isAdmin ? await app.ownerViews.current(sessionId) : null;
 	const ownerId = view?.account_id ?? account.employer_id;
-	const owner = ownerId === null ? account : await accounts.find(ownerId);
+	const owner = ownerId === null ? account : await findAccount(app, ownerId);
 	// The pages of an employer are not a suspended person's own.
 	const isSuspendedStaff = account.role === 'staff' && account.status === 'suspended';
 	if (isSuspendedStaff || !owner || (owner.role !== 'owner' && owner.role !== 'admin')) {

@@ -1,11 +1,10 @@
-import type { Base } from '../../base.ts';
+import type { Base } from '../base.ts';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Database, Queries } from '../../db/database.ts';
-import { binder } from '../../platform/bind.ts';
-import { redact } from '../../platform/redact.ts';
+import type { Database, Queries } from '../db/database.ts';
+import { redact } from '../platform/redact.ts';
 import { type Selectable, sql } from 'kysely';
-import { withoutNulls } from '../../db/queries.ts';
-import type { RequestLogTable } from '../../db/schema.ts';
+import { withoutNulls } from '../db/queries.ts';
+import type { RequestLogTable } from '../db/schema.ts';
 
 export interface NewEntry {
 	accountId: number;
@@ -22,10 +21,14 @@ export interface NewEntry {
 
 type LogBase = Pick<Base, 'database' | 'clock' | 'log'>;
 
-interface LogContext extends LogBase {
+type LogRow = Selectable<RequestLogTable>;
+type NewLogRow = Omit<LogRow, 'id'>;
+
+export interface RequestLog extends LogBase {
 	/** Unwritten calls, oldest first. */
 	waiting: NewLogRow[];
 	writing: Promise<void> | null;
+	timer: NodeJS.Timeout;
 	failures: number;
 }
 
@@ -44,35 +47,31 @@ const STOP_WITHIN_MS = 2_000;
 const MAX_METHOD_LENGTH = 16;
 const MAX_PATH_LENGTH = 200;
 
-export type RequestLog = ReturnType<typeof createRequestLog>;
-
 /**
  * Records the last API calls of each account.
  *
  * Calls stay in memory and are written once a second. No call waits for this or fails because of it. While the
  * database is busy or away, memory holds at most MAX_WAITING calls and drops the oldest. A crash loses one second.
  */
-export function createRequestLog(base: LogBase) {
-	const context: LogContext = {
+export function openRequestLog(base: LogBase): RequestLog {
+	const context: RequestLog = {
 		...base,
 		waiting: [],
 		writing: null,
+		timer: setInterval(() => void flush(context), FLUSH_EVERY_MS).unref(),
 		failures: 0
 	};
-	const bind = binder(context);
-	const timer = setInterval(() => void flush(context), FLUSH_EVERY_MS).unref();
-	return {
-		note: bind(note),
-		recent: bind(recent),
-		async stop(): Promise<void> {
-			clearInterval(timer);
-			await Promise.race([flush(context), sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
-		}
-	};
+	return context;
+}
+
+/** Writes what waits, unless that takes too long. */
+export async function stopRequestLog(context: RequestLog): Promise<void> {
+	clearInterval(context.timer);
+	await Promise.race([flush(context), sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
 }
 
 /** Makes no query and never throws. */
-function note(context: LogContext, entry: NewEntry): void {
+export function noteCall(context: RequestLog, entry: NewEntry): void {
 	const now = context.clock.now();
 	context.waiting.push({
 		account_id: entry.accountId,
@@ -89,25 +88,27 @@ function note(context: LogContext, entry: NewEntry): void {
 	if (context.waiting.length >= 2 * MAX_WAITING) dropOldest(context);
 }
 
-function dropOldest(context: LogContext): void {
+function dropOldest(context: RequestLog): void {
 	context.waiting = context.waiting.slice(-MAX_WAITING);
 }
 
 /** Writes all calls noted so far. Never throws. */
-async function flush(context: LogContext): Promise<void> {
+async function flush(context: RequestLog): Promise<void> {
 	await context.writing;
 	if (context.waiting.length > 0) context.writing ??= write(context).finally(() => (context.writing = null));
 	await context.writing;
 }
 
-async function write(context: LogContext): Promise<void> {
+async function write(context: RequestLog): Promise<void> {
 	const { database, log } = context;
 	let rows = context.waiting;
 	context.waiting = [];
 	try {
 		while (rows.length > 0) {
 			const batch = rows.slice(0, BATCH);
-			await database.writeBehind((trx) => insert(trx, batch));
+			await database.writeBehind(async (trx) => {
+				await trx.insertInto('request_log').values(batch).execute();
+			});
 			rows = rows.slice(BATCH);
 			await nextTurn();
 			await trim(database, batch);
@@ -133,18 +134,42 @@ async function trim(database: Database, written: NewLogRow[]): Promise<void> {
 	}
 }
 
-/** Newest first, up to KEPT_CALLS. Calls of several processes within a second are in writing order. */
-async function recent(context: LogContext, accountId: number, search: RecentSearch) {
-	// Includes calls that this process has not written yet.
-	await flush(context);
-	return findRecent(context.database.db, accountId, KEPT_CALLS, search);
+interface RecentSearch {
+	/** Id of the last entry of the previous page. */
+	before: number | null;
+	limit: number;
+	statusClass?: 2 | 4 | 5 | null;
+	keyId?: number | null;
 }
 
-type LogRow = Selectable<RequestLogTable>;
-type NewLogRow = Omit<LogRow, 'id'>;
-
-async function insert(queries: Queries, rows: readonly NewLogRow[]): Promise<void> {
-	await queries.insertInto('request_log').values(rows).execute();
+/**
+ * Searches the account's newest KEPT_CALLS calls, newest first. Calls of several processes within a second are in writing
+ * order. Redacted segments of a path are `…`.
+ */
+export async function listRecentCalls(
+	context: RequestLog,
+	accountId: number,
+	{ before, limit, statusClass, keyId }: RecentSearch
+) {
+	// Includes calls that this process has not written yet.
+	await flush(context);
+	const { db } = context.database;
+	const kept = db
+		.selectFrom('request_log')
+		.select(['id', 'at', 'method', 'path', 'status', 'error_code as problem'])
+		.select(['duration_ms as durationMs', 'request_id as requestId', 'key_id as keyId'])
+		.where('account_id', '=', accountId)
+		.orderBy('id', 'desc')
+		.limit(KEPT_CALLS);
+	return db
+		.selectFrom(kept.as('kept'))
+		.selectAll()
+		.where('id', '<', before ?? Number.MAX_SAFE_INTEGER)
+		.$if(statusClass != null, (query) => query.where(sql`status / 100`, '=', statusClass ?? null))
+		.where(({ and }) => and(withoutNulls({ keyId })))
+		.orderBy('id', 'desc')
+		.limit(limit)
+		.execute();
 }
 
 async function trimLog(queries: Queries, accountId: number, keep: number): Promise<void> {
@@ -159,38 +184,5 @@ async function trimLog(queries: Queries, accountId: number, keep: number): Promi
 		.deleteFrom('request_log')
 		.where('account_id', '=', accountId)
 		.where('id', '<', oldestKept)
-		.execute();
-}
-
-interface RecentSearch {
-	/** Id of the last entry of the previous page. */
-	before: number | null;
-	limit: number;
-	statusClass?: 2 | 4 | 5 | null;
-	keyId?: number | null;
-}
-
-/** Searches the account's newest `keep` calls, newest first. Redacted segments of a path are `…`. */
-async function findRecent(
-	queries: Queries,
-	accountId: number,
-	keep: number,
-	{ before, limit, statusClass, keyId }: RecentSearch
-) {
-	const kept = queries
-		.selectFrom('request_log')
-		.select(['id', 'at', 'method', 'path', 'status', 'error_code as problem'])
-		.select(['duration_ms as durationMs', 'request_id as requestId', 'key_id as keyId'])
-		.where('account_id', '=', accountId)
-		.orderBy('id', 'desc')
-		.limit(keep);
-	return queries
-		.selectFrom(kept.as('kept'))
-		.selectAll()
-		.where('id', '<', before ?? Number.MAX_SAFE_INTEGER)
-		.$if(statusClass != null, (query) => query.where(sql`status / 100`, '=', statusClass ?? null))
-		.where(({ and }) => and(withoutNulls({ keyId })))
-		.orderBy('id', 'desc')
-		.limit(limit)
 		.execute();
 }

@@ -2,11 +2,14 @@ import { DAY_MS, MINUTE_MS } from '#lib/domain/time/time.ts';
 import type { Base } from '#lib/server/base.ts';
 import { sql } from 'kysely';
 import type { Database } from '#lib/server/db/database.ts';
-import * as store from './store.ts';
+import { type EndpointRow, failPending } from './webhook-delivery.ts';
+import { isoTime } from '#lib/server/platform/clock.ts';
+import type { Mail, Mailer } from '#lib/server/platform/mail.ts';
+import { findAccount } from '../accounts/accounts.ts';
 
 /** Disables endpoints that keep failing, notifies their accounts, and deletes deliveries older than a month. */
 
-/** Migration 0022 created the job's row. */
+/** The first migration creates the job's row. */
 export const UPKEEP_JOB = 'webhooks.upkeep';
 
 const EVERY_MS = MINUTE_MS;
@@ -19,23 +22,19 @@ export const KEEP_MS = 30 * DAY_MS;
 const BATCH = 2_000;
 const NOTICE_LEASE_MS = 5 * MINUTE_MS;
 
-/** Is called again after an error. `notice`: it fails for three days, or it is disabled. */
-export type Notify = (endpoint: store.EndpointRow) => Promise<void>;
-
 interface UpkeepContext extends Pick<Base, 'database' | 'clock' | 'log'> {
-	notify: Notify;
+	/** Is called again after an error. `notice`: it fails for three days, or it is disabled. */
+	notify(endpoint: EndpointRow): Promise<void>;
 }
 
-/** The handler returns when to run again. */
-export const createUpkeep =
-	(context: UpkeepContext): (() => Promise<number>) =>
-	async () => {
-		const now = context.clock.now();
-		await disableFailing(context.database, now);
-		await notifyAccounts(context, now);
-		await deleteOld(context.database, now);
-		return now + EVERY_MS;
-	};
+/** Returns when to run again. */
+export async function keepWebhooks(context: UpkeepContext): Promise<number> {
+	const now = context.clock.now();
+	await disableFailing(context.database, now);
+	await notifyAccounts(context, now);
+	await deleteOld(context.database, now);
+	return now + EVERY_MS;
+}
 
 async function disableFailing({ db }: Database, now: number): Promise<void> {
 	await db
@@ -52,8 +51,7 @@ async function disableFailing({ db }: Database, now: number): Promise<void> {
 		)
 		.execute();
 	// Includes endpoints that were disabled during a delivery.
-	await store
-		.failPending(db)
+	await failPending(db)
 		.where('endpoint_id', 'in', (from) =>
 			from.selectFrom('webhook_endpoints').select('id').where('status', '=', 'disabled')
 		)
@@ -108,4 +106,49 @@ async function deleteOld({ db }: Database, now: number): Promise<void> {
 		.set({ old_secret_sealed: null, old_secret_until: null })
 		.where('old_secret_until', '<=', now)
 		.execute();
+}
+
+/** Sends the email about an endpoint. Without a mail server, only the log has the notice. */
+export async function sendNotice(context: Base & { mailer: Mailer }, endpoint: EndpointRow): Promise<void> {
+	const { config, mailer } = context;
+	const account = await findAccount(context, endpoint.account_id);
+	if (!account || mailer.problem !== null) return;
+	await mailer.send(formatNotice(endpoint, { email: account.email, origin: config.origin }));
+}
+
+/** Writes the email about a failing webhook. @param origin address of the developer area, if known */
+export function formatNotice(
+	{
+		id,
+		url,
+		notice,
+		failing_since: failingSince,
+		disabled_reason: reason
+	}: Pick<EndpointRow, 'id' | 'url' | 'notice' | 'failing_since' | 'disabled_reason'>,
+	to: { email: string; origin: string | null }
+): Mail {
+	const { host, origin } = new URL(url);
+	const where = to.origin === null ? 'the developer area' : `${to.origin}/developer/webhooks/${id}`;
+	const isDisabled = notice === 'disabled';
+	const isGone = reason === 'gone';
+	return {
+		to: to.email,
+		subject: isDisabled ? `Webhook to ${host} is disabled` : `Webhook to ${host} has failed for three days`,
+		text: [
+			`Your webhook number ${id} does not take our events:`,
+			'',
+			// The whole address may contain a secret of the receiver.
+			`${host}${url === origin ? '' : '/…'}`,
+			'',
+			...(isGone ? ['It answered 410 Gone, so we have stopped.'] : []),
+			...(isGone || failingSince === null
+				? []
+				: [`No attempt has succeeded since ${isoTime(failingSince)}.`]),
+			isDisabled
+				? 'It is disabled now. Its events are kept for 30 days and not sent.'
+				: 'If that goes on, it will be disabled after five days.',
+			'',
+			`What was sent and answered, and how to ${isDisabled ? 'enable it and send it again' : 'test it'}: ${where}`
+		].join('\n')
+	};
 }
