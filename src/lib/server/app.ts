@@ -5,9 +5,8 @@ import { createAudit } from './audit/audit.ts';
 import { createChecks } from './checks/checks.ts';
 import { createAccounts, type Accounts } from './accounts/accounts.ts';
 import { openApiKeys } from './developer/api-keys.ts';
-import type { ApiAccess } from './portal/api-client.ts';
+import { KnownRouters, type ApiAccess } from './portal/api-client.ts';
 import { createBranding } from './branding/branding.ts';
-import { createApiMemory } from './portal/api-memory.ts';
 import { createBasemap } from './map/basemap.ts';
 import { systemClock, type Clock } from './platform/clock.ts';
 import { setHomeRegion } from '#lib/domain/phone.ts';
@@ -268,7 +267,7 @@ function createPortal(
 	const searchQuota = createQuota(PART_FOR_SEARCHES, config, clock);
 	/** The portal's API client. Its key exists once `openPortal` has run. */
 	const api: ApiAccess = remoteApi
-		? { ...remoteApi, memory: createApiMemory(clock), searchQuota }
+		? { ...remoteApi, knownRouters: new KnownRouters(clock), searchQuota }
 		: { url: null, key: '', searchQuota };
 	return {
 		api,

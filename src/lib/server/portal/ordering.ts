@@ -226,11 +226,7 @@ async function takeMissingSteps(purchases: Purchases, api: ApiClient, row: Purch
 	Object.assign(row, await findRow(db, row.token_hash));
 	if (parsePaymentIds(row).length > 0) return;
 	if (row.session_id === null) {
-		const { id } = await orderSession(api, row).catch(async (problem: unknown) => {
-			// Refreshes the offers that the page shows.
-			if (isNotSold(problem)) await api.getRouter(row.router_id);
-			throw problem;
-		});
+		const { id } = await orderSession(api, row);
 		Object.assign(row, await storeSession(db, row.id, id, purchases.clock.now()));
 	}
 	await startPayment(purchases, api, row, row.phone);
@@ -275,11 +271,7 @@ async function startPayment(
 		await storePayment(database, row.id, id, clock.now());
 	} catch (error) {
 		if (!(error instanceof ApiProblem)) throw error;
-		if (error.code === 'amount_mismatch') {
-			// Refreshes the price that the page shows.
-			await api.getRouter(row.router_id);
-			throw new PriceChanged();
-		}
+		if (error.code === 'amount_mismatch') throw new PriceChanged();
 		if (!isPaidOrPending(error)) throw error;
 	}
 }
@@ -471,9 +463,6 @@ const isRefusal = (error: unknown) =>
 	(error instanceof ApiProblem && !isInUse(error)) ||
 	error instanceof PriceChanged ||
 	error instanceof PaidMeanwhile;
-
-const isNotSold = (error: unknown) => error instanceof ApiProblem && NOT_SOLD.includes(error.code);
-const NOT_SOLD: readonly string[] = ['offer_not_available', 'duration_not_offered'];
 
 const isInUse = (error: unknown) => error instanceof ApiProblem && error.code === 'idempotency_key_in_use';
 

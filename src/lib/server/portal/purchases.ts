@@ -108,7 +108,7 @@ export async function readView(
 	const next = deriveSuccessorToken(token, row.session_id);
 	const [part, router, added, successor, code] = await Promise.all([
 		readPart(db, api, row),
-		api.recent.getRouter(row.router_id),
+		api.getRouter(row.router_id),
 		readAddedParts(db, api, row),
 		findRow(db, sha256(next)),
 		readOrMakeCode(purchases, token, row)
@@ -128,14 +128,13 @@ const MAX_ADDED = 12;
 
 export async function readPart(db: Queries, api: ApiClient, row: PurchaseRow): Promise<PurchasePart | null> {
 	if (row.session_id === null) return null;
-	const read = api.recent;
 	const earlier = await findReplacedPayments(db, row);
 	const noted = [...new Set([...parsePaymentIds(row), ...earlier])];
-	// Payments first: a changed payment removes its session from the memory of the API client (api-memory.ts).
-	const payments = await Promise.all(noted.map((id) => read.getPayment(id)));
-	const session = await readPaidInstead(read, await read.getSession(row.session_id), payments);
+	// Payments first, so that the session is at least as new: a payment changes it.
+	const payments = await Promise.all(noted.map((id) => api.getPayment(id)));
+	const session = await readPaidInstead(api, await api.getSession(row.session_id), payments);
 	const bought = session.payment_id;
-	if (bought !== null && !noted.includes(bought)) payments.push(await read.getPayment(bought));
+	if (bought !== null && !noted.includes(bought)) payments.push(await api.getPayment(bought));
 	const own = [...parsePaymentIds(row), bought];
 	payments.sort((a, b) => b.id - a.id);
 	const payment =
@@ -212,13 +211,13 @@ export const deriveToken = (text: string) =>
  */
 export async function readSessions(
 	purchases: Purchases,
-	{ recent }: ApiClient,
+	api: ApiClient,
 	tokenHash: string
 ): Promise<ShownSession[]> {
 	const ids = await findSessionIds(purchases, tokenHash);
 	const read = async (id: number): Promise<ShownSession[]> => {
 		try {
-			return [await readShownSession(purchases, await recent.getSession(id))];
+			return [await readShownSession(purchases, await api.getSession(id))];
 		} catch (problem) {
 			if (problem instanceof ApiProblem && problem.status === 404) return [];
 			throw problem;

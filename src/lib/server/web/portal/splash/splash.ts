@@ -101,7 +101,7 @@ export async function findRouter(
 	gateway: RegisteredGateway,
 	captiveSession: CaptiveSession | null
 ): Promise<RouterBody> {
-	const router = await orNull(apiClient(event).recent.getRouter(gateway.routerId));
+	const router = await orNull(apiClient(event).getRouter(gateway.routerId));
 	if (!router) error(404, m.splash_refusal_unknown());
 	const sellsHere = await event.locals.app.captiveSessions.sellsAt(gateway, captiveSession?.entry ?? null);
 	return sellsHere ? router : { ...router, status: 'offline' };
