@@ -4,7 +4,7 @@ import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
 import { currentLocale, link } from '#lib/i18n/current.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
-import { orUnavailable, routerOf } from '#lib/server/web/portal/api-errors.ts';
+import { orUnavailable, readRouter } from '#lib/server/web/portal/pages.ts';
 import { languagesOf, nameSize, sizeOf } from './choice.ts';
 import { posterWords } from './words.ts';
 import type { PageServerLoad } from './$types';
@@ -17,7 +17,7 @@ const LOGO = { tall: 400, widest: 1_600 };
 
 /** GET /r/{router}/poster?size=a4|a6&languages=sw,en: a poster for the wall. */
 export const load: PageServerLoad = async (event) => {
-	const router = await orUnavailable(routerOf(event), 'The poster cannot be made at the moment.');
+	const router = await orUnavailable(readRouter(event), 'The poster cannot be made at the moment.');
 	if (!router) error(404, 'There is no Wi-Fi at this address.');
 	const size = sizeOf(event.url.searchParams);
 	const { languages, tooMany } = languagesOf(event.url.searchParams, currentLocale());

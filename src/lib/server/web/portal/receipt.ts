@@ -10,9 +10,8 @@ import { momentText } from '#lib/format/when.ts';
 import type { PaymentBody, SessionBody } from '#lib/server/contract/schemas.ts';
 import type { PurchasePart } from '#lib/server/portal/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
-import { requirePurchase } from './find-purchase.ts';
-import { ownPath, pageAddress, type PageEvent } from './page-path.ts';
-import { takenText, type Purchase } from './purchase-shown.ts';
+import { type Purchase, formatTaken, requirePurchase } from './purchase.ts';
+import { type PageEvent, ownPath, pageAddress } from './pages.ts';
 
 type Line = [label: string, value: string];
 
@@ -21,7 +20,7 @@ type Line = [label: string, value: string];
  *
  * @param waiting the order that the payer is asked for now
  */
-export function shortLines(
+export function listShortLines(
 	purchase: Purchase,
 	waiting: PurchasePart | null,
 	now: Date,
@@ -38,26 +37,26 @@ export function shortLines(
 		[m.router_ssid(), apart(session.ssid)],
 		[m.receipt_time(), formatDuration(sumOfDurations(shown.map(({ duration }) => duration)))],
 		[bought.length > 0 ? paid : m.router_price(), sum(shown)],
-		fromLine(payment ?? session),
-		...endedLine(last, (at) => momentText(new Date(at), now, timeZone)),
-		...(waiting === null || waiting === purchase ? [] : addedLines(waiting))
+		formatFrom(payment ?? session),
+		...listEnd(last, (at) => momentText(new Date(at), now, timeZone)),
+		...(waiting === null || waiting === purchase ? [] : listAddedLines(waiting))
 	];
 }
 
 /** Time and number may differ from those of the first order. */
-const addedLines = ({ session, payment }: PurchasePart): Line[] => [
+const listAddedLines = ({ session, payment }: PurchasePart): Line[] => [
 	[m.receipt_added(), formatDuration(session.duration)],
 	[m.router_price(), sum([session])],
-	fromLine(payment ?? session)
+	formatFrom(payment ?? session)
 ];
 
-const fromLine = ({ phone }: PaymentBody | SessionBody): Line => [
+const formatFrom = ({ phone }: PaymentBody | SessionBody): Line => [
 	m.receipt_from(),
 	hideMiddle(formatMobile(phone))
 ];
 
 /** Returns the end of a pass that ended early. */
-function endedLine({ status, status_reason, ended_at }: SessionBody, when: (at: string) => string): Line[] {
+function listEnd({ status, status_reason, ended_at }: SessionBody, when: (at: string) => string): Line[] {
 	if (status !== 'ended' || ended_at === null) return [];
 	const moment = when(ended_at);
 	const by: Record<string, string> = {
@@ -83,14 +82,14 @@ export async function findReceipt(event: PageEvent) {
 	if (purchase.successor !== null) redirect(303, `${ownPath(event, purchase.successor)}/receipt`);
 	if (!hasReceipt(purchase)) redirect(303, ownPath(event));
 	const { clock, config } = event.locals.app;
-	const receipt = receiptOf(purchase, new Date(clock.now()), config);
+	const receipt = describeReceipt(purchase, new Date(clock.now()), config);
 	const address = pageAddress(event.locals.origin, token);
 	const brand = showBrand(event, purchase.router);
-	return { brand, page: ownPath(event), receipt, address, text: receiptText(receipt, address) };
+	return { brand, page: ownPath(event), receipt, address, text: writeReceipt(receipt, address) };
 }
 
 /** Everything that was bought and paid under one code. Attempts without a charge are missing. */
-function receiptOf(
+function describeReceipt(
 	purchase: Purchase,
 	now: Date,
 	{ mode, reportTimezone: timeZone }: Pick<App.Locals['app']['config'], 'mode' | 'reportTimezone'>
@@ -112,8 +111,8 @@ function receiptOf(
 		] satisfies Line[],
 		/** One for each order (first and added) and each additional payment. */
 		parts: parts.flatMap(({ session, payment, otherPayments }, index) => [
-			...(isPaid(payment) ? [[...timeLines(session, index > 0, when), ...paymentLines(payment, when)]] : []),
-			...otherPayments.filter(isPaid).map((other) => paymentLines(other, when))
+			...(isPaid(payment) ? [[...listTimes(session, index > 0, when), ...listPayment(payment, when)]] : []),
+			...otherPayments.filter(isPaid).map((other) => listPayment(other, when))
 		]),
 		/** The sum of several payments that were not refunded. */
 		total: kept.length > 1 ? ([m.receipt_total(), sum(kept)] satisfies Line) : null,
@@ -128,10 +127,10 @@ const ACCESS: Record<AccessKind, () => string> = {
 	shared_password: m.receipt_access_shared
 };
 
-function timeLines(session: SessionBody, isAdded: boolean, when: (text: string) => string): Line[] {
+function listTimes(session: SessionBody, isAdded: boolean, when: (text: string) => string): Line[] {
 	const { duration, starts_at, expires_at, ended_at } = session;
 	const lines: Line[] = [[isAdded ? m.receipt_added() : m.receipt_time(), formatDuration(duration)]];
-	const ended = endedLine(session, when);
+	const ended = listEnd(session, when);
 	const began = starts_at !== null && (ended.length === 0 || starts_at < (ended_at ?? ''));
 	if (began) lines.push([m.receipt_starts(), when(starts_at)]);
 	if (ended.length > 0) return [...lines, ...ended];
@@ -139,18 +138,18 @@ function timeLines(session: SessionBody, isAdded: boolean, when: (text: string) 
 	return lines;
 }
 
-function paymentLines(payment: PaymentBody, when: (text: string) => string): Line[] {
+function listPayment(payment: PaymentBody, when: (text: string) => string): Line[] {
 	const { paid_at, provider_reference } = payment;
-	const lines: Line[] = [[m.receipt_paid(), takenText(payment)], fromLine(payment)];
+	const lines: Line[] = [[m.receipt_paid(), formatTaken(payment)], formatFrom(payment)];
 	if (paid_at !== null) lines.push([m.receipt_paid_at(), when(paid_at)]);
 	if (provider_reference !== null) lines.push([m.receipt_reference(), apart(provider_reference)]);
-	const money = moneyState(payment);
+	const money = formatMoneyState(payment);
 	if (money !== null) lines.push([m.receipt_money(), money]);
 	return lines;
 }
 
 /** Describes money that did not buy time. Returns null if it did. */
-function moneyState({ status, applied }: PaymentBody): string | null {
+function formatMoneyState({ status, applied }: PaymentBody): string | null {
 	if (status === 'refunded') return m.receipt_went_back();
 	if (status === 'refund_failed') return m.receipt_not_back();
 	return applied && status === 'success' ? null : m.receipt_going_back();
@@ -163,7 +162,7 @@ function sum(amounts: readonly Pick<PaymentBody, 'amount' | 'currency'>[]): stri
 	return formatMinor(minor, first.currency);
 }
 
-function receiptText(receipt: ReturnType<typeof receiptOf>, address: string): string {
+function writeReceipt(receipt: ReturnType<typeof describeReceipt>, address: string): string {
 	const block = (lines: readonly Line[]) => lines.map(([label, value]) => `${label}: ${value}`).join('\n');
 	return [
 		[m.receipt_title(), ...(receipt.mark === null ? [] : [receipt.mark])].join('\n'),

@@ -1,14 +1,11 @@
-import { error, redirect, type RequestEvent } from '@sveltejs/kit';
+import { networkOf } from '#lib/server/http/client-address.ts';
+import { type RequestEvent, error, redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
-import { takeCaptiveSession } from '#lib/server/web/portal/splash/limits.ts';
-import { ifAvailable, orNull } from '../api-errors.ts';
-import { payPage } from '../pay-page.ts';
-import { pagePath } from '../purchase/page-path.ts';
-import { withCaptiveSession } from './captive-session-address.ts';
-import { ownPurchase } from './own-purchase.ts';
+import { ifAvailable, orNull, pagePath, withCaptiveSession } from './pages.ts';
+import { readPayPage } from './order.ts';
 import { isPurchase, readSessions } from '#lib/server/portal/purchases.ts';
 
 /**
@@ -37,7 +34,7 @@ export const captiveSessionPath = (gateway: RegisteredGateway, captiveSession: C
 	link(`/splash/${gateway.key}/${captiveSession.id}`);
 
 /** Reads a redirect as a captive session, which is stored within limits; null without parameters (typed address, or from DHCP). */
-export async function enter(
+export async function enterCaptiveSession(
 	event: RequestEvent,
 	gateway: RegisteredGateway,
 	fields: URLSearchParams
@@ -45,7 +42,7 @@ export async function enter(
 	const { captiveSessions } = event.locals.app;
 	const request = {
 		method: event.request.method === 'POST' ? ('POST' as const) : ('GET' as const),
-		address: askedAddress(event),
+		address: readAskedAddress(event),
 		host: event.request.headers.get('host') ?? undefined,
 		fields
 	};
@@ -78,14 +75,14 @@ export async function enterAgain(
 }
 
 /** Returns the address byte by byte: signatures cover these bytes, and parsing would change them. */
-function askedAddress({ locals, platform, url }: RequestEvent): string {
+function readAskedAddress({ locals, platform, url }: RequestEvent): string {
 	const path = platform?.req.url ?? url.pathname + url.search;
 	return locals.origin + path;
 }
 
 /** Redirects a browser that returns from our sign-in to its purchase, whose address it knows. */
 async function goToOwnPurchase(event: RequestEvent, captiveSession: CaptiveSession): Promise<void> {
-	const own = ownPurchase(captiveSession.entry.originalUrl, event.locals.origin);
+	const own = parseOwnPurchase(captiveSession.entry.originalUrl, event.locals.origin);
 	// Anyone can write such an address, so the purchase must exist.
 	if (own === null || !(await isPurchase(event.locals.app.purchases, own.token))) return;
 	// The device can sign in again with the captive session of the sign-in, so that one stays.
@@ -108,7 +105,7 @@ export async function findRouter(
 }
 
 /** Returns the page's data: the router's price and names, and what the gateway says about the device. */
-export async function splashPage(
+export async function readSplashPage(
 	event: RequestEvent,
 	gateway: RegisteredGateway,
 	captiveSession: CaptiveSession | null
@@ -117,7 +114,7 @@ export async function splashPage(
 	const isAgain = event.url.searchParams.has(AGAIN);
 	const path = captiveSession ? captiveSessionPath(gateway, captiveSession) : link(`/splash/${gateway.key}`);
 	return {
-		...(await payPage(event, () => findRouter(event, gateway, captiveSession), captiveSession !== null)),
+		...(await readPayPage(event, () => findRouter(event, gateway, captiveSession), captiveSession !== null)),
 		ownPath: isAgain ? `${path}?${AGAIN}` : path,
 		captiveSession: captiveSession && {
 			state: captiveSession.entry.state,
@@ -149,3 +146,52 @@ async function hasPaid(
 }
 
 const UNDER_WAY = ['pending_payment', 'activating', 'active'];
+
+interface OwnPurchase {
+	kind: 's' | 'pass';
+	token: string;
+	device: string | null;
+}
+
+/**
+ * Finds the purchase to open after a sign-in. Gateways return its address with the next redirect: directly,
+ * or inside their own sign-in address.
+ * @param address the first URL that the browser requested
+ * @param origin of this installation; other hosts are ignored
+ * @returns what names its page, or null
+ */
+export function parseOwnPurchase(address: string | null, origin: string): OwnPurchase | null {
+	if (address === null || !URL.canParse(address)) return null;
+	const asked = new URL(address);
+	const candidates = [asked, ...LANDINGS.flatMap((name) => parseLanding(asked, name))];
+	for (const url of candidates) {
+		if (url.origin !== origin) continue;
+		const { kind, token, device = null } = PAGE.exec(url.pathname)?.groups ?? {};
+		if (token !== undefined) return { kind: kind === 'pass' ? 'pass' : 's', token, device };
+	}
+	return null;
+}
+
+const PAGE = /^(?:\/[a-z]{2})?\/(?<kind>s|pass)\/(?<token>[\w-]{24})(?:\/(?<device>[0-9a-f]{24}))?$/;
+
+/** Parameters of openNDS, MikroTik and CoovaChilli for the address after the sign-in. */
+const LANDINGS = ['redir', 'dst', 'userurl'];
+
+function parseLanding(url: URL, name: string): URL[] {
+	const value = url.searchParams.get(name) ?? '';
+	return URL.canParse(value) ? [new URL(value)] : [];
+}
+
+/** Redirects that are stored in a minute, of a device and of a network. A whole venue can share one address. */
+const CAPTIVE_SESSIONS_PER_MINUTE = { device: 10, network: 600 };
+
+/** Returns whether a redirect may be stored. The page is shown in any case. */
+async function takeCaptiveSession(event: RequestEvent, mac: string | null): Promise<boolean> {
+	const { rateLimits } = event.locals.app;
+	const network = networkOf(event.locals.clientAddress());
+	const { device, network: most } = CAPTIVE_SESSIONS_PER_MINUTE;
+	const ofNetwork = { subject: `visits:${network}`, limit: most };
+	if (mac === null) return (await rateLimits.take(ofNetwork.subject, most)).admitted;
+	const ofDevice = { subject: `visits:${network}:${mac}`, limit: device };
+	return (await rateLimits.takeBoth(ofDevice, ofNetwork)).every((decision) => decision?.admitted !== false);
+}
