@@ -2,9 +2,8 @@ import type { PageServerLoad } from './$types';
 import { formatDistance, formatKilometres } from '#lib/domain/geo.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { priceText } from '#lib/checkout/quote.ts';
-import { phoneHint } from '#lib/checkout/phone-hint.ts';
-import { lowestOffer } from '#lib/checkout/price.ts';
+import { lowestOffer, priceText } from '#lib/purchase/quote.ts';
+import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { type ApiClient, apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody, RouterListBody } from '#lib/server/contract/schemas.ts';
 import { MAX_QUERY_LENGTH } from '#lib/map/location-query.ts';
@@ -63,7 +62,7 @@ export const load: PageServerLoad = async (event) => {
 			? `${query({ radius: found.radius, show: show + PAGE_SIZE })}#router-${found.data.at(-1)?.id}`
 			: null,
 		wider: wider === undefined ? null : { query: query({ radius: wider }), reach: formatKilometres(wider) },
-		testExample: config.mode === 'sandbox' ? phoneHint(config.defaultRegion).testExample : ''
+		testExample: config.mode === 'sandbox' ? makePhoneHint(config.defaultRegion).testExample : ''
 	};
 };
 

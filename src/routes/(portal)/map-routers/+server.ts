@@ -1,5 +1,4 @@
-import { lowestOffer } from '#lib/checkout/price.ts';
-import { shortPrice } from '#lib/checkout/quote.ts';
+import { lowestOffer, shortPrice } from '#lib/purchase/quote.ts';
 import * as m from '#lib/i18n/messages.js';
 import { isArea } from '#lib/map/area.ts';
 import { apiClient, ApiLimited, ApiProblem, ApiUnavailable } from '#lib/server/portal/api-client.ts';

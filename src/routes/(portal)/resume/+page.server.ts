@@ -9,8 +9,8 @@ import {
 import { type RequestEvent, fail, redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
-import { readTexts } from '#lib/checkout/pay-form.ts';
-import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { readTexts } from '#lib/purchase/pay-form.ts';
+import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 import { type Resumed, resumeByCode, resumeByPayment } from '#lib/server/portal/resume.ts';
@@ -73,7 +73,7 @@ const MAX_SHOWN = 32;
 /** `?code=K7MQ-29XT` works like the form, for links and QR codes. */
 export const load: PageServerLoad = async (event) => {
 	const code = (event.url.searchParams.get('code') ?? '').slice(0, MAX_SHOWN);
-	const hint = phoneHint(event.locals.app.config.defaultRegion);
+	const hint = makePhoneHint(event.locals.app.config.defaultRegion);
 	/** With the captive session, so that a change of language keeps it. */
 	const action = withCaptiveSession(link('/resume'), findCaptiveSessionId(event));
 	const form = { code, transaction: '', phone: '', action, hint, isByPayment: false };

@@ -1,8 +1,12 @@
 import { redirect } from '@sveltejs/kit';
-import { gatewayProblem } from '#lib/checkout/gateway-problem.ts';
+import {
+	type Credential,
+	type GoOnline,
+	type SignInInstructions,
+	formatGatewayProblem
+} from '#lib/purchase/sign-in.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { Credential, GoOnline, SignInInstructions } from '#lib/checkout/sign-in-instructions.ts';
-import { SLOW_SECONDS, SOON_SECONDS } from '#lib/checkout/purchase/seconds.ts';
+import { SLOW_SECONDS, SOON_SECONDS } from '#lib/purchase/state.ts';
 import { type PageEvent, captiveSessionIn, pagePath } from './pages.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
@@ -132,7 +136,7 @@ export function describeGoOnline(
 			address,
 			isBad: true,
 			title: m.splash_refused_title({ ssid }),
-			texts: [gatewayProblem(entry.problem), next],
+			texts: [formatGatewayProblem(entry.problem), next],
 			link: { text: m.splash_go_again(), quiet: isFull },
 			moves: isReader && isFull
 		};

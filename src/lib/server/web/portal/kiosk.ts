@@ -1,8 +1,8 @@
 import type { RequestEvent } from '@sveltejs/kit';
 import { asksUserName } from '#lib/domain/access-kind.ts';
 import type { Availability, KioskRouter } from '#lib/kiosk/client.ts';
-import { phoneHint } from '#lib/checkout/phone-hint.ts';
-import { sellsNothing } from '#lib/checkout/price.ts';
+import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
+import { sellsNothing } from '#lib/purchase/quote.ts';
 import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import { readRouter, answerJson } from './pages.ts';
@@ -21,7 +21,7 @@ export async function readAvailability(event: RequestEvent<{ router: string }>):
 		if (!router) return { state: 'unknown', router: null };
 		const shown = {
 			router: describeRouter(router),
-			hint: phoneHint(event.locals.app.config.defaultRegion)
+			hint: makePhoneHint(event.locals.app.config.defaultRegion)
 		};
 		const closed = await readClosedText(event, router);
 		if (closed !== null) return { state: 'closed', text: closed, ...shown };

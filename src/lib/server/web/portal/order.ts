@@ -11,22 +11,27 @@ import {
 	type WantedTime,
 	readPayEntry,
 	wantedTime
-} from '#lib/checkout/pay-form.ts';
+} from '#lib/purchase/pay-form.ts';
 import { offeredMethods } from '#lib/domain/payment-methods/payment-methods.ts';
-import { OWN_TIME } from '#lib/checkout/price.ts';
-import { type TimeChoice, chargeText, offerOf, priceText } from '#lib/checkout/quote.ts';
+import {
+	OWN_TIME,
+	type TimeChoice,
+	chargeText,
+	describeOffer,
+	formatAgreed,
+	priceText
+} from '#lib/purchase/quote.ts';
 import { ApiLimited, ApiProblem, ApiUnavailable, apiClient } from '#lib/server/portal/api-client.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 import { PriceChanged, type PurchaseForm, buyTime, findOrdered } from '#lib/server/portal/ordering.ts';
 import { ifAvailable, orUnavailable, ownPath, pagePath, readForm, withCaptiveSession } from './pages.ts';
 import { purchaseToken } from '#lib/server/platform/ids.ts';
 import { endsByItself } from '#lib/domain/access-kind.ts';
-import { phoneHint } from '#lib/checkout/phone-hint.ts';
+import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { momentText } from '#lib/format/when.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import { link } from '#lib/i18n/current.ts';
-import { agreedWords } from '#lib/checkout/offer-words.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { networkOf } from '#lib/server/http/client-address.ts';
 
@@ -175,12 +180,12 @@ export async function readPayPage(
 	const { config } = event.locals.app;
 	return {
 		/** `note`: a warning before the payment. */
-		router: router && { ...offerOf(router), note: formatPayNote(router, isJoined) },
+		router: router && { ...describeOffer(router), note: formatPayNote(router, isJoined) },
 		brand: showBrand(event, router),
 		price: router ? priceText(router) : '',
 		online: router?.status === 'online',
 		closed: await readClosedText(event, router),
-		hint: phoneHint(config.defaultRegion),
+		hint: makePhoneHint(config.defaultRegion),
 		purchase: purchaseToken()
 	};
 }
@@ -251,7 +256,7 @@ export function explainRefusal({ locals }: RequestEvent, problem: unknown): Refu
 function explainErrors(code: string, waitSeconds: number, region: string): FormErrors {
 	switch (code) {
 		case 'invalid_phone': {
-			const { country, example } = phoneHint(region);
+			const { country, example } = makePhoneHint(region);
 			return { phone: m.router_number_wrong({ country, example: apart(example) }) };
 		}
 		case 'offer_not_available':
@@ -323,7 +328,7 @@ function formatEarlierTitle(own: EarlierOrder['own']): string {
 	const money = formatMoney(own.amount, own.currency);
 	if (own.state === 'open') return m.router_earlier_open({ money });
 	if (own.state === 'unknown') return m.router_earlier_unknown({ money });
-	const time = agreedWords(own.session.duration, own.session.offer);
+	const time = formatAgreed(own.session.duration, own.session.offer);
 	const { minutesAgo: minutes } = own;
 	return minutes === 0 ? m.router_earlier_just_paid({ time }) : m.router_earlier_paid({ time, minutes });
 }

@@ -13,19 +13,23 @@ import { apart } from '#lib/i18n/intl.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { methodName } from '#lib/domain/payment-methods/payment-methods.ts';
 import { DELETED_NUMBER, formatMobile, hideMiddle } from '#lib/domain/phone.ts';
-import { agreedWords, dataText } from '#lib/checkout/offer-words.ts';
-import { addedState } from '#lib/checkout/purchase/added.ts';
-import { type PassData, dataStep } from '#lib/checkout/purchase/data.ts';
-import { refundNote } from '#lib/checkout/purchase/refund.ts';
-import { isRefused } from '#lib/checkout/purchase/refusal.ts';
-import { SOON_SECONDS, warnSeconds } from '#lib/checkout/purchase/seconds.ts';
-import { type PurchaseState, type PurchaseWords, purchaseState } from '#lib/checkout/purchase/state.ts';
+import { chargingMethods, formatAgreed, formatDataLimit, quote, quoteOffer } from '#lib/purchase/quote.ts';
+import {
+	type PassData,
+	type PurchaseState,
+	type PurchaseWords,
+	SOON_SECONDS,
+	computeDataStep,
+	computeWarnSeconds,
+	describeAdded,
+	describeState,
+	formatRefund,
+	isRefused
+} from '#lib/purchase/state.ts';
 import type { PaymentBody, SessionBody } from '#lib/server/contract/schemas.ts';
 import { momentText } from '#lib/format/when.ts';
-import { type FormErrors, type PayAgain } from '#lib/checkout/pay-form.ts';
-import { chargingMethods } from '#lib/checkout/price.ts';
+import type { FormErrors, PayAgain } from '#lib/purchase/pay-form.ts';
 import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-guess.ts';
-import { quote, quoteOffer } from '#lib/checkout/quote.ts';
 import { readOrderer } from './order.ts';
 import { link } from '#lib/i18n/current.ts';
 import { type SignIn, writeInstructions } from './go-online.ts';
@@ -117,15 +121,15 @@ export function describePurchase(
 		const data = computeData(parts, part.session);
 		return {
 			...listWords(part, purchase.code, end && momentText(new Date(end), now, timeZone)),
-			data: data && dataText(data.limitMb)
+			data: data && formatDataLimit(data.limitMb)
 		};
 	};
 
 	const part = (pass && active[0]) ?? findSubject(purchase);
-	const state = purchaseState(part.session, part.payment, words(part, pass?.last.expires_at), now);
+	const state = describeState(part.session, part.payment, words(part, pass?.last.expires_at), now);
 	const added =
 		pass && newest && newest !== part && isNews(newest, now)
-			? addedState(newest.session, newest.payment, words(newest), now)
+			? describeAdded(newest.session, newest.payment, words(newest), now)
 			: null;
 
 	const described = added ? [part, newest] : [part];
@@ -140,7 +144,7 @@ export function describePurchase(
 		part,
 		waiting: waiting ?? null,
 		notes: listNotes(parts, described),
-		watch: [state.kind, added?.kind, pass?.last.expires_at, pass?.data && dataStep(pass.data)]
+		watch: [state.kind, added?.kind, pass?.last.expires_at, pass?.data && computeDataStep(pass.data)]
 			.join(' ')
 			.trim()
 	};
@@ -166,7 +170,7 @@ function computePass(
 		session: first,
 		remainingSeconds: Math.max(0, Math.ceil((moment(last.expires_at) - now.getTime()) / 1000)),
 		totalSeconds,
-		warnSeconds: warnSeconds(totalSeconds),
+		warnSeconds: computeWarnSeconds(totalSeconds),
 		last,
 		data: computeData(parts, last)
 	};
@@ -210,7 +214,7 @@ function isNews({ payment }: PurchasePart, now: Date): boolean {
 function listNotes(parts: readonly PurchasePart[], described: readonly (PurchasePart | null)[]): string[] {
 	return parts.flatMap((part) => {
 		const own = described.includes(part) || !part.payment ? [] : [part.payment];
-		return [...own, ...part.otherPayments].flatMap((one) => refundNote(one, formatAmounts(one)) ?? []);
+		return [...own, ...part.otherPayments].flatMap((one) => formatRefund(one, formatAmounts(one)) ?? []);
 	});
 }
 
@@ -245,7 +249,7 @@ export function describeRetry(purchase: Purchase): PayAgain | null {
 	return {
 		amount,
 		money: formatMoney(amount, session.currency),
-		words: agreedWords(session.duration, session.offer),
+		words: formatAgreed(session.duration, session.offer),
 		...findRetryMethods(purchase, amount),
 		paymentMethod: session.payment_method,
 		phone: formatMobile(payment?.phone ?? session.phone)

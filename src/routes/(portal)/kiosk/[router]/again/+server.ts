@@ -1,5 +1,5 @@
 import * as m from '#lib/i18n/messages.js';
-import { readTexts } from '#lib/checkout/pay-form.ts';
+import { readTexts } from '#lib/purchase/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm } from '#lib/server/web/portal/pages.ts';
 import { findRetryProblems, sendRetry } from '#lib/server/web/portal/purchase.ts';

@@ -1,5 +1,5 @@
 import * as m from '#lib/i18n/messages.js';
-import { readPayEntry, wantedTime } from '#lib/checkout/pay-form.ts';
+import { readPayEntry, wantedTime } from '#lib/purchase/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { readForm, readRouter } from '#lib/server/web/portal/pages.ts';
 import { findOrderProblems, makePurchaseForm, readOrderer } from '#lib/server/web/portal/order.ts';

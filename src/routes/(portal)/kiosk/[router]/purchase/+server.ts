@@ -1,4 +1,4 @@
-import { readTexts } from '#lib/checkout/pay-form.ts';
+import { readTexts } from '#lib/purchase/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { answerJson, answerUnavailable, pageAddress, readForm } from '#lib/server/web/portal/pages.ts';
 import {
@@ -14,8 +14,7 @@ import type { RequestEvent } from '@sveltejs/kit';
 import type { KioskPurchase } from '#lib/kiosk/client.ts';
 import { formatMoney } from '#lib/domain/money.ts';
 import { hideMiddle } from '#lib/domain/phone.ts';
-import { dataWords } from '#lib/checkout/purchase/data.ts';
-import { waitFor } from '#lib/checkout/purchase/waits.ts';
+import { describeWait, formatDataLeft } from '#lib/purchase/state.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 import { writeInstructions } from '#lib/server/web/portal/go-online.ts';
 
@@ -67,9 +66,9 @@ async function describeForKiosk(
 		code,
 		notes: [...(state.note === null ? [] : [state.note]), ...notes],
 		money: formatMoney(session.amount, session.currency),
-		waits: payment && waitFor(payment, new Date(app.clock.now())),
+		waits: payment && describeWait(payment, new Date(app.clock.now())),
 		phoneQr: qrSvg(pageAddress(event.locals.origin, token)),
-		data: pass?.data ? dataWords(pass.data).text : null,
+		data: pass?.data ? formatDataLeft(pass.data).text : null,
 		pass:
 			pass &&
 			writeInstructions(pass.session, {

@@ -1,4 +1,4 @@
-import { readTexts } from '#lib/checkout/pay-form.ts';
+import { readTexts } from '#lib/purchase/pay-form.ts';
 import { readForm } from '#lib/server/web/portal/pages.ts';
 import { answerState } from '#lib/server/web/portal/purchase.ts';
 import type { RequestHandler } from './$types';

@@ -1,6 +1,6 @@
 import { error } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
-import { dataWords } from '#lib/checkout/purchase/data.ts';
+import { formatDataLeft } from '#lib/purchase/state.ts';
 import * as m from '#lib/i18n/messages.js';
 import { momentText } from '#lib/format/when.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
@@ -33,7 +33,7 @@ export const load: PageServerLoad = async (event) => {
 		brand: showBrand(event, router),
 		ssid,
 		user,
-		data: pass.data && dataWords(pass.data),
+		data: pass.data && formatDataLeft(pass.data),
 		status: isOnline(event, device)
 			? formatOnlineHeading({ title })
 			: { tone: 'good' as const, title, text: '' },

@@ -1,7 +1,7 @@
 import { formatMoney } from '#lib/domain/money.ts';
 import { directionOf, type Locale } from '#lib/i18n/locales.ts';
 import * as m from '#lib/i18n/messages.js';
-import { usefulOffers } from '#lib/checkout/price.ts';
+import { usefulOffers } from '#lib/purchase/quote.ts';
 import type { RouterBody } from '#lib/server/contract/schemas.ts';
 
 /**

@@ -40,19 +40,16 @@ import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
 import { formatMoney } from '#lib/domain/money.ts';
-import { sellingTo, sellsNothing } from '#lib/checkout/price.ts';
-import { phoneHint } from '#lib/checkout/phone-hint.ts';
-import { dataWords } from '#lib/checkout/purchase/data.ts';
-import type { PurchaseState } from '#lib/checkout/purchase/state.ts';
-import { waitFor } from '#lib/checkout/purchase/waits.ts';
+import { describeOffer, sellingTo, sellsNothing, usualChoice } from '#lib/purchase/quote.ts';
+import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
+import { type PurchaseState, describeWait, formatDataLeft } from '#lib/purchase/state.ts';
 import type { PurchasePart } from '#lib/server/portal/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { clockText } from '#lib/format/when.ts';
 import { enterAgain } from '#lib/server/web/portal/splash.ts';
 import { hasReceipt, listShortLines } from '#lib/server/web/portal/receipt.ts';
-import { readPayEntry, readTexts, timeValue } from '#lib/checkout/pay-form.ts';
+import { readPayEntry, readTexts, timeValue } from '#lib/purchase/pay-form.ts';
 import { formatMobile } from '#lib/domain/phone.ts';
-import { offerOf, usualChoice } from '#lib/checkout/quote.ts';
 import { ApiProblem, apiClient } from '#lib/server/portal/api-client.ts';
 import {
 	answerPayForm,
@@ -103,7 +100,7 @@ export const load: PageServerLoad = async (event) => {
 		code,
 		keepsCode: pass === null && mayReturn(state, part),
 		routerName: router.name,
-		hint: phoneHint(app.config.defaultRegion),
+		hint: makePhoneHint(app.config.defaultRegion),
 		buyPath,
 		isWaiting: waiting !== null,
 		money: formatMoney(payment?.amount ?? session.amount, session.currency),
@@ -111,7 +108,7 @@ export const load: PageServerLoad = async (event) => {
 		lines: listShortLines(purchase, waiting, now, timeZone),
 		hasReceipt: hasReceipt(purchase),
 		asOf: clockText(now, timeZone),
-		waits: waiting?.payment ? waitFor(waiting.payment, now) : null,
+		waits: waiting?.payment ? describeWait(waiting.payment, now) : null,
 		online: describeGoOnline(event, device, { page: ownPath(event), ssid: apart(session.ssid), signIn }),
 		/** The buyer's part of the API cannot end extra time. */
 		endText: pass?.session.isExtra ? null : formatEndText(session, signIn),
@@ -169,7 +166,7 @@ function describePass(
 			remainingSeconds: pass.remainingSeconds,
 			totalSeconds: pass.totalSeconds,
 			warnSeconds: pass.warnSeconds,
-			data: pass.data && dataWords(pass.data)
+			data: pass.data && formatDataLeft(pass.data)
 		},
 		move: pass && describeMove(pass.session, { address, code, signIn })
 	};
@@ -258,7 +255,7 @@ async function sendCode(event: PageEvent): Promise<never> {
 const limitRouter = ({ router, session }: Purchase) => sellingTo(router, session.offer ?? {});
 
 function makeAddForm(bought: Purchase, { session, payment }: PurchasePart, purchase: string) {
-	const offer = offerOf(limitRouter(bought));
+	const offer = describeOffer(limitRouter(bought));
 	const usual = usualChoice(offer.choices);
 	const entry = {
 		...readPayEntry(),

@@ -1,6 +1,6 @@
 import { error, redirect, type RequestEvent } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
-import { readPayEntry } from '#lib/checkout/pay-form.ts';
+import { readPayEntry } from '#lib/purchase/pay-form.ts';
 import { apiClient } from '#lib/server/portal/api-client.ts';
 import { orUnavailable, pagePath, readForm } from '#lib/server/web/portal/pages.ts';
 import { placeOrder } from '#lib/server/web/portal/order.ts';

@@ -3,7 +3,7 @@ import { waitSeconds, type RateLimits } from '#lib/server/rate-limits/rate-limit
 import { error, fail, redirect, type RequestEvent } from '@sveltejs/kit';
 import { apart } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import { readTexts } from '#lib/checkout/pay-form.ts';
+import { readTexts } from '#lib/purchase/pay-form.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { orUnavailable, pagePath, readForm, formatLimited } from '#lib/server/web/portal/pages.ts';
 import { captiveSessionPath, findCaptiveSession, findRouter } from '#lib/server/web/portal/splash.ts';

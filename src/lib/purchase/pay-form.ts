@@ -1,6 +1,13 @@
 import * as m from '../i18n/messages.js';
-import { OWN_TIME, ownDuration, type PricedRouter } from './price.ts';
-import { quote, quoteOffer, unquotedText, type TimeChoice } from './quote.ts';
+import {
+	OWN_TIME,
+	type PricedRouter,
+	type TimeChoice,
+	ownDuration,
+	quote,
+	quoteOffer,
+	unquotedText
+} from './quote.ts';
 
 /** The fields of the pay form as text. They include the price: the buyer pays the amount that was shown. */
 export interface PayEntry {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { purchaseState, type PaymentState, type SessionState } from '#lib/checkout/purchase/state.ts';
+import { type PaymentState, type SessionState, describeState } from '#lib/purchase/state.ts';
 import { failureCode, paymentStatus, sessionStatus } from '#lib/server/contract/schemas.ts';
 import { NOW, payment, WORDS } from './purchase-values.ts';
 
@@ -29,7 +29,7 @@ const session = (status: string, status_reason: string | null = null): SessionSt
 });
 
 const stateOf = (aSession: SessionState, aPayment: PaymentState | null, now = NOW) =>
-	purchaseState(aSession, aPayment, WORDS, now);
+	describeState(aSession, aPayment, WORDS, now);
 
 /** Every payment a purchase can have, a missing one included. */
 const PAYMENTS: (PaymentState | null)[] = [
@@ -125,10 +125,10 @@ test('a late payment is stateOf as it is: what comes back, and to which number',
 test('after a wrong amount the page names the sum that was taken and refunded, and the number', () => {
 	const words = { ...WORDS, amount: 'UGX 250', taken: 'UGX 500' };
 	const mismatch = (status: string) => payment(status, { refund_reason: 'amount_mismatch' });
-	const { text } = purchaseState(session('pending_payment'), mismatch('refunded'), words, NOW);
+	const { text } = describeState(session('pending_payment'), mismatch('refunded'), words, NOW);
 	expect(text).toBe('Your operator took UGX 500 instead of UGX 250. We refunded UGX 500 to 0772 ••• 456.');
 	for (const status of ['success', 'refund_pending', 'refund_failed']) {
-		const refund = purchaseState(session('pending_payment'), mismatch(status), words, NOW);
+		const refund = describeState(session('pending_payment'), mismatch(status), words, NOW);
 		expect(refund.text).toMatch(/(refunding|refund) UGX 500 to 0772 ••• 456/);
 	}
 });

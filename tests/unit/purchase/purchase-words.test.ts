@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { overwriteGetLocale } from '#lib/i18n/generated/runtime.js';
 import { LOCALES, type Locale } from '#lib/i18n/locales.ts';
-import { addedState } from '#lib/checkout/purchase/added.ts';
 import {
-	purchaseState,
 	type PaymentState,
 	type PurchaseState,
-	type SessionState
-} from '#lib/checkout/purchase/state.ts';
+	type SessionState,
+	describeAdded,
+	describeState
+} from '#lib/purchase/state.ts';
 import { failureCode, paymentStatus, sessionStatus } from '#lib/server/contract/schemas.ts';
 import { NOW, payment, WORDS } from './purchase-values.ts';
 
@@ -86,8 +86,8 @@ describe.each(LOCALES)('in %s', (locale) => {
 	const states = () =>
 		SESSIONS.flatMap((session) =>
 			PAYMENTS.flatMap((one) => {
-				const added = addedState(session, one, WORDS, NOW);
-				return [purchaseState(session, one, WORDS, NOW), ...(added ? [added] : [])];
+				const added = describeAdded(session, one, WORDS, NOW);
+				return [describeState(session, one, WORDS, NOW), ...(added ? [added] : [])];
 			})
 		);
 
@@ -104,7 +104,7 @@ describe.each(LOCALES)('in %s', (locale) => {
 		const kinds = new Map<string, Set<string>>();
 		for (const session of SESSIONS) {
 			for (const one of PAYMENTS) {
-				const state = purchaseState(session, one, WORDS, NOW);
+				const state = describeState(session, one, WORDS, NOW);
 				const said = saidIn(state);
 				kinds.set(said, (kinds.get(said) ?? new Set()).add(base(state.kind)));
 			}
@@ -115,12 +115,12 @@ describe.each(LOCALES)('in %s', (locale) => {
 	test('each failure and each refund reason has its own sentence', () => {
 		const unpaid = { status: 'pending_payment', status_reason: null, expires_at: null };
 		const failures = [...failureCode.options, null].map((failure_code) =>
-			saidIn(purchaseState(unpaid, payment('failed', { failure_code }), WORDS, NOW))
+			saidIn(describeState(unpaid, payment('failed', { failure_code }), WORDS, NOW))
 		);
 		expect(new Set(failures).size).toBe(failures.length);
 		for (const status of ['success', 'refund_pending', 'refunded', 'refund_failed']) {
 			const refunds = REFUNDS.map((refund_reason) =>
-				saidIn(purchaseState(unpaid, payment(status, { refund_reason }), WORDS, NOW))
+				saidIn(describeState(unpaid, payment(status, { refund_reason }), WORDS, NOW))
 			);
 			expect(new Set(refunds).size).toBe(refunds.length);
 		}

@@ -1,9 +1,9 @@
 import {
+	type CountryCode,
 	getCountryCallingCode,
 	getExampleNumber,
 	parsePhoneNumberFromString
 } from 'libphonenumber-js/mobile';
-import type { CountryCode } from 'libphonenumber-js/mobile';
 import { intlLocales } from '../i18n/intl.ts';
 import examples from 'libphonenumber-js/mobile/examples';
 
@@ -19,7 +19,7 @@ export interface PhoneHint {
 }
 
 /** @param region ISO 3166 country of numbers that are typed without a country code */
-export function phoneHint(region: string): PhoneHint {
+export function makePhoneHint(region: string): PhoneHint {
 	const code = region as CountryCode;
 	const example = getExampleNumber(code, examples);
 	const test = example && parsePhoneNumberFromString(`${example.number.slice(0, -3)}001`);

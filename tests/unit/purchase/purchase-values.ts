@@ -1,4 +1,4 @@
-import type { PaymentState, PurchaseWords } from '#lib/checkout/purchase/state.ts';
+import type { PaymentState, PurchaseWords } from '#lib/purchase/state.ts';
 
 /** Ten seconds after the payments below. */
 export const NOW = new Date('2026-11-21T13:40:00Z');

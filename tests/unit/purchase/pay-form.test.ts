@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { chargingMethods, ownDuration, payablePrice } from '#lib/checkout/price.ts';
-import { readPayEntry, timeValue, wantedTime, type PayEntry } from '#lib/checkout/pay-form.ts';
-import { boundsText, quote, timeChoices, usualChoice } from '#lib/checkout/quote.ts';
+import {
+	boundsText,
+	chargingMethods,
+	ownDuration,
+	payablePrice,
+	quote,
+	timeChoices,
+	usualChoice
+} from '#lib/purchase/quote.ts';
+import { type PayEntry, readPayEntry, timeValue, wantedTime } from '#lib/purchase/pay-form.ts';
 
 const ROUTER = { price: 500, currency: 'UGX', min_duration: '15m', max_duration: '30d' };
 

@@ -1,8 +1,7 @@
 /** Offers as pages sell them, with their prices. */
 import { describe, expect, test } from 'vitest';
-import { timeValue, wantedTime, type PayEntry } from '#lib/checkout/pay-form.ts';
-import { payablePrice, usefulOffers } from '#lib/checkout/price.ts';
-import { priceText, quote, timeChoices } from '#lib/checkout/quote.ts';
+import { type PayEntry, timeValue, wantedTime } from '#lib/purchase/pay-form.ts';
+import { payablePrice, priceText, quote, timeChoices, usefulOffers } from '#lib/purchase/quote.ts';
 
 const offer = (id: number, name: string, duration: string, price: number, more: object = {}) => ({
 	...{ id, name, duration, price, available: true },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CODE_BYTES, codeOfBytes, codeText, readCode } from '#lib/server/portal/purchases.ts';
-import { warnSeconds } from '#lib/checkout/purchase/seconds.ts';
+import { computeWarnSeconds } from '#lib/purchase/state.ts';
 
 describe('a short code', () => {
 	it.each([
@@ -41,6 +41,6 @@ describe('a short code', () => {
 });
 
 it('a pass warns ten minutes before its end; a short one later, but with time to pay', () => {
-	const minutes = (total: number) => warnSeconds(total * 60) / 60;
+	const minutes = (total: number) => computeWarnSeconds(total * 60) / 60;
 	expect([15, 30, 60, 100, 120, 7 * 24 * 60].map(minutes)).toEqual([2, 3, 6, 10, 10, 10]);
 });
