@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { configTable } from '#lib/server/config/config.ts';
+import { formatConfigTable } from '#lib/server/config/config.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { accountCommands } from './accounts.ts';
 import { root } from './bootstrap.js';
@@ -16,7 +16,7 @@ const listSettings = defineCommand({
 	name: 'settings list',
 	summary: 'List all settings: environment variables, defaults and meanings.',
 	help: 'Works before the first start. A running Airtill shows the same at /docs/guides/configuration.',
-	run: () => print(configTable())
+	run: () => print(formatConfigTable())
 });
 
 const COMMANDS: readonly Command[] = [

@@ -5,7 +5,7 @@ import { getSystemErrorMessage } from 'node:util';
 import { StatementError } from '#lib/server/billing/statements/statement.ts';
 import type { Finding } from '#lib/server/checks/finding.ts';
 import { ConfigError } from '#lib/server/config/config.ts';
-import { BackupError } from '#lib/server/db/backup/kind.ts';
+import { BackupError } from '#lib/server/db/backup.ts';
 import { UnusableDatabaseError } from '#lib/server/db/migrate.ts';
 import { KeyRefused } from '#lib/server/developer/api-keys.ts';
 import { CsvFileError } from '#lib/server/platform/csv.ts';

@@ -41,7 +41,7 @@ export async function query(url: string, text: string): Promise<Record<string, u
 	return rows;
 }
 
-/** Durable commits of one row per second: SQLite with the settings of db/sqlite/sqlite.ts, one writer. */
+/** Durable commits of one row per second: SQLite with the settings of db/sqlite.ts, one writer. */
 export function sqliteCommits(folder: string, seconds: number): number {
 	const database = new DatabaseSync(path.join(folder, `raw-${performance.now()}.db`));
 	database.exec('pragma journal_mode = wal; pragma synchronous = full; create table rows (text text)');

@@ -5,7 +5,7 @@ import * as m from '#lib/i18n/messages.js';
 import { lowestOffer, priceText } from '#lib/purchase/quote.ts';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { type ApiClient, apiClient } from '#lib/server/portal/api-client.ts';
-import type { RouterBody, RouterListBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody, RouterListBody } from '#lib/server/contract/router.ts';
 import { MAX_QUERY_LENGTH } from '#lib/map/location-query.ts';
 import { orUnavailable } from '#lib/server/web/portal/pages.ts';
 import { readOpeningTexts } from '#lib/server/web/portal/order.ts';

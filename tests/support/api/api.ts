@@ -1,6 +1,9 @@
 import { expect } from 'vitest';
 import type { z } from 'zod';
-import { payment, problem, router, routerList, session } from '../../../src/lib/server/contract/schemas.ts';
+import { payment } from '../../../src/lib/server/contract/payment.ts';
+import { problem } from '../../../src/lib/server/contract/problems.ts';
+import { router, routerList } from '../../../src/lib/server/contract/router.ts';
+import { session } from '../../../src/lib/server/contract/session.ts';
 import { assertContract } from './contract-assertions.ts';
 
 export type Problem = z.output<typeof problem> & Readonly<Record<string, unknown>>;

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { PROBLEMS } from '../../../src/lib/server/contract/problems.ts';
-import { problem as problemSchema } from '../../../src/lib/server/contract/schemas.ts';
+import { PROBLEMS, problem as problemSchema } from '../../../src/lib/server/contract/problems.ts';
 import { COMMON_ERRORS } from '../../../src/lib/server/api/route.ts';
 import { apiDocument } from './document.ts';
 import { ROUTES, type TestRoute } from './routes.ts';

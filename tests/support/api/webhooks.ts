@@ -2,9 +2,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import type { z } from 'zod';
-import { webhookEvents } from '../../../src/lib/server/contract/events.ts';
-import type { EventName } from '../../../src/lib/server/contract/schemas.ts';
-import { webhookEndpoint } from '../../../src/lib/server/contract/schemas.ts';
+import { type EventName, webhookEndpoint, webhookEvents } from '../../../src/lib/server/contract/webhooks.ts';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import { createSecrets } from '../../../src/lib/server/platform/secrets.ts';
 import { createJobs } from '#lib/server/jobs/jobs.ts';

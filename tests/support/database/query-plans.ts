@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { openDatabase, type Database } from '../../../src/lib/server/db/database.ts';
 import type { Schema } from '../../../src/lib/server/db/schema.ts';
-import { NodeSqliteDialect } from '../../../src/lib/server/db/sqlite/driver.ts';
+import { NodeSqliteDialect } from '../../../src/lib/server/db/sqlite.ts';
 import { createDatabaseOn } from './postgres.ts';
 
 const NUMBERS = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 6000)';

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../../src/lib/server/contract/problems.ts';
 import { openApiDocument } from '../../../src/lib/server/api/document/document.ts';
-import { EVENT_NAMES } from '../../../src/lib/server/contract/schemas.ts';
+import { EVENT_NAMES } from '../../../src/lib/server/contract/webhooks.ts';
 import { eventExample } from '../../../src/lib/server/api/document/webhooks.ts';
 import { defineRoute } from '../../../src/lib/server/api/route.ts';
 import { listRouters } from '../../../src/lib/server/api/routes/routers.ts';

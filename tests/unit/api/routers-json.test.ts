@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RouterListBody } from '#lib/server/contract/schemas.ts';
+import type { RouterListBody } from '#lib/server/contract/router.ts';
 import { routersJson } from '#lib/server/api/http/routers-json.ts';
 
 test('a list is written as JSON.stringify writes it, whatever its strings hold', () => {

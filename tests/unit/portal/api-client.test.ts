@@ -6,7 +6,8 @@ import {
 	ApiUnavailable,
 	type ApiClient
 } from '../../../src/lib/server/portal/api-client.ts';
-import type { RouterBody, SessionBody } from '../../../src/lib/server/contract/schemas.ts';
+import type { RouterBody } from '../../../src/lib/server/contract/router.ts';
+import type { SessionBody } from '../../../src/lib/server/contract/session.ts';
 import { createLog } from '../../../src/lib/server/platform/log.ts';
 
 interface Sent {

@@ -23,7 +23,6 @@ const openOn = (database: Database) =>
 		clock: systemClock,
 		secrets: createSecrets('x'.repeat(32)),
 		rateLimits: createRateLimits({ ...database, rates: null }, systemClock, createLog('silent')),
-		maxCodes: { visitor: 1, total: 1 },
 		region: 'UG',
 		isApiBuyer: () => false,
 		readExtended: () => Promise.resolve(null)

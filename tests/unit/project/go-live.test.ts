@@ -4,12 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { configTable, loadConfig } from '../../../src/lib/server/config/config.ts';
+import { formatConfigTable, loadConfig } from '../../../src/lib/server/config/config.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../../src/docs/${name}.md`, import.meta.url), 'utf8');
 const guide = read('go-live');
 /** The reference: its table, and its text about the web server's settings. */
-const reference = configTable() + read('configuration');
+const reference = formatConfigTable() + read('configuration');
 const settings = [...guide.matchAll(/^```sh airtill\.env\n([^]*?)^```/gm)]
 	.map(([, text = '']) => text.replaceAll('…', '01234567-89ab-4cde-8f01-23456789abcd'))
 	.join('');

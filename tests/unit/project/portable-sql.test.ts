@@ -21,8 +21,8 @@ const textOf = (file: string) =>
 		.replace(/\s+/g, ' ');
 const found = (sql: RegExp) => files.filter((file) => new RegExp(sql, 'i').test(textOf(file)));
 
-const POSTGRES = 'db/postgres/postgres.ts';
-const BACKUP = 'db/backup/postgres.ts';
+const POSTGRES = 'db/postgres.ts';
+const BACKUP = 'db/backup.ts';
 const INITIAL = 'db/migrations/0001-initial.ts';
 
 /** Constructs that an engine lacks, with the files that may have them. */

@@ -1,6 +1,7 @@
+import { sessionStatus } from '#lib/server/contract/session.ts';
 import { describe, expect, test } from 'vitest';
 import { type PaymentState, type SessionState, describeState } from '#lib/purchase/state.ts';
-import { failureCode, paymentStatus, sessionStatus } from '#lib/server/contract/schemas.ts';
+import { failureCode, paymentStatus } from '#lib/server/contract/payment.ts';
 import { NOW, payment, WORDS } from './purchase-values.ts';
 
 const SESSION_REASONS: Record<string, (string | null)[]> = {

@@ -1,4 +1,5 @@
 /** The sentences of a purchase in every language: each state, failure and refund has its own. */
+import { sessionStatus } from '#lib/server/contract/session.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +12,7 @@ import {
 	describeAdded,
 	describeState
 } from '#lib/purchase/state.ts';
-import { failureCode, paymentStatus, sessionStatus } from '#lib/server/contract/schemas.ts';
+import { failureCode, paymentStatus } from '#lib/server/contract/payment.ts';
 import { NOW, payment, WORDS } from './purchase-values.ts';
 
 const AREAS = ['purchase', 'receipt', 'resume'];

@@ -2,7 +2,7 @@ import { normaliseEmail } from '#lib/domain/email.ts';
 import type { Base } from '#lib/server/base.ts';
 import { sql, type Selectable } from 'kysely';
 import type { Role } from '#lib/server/contract/scopes.ts';
-import { byId, first, withoutNulls } from '#lib/server/db/first.ts';
+import { findById, first, withoutNulls } from '#lib/server/db/queries.ts';
 import type { AccountsTable } from '#lib/server/db/schema.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { changeAccount } from './change-account.ts';
@@ -47,7 +47,7 @@ export function createAccounts(context: Base) {
 		first(accounts().where('email', '=', normaliseEmail(email)));
 	return {
 		create,
-		find: async (id: number): Promise<Account | null> => (await byId(db, 'accounts', id)) ?? null,
+		find: async (id: number): Promise<Account | null> => (await findById(db, 'accounts', id)) ?? null,
 		findByEmail,
 		/** Returns the account of an email address. Creates it if there is none. */
 		async ensure(account: NewAccount, actor?: string): Promise<Account> {

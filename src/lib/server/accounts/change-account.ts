@@ -1,7 +1,7 @@
 import type { Base } from '#lib/server/base.ts';
 import type { Role } from '#lib/server/contract/scopes.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
-import { byId } from '#lib/server/db/first.ts';
+import { findById } from '#lib/server/db/queries.ts';
 import type { Account } from './accounts.ts';
 
 /** The message is for the administrator. */
@@ -27,7 +27,7 @@ export function changeAccount(
 	{ by, note }: { by: number; note: string }
 ): Promise<boolean> {
 	return database.transact(async (trx) => {
-		const [editor, account] = [await byId(trx, 'accounts', by), await byId(trx, 'accounts', id)];
+		const [editor, account] = [await findById(trx, 'accounts', by), await findById(trx, 'accounts', id)];
 		if (!editor || !isActiveAdmin(editor)) {
 			throw new AccountChangeRefused('Your account is not an active administrator any more.');
 		}

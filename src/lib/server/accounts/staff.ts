@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import { normaliseEmail } from '#lib/domain/email.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Base } from '#lib/server/base.ts';
-import { countOf, first, isChanged } from '#lib/server/db/first.ts';
+import { countRows, first, isChanged } from '#lib/server/db/queries.ts';
 import type { StaffInvitationsTable } from '#lib/server/db/schema.ts';
 import { Refusal } from '#lib/server/platform/errors.ts';
 import type { Account } from './accounts.ts';
@@ -65,7 +65,7 @@ export function inviteStaff(
 		const staff = trx.selectFrom('accounts').where('employer_id', '=', employerId);
 		if (await first(staff.select('id').where('email', '=', email))) throw new StaffRefused('known');
 		const others = trx.selectFrom('staff_invitations').where('employer_id', '=', employerId);
-		const count = (await countOf(staff)) + (await countOf(others.where('email', '<>', email)));
+		const count = (await countRows(staff)) + (await countRows(others.where('email', '<>', email)));
 		if (count >= MAX_STAFF) throw new StaffRefused('full');
 		const invitation = await trx
 			.insertInto('staff_invitations')

@@ -1,6 +1,6 @@
 import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi';
 import { PROBLEM_CODES, type ProblemCode } from '../contract/problems.ts';
-import { roleOf, type Scope } from '../contract/scopes.ts';
+import { findLeastRole, type Scope } from '../contract/scopes.ts';
 import { problemResponses } from './document/problem-responses.ts';
 
 /** ISO dates; `since` is earlier. From the sunset on, the endpoint is unknown. */
@@ -75,7 +75,7 @@ export function codesOf({ scope, request, idempotent, errors = [] }: RouteDefini
 		...COMMON_ERRORS,
 		...(request.body ? BODY_ERRORS : []),
 		...(isList(request) ? (['invalid_cursor'] as const) : []),
-		...(roleOf(scope) === 'owner' ? (['owner_role_required'] as const) : []),
+		...(findLeastRole(scope) === 'owner' ? (['owner_role_required'] as const) : []),
 		...(idempotent ? IDEMPOTENCY_ERRORS : []),
 		...errors
 	]);
@@ -96,7 +96,7 @@ export const IDEMPOTENCY_KEY = {
 export function defineRoute<R extends RouteDefinition>(definition: R) {
 	const { method, path, operationId, tags, summary, description, request }: RouteDefinition = definition;
 	const { scope, idempotent, location, deprecation }: RouteDefinition = definition;
-	const role = roleOf(scope);
+	const role = findLeastRole(scope);
 	const successes = Object.entries(definition.responses).map(([status, response]) => [
 		status,
 		status === '201' && location !== undefined ? { ...response, headers: locationHeader(location) } : response

@@ -1,7 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 import type { Queries, Tx } from '../db/database.ts';
-import { first, withoutNulls } from '../db/first.ts';
-import { pageOf } from '../db/newest-first.ts';
+import { first, cutPage, withoutNulls } from '../db/queries.ts';
 import type { AuditLogTable } from '../db/schema.ts';
 import type { Clock } from '../platform/clock.ts';
 
@@ -118,7 +117,7 @@ export async function searchAudit(
 		.orderBy('id', 'desc')
 		.limit(limit + 1)
 		.execute();
-	const { rows: entries, next } = pageOf(rows, limit, (last): AuditPosition => [last.at, last.id]);
+	const { rows: entries, next } = cutPage(rows, limit, (last): AuditPosition => [last.at, last.id]);
 	return { entries, next };
 }
 

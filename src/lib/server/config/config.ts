@@ -1,12 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { durationSeconds, MAX_DURATION } from '#lib/domain/duration.ts';
+import { MAX_DURATION, durationSeconds } from '#lib/domain/duration.ts';
 import { MAX_AMOUNT_MINOR, toMajor, toMinor } from '#lib/domain/money.ts';
-import type { IsListed } from './callback-addresses.ts';
+import { type IsListed, SETTINGS } from './settings.ts';
 import { configureOperators, operatorTables } from '../billing/operators/registry.ts';
-import { sandboxSecret } from './sandbox-secret.ts';
-import { readSettings, settingsTable } from './setting.ts';
-import { SETTINGS } from './settings.ts';
+import { MIN_SECRET_LENGTH, readSettings, formatSettingsTable } from './setting.ts';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createPrivateFolder } from '../platform/private-files.ts';
 
 /** Nothing else in lib/ reads process.env. */
 
@@ -38,7 +40,7 @@ export function loadConfig(env: Env) {
 	const { AIRTILL_MODE: mode, CURRENCY: currency } = settings;
 	const callbackUrl = settings.CALLBACK_URL ?? settings.ORIGIN ?? `http://127.0.0.1:${settings.PORT}`;
 	const { operators, problems } = configureOperators(env, { mode, currency, callbackUrl });
-	refuse([...conflictsOf(settings), ...problems]);
+	refuse([...findConflicts(settings), ...problems]);
 	return {
 		mode,
 		currency,
@@ -56,7 +58,7 @@ const { DATABASE_URL, DATA_DIR } = SETTINGS;
 type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'>;
 const DATABASE_FILE = 'airtill.db';
 
-const databaseUrlOf = ({ DATABASE_URL: url, DATA_DIR: folder }: DatabaseSettings): string =>
+const computeDatabaseUrl = ({ DATABASE_URL: url, DATA_DIR: folder }: DatabaseSettings): string =>
 	url ?? `file:${folder.replace(/\/+$/, '')}/${DATABASE_FILE}`;
 
 /**
@@ -68,7 +70,7 @@ export function loadDatabaseConfig(env: Env): DatabaseConfig {
 	const { values, problems } = readSettings(env, { DATABASE_URL, DATA_DIR });
 	refuse(problems);
 	const settings = values as DatabaseSettings;
-	const databaseUrl = databaseUrlOf(settings);
+	const databaseUrl = computeDatabaseUrl(settings);
 	const [here, former] = [databaseUrl.slice('file:'.length), `${DATA_DIR.default}/${DATABASE_FILE}`];
 	if (settings.DATABASE_URL === undefined && !existsSync(here) && existsSync(former)) {
 		refuse([
@@ -86,10 +88,10 @@ function refuse(problems: string[]): void {
 const TEST_HOSTS = ['localhost', '127.0.0.1', '[::1]', 'api.sandbox.africastalking.com'];
 const isTestHost = (url: string) => TEST_HOSTS.includes(new URL(url).hostname);
 
-function conflictsOf(settings: Settings): string[] {
+function findConflicts(settings: Settings): string[] {
 	const { CURRENCY: currency } = settings;
 	const isLive = settings.AIRTILL_MODE === 'live';
-	const highest = highestPrice(currency);
+	const highest = computeHighestPrice(currency);
 	const rules: [isBroken: boolean, problem: string][] = [
 		[isLive && settings.AIRTILL_SECRET === undefined, 'AIRTILL_SECRET: is required in live mode.'],
 		[
@@ -130,10 +132,10 @@ const serverConfig = (settings: Settings) => ({
 	port: settings.PORT,
 	host: settings.HOST,
 	origin: settings.ORIGIN ?? null,
-	databaseUrl: databaseUrlOf(settings),
+	databaseUrl: computeDatabaseUrl(settings),
 	databasePool: settings.DATABASE_POOL,
 	dataDir: settings.DATA_DIR,
-	secret: settings.AIRTILL_SECRET ?? ownSecret(settings.DATA_DIR),
+	secret: settings.AIRTILL_SECRET ?? readOrCreateSandboxSecret(settings.DATA_DIR),
 	/** null: only `secret` opens stored values. */
 	secretFallback: settings.AIRTILL_SECRET_FALLBACK ?? null,
 	demo: settings.AIRTILL_DEMO === 'on' && settings.AIRTILL_MODE === 'sandbox',
@@ -157,13 +159,6 @@ const serverConfig = (settings: Settings) => ({
 		/** The visitors of the pages are limited instead. */
 		portal: Infinity
 	},
-	/** Limit of an account, as a multiple of the limit of one key. */
-	rateLimitOfAccount: settings.RATE_LIMIT_ACCOUNT,
-	/** Calls of the pages per minute and network. */
-	pageLimits: { lists: settings.RATE_LIMIT_LISTS, orders: settings.RATE_LIMIT_ORDERS },
-	maxFailedKeys: settings.RATE_LIMIT_FAILED_KEYS,
-	/** Attempts per minute to open a purchase by its code. */
-	maxCodes: { visitor: settings.RATE_LIMIT_CODES, total: settings.RATE_LIMIT_CODES_TOTAL },
 	webhookAllowInsecure: settings.WEBHOOK_ALLOW_INSECURE,
 	/** Retention of personal data. */
 	keepDays: { numbers: settings.KEEP_NUMBERS_DAYS, devices: settings.KEEP_DEVICES_DAYS }
@@ -216,15 +211,36 @@ const basemapConfig = (settings: Settings) =>
 		: { path: settings.BASEMAP, attribution: settings.BASEMAP_ATTRIBUTION ?? OPENSTREETMAP };
 
 /** Returns the highest whole price per hour at which the longest order still fits the wire format. */
-function highestPrice(currency: string): number {
+function computeHighestPrice(currency: string): number {
 	const hours = durationSeconds(MAX_DURATION) / 3600;
 	return Math.floor(toMajor(Math.floor(MAX_AMOUNT_MINOR / hours), currency));
 }
 
-function ownSecret(dataDir: string): string {
-	const read = sandboxSecret(dataDir);
-	if ('secret' in read) return read.secret;
-	throw new ConfigError([read.problem]);
-}
+export const formatConfigTable = (): string =>
+	[formatSettingsTable(SETTINGS), operatorTables()].join('\n\n').trim();
 
-export const configTable = (): string => [settingsTable(SETTINGS), operatorTables()].join('\n\n').trim();
+/**
+ * Reads the sandbox's secret, or creates it, readable only by its owner. Links a temporary file into place:
+ * processes that start at once share one secret, and none reads half of it.
+ */
+function readOrCreateSandboxSecret(dataDir: string): string {
+	const path = join(dataDir, 'sandbox-secret');
+	const aside = `${path}.${process.pid}`;
+	createPrivateFolder(dataDir);
+	if (!existsSync(path)) {
+		writeFileSync(aside, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true });
+		try {
+			linkSync(aside, path);
+		} catch (error) {
+			if (!existsSync(path)) throw error;
+		} finally {
+			rmSync(aside, { force: true });
+		}
+	}
+	const secret = readFileSync(path, 'utf8').trim();
+	if (secret.length < MIN_SECRET_LENGTH) {
+		const problem = `${path}: is damaged. Restore it from a backup, or set AIRTILL_SECRET to its content.`;
+		throw new ConfigError([problem]);
+	}
+	return secret;
+}

@@ -3,12 +3,40 @@ import { isSupportedCountry } from 'libphonenumber-js/mobile';
 import { z } from 'zod';
 import { isContact } from '#lib/domain/contact.ts';
 import { CURRENCIES } from '#lib/domain/money.ts';
-import { readAddressLists } from './callback-addresses.ts';
 import { NAMED_METHODS } from '#lib/domain/payment-methods/payment-method-guess.ts';
-import { flag, httpUrl, integer, position, secret, timeZone } from './fields.ts';
-import { LIMITS } from './limits.ts';
-import type { Setting } from './setting.ts';
-import { SMS_SETTINGS } from './sms.ts';
+import { type Setting, flag, httpUrl, integer, position, rate, secret, timeZone } from './setting.ts';
+import { isInRange, readIpRange } from '#lib/domain/ip-address.ts';
+
+const HEADERS = 'Use a JSON object of texts, e.g. {"authorization":"Bearer …"}.';
+
+const headers = z
+	.string()
+	.transform((text, check) => {
+		try {
+			return JSON.parse(text) as unknown;
+		} catch {
+			check.addIssue(HEADERS);
+			return z.NEVER;
+		}
+	})
+	.pipe(z.record(z.string().regex(/^[\w-]+$/, HEADERS), z.string().regex(/^[^\r\n]*$/, HEADERS), HEADERS));
+
+/** @param address in its one spelling (`normaliseIp`) */
+export type IsListed = (address: string) => boolean;
+
+/** Parses `daraja=196.201.214.200;pawapay=3.64.89.224/32` to a check per operator; null if it is invalid. */
+function readAddressLists(text: string): ReadonlyMap<string, IsListed> | null {
+	const lists = new Map<string, IsListed>();
+	for (const part of text.split(';').map((one) => one.trim())) {
+		if (part === '') continue;
+		const [, operator, addresses] = /^([a-z]+)\s*=\s*(\S.*)$/.exec(part) ?? [];
+		if (operator === undefined || addresses === undefined || lists.has(operator)) return null;
+		const ranges = addresses.split(',').map(readIpRange);
+		if (!ranges.every((range) => range !== null)) return null;
+		lists.set(operator, (address) => ranges.some((range) => isInRange(address, range)));
+	}
+	return lists;
+}
 
 /** Excludes the operators' settings. The configuration reference shows the descriptions. */
 export const SETTINGS = {
@@ -85,7 +113,58 @@ export const SETTINGS = {
 		description:
 			'Sender of these emails, for example `Airtill <till@airtill.example>`. Required with `SMTP_URL`.'
 	},
-	...SMS_SETTINGS,
+	AFRICASTALKING_USERNAME: {
+		schema: z.string().min(1).optional(),
+		description: 'Username of your Africa’s Talking app, which sends SMS. Test apps have `sandbox`.'
+	},
+	AFRICASTALKING_API_KEY: {
+		schema: z.string().min(1).optional(),
+		description: 'Its API key. Required with the username.'
+	},
+	AFRICASTALKING_SENDER: {
+		schema: z
+			.string()
+			.regex(/^[\w .+-]{1,15}$/, 'Use the sender ID or short code of your app.')
+			.optional(),
+		description: 'Sender ID or short code that Africa’s Talking has given you. Default: the provider’s own.'
+	},
+	AFRICASTALKING_URL: {
+		schema: httpUrl,
+		default: 'https://api.africastalking.com',
+		description: 'Address of Africa’s Talking. Test apps need `https://api.sandbox.africastalking.com`.'
+	},
+	SMS_URL: {
+		schema: z.url({ protocol: /^https?$/ }).optional(),
+		description:
+			'Address of another SMS or WhatsApp provider, instead of Africa’s Talking. Airtill sends a POST request; an answer 2xx means sent. It may be a private address.'
+	},
+	SMS_HEADERS: {
+		schema: headers,
+		default: '{"content-type":"application/json"}',
+		description:
+			'Headers for `SMS_URL` as a JSON object, with your key at the provider. The type `application/json` or `application/x-www-form-urlencoded` decides how the values in the body are written.'
+	},
+	SMS_BODY: {
+		schema: z
+			.string()
+			.regex(/\{text\}/, 'Use {text} in it.')
+			.regex(/\{(number|digits)\}/, 'Use {number} or {digits} in it.'),
+		default: '{"to":"{number}","text":"{text}"}',
+		description:
+			'Body for `SMS_URL`: `{number}` is `+256772123456`, `{digits}` the same without `+`, and `{text}` the message.'
+	},
+	SMS_PRICE: {
+		schema: z
+			.string()
+			.regex(/^\d{1,6}(\.\d{1,2})?$/, 'Use an amount, e.g. "35".')
+			.transform(Number),
+		default: '0',
+		description:
+			'Price of one SMS in `CURRENCY`. Owners see it, and the sum of a month. A long text counts as several SMS.'
+	},
+	SMS_BUYER_CODES: flag(
+		'`1`: buyers may have their code sent to the number that paid, and once more if the first SMS may be missing. You pay for the SMS.'
+	),
 	CONTACT: {
 		schema: z
 			.string()
@@ -163,7 +242,59 @@ export const SETTINGS = {
 		description:
 			'Allowed source addresses of callbacks, for example `daraja=196.201.214.200,196.201.214.206;pawapay=3.64.89.224`. Airtill stores other callbacks and ignores them. Behind a proxy set `ADDRESS_HEADER` too. Optional, because callbacks are only hints, and operators change their addresses.'
 	},
-	...LIMITS,
+	OPERATOR_TIMEOUT_SECONDS: integer(
+		[1, 120],
+		30,
+		'Time limit of one request to a mobile-money operator or SMS provider. After it Airtill asks for the status of a payment, and sends the payment again, under the same reference, only if the operator does not know it.'
+	),
+	RATE_LIMIT_DEFAULT: rate(100, 'API requests per key in 60 seconds, on the default rate plan.'),
+	RATE_LIMIT_ENTERPRISE: rate(1000, 'API requests per key in 60 seconds, on the enterprise rate plan.'),
+	PAYMENT_TIMEOUT_SECONDS: integer(
+		[30, 60 * 60],
+		10 * 60,
+		'Time until an unanswered payment shows as expired. It can still succeed late.'
+	),
+	SESSION_PAYMENT_SECONDS: integer(
+		[60, 24 * 60 * 60],
+		30 * 60,
+		'Time to pay a session. Airtill then cancels it.'
+	),
+	LATE_PAYMENT_SECONDS: integer(
+		[0, 24 * 60 * 60],
+		30 * 60,
+		'Time after the cancellation in which a late payment still buys the time. Later payments are refunded.'
+	),
+	RECONCILE_HOURS: integer(
+		[24, 30 * 24],
+		72,
+		'Time in which Airtill asks the operator about an unanswered payment; then a person must decide. For one that the operator calls failed it is 24 hours.'
+	),
+	KEEP_NUMBERS_DAYS: integer(
+		[90, 36_500],
+		3650,
+		'Days until phone numbers and messages of operators are deleted from purchases and payments, which stay. The default is ten years, for which OHADA countries keep evidence of accounts; the law of your country may ask for fewer.'
+	),
+	KEEP_DEVICES_DAYS: integer(
+		[32, 3650],
+		400,
+		'Days until the records of devices are deleted: MAC and IP addresses, times online, data use. The default lets owners look back a year; the law of your country may ask for a time.'
+	),
+	PAYMENT_ATTEMPTS: integer([1, 100], 5, 'Payments per session.'),
+	PAYER_PROMPTS: integer(
+		[1, 1000],
+		5,
+		'Payment prompts per phone number and source in 15 minutes. Each API account, with all its keys, is a source, and so is each address (IPv6: /64) that uses the pages. All sources together may send four times as many.'
+	),
+	UNPAID_PROMPTS: integer(
+		[1, 1_000_000],
+		10,
+		'Unpaid payment prompts in 15 minutes of an address that uses the pages (IPv6: /64; a /56 has twice as many, a /48 four times), and of an API account with all its keys. Three more for each payment of the last 24 hours. Above it, the first two prompts of a device that a gateway redirected pass, up to three times as many. Outages of the operator do not count, and numbers that paid in the last 30 days are not refused.'
+	),
+	UNPAID_PROMPTS_TOTAL: integer(
+		[10, 1_000_000],
+		1000,
+		'Unpaid payment prompts in 15 minutes from all addresses together, or three for each payment of these 15 minutes if that is more. Devices that gateways redirected have the same total for themselves, and so have API accounts. Above it only addresses and accounts that paid in the last 24 hours and numbers that paid in the last 30 days can start payments, and administrators see it in their overview.'
+	),
 	MAX_PRICE: integer(
 		[1, 1_000_000_000],
 		1_000_000,

@@ -1,11 +1,15 @@
-import { EXAMPLE_CURSOR } from './schemas/fields.ts';
-import type * as schemas from './schemas.ts';
+import { EXAMPLE_CURSOR } from './fields.ts';
+import type { EarningsBody, OwnerUserBody } from './owner.ts';
+import type { OwnerOfferListBody } from './offer.ts';
+import type { PaymentBody } from './payment.ts';
+import type { RouterBody, RouterListBody } from './router.ts';
+import type { SessionBody, SessionCreationBody } from './session.ts';
 
 const limits = { max_devices: 3, speed_down_kbps: null, speed_up_kbps: null, data_limit_mb: null };
 
 /** One story: a buyer gets two hours in a Kampala café. Times, ids and amounts are consistent. */
 
-export const router: schemas.RouterBody = {
+export const router: RouterBody = {
 	id: 42,
 	name: 'Kisementi Cafe',
 	address: 'Cooper Rd, Kampala',
@@ -48,7 +52,7 @@ export const router: schemas.RouterBody = {
 	updated_at: '2026-11-20T10:00:00.000Z'
 };
 
-export const routerPage = (hasMore = false): schemas.RouterListBody => ({
+export const routerPage = (hasMore = false): RouterListBody => ({
 	data: [{ ...router, distance: 184 }],
 	has_more: hasMore,
 	next_cursor: hasMore ? EXAMPLE_CURSOR : null,
@@ -58,7 +62,7 @@ export const routerPage = (hasMore = false): schemas.RouterListBody => ({
 
 export const lastPage = <T>(entry: T) => ({ data: [entry], has_more: false, next_cursor: null });
 
-export const ownerOffers: schemas.OwnerOfferListBody = {
+export const ownerOffers: OwnerOfferListBody = {
 	router_id: 42,
 	hourly: true,
 	max_duration: '6h',
@@ -87,14 +91,14 @@ export const offersUpdate = {
 	offers: [{ name: 'Day', duration: '1d', price: 1000, max_devices: 3 }]
 };
 
-export const order: schemas.SessionCreationBody = {
+export const order: SessionCreationBody = {
 	router_id: 42,
 	duration: '2h',
 	payment_method: 'mtn_momo',
 	phone: '+256772123456'
 };
 
-export const ordered: schemas.SessionBody = {
+export const ordered: SessionBody = {
 	id: 9001,
 	router_id: 42,
 	status: 'pending_payment',
@@ -131,7 +135,7 @@ export const ordered: schemas.SessionBody = {
 	updated_at: '2026-11-21T09:15:00.000Z'
 };
 
-export const active: schemas.SessionBody = {
+export const active: SessionBody = {
 	...ordered,
 	status: 'active',
 	payment_id: 7001,
@@ -150,14 +154,14 @@ export const active: schemas.SessionBody = {
 
 const over = { ...active, password: null, access: ordered.access, remaining_seconds: 0 };
 
-export const expiredSession: schemas.SessionBody = {
+export const expiredSession: SessionBody = {
 	...over,
 	status: 'expired',
 	ended_at: '2026-11-21T11:16:21.000Z',
 	updated_at: '2026-11-21T11:16:21.000Z'
 };
 
-export const ended: schemas.SessionBody = {
+export const ended: SessionBody = {
 	...over,
 	status: 'ended',
 	status_reason: 'client_ended',
@@ -165,7 +169,7 @@ export const ended: schemas.SessionBody = {
 	updated_at: '2026-11-21T10:02:00.000Z'
 };
 
-export const cancelled: schemas.SessionBody = {
+export const cancelled: SessionBody = {
 	...ordered,
 	status: 'cancelled',
 	status_reason: 'client_cancelled',
@@ -173,7 +177,7 @@ export const cancelled: schemas.SessionBody = {
 	updated_at: '2026-11-21T09:20:00.000Z'
 };
 
-export const pending: schemas.PaymentBody = {
+export const pending: PaymentBody = {
 	id: 7001,
 	session_id: 9001,
 	status: 'pending',
@@ -195,7 +199,7 @@ export const pending: schemas.PaymentBody = {
 	updated_at: '2026-11-21T09:16:00.000Z'
 };
 
-export const paid: schemas.PaymentBody = {
+export const paid: PaymentBody = {
 	...pending,
 	status: 'success',
 	applied: true,
@@ -204,7 +208,7 @@ export const paid: schemas.PaymentBody = {
 	updated_at: '2026-11-21T09:16:20.914Z'
 };
 
-export const failed: schemas.PaymentBody = {
+export const failed: PaymentBody = {
 	...pending,
 	status: 'failed',
 	failure_code: 'insufficient_funds',
@@ -212,7 +216,7 @@ export const failed: schemas.PaymentBody = {
 	updated_at: '2026-11-21T09:16:34.120Z'
 };
 
-export const refunded: schemas.PaymentBody = {
+export const refunded: PaymentBody = {
 	...paid,
 	status: 'refunded',
 	applied: false,
@@ -224,7 +228,7 @@ export const refunded: schemas.PaymentBody = {
 	updated_at: '2026-11-21T10:33:40.000Z'
 };
 
-export const earnings: schemas.EarningsBody = {
+export const earnings: EarningsBody = {
 	period: 'weekly',
 	currency: 'UGX',
 	timezone: 'Africa/Kampala',
@@ -253,7 +257,7 @@ export const earnings: schemas.EarningsBody = {
 	]
 };
 
-export const ownerUser: schemas.OwnerUserBody = {
+export const ownerUser: OwnerUserBody = {
 	session_id: 9001,
 	router_id: 42,
 	router_name: 'Kisementi Cafe',

@@ -17,6 +17,6 @@ export const SCOPE_TEXTS = {
 export type Scope = keyof typeof SCOPE_TEXTS;
 
 /** The least role of a key that may have the scope. */
-export const roleOf = (scope: Scope) => (scope.startsWith('owner:') ? 'owner' : 'app');
+export const findLeastRole = (scope: Scope) => (scope.startsWith('owner:') ? 'owner' : 'app');
 
 export const SCOPES = Object.keys(SCOPE_TEXTS) as [Scope, ...Scope[]];

@@ -1,10 +1,35 @@
-import type { Kysely, RawBuilder, Selectable, SqlBool, Transaction, TransactionBuilder } from 'kysely';
+import {
+	type Kysely,
+	type LogEvent,
+	type RawBuilder,
+	type Selectable,
+	type SqlBool,
+	type Transaction,
+	type TransactionBuilder,
+	sql
+} from 'kysely';
 import type { Position } from '#lib/domain/geo.ts';
 import { migrate } from './migrate.ts';
 import type { RoutersTable, Schema } from './schema.ts';
 
+/** What a request and a job have in common. */
+export interface Writer {
+	db: Reads;
+	/**
+	 * Runs `work` in one serializable transaction. Conflicts are retried, so `work` must only run queries through
+	 * `trx`: no network calls, no notifications.
+	 * @param options.limitConcurrency on PostgreSQL runs beside few others of this process, with which it would conflict
+	 */
+	transact<T>(work: (trx: Tx) => Promise<T>, options?: { limitConcurrency?: boolean }): Promise<T>;
+	/**
+	 * Runs statements that need no common view of the data in one transaction at the database's default isolation level,
+	 * without retries. It does not make serializable transactions fail and run again.
+	 */
+	write<T>(work: (trx: Tx) => Promise<T>): Promise<T>;
+}
+
 /** Runs the queries of the stores on SQLite or PostgreSQL. sqlite.ts and postgres.ts implement the differences. */
-export interface Database {
+export interface Database extends Writer {
 	kind: 'sqlite' | 'postgres';
 	/** For reads and single statements outside a transaction. */
 	db: Kysely<Schema>;
@@ -13,12 +38,6 @@ export interface Database {
 	 * them too, so that the rest is always an earlier state.
 	 */
 	unsynced: Kysely<Schema>;
-	/**
-	 * Runs `work` in one serializable transaction. Conflicts are retried, so `work` must only run queries through
-	 * `trx`: no network calls, no notifications.
-	 * @param options.limitConcurrency on PostgreSQL runs beside few others of this process, with which it would conflict
-	 */
-	transact<T>(work: (trx: Tx) => Promise<T>, options?: { limitConcurrency?: boolean }): Promise<T>;
 	/**
 	 * Writes data that no answer depends on, in one transaction without retries. A crash of the machine may lose it.
 	 * On SQLite it fails almost at once while another connection writes.
@@ -49,6 +68,8 @@ export interface DatabaseOptions {
 }
 
 export type Queries = Kysely<Schema>;
+/** For functions that only read. */
+export type Reads = Pick<Queries, 'selectFrom' | 'getExecutor'>;
 export type Tx = Transaction<Schema>;
 
 export interface NearSearch {
@@ -143,9 +164,47 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
 /** Opens the database with the schema that it has. */
 export async function connectDatabase(url: string, options: DatabaseOptions): Promise<Database> {
 	if (url.startsWith('file:')) {
-		const { openSqlite } = await import('./sqlite/sqlite.ts');
+		const { openSqlite } = await import('./sqlite.ts');
 		return openSqlite(url.slice('file:'.length), options);
 	}
-	const { openPostgres } = await import('./postgres/postgres.ts');
+	const { openPostgres } = await import('./postgres.ts');
 	return openPostgres(url, options);
+}
+
+const QUIET_MS = 5_000;
+/** More than any transaction writes. */
+const NEEDED_BYTES = 1 << 20;
+
+/**
+ * Checks whether the database accepts writes: with a full disk, or read-only, it still answers reads.
+ * After a failed write it counts as unhealthy for QUIET_MS, so that the result does not flicker.
+ * Then each check writes until one succeeds.
+ * @param isStorageFailure whether an error says that the database cannot store anything now
+ * @param options.freeBytes on the database's disk, if known: a small write may fit where an order does not
+ */
+export function createWriteHealth(
+	isStorageFailure: (error: unknown) => boolean,
+	{ freeBytes, onError }: { freeBytes?: () => Promise<number>; onError: (error: unknown) => void }
+) {
+	let failedAt: number | null = null;
+	return {
+		/** Notes statements that failed. */
+		log(event: LogEvent) {
+			if (event.level !== 'error') return;
+			onError(event.error);
+			if (isStorageFailure(event.error)) failedAt = performance.now();
+		},
+		/** @throws Error when the database does not answer, or accepts no writes */
+		async check(db: Kysely<Schema>) {
+			await sql`select 1`.execute(db);
+			if (failedAt === null) return;
+			const since = performance.now() - failedAt;
+			if (since < QUIET_MS) throw new Error(`The database refused a write ${Math.round(since)} ms ago`);
+			const free = (await freeBytes?.()) ?? Infinity;
+			if (free < NEEDED_BYTES) throw new Error(`The database's disk has ${free} bytes left`);
+			// This changes no data but needs space.
+			await sql`update schema_migrations set name = name`.execute(db);
+			failedAt = null;
+		}
+	};
 }

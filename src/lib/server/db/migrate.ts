@@ -59,13 +59,13 @@ export class UnusableDatabaseError extends Error {
 	override name = 'UnusableDatabaseError';
 }
 
-/** The first migration of the versions before the first release. */
+/** Starts the name of the first migration of the versions before the first release. */
 const UNRELEASED = '0001-initial';
 
 /** @param applied in order. @throws UnusableDatabaseError if they are not the first ones of this version */
 export function schemaVersion(applied: readonly AppliedMigration[]): number {
 	const version = applied.at(-1)?.version ?? 0;
-	if (applied[0]?.name === UNRELEASED) {
+	if (applied[0]?.name.startsWith(UNRELEASED)) {
 		throw new UnusableDatabaseError(
 			'The database was made before the first release of Airtill and cannot be upgraded: start with an empty one.'
 		);

@@ -1,13 +1,12 @@
 import type { Base } from '#lib/server/base.ts';
 import { z } from 'zod';
 import { type Caller, ROLES, hasRole } from '#lib/server/accounts/accounts.ts';
-import { type Role, SCOPES, type Scope, roleOf } from '#lib/server/contract/scopes.ts';
+import { type Role, SCOPES, type Scope, findLeastRole } from '#lib/server/contract/scopes.ts';
 import { crc32 } from 'node:zlib';
 import { randomCharacters } from '#lib/server/platform/ids.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
-import { MAX_ACTIVE_KEYS } from '#lib/server/config/limits.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
-import { byId, countOf, exists, isChanged } from '#lib/server/db/first.ts';
+import { findById, countRows, exists, isChanged } from '#lib/server/db/queries.ts';
 import { AppError, Refusal } from '#lib/server/platform/errors.ts';
 import { type Secrets, sha256 } from '#lib/server/platform/secrets.ts';
 import type { Selectable } from 'kysely';
@@ -37,7 +36,7 @@ export const openApiKeys = (base: Base): ApiKeys => ({
 
 const scopeList = z.array(z.enum(SCOPES));
 
-const scopesOf = (role: Role): Scope[] => SCOPES.filter((scope) => hasRole(role, roleOf(scope)));
+const scopesOf = (role: Role): Scope[] => SCOPES.filter((scope) => hasRole(role, findLeastRole(scope)));
 
 /**
  * Format: `atl_live_` or `atl_test_`, 30 random base62 characters (about 178 bits), and a CRC-32 of all that in
@@ -107,6 +106,8 @@ export class KeyRefused extends Refusal<
 > {}
 
 const MAX_KEY_NAME = 100;
+/** Of an account. */
+export const MAX_ACTIVE_KEYS = 20;
 const DERIVED_BYTES = 64;
 /** The key with which the pages of this installation call its API. */
 export const PORTAL_KEY = `${OWN_PREFIX}portal`;
@@ -191,7 +192,7 @@ function check({ name, role, scopes = [], expiresAt = null, formToken }: NewKey,
 }
 
 async function checkAccount(trx: Tx, { accountId, role, formToken }: NewKey, now: number): Promise<void> {
-	const account = await byId(trx, 'accounts', accountId);
+	const account = await findById(trx, 'accounts', accountId);
 	if (!account || !hasRole(account.role, role)) {
 		throw new KeyRefused('role', `Keys of this account cannot have the role ${role}.`);
 	}
@@ -319,7 +320,7 @@ type KeyWithAccount = NonNullable<Awaited<ReturnType<typeof findByHash>>>;
 
 /** Counts keys that are neither revoked nor expired, without Airtill's own. */
 const countActive = (queries: Queries, accountId: number, now: number): Promise<number> =>
-	countOf(
+	countRows(
 		queries
 			.selectFrom('api_keys')
 			.where(({ and }) => and({ account_id: accountId, revoked_at: null }))

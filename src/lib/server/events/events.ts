@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Base } from '../base.ts';
-import { API_VERSION, type EventBody, type EventType } from '../contract/events.ts';
+import { API_VERSION, type EventBody, type EventType } from '../contract/webhooks.ts';
 import { afterCommit, type Tx } from '../db/database.ts';
-import { newestFirst, type NewestFirst } from '../db/newest-first.ts';
+import { type NewestFirst, findNewestFirst } from '../db/queries.ts';
 import { isoTime } from '../platform/clock.ts';
 import { eventId } from '../platform/ids.ts';
 
@@ -51,7 +51,7 @@ export const createEvents = (
 			.where('account_id', '=', accountId)
 			// A literal, so that SQLite uses the partial index events_account.
 			.where(sql<boolean>`data <> '{}'`);
-		const { rows, next } = await newestFirst(query, page);
+		const { rows, next } = await findNewestFirst(query, page);
 		const data = rows.map(
 			({ id, type, created_at, data: stored }) =>
 				eventBody({ id, type, createdAt: created_at, data: JSON.parse(stored) as object }) as EventBody

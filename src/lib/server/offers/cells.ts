@@ -1,7 +1,7 @@
 import { readAmount, toMajor } from '#lib/domain/money.ts';
 import { LIMITS } from '#lib/domain/offers/offer-limits.ts';
-import { offersUpdate, type OffersUpdateBody, type OwnerOfferListBody } from '../contract/schemas.ts';
-import { itemsOf } from '../contract/validation.ts';
+import { type OffersUpdateBody, type OwnerOfferListBody, offersUpdate } from '../contract/offer.ts';
+import { describeIssue } from '../contract/problems.ts';
 import { validationFailed } from '../platform/errors.ts';
 
 /** The columns of a CSV file; their names and units are those of the API. */
@@ -28,7 +28,7 @@ export function offersOfCells(
 	const sent = { ...list, offers: rows.map((row) => valuesOf(row, currency)) };
 	const read = offersUpdate.safeParse(sent);
 	if (read.success) return read.data;
-	throw validationFailed(read.error.issues.flatMap((issue) => itemsOf('body', issue, sent)));
+	throw validationFailed(read.error.issues.flatMap((issue) => describeIssue('body', issue, sent)));
 }
 
 /** Leaves unreadable text as it is, so that the schema names its field. */

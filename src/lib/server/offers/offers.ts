@@ -1,7 +1,7 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { limitsOf } from '#lib/domain/offers/offer-limits.ts';
 import { readLine } from '#lib/domain/plain-text.ts';
-import type { OffersUpdateBody, OwnerOfferListBody } from '../contract/schemas.ts';
+import type { OffersUpdateBody, OwnerOfferListBody } from '../contract/offer.ts';
 import type { Operators } from '../billing/operators/registry.ts';
 import type { Base } from '../base.ts';
 import type { Queries } from '../db/database.ts';

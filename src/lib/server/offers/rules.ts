@@ -1,7 +1,8 @@
 import { durationProblem } from '#lib/domain/duration.ts';
 import { toMinor } from '#lib/domain/money.ts';
 import { limitsOf, type Limits } from '#lib/domain/offers/offer-limits.ts';
-import type { OffersUpdateBody, ProblemItem } from '../contract/schemas.ts';
+import type { OffersUpdateBody } from '../contract/offer.ts';
+import type { ProblemItem } from '../contract/problems.ts';
 import type { RegisteredGateway } from '../gateways/gateways.ts';
 import type { RouterRow } from '../routers/routers.ts';
 import { limitProblems } from './limits.ts';

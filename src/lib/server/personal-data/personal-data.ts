@@ -14,7 +14,7 @@ import * as store from './store.ts';
  * Guarantees: a run deletes at most a batch of each kind and can be repeated, also by several processes at once.
  */
 
-/** Scheduled by migration 0043. */
+/** Scheduled by the first migration. */
 const DELETION_JOB = 'personal-data.delete';
 const EVERY_MS = 60_000;
 /** While a run finds a full batch. */
@@ -36,6 +36,7 @@ interface PersonalDataContext extends Pick<Base, 'database' | 'clock' | 'audit'>
 export const createPersonalData = (context: PersonalDataContext) => ({
 	records: (search: RecordSearch) => accessRecords(context.database.db, search),
 	noteExport: (search: RecordSearch, made: Export) => noteExport(context, search, made),
+	// Without the fence: a second run deletes nothing that the first would keep.
 	jobs: { [DELETION_JOB]: () => deleteOld(context) }
 });
 

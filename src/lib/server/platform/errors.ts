@@ -1,5 +1,4 @@
-import { PROBLEMS, type ProblemCode } from '../contract/problems.ts';
-import type { ProblemItem } from '../contract/schemas.ts';
+import { PROBLEMS, type ProblemCode, type ProblemItem } from '../contract/problems.ts';
 
 /** Reports a broken rule to the caller. Any other error is a bug and becomes a 500. */
 export class AppError extends Error {

@@ -1,14 +1,7 @@
 import type { z } from 'zod';
-import type {
-	PaymentBody,
-	PaymentListBody,
-	PaymentStartBody,
-	RouterBody,
-	RouterListBody,
-	routerListQuery,
-	SessionBody,
-	SessionCreationBody
-} from '../contract/schemas.ts';
+import type { PaymentBody, PaymentListBody, PaymentStartBody } from '../contract/payment.ts';
+import type { RouterBody, RouterListBody, routerListQuery } from '../contract/router.ts';
+import type { SessionBody, SessionCreationBody } from '../contract/session.ts';
 import { wifiQrText } from '#lib/domain/wifi/wifi-qr.ts';
 import { waitOutside } from '../http/turns.ts';
 import { DEVICE_HEADER, writeDevice, type RedirectedDevice } from '../http/redirected-device.ts';

@@ -1,9 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Base } from '#lib/server/base.ts';
-import { first, retryUniqueViolation } from '#lib/server/db/first.ts';
+import { first, retryUniqueViolation } from '#lib/server/db/queries.ts';
 import type { RateLimits } from '#lib/server/rate-limits/rate-limits.ts';
 import { type Secrets, hmac, sha256 } from '#lib/server/platform/secrets.ts';
-import type { PaymentBody, RouterBody, SessionBody } from '#lib/server/contract/schemas.ts';
+import type { PaymentBody } from '#lib/server/contract/payment.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import type { Insertable, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { Database, Queries } from '#lib/server/db/database.ts';
@@ -18,7 +20,6 @@ import { PURCHASE_TOKEN_PATTERN } from '#lib/server/platform/ids.ts';
 export interface Purchases extends Pick<Base, 'database' | 'clock' | 'secrets'> {
 	rateLimits: RateLimits;
 	/** Tries per minute to open a purchase by its code or payment: per captive session or network, and in total. */
-	maxCodes: { visitor: number; total: number };
 	/** Country of numbers without a country code. */
 	region: string;
 	isApiBuyer(purchase: PurchaseRow): boolean;

@@ -4,7 +4,7 @@ import { toMajor } from '#lib/domain/money.ts';
 import { offeredMethods } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { limitsOf, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import { isOnSale, type SaleHours } from '#lib/domain/time/opening-hours.ts';
-import type { OfferBody } from '../contract/schemas.ts';
+import type { OfferBody } from '../contract/offer.ts';
 import type { RoutersContext } from './context.ts';
 import type { RouterRow } from './store.ts';
 

@@ -1,5 +1,5 @@
 import type { Database, Queries } from '../db/database.ts';
-import { pageOf } from '../db/newest-first.ts';
+import { cutPage } from '../db/queries.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError } from '../platform/errors.ts';
 import type { RoutersContext } from './context.ts';
@@ -89,7 +89,7 @@ export async function listRouters(
 	const rows = await (name === undefined
 		? database.nearestRouters(search)
 		: namedRouters(database, name, search));
-	const { rows: page, next } = pageOf(rows, limit, (last) => [last.distance, last.id] as const);
+	const { rows: page, next } = cutPage(rows, limit, (last) => [last.distance, last.id] as const);
 	const bodies = await bodiesOf(context, page);
 	return { data: bodies.map(([, body]) => body), next };
 }
@@ -125,7 +125,7 @@ export async function searchRouters(
 	{ afterId, limit }: { afterId: number; limit: number }
 ) {
 	const found = await foundRouters(context.database, search, afterId, limit + 1);
-	const { rows, next } = pageOf(found, limit, ({ id }) => id);
+	const { rows, next } = cutPage(found, limit, ({ id }) => id);
 	const bodies = await bodiesOf(context, rows);
 	const now = context.clock.now();
 	return { data: bodies.map(([row, body]) => forOwner(body, row, context.config, now)), next };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hasNetworkPassword } from '#lib/domain/access-kind.ts';
 import { isAnyAmount } from '#lib/domain/payment-methods/chargeable.ts';
 import { toMajor } from '#lib/domain/money.ts';
-import type { RouterBody } from '../contract/schemas.ts';
+import type { RouterBody } from '../contract/router.ts';
 import type { Config } from '../config/config.ts';
 import { isoTime } from '../platform/clock.ts';
 import type { RoutersContext } from './context.ts';
@@ -53,7 +53,7 @@ export async function bodiesOf<Row extends RouterRow & { distance?: number }>(
 	context: RoutersContext,
 	rows: readonly Row[]
 ): Promise<[Row, RouterBody][]> {
-	const brands = await context.branding.ofRouters(context.database.db, rows);
+	const brands = await context.branding.ofOwners(context.database.db, rows);
 	const methodsOf = methodReader(context);
 	const now = context.clock.now();
 	return rows.map((row) => {
@@ -83,7 +83,7 @@ export async function bodiesOf<Row extends RouterRow & { distance?: number }>(
 			access_kind: row.access_kind,
 			network_password_provided:
 				row.network_password_sealed !== null || !hasNetworkPassword(row.access_kind, row.security),
-			brand: brands.get(row.id) ?? null,
+			brand: brands.get(row.owner_account_id) ?? null,
 			created_at: isoTime(row.created_at),
 			updated_at: isoTime(row.updated_at)
 		};

@@ -1,6 +1,6 @@
 import type { AccessKind } from '#lib/domain/access-kind.ts';
 import { nextOpen } from '#lib/domain/time/opening-hours.ts';
-import type { RouterBody } from '../contract/schemas.ts';
+import type { RouterBody } from '../contract/router.ts';
 import type { Config } from '../config/config.ts';
 import type { RouterRow } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { withoutHidden } from '#lib/domain/plain-text.ts';
-import type { RouterBody } from '../contract/schemas.ts';
+import type { RouterBody } from '../contract/router.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { accountActor } from '../audit/audit.ts';
 import type { Tx } from '../db/database.ts';

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Box } from '#lib/domain/geo.ts';
 import type { Database, Queries } from '../db/database.ts';
-import { byId, countOf, exists } from '../db/first.ts';
+import { findById, countRows, exists } from '../db/queries.ts';
 import type { RoutersTable } from '../db/schema.ts';
 
 export type RouterRow = Selectable<RoutersTable>;
@@ -14,7 +14,7 @@ export const FORM_ID = 'form:';
 export const importedId = ({ external_id: id }: Pick<RouterRow, 'external_id'>): string | null =>
 	id?.startsWith(FORM_ID) ? null : id;
 
-export const find = (queries: Queries, id: number) => byId(queries, 'routers', id);
+export const find = (queries: Queries, id: number) => findById(queries, 'routers', id);
 
 export const insert = (queries: Queries, router: NewRouter): Promise<RouterRow> =>
 	queries.insertInto('routers').values(router).returningAll().executeTakeFirstOrThrow();
@@ -128,7 +128,7 @@ export async function byExternalIds(
 
 /** Counts the owner's routers from the owner pages that no gateway has served. */
 export const countUnconnected = (queries: Queries, ownerAccountId: number): Promise<number> =>
-	countOf(
+	countRows(
 		queries
 			.selectFrom('routers')
 			.where('owner_account_id', '=', ownerAccountId)
@@ -204,4 +204,4 @@ export const hasOrdered = (queries: Queries, accountId: number, routerId: number
 			.where('router_id', '=', routerId)
 	);
 
-export const count = (queries: Queries): Promise<number> => countOf(queries.selectFrom('routers'));
+export const count = (queries: Queries): Promise<number> => countRows(queries.selectFrom('routers'));

@@ -2,7 +2,7 @@ import type { RequestEvent } from '@sveltejs/kit';
 import { accentRules } from '#lib/branding/accent.ts';
 import type { ShownBrand } from '#lib/branding/brand.ts';
 import signRules from '#lib/styles/brand.css?inline';
-import type { BrandBody } from '../contract/schemas.ts';
+import type { BrandBody } from '../contract/router.ts';
 
 /**
  * The colour goes into the style element of app.html: a separate sheet would delay the first paint, and the
@@ -27,10 +27,8 @@ export function showBrand(
 
 const isLogoPath = (url: string) => /^\/logos\/[0-9a-f]{32}\.(svg|png)$/.test(url);
 
-export function fillRules(html: string, { accentRules, signRules, pageRules }: App.Locals): string {
-	return html.replace('/*airtill.rules*/', () =>
-		[choiceRules(html), signRules, accentRules, pageRules].join('')
-	);
+export function fillRules(html: string, { accentRules, signRules }: App.Locals): string {
+	return html.replace('/*airtill.rules*/', () => [choiceRules(html), signRules, accentRules].join(''));
 }
 
 /** Without script: the price of the chosen time and the chosen method, in browsers that support it. */

@@ -1,7 +1,7 @@
 /** Sessions, passes and payments of routers as the database holds them: no job knows of them. */
 import { expect } from 'vitest';
 import type { z } from 'zod';
-import { earnings } from '../../../../src/lib/server/contract/schemas.ts';
+import { earnings } from '../../../../src/lib/server/contract/owner.ts';
 import type { Api } from '../../../support/api/api.ts';
 import type { Value } from '../../../support/database/sql.ts';
 import type { Fixture } from '../../../support/server/fixture.ts';

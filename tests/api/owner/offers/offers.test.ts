@@ -1,7 +1,7 @@
 /** Offers: what owners set, what routers show, and what an order buys. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import type { offersUpdate, ownerOfferList } from '../../../../src/lib/server/contract/schemas.ts';
+import type { offersUpdate, ownerOfferList } from '../../../../src/lib/server/contract/offer.ts';
 import { numberEnding, type Order } from '../../../support/api/api.ts';
 import { browse } from '../../../support/pages/browsing.ts';
 import { useFixture } from '../../../support/server/fixture.ts';

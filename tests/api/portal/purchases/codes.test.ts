@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { numberEnding } from '../../../support/api/api.ts';
 import { useFixture } from '../../../support/server/fixture.ts';
 import { purchaseToken } from '../../../../src/lib/server/platform/ids.ts';
-import { api, guarded, HOUR, purchases, usePurchases } from './in-process.ts';
+import { api, HOUR, newPurchases, purchases, usePurchases } from './in-process.ts';
 import { resumeByCode } from '../../../../src/lib/server/portal/resume.ts';
 import { buyTime, findPurchase } from '../../../../src/lib/server/portal/ordering.ts';
 
@@ -95,7 +95,7 @@ describe('the short code', () => {
 	});
 
 	it('has a limit of tries per network, per captive session and in total', async () => {
-		const limited = guarded({ visitor: 2, total: 3 });
+		const limited = newPurchases();
 		const guess = { code: 'ZZZZ-ZZZZ', phone: '' };
 		const kinds = async (network: string, times: number, captiveSession: string | null = null) => {
 			const tries = [];
@@ -108,19 +108,24 @@ describe('the short code', () => {
 		expect((await resumeByCode(limited, api, { code: 'hello', phone: '' }, visitor('guesser'))).kind).toBe(
 			'unknown'
 		);
-		expect(await kinds('guesser', 3)).toEqual(['unknown', 'unknown', 'crowded']);
+		const ten = Array<string>(10).fill('unknown');
 		// Beyond that a code asks for the number that paid, too.
-		expect(await kinds('another', 2)).toEqual(['unknown', 'crowded']);
-		expect(await kinds('third', 3)).toEqual(['crowded', 'crowded', 'crowded']);
+		for (const network of ['one', 'two', 'three', 'four', 'five']) {
+			expect(await kinds(network, 11)).toEqual([...ten, 'crowded']);
+		}
+		expect(await kinds('six', 10, 'captive session')).toEqual(ten);
+		expect(await kinds('seven', 2)).toEqual(['crowded', 'crowded']);
 	});
 
 	it('has half of all tries for the captive sessions of one network', async () => {
-		const limited = guarded({ visitor: 2, total: 6 });
+		const limited = newPurchases();
 		const kindOf = async (captiveSession: string) =>
 			(await resumeByCode(limited, api, { code: 'ZZZZ-ZZZZ', phone: '' }, visitor('venue', captiveSession)))
 				.kind;
-		const kinds = [];
-		for (const id of ['a', 'a', 'a', 'b', 'b']) kinds.push(await kindOf(id));
-		expect(kinds).toEqual(['unknown', 'unknown', 'crowded', 'unknown', 'crowded']);
+		for (const id of ['a', 'b', 'c']) {
+			for (let count = 0; count < 10; count += 1) expect(await kindOf(id)).toBe('unknown');
+			expect(await kindOf(id)).toBe('crowded');
+		}
+		expect(await kindOf('d')).toBe('crowded');
 	});
 });

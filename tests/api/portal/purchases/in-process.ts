@@ -27,7 +27,7 @@ export function usePurchases(fixture: () => Fixture): void {
 	beforeAll(async () => {
 		const { server } = fixture();
 		database = await openDatabase(server.databaseUrl, { poolSize: 2 });
-		purchases = guarded({ visitor: 1_000, total: 1_000 });
+		purchases = newPurchases();
 		const access = { url: `${server.url}/v1`, key: demoKey(server, 'app') };
 		api = apiClient({
 			fetch,
@@ -39,14 +39,13 @@ export function usePurchases(fixture: () => Fixture): void {
 }
 
 /** With counts of their own, on databases whose processes do not share them. */
-export const guarded = (maxCodes: { visitor: number; total: number }): Purchases => {
+export const newPurchases = (): Purchases => {
 	const rateLimits = createRateLimits({ ...database, rates: null }, systemClock, createLog('silent'));
 	return openPurchases({
 		database,
 		clock: systemClock,
 		secrets: createSecrets(SECRET),
 		rateLimits,
-		maxCodes,
 		region: 'UG',
 		isApiBuyer: () => false,
 		readExtended: () => Promise.resolve(null)

@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Config } from '#lib/server/config/config.ts';
-import { EVENT_NAMES } from '#lib/server/contract/schemas.ts';
+import { EVENT_NAMES } from '#lib/server/contract/webhooks.ts';
 import type { Route } from '../endpoint.ts';
 import { ROUTES } from '../routes/index.ts';
 import { IDEMPOTENCY_KEY } from '../route.ts';

@@ -1,6 +1,11 @@
 import { router } from '#lib/server/contract/examples.ts';
-import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from '#lib/server/contract/problems.ts';
-import { problem, type ProblemItem } from '#lib/server/contract/schemas.ts';
+import {
+	PROBLEMS,
+	PROBLEM_CODES,
+	type ProblemCode,
+	type ProblemItem,
+	problem
+} from '#lib/server/contract/problems.ts';
 import { SCOPES } from '#lib/server/contract/scopes.ts';
 
 /** Replaced by the installation's address when the document is served. */

@@ -1,12 +1,15 @@
 import type { RouteConfig } from '@hono/zod-openapi';
-import { API_VERSION, pascalCase, TEST_MESSAGE, webhookEvents } from '#lib/server/contract/events.ts';
-import * as example from '#lib/server/contract/examples.ts';
 import {
+	API_VERSION,
 	EVENT_TEXTS,
 	type EventName,
-	type PaymentBody,
-	type SessionBody
-} from '#lib/server/contract/schemas.ts';
+	TEST_MESSAGE,
+	pascalCase,
+	webhookEvents
+} from '#lib/server/contract/webhooks.ts';
+import * as example from '#lib/server/contract/examples.ts';
+import type { PaymentBody } from '#lib/server/contract/payment.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 
 const SESSION_EVENT_ID = 'evt_01KAJD5W7R2X9M4P6Q8S0T1V3K';
 

@@ -1,5 +1,6 @@
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { App } from '#lib/server/app.ts';
+import { MAX_ACTIVE_KEYS } from '#lib/server/developer/api-keys.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { waitSeconds, WINDOW_MS } from '#lib/server/rate-limits/rate-limits.ts';
 import type { RateDecision } from '#lib/server/db/database.ts';
@@ -7,6 +8,12 @@ import type { RateDecision } from '#lib/server/db/database.ts';
 /** Sends draft-ietf-httpapi-ratelimit-headers and, while that is a draft, the older X-RateLimit-*. */
 
 const WINDOW_SECONDS = WINDOW_MS / 1000;
+/** All keys of an account together, as a multiple of one key: no key is limited by the others. */
+export const ACCOUNT_FACTOR = MAX_ACTIVE_KEYS;
+/** Calls of the pages per minute and address (IPv6: /64). Many guests share the address of their router. */
+const PAGE_LIMITS = { lists: 1_200, orders: 6_000 };
+/** Requests without a valid key per minute and address. */
+export const MAX_FAILED_KEYS = 300;
 
 /** Limits a key, then its account. Returns headers for the response, whatever its status. @throws RateLimited */
 export async function limitCaller(
@@ -14,7 +21,7 @@ export async function limitCaller(
 	{ plan, keyId, accountId }: Caller
 ): Promise<Record<string, string>> {
 	const limit = config.rateLimits[plan];
-	const accountLimit = limit * config.rateLimitOfAccount;
+	const accountLimit = limit * ACCOUNT_FACTOR;
 	const [decision, ofAccount] = await rateLimits.takeBoth(
 		{ subject: `key:${keyId}`, limit },
 		{ subject: `account:${accountId}`, limit: accountLimit }
@@ -41,20 +48,20 @@ export async function limitCaller(
  * for the others. Reading a router or a purchase has no limit. @throws RateLimited
  */
 export async function limitVisitor(
-	{ config, rateLimits }: App,
+	{ rateLimits }: App,
 	request: { method: string; path: string; network: string }
 ): Promise<void> {
 	const isRead = request.method === 'GET';
 	if (isRead && request.path !== '/routers') return;
 	const policy = isRead ? 'lists' : 'orders';
-	const decision = await rateLimits.take(`${policy}:${request.network}`, config.pageLimits[policy]);
+	const decision = await rateLimits.take(`${policy}:${request.network}`, PAGE_LIMITS[policy]);
 	if (!decision.admitted)
 		throw new RateLimited(`Too many ${policy} from this address.`, policy, decision, {});
 }
 
 /** Counts a request without a valid key against its address, to stop key guessing. @throws RateLimited */
-export async function limitAddress({ config, rateLimits }: App, network: string): Promise<void> {
-	const decision = await rateLimits.take(`address:${network}`, config.maxFailedKeys);
+export async function limitAddress({ rateLimits }: App, network: string): Promise<void> {
+	const decision = await rateLimits.take(`address:${network}`, MAX_FAILED_KEYS);
 	if (decision.admitted) return;
 	throw new RateLimited('Too many requests without a valid API key.', 'failed-keys', decision, {});
 }

@@ -1,4 +1,4 @@
-import type { RouterBody, RouterListBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody, RouterListBody } from '#lib/server/contract/router.ts';
 
 /** JSON by list of offers. The service reuses a list while it stays the same (routers/offers.ts). */
 const offersJson = new WeakMap<RouterBody['offers'], string>();

@@ -2,10 +2,9 @@ import type { Hook } from '@hono/zod-openapi';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError, validationFailed } from '#lib/server/platform/errors.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
-import { PROBLEMS } from '#lib/server/contract/problems.ts';
+import { PROBLEMS, describeIssue } from '#lib/server/contract/problems.ts';
 import { clientAddressOf, originFor, requestedPath, type ApiContext, type ApiEnv } from '../env.ts';
 import { RateLimited } from '../http/request-limits.ts';
-import { itemsOf } from '#lib/server/contract/validation.ts';
 
 const TARGETS: Readonly<Record<string, 'body' | 'query' | 'path'>> = {
 	json: 'body',
@@ -17,7 +16,7 @@ export const validationProblem: Hook<unknown, ApiEnv, string, void> = (result) =
 	if (result.success) return;
 	const sent: unknown = (result as { data?: unknown }).data;
 	const location = TARGETS[result.target] ?? 'header';
-	throw validationFailed(result.error.issues.flatMap((issue) => itemsOf(location, issue, sent)));
+	throw validationFailed(result.error.issues.flatMap((issue) => describeIssue(location, issue, sent)));
 };
 
 export function errorResponse(error: Error, c: ApiContext): Response {

@@ -5,7 +5,7 @@ import { hasRole, type Caller } from '#lib/server/accounts/accounts.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { requestId } from '#lib/server/platform/ids.ts';
 import { securityHeaders } from '#lib/server/http/security-headers.ts';
-import { roleOf, type Scope } from '#lib/server/contract/scopes.ts';
+import { findLeastRole, type Scope } from '#lib/server/contract/scopes.ts';
 import { clientAddressOf, requestedPath, type ApiEnv } from '../env.ts';
 import { networkOf, type ReadAddress } from '#lib/server/http/client-address.ts';
 import { observeRequest } from '../http/observe-request.ts';
@@ -82,7 +82,7 @@ export const access = (scope: Scope) =>
 	createMiddleware<ApiEnv>(async (c, next) => {
 		const caller = c.get('caller');
 		if (caller.suspended) throw new AppError('account_suspended');
-		if (!hasRole(caller.role, roleOf(scope))) throw new AppError('owner_role_required');
+		if (!hasRole(caller.role, findLeastRole(scope))) throw new AppError('owner_role_required');
 		if (caller.scopes && !caller.scopes.has(scope)) {
 			throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`, {
 				extensions: { required_scope: scope }

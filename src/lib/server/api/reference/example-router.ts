@@ -2,7 +2,7 @@ import { getExampleNumber, type CountryCode } from 'libphonenumber-js/mobile';
 import examples from 'libphonenumber-js/mobile/examples';
 import { quote } from '#lib/purchase/quote.ts';
 import type { App } from '#lib/server/app.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
 
 /** The example purchase of the quickstart and of the API page: its place, radius in metres and time. */
 const RADIUS = 5_000;

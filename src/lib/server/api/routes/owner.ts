@@ -1,15 +1,14 @@
 import * as example from '#lib/server/contract/examples.ts';
-import { idParams } from '#lib/server/contract/schemas/fields.ts';
+import { idParams } from '#lib/server/contract/fields.ts';
 import {
 	earnings,
 	earningsQuery,
-	offersUpdate,
-	ownerOfferList,
 	ownerUserList,
 	ownerUsersQuery,
-	priceUpdate,
-	router
-} from '#lib/server/contract/schemas.ts';
+	priceUpdate
+} from '#lib/server/contract/owner.ts';
+import { offersUpdate, ownerOfferList } from '#lib/server/contract/offer.ts';
+import { router } from '#lib/server/contract/router.ts';
 import { endpoint } from '../endpoint.ts';
 import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';

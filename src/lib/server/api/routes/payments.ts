@@ -1,12 +1,12 @@
 import * as example from '#lib/server/contract/examples.ts';
-import { idParams } from '#lib/server/contract/schemas/fields.ts';
+import { idParams } from '#lib/server/contract/fields.ts';
 import {
 	payment,
 	paymentList,
 	paymentListQuery,
 	paymentStart,
 	paymentStatusQuery
-} from '#lib/server/contract/schemas.ts';
+} from '#lib/server/contract/payment.ts';
 import { endpoint } from '../endpoint.ts';
 import { clientAddressOf } from '../env.ts';
 import { DEVICE_HEADER, readDevice } from '#lib/server/http/redirected-device.ts';

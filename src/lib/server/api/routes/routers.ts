@@ -1,6 +1,6 @@
 import { router as example, routerPage } from '#lib/server/contract/examples.ts';
-import { idParams } from '#lib/server/contract/schemas/fields.ts';
-import { router, routerList, routerListQuery } from '#lib/server/contract/schemas.ts';
+import { idParams } from '#lib/server/contract/fields.ts';
+import { router, routerList, routerListQuery } from '#lib/server/contract/router.ts';
 import { endpoint } from '../endpoint.ts';
 import { listPage } from '../http/list.ts';
 import { routersJson } from '../http/routers-json.ts';

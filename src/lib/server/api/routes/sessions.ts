@@ -1,12 +1,12 @@
 import * as example from '#lib/server/contract/examples.ts';
-import { idParams } from '#lib/server/contract/schemas/fields.ts';
+import { idParams } from '#lib/server/contract/fields.ts';
 import {
 	session,
 	sessionCreation,
 	sessionEndQuery,
 	sessionList,
 	sessionListQuery
-} from '#lib/server/contract/schemas.ts';
+} from '#lib/server/contract/session.ts';
 import { endpoint } from '../endpoint.ts';
 import { listPage } from '../http/list.ts';
 import { defineRoute, json, jsonBodyOf } from '../route.ts';

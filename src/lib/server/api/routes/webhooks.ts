@@ -1,12 +1,13 @@
-import { eventList, eventListQuery } from '#lib/server/contract/events.ts';
-import { endpoint as example, lastPage } from '#lib/server/contract/examples.ts';
-import { idParams } from '#lib/server/contract/schemas/fields.ts';
 import {
+	eventList,
+	eventListQuery,
 	webhookEndpoint,
 	webhookList,
 	webhookListQuery,
 	webhookRegistration
-} from '#lib/server/contract/schemas.ts';
+} from '#lib/server/contract/webhooks.ts';
+import { endpoint as example, lastPage } from '#lib/server/contract/examples.ts';
+import { idParams } from '#lib/server/contract/fields.ts';
 import { endpoint } from '../endpoint.ts';
 import { isLocalCall } from '../env.ts';
 import { eventExample } from '../document/webhooks.ts';

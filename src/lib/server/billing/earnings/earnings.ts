@@ -2,9 +2,9 @@ import type { Base } from '../../base.ts';
 import { toMajor } from '#lib/domain/money.ts';
 import { maskPhone } from '#lib/domain/phone.ts';
 import type { Caller } from '../../accounts/accounts.ts';
-import type { EarningsBody } from '../../contract/schemas.ts';
+import type { EarningsBody } from '../../contract/owner.ts';
 import type { Queries } from '../../db/database.ts';
-import { pageOf } from '../../db/newest-first.ts';
+import { cutPage } from '../../db/queries.ts';
 import { binder } from '../../platform/bind.ts';
 import { validationFailed } from '../../platform/errors.ts';
 import { buckets, dateAt, hourAt, MAX_BUCKETS, type Period, spansOfHour } from '#lib/domain/time/calendar.ts';
@@ -86,7 +86,7 @@ async function lines(
 		findLines(queries, sold, { after, limit: limit + 1 })
 	);
 	const positionOf = (last: Booked): LinePosition => [last.at, last.payment_id, last.sessions];
-	const { rows, next } = pageOf(found, limit, positionOf);
+	const { rows, next } = cutPage(found, limit, positionOf);
 	return { data: rows.map((line) => lineOf(line, currency)), next, currency };
 }
 

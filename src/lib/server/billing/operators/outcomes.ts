@@ -1,7 +1,7 @@
 import type { AuthorisedOutcome, OperatorResponse } from './client.ts';
 import type { CallbackHint, FailureReason, StatusOutcome, SubmitOutcome } from './operator.ts';
 import { httpText, isForeignRefusal, retryAfterSeconds } from './response.ts';
-import type { PaymentBody } from '../../contract/schemas.ts';
+import type { PaymentBody } from '../../contract/payment.ts';
 
 type Refused = Extract<SubmitOutcome, { kind: 'refused' }>;
 

@@ -14,7 +14,7 @@ import type {
 } from './definition.ts';
 import type { OperatorAdapter, StatusOutcome, SubmitOutcome } from './operator.ts';
 import { busy, CROWDED, unavailable } from './outcomes.ts';
-import { readSettings, settingsTable } from '../../config/setting.ts';
+import { readSettings, formatSettingsTable } from '../../config/setting.ts';
 import { airtel } from './airtel.ts';
 import { mpesa } from './mpesa.ts';
 import { mtn } from './mtn.ts';
@@ -162,7 +162,7 @@ export function configureOperators(
 }
 
 export const operatorTables = (): string =>
-	INSTALLED.map(({ name, settings }) => `### ${name}\n\n${settingsTable(settings)}`).join('\n\n');
+	INSTALLED.map(({ name, settings }) => `### ${name}\n\n${formatSettingsTable(settings)}`).join('\n\n');
 
 /**
  * Finds the operator for a payment. Called before an order, so that nothing unpayable is sold.

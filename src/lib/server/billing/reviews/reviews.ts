@@ -1,8 +1,8 @@
 import { type ExpressionBuilder, type Insertable, type Selectable, sql } from 'kysely';
 import type { Author } from '../../audit/audit.ts';
 import type { Base } from '../../base.ts';
-import { LIMIT_CONCURRENCY, type Queries, type Tx } from '../../db/database.ts';
-import { byId, exists, first, isChanged } from '../../db/first.ts';
+import { LIMIT_CONCURRENCY, type Queries, type Reads, type Tx } from '../../db/database.ts';
+import { findById, exists, first, isChanged } from '../../db/queries.ts';
 import type { ReviewsTable, Schema } from '../../db/schema.ts';
 import type { Decision } from '#lib/domain/decision.ts';
 import type { BillingContext } from '../context.ts';
@@ -88,7 +88,7 @@ export function createReviews({ database, clock, log }: Base) {
 		trx.updateTable('reviews').set({ resolved_at: clock.now(), resolved_by: by, decision, note });
 	return {
 		open,
-		find: (id: number) => byId(database.db, 'reviews', id),
+		find: (id: number) => findById(database.db, 'reviews', id),
 		/** Open reviews from the oldest, resolved ones from the newest. @param of.at the last id of the page before */
 		page(which: 'open' | 'resolved', { at, limit }: { at: number | null; limit: number }) {
 			const [isResolved, order, beyond] =
@@ -103,7 +103,7 @@ export function createReviews({ database, clock, log }: Base) {
 				.execute();
 		},
 		/** Whether a review asks if the payer paid, or a person has answered no. */
-		hasAskedIfPaid: (queries: Queries, paymentId: number) =>
+		hasAskedIfPaid: (queries: Reads, paymentId: number) =>
 			exists(
 				queries
 					.selectFrom('reviews')
@@ -164,7 +164,7 @@ async function insert(
 }
 
 /** Lists the open and the resolved reviews with a subject and a reason. */
-export const sameReviews = (queries: Queries, { subject, reason }: Pick<Review, 'subject' | 'reason'>) =>
+export const sameReviews = (queries: Reads, { subject, reason }: Pick<Review, 'subject' | 'reason'>) =>
 	queries
 		.selectFrom('reviews')
 		.select(['detail', 'resolved_at'])

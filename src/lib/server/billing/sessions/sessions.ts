@@ -24,18 +24,20 @@ import * as store from './store.ts';
 import type { OwnerRow, SessionRow } from './store.ts';
 import type { Base } from '../../base.ts';
 import type { Passes, PassRow } from '../../passes/passes.ts';
+import { fenceHandlers } from '../../jobs/jobs.ts';
 import type { Events } from '../../events/events.ts';
 import { type Offer, type RouterRow, type Routers, sells } from '../../routers/routers.ts';
 import { operatorForPayment, type Operators } from '../operators/registry.ts';
 import { durationProblem, durationSeconds, hourlyProblem } from '#lib/domain/duration.ts';
 import { findPaymentMethod } from '#lib/domain/payment-methods/payment-method-guess.ts';
 import { maskPhone, parseMobile } from '#lib/domain/phone.ts';
-import type { OwnerUserBody, SessionBody, SessionCreationBody } from '../../contract/schemas.ts';
+import type { OwnerUserBody } from '../../contract/owner.ts';
+import type { SessionBody, SessionCreationBody } from '../../contract/session.ts';
 import { AppError, validationFailed } from '../../platform/errors.ts';
 import { priceForSeconds, toMajor } from '#lib/domain/money.ts';
 import { cheapestUnlimited, fitsPass, type Limit, limitsOf } from '#lib/domain/offers/offer-limits.ts';
 import { DAY_MS } from '#lib/domain/time/time.ts';
-import { pageOf } from '../../db/newest-first.ts';
+import { cutPage } from '../../db/queries.ts';
 import { dataMb } from '#lib/domain/data-limit.ts';
 import { asksUserName, endsByItself } from '#lib/domain/access-kind.ts';
 import { loginUser } from '#lib/domain/wifi/pass-username.ts';
@@ -103,7 +105,7 @@ export function createSessions(context: SessionsContext) {
 		cancelWaiting: bind(cancelWaiting),
 		endAtDataLimit: bind(endAtDataLimit),
 		cancelUnconfirmed: bind(cancelUnconfirmed),
-		jobs: { [SESSION_END_JOB]: bind(runSessionJob) }
+		jobs: fenceHandlers(context, { [SESSION_END_JOB]: runSessionJob })
 	};
 }
 
@@ -118,6 +120,9 @@ export interface SessionsContext extends Base {
 		sellsNowhere(queries: Queries, routerId: number): Promise<boolean>;
 	};
 }
+
+/** For what runs in a transaction of its caller. */
+export type SessionServices = Omit<SessionsContext, 'database'>;
 
 /** Sessions call access/ through this, in the transaction that changes them. access/ is built on sessions. */
 export interface Provisioning {
@@ -410,7 +415,7 @@ async function listForOwner(
 		group === 'active'
 			? await store.runningOfOwner(db, of, search)
 			: await readBegun(db, of, group === 'expired', search);
-	const { rows, next } = pageOf(found, page.limit, ({ starts_at, id }): [number, number] => [starts_at, id]);
+	const { rows, next } = cutPage(found, page.limit, ({ starts_at, id }): [number, number] => [starts_at, id]);
 	return { data: rows.map((row) => ownerUserBody(row, of.now)), next };
 }
 

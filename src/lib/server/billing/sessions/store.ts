@@ -1,7 +1,13 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
-import type { Queries } from '#lib/server/db/database.ts';
-import { byId, countOf, exists, withoutNulls } from '#lib/server/db/first.ts';
-import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
+import type { Queries, Reads } from '#lib/server/db/database.ts';
+import {
+	findById,
+	countRows,
+	exists,
+	withoutNulls,
+	findNewestFirst,
+	type NewestFirst
+} from '#lib/server/db/queries.ts';
 import type { ExtraTimeTable, SessionsTable } from '#lib/server/db/schema.ts';
 
 export type SessionRow = Selectable<SessionsTable>;
@@ -55,14 +61,14 @@ export const joinPass = (
 		)
 		.execute();
 
-export const find = (queries: Queries, id: number) => byId(queries, 'sessions', id);
+export const find = (queries: Reads, id: number) => findById(queries, 'sessions', id);
 
 export const ofAccount = (
 	queries: Queries,
 	accountId: number,
 	{ status, ...page }: NewestFirst & { status?: SessionStatus | undefined }
 ) =>
-	newestFirst(
+	findNewestFirst(
 		queries
 			.selectFrom('sessions')
 			.selectAll()
@@ -224,14 +230,14 @@ export const begunOfOwner = (
 		page
 	);
 
-export const countActiveOfOwner = (queries: Queries, owner: Owner) => countOf(running(queries, owner));
+export const countActiveOfOwner = (queries: Queries, owner: Owner) => countRows(running(queries, owner));
 
 /** By state first, because its index has everything that most of the history needs. */
 export async function countEndedOfOwner(queries: Queries, { accountId, now }: Owner): Promise<number> {
 	const sessions = atOwner(queries, accountId);
 	const ended = sessions.where('sessions.status', 'in', ['expired', 'ended']);
 	const due = sessions.where('sessions.status', '=', 'active').where('sessions.expires_at', '<=', now);
-	return (await countOf(ended)) + (await countOf(due));
+	return (await countRows(ended)) + (await countRows(due));
 }
 
 /** The latest start before a time; null if there is none. Reads one row of each router. */

@@ -1,7 +1,7 @@
 import type { Dialect, Migration } from '../migrate.ts';
 
-/** Tables in the order of their references, each with its indexes. `db/schema/` says what the columns hold. */
-const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): string[] => [
+/** Tables in the order of their references, each with its indexes. `db/schema.ts` says what the columns hold. */
+const createTables = ({ id, int, real, time, bool, end }: Dialect): string[] => [
 	`create table accounts (
 		id ${id},
 		email text not null unique,
@@ -13,6 +13,16 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		staff_role text check (staff_role in ('manager', 'cashier'))
 	${end}`,
 	`create index accounts_employer on accounts (employer_id) where employer_id is not null`,
+	`create table staff_invitations (
+		id ${id},
+		employer_id ${int} not null references accounts (id),
+		email text not null,
+		staff_role text not null check (staff_role in ('manager', 'cashier')),
+		token_hash text,
+		invited_at ${int} not null,
+		unique (employer_id, email)
+	${end}`,
+	`create unique index staff_invitations_token on staff_invitations (token_hash)`,
 	`create table api_keys (
 		id ${id},
 		account_id ${int} not null references accounts (id),
@@ -59,7 +69,8 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		hourly ${int} not null default 1,
 		paused_until ${int},
 		disabled_by_owner ${int} not null default 0,
-		opening_hours text
+		opening_hours text,
+		hidden ${int} not null default 0
 	${end}`,
 	`create unique index routers_external on routers (owner_account_id, external_id)`,
 	`create index routers_owner on routers (owner_account_id)`,
@@ -153,7 +164,10 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		updated_at ${int} not null,
 		claim text,
 		statement_at ${int},
-		network text
+		network text,
+		network_56 text,
+		network_48 text,
+		device text
 	${end}`,
 	`create unique index payments_one_pending on payments (session_id) where status = 'pending'`,
 	`create unique index payments_one_applied on payments (session_id) where applied = 1`,
@@ -164,6 +178,11 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 	`create index payments_provider on payments (operator, provider_reference)`,
 	`create index payments_network on payments (network, created_at) where network is not null`,
 	`create index payments_network_unpaid on payments (created_at) where network is not null and paid_at is null`,
+	`create index payments_network_56 on payments (network_56, created_at) where network_56 is not null`,
+	`create index payments_network_48 on payments (network_48, created_at) where network_48 is not null`,
+	`create index payments_device on payments (device, created_at) where device is not null`,
+	`create index payments_device_unpaid on payments (created_at) where device is not null and paid_at is null`,
+	`create index payments_api_unpaid on payments (created_at) where network is null and paid_at is null`,
 	`create index payments_account_status on payments (account_id, status, created_at, id)`,
 	`create index payments_account_created on payments (account_id, created_at, id)`,
 	`create index payments_ending on payments (substr(phone, length(phone) - 3), created_at) where phone <> '+9990000000'`,
@@ -243,12 +262,15 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		token_sealed text,
 		extends_purchase_id ${int} references purchases (id),
 		extends_session_id ${int},
-		offer_id ${int}
+		offer_id ${int},
+		number_hash text,
+		asked_from text
 	${end}`,
 	`create index purchases_session on purchases (session_id)`,
 	`create unique index purchases_code on purchases (code_hash)`,
 	`create index purchases_extends on purchases (extends_purchase_id)`,
 	`create index purchases_with_number on purchases (created_at) where phone <> '+9990000000'`,
+	`create index purchases_number on purchases (number_hash) where number_hash is not null`,
 	`create index purchases_replaced on purchases (replaces_session_id) where replaces_session_id is not null`,
 	`create table sandbox_charges (
 		reference text primary key,
@@ -394,11 +416,6 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		created_at ${time}
 	${end}`,
 	`create index sign_in_passkeys_user on sign_in_passkeys (user_id)`,
-	`create table sandbox_instructions (
-		charge_reference text primary key references sandbox_charges (reference),
-		outcome text not null,
-		instructed_at ${int} not null
-	${end}`,
 	`create table request_log (
 		id ${id},
 		account_id ${int} not null,
@@ -412,13 +429,6 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		error_code text
 	${end}`,
 	`create index request_log_account on request_log (account_id, id)`,
-	`create table key_usage (
-		key_id ${int} not null,
-		minute ${int} not null,
-		calls ${int} not null,
-		primary key (key_id, minute)
-	${end}${sqlite ? ', without rowid' : ''}`,
-	`create index key_usage_minute on key_usage (minute)`,
 	`create table reviews (
 		id ${id},
 		payment_id ${int} references payments (id),
@@ -452,6 +462,9 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 	`create index audit_log_at on audit_log (at, id)`,
 	`create index audit_log_action on audit_log (action, at, id)`,
 	`create index audit_log_actor on audit_log (actor, at, id)`,
+	// Decisions of people, among many more entries of MACHINES (audit/audit.ts). The condition is that of the query.
+	`create index audit_log_people on audit_log (at, id)
+		where actor not in ('access', 'airtill', 'demo', 'reconciler', 'refunds')`,
 	`create index audit_log_router on audit_log (router_id, at, id) where router_id is not null`,
 	`create table gateways (
 		id ${id},
@@ -474,10 +487,17 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		checked_seen_at ${int},
 		missed_checks ${int} not null default 0,
 		online_count ${int},
-		installation text
+		installation text,
+		unread_device text,
+		unread_device_at ${int}
 	${end}`,
 	`create index gateways_kind on gateways (kind)`,
 	`create index gateways_router on gateways (router_id)`,
+	`create table access_point_owners (
+		access_point text primary key,
+		owner_account_id ${int} not null references accounts (id),
+		decided_at ${int} not null
+	${end}`,
 	`create table captive_sessions (
 		id ${id},
 		id_hash text not null unique,
@@ -496,9 +516,7 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 	`create index captive_sessions_purchase on captive_sessions (purchase_token_hash, id)`,
 	`create index captive_sessions_end on captive_sessions (expires_at)`,
 	`create table brands (
-		subject text primary key,
-		account_id ${int} not null references accounts (id),
-		router_id ${int} references routers (id),
+		account_id ${int} primary key references accounts (id),
 		name text,
 		accent text,
 		logo_file text,
@@ -573,24 +591,13 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		disconnect_state text not null default 'none' check (disconnect_state in ('none', 'asked', 'done', 'failed')),
 		disconnect_attempts ${int} not null default 0,
 		last_error text,
-		booked_in ${int} not null default 0,
-		booked_out ${int} not null default 0,
 		counter_in ${int},
 		counter_out ${int}
 	${end}`,
 	`create unique index connections_key on connections (gateway_id, acct_session_id, coalesce(nas_address, ''), coalesce(nas_identifier, ''))`,
 	`create index connections_pass on connections (pass_id, id)`,
 	`create index connections_open on connections (gateway_id, seen_at) where stopped_at is null`,
-	`create index connections_unbooked on connections (id) where bytes_in <> booked_in or bytes_out <> booked_out`,
 	`create index connections_seen on connections (seen_at)`,
-	`create table network_usage (
-		router_id ${int} not null,
-		day text not null,
-		bytes_in ${int} not null,
-		bytes_out ${int} not null,
-		primary key (router_id, day)
-	${end}`,
-	`create index network_usage_day on network_usage (day)`,
 	`create table failed_sign_ins (
 		subject text primary key,
 		failures ${int} not null,
@@ -669,7 +676,6 @@ const createTables = ({ sqlite, id, int, real, time, bool, end }: Dialect): stri
 		code_until ${int},
 		code_tries ${int} not null default 0,
 		earnings_day text,
-		review_id ${int} not null default 0,
 		unique (account_id, channel)
 	${end}`,
 	`create table alert_outages (
@@ -822,10 +828,10 @@ const POSTGRES = [
 ];
 
 /** Jobs that run again and again. */
-const JOBS = ['gateways.check', 'usage.book', 'webhooks.upkeep', 'personal-data.delete', 'alerts.find'];
+const JOBS = ['gateways.check', 'webhooks.upkeep', 'personal-data.delete', 'alerts.find'];
 
 export const initial: Migration = {
-	name: '0001-initial-schema',
+	name: '0001-first-release',
 	statements: (dialect) => [
 		...createTables(dialect),
 		...(dialect.sqlite ? SQLITE : POSTGRES),

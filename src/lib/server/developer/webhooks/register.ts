@@ -2,9 +2,9 @@ import {
 	MAX_ENDPOINTS,
 	type WebhookBody,
 	type WebhookRegistrationBody
-} from '#lib/server/contract/schemas.ts';
+} from '#lib/server/contract/webhooks.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import { retryUniqueViolation } from '#lib/server/db/first.ts';
+import { retryUniqueViolation } from '#lib/server/db/queries.ts';
 import { isoTime } from '#lib/server/platform/clock.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { secretContext } from './delivery.ts';

@@ -1,7 +1,12 @@
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely';
-import type { Queries } from '#lib/server/db/database.ts';
-import { byId, countOf, withoutNulls } from '#lib/server/db/first.ts';
-import { newestFirst, type NewestFirst } from '#lib/server/db/newest-first.ts';
+import type { Queries, Reads } from '#lib/server/db/database.ts';
+import {
+	findById,
+	countRows,
+	withoutNulls,
+	findNewestFirst,
+	type NewestFirst
+} from '#lib/server/db/queries.ts';
 import type { WebhookDeliveriesTable, WebhookEndpointsTable } from '#lib/server/db/schema.ts';
 
 export type EndpointRow = Selectable<WebhookEndpointsTable>;
@@ -49,10 +54,13 @@ export const list = (queries: Queries, accountId: number) =>
 		.execute();
 
 export const newestPage = (queries: Queries, accountId: number, page: NewestFirst) =>
-	newestFirst(queries.selectFrom('webhook_endpoints').selectAll().where('account_id', '=', accountId), page);
+	findNewestFirst(
+		queries.selectFrom('webhook_endpoints').selectAll().where('account_id', '=', accountId),
+		page
+	);
 
 export const count = (queries: Queries, accountId: number): Promise<number> =>
-	countOf(queries.selectFrom('webhook_endpoints').where('account_id', '=', accountId));
+	countRows(queries.selectFrom('webhook_endpoints').where('account_id', '=', accountId));
 
 export const insert = (queries: Queries, endpoint: Insertable<WebhookEndpointsTable>) =>
 	queries.insertInto('webhook_endpoints').values(endpoint).returningAll().executeTakeFirstOrThrow();
@@ -128,7 +136,7 @@ export async function findDelivery(queries: Queries, accountId: number, id: numb
 }
 
 /** Finds endpoints of every account. */
-export const endpointById = (queries: Queries, id: number) => byId(queries, 'webhook_endpoints', id);
+export const endpointById = (queries: Reads, id: number) => findById(queries, 'webhook_endpoints', id);
 
 /** `response`: the first kilobyte, redacted; null without a response. */
 export const attempts = (queries: Queries, deliveryId: number) =>

@@ -1,7 +1,6 @@
 import type { Base } from '#lib/server/base.ts';
-import { TEST_MESSAGE } from '#lib/server/contract/events.ts';
-import type { WebhookBody } from '#lib/server/contract/schemas.ts';
-import type { NewestFirst } from '#lib/server/db/newest-first.ts';
+import { TEST_MESSAGE, type WebhookBody } from '#lib/server/contract/webhooks.ts';
+import type { NewestFirst } from '#lib/server/db/queries.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { eventId } from '#lib/server/platform/ids.ts';

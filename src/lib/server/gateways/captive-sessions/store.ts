@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { first } from '#lib/server/db/first.ts';
+import { first } from '#lib/server/db/queries.ts';
 import type { CaptiveSessionsTable } from '#lib/server/db/schema.ts';
 
 export type CaptiveSessionRow = Selectable<CaptiveSessionsTable>;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from '#lib/server/db/database.ts';
-import { first, isChanged } from '#lib/server/db/first.ts';
+import { first, isChanged } from '#lib/server/db/queries.ts';
 
 export async function ownersOfRouters(queries: Queries): Promise<Map<number, number>> {
 	const rows = await queries

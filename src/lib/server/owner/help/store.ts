@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import { DELETED_NUMBER } from '#lib/domain/phone.ts';
 import type { Queries } from '#lib/server/db/database.ts';
-import { first } from '#lib/server/db/first.ts';
+import { first } from '#lib/server/db/queries.ts';
 import type { PaymentsTable, Schema } from '#lib/server/db/schema.ts';
 
 export type FoundSession = Awaited<ReturnType<ReturnType<typeof ofOwner>['execute']>>[number];

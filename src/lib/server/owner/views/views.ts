@@ -1,8 +1,8 @@
 import type { Base } from '#lib/server/base.ts';
 import { accountActor } from '#lib/server/audit/audit.ts';
 import type { Queries, Tx } from '#lib/server/db/database.ts';
-import { byId, first, isChanged } from '#lib/server/db/first.ts';
-import { pageOf } from '#lib/server/db/newest-first.ts';
+import { fenceHandlers } from '#lib/server/jobs/jobs.ts';
+import { findById, first, isChanged, cutPage } from '#lib/server/db/queries.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 
 /** An administrator sees the pages of an owner for this long at most. */
@@ -30,12 +30,12 @@ export function createOwnerViews(context: Base) {
 		current: bind(current),
 		stop: bind(stop),
 		ofOwner: bind(ofOwner),
-		jobs: {
-			[END_VIEW_JOB]: async (id: number) => {
-				await context.database.transact((trx) => end(context, trx, id, 'airtill'));
+		jobs: fenceHandlers(context, {
+			[END_VIEW_JOB]: async ({ database, ...services }, id) => {
+				await database.transact((trx) => end(services, trx, id, 'airtill'));
 				return null;
 			}
-		}
+		})
 	};
 }
 
@@ -44,7 +44,7 @@ async function start(context: Base, order: ViewOrder): Promise<boolean> {
 	const { audit, clock, database, jobs } = context;
 	const { accountId, adminId, signInSession, reason } = order;
 	return database.transact(async (trx) => {
-		if ((await byId(trx, 'accounts', accountId))?.role !== 'owner') return false;
+		if ((await findById(trx, 'accounts', accountId))?.role !== 'owner') return false;
 		await stopIn(context, trx, { adminId, signInSession });
 		const now = clock.now();
 		const endsAt = now + MAX_VIEW_MINUTES * 60_000;
@@ -92,7 +92,12 @@ async function stopIn(
 	}
 }
 
-async function end({ audit, clock }: Base, trx: Tx, id: number, actor: string): Promise<void> {
+async function end(
+	{ audit, clock }: Pick<Base, 'audit' | 'clock'>,
+	trx: Tx,
+	id: number,
+	actor: string
+): Promise<void> {
 	const view = await first(trx.selectFrom('owner_views').selectAll().where('id', '=', id));
 	if (!view) return;
 	const endedAt = Math.min(clock.now(), view.ends_at);
@@ -116,5 +121,5 @@ async function ofOwner(
 		.orderBy('id', 'desc')
 		.limit(limit + 1)
 		.execute();
-	return pageOf(views, limit, ({ id }) => id);
+	return cutPage(views, limit, ({ id }) => id);
 }

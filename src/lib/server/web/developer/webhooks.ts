@@ -1,5 +1,5 @@
 import { error, type RequestEvent } from '@sveltejs/kit';
-import { EVENT_NAMES, EVENT_TEXTS } from '#lib/server/contract/schemas.ts';
+import { EVENT_NAMES, EVENT_TEXTS } from '#lib/server/contract/webhooks.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';
 import { idOf } from '../page-links.ts';
 

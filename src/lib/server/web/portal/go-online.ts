@@ -10,7 +10,7 @@ import { SLOW_SECONDS, SOON_SECONDS } from '#lib/purchase/state.ts';
 import { type PageEvent, captiveSessionIn, pagePath } from './pages.ts';
 import { link } from '#lib/i18n/current.ts';
 import { apart } from '#lib/i18n/intl.ts';
-import type { SessionBody } from '#lib/server/contract/schemas.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import { qrSvg } from '#lib/server/portal/wifi-qr-svg.ts';
 
 /** Time to copy the password before a mini-browser goes online, and maybe closes. */

@@ -4,7 +4,7 @@ import type { Availability, KioskRouter } from '#lib/kiosk/client.ts';
 import { makePhoneHint } from '#lib/purchase/phone-hint.ts';
 import { sellsNothing } from '#lib/purchase/quote.ts';
 import { ApiUnavailable } from '#lib/server/portal/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
 import { readRouter, answerJson } from './pages.ts';
 import { type Refusal, describeEarlier, explainRefusal, formatPayNote, readClosedText } from './order.ts';
 import { OrderedBefore } from '#lib/server/portal/earlier-orders.ts';

@@ -2,7 +2,7 @@ import { type RequestEvent, error } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { ApiLimited, ApiProblem, ApiUnavailable, apiClient } from '#lib/server/portal/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
 
 /** A page of a purchase or pass. Its path names the device if a gateway sent it. */
 export type PageEvent = RequestEvent<{ token: string; device?: string | undefined }>;

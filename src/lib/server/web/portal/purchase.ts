@@ -1,3 +1,4 @@
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import { type RequestEvent, error } from '@sveltejs/kit';
 import * as m from '#lib/i18n/messages.js';
 import { apiClient } from '#lib/server/portal/api-client.ts';
@@ -26,7 +27,7 @@ import {
 	formatRefund,
 	isRefused
 } from '#lib/purchase/state.ts';
-import type { PaymentBody, SessionBody } from '#lib/server/contract/schemas.ts';
+import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import { momentText } from '#lib/format/when.ts';
 import type { FormErrors, PayAgain } from '#lib/purchase/pay-form.ts';
 import { ANY_PAYMENT_METHOD } from '#lib/domain/payment-methods/payment-method-guess.ts';

@@ -7,7 +7,8 @@ import { formatMinor, toMinor } from '#lib/domain/money.ts';
 import { formatMobile, hideMiddle } from '#lib/domain/phone.ts';
 import { moment } from '#lib/format/text.ts';
 import { momentText } from '#lib/format/when.ts';
-import type { PaymentBody, SessionBody } from '#lib/server/contract/schemas.ts';
+import type { PaymentBody } from '#lib/server/contract/payment.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 import type { PurchasePart } from '#lib/server/portal/purchases.ts';
 import { showBrand } from '#lib/server/web/brand.ts';
 import { type Purchase, formatTaken, requirePurchase } from './purchase.ts';
@@ -75,7 +76,7 @@ export const hasReceipt = (purchase: Purchase): boolean =>
 const isPaid = (payment: PaymentBody | null): payment is PaymentBody =>
 	payment !== null && payment.paid_at !== null;
 
-/** Reads the receipt of the address, with its text. Redirects to the purchase while nothing is paid. */
+/** Reads the receipt of the address. Redirects to the purchase while nothing is paid. */
 export async function findReceipt(event: PageEvent) {
 	const { token } = event.params;
 	const purchase = await requirePurchase(event);
@@ -84,8 +85,7 @@ export async function findReceipt(event: PageEvent) {
 	const { clock, config } = event.locals.app;
 	const receipt = describeReceipt(purchase, new Date(clock.now()), config);
 	const address = pageAddress(event.locals.origin, token);
-	const brand = showBrand(event, purchase.router);
-	return { brand, page: ownPath(event), receipt, address, text: writeReceipt(receipt, address) };
+	return { brand: showBrand(event, purchase.router), page: ownPath(event), receipt, address };
 }
 
 /** Everything that was bought and paid under one code. Attempts without a charge are missing. */
@@ -160,17 +160,4 @@ function sum(amounts: readonly Pick<PaymentBody, 'amount' | 'currency'>[]): stri
 	if (!first) throw new Error('There is nothing to add up');
 	const minor = amounts.reduce((total, { amount }) => total + (toMinor(amount, first.currency) ?? 0), 0);
 	return formatMinor(minor, first.currency);
-}
-
-function writeReceipt(receipt: ReturnType<typeof describeReceipt>, address: string): string {
-	const block = (lines: readonly Line[]) => lines.map(([label, value]) => `${label}: ${value}`).join('\n');
-	return [
-		[m.receipt_title(), ...(receipt.mark === null ? [] : [receipt.mark])].join('\n'),
-		block(receipt.head),
-		...receipt.parts.map(block),
-		...(receipt.total ? [block([receipt.total])] : []),
-		receipt.asOf,
-		address,
-		m.receipt_seller()
-	].join('\n\n');
 }

@@ -3,7 +3,7 @@ import { type RequestEvent, error, redirect } from '@sveltejs/kit';
 import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { apiClient } from '#lib/server/portal/api-client.ts';
-import type { RouterBody } from '#lib/server/contract/schemas.ts';
+import type { RouterBody } from '#lib/server/contract/router.ts';
 import { ifAvailable, orNull, pagePath, withCaptiveSession } from './pages.ts';
 import { readPayPage } from './order.ts';
 import { isPurchase, readSessions } from '#lib/server/portal/purchases.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { MAX_URL_LENGTH } from '#lib/server/contract/schemas.ts';
+import { MAX_URL_LENGTH } from '#lib/server/contract/webhooks.ts';
 
 /**
  * Rules for webhook URLs (wire format 5.5), checked at registration and before every attempt. Node looks up no name

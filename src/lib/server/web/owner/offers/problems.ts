@@ -5,7 +5,7 @@ import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';
 import type { OfferField } from '#lib/domain/offers/entry.ts';
 import { apart, numberText } from '#lib/i18n/intl.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { ProblemItem } from '#lib/server/contract/schemas.ts';
+import type { ProblemItem } from '#lib/server/contract/problems.ts';
 import type { OfferCells, OfferColumn } from '#lib/server/offers/cells.ts';
 import { limitProblems } from '#lib/server/offers/limits.ts';
 import { maxSpeedKbps, type RegisteredGateway } from '#lib/server/gateways/gateways.ts';

@@ -5,7 +5,7 @@ import { numberText } from '#lib/i18n/intl.ts';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { money } from '#lib/format/text.ts';
 import * as m from '#lib/i18n/messages.js';
-import type { OffersUpdateBody } from '#lib/server/contract/schemas.ts';
+import type { OffersUpdateBody } from '#lib/server/contract/offer.ts';
 import type { App } from '#lib/server/app.ts';
 import { offersOfCells } from '#lib/server/offers/cells.ts';
 import { AppError, attempt } from '#lib/server/platform/errors.ts';

@@ -62,7 +62,7 @@ import {
 	type Refusal
 } from '#lib/server/web/portal/order.ts';
 import { extendPurchase } from '#lib/server/portal/ordering.ts';
-import type { SessionBody } from '#lib/server/contract/schemas.ts';
+import type { SessionBody } from '#lib/server/contract/session.ts';
 
 /** The page of a purchase. Redirects to its replacement, or to what the address asks for. */
 export const load: PageServerLoad = async (event) => {

@@ -1,5 +1,5 @@
 import { fail } from '@sveltejs/kit';
-import { webhookRegistration } from '#lib/server/contract/schemas.ts';
+import { webhookRegistration } from '#lib/server/contract/webhooks.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
 import { isLocalRequest } from '#lib/server/http/client-address.ts';
 import { readFields } from '#lib/server/web/form.ts';
