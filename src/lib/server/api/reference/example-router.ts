@@ -1,6 +1,6 @@
 import { getExampleNumber, type CountryCode } from 'libphonenumber-js/mobile';
 import examples from 'libphonenumber-js/mobile/examples';
-import { quote } from '#lib/checkout/quote.ts';
+import { quote } from '#lib/purchase/quote.ts';
 import type { App } from '#lib/server/app.ts';
 import type { RouterBody } from '#lib/server/contract/router.ts';
 

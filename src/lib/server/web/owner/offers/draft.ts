@@ -1,4 +1,4 @@
-import { ownDuration } from '#lib/checkout/price.ts';
+import { ownDuration } from '#lib/purchase/quote.ts';
 import {
 	durationSeconds,
 	formatDuration,

@@ -1,4 +1,4 @@
-import { boundsText } from '#lib/checkout/quote.ts';
+import { boundsText } from '#lib/purchase/quote.ts';
 import { readAmount } from '#lib/domain/money.ts';
 import { LIMITS, type Limit } from '#lib/domain/offers/offer-limits.ts';
 import { WEEKDAYS } from '#lib/domain/time/opening-hours.ts';

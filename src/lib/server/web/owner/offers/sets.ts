@@ -1,4 +1,4 @@
-import { offerTerms } from '#lib/checkout/offer-words.ts';
+import { formatOfferTerms } from '#lib/purchase/quote.ts';
 import type { OfferEntry, OffersDraft } from '#lib/domain/offers/entry.ts';
 import { formatDuration } from '#lib/domain/duration.ts';
 import { numberText } from '#lib/i18n/intl.ts';
@@ -106,7 +106,7 @@ export async function setNewRouterOffers(
 /** Describes offers as buyers see them. */
 export const linesOf = ({ offers }: OffersUpdateBody, { currency }: OwnedRouter) =>
 	offers.map((offer) => ({
-		...{ name: offer.name, terms: offerTerms(offer), active: offer.active },
+		...{ name: offer.name, terms: formatOfferTerms(offer), active: offer.active },
 		money: money(offer.price, currency)
 	}));
 
