@@ -3,8 +3,8 @@ import { formatConfigTable, type Config } from '#lib/server/config/config.ts';
 import { EVENT_TEXTS } from '#lib/server/contract/webhooks.ts';
 import { ITEM_CODES, PROBLEMS, PROBLEM_CODES, type ProblemCode } from '#lib/server/contract/problems.ts';
 import { METRICS } from '#lib/server/platform/metrics.ts';
-import { PROBLEM_EXAMPLES } from '../document/problem-responses.ts';
-import { ROUTES } from '../routes/index.ts';
+import { PROBLEM_EXAMPLES } from '../endpoint.ts';
+import { ROUTES } from '../api.ts';
 
 /** Generated parts of guides, as Markdown. */
 export const PARTS: Readonly<Record<string, (config: Config) => string>> = {

@@ -142,7 +142,7 @@ export const SESSION_END_JOB = 'session.settle';
 /** Stores a response in the transaction of its effect. `status` replaces the route's own. */
 export type RememberBody<T> = (trx: Tx, body: T, status?: 200 | 201) => Promise<void>;
 
-/** Orders time; charges nothing. @throws AppError, see api/routes/sessions.ts */
+/** Orders time; charges nothing. @throws AppError, see api/sessions.ts */
 const createSession = (
 	context: SessionsContext,
 	caller: Caller,

@@ -9,9 +9,7 @@ import {
 } from '#lib/server/contract/owner.ts';
 import { offersUpdate, ownerOfferList } from '#lib/server/contract/offer.ts';
 import { router } from '#lib/server/contract/router.ts';
-import { endpoint } from '../endpoint.ts';
-import { listPage } from '../http/list.ts';
-import { defineRoute, json, jsonBodyOf } from '../route.ts';
+import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
 
 const getEarnings = defineRoute({
 	method: 'get',
@@ -24,7 +22,7 @@ const getEarnings = defineRoute({
 	scope: 'owner:read',
 	request: { query: earningsQuery },
 	responses: {
-		200: json(earnings, 'All buckets of the period, including empty ones.', {
+		200: describeJson(earnings, 'All buckets of the period, including empty ones.', {
 			weekly: ['Two weeks', example.earnings]
 		})
 	}
@@ -41,7 +39,7 @@ const listOwnerUsers = defineRoute({
 	scope: 'owner:read',
 	request: { query: ownerUsersQuery },
 	responses: {
-		200: json(ownerUserList, 'The sessions of this page, and the number of each group.', {
+		200: describeJson(ownerUserList, 'The sessions of this page, and the number of each group.', {
 			active: [
 				'One active session',
 				{ ...example.lastPage(example.ownerUser), counts: { active: 1, expired: 0 } }
@@ -62,10 +60,10 @@ const setRouterPrice = defineRoute({
 	errors: ['not_router_owner', 'router_not_found'],
 	request: {
 		params: idParams('Id of the router.', 42),
-		body: jsonBodyOf(priceUpdate, '600 an hour', { price: 600 })
+		body: describeJsonBody(priceUpdate, '600 an hour', { price: 600 })
 	},
 	responses: {
-		200: json(router, 'The router with its new price.', {
+		200: describeJson(router, 'The router with its new price.', {
 			changed: ['The new price', { ...example.router, price: 600, updated_at: '2026-11-21T12:00:00.000Z' }]
 		})
 	}
@@ -82,7 +80,7 @@ const getRouterOffers = defineRoute({
 	errors: ['not_router_owner', 'router_not_found'],
 	request: { params: idParams('Id of the router.', 42) },
 	responses: {
-		200: json(ownerOfferList, 'The offers in the order of sale.', {
+		200: describeJson(ownerOfferList, 'The offers in the order of sale.', {
 			offers: ['A day for three devices', example.ownerOffers]
 		})
 	}
@@ -100,10 +98,10 @@ const setRouterOffers = defineRoute({
 	errors: ['not_router_owner', 'router_not_found', 'offers_changed'],
 	request: {
 		params: idParams('Id of the router.', 42),
-		body: jsonBodyOf(offersUpdate, 'A day for three devices', example.offersUpdate)
+		body: describeJsonBody(offersUpdate, 'A day for three devices', example.offersUpdate)
 	},
 	responses: {
-		200: json(ownerOfferList, 'The new offers with their ids.', {
+		200: describeJson(ownerOfferList, 'The new offers with their ids.', {
 			changed: ['A day for three devices', example.ownerOffers]
 		})
 	}
