@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net';
 import process from 'node:process';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { numberEnding } from '../../support/api/api.ts';
+import { registerGateway } from '../../support/gateways/gateways.ts';
 import { buyAt } from '../../support/pages/purchase.ts';
 import { demoKey, useFixture, type Fixture } from '../../support/server/fixture.ts';
 
@@ -124,6 +125,19 @@ describe('requests take turns', () => {
 			expect(beforeLast(await answersOf(others), await answersOf(attackers))).toBeLessThan(FEW);
 		}
 	);
+
+	it('however often one device asks for a splash page, the others at its venue are answered between', async () => {
+		const { key } = await registerGateway(fixture().server, 'mikrotik-pap', { loginHost: '10.5.50.1' });
+		const redirect = (mac: string) =>
+			`/splash/${key}?mac=${mac}&ip=10.5.50.9&link-login-only=http://10.5.50.1/login`;
+		const attackers = await connections(fixture(), CONNECTIONS, ATTACKER);
+		const others = await connections(fixture(), 2, ATTACKER);
+		await atOnce(fixture(), () => {
+			flood(attackers, EACH, () => redirect('02:00:00:00:00:01'));
+			for (const [index, { send }] of others.entries()) send(redirect(`02:00:00:00:00:1${index}`));
+		});
+		expect(beforeLast(await answersOf(others), await answersOf(attackers))).toBeLessThan(FEW);
+	});
 
 	it('the API and purchases begin before other pages of the same network', async () => {
 		const authorization = `Authorization: Bearer ${demoKey(fixture().server, 'app')}`;

@@ -40,7 +40,7 @@ export function createFrontDoor(env: Readonly<Record<string, string | undefined>
 	}
 
 	function whoIs(request: IncomingMessage, key: string | null): Pick<Arrival, 'path' | 'hidesMany'> {
-		const person = key !== null && keys.has(key) ? key : '';
+		const person = key !== null && keys.has(key) ? key : redirectOf(request);
 		const address = addressOf(request);
 		const hidden = isProxyKnown ? null : hiddenNetwork(request, address);
 		// One line of an Internet provider can have all networks of a /48.
@@ -85,6 +85,14 @@ export function createFrontDoor(env: Readonly<Record<string, string | undefined>
 			keys.delete(oldest);
 		}
 	}
+}
+
+/**
+ * Returns what a gateway's redirect says, which names its device; "" for other requests. All guests of a venue share one
+ * address, and one device that asks again and again takes the turns of one guest.
+ */
+function redirectOf({ url = '/' }: IncomingMessage): string {
+	return /^\/+(?:\w+\/+)?(?:splash|guest)\/[^?]*(\?.+)$/s.exec(url)?.[1] ?? '';
 }
 
 /** The path without host, query and language. Its percent-encoding stays. */

@@ -9,7 +9,7 @@ import { PARTS } from './parts.ts';
  * The router of the quickstart becomes one of this installation (example-router.ts).
  */
 
-const FILES: Record<string, string> = import.meta.glob('/src/docs/**/*.md', {
+const FILES: Record<string, string> = import.meta.glob(['/src/docs/*.md', '/src/docs/api/*.md'], {
 	query: '?raw',
 	import: 'default',
 	eager: true
