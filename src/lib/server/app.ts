@@ -45,7 +45,7 @@ import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts'
 import { createRequestLog } from './developer/request-log/request-log.ts';
 import { createReviews } from './billing/reviews/reviews.ts';
 import { createOffers } from './offers/offers.ts';
-import { createRouters, type Routers } from './routers/routers.ts';
+import { type Routers, findOpeningTimes, isGatewayVerified, openRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { createGatewaySetup } from './gateway-setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
@@ -182,10 +182,10 @@ async function openOperators(base: Base) {
 function createSales(base: Base, operators: Operators) {
 	const { clock, database, secrets } = base;
 	const branding = createBranding(database, clock);
-	const routers = createRouters({ ...base, operators, branding });
+	const routers = openRouters({ ...base, operators, branding });
 	const events = createEvents(base, createFanOut(base));
 	const gateways = createGateways(database, clock, secrets);
-	const passes = createPasses({ ...base, routers });
+	const passes = createPasses(base);
 	const provisioning = createProvisioning({ ...base, gateways, routers });
 	const sessions = createSessions({
 		...{ ...base, events, routers, operators, passes, provisioning, gateways }
@@ -211,7 +211,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 			deviceReturned: (device) => access.deviceReturned(device),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
 			move: (tokenHash) => access.move(tokenHash),
-			isVerified: (gateway) => sales.routers.verifiedBy(gateway)
+			isVerified: (gateway) => isGatewayVerified(sales.routers, gateway)
 		}
 	});
 	const access: Access = createAccess({ ...base, ...sales, captiveSessions, transport });
@@ -281,6 +281,6 @@ function createPortal(
 		mapRouters: createMapRouters(config, clock),
 		basemap: createBasemap(config, log),
 		/** null with a remote API, which does not tell when its closed routers open. */
-		openingTimes: remoteApi ? null : routers.openingTimes
+		openingTimes: remoteApi ? null : (ids: readonly number[]) => findOpeningTimes(routers, ids)
 	};
 }

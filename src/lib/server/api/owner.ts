@@ -10,6 +10,7 @@ import {
 import { offersUpdate, ownerOfferList } from '#lib/server/contract/offer.ts';
 import { router } from '#lib/server/contract/router.ts';
 import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
+import { changePrice } from '../routers/edit-router.ts';
 
 const getEarnings = defineRoute({
 	method: 'get',
@@ -124,7 +125,7 @@ export const owner = [
 		return { body: { ...page, counts: { active, expired } }, headers };
 	}),
 	endpoint(setRouterPrice, async ({ app, caller, params, body }) => ({
-		body: await app.routers.setPrice({ ...caller, reason: body.reason }, params.id, body.price)
+		body: await changePrice(app.routers, { ...caller, reason: body.reason }, params.id, body.price)
 	})),
 	endpoint(getRouterOffers, async ({ app, caller, params }) => ({
 		body: await app.offers.ofRouter(caller, params.id)

@@ -8,6 +8,7 @@ import {
 	routerListQuery
 } from '#lib/server/contract/router.ts';
 import { defineRoute, endpoint, describeJson, listPage } from './endpoint.ts';
+import { listNearbyRouters, readRouter } from '../routers/routers.ts';
 
 export const listRouters = defineRoute({
 	method: 'get',
@@ -51,13 +52,13 @@ export const routers = [
 		const { lat, lon, radius, limit, name } = call.query;
 		const filters = ['routers', lat, lon, radius, ...(name === undefined ? [] : [name])];
 		const { page, headers } = await listPage(call, filters, (after) =>
-			call.app.routers.list({ lat, lon, radius, limit, after, name })
+			listNearbyRouters(call.app.routers, { lat, lon, radius, limit, after, name })
 		);
 		const body = { ...page, radius, radius_unit: 'm' as const };
 		return { body, json: formatRoutersJson(body), headers };
 	}),
 	endpoint(getRouter, async ({ app, caller, params }) => ({
-		body: await app.routers.read(caller, params.id)
+		body: await readRouter(app.routers, caller, params.id)
 	}))
 ];
 

@@ -2,9 +2,8 @@ import { MAX_DURATION } from '#lib/domain/duration.ts';
 import { DEMO_OWNER_EMAIL } from '../accounts/demo-accounts.ts';
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox.ts';
-import { readRouters } from '../routers/import/import-rows.ts';
-import { importRouters } from '../routers/import/import-routers.ts';
-import { countRouters, pageOfRouters } from '../routers/routers.ts';
+import { importRouters, readRouters } from '../routers/import.ts';
+import { countRouters as countRouters, listRouterRows as pageOfRouters } from '../routers/store.ts';
 import { demoAccounts } from './accounts.ts';
 import demoRouters from './routers.csv?raw';
 

@@ -3,7 +3,7 @@ import type { createAccessKinds } from '#lib/server/passes/access-kinds.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Tx } from '#lib/server/db/database.ts';
 import type { Offers } from '#lib/server/offers/offers.ts';
-import type { Routers } from '#lib/server/routers/routers.ts';
+import { type Routers, findRouterOrThrow } from '#lib/server/routers/routers.ts';
 import { portalAddress, UNKNOWN } from '../gateways/config-text.ts';
 import type { ConfigPart, GatewayStatus, GatewayTransport } from '../gateways/gateway.ts';
 import type { Gateways, RegisteredGateway } from '../gateways/gateways.ts';
@@ -67,7 +67,7 @@ export async function configOf(
 	}: { origin?: string | null; apiOrigin?: string | undefined; radiusServer?: string | undefined }
 ): Promise<ConfigPart[]> {
 	if (gateway.unreadable.length > 0) refuseUnreadable(gateway);
-	const router = await routers.findOrThrow(database.db, gateway.routerId);
+	const router = await findRouterOrThrow(database.db, gateway.routerId);
 	return adapterOf(gateway.kind).configFor(gateway, {
 		...{ portal: portalAddress({ origin, port: config.port }), apiOrigin, radiusServer, gateway },
 		router: { ssid: router.ssid, hidden: router.hidden === 1, accessKind: router.access_kind }

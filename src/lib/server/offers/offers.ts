@@ -11,13 +11,20 @@ import { binder } from '../platform/bind.ts';
 import { isoTime } from '../platform/clock.ts';
 import { AppError, InputError, validationFailed } from '../platform/errors.ts';
 import {
+	findLastOfferChange,
+	formatOffers,
 	isPayable,
-	offersText,
-	recordForOwner,
-	type Offer,
-	type PriceSetter,
+	readOffers,
+	saveOffers,
+	type Offer
+} from '../routers/offers.ts';
+import { type PriceSetter, recordForOwner } from '../routers/edit-router.ts';
+import {
 	type RouterRow,
-	type Routers
+	type Routers,
+	findChangeableRouter,
+	findRouterOrThrow,
+	listPaymentMethods
 } from '../routers/routers.ts';
 import { limitProblems } from './limits.ts';
 import { offerProblems, termsKey } from './rules.ts';
@@ -55,7 +62,7 @@ async function offersOfRouter(
 	routerId: number
 ): Promise<OwnerOfferListBody> {
 	const { db } = context.database;
-	return listBody(context, db, await context.routers.changeable(db, actor, routerId));
+	return listBody(context, db, await findChangeableRouter(db, actor, routerId));
 }
 
 async function checked(
@@ -65,8 +72,8 @@ async function checked(
 	{ routerId, list }: { routerId: number; list: OffersUpdateBody }
 ): Promise<RouterRow> {
 	const { routers, gateways } = context;
-	const router = await routers.changeable(queries, actor, routerId);
-	const methods = routers.paymentMethods(router);
+	const router = await findChangeableRouter(queries, actor, routerId);
+	const methods = listPaymentMethods(routers, router);
 	const problems = offerProblems(list, {
 		...{ router, gateways: await gateways.ofRouter(queries, routerId) },
 		isPayable: (amountMinor) => isPayable(context, methods, amountMinor)
@@ -88,24 +95,24 @@ function setOffers(
 	const { database, clock, routers } = context;
 	return database.transact(async (trx) => {
 		const router = await checked(context, trx, setter, { routerId, list });
-		const { offers, lastOfferId } = numbered(list, router, routers.offers(router));
-		const text = offersText(offers);
+		const { offers, lastOfferId } = numbered(list, router, readOffers(routers, router));
+		const text = formatOffers(offers);
 		// A repeated request, whose first response was lost, is no change.
 		const { max_duration: maxDuration = router.max_duration } = list;
 		const isHourlySame = list.hourly === (router.hourly === 1) && maxDuration === router.max_duration;
 		if (text === router.offers && isHourlySame) return listBody(context, trx, router);
-		const last = await routers.lastOfferChange(trx, routerId);
+		const last = await findLastOfferChange(trx, routerId);
 		if (list.version !== undefined && list.version !== (last?.id ?? 0)) {
 			throw new AppError('offers_changed', 'Somebody has changed the offers since you read them.');
 		}
-		const row = await routers.setOffers(trx, router, {
+		const row = await saveOffers(trx, router, {
 			...{ offers: text, hourly: list.hourly, maxDuration, lastOfferId },
 			...{ accountId: setter.personId ?? setter.accountId, keyId: setter.keyId, now: clock.now() }
 		});
 		const named = (list: readonly Offer[]) => ({ offers: list.map(({ name }) => name).join(', ') });
 		await recordForOwner(context, trx, setter, {
 			...{ router, action: 'router.offers_changed' },
-			...{ before: named(routers.offers(router)), after: named(offers) }
+			...{ before: named(readOffers(routers, router)), after: named(offers) }
 		});
 		return listBody(context, trx, row);
 	});
@@ -128,7 +135,7 @@ async function heldProblem(
 	router: RouterRow,
 	{ router: routerBefore = router, gateway = { before: null, after: null } }: RouterChange = {}
 ): Promise<string | null> {
-	const offers = routers.offers(router).filter(({ active }) => active);
+	const offers = readOffers(routers, router).filter(({ active }) => active);
 	if (offers.length === 0) return null;
 	const { before, after } = gateway;
 	const others = (await gateways.ofRouter(queries, router.id)).filter(
@@ -155,7 +162,7 @@ async function checkHeld(
 	routerId: number,
 	{ field = 'router', ...change }: RouterChange & { field?: string }
 ): Promise<void> {
-	const router = await context.routers.findOrThrow(queries, routerId);
+	const router = await findRouterOrThrow(queries, routerId);
 	const reason = await heldProblem(context, queries, router, change);
 	if (reason !== null) throw new InputError([{ field, reason }]);
 }
@@ -183,8 +190,8 @@ async function listBody(
 	queries: Queries,
 	router: RouterRow
 ): Promise<OwnerOfferListBody> {
-	const last = await routers.lastOfferChange(queries, router.id);
-	const data = routers.offers(router).map(({ price_minor, days, ...offer }) => ({
+	const last = await findLastOfferChange(queries, router.id);
+	const data = readOffers(routers, router).map(({ price_minor, days, ...offer }) => ({
 		...offer,
 		price: toMajor(price_minor, router.currency),
 		days: days && [...days]

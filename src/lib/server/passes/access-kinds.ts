@@ -12,7 +12,13 @@ import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.
 import type { Offers } from '#lib/server/offers/offers.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
-import type { RouterRow, Routers } from '#lib/server/routers/routers.ts';
+import {
+	type RouterRow,
+	type Routers,
+	findRouterOrThrow,
+	openNetworkPassword,
+	setRouterAccess
+} from '#lib/server/routers/routers.ts';
 import type { Passes } from './passes.ts';
 
 /** Omitted members keep their value. */
@@ -68,11 +74,11 @@ function setAccess(
 ): Promise<RouterAccess> {
 	const { audit, database, routers, passes, offers } = context;
 	return database.transact(async (trx) => {
-		const router = await routers.findOrThrow(trx, routerId);
-		const before = { ...router, networkPassword: routers.networkPassword(router) };
+		const router = await findRouterOrThrow(trx, routerId);
+		const before = { ...router, networkPassword: openNetworkPassword(routers, router) };
 		const wifiGateway = await wifiGatewayOf(context, trx, routerId);
 		const { networkPassword, ...after } = applied(before, change, wifiGateway?.name ?? null);
-		await routers.setAccess(trx, routerId, after, networkPassword);
+		await setRouterAccess(routers, trx, routerId, after, networkPassword);
 		const field = after.access_kind === before.access_kind ? 'max-devices' : 'kind';
 		await offers.checkHeld(trx, routerId, { field, router });
 		const isNewPassword = networkPassword !== before.networkPassword;
@@ -130,7 +136,7 @@ async function accessChoices(
 	{ database, gateways, routers }: AccessKindsContext,
 	routerId: number
 ): Promise<AccessKind[]> {
-	const row = await routers.findOrThrow(database.db, routerId);
+	const row = await findRouterOrThrow(database.db, routerId);
 	const kinds = (await gateways.ofRouter(database.db, routerId)).map(({ kind }) => kind);
 	const isHeld = (access: AccessKind) =>
 		kinds.length > 0
@@ -145,7 +151,7 @@ async function checkGateway(
 	routerId: number,
 	kind: string
 ): Promise<void> {
-	const row = await routers.findOrThrow(database.db, routerId);
+	const row = await findRouterOrThrow(database.db, routerId);
 	if (kind !== 'hostapd' || isWifiPassword(row.access_kind)) return;
 	const reason =
 		`router ${routerId} is ${row.access_kind}, but hostapd authenticates on the Wi-Fi itself: first run ` +
@@ -160,13 +166,13 @@ function noteGateway(
 ): Promise<boolean> {
 	const { database, routers } = context;
 	return database.transact(async (trx) => {
-		const row = await routers.findOrThrow(trx, routerId);
+		const row = await findRouterOrThrow(trx, routerId);
 		// With external access control, the Wi-Fi itself may take the password.
 		const isUsual =
 			row.access_kind === 'wpa_personal_per_client' && mode !== 'external' && kind !== 'hostapd';
 		if (!isUsual || (await wifiGatewayOf(context, trx, routerId)) !== null) return false;
 		const access = { ...row, access_kind: 'portal_login' } as const;
-		await routers.setAccess(trx, routerId, access, routers.networkPassword(row));
+		await setRouterAccess(routers, trx, routerId, access, openNetworkPassword(routers, row));
 		return true;
 	});
 }

@@ -10,7 +10,7 @@ import type { Account as AnyAccount } from '../../accounts/accounts.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
 import type { PaymentBody } from '#lib/server/contract/payment.ts';
 import type { Payments } from '../../billing/payments/payments.ts';
-import type { Routers } from '#lib/server/routers/routers.ts';
+import { type Routers, listNearbyRouters } from '#lib/server/routers/routers.ts';
 import type { SandboxOperator } from '../../billing/operators/sandbox.ts';
 import type { Sessions } from '../../billing/sessions/sessions.ts';
 
@@ -82,7 +82,7 @@ async function start(context: TestPaymentsContext, account: Account): Promise<Pa
 	const { config, payments, routers, sessions, operator } = context;
 	const caller = callerOf(account);
 	const place = { ...config.centre, radius: ROUTERS_WITHIN_METRES };
-	const near = await routers.list({ ...place, limit: ROUTERS, after: null });
+	const near = await listNearbyRouters(routers, { ...place, limit: ROUTERS, after: null });
 	const router = near.data.find(({ status }) => status === 'online');
 	if (!router) return null;
 	const phone = waitingNumber(config.defaultRegion as CountryCode);

@@ -8,7 +8,7 @@ import { link } from '#lib/i18n/current.ts';
 import * as m from '#lib/i18n/messages.js';
 import { cellsOf, offersOfCells } from '#lib/server/offers/cells.ts';
 import { AppError, attempt } from '#lib/server/platform/errors.ts';
-import type { OwnedRouter } from '#lib/server/routers/routers.ts';
+import { type OwnedRouter, listOwnedRouters } from '../../../routers/routers.ts';
 import { readFields } from '../../form.ts';
 import { idOf } from '../../page-links.ts';
 import { cellsOfDraft, changedRows, draftOf, maxDurationOf, readDraft, sellsLong } from './draft.ts';
@@ -137,6 +137,6 @@ async function copyOffers(
 }
 
 async function otherRouters({ routers }: App.Locals['app'], { accountId }: Actor, id: number) {
-	const { data } = await routers.owned(accountId, { afterId: 0, limit: MAX_COPIES });
+	const { data } = await listOwnedRouters(routers, accountId, { afterId: 0, limit: MAX_COPIES });
 	return data.filter((router) => router.id !== id);
 }
