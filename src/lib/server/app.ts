@@ -44,7 +44,6 @@ import { createPurchases } from './portal/purchases/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
 import { createRequestLog } from './developer/request-log/request-log.ts';
 import { createReviews } from './billing/reviews/reviews.ts';
-import { createOffers } from './offers/offers.ts';
 import { type Routers, findOpeningTimes, isGatewayVerified, openRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { createGatewaySetup } from './gateway-setup/setup.ts';
@@ -194,7 +193,7 @@ function createSales(base: Base, operators: Operators) {
 	const reviews = createReviews(base);
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
 	const earnings = createEarnings(base);
-	const offers = createOffers({ ...base, operators, routers, gateways });
+	const offers = { ...base, operators, routers, gateways };
 	const sold = { sessions, changes, reviews, payments, events, earnings };
 	return { branding, routers, offers, gateways, passes, ...sold };
 }

@@ -46,7 +46,7 @@ export interface AccessContext extends ProvisioningContext {
 	passes: Passes;
 	transport: GatewayTransport;
 	concurrencyLimit: ConcurrencyLimit;
-	offers: Pick<Offers, 'checkHeld'>;
+	offers: Offers;
 	pskCandidates: PskCandidates;
 }
 

@@ -11,6 +11,7 @@ import { offersUpdate, ownerOfferList } from '#lib/server/contract/offer.ts';
 import { router } from '#lib/server/contract/router.ts';
 import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
 import { changePrice } from '../routers/edit-router.ts';
+import { readOwnOffers, replaceOffers } from '../offers/offers.ts';
 
 const getEarnings = defineRoute({
 	method: 'get',
@@ -128,9 +129,9 @@ export const owner = [
 		body: await changePrice(app.routers, { ...caller, reason: body.reason }, params.id, body.price)
 	})),
 	endpoint(getRouterOffers, async ({ app, caller, params }) => ({
-		body: await app.offers.ofRouter(caller, params.id)
+		body: await readOwnOffers(app.offers, caller, params.id)
 	})),
 	endpoint(setRouterOffers, async ({ app, caller, params, body: { reason, ...list } }) => ({
-		body: await app.offers.set({ ...caller, reason }, params.id, list)
+		body: await replaceOffers(app.offers, { ...caller, reason }, params.id, list)
 	}))
 ];

@@ -6,6 +6,7 @@ import { importRouters, readRouters } from '../routers/import.ts';
 import { countRouters as countRouters, listRouterRows as pageOfRouters } from '../routers/store.ts';
 import { demoAccounts } from './accounts.ts';
 import demoRouters from './routers.csv?raw';
+import { replaceOffers } from '../offers/offers.ts';
 
 type DemoSignIn = Awaited<ReturnType<typeof demoAccounts>>[number];
 
@@ -58,7 +59,7 @@ async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 		if (networkPassword) await accessKinds.set(id, { networkPassword }, { by: 'demo', note: '' });
 		if (external_id === ROUTER_WITH_OFFERS && config.currency === 'UGX') {
 			const owner = { accountId: ownerAccountId, role: 'owner', keyId: null } as const;
-			await offers.set(owner, id, { hourly: true, offers: OFFERS });
+			await replaceOffers(offers, owner, id, { hourly: true, offers: OFFERS });
 		}
 	}
 }

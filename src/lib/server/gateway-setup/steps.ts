@@ -2,7 +2,7 @@ import type { Access } from '#lib/server/access/access.ts';
 import type { createAccessKinds } from '#lib/server/passes/access-kinds.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Tx } from '#lib/server/db/database.ts';
-import type { Offers } from '#lib/server/offers/offers.ts';
+import { type Offers, requireHeldLimits } from '#lib/server/offers/offers.ts';
 import { type Routers, findRouterOrThrow } from '#lib/server/routers/routers.ts';
 import { portalAddress, UNKNOWN } from '../gateways/config-text.ts';
 import type { ConfigPart, GatewayStatus, GatewayTransport } from '../gateways/gateway.ts';
@@ -17,7 +17,7 @@ export interface GatewaySetupContext extends Base {
 	routers: Routers;
 	access: Pick<Access, 'scheduleGatewayAdded' | 'changeGateway' | 'removeForOwner'>;
 	accessKinds: Pick<ReturnType<typeof createAccessKinds>, 'checkGateway' | 'noteGateway'>;
-	offers: Pick<Offers, 'checkHeld'>;
+	offers: Offers;
 	transport: GatewayTransport;
 }
 
@@ -36,7 +36,7 @@ export async function addGateway(
 ): Promise<{ gateway: RegisteredGateway; becamePortalLogin: boolean }> {
 	await accessKinds.checkGateway(input.routerId, input.kind);
 	const gateway = await gateways.add(input, async (trx, added) => {
-		await offers.checkHeld(trx, added.routerId, { gateway: { before: null, after: added } });
+		await requireHeldLimits(offers, trx, added.routerId, { gateway: { before: null, after: added } });
 		await access.scheduleGatewayAdded(trx, added);
 		await apply?.(trx, added);
 	});

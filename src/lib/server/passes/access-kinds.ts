@@ -9,7 +9,7 @@ import type { Author } from '#lib/server/audit/audit.ts';
 import type { Base } from '#lib/server/base.ts';
 import type { Queries } from '#lib/server/db/database.ts';
 import type { Gateways, RegisteredGateway } from '#lib/server/gateways/gateways.ts';
-import type { Offers } from '#lib/server/offers/offers.ts';
+import { type Offers, requireHeldLimits } from '#lib/server/offers/offers.ts';
 import { binder } from '#lib/server/platform/bind.ts';
 import { InputError } from '#lib/server/platform/errors.ts';
 import {
@@ -48,7 +48,7 @@ interface AccessKindsContext extends Base {
 	gateways: Gateways;
 	routers: Routers;
 	passes: Pick<Passes, 'sharePassword'>;
-	offers: Pick<Offers, 'checkHeld'>;
+	offers: Offers;
 }
 
 /** Manages access kinds: how bought passwords work on a router. */
@@ -80,7 +80,7 @@ function setAccess(
 		const { networkPassword, ...after } = applied(before, change, wifiGateway?.name ?? null);
 		await setRouterAccess(routers, trx, routerId, after, networkPassword);
 		const field = after.access_kind === before.access_kind ? 'max-devices' : 'kind';
-		await offers.checkHeld(trx, routerId, { field, router });
+		await requireHeldLimits(offers, trx, routerId, { field, router });
 		const isNewPassword = networkPassword !== before.networkPassword;
 		if (networkPassword !== null && isNewPassword) await passes.sharePassword(trx, routerId, networkPassword);
 		const changed = ACCESS_COLUMNS.filter((column) => before[column] !== after[column]);
@@ -133,7 +133,7 @@ function applied(
  * sells nothing before its first gateway responds. An administrator's confirmation counts for the current kind only.
  */
 async function accessChoices(
-	{ database, gateways, routers }: AccessKindsContext,
+	{ database, gateways }: AccessKindsContext,
 	routerId: number
 ): Promise<AccessKind[]> {
 	const row = await findRouterOrThrow(database.db, routerId);
@@ -146,11 +146,7 @@ async function accessChoices(
 }
 
 /** @throws InputError with field `router` when the router cannot have this kind of gateway */
-async function checkGateway(
-	{ database, routers }: AccessKindsContext,
-	routerId: number,
-	kind: string
-): Promise<void> {
+async function checkGateway({ database }: AccessKindsContext, routerId: number, kind: string): Promise<void> {
 	const row = await findRouterOrThrow(database.db, routerId);
 	if (kind !== 'hostapd' || isWifiPassword(row.access_kind)) return;
 	const reason =

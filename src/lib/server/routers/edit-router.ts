@@ -1,15 +1,23 @@
+import { MIN_DURATION, NEW_HOURLY_MAX } from '#lib/domain/duration.ts';
 import { endOfDay } from '#lib/domain/time/opening-hours.ts';
 import { type Author, accountActor } from '../audit/audit.ts';
 import type { Tx } from '../db/database.ts';
 import { type Routers, buildBody, findChangeableRouter, findRouter, isPaused } from './routers.ts';
 import { type FieldProblem, InputError, validationFailed } from '../platform/errors.ts';
-import { buildRow } from './import.ts';
 import { type RouterTexts, type StatedFields, nameAfter, readRouterFields } from './router-fields.ts';
 import * as store from './store.ts';
 import { toMajor, toMinor } from '#lib/domain/money.ts';
 import { withoutHidden } from '#lib/domain/plain-text.ts';
 import type { RouterBody } from '../contract/router.ts';
 import type { Caller } from '#lib/server/accounts/accounts.ts';
+
+/** A router as its owner describes it. */
+export interface NamedRouter {
+	/** The stated values. Missing ones keep their value or get a default. */
+	stated: StatedFields & Pick<store.RouterRow, 'ssid' | 'lat' | 'lon' | 'price_minor' | 'currency'>;
+	/** For a new router without a name. */
+	fallbackName: string;
+}
 
 /** @throws InputError with every wrong field */
 function readFields(texts: RouterTexts, { maxPrice }: Routers['config'], currency: string): StatedFields {
@@ -252,4 +260,29 @@ function checkPrice({ config: { maxPrice, currency } }: Routers, price: number):
 	const code = price > maxPrice ? 'out_of_range' : 'invalid_format';
 	const detail = `Use a price of at most ${currency} ${maxPrice} without superfluous decimals.`;
 	throw validationFailed([{ in: 'body', pointer: '/price', code, detail }]);
+}
+
+/** A known router keeps the columns that an import cannot set. */
+export function buildRow(router: NamedRouter, known: store.RouterRow | undefined, now: number) {
+	return {
+		name: known?.name ?? router.fallbackName,
+		address: known?.address ?? null,
+		security: known?.security ?? 'wpa',
+		status: known?.status ?? 'online',
+		hidden: known?.hidden ?? 0,
+		min_duration: MIN_DURATION,
+		max_duration: NEW_HOURLY_MAX,
+		...router.stated,
+		...chooseAccess(router, known),
+		created_at: now,
+		updated_at: now,
+		disabled_at: null
+	};
+}
+
+/** An open network supports only sign-in at the hotspot, whatever the router had before. */
+export function chooseAccess({ stated }: NamedRouter, known: store.RouterRow | undefined) {
+	const hasNoPassword = (stated.security ?? known?.security) === 'nopass';
+	const kind = stated.access_kind ?? known?.access_kind ?? 'wpa_personal_per_client';
+	return { access_kind: hasNoPassword ? ('portal_login' as const) : kind };
 }

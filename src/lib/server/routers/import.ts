@@ -5,15 +5,14 @@ import {
 	type PriceRules,
 	ROUTER_FIELDS,
 	type RouterTexts,
-	type StatedFields,
 	cut,
 	nameAfter,
 	readRouterFields,
 	visible
 } from './router-fields.ts';
 import * as store from './store.ts';
-import type { RouterRow } from './store.ts';
-import { MIN_DURATION, NEW_HOURLY_MAX } from '#lib/domain/duration.ts';
+import { type NamedRouter, buildRow, chooseAccess } from './edit-router.ts';
+import { type Offers, findUnheldOffer } from '../offers/offers.ts';
 import type { Base } from '../base.ts';
 import type { Tx } from '../db/database.ts';
 import { type FieldProblem, InputError } from '../platform/errors.ts';
@@ -25,15 +24,9 @@ export type ImportField = (typeof IMPORT_FIELDS)[number];
 
 export type ColumnMap = ReadonlyMap<ImportField, string>;
 
-type Stated = StatedFields & Pick<RouterRow, 'ssid' | 'lat' | 'lon' | 'price_minor' | 'currency'>;
-
-export interface ImportedRouter {
+export interface ImportedRouter extends NamedRouter {
 	/** The owner's id, or one derived from the row's content. */
 	externalId: string;
-	/** Values in the file. Missing columns keep their value or get a default. */
-	stated: Stated;
-	/** For a new router, if no column holds names. */
-	fallbackName: string;
 }
 
 export interface RowRemark {
@@ -170,7 +163,7 @@ function readRow(
 	if (reasons.length > 0 || !isRead) return { router: null, reasons, corrections };
 
 	const otherName = nameAfter(read.address, ssid);
-	const stated: Stated = {
+	const stated: NamedRouter['stated'] = {
 		...{ ...read, ssid, lat, lon, price_minor, currency: settings.currency },
 		...(name === undefined ? {} : { name: name || cut(otherName, MAX_NAME_CHARACTERS, 'name', note) }),
 		...(kind !== undefined && { access_kind: kind })
@@ -206,14 +199,7 @@ function contentId(
 const CHUNK_ROWS = 500;
 
 interface ImportContext extends Pick<Base, 'database' | 'clock' | 'config'> {
-	offers: {
-		/** Returns why a router cannot hold a limit that it sells. */
-		heldProblem(
-			trx: Tx,
-			router: store.RouterRow,
-			before: { router: store.RouterRow }
-		): Promise<string | null>;
-	};
+	offers: Offers;
 }
 
 interface ImportResult {
@@ -304,13 +290,15 @@ async function offerProblems(
 	trx: Tx,
 	known: store.RouterRow,
 	router: ImportedRouter,
-	{ heldProblem }: ImportContext['offers']
+	offers: Offers
 ): Promise<FieldProblem[]> {
 	const problems: FieldProblem[] = [];
 	const report = (field: ImportField | 'currency', reason: string) => problems.push({ field, reason });
 	const access = chooseAccess(router, known);
 	const isKept = access.access_kind === known.access_kind;
-	const problem = isKept ? null : await heldProblem(trx, { ...known, ...access }, { router: known });
+	const problem = isKept
+		? null
+		: await findUnheldOffer(offers, trx, { ...known, ...access }, { router: known });
 	if (problem !== null) report('access_kind', problem);
 	const { currency } = router.stated;
 	if (parseOffers(known.offers).length > 0 && currency !== known.currency) {
@@ -319,31 +307,4 @@ async function offerProblems(
 		report('currency', `router ${known.id}: ${prices}; ${fix}`);
 	}
 	return problems;
-}
-
-type NamedRouter = Pick<ImportedRouter, 'stated' | 'fallbackName'>;
-
-/** A known router keeps the columns that an import cannot set. */
-export function buildRow(router: NamedRouter, known: store.RouterRow | undefined, now: number) {
-	return {
-		name: known?.name ?? router.fallbackName,
-		address: known?.address ?? null,
-		security: known?.security ?? 'wpa',
-		status: known?.status ?? 'online',
-		hidden: known?.hidden ?? 0,
-		min_duration: MIN_DURATION,
-		max_duration: NEW_HOURLY_MAX,
-		...router.stated,
-		...chooseAccess(router, known),
-		created_at: now,
-		updated_at: now,
-		disabled_at: null
-	};
-}
-
-/** An open network supports only sign-in at the hotspot, whatever the router had before. */
-function chooseAccess({ stated }: NamedRouter, known: store.RouterRow | undefined) {
-	const hasNoPassword = (stated.security ?? known?.security) === 'nopass';
-	const kind = stated.access_kind ?? known?.access_kind ?? 'wpa_personal_per_client';
-	return { access_kind: hasNoPassword ? ('portal_login' as const) : kind };
 }
