@@ -10,7 +10,8 @@ import { demoAccounts } from '#lib/server/demo/accounts.ts';
 import type { RegisteredGateway } from '#lib/server/gateways/gateways.ts';
 import { messageOf } from '#lib/server/platform/errors.ts';
 import { createLog } from '#lib/server/platform/log.ts';
-import { pageOfRouters, type RouterRow } from '#lib/server/routers/routers.ts';
+import { listRouterRows as pageOfRouters } from '#lib/server/routers/store.ts';
+import type { RouterRow } from '#lib/server/routers/routers.ts';
 import { CommandError, isExpected, UsageError } from './terminal.ts';
 
 /** Actor in the audit log. */

@@ -42,8 +42,7 @@ import { openPurchases } from './portal/purchases.ts';
 import { createRateLimits, type RateLimits } from './rate-limits/rate-limits.ts';
 import { openRequestLog, stopRequestLog } from './developer/request-log.ts';
 import { createReviews } from './billing/reviews/reviews.ts';
-import { createOffers } from './offers/offers.ts';
-import { createRouters, type Routers } from './routers/routers.ts';
+import { type Routers, findOpeningTimes, isGatewayVerified, openRouters } from './routers/routers.ts';
 import { createSecrets } from './platform/secrets.ts';
 import { createGatewaySetup } from './gateway-setup/setup.ts';
 import { createGatewayHealth } from './gateways/health/gateway-health.ts';
@@ -173,10 +172,10 @@ async function openOperators(base: Base) {
 function createSales(base: Base, operators: Operators) {
 	const { clock, database, secrets } = base;
 	const branding = createBranding(database, clock);
-	const routers = createRouters({ ...base, operators, branding });
+	const routers = openRouters({ ...base, operators, branding });
 	const events = createEvents(base, (trx, event) => insertDeliveries(base, trx, event));
 	const gateways = createGateways(database, clock, secrets);
-	const passes = createPasses({ ...base, routers });
+	const passes = createPasses(base);
 	const provisioning = createProvisioning({ ...base, gateways, routers });
 	const sessions = createSessions({
 		...{ ...base, events, routers, operators, passes, provisioning, gateways }
@@ -185,7 +184,7 @@ function createSales(base: Base, operators: Operators) {
 	const reviews = createReviews(base);
 	const payments = createPayments({ ...base, events, sessions, routers, operators, changes, reviews });
 	const earnings = createEarnings(base);
-	const offers = createOffers({ ...base, operators, routers, gateways });
+	const offers = { ...base, operators, routers, gateways };
 	const sold = { sessions, changes, reviews, payments, events, earnings };
 	return { branding, routers, offers, gateways, passes, ...sold };
 }
@@ -202,7 +201,7 @@ function createNetwork(base: Base, sales: ReturnType<typeof createSales>) {
 			deviceReturned: (device) => access.deviceReturned(device),
 			stateOf: (tokenHash, device) => access.stateOf(tokenHash, device),
 			move: (tokenHash) => access.move(tokenHash),
-			isVerified: (gateway) => sales.routers.verifiedBy(gateway)
+			isVerified: (gateway) => isGatewayVerified(sales.routers, gateway)
 		}
 	});
 	const access: Access = createAccess({ ...base, ...sales, captiveSessions, transport });
@@ -274,6 +273,6 @@ function createPortal(
 		mapRouters: createMapRouters(config, clock),
 		basemap: createBasemap(config, log),
 		/** null with a remote API, which does not tell when its closed routers open. */
-		openingTimes: remoteApi ? null : routers.openingTimes
+		openingTimes: remoteApi ? null : (ids: readonly number[]) => findOpeningTimes(routers, ids)
 	};
 }

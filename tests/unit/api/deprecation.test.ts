@@ -6,9 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp, type App } from '../../../src/lib/server/app.ts';
 import { loadConfig } from '../../../src/lib/server/config/config.ts';
 import { createApi } from '../../../src/lib/server/api/api.ts';
-import { endpoint, type Route } from '../../../src/lib/server/api/endpoint.ts';
-import { defineRoute } from '../../../src/lib/server/api/route.ts';
-import { listRouters } from '../../../src/lib/server/api/routes/routers.ts';
+import { type Route, defineRoute, endpoint } from '../../../src/lib/server/api/endpoint.ts';
+import { listRouters } from '../../../src/lib/server/api/routers.ts';
 import { createKey } from '#lib/server/developer/api-keys.ts';
 import { createAccount } from '#lib/server/accounts/accounts.ts';
 

@@ -2,11 +2,11 @@ import { MAX_DURATION } from '#lib/domain/duration.ts';
 import { DEMO_OWNER_EMAIL, findAccountByEmail } from '../accounts/accounts.ts';
 import type { App } from '../app.ts';
 import { TEST_NUMBERS } from '../billing/operators/sandbox.ts';
-import { readRouters } from '../routers/import/import-rows.ts';
-import { importRouters } from '../routers/import/import-routers.ts';
-import { countRouters, pageOfRouters } from '../routers/routers.ts';
+import { importRouters, readRouters } from '../routers/import.ts';
+import { countRouters as countRouters, listRouterRows as pageOfRouters } from '../routers/store.ts';
 import { demoAccounts } from './accounts.ts';
 import demoRouters from './routers.csv?raw';
+import { replaceOffers } from '../offers/offers.ts';
 
 type DemoSignIn = Awaited<ReturnType<typeof demoAccounts>>[number];
 
@@ -59,7 +59,7 @@ async function addDemoRouters(app: App, ownerAccountId: number): Promise<void> {
 		if (networkPassword) await accessKinds.set(id, { networkPassword }, { by: 'demo', note: '' });
 		if (external_id === ROUTER_WITH_OFFERS && config.currency === 'UGX') {
 			const owner = { accountId: ownerAccountId, role: 'owner', keyId: null } as const;
-			await offers.set(owner, id, { hourly: true, offers: OFFERS });
+			await replaceOffers(offers, owner, id, { hourly: true, offers: OFFERS });
 		}
 	}
 }

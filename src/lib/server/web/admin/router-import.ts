@@ -4,8 +4,13 @@ import { toMajor } from '#lib/domain/money.ts';
 import { hasRole, findAccountByEmail } from '#lib/server/accounts/accounts.ts';
 import { CsvFileError } from '../../platform/csv.ts';
 import { InputError } from '../../platform/errors.ts';
-import { importRouters, previewImport } from '../../routers/import/import-routers.ts';
-import { readRouters, type ImportedRouter, type RowRemark } from '../../routers/import/import-rows.ts';
+import {
+	type ImportedRouter,
+	type RowRemark,
+	importRouters,
+	previewImport,
+	readRouters
+} from '../../routers/import.ts';
 import { readPrice } from '../../routers/router-fields.ts';
 import { readFields } from '../form.ts';
 import type { Visitor } from '../sign-in/sign-in.ts';

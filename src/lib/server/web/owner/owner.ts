@@ -4,7 +4,7 @@ import * as m from '#lib/i18n/messages.js';
 import { accountActor, type Author } from '../../audit/audit.ts';
 import type { Account } from '../../accounts/accounts.ts';
 import { AppError, attempt } from '../../platform/errors.ts';
-import type { OwnedRouter } from '../../routers/routers.ts';
+import { type OwnedRouter, readOwnedRouter } from '../../routers/routers.ts';
 import { idOf } from '../page-links.ts';
 import { logSecurity } from '#lib/server/http/security-log.ts';
 import { signedIn, type Visitor } from '../sign-in/sign-in.ts';
@@ -131,6 +131,6 @@ export async function ownRouterOf(
 	{ actor }: OwnerVisitor,
 	id: number
 ): Promise<OwnedRouter> {
-	const router = await attempt(AppError, () => locals.app.routers.ownedOne(actor, id));
+	const router = await attempt(AppError, () => readOwnedRouter(locals.app.routers, actor, id));
 	return router instanceof AppError ? error(404, m.owner_no_such_router()) : router;
 }

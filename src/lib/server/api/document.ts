@@ -1,11 +1,15 @@
-import { OpenAPIHono } from '@hono/zod-openapi';
+import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
 import type { Config } from '#lib/server/config/config.ts';
-import { EVENT_NAMES } from '#lib/server/contract/webhooks.ts';
-import type { Route } from '../endpoint.ts';
-import { ROUTES } from '../routes/index.ts';
-import { IDEMPOTENCY_KEY } from '../route.ts';
-import { EXAMPLE_ORIGIN, PROBLEM_EXAMPLES } from './problem-responses.ts';
-import { webhookOperation } from './webhooks.ts';
+import {
+	EVENT_NAMES,
+	EVENT_TEXTS,
+	type EventName,
+	pascalCase,
+	webhookEvents
+} from '#lib/server/contract/webhooks.ts';
+import { EXAMPLE_ORIGIN, IDEMPOTENCY_KEY, PROBLEM_EXAMPLES, type Route } from './endpoint.ts';
+import { ROUTES } from './api.ts';
+import { SESSION_EVENT_ID, eventExample } from '#lib/server/contract/examples.ts';
 
 const INFO = {
 	title: 'Airtill API',
@@ -35,7 +39,7 @@ const TAGS = [
 	{ name: 'Webhooks', description: 'Receive events.' }
 ];
 
-export function openApiDocument(routes: readonly Route[] = ROUTES) {
+export function buildDocument(routes: readonly Route[] = ROUTES) {
 	const hono = new OpenAPIHono();
 	const registry = hono.openAPIRegistry;
 	registry.registerComponent('securitySchemes', 'bearerAuth', {
@@ -66,9 +70,9 @@ let kept: { maxPrice: number; text: string } | null = null;
  * The document of this installation as JSON.
  * @param origin public address without a trailing slash
  */
-export function documentText(origin: string, { maxPrice }: Pick<Config, 'maxPrice'>): string {
+export function formatDocument(origin: string, { maxPrice }: Pick<Config, 'maxPrice'>): string {
 	if (kept?.maxPrice !== maxPrice) {
-		const document = openApiDocument();
+		const document = buildDocument();
 		Object.assign(Object(document.components?.schemas?.['PriceUpdate']).properties.price, {
 			maximum: maxPrice
 		});
@@ -76,3 +80,52 @@ export function documentText(origin: string, { maxPrice }: Pick<Config, 'maxPric
 	}
 	return kept.text.replaceAll(EXAMPLE_ORIGIN, JSON.stringify(origin).slice(1, -1));
 }
+
+const header = (name: string, description: string, example: string) => ({
+	name,
+	in: 'header' as const,
+	required: true,
+	description,
+	schema: { type: 'string' as const },
+	example
+});
+
+const PARAMETERS = [
+	header(
+		'webhook-id',
+		'Id of the event, the same for every attempt: ignore ids that you have processed.',
+		SESSION_EVENT_ID
+	),
+	header('webhook-timestamp', 'Time of this attempt, in epoch seconds.', '1795252581'),
+	header(
+		'webhook-signature',
+		'`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; for a day after a rotation two of them, separated by a space.',
+		'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='
+	)
+];
+
+const webhookOperation = (name: EventName): RouteConfig => ({
+	method: 'post',
+	path: name,
+	operationId: `on${pascalCase(name)}`,
+	summary: name,
+	description: `${EVENT_TEXTS[name]}\n\nSigned after [Standard Webhooks](https://www.standardwebhooks.com): verify \`webhook-signature\` over the raw body with the secret of the endpoint. For accounts that own the router but did not buy, \`phone_masked\` replaces \`phone\`. Delivered at least once, in any order.`,
+	tags: ['Webhooks'],
+	security: [],
+	parameters: PARAMETERS,
+	request: {
+		body: {
+			required: true,
+			content: {
+				'application/json': {
+					schema: webhookEvents[name],
+					examples: { event: { summary: name, value: eventExample(name) } }
+				}
+			}
+		}
+	},
+	responses: {
+		'2XX': { description: 'Accepted. Any other response, or none within 15 seconds, is retried.' },
+		'410': { description: 'Disables the endpoint.' }
+	}
+});

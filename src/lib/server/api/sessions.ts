@@ -7,9 +7,7 @@ import {
 	sessionList,
 	sessionListQuery
 } from '#lib/server/contract/session.ts';
-import { endpoint } from '../endpoint.ts';
-import { listPage } from '../http/list.ts';
-import { defineRoute, json, jsonBodyOf } from '../route.ts';
+import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
 
 export const createSession = defineRoute({
 	method: 'post',
@@ -34,10 +32,10 @@ export const createSession = defineRoute({
 	idempotent: true,
 	location: '/v1/sessions/{id}',
 	request: {
-		body: jsonBodyOf(sessionCreation, 'Two hours, paid with MTN MoMo', example.order)
+		body: describeJsonBody(sessionCreation, 'Two hours, paid with MTN MoMo', example.order)
 	},
 	responses: {
-		201: json(session, 'The session, waiting for its payment.', {
+		201: describeJson(session, 'The session, waiting for its payment.', {
 			ordered: ['Ordered, not paid', example.ordered]
 		})
 	}
@@ -54,7 +52,7 @@ const listSessions = defineRoute({
 	scope: 'sessions:read',
 	request: { query: sessionListQuery },
 	responses: {
-		200: json(sessionList, 'The sessions of this page; an empty list if there are none.', {
+		200: describeJson(sessionList, 'The sessions of this page; an empty list if there are none.', {
 			last_page: ['One session, and no further page', example.lastPage(example.expiredSession)]
 		})
 	}
@@ -72,7 +70,7 @@ const getSession = defineRoute({
 	errors: ['session_not_found'],
 	request: { params: idParams('Id of the session.', 9001) },
 	responses: {
-		200: json(session, 'The session.', {
+		200: describeJson(session, 'The session.', {
 			active: ['The time is running', example.active],
 			pending_payment: ['Not paid yet', example.ordered],
 			expired: ['The time ran out', example.expiredSession]
@@ -92,7 +90,7 @@ const endSession = defineRoute({
 	errors: ['session_not_found', 'session_not_active'],
 	request: { params: idParams('Id of the session.', 9001), query: sessionEndQuery },
 	responses: {
-		200: json(session, 'The session, ended or cancelled.', {
+		200: describeJson(session, 'The session, ended or cancelled.', {
 			ended: ['An active session was ended', example.ended],
 			cancelled: ['An unpaid session was cancelled', example.cancelled]
 		})

@@ -9,9 +9,9 @@ import {
 } from '#lib/server/contract/owner.ts';
 import { offersUpdate, ownerOfferList } from '#lib/server/contract/offer.ts';
 import { router } from '#lib/server/contract/router.ts';
-import { endpoint } from '../endpoint.ts';
-import { listPage } from '../http/list.ts';
-import { defineRoute, json, jsonBodyOf } from '../route.ts';
+import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
+import { changePrice } from '../routers/edit-router.ts';
+import { readOwnOffers, replaceOffers } from '../offers/offers.ts';
 
 const getEarnings = defineRoute({
 	method: 'get',
@@ -24,7 +24,7 @@ const getEarnings = defineRoute({
 	scope: 'owner:read',
 	request: { query: earningsQuery },
 	responses: {
-		200: json(earnings, 'All buckets of the period, including empty ones.', {
+		200: describeJson(earnings, 'All buckets of the period, including empty ones.', {
 			weekly: ['Two weeks', example.earnings]
 		})
 	}
@@ -41,7 +41,7 @@ const listOwnerUsers = defineRoute({
 	scope: 'owner:read',
 	request: { query: ownerUsersQuery },
 	responses: {
-		200: json(ownerUserList, 'The sessions of this page, and the number of each group.', {
+		200: describeJson(ownerUserList, 'The sessions of this page, and the number of each group.', {
 			active: [
 				'One active session',
 				{ ...example.lastPage(example.ownerUser), counts: { active: 1, expired: 0 } }
@@ -62,10 +62,10 @@ const setRouterPrice = defineRoute({
 	errors: ['not_router_owner', 'router_not_found'],
 	request: {
 		params: idParams('Id of the router.', 42),
-		body: jsonBodyOf(priceUpdate, '600 an hour', { price: 600 })
+		body: describeJsonBody(priceUpdate, '600 an hour', { price: 600 })
 	},
 	responses: {
-		200: json(router, 'The router with its new price.', {
+		200: describeJson(router, 'The router with its new price.', {
 			changed: ['The new price', { ...example.router, price: 600, updated_at: '2026-11-21T12:00:00.000Z' }]
 		})
 	}
@@ -82,7 +82,7 @@ const getRouterOffers = defineRoute({
 	errors: ['not_router_owner', 'router_not_found'],
 	request: { params: idParams('Id of the router.', 42) },
 	responses: {
-		200: json(ownerOfferList, 'The offers in the order of sale.', {
+		200: describeJson(ownerOfferList, 'The offers in the order of sale.', {
 			offers: ['A day for three devices', example.ownerOffers]
 		})
 	}
@@ -100,10 +100,10 @@ const setRouterOffers = defineRoute({
 	errors: ['not_router_owner', 'router_not_found', 'offers_changed'],
 	request: {
 		params: idParams('Id of the router.', 42),
-		body: jsonBodyOf(offersUpdate, 'A day for three devices', example.offersUpdate)
+		body: describeJsonBody(offersUpdate, 'A day for three devices', example.offersUpdate)
 	},
 	responses: {
-		200: json(ownerOfferList, 'The new offers with their ids.', {
+		200: describeJson(ownerOfferList, 'The new offers with their ids.', {
 			changed: ['A day for three devices', example.ownerOffers]
 		})
 	}
@@ -126,12 +126,12 @@ export const owner = [
 		return { body: { ...page, counts: { active, expired } }, headers };
 	}),
 	endpoint(setRouterPrice, async ({ app, caller, params, body }) => ({
-		body: await app.routers.setPrice({ ...caller, reason: body.reason }, params.id, body.price)
+		body: await changePrice(app.routers, { ...caller, reason: body.reason }, params.id, body.price)
 	})),
 	endpoint(getRouterOffers, async ({ app, caller, params }) => ({
-		body: await app.offers.ofRouter(caller, params.id)
+		body: await readOwnOffers(app.offers, caller, params.id)
 	})),
 	endpoint(setRouterOffers, async ({ app, caller, params, body: { reason, ...list } }) => ({
-		body: await app.offers.set({ ...caller, reason }, params.id, list)
+		body: await replaceOffers(app.offers, { ...caller, reason }, params.id, list)
 	}))
 ];

@@ -1,10 +1,14 @@
 import { router as example, routerPage } from '#lib/server/contract/examples.ts';
 import { idParams } from '#lib/server/contract/fields.ts';
-import { router, routerList, routerListQuery } from '#lib/server/contract/router.ts';
-import { endpoint } from '../endpoint.ts';
-import { listPage } from '../http/list.ts';
-import { routersJson } from '../http/routers-json.ts';
-import { defineRoute, json } from '../route.ts';
+import {
+	type RouterBody,
+	type RouterListBody,
+	router,
+	routerList,
+	routerListQuery
+} from '#lib/server/contract/router.ts';
+import { defineRoute, endpoint, describeJson, listPage } from './endpoint.ts';
+import { listNearbyRouters, readRouter } from '../routers/routers.ts';
 
 export const listRouters = defineRoute({
 	method: 'get',
@@ -17,7 +21,7 @@ export const listRouters = defineRoute({
 	scope: 'routers:read',
 	request: { query: routerListQuery },
 	responses: {
-		200: json(routerList, 'The routers of this page; an empty list if there are none.', {
+		200: describeJson(routerList, 'The routers of this page; an empty list if there are none.', {
 			last_page: ['One router, and no further page', routerPage()],
 			first_page: ['A page with `limit=1`, and another after it', routerPage(true)],
 			nothing: ['No router within the radius', { ...routerPage(), data: [] }]
@@ -37,7 +41,9 @@ export const getRouter = defineRoute({
 	errors: ['router_not_found'],
 	request: { params: idParams('Id of the router.', 42) },
 	responses: {
-		200: json(router, 'The router; `distance` is null.', { router: ['A router that sells time', example] })
+		200: describeJson(router, 'The router; `distance` is null.', {
+			router: ['A router that sells time', example]
+		})
 	}
 });
 
@@ -46,12 +52,38 @@ export const routers = [
 		const { lat, lon, radius, limit, name } = call.query;
 		const filters = ['routers', lat, lon, radius, ...(name === undefined ? [] : [name])];
 		const { page, headers } = await listPage(call, filters, (after) =>
-			call.app.routers.list({ lat, lon, radius, limit, after, name })
+			listNearbyRouters(call.app.routers, { lat, lon, radius, limit, after, name })
 		);
 		const body = { ...page, radius, radius_unit: 'm' as const };
-		return { body, json: routersJson(body), headers };
+		return { body, json: formatRoutersJson(body), headers };
 	}),
 	endpoint(getRouter, async ({ app, caller, params }) => ({
-		body: await app.routers.read(caller, params.id)
+		body: await readRouter(app.routers, caller, params.id)
 	}))
 ];
+
+/** JSON by list of offers. The service reuses a list while it stays the same (routers/offers.ts). */
+const offersJson = new WeakMap<RouterBody['offers'], string>();
+
+/** Between two members of a router. No string value holds it, because JSON escapes quotes. */
+const NO_OFFERS = '"offers":[]';
+
+/** Writes `JSON.stringify(list)`. Offers are most of its text, and the same for many routers, so each list is written once. */
+export function formatRoutersJson(list: RouterListBody): string {
+	const [head = '', ...rests] = JSON.stringify({
+		...list,
+		data: list.data.map((router) => ({ ...router, offers: [] }))
+	}).split(NO_OFFERS);
+	return rests.reduce(
+		(text, rest, index) => `${text}"offers":${formatOffers(list.data[index]?.offers ?? [])}${rest}`,
+		head
+	);
+}
+
+function formatOffers(offers: RouterBody['offers']): string {
+	const known = offersJson.get(offers);
+	if (known !== undefined) return known;
+	const text = JSON.stringify(offers);
+	offersJson.set(offers, text);
+	return text;
+}

@@ -6,16 +6,13 @@ import {
 	webhookListQuery,
 	webhookRegistration
 } from '#lib/server/contract/webhooks.ts';
-import { endpoint as example, lastPage } from '#lib/server/contract/examples.ts';
+import { endpoint as example, eventExample, lastPage } from '#lib/server/contract/examples.ts';
 import { idParams } from '#lib/server/contract/fields.ts';
-import { endpoint } from '../endpoint.ts';
-import { isLocalCall } from '../env.ts';
-import { eventExample } from '../document/webhooks.ts';
+import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
+import { isLocalCall } from './env.ts';
 import type { SortValues } from '#lib/server/platform/cursor.ts';
-import { listPage } from '../http/list.ts';
 import { AppError } from '#lib/server/platform/errors.ts';
-import { defineRoute, json, jsonBodyOf } from '../route.ts';
-import { registerWebhook, listWebhookPage, deleteWebhook } from '../../developer/webhooks.ts';
+import { registerWebhook, listWebhookPage, deleteWebhook } from '../developer/webhooks.ts';
 
 const registerWebhookRoute = defineRoute({
 	method: 'post',
@@ -29,16 +26,16 @@ const registerWebhookRoute = defineRoute({
 	errors: ['webhook_url_not_allowed', 'webhook_limit_reached'],
 	idempotent: true,
 	request: {
-		body: jsonBodyOf(webhookRegistration, 'Both events of the specification', {
+		body: describeJsonBody(webhookRegistration, 'Both events of the specification', {
 			url: example.url,
 			events: example.events
 		})
 	},
 	responses: {
-		200: json(webhookEndpoint, 'The address was registered before; `secret` is null.', {
+		200: describeJson(webhookEndpoint, 'The address was registered before; `secret` is null.', {
 			again: ['The same address again', { ...example, secret: null, updated_at: '2026-11-21T12:00:00.000Z' }]
 		}),
-		201: json(webhookEndpoint, 'The new endpoint with its secret, shown this once.', {
+		201: describeJson(webhookEndpoint, 'The new endpoint with its secret, shown this once.', {
 			registered: ['A new endpoint', example]
 		})
 	}
@@ -55,7 +52,7 @@ const listWebhooksRoute = defineRoute({
 	scope: 'webhooks:read',
 	request: { query: webhookListQuery },
 	responses: {
-		200: json(webhookList, 'The endpoints of this page; an empty list if there are none.', {
+		200: describeJson(webhookList, 'The endpoints of this page; an empty list if there are none.', {
 			last_page: ['One endpoint, and no further page', lastPage({ ...example, secret: null })]
 		})
 	}
@@ -73,7 +70,7 @@ const deleteWebhookRoute = defineRoute({
 	errors: ['webhook_not_found'],
 	request: { params: idParams('Id of the webhook endpoint.', 301) },
 	responses: {
-		200: json(webhookEndpoint, 'The endpoint as it was.', {
+		200: describeJson(webhookEndpoint, 'The endpoint as it was.', {
 			deleted: ['The deleted endpoint', { ...example, secret: null }]
 		})
 	}
@@ -90,7 +87,7 @@ const listEvents = defineRoute({
 	scope: 'events:read',
 	request: { query: eventListQuery },
 	responses: {
-		200: json(eventList, 'The events of this page; an empty list if there are none.', {
+		200: describeJson(eventList, 'The events of this page; an empty list if there are none.', {
 			last_page: ['One event, and no further page', lastPage(eventExample('payment.success'))]
 		})
 	}

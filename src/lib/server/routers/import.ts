@@ -1,17 +1,22 @@
-import { sha256 } from '../../platform/secrets.ts';
-import { CsvFileError, readCsv } from '../../platform/csv.ts';
+import { sha256 } from '../platform/secrets.ts';
+import { CsvFileError, readCsv } from '../platform/csv.ts';
 import {
-	cut,
 	MAX_NAME_CHARACTERS,
+	type PriceRules,
+	ROUTER_FIELDS,
+	type RouterTexts,
+	cut,
 	nameAfter,
 	readRouterFields,
-	ROUTER_FIELDS,
-	visible,
-	type PriceRules,
-	type RouterTexts,
-	type StatedFields
-} from '../router-fields.ts';
-import type { RouterRow } from '../store.ts';
+	visible
+} from './router-fields.ts';
+import * as store from './store.ts';
+import { type NamedRouter, buildRow, chooseAccess } from './edit-router.ts';
+import { type Offers, findUnheldOffer } from '../offers/offers.ts';
+import type { Base } from '../base.ts';
+import type { Tx } from '../db/database.ts';
+import { type FieldProblem, InputError } from '../platform/errors.ts';
+import { parseOffers } from './offers.ts';
 
 export const IMPORT_FIELDS = ['id', ...ROUTER_FIELDS] as const;
 
@@ -19,15 +24,9 @@ export type ImportField = (typeof IMPORT_FIELDS)[number];
 
 export type ColumnMap = ReadonlyMap<ImportField, string>;
 
-type Stated = StatedFields & Pick<RouterRow, 'ssid' | 'lat' | 'lon' | 'price_minor' | 'currency'>;
-
-export interface ImportedRouter {
+export interface ImportedRouter extends NamedRouter {
 	/** The owner's id, or one derived from the row's content. */
 	externalId: string;
-	/** Values in the file. Missing columns keep their value or get a default. */
-	stated: Stated;
-	/** For a new router, if no column holds names. */
-	fallbackName: string;
 }
 
 export interface RowRemark {
@@ -164,7 +163,7 @@ function readRow(
 	if (reasons.length > 0 || !isRead) return { router: null, reasons, corrections };
 
 	const otherName = nameAfter(read.address, ssid);
-	const stated: Stated = {
+	const stated: NamedRouter['stated'] = {
 		...{ ...read, ssid, lat, lon, price_minor, currency: settings.currency },
 		...(name === undefined ? {} : { name: name || cut(otherName, MAX_NAME_CHARACTERS, 'name', note) }),
 		...(kind !== undefined && { access_kind: kind })
@@ -194,4 +193,118 @@ function contentId(
 	const ordinal = (countOfContent.get(content) ?? 0) + 1;
 	countOfContent.set(content, ordinal);
 	return `row:${content.slice(0, DERIVED_ID_CHARACTERS)}:${ordinal}`;
+}
+
+/** Few round trips, and far below the limit of parameters. */
+const CHUNK_ROWS = 500;
+
+interface ImportContext extends Pick<Base, 'database' | 'clock' | 'config'> {
+	offers: Offers;
+}
+
+interface ImportResult {
+	added: number;
+	changed: number;
+	unchanged: number;
+}
+
+/** Returns the result of an import that stores nothing. @throws InputError as `importRouters` does */
+export async function previewImport(...[context, ownerId, routers]: Parameters<typeof importRouters>) {
+	const finish = (_trx: Tx, result: ImportResult) => Promise.reject(new RolledBack(result));
+	try {
+		return await importRouters(context, ownerId, routers, finish);
+	} catch (problem) {
+		if (problem instanceof RolledBack) return problem.result;
+		throw problem;
+	}
+}
+
+class RolledBack extends Error {
+	readonly result: ImportResult;
+
+	constructor(result: ImportResult) {
+		super('The import was a preview');
+		this.result = result;
+	}
+}
+
+/**
+ * Stores all routers or none. Safe to repeat, and to run beside another import of the same routers.
+ * @throws InputError if offers of known routers do not fit the new values
+ * @param finish joins the transaction when all routers are stored
+ */
+export async function importRouters(
+	context: ImportContext,
+	ownerAccountId: number,
+	routers: readonly ImportedRouter[],
+	finish?: (trx: Tx, result: ImportResult) => Promise<void>
+): Promise<ImportResult> {
+	return context.database.transact(async (trx) => {
+		await store.lockOwner(trx, ownerAccountId);
+		const result = { added: 0, changed: 0, unchanged: 0 };
+		for (let start = 0; start < routers.length; start += CHUNK_ROWS) {
+			await importChunk(context, trx, ownerAccountId, routers.slice(start, start + CHUNK_ROWS), result);
+		}
+		await finish?.(trx, result);
+		return result;
+	});
+}
+
+/** @param result counts the routers */
+async function importChunk(
+	{ clock, config, offers }: ImportContext,
+	trx: Tx,
+	owner_account_id: number,
+	routers: readonly ImportedRouter[],
+	result: ImportResult
+): Promise<void> {
+	const ids = routers.map(({ externalId }) => externalId);
+	const known = await store.byExternalIds(trx, owner_account_id, ids);
+	const rows: store.NewRouter[] = [];
+	const prices: store.PriceChange[] = [];
+	const problems: FieldProblem[] = [];
+	const now = clock.now();
+	for (const router of routers) {
+		const { externalId: external_id, stated } = router;
+		const row = known.get(external_id);
+		const isUnchanged = row && !differs(row, router);
+		result[isUnchanged ? 'unchanged' : row ? 'changed' : 'added'] += 1;
+		if (isUnchanged) continue;
+		if (row) problems.push(...(await offerProblems(trx, row, router, offers)));
+		if (row && row.price_minor !== stated.price_minor) {
+			prices.push({ router: row, priceMinor: stated.price_minor, accountId: null, keyId: null, now });
+		}
+		const payment_methods = row?.payment_methods ?? JSON.stringify(config.paymentMethods);
+		rows.push({ ...buildRow(router, row, now), external_id, owner_account_id, payment_methods });
+	}
+	if (problems.length > 0) throw new InputError(problems);
+	if (rows.length > 0) await store.upsertImported(trx, rows);
+	await store.recordPrices(trx, prices);
+}
+
+const differs = (known: store.RouterRow, { stated }: ImportedRouter): boolean =>
+	store.STATED_COLUMNS.some((column) => stated[column] !== undefined && stated[column] !== known[column]);
+
+/** Lists what the offers of a known router forbid. */
+async function offerProblems(
+	trx: Tx,
+	known: store.RouterRow,
+	router: ImportedRouter,
+	offers: Offers
+): Promise<FieldProblem[]> {
+	const problems: FieldProblem[] = [];
+	const report = (field: ImportField | 'currency', reason: string) => problems.push({ field, reason });
+	const access = chooseAccess(router, known);
+	const isKept = access.access_kind === known.access_kind;
+	const problem = isKept
+		? null
+		: await findUnheldOffer(offers, trx, { ...known, ...access }, { router: known });
+	if (problem !== null) report('access_kind', problem);
+	const { currency } = router.stated;
+	if (parseOffers(known.offers).length > 0 && currency !== known.currency) {
+		const fix = `delete them first ("offers set ${known.id}" with a header only)`;
+		const prices = `its offers have prices in ${known.currency}, not ${currency}`;
+		report('currency', `router ${known.id}: ${prices}; ${fix}`);
+	}
+	return problems;
 }

@@ -7,11 +7,9 @@ import {
 	paymentStart,
 	paymentStatusQuery
 } from '#lib/server/contract/payment.ts';
-import { endpoint } from '../endpoint.ts';
-import { clientAddressOf } from '../env.ts';
+import { defineRoute, endpoint, describeJson, describeJsonBody, listPage } from './endpoint.ts';
+import { findClientAddress } from './env.ts';
 import { DEVICE_HEADER, readDevice } from '#lib/server/http/redirected-device.ts';
-import { listPage } from '../http/list.ts';
-import { defineRoute, json, jsonBodyOf } from '../route.ts';
 
 export const startPayment = defineRoute({
 	method: 'post',
@@ -38,14 +36,14 @@ export const startPayment = defineRoute({
 	idempotent: true,
 	location: '/v1/payments/{id}/status',
 	request: {
-		body: jsonBodyOf(paymentStart, 'The amount of the session', {
+		body: describeJsonBody(paymentStart, 'The amount of the session', {
 			amount: 1000,
 			phone: '+256772123456',
 			session_id: 9001
 		})
 	},
 	responses: {
-		201: json(payment, 'The payment, pending.', { pending: ['The payer is asked', example.pending] })
+		201: describeJson(payment, 'The payment, pending.', { pending: ['The payer is asked', example.pending] })
 	}
 });
 
@@ -60,7 +58,7 @@ const listPayments = defineRoute({
 	scope: 'payments:read',
 	request: { query: paymentListQuery },
 	responses: {
-		200: json(paymentList, 'The payments of this page; an empty list if there are none.', {
+		200: describeJson(paymentList, 'The payments of this page; an empty list if there are none.', {
 			last_page: ['One payment, and no further page', example.lastPage(example.paid)]
 		})
 	}
@@ -78,7 +76,7 @@ const getPaymentStatus = defineRoute({
 	errors: ['payment_not_found'],
 	request: { params: idParams('Id of the payment.', 7001), query: paymentStatusQuery },
 	responses: {
-		200: json(payment, 'The payment.', {
+		200: describeJson(payment, 'The payment.', {
 			success: ['Paid; the session is active', example.paid],
 			pending: ['The payer has not answered', example.pending],
 			failed: ['The payer lacks the money', example.failed],
@@ -91,7 +89,7 @@ export const payments = [
 	endpoint(startPayment, async ({ app, caller, body, remember, context }) => {
 		const buyer =
 			caller.plan === 'portal'
-				? { address: clientAddressOf(context), device: readDevice(context.req.header(DEVICE_HEADER)) }
+				? { address: findClientAddress(context), device: readDevice(context.req.header(DEVICE_HEADER)) }
 				: { accountId: caller.accountId };
 		return { body: await app.payments.start(caller, body, buyer, remember) };
 	}),
