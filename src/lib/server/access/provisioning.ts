@@ -128,7 +128,7 @@ async function requestGrants(context: ProvisioningContext, trx: Tx, pass: PassRo
 
 /** False if no gateway responds, also if all were removed or replaced while the payment was on its way. */
 async function mayLetIn(
-	{ config, gateways, routers }: ProvisioningContext,
+	{ config, gateways }: ProvisioningContext,
 	trx: Tx,
 	{ router_id: routerId }: PassRow
 ): Promise<boolean> {

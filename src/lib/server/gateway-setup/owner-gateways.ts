@@ -70,7 +70,7 @@ async function add(
 	own: OwnInput,
 	{ origin, author }: Change
 ): Promise<RegisteredGateway> {
-	const { gateways, routers } = context;
+	const { gateways } = context;
 	const { gateway } = await addGateway(context, ownInput(named, own, origin), async (trx, added) => {
 		if ((await gateways.ofRouter(trx, added.routerId)).length > MAX_OWN_GATEWAYS) {
 			throw new InputError([{ field: 'limit', reason: `a router has at most ${MAX_OWN_GATEWAYS} gateways` }]);
@@ -182,7 +182,7 @@ const notesOf = (parts: readonly ConfigPart[]) => parts.filter(({ file }) => fil
  * A grant at one gateway of a console counts at all of them: another owner's console would mix their buyers.
  */
 async function refuseShared(
-	{ gateways, routers }: GatewaySetupContext,
+	{ gateways }: GatewaySetupContext,
 	trx: Tx,
 	gateway: RegisteredGateway
 ): Promise<void> {

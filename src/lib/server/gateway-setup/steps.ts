@@ -58,7 +58,7 @@ export async function changeGateway(
 
 /** Returns its complete configuration, with its secrets. Parameters: see ConfigContext. @throws InputError without them */
 export async function configOf(
-	{ config, database, routers }: GatewaySetupContext,
+	{ config, database }: GatewaySetupContext,
 	gateway: RegisteredGateway,
 	{
 		origin = config.origin,

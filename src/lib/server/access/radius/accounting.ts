@@ -187,7 +187,7 @@ function namedPass({ class: className, user }: AccountingReport): Named {
 }
 
 async function passOf(
-	{ clock, routers, pskCandidates }: AccessContext,
+	{ clock, pskCandidates }: AccessContext,
 	trx: Tx,
 	{ routerId, kind: gatewayKind }: RegisteredGateway,
 	report: TimedReport

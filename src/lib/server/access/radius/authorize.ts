@@ -110,7 +110,7 @@ function timeAttributes(passes: readonly RunningPass[], now: number): Attributes
  * may ask: at a hotspot anybody could type a MAC address as the username and sign in without a password.
  */
 async function keyRequest(
-	{ database, routers }: AccessContext,
+	{ database }: AccessContext,
 	{ kind: gatewayKind, routerId }: RegisteredGateway,
 	{ user, mac }: Login
 ): Promise<string | null> {

@@ -189,7 +189,7 @@ async function checkPayable(
 
 /** Refuses to charge for a router that no longer sells this access: see the reasons of `offlineReason`. */
 async function checkOnline(
-	{ clock, config, routers }: BillingContext,
+	{ clock, config }: BillingContext,
 	trx: Tx,
 	{ router_id: routerId, access_kind: kind }: SessionRow
 ): Promise<void> {

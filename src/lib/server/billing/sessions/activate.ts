@@ -44,7 +44,7 @@ export async function activate(
 
 /** A timed-out session may still be bought within the grace period, if the router is open and responds. */
 async function reasonToRefund(
-	{ clock, config, routers }: SessionsContext,
+	{ clock, config }: SessionsContext,
 	trx: Tx,
 	row: SessionRow
 ): Promise<UnappliedReason | null> {

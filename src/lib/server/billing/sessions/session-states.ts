@@ -384,7 +384,7 @@ async function runningTime(
 }
 
 async function endedTime(
-	{ clock, passes, routers }: SessionServices,
+	{ clock, passes }: SessionServices,
 	trx: Tx,
 	{ status, pass_id: passId, router_id: routerId }: store.SessionRow
 ): Promise<ExtendableTime | null> {
